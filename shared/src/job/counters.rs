@@ -1,0 +1,53 @@
+//! Counters with Hadoop's group and counter names.
+//!
+//! They are summed by drivers and shown to people; no decision reads them. Source: `hadoop-semantics` §3.6.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Group of the framework's own counters.
+pub const FRAMEWORK: &str = "Map-Reduce Framework";
+/// Group of per-job counters. The trailing space is Hadoop's.
+pub const JOB: &str = "Job Counters ";
+/// Group of input formats.
+pub const FILE_INPUT: &str = "File Input Format Counters ";
+/// Group of output formats.
+pub const FILE_OUTPUT: &str = "File Output Format Counters ";
+/// Group of file systems.
+pub const FILE_SYSTEM: &str = "FileSystemCounters";
+
+/// Values by group and name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Counters(pub BTreeMap<String, BTreeMap<String, i64>>);
+
+impl Counters {
+    /// Adds to one counter, saturating.
+    pub fn add(&mut self, group: &str, name: &str, amount: i64) {
+        if !self.0.contains_key(group) {
+            self.0.insert(group.to_owned(), BTreeMap::new());
+        }
+        let group = self.0.get_mut(group).expect("inserted above");
+        match group.get_mut(name) {
+            Some(value) => *value = value.saturating_add(amount),
+            None => {
+                group.insert(name.to_owned(), amount);
+            }
+        }
+    }
+
+    /// One counter; 0 when absent.
+    pub fn get(&self, group: &str, name: &str) -> i64 {
+        self.0.get(group).and_then(|g| g.get(name)).copied().unwrap_or(0)
+    }
+
+    /// Adds all of another set.
+    pub fn merge(&mut self, other: &Counters) {
+        for (group, values) in &other.0 {
+            for (name, value) in values {
+                self.add(group, name, *value);
+            }
+        }
+    }
+}

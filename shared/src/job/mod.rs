@@ -1,0 +1,14 @@
+//! Jobs as a user thinks of them: ids, specifications, states, counters.
+//!
+//! Everything here is plain data. Nothing knows of workers, schedulers or the wire.
+
+pub mod counters;
+mod file;
+mod ids;
+mod spec;
+mod state;
+
+pub use file::{App, InputFormat, JobFile, OutputFormat, Split};
+pub use ids::{AttemptId, ClusterId, IdError, JobId, TaskId, TaskKind, WorkerId};
+pub use spec::{JobConf, JobSpec, Priority, SpecError, SplitHosts};
+pub use state::{AttemptState, JobState, Locality, Phase, Progress};

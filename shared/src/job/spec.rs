@@ -1,0 +1,318 @@
+//! What the core needs to know of a job: sizes, places, limits. Immutable once accepted.
+//!
+//! Paths, commands and tokens are the drivers' business and live in [`JobFile`](super::JobFile).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Span;
+
+/// Hadoop's five job priorities; smaller sorts first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[repr(u8)]
+pub enum Priority {
+    /// Before all others.
+    VeryHigh = 0,
+    /// Before normal jobs.
+    High = 1,
+    /// The default.
+    #[default]
+    Normal = 2,
+    /// After normal jobs.
+    Low = 3,
+    /// After all others.
+    VeryLow = 4,
+}
+
+impl Priority {
+    /// All five, highest first.
+    pub const ALL: [Priority; 5] =
+        [Priority::VeryHigh, Priority::High, Priority::Normal, Priority::Low, Priority::VeryLow];
+
+    /// Hadoop's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Priority::VeryHigh => "VERY_HIGH",
+            Priority::High => "HIGH",
+            Priority::Normal => "NORMAL",
+            Priority::Low => "LOW",
+            Priority::VeryLow => "VERY_LOW",
+        }
+    }
+}
+
+impl fmt::Display for Priority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Priority {
+    type Err = SpecError;
+
+    /// Takes Hadoop's names in any case, `-` for `_` too.
+    fn from_str(text: &str) -> Result<Priority, SpecError> {
+        let wanted = text.to_ascii_uppercase().replace('-', "_");
+        Priority::ALL.into_iter().find(|p| p.name() == wanted).ok_or_else(|| SpecError::Property {
+            key: "mapred.job.priority".to_owned(),
+            value: text.to_owned(),
+            expected: "VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW",
+        })
+    }
+}
+
+/// A job as the core sees it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobSpec {
+    /// For people; need not be unique.
+    pub name: String,
+    /// Who submitted it.
+    pub user: String,
+    /// The queue or pool; `default` unless chosen.
+    pub queue: String,
+    /// May be changed later by request.
+    pub priority: Priority,
+    /// Number of map tasks; 0 is allowed.
+    pub n_maps: u32,
+    /// Number of reduce tasks; 0 makes the maps' output the job's output.
+    pub n_reduces: u32,
+    /// Input bytes of each map, by map index; empty when unknown.
+    pub map_input_bytes: Vec<u64>,
+    /// Where each map's split lies.
+    pub split_hosts: SplitHosts,
+    /// Limits and switches that decisions read.
+    pub conf: JobConf,
+}
+
+/// Hosts that hold each split, as one table: `hosts[entries[offsets[m] .. offsets[m + 1]]]` for map `m`.
+///
+/// `offsets` is empty when no split has a known place, else it has `n_maps + 1` ascending entries.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SplitHosts {
+    /// Host names, each once.
+    pub hosts: Vec<String>,
+    /// Indexes into `hosts`.
+    pub entries: Vec<u32>,
+    /// Where each map's entries start.
+    pub offsets: Vec<u32>,
+}
+
+impl SplitHosts {
+    /// The table for these splits; empty when no split names a host.
+    pub fn new<'a, S, H>(splits: S) -> SplitHosts
+    where
+        S: IntoIterator<Item = H>,
+        H: IntoIterator<Item = &'a str>,
+    {
+        let mut table = SplitHosts { offsets: vec![0], ..SplitHosts::default() };
+        let mut index_of = BTreeMap::new();
+        for split in splits {
+            for host in split {
+                let index = *index_of.entry(host).or_insert_with(|| {
+                    table.hosts.push(host.to_owned());
+                    table.hosts.len() as u32 - 1
+                });
+                table.entries.push(index);
+            }
+            table.offsets.push(table.entries.len() as u32);
+        }
+        if table.entries.is_empty() { SplitHosts::default() } else { table }
+    }
+
+    /// The hosts of map `map`; empty when unknown.
+    pub fn of(&self, map: u32) -> impl Iterator<Item = &str> {
+        let range = match (self.offsets.get(map as usize), self.offsets.get(map as usize + 1)) {
+            (Some(&from), Some(&to)) => from as usize..to as usize,
+            _ => 0..0,
+        };
+        self.entries.get(range).unwrap_or(&[]).iter().filter_map(|&i| self.hosts.get(i as usize)).map(String::as_str)
+    }
+}
+
+/// The job's properties that decisions read, with Hadoop's names and 1.2.1's defaults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct JobConf {
+    /// `mapred.map.max.attempts`, at least 1: failures that fail a map.
+    pub max_map_attempts: u16,
+    /// `mapred.reduce.max.attempts`, at least 1.
+    pub max_reduce_attempts: u16,
+    /// `mapred.reduce.slowstart.completed.maps` in millionths, 0 to 1,000,000: the share of maps that must
+    /// have finished before reduces are scheduled.
+    pub slowstart_ppm: u32,
+    /// `mapred.max.tracker.failures`: failed attempts after which this job avoids a worker.
+    pub max_tracker_failures: u16,
+    /// `mapred.max.map.failures.percent`, 0 to 100: maps that may fail without failing the job.
+    pub max_map_failures_percent: u8,
+    /// `mapred.max.reduce.failures.percent`, 0 to 100.
+    pub max_reduce_failures_percent: u8,
+    /// `mapred.map.tasks.speculative.execution`.
+    pub map_speculative: bool,
+    /// `mapred.reduce.tasks.speculative.execution`.
+    pub reduce_speculative: bool,
+    /// `mapred.task.timeout` in milliseconds without progress before an attempt is failed; 0 never.
+    pub task_timeout_ms: u64,
+    /// `mapred.job.reuse.jvm.num.tasks`: attempts that one process may run; -1 any number.
+    pub reuse_tasks: i32,
+    /// Whether attempts of the last stage ask for the master's grant before they succeed.
+    pub commits_output: bool,
+    /// From submission; `None` when the job has no deadline.
+    pub deadline: Option<Span>,
+    /// Attributes that a worker must have, `name=value`; matched by schedulers.
+    pub requires: BTreeMap<String, String>,
+}
+
+impl Default for JobConf {
+    fn default() -> JobConf {
+        JobConf {
+            max_map_attempts: 4,
+            max_reduce_attempts: 4,
+            slowstart_ppm: 50_000,
+            max_tracker_failures: 4,
+            max_map_failures_percent: 0,
+            max_reduce_failures_percent: 0,
+            map_speculative: true,
+            reduce_speculative: true,
+            task_timeout_ms: 600_000,
+            reuse_tasks: 1,
+            commits_output: true,
+            deadline: None,
+            requires: BTreeMap::new(),
+        }
+    }
+}
+
+/// A property or a specification that does not hold together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// A property's value.
+    #[error("property `{key}`: `{value}` is not {expected}")]
+    Property {
+        /// Its Hadoop name.
+        key: String,
+        /// As given.
+        value: String,
+        /// A noun phrase.
+        expected: &'static str,
+    },
+    /// Two numbers that must agree.
+    #[error("job `{job}`: {what} has {found} entries, expected {expected}")]
+    Length {
+        /// The job's name.
+        job: String,
+        /// The table.
+        what: &'static str,
+        /// Entries there.
+        found: usize,
+        /// Entries wanted.
+        expected: usize,
+    },
+}
+
+impl JobConf {
+    /// Reads the properties that this type names, old and new Hadoop names alike; others are ignored here.
+    ///
+    /// # Errors
+    /// When a value is not of its kind or out of range.
+    pub fn from_properties(properties: &BTreeMap<String, String>) -> Result<JobConf, SpecError> {
+        let mut conf = JobConf::default();
+        for (key, value) in properties {
+            conf.set(key, value)?;
+        }
+        Ok(conf)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), SpecError> {
+        match key {
+            "mapred.map.max.attempts" | "mapreduce.map.maxattempts" => {
+                self.max_map_attempts = at_least_one(key, value)?
+            }
+            "mapred.reduce.max.attempts" | "mapreduce.reduce.maxattempts" => {
+                self.max_reduce_attempts = at_least_one(key, value)?;
+            }
+            "mapred.reduce.slowstart.completed.maps" | "mapreduce.job.reduce.slowstart.completedmaps" => {
+                let share: f64 = parse(key, value, "a number from 0 to 1")?;
+                if !(0.0..=1.0).contains(&share) {
+                    return Err(wrong(key, value, "a number from 0 to 1"));
+                }
+                self.slowstart_ppm = libm::round(share * 1e6) as u32;
+            }
+            "mapred.max.tracker.failures" | "mapreduce.job.maxtaskfailures.per.tracker" => {
+                self.max_tracker_failures = at_least_one(key, value)?;
+            }
+            "mapred.max.map.failures.percent" | "mapreduce.map.failures.maxpercent" => {
+                self.max_map_failures_percent = percent(key, value)?;
+            }
+            "mapred.max.reduce.failures.percent" | "mapreduce.reduce.failures.maxpercent" => {
+                self.max_reduce_failures_percent = percent(key, value)?;
+            }
+            "mapred.map.tasks.speculative.execution" | "mapreduce.map.speculative" => {
+                self.map_speculative = parse(key, value, "true or false")?;
+            }
+            "mapred.reduce.tasks.speculative.execution" | "mapreduce.reduce.speculative" => {
+                self.reduce_speculative = parse(key, value, "true or false")?;
+            }
+            "mapred.task.timeout" | "mapreduce.task.timeout" => {
+                self.task_timeout_ms = parse(key, value, "a number of milliseconds")?;
+            }
+            "mapred.job.reuse.jvm.num.tasks" | "mapreduce.job.jvm.numtasks" => {
+                let n: i32 = parse(key, value, "-1 or a number of tasks from 1")?;
+                if n == 0 || n < -1 {
+                    return Err(wrong(key, value, "-1 or a number of tasks from 1"));
+                }
+                self.reuse_tasks = n;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl JobSpec {
+    /// Checks that the tables fit the numbers of tasks.
+    ///
+    /// # Errors
+    /// Names the table, its length and the length expected.
+    pub fn check(&self) -> Result<(), SpecError> {
+        let maps = self.n_maps as usize;
+        let wrong = |what, found, expected| SpecError::Length { job: self.name.clone(), what, found, expected };
+        if !self.map_input_bytes.is_empty() && self.map_input_bytes.len() != maps {
+            return Err(wrong("the table of input bytes", self.map_input_bytes.len(), maps));
+        }
+        let table = &self.split_hosts;
+        if !table.offsets.is_empty() && table.offsets.len() != maps + 1 {
+            return Err(wrong("the table of split hosts", table.offsets.len().saturating_sub(1), maps));
+        }
+        let ascending = table.offsets.windows(2).all(|pair| pair[0] <= pair[1]);
+        let last = table.offsets.last().map_or(0, |&last| last as usize);
+        if !ascending || last != table.entries.len() {
+            return Err(wrong("the index of split hosts", last, table.entries.len()));
+        }
+        if let Some(&bad) = table.entries.iter().find(|&&e| e as usize >= table.hosts.len()) {
+            return Err(wrong("the list of split hosts", table.hosts.len(), bad as usize + 1));
+        }
+        Ok(())
+    }
+}
+
+fn wrong(key: &str, value: &str, expected: &'static str) -> SpecError {
+    SpecError::Property { key: key.to_owned(), value: value.to_owned(), expected }
+}
+
+fn parse<T: FromStr>(key: &str, value: &str, expected: &'static str) -> Result<T, SpecError> {
+    value.trim().parse().map_err(|_| wrong(key, value, expected))
+}
+
+fn at_least_one(key: &str, value: &str) -> Result<u16, SpecError> {
+    let n: u16 = parse(key, value, "a number from 1 to 1000")?;
+    if (1..=1000).contains(&n) { Ok(n) } else { Err(wrong(key, value, "a number from 1 to 1000")) }
+}
+
+fn percent(key: &str, value: &str) -> Result<u8, SpecError> {
+    let n: u8 = parse(key, value, "a percentage from 0 to 100")?;
+    if n <= 100 { Ok(n) } else { Err(wrong(key, value, "a percentage from 0 to 100")) }
+}

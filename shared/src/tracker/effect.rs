@@ -1,0 +1,202 @@
+//! What the JobTracker wants done, and the facts that it announces.
+//!
+//! Effects are small and `Copy` (at most 32 bytes): millions of them pass a second in replay. Names, counters
+//! and diagnostics stay with the drivers.
+
+use crate::job::{AttemptId, AttemptState, JobId, JobState, Locality, WorkerId};
+use crate::time::Time;
+
+/// One effect. Directives (`Launch` to `Reinit`) belong to the next `Answer` to the same worker in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Directive: start an attempt. Repeated in every answer until a report confirms it.
+    Launch {
+        /// Where.
+        worker: WorkerId,
+        /// What.
+        attempt: AttemptId,
+        /// How close to its data.
+        locality: Locality,
+        /// Whether another attempt of the task is running.
+        speculative: bool,
+    },
+    /// Directive: stop an attempt. Repeated until a report confirms it.
+    Kill {
+        /// Where.
+        worker: WorkerId,
+        /// What.
+        attempt: AttemptId,
+        /// Why.
+        cause: EndCause,
+    },
+    /// Directive: this attempt is its task's winner and may finish. Repeated until a report confirms it.
+    Commit {
+        /// Where.
+        worker: WorkerId,
+        /// What.
+        attempt: AttemptId,
+    },
+    /// Directive: the job is over; its files on the worker (not its logs) can go.
+    ForgetJob {
+        /// Where.
+        worker: WorkerId,
+        /// Which.
+        job: JobId,
+    },
+    /// Directive: kill everything and register again.
+    Reinit {
+        /// Where.
+        worker: WorkerId,
+    },
+    /// Releases the worker's heartbeat with the directives since the previous answer.
+    Answer {
+        /// To whom.
+        worker: WorkerId,
+        /// The worker sends it with its next report.
+        response_id: u32,
+        /// When the worker is to report again, in milliseconds.
+        interval_ms: u32,
+    },
+    /// Fact: the job is now in this state.
+    JobState {
+        /// Which.
+        job: JobId,
+        /// New state.
+        state: JobState,
+    },
+    /// Request to the driver: promote the output of the winners, then hand in `JobCommitted`.
+    CommitJob {
+        /// Which.
+        job: JobId,
+    },
+    /// Request to the driver: clear away the unpromoted output of a failed or killed job.
+    AbortJob {
+        /// Which.
+        job: JobId,
+    },
+    /// Fact: an attempt is over. It leaves the core with this.
+    AttemptEnded {
+        /// Which.
+        attempt: AttemptId,
+        /// Where it ran.
+        worker: WorkerId,
+        /// `Succeeded`, `Failed` or `Killed`.
+        state: AttemptState,
+        /// Why, unless it succeeded.
+        cause: EndCause,
+        /// When it was assigned.
+        started: Time,
+    },
+    /// Fact: reduces may fetch this map's output.
+    MapOutputReady {
+        /// The winner.
+        attempt: AttemptId,
+        /// Where its output lies.
+        worker: WorkerId,
+    },
+    /// Fact: this map's output is gone or bad; the map runs again.
+    MapOutputLost {
+        /// The former winner.
+        attempt: AttemptId,
+        /// Where its output was.
+        worker: WorkerId,
+    },
+    /// Fact: the worker is now in this state.
+    WorkerState {
+        /// Which.
+        worker: WorkerId,
+        /// New state.
+        state: WorkerState,
+    },
+    /// An input made no sense and was dropped.
+    Rejected {
+        /// The reporting worker, if one reported.
+        worker: Option<WorkerId>,
+        /// What was wrong.
+        why: Rejection,
+    },
+}
+
+/// The state of a worker.
+///
+/// ```text
+///  Live ◄──► Draining        Live ◄──► Blacklisted
+///    └──────────┴───────┬─────────────────┘
+///                       ▼
+///                     Lost ──► Live (it registers again)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum WorkerState {
+    /// Gets attempts.
+    Live = 0,
+    /// Gets none by request; what runs may end.
+    Draining = 1,
+    /// Gets none because of its failures.
+    Blacklisted = 2,
+    /// Silent for longer than the expiry, restarted, or gone.
+    Lost = 3,
+}
+
+/// Why an attempt ended or is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum EndCause {
+    /// The worker's report says so: exit code, signal and messages are with the driver.
+    Reported = 0,
+    /// Another attempt of the task won.
+    LostRace = 1,
+    /// The job is over or being killed.
+    JobEnded = 2,
+    /// By request.
+    Requested = 3,
+    /// Its worker was lost.
+    WorkerLost = 4,
+    /// The worker never reported the launch.
+    LaunchExpired = 5,
+    /// Reduces could not fetch its output.
+    TooManyFetchFailures = 6,
+    /// The scheduler preempted it.
+    Preempted = 7,
+    /// The worker stopped reporting an attempt that it had reported before.
+    Vanished = 8,
+}
+
+/// Why an input was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// No such job, or it is over.
+    UnknownJob(JobId),
+    /// The job's number is not the next one.
+    JobOutOfOrder(JobId),
+    /// The specification's tables do not fit its numbers of tasks.
+    MalformedJob(JobId),
+    /// No such worker, or it was lost; it is told to register again.
+    UnknownWorker(WorkerId),
+    /// The registration's number is not the name's, nor the next one.
+    WorkerOutOfOrder(WorkerId),
+    /// The report belongs to an older run of the worker.
+    StaleIncarnation(WorkerId),
+    /// A response id that the worker cannot have seen.
+    WrongResponseId {
+        /// As reported.
+        reported: u32,
+        /// The last one answered.
+        last: u32,
+    },
+    /// An attempt that the worker was never given, or that is already over.
+    UnknownAttempt(AttemptId),
+    /// A state that cannot follow the attempt's current one.
+    ImpossibleTransition {
+        /// Which.
+        attempt: AttemptId,
+        /// As the core has it.
+        from: AttemptState,
+        /// As reported.
+        to: AttemptState,
+    },
+    /// The job is not waiting for its output to be promoted.
+    NotCommitting(JobId),
+}
+
+const _: () = assert!(std::mem::size_of::<Effect>() <= 32, "effects are copied by the million");

@@ -1,0 +1,154 @@
+//! What can happen to a cluster, as the JobTracker hears it.
+//!
+//! A driver hands over all inputs of one instant in one batch. Within a batch the core applies them by rank
+//! (finished attempts, lost workers, submissions and requests, tick, then the rounds of reports that ask for
+//! work) and, within a rank, in order of arrival.
+
+use std::sync::Arc;
+
+use crate::job::{AttemptId, AttemptState, JobId, JobSpec, Phase, Priority, Progress, WorkerId};
+
+/// One input of the JobTracker.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// A job was accepted; `job` is the number after the last one's.
+    Submit {
+        /// Its serial number.
+        job: JobId,
+        /// Immutable from here on.
+        spec: Arc<JobSpec>,
+    },
+    /// A worker says hello, for the first time or after a restart of its process.
+    Register(Box<Registration>),
+    /// A worker's heartbeat.
+    Report(Box<Report>),
+    /// Someone wants the job gone.
+    KillJob {
+        /// Which.
+        job: JobId,
+    },
+    /// Someone wants one attempt gone.
+    KillAttempt {
+        /// Which.
+        attempt: AttemptId,
+        /// Whether it counts as a failure of its task (`-fail-task`) or not (`-kill-task`).
+        fail: bool,
+    },
+    /// Someone changes a job's priority.
+    SetPriority {
+        /// Which.
+        job: JobId,
+        /// From now on.
+        priority: Priority,
+    },
+    /// A worker is to get no new attempts, or to get some again.
+    Drain {
+        /// Which.
+        worker: WorkerId,
+        /// True to drain, false to take it back.
+        drain: bool,
+    },
+    /// The worker said goodbye: it is lost at once, without waiting for its expiry.
+    Goodbye {
+        /// Which.
+        worker: WorkerId,
+        /// The registration that says goodbye; an older one is ignored.
+        incarnation: u64,
+    },
+    /// The driver has promoted the winners' output, or failed to.
+    JobCommitted {
+        /// Which.
+        job: JobId,
+        /// Whether all of it worked.
+        ok: bool,
+    },
+    /// Time has passed: expiries, timeouts, parked heartbeats, the scheduler's own deadlines.
+    Tick,
+    /// The master was down and recovered: liveness clocks start again at this batch's time.
+    Recovered,
+}
+
+/// A worker's first words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registration {
+    /// Dense number: the one this name had before, or the next free one.
+    pub worker: WorkerId,
+    /// Differs between two runs of the same worker; larger is younger.
+    pub incarnation: u64,
+    /// Unique in the cluster, stable over restarts.
+    pub name: String,
+    /// The host as split locations name it.
+    pub host: String,
+    /// Rack path, `/default-rack` unless configured.
+    pub rack: String,
+    /// Map slots, may be 0.
+    pub map_slots: u16,
+    /// Reduce slots, may be 0.
+    pub reduce_slots: u16,
+    /// Named attributes, ascending by name.
+    pub attributes: Vec<(String, String)>,
+}
+
+/// A heartbeat as the core sees it.
+///
+/// `response_id` is the number of the last answer that the worker has; a report that repeats one already
+/// answered gets that answer again and changes nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Who reports.
+    pub worker: WorkerId,
+    /// Of its registration.
+    pub incarnation: u64,
+    /// Of the last answer received; 0 before the first.
+    pub response_id: u32,
+    /// Map slots free now, at most the registered number.
+    pub free_maps: u16,
+    /// Reduce slots free now, at most the registered number.
+    pub free_reduces: u16,
+    /// Whether it wants work (enough disk, healthy, not stopping).
+    pub accepts_tasks: bool,
+    /// Whether the answer may be held back until there is something to say.
+    pub may_park: bool,
+    /// Every attempt that the worker runs, and every one that ended since the last answered report.
+    pub attempts: Vec<AttemptReport>,
+    /// Quantised measurements.
+    pub vitals: Vitals,
+}
+
+/// One attempt in a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttemptReport {
+    /// Which.
+    pub attempt: AttemptId,
+    /// Its state on the worker; never `Launching`.
+    pub state: AttemptState,
+    /// What it does now.
+    pub phase: Phase,
+    /// How far it is.
+    pub progress: Progress,
+    /// Map attempts whose output this reduce could not fetch since the last report; usually empty.
+    pub fetch_failures: Vec<AttemptId>,
+}
+
+/// What a worker measures of itself, quantised at the edge so that no float decides anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Vitals {
+    /// One-minute load average in thousandths.
+    pub load1_milli: u32,
+    /// Five-minute load average in thousandths.
+    pub load5_milli: u32,
+    /// Fifteen-minute load average in thousandths.
+    pub load15_milli: u32,
+    /// Mean use of all cores in ten-thousandths.
+    pub cpu_use_parts: u16,
+    /// Cores.
+    pub n_cpus: u16,
+    /// Current frequency in kHz, mean of the cores; 0 when unknown.
+    pub cpu_khz: u32,
+    /// Memory in KiB.
+    pub memory_total_kib: u64,
+    /// Memory available in KiB.
+    pub memory_free_kib: u64,
+    /// Free disk under the worker's directory in KiB.
+    pub disk_free_kib: u64,
+}

@@ -1,0 +1,119 @@
+//! The umbilical: how an attempt's process and its worker talk.
+//!
+//! The process finds a connected stream socket as its file descriptor 0 and exchanges JSON lines over it: one
+//! [`ToTask`] or [`FromTask`] per line, UTF-8, ended by a line feed. The worker speaks first with
+//! [`ToTask::Run`]. The end of the stream means that the other side is gone: a task then exits.
+//! The user's standard output and error are files in the attempt's log directory; nothing of the protocol
+//! passes through them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use howdah_shared::job::counters::Counters;
+use howdah_shared::job::{App, InputFormat, OutputFormat, Phase, Progress, Split, TaskKind};
+use serde::{Deserialize, Serialize};
+
+/// From the worker to the attempt's process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "say", rename_all = "snake_case")]
+pub enum ToTask {
+    /// Run this attempt. A reused process gets another one after its `Done` or `Failed`.
+    Run(Box<TaskSpec>),
+    /// To a reduce: more map outputs, in order of the job's events. An event for a map replaces earlier ones.
+    MapEvents {
+        /// May be empty.
+        events: Vec<MapEvent>,
+    },
+    /// The output may be committed: finish and say `Done`.
+    CommitGranted,
+    /// There is no more work for this process: exit with code 0.
+    Exit,
+}
+
+/// One change of one map's output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MapEvent {
+    /// Map index.
+    pub map: u32,
+    /// Printed id of the map attempt.
+    pub attempt: String,
+    /// `host:port` of the worker that serves it; `None` when this attempt's output is obsolete.
+    pub address: Option<String>,
+}
+
+/// From the attempt's process to its worker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "say", rename_all = "snake_case")]
+pub enum FromTask {
+    /// Progress; also proves that the task is alive.
+    Status {
+        /// What it does.
+        phase: Phase,
+        /// How far it is.
+        progress: Progress,
+        /// All counters so far, sent at phase changes and at a slow beat.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        counters: Option<Counters>,
+        /// The user's own status line.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+    /// A map's output could not be fetched.
+    FetchFailure {
+        /// Printed id of the map attempt.
+        attempt: String,
+        /// For people.
+        message: String,
+    },
+    /// The output is complete in its private place; may it be committed?
+    CommitPending,
+    /// The attempt succeeded. A map of a job with reduces has left its output in `local_dir`.
+    Done {
+        /// Final values.
+        counters: Counters,
+    },
+    /// The attempt failed by its own account; the process exits with code 1 unless it is reused.
+    Failed {
+        /// The probable cause, one or several lines.
+        message: String,
+        /// Values until then.
+        counters: Counters,
+    },
+}
+
+/// Everything that one attempt needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TaskSpec {
+    /// Printed job id.
+    pub job: String,
+    /// Printed attempt id.
+    pub attempt: String,
+    /// Map or reduce.
+    pub kind: TaskKind,
+    /// Task index.
+    pub index: u32,
+    /// Attempt number, after a restart of the master offset by 1000 for each.
+    pub number: u16,
+    /// What to run.
+    pub app: App,
+    /// The job's properties.
+    pub properties: BTreeMap<String, String>,
+    /// Maps of the job.
+    pub n_maps: u32,
+    /// Reduces of the job, hence partitions of a map's output.
+    pub n_reduces: u32,
+    /// How to read `split`.
+    pub input_format: InputFormat,
+    /// A map's input; `None` for reduces.
+    pub split: Option<Split>,
+    /// The job's output. The attempt writes to `<directory>/_temporary/<attempt>/part-…` and nowhere else.
+    pub output: OutputFormat,
+    /// Whether to ask with `CommitPending` before `Done`.
+    pub asks_commit: bool,
+    /// Directory of this attempt alone on the worker's disk; exists.
+    pub local_dir: PathBuf,
+    /// The job's secret for fetching map output.
+    pub token: String,
+    /// The worker that runs it, for messages.
+    pub worker_name: String,
+}
