@@ -1,0 +1,103 @@
+//! Inputs of the core as the journal records them, each with its way back.
+
+use std::sync::Arc;
+
+use howdah_shared::job::{JobId, JobSpec, Locality, Priority, WorkerId};
+use howdah_shared::tracker::{Effect, Input, Report};
+
+use super::{ConvertError, attempt_id, registration};
+use crate::v1;
+use crate::v1::journal_input::Kind;
+
+impl From<&Input> for v1::JournalInput {
+    fn from(input: &Input) -> v1::JournalInput {
+        let kind = match input {
+            Input::Submit { job, spec } => {
+                // A specification has string keys only, so it always has a JSON form.
+                let spec_json = serde_json::to_vec(&**spec).expect("specifications serialise");
+                Kind::Submit(v1::JournalSubmit { job: job.0, spec_json })
+            }
+            Input::Register(registration) => Kind::Register(v1::JournalRegister {
+                worker: registration.worker.0,
+                request: Some((&**registration).into()),
+            }),
+            Input::Report(report) => Kind::Report((&**report).into()),
+            Input::KillJob { job } => Kind::KillJob(job.0),
+            Input::KillAttempt { attempt, fail } => {
+                Kind::KillAttempt(v1::JournalKillAttempt { attempt: Some((*attempt).into()), fail: *fail })
+            }
+            Input::SetPriority { job, priority } => {
+                Kind::SetPriority(v1::JournalSetPriority { job: job.0, priority: *priority as u32 })
+            }
+            Input::Drain { worker, drain } => Kind::Drain(v1::JournalDrain { worker: worker.0, drain: *drain }),
+            Input::Goodbye { worker, incarnation } => {
+                Kind::Goodbye(v1::GoodbyeRequest { worker: worker.0, incarnation: *incarnation })
+            }
+            Input::JobCommitted { job, ok } => Kind::Committed(v1::JournalCommitted { job: job.0, ok: *ok }),
+            Input::Tick => Kind::Tick(v1::JournalTick {}),
+            Input::Recovered => Kind::Recovered(v1::JournalRecovered {}),
+        };
+        v1::JournalInput { kind: Some(kind) }
+    }
+}
+
+impl TryFrom<&v1::JournalInput> for Input {
+    type Error = ConvertError;
+
+    fn try_from(wire: &v1::JournalInput) -> Result<Input, ConvertError> {
+        Ok(match wire.kind.as_ref().ok_or(ConvertError::Missing { field: "inputs.kind" })? {
+            Kind::Submit(submit) => {
+                let spec: JobSpec = serde_json::from_slice(&submit.spec_json)
+                    .map_err(|e| ConvertError::Document { field: "submit.spec_json", problem: e.to_string() })?;
+                Input::Submit { job: JobId(submit.job), spec: Arc::new(spec) }
+            }
+            Kind::Register(register) => {
+                let request = register.request.as_ref().ok_or(ConvertError::Missing { field: "register.request" })?;
+                Input::Register(Box::new(registration(WorkerId(register.worker), request)?))
+            }
+            Kind::Report(report) => Input::Report(Box::new(Report::try_from(report)?)),
+            Kind::KillJob(job) => Input::KillJob { job: JobId(*job) },
+            Kind::KillAttempt(kill) => {
+                Input::KillAttempt { attempt: attempt_id("kill_attempt.attempt", kill.attempt)?, fail: kill.fail }
+            }
+            Kind::SetPriority(set) => Input::SetPriority { job: JobId(set.job), priority: priority(set.priority)? },
+            Kind::Drain(drain) => Input::Drain { worker: WorkerId(drain.worker), drain: drain.drain },
+            Kind::Goodbye(goodbye) => {
+                Input::Goodbye { worker: WorkerId(goodbye.worker), incarnation: goodbye.incarnation }
+            }
+            Kind::Committed(committed) => Input::JobCommitted { job: JobId(committed.job), ok: committed.ok },
+            Kind::Tick(_) => Input::Tick,
+            Kind::Recovered(_) => Input::Recovered,
+        })
+    }
+}
+
+fn priority(value: u32) -> Result<Priority, ConvertError> {
+    let index = value as usize;
+    Priority::ALL.get(index).copied().ok_or(ConvertError::Enum { field: "set_priority.priority", value: value.into() })
+}
+
+/// The decision in an effect: a launch. `None` for all others.
+pub fn decision(effect: &Effect) -> Option<v1::JournalDecision> {
+    let Effect::Launch { worker, attempt, locality, speculative } = *effect else { return None };
+    Some(v1::JournalDecision {
+        worker: worker.0,
+        attempt: Some(attempt.into()),
+        locality: locality as u32,
+        speculative,
+    })
+}
+
+/// A locality by its wire number.
+///
+/// # Errors
+/// When the number is unknown.
+pub fn locality(value: u32) -> Result<Locality, ConvertError> {
+    match value {
+        0 => Ok(Locality::Node),
+        1 => Ok(Locality::Rack),
+        2 => Ok(Locality::OffRack),
+        3 => Ok(Locality::Unknown),
+        _ => Err(ConvertError::Enum { field: "decisions.locality", value: value.into() }),
+    }
+}

@@ -1,0 +1,217 @@
+//! Between the wire and the domain.
+//!
+//! What comes off the wire was written by a peer that may be old, broken or hostile: every number is checked
+//! against the range of its domain type and every list against a limit, and what does not fit is a
+//! [`ConvertError`] that names the field. The other direction cannot fail.
+
+mod directive;
+mod journal;
+mod report;
+#[cfg(test)]
+mod tests;
+
+use howdah_shared::job::counters::Counters;
+use howdah_shared::job::{AttemptId, AttemptState, JobId, Phase, TaskKind};
+
+pub use directive::{cause_text, directive};
+pub use journal::{decision, locality};
+pub use report::registration;
+
+use crate::v1;
+
+/// Attempts in one report; more than any worker has slots.
+pub const MAX_ATTEMPTS: usize = 65_536;
+/// Fetch failures that one attempt may report at once.
+pub const MAX_FETCH_FAILURES: usize = 65_536;
+/// Attributes of one worker.
+pub const MAX_ATTRIBUTES: usize = 256;
+/// Counters of one attempt, over all groups.
+pub const MAX_COUNTERS: usize = 4_096;
+/// Bytes of a name: worker, host, rack, attribute, counter.
+pub const MAX_NAME_BYTES: usize = 1_024;
+
+/// A message that cannot be what it claims to be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConvertError {
+    /// A field that must be there is not.
+    #[error("field `{field}` is missing")]
+    Missing {
+        /// Its name in the contract.
+        field: &'static str,
+    },
+    /// A number outside its range.
+    #[error("field `{field}`: {value} is out of range, expected at most {max}")]
+    Range {
+        /// Its name in the contract.
+        field: &'static str,
+        /// As received.
+        value: u64,
+        /// The largest allowed.
+        max: u64,
+    },
+    /// An enumeration value that this version does not know, or that makes no sense here.
+    #[error("field `{field}`: {value} is not a known value")]
+    Enum {
+        /// Its name in the contract.
+        field: &'static str,
+        /// As received.
+        value: i64,
+    },
+    /// A list or text that is too long.
+    #[error("field `{field}`: has length {length}, expected at most {max}")]
+    TooLong {
+        /// Its name in the contract.
+        field: &'static str,
+        /// As received.
+        length: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// An embedded document that does not parse.
+    #[error("field `{field}`: {problem}")]
+    Document {
+        /// Its name in the contract.
+        field: &'static str,
+        /// What the parser said.
+        problem: String,
+    },
+}
+
+pub(crate) fn small(field: &'static str, value: u32) -> Result<u16, ConvertError> {
+    u16::try_from(value).map_err(|_| ConvertError::Range { field, value: value.into(), max: u16::MAX.into() })
+}
+
+pub(crate) fn at_most(field: &'static str, length: usize, max: usize) -> Result<(), ConvertError> {
+    if length <= max { Ok(()) } else { Err(ConvertError::TooLong { field, length, max }) }
+}
+
+pub(crate) fn name(field: &'static str, text: &str) -> Result<String, ConvertError> {
+    at_most(field, text.len(), MAX_NAME_BYTES)?;
+    Ok(text.to_owned())
+}
+
+impl From<AttemptId> for v1::AttemptId {
+    fn from(id: AttemptId) -> v1::AttemptId {
+        v1::AttemptId {
+            job: id.job.0,
+            reduce: id.kind == TaskKind::Reduce,
+            index: id.index,
+            number: u32::from(id.number),
+        }
+    }
+}
+
+impl TryFrom<v1::AttemptId> for AttemptId {
+    type Error = ConvertError;
+
+    fn try_from(id: v1::AttemptId) -> Result<AttemptId, ConvertError> {
+        let kind = if id.reduce { TaskKind::Reduce } else { TaskKind::Map };
+        Ok(AttemptId { job: JobId(id.job), index: id.index, number: small("attempt.number", id.number)?, kind })
+    }
+}
+
+/// A required attempt id.
+///
+/// # Errors
+/// When it is missing or out of range.
+pub fn attempt_id(field: &'static str, id: Option<v1::AttemptId>) -> Result<AttemptId, ConvertError> {
+    id.ok_or(ConvertError::Missing { field })?.try_into()
+}
+
+impl From<AttemptState> for v1::AttemptState {
+    /// `Launching` is the master's own view and never reported; it becomes the unspecified value.
+    fn from(state: AttemptState) -> v1::AttemptState {
+        match state {
+            AttemptState::Launching => v1::AttemptState::Unspecified,
+            AttemptState::Running => v1::AttemptState::Running,
+            AttemptState::CommitPending => v1::AttemptState::CommitPending,
+            AttemptState::Succeeded => v1::AttemptState::Succeeded,
+            AttemptState::Failed => v1::AttemptState::Failed,
+            AttemptState::Killed => v1::AttemptState::Killed,
+        }
+    }
+}
+
+/// A reported state by its wire number.
+///
+/// # Errors
+/// When the number is unknown or unspecified.
+pub fn attempt_state(value: i32) -> Result<AttemptState, ConvertError> {
+    match v1::AttemptState::try_from(value) {
+        Ok(v1::AttemptState::Running) => Ok(AttemptState::Running),
+        Ok(v1::AttemptState::CommitPending) => Ok(AttemptState::CommitPending),
+        Ok(v1::AttemptState::Succeeded) => Ok(AttemptState::Succeeded),
+        Ok(v1::AttemptState::Failed) => Ok(AttemptState::Failed),
+        Ok(v1::AttemptState::Killed) => Ok(AttemptState::Killed),
+        Ok(v1::AttemptState::Unspecified) | Err(_) => {
+            Err(ConvertError::Enum { field: "attempts.state", value: value.into() })
+        }
+    }
+}
+
+impl From<Phase> for v1::Phase {
+    fn from(phase: Phase) -> v1::Phase {
+        match phase {
+            Phase::Starting => v1::Phase::Starting,
+            Phase::Map => v1::Phase::Map,
+            Phase::Shuffle => v1::Phase::Shuffle,
+            Phase::Sort => v1::Phase::Sort,
+            Phase::Reduce => v1::Phase::Reduce,
+        }
+    }
+}
+
+impl From<v1::Phase> for Phase {
+    fn from(phase: v1::Phase) -> Phase {
+        match phase {
+            v1::Phase::Starting => Phase::Starting,
+            v1::Phase::Map => Phase::Map,
+            v1::Phase::Shuffle => Phase::Shuffle,
+            v1::Phase::Sort => Phase::Sort,
+            v1::Phase::Reduce => Phase::Reduce,
+        }
+    }
+}
+
+/// A phase by its wire number.
+///
+/// # Errors
+/// When the number is unknown.
+pub fn phase(value: i32) -> Result<Phase, ConvertError> {
+    match v1::Phase::try_from(value) {
+        Ok(phase) => Ok(phase.into()),
+        Err(_) => Err(ConvertError::Enum { field: "attempts.phase", value: value.into() }),
+    }
+}
+
+impl From<&Counters> for v1::Counters {
+    fn from(counters: &Counters) -> v1::Counters {
+        let group = |(name, values): (&String, &std::collections::BTreeMap<String, i64>)| v1::CounterGroup {
+            name: name.clone(),
+            counters: values.iter().map(|(name, &value)| v1::Counter { name: name.clone(), value }).collect(),
+        };
+        v1::Counters { groups: counters.0.iter().map(group).collect() }
+    }
+}
+
+impl TryFrom<&v1::Counters> for Counters {
+    type Error = ConvertError;
+
+    fn try_from(wire: &v1::Counters) -> Result<Counters, ConvertError> {
+        at_most("counters.groups", wire.groups.len(), MAX_COUNTERS)?;
+        let mut counters = Counters::default();
+        let mut total = 0;
+        for group in &wire.groups {
+            total += group.counters.len();
+            at_most("counters", total, MAX_COUNTERS)?;
+            at_most("counters.groups.name", group.name.len(), MAX_NAME_BYTES)?;
+            // A group without counters stays, so that what was sent is what is read.
+            counters.0.entry(group.name.clone()).or_default();
+            for counter in &group.counters {
+                at_most("counters.name", counter.name.len(), MAX_NAME_BYTES)?;
+                counters.add(&group.name, &counter.name, counter.value);
+            }
+        }
+        Ok(counters)
+    }
+}

@@ -1,0 +1,161 @@
+//! What workers say: registrations, reports, vitals.
+
+use howdah_shared::job::{Progress, WorkerId};
+use howdah_shared::tracker::{AttemptReport, Registration, Report, Vitals};
+
+use super::{
+    ConvertError, MAX_ATTEMPTS, MAX_ATTRIBUTES, MAX_FETCH_FAILURES, at_most, attempt_id, attempt_state, name, phase,
+    small,
+};
+use crate::v1;
+
+impl From<&Vitals> for v1::Vitals {
+    /// The use of each core is not part of the domain type; the worker adds it.
+    fn from(vitals: &Vitals) -> v1::Vitals {
+        v1::Vitals {
+            load1_milli: vitals.load1_milli,
+            load5_milli: vitals.load5_milli,
+            load15_milli: vitals.load15_milli,
+            cpu_use_parts: vitals.cpu_use_parts.into(),
+            n_cpus: vitals.n_cpus.into(),
+            cpu_khz: vitals.cpu_khz,
+            memory_total_kib: vitals.memory_total_kib,
+            memory_free_kib: vitals.memory_free_kib,
+            disk_free_kib: vitals.disk_free_kib,
+            core_use_parts: Vec::new(),
+        }
+    }
+}
+
+impl TryFrom<&v1::Vitals> for Vitals {
+    type Error = ConvertError;
+
+    fn try_from(wire: &v1::Vitals) -> Result<Vitals, ConvertError> {
+        Ok(Vitals {
+            load1_milli: wire.load1_milli,
+            load5_milli: wire.load5_milli,
+            load15_milli: wire.load15_milli,
+            cpu_use_parts: small("vitals.cpu_use_parts", wire.cpu_use_parts)?,
+            n_cpus: small("vitals.n_cpus", wire.n_cpus)?,
+            cpu_khz: wire.cpu_khz,
+            memory_total_kib: wire.memory_total_kib,
+            memory_free_kib: wire.memory_free_kib,
+            disk_free_kib: wire.disk_free_kib,
+        })
+    }
+}
+
+impl From<&AttemptReport> for v1::AttemptStatus {
+    /// Only what decisions read; the worker adds counters, the end and the message.
+    fn from(report: &AttemptReport) -> v1::AttemptStatus {
+        v1::AttemptStatus {
+            attempt: Some(report.attempt.into()),
+            state: v1::AttemptState::from(report.state).into(),
+            phase: v1::Phase::from(report.phase).into(),
+            progress: report.progress.parts().into(),
+            fetch_failures: report.fetch_failures.iter().map(|&id| id.into()).collect(),
+            counters: None,
+            end: None,
+            message: String::new(),
+        }
+    }
+}
+
+impl TryFrom<&v1::AttemptStatus> for AttemptReport {
+    type Error = ConvertError;
+
+    fn try_from(wire: &v1::AttemptStatus) -> Result<AttemptReport, ConvertError> {
+        let progress = small("attempts.progress", wire.progress)?;
+        if progress > Progress::DONE.parts() {
+            let max = Progress::DONE.parts().into();
+            return Err(ConvertError::Range { field: "attempts.progress", value: progress.into(), max });
+        }
+        at_most("attempts.fetch_failures", wire.fetch_failures.len(), MAX_FETCH_FAILURES)?;
+        Ok(AttemptReport {
+            attempt: attempt_id("attempts.attempt", wire.attempt)?,
+            state: attempt_state(wire.state)?,
+            phase: phase(wire.phase)?,
+            progress: Progress::from_parts(progress),
+            fetch_failures: wire.fetch_failures.iter().map(|&id| id.try_into()).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl From<&Report> for v1::HeartbeatRequest {
+    fn from(report: &Report) -> v1::HeartbeatRequest {
+        v1::HeartbeatRequest {
+            worker: report.worker.0,
+            incarnation: report.incarnation,
+            response_id: report.response_id,
+            free_maps: report.free_maps.into(),
+            free_reduces: report.free_reduces.into(),
+            accepts_tasks: report.accepts_tasks,
+            may_park: report.may_park,
+            attempts: report.attempts.iter().map(v1::AttemptStatus::from).collect(),
+            vitals: Some((&report.vitals).into()),
+        }
+    }
+}
+
+impl TryFrom<&v1::HeartbeatRequest> for Report {
+    type Error = ConvertError;
+
+    /// Missing vitals read as zeros, which stand for "unknown".
+    fn try_from(wire: &v1::HeartbeatRequest) -> Result<Report, ConvertError> {
+        at_most("attempts", wire.attempts.len(), MAX_ATTEMPTS)?;
+        Ok(Report {
+            worker: WorkerId(wire.worker),
+            incarnation: wire.incarnation,
+            response_id: wire.response_id,
+            free_maps: small("free_maps", wire.free_maps)?,
+            free_reduces: small("free_reduces", wire.free_reduces)?,
+            accepts_tasks: wire.accepts_tasks,
+            may_park: wire.may_park,
+            attempts: wire.attempts.iter().map(AttemptReport::try_from).collect::<Result<_, _>>()?,
+            vitals: wire.vitals.as_ref().map_or(Ok(Vitals::default()), Vitals::try_from)?,
+        })
+    }
+}
+
+/// A registration under the number that the master gives to its name.
+///
+/// # Errors
+/// When a name is empty or too long, or a number out of range.
+pub fn registration(worker: WorkerId, wire: &v1::RegisterRequest) -> Result<Registration, ConvertError> {
+    if wire.name.is_empty() {
+        return Err(ConvertError::Missing { field: "name" });
+    }
+    at_most("attributes", wire.attributes.len(), MAX_ATTRIBUTES)?;
+    let mut attributes = Vec::with_capacity(wire.attributes.len());
+    for (key, value) in &wire.attributes {
+        attributes.push((name("attributes", key)?, name("attributes", value)?));
+    }
+    attributes.sort_unstable();
+    Ok(Registration {
+        worker,
+        incarnation: wire.incarnation,
+        name: name("name", &wire.name)?,
+        host: name("host", &wire.host)?,
+        rack: name("rack", &wire.rack)?,
+        map_slots: small("map_slots", wire.map_slots)?,
+        reduce_slots: small("reduce_slots", wire.reduce_slots)?,
+        attributes,
+    })
+}
+
+impl From<&Registration> for v1::RegisterRequest {
+    /// Without the worker's number and its HTTP address, which the core does not know.
+    fn from(registration: &Registration) -> v1::RegisterRequest {
+        v1::RegisterRequest {
+            name: registration.name.clone(),
+            host: registration.host.clone(),
+            rack: registration.rack.clone(),
+            map_slots: registration.map_slots.into(),
+            reduce_slots: registration.reduce_slots.into(),
+            http_address: String::new(),
+            incarnation: registration.incarnation,
+            attributes: registration.attributes.iter().cloned().collect(),
+            version: String::new(),
+        }
+    }
+}

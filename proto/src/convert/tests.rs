@@ -1,0 +1,196 @@
+//! What is sent is what is read, and nothing that a peer sends makes us panic.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use howdah_shared::job::counters::Counters;
+use howdah_shared::job::{
+    AttemptId, AttemptState, JobConf, JobId, JobSpec, Phase, Priority, Progress, SplitHosts, TaskKind, WorkerId,
+};
+use howdah_shared::time::Span;
+use howdah_shared::tracker::{AttemptReport, Input, Registration, Report, Vitals};
+use proptest::prelude::*;
+use prost::Message;
+
+use super::ConvertError;
+use crate::v1;
+
+fn attempt() -> impl Strategy<Value = AttemptId> {
+    (any::<u32>(), any::<bool>(), any::<u32>(), any::<u16>()).prop_map(|(job, reduce, index, number)| AttemptId {
+        job: JobId(job),
+        index,
+        number,
+        kind: if reduce { TaskKind::Reduce } else { TaskKind::Map },
+    })
+}
+
+fn state() -> impl Strategy<Value = AttemptState> {
+    prop_oneof![
+        Just(AttemptState::Running),
+        Just(AttemptState::CommitPending),
+        Just(AttemptState::Succeeded),
+        Just(AttemptState::Failed),
+        Just(AttemptState::Killed),
+    ]
+}
+
+fn phase() -> impl Strategy<Value = Phase> {
+    prop_oneof![Just(Phase::Starting), Just(Phase::Map), Just(Phase::Shuffle), Just(Phase::Sort), Just(Phase::Reduce)]
+}
+
+fn attempt_report() -> impl Strategy<Value = AttemptReport> {
+    (attempt(), state(), phase(), 0..=10_000u16, prop::collection::vec(attempt(), 0..3)).prop_map(
+        |(attempt, state, phase, progress, fetch_failures)| AttemptReport {
+            attempt,
+            state,
+            phase,
+            progress: Progress::from_parts(progress),
+            fetch_failures,
+        },
+    )
+}
+
+fn vitals() -> impl Strategy<Value = Vitals> {
+    (any::<[u32; 4]>(), any::<[u16; 2]>(), any::<[u64; 3]>()).prop_map(|(a, b, c)| Vitals {
+        load1_milli: a[0],
+        load5_milli: a[1],
+        load15_milli: a[2],
+        cpu_use_parts: b[0],
+        n_cpus: b[1],
+        cpu_khz: a[3],
+        memory_total_kib: c[0],
+        memory_free_kib: c[1],
+        disk_free_kib: c[2],
+    })
+}
+
+fn report() -> impl Strategy<Value = Report> {
+    let numbers = (any::<u32>(), any::<u64>(), any::<u32>(), any::<[u16; 2]>(), any::<[bool; 2]>());
+    (numbers, prop::collection::vec(attempt_report(), 0..4), vitals()).prop_map(
+        |((worker, incarnation, response_id, free, flags), attempts, vitals)| Report {
+            worker: WorkerId(worker),
+            incarnation,
+            response_id,
+            free_maps: free[0],
+            free_reduces: free[1],
+            accepts_tasks: flags[0],
+            may_park: flags[1],
+            attempts,
+            vitals,
+        },
+    )
+}
+
+fn registration() -> impl Strategy<Value = Registration> {
+    let names = ("[a-z]{1,9}", "[a-z.]{0,9}", "/[a-z]{0,5}");
+    let attributes = prop::collection::btree_map("[a-z]{1,4}", "[a-z]{0,4}", 0..3);
+    (any::<u32>(), any::<u64>(), names, any::<[u16; 2]>(), attributes).prop_map(
+        |(worker, incarnation, (name, host, rack), slots, attributes)| Registration {
+            worker: WorkerId(worker),
+            incarnation,
+            name,
+            host,
+            rack,
+            map_slots: slots[0],
+            reduce_slots: slots[1],
+            attributes: attributes.into_iter().collect(),
+        },
+    )
+}
+
+fn spec() -> impl Strategy<Value = JobSpec> {
+    let hosts = prop::collection::vec(prop::collection::vec("[a-z]{1,3}", 0..3), 0..4);
+    (any::<String>(), 0..5usize, any::<u32>(), hosts, any::<Option<u64>>()).prop_map(
+        |(name, priority, n_reduces, hosts, deadline)| JobSpec {
+            name,
+            user: "u".to_owned(),
+            queue: "default".to_owned(),
+            priority: Priority::ALL[priority],
+            n_maps: hosts.len() as u32,
+            n_reduces,
+            map_input_bytes: hosts.iter().map(|h| h.len() as u64).collect(),
+            split_hosts: SplitHosts::new(hosts.iter().map(|h| h.iter().map(String::as_str))),
+            conf: JobConf {
+                deadline: deadline.map(Span::from_us),
+                requires: BTreeMap::from([("disk".to_owned(), "ssd".to_owned())]),
+                ..JobConf::default()
+            },
+        },
+    )
+}
+
+fn input() -> impl Strategy<Value = Input> {
+    prop_oneof![
+        (any::<u32>(), spec()).prop_map(|(job, spec)| Input::Submit { job: JobId(job), spec: Arc::new(spec) }),
+        registration().prop_map(|r| Input::Register(Box::new(r))),
+        report().prop_map(|r| Input::Report(Box::new(r))),
+        any::<u32>().prop_map(|job| Input::KillJob { job: JobId(job) }),
+        (attempt(), any::<bool>()).prop_map(|(attempt, fail)| Input::KillAttempt { attempt, fail }),
+        (any::<u32>(), 0..5usize)
+            .prop_map(|(job, p)| Input::SetPriority { job: JobId(job), priority: Priority::ALL[p] }),
+        (any::<u32>(), any::<bool>()).prop_map(|(worker, drain)| Input::Drain { worker: WorkerId(worker), drain }),
+        (any::<u32>(), any::<u64>())
+            .prop_map(|(worker, incarnation)| Input::Goodbye { worker: WorkerId(worker), incarnation }),
+        (any::<u32>(), any::<bool>()).prop_map(|(job, ok)| Input::JobCommitted { job: JobId(job), ok }),
+        Just(Input::Tick),
+        Just(Input::Recovered),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn every_input_survives_the_journal(input in input()) {
+        let bytes = v1::JournalInput::from(&input).encode_to_vec();
+        let wire = v1::JournalInput::decode(&bytes[..]).unwrap();
+        prop_assert_eq!(Input::try_from(&wire).unwrap(), input);
+    }
+
+    #[test]
+    fn counters_survive_the_wire(
+        values in prop::collection::btree_map(".{0,5}", prop::collection::btree_map(".{0,5}", any::<i64>(), 0..3), 0..3)
+    ) {
+        let counters = Counters(values);
+        prop_assert_eq!(Counters::try_from(&v1::Counters::from(&counters)).unwrap(), counters);
+    }
+
+    #[test]
+    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        if let Ok(wire) = v1::HeartbeatRequest::decode(&bytes[..]) {
+            let _ = Report::try_from(&wire);
+        }
+        if let Ok(wire) = v1::JournalInput::decode(&bytes[..]) {
+            let _ = Input::try_from(&wire);
+        }
+        if let Ok(wire) = v1::RegisterRequest::decode(&bytes[..]) {
+            let _ = super::registration(WorkerId(0), &wire);
+        }
+    }
+}
+
+#[test]
+fn numbers_out_of_range_are_named() {
+    let wire = v1::HeartbeatRequest { free_maps: 65_536, ..Default::default() };
+    let error = Report::try_from(&wire).unwrap_err();
+    assert_eq!(error.to_string(), "field `free_maps`: 65536 is out of range, expected at most 65535");
+    let wire =
+        v1::AttemptStatus { attempt: Some(v1::AttemptId::default()), state: 1, progress: 10_001, ..Default::default() };
+    assert!(matches!(AttemptReport::try_from(&wire), Err(ConvertError::Range { field: "attempts.progress", .. })));
+}
+
+#[test]
+fn unknown_enumeration_values_are_errors() {
+    for state in [0, 6, -1, i32::MAX] {
+        assert!(matches!(super::attempt_state(state), Err(ConvertError::Enum { .. })), "{state}");
+    }
+    assert!(matches!(super::phase(5), Err(ConvertError::Enum { .. })));
+}
+
+#[test]
+fn long_lists_are_refused() {
+    let group = |n| v1::CounterGroup { name: "g".to_owned(), counters: vec![v1::Counter::default(); n] };
+    assert!(Counters::try_from(&v1::Counters { groups: vec![group(4_096)] }).is_ok());
+    let wire = v1::Counters { groups: vec![group(4_000), group(97)] };
+    assert!(matches!(Counters::try_from(&wire), Err(ConvertError::TooLong { .. })));
+    let wire = v1::HeartbeatRequest { attempts: vec![v1::AttemptStatus::default(); 65_537], ..Default::default() };
+    assert!(matches!(Report::try_from(&wire), Err(ConvertError::TooLong { field: "attempts", .. })));
+}
