@@ -1,1 +1,61 @@
-fn main() {}
+//! `cargo xtask test`: everything that a change must pass, in one command; the other words run one step each.
+//!
+//! The steps run in order, cheapest first, and the first failure stops the run. Debug builds serve the unit and
+//! property tests (overflow checks and debug assertions on); the command and the tests over real daemons use the
+//! release build, which is what people run. Both share `cargo`'s own target directory.
+
+#![expect(clippy::print_stdout, reason = "what xtask prints is its result")]
+
+mod arrows;
+mod licences;
+mod links;
+mod process;
+mod source;
+mod spdx;
+mod steps;
+mod tidy;
+
+use std::process::ExitCode;
+
+use steps::{Step, run_steps};
+
+const USAGE: &str = "\
+usage: cargo xtask WORD
+
+  test       all of the following in this order, up to `docs`
+  fmt        formatting
+  tidy       file headers and sizes, no paths of one machine, links between documents
+  arrows     which crate and which module may use which
+  licences   the licence of every dependency
+  lint       clippy, warnings denied
+  unit       unit, property and documentation tests (debug build)
+  cluster    the command's tests, real daemons included (release build)
+  docs       rustdoc, warnings denied
+  soak [N]   property tests of the core again and again for N minutes (10)";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let steps = match words.as_slice() {
+        ["test"] => Step::ALL.to_vec(),
+        ["soak"] => vec![Step::Soak { minutes: 10 }],
+        ["soak", minutes] => match minutes.parse() {
+            Ok(minutes) => vec![Step::Soak { minutes }],
+            Err(_) => return usage(&format!("soak: `{minutes}` is not a number of minutes")),
+        },
+        [word] => match Step::ALL.into_iter().find(|step| step.name() == *word) {
+            Some(step) => vec![step],
+            None => return usage(&format!("no such word: `{word}`")),
+        },
+        _ => return usage("expected one word"),
+    };
+    match run_steps(&steps) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(steps::Stopped) => ExitCode::FAILURE,
+    }
+}
+
+fn usage(what: &str) -> ExitCode {
+    eprintln!("error: {what}\n\n{USAGE}");
+    ExitCode::from(2)
+}
