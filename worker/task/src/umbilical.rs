@@ -116,4 +116,8 @@ pub struct TaskSpec {
     pub token: String,
     /// The worker that runs it, for messages.
     pub worker_name: String,
+    /// Where `syslog` of this attempt belongs; `None` means `$HOWDAH_LOG_DIR`. A reused process needs it, as its
+    /// environment names its first attempt only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_dir: Option<PathBuf>,
 }

@@ -1,0 +1,144 @@
+//! What a running attempt knows of itself, and what it tells its worker: counters, status, progress.
+
+use std::cell::{Cell, RefCell};
+use std::path::Path;
+use std::rc::Rc;
+
+use howdah_shared::job::counters::Counters;
+use howdah_shared::job::{Split, TaskKind};
+
+use super::error::TaskError;
+use super::properties::Properties;
+use crate::process::reporter::Reporter;
+use crate::process::tally::Tally;
+use crate::umbilical::TaskSpec;
+
+/// A handle on the running attempt; cheap to clone and to keep.
+#[derive(Clone)]
+pub struct Context(Rc<Inner>);
+
+struct Inner {
+    spec: TaskSpec,
+    properties: Properties,
+    user: RefCell<Counters>,
+    tally: Tally,
+    reporter: RefCell<Reporter>,
+    progress: Cell<f64>,
+}
+
+impl Context {
+    pub(crate) fn new(mut spec: TaskSpec, reporter: Reporter) -> Context {
+        let properties = Properties::from(std::mem::take(&mut spec.properties));
+        Context(Rc::new(Inner {
+            spec,
+            properties,
+            user: RefCell::default(),
+            tally: Tally::default(),
+            reporter: RefCell::new(reporter),
+            progress: Cell::new(0.0),
+        }))
+    }
+
+    /// The job's properties.
+    pub fn properties(&self) -> &Properties {
+        &self.0.properties
+    }
+
+    /// Printed job id.
+    pub fn job(&self) -> &str {
+        &self.0.spec.job
+    }
+
+    /// Printed attempt id.
+    pub fn attempt(&self) -> &str {
+        &self.0.spec.attempt
+    }
+
+    /// Map or reduce.
+    pub fn kind(&self) -> TaskKind {
+        self.0.spec.kind
+    }
+
+    /// The task's index: which split of [`Context::n_maps`], or which partition of [`Context::n_reduces`].
+    pub fn task_index(&self) -> u32 {
+        self.0.spec.index
+    }
+
+    /// Which try this is: 0, 1, … (plus 1000 for each restart of the master).
+    pub fn attempt_number(&self) -> u16 {
+        self.0.spec.number
+    }
+
+    /// Maps of the job.
+    pub fn n_maps(&self) -> u32 {
+        self.0.spec.n_maps
+    }
+
+    /// Reduces of the job.
+    pub fn n_reduces(&self) -> u32 {
+        self.0.spec.n_reduces
+    }
+
+    /// A map's input; `None` in reduces.
+    pub fn split(&self) -> Option<&Split> {
+        self.0.spec.split.as_ref()
+    }
+
+    /// A directory on the worker's disk for this attempt alone. It is also the working directory.
+    pub fn local_dir(&self) -> &Path {
+        &self.0.spec.local_dir
+    }
+
+    /// Adds to one of the program's own counters. Names are made when first used; the job's counters are the sums
+    /// over its successful attempts.
+    pub fn count(&self, group: &str, name: &str, amount: i64) {
+        self.0.user.borrow_mut().add(group, name, amount);
+    }
+
+    /// Sets the status line that people see beside the attempt.
+    pub fn set_status(&self, message: impl Into<String>) {
+        self.0.reporter.borrow_mut().set_message(message.into());
+    }
+
+    /// Says that the attempt is alive, in work that reads and writes nothing for long. Cheap; sent twice a second
+    /// at most. A silent attempt is failed after `mapred.task.timeout` (ten minutes).
+    ///
+    /// # Errors
+    /// When the worker is gone: the attempt should end.
+    pub fn progress(&self) -> Result<(), TaskError> {
+        self.report(self.0.progress.get())
+    }
+
+    /// Like [`Context::progress`], and sets how much of the map's work is done, from 0 to 1: for maps that make
+    /// their own input. Progress of other tasks is known from their input.
+    ///
+    /// # Errors
+    /// When the worker is gone: the attempt should end.
+    pub fn set_progress(&self, fraction: f64) -> Result<(), TaskError> {
+        self.report(fraction)
+    }
+
+    pub(crate) fn report(&self, fraction: f64) -> Result<(), TaskError> {
+        self.0.progress.set(fraction);
+        self.0.reporter.borrow_mut().beat(fraction, &|| self.counters())
+    }
+
+    pub(crate) fn spec(&self) -> &TaskSpec {
+        &self.0.spec
+    }
+
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.0.tally
+    }
+
+    pub(crate) fn reporter(&self) -> std::cell::RefMut<'_, Reporter> {
+        self.0.reporter.borrow_mut()
+    }
+
+    /// The program's counters and the framework's.
+    pub(crate) fn counters(&self) -> Counters {
+        let mut counters = self.0.user.borrow().clone();
+        self.0.tally.add_to(&mut counters);
+        counters
+    }
+}
