@@ -1,1 +1,26 @@
-//! worker/apps
+//! The built-in applications, written against the same public task library as users' programs.
+//!
+//! [`plan`](plan::plan) turns a request into jobs at the client, [`task_main`] runs their attempts on workers,
+//! [`check`] judges results without sharing code with them. An application is a file or folder of this crate and a
+//! line of the table in `registry`.
+
+mod args;
+pub mod check;
+mod grep;
+mod paths;
+mod plan;
+mod program;
+mod random;
+mod random_text;
+mod registry;
+mod sleep;
+mod sort;
+mod streaming;
+pub mod sudoku;
+pub mod tera;
+pub mod text;
+mod total_order;
+mod wordcount;
+
+pub use plan::{AppHelp, JobPlan, PlanError, PlanRequest, apps, plan};
+pub use registry::task_main;

@@ -1,0 +1,154 @@
+//! Independent checkers: they read a job's input and output as plain files and share no code with the job.
+//!
+//! Memory grows with the number of distinct words, not with the input.
+
+mod sudoku;
+mod wordcount;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use sudoku::{SudokuReport, sudoku};
+pub use wordcount::{WordCountReport, wordcount};
+
+use crate::paths;
+
+/// An output that is not what it should be.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// A file or directory that cannot be read.
+    #[error("{action} `{path}`")]
+    Io {
+        /// A verb.
+        action: &'static str,
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The job did not end well.
+    #[error("`{path}` has no `_SUCCESS`: the job that writes it has not succeeded")]
+    NotFinished {
+        /// The output directory.
+        path: PathBuf,
+    },
+    /// A line that breaks the rule.
+    #[error("`{path}` line {line}: {what}")]
+    Line {
+        /// The part file.
+        path: PathBuf,
+        /// From 1.
+        line: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A word whose count is wrong or missing.
+    #[error("the word `{word}`: the output says {found}, the input has it {expected} times")]
+    Count {
+        /// Escaped for print.
+        word: String,
+        /// From the input.
+        expected: u64,
+        /// From the output, 0 when missing.
+        found: u64,
+    },
+}
+
+fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CheckError {
+    let path = path.to_owned();
+    move |source| CheckError::Io { action, path, source }
+}
+
+/// The part files of a finished job, in order.
+fn parts(output: &Path) -> Result<Vec<PathBuf>, CheckError> {
+    let parts = paths::visible_files(output).map_err(io_error("list", output))?;
+    if !output.join("_SUCCESS").exists() {
+        return Err(CheckError::NotFinished { path: output.to_owned() });
+    }
+    Ok(parts)
+}
+
+/// Calls `check` with every line of a file, without its end, and its number from 1.
+fn lines(path: &Path, mut check: impl FnMut(&[u8]) -> Result<(), String>) -> Result<u64, CheckError> {
+    use std::io::BufRead;
+
+    let file = std::fs::File::open(path).map_err(io_error("open", path))?;
+    let mut reader = io::BufReader::with_capacity(1 << 18, file);
+    let mut line = Vec::new();
+    let mut number = 0;
+    loop {
+        line.clear();
+        if reader.read_until(b'\n', &mut line).map_err(io_error("read", path))? == 0 {
+            return Ok(number);
+        }
+        number += 1;
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        check(text).map_err(|what| CheckError::Line { path: path.to_owned(), line: number, what })?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A directory with an input and the output of a job.
+    fn output(parts: &[&str]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        for (index, text) in parts.iter().enumerate() {
+            fs::write(dir.path().join(format!("part-r-{index:05}")), text).expect("a small file");
+        }
+        fs::write(dir.path().join("_SUCCESS"), "").expect("a small file");
+        dir
+    }
+
+    fn count(input: &str, parts: &[&str]) -> Result<WordCountReport, CheckError> {
+        let output = output(parts);
+        let text = output.path().join("_input");
+        fs::write(&text, input).expect("a small file");
+        wordcount(&[text], output.path())
+    }
+
+    #[test]
+    fn a_right_count_is_accepted_with_its_figures() {
+        let report = count("b a\ta\r\nb\x0c a ", &["a\t3\nb\t2\n"]).expect("right");
+        assert_eq!((report.words, report.distinct, report.parts), (5, 2, 1));
+        // The hashes of a (128) and b (129) differ in their lowest bit.
+        assert_eq!(count("a b", &["a\t1\n", "b\t1\n"]).expect("right").parts, 2);
+    }
+
+    #[test]
+    fn every_kind_of_wrong_count_is_found() {
+        let message = |input, parts: &[&str]| count(input, parts).expect_err("wrong").to_string();
+        assert!(message("a a", &["a\t1\n"]).contains("says 1, the input has it 2"));
+        assert!(message("a b", &["a\t1\n"]).contains("`b`: the output says 0"));
+        assert!(message("a", &["a\t1\nb\t1\n"]).contains("`b`: the output says 1, the input has it 0"));
+        assert!(message("a", &["a\t1\na\t1\n"]).contains("line 2"));
+        assert!(message("a b", &["b\t1\na\t1\n"]).contains("order"));
+        assert!(message("a", &["", "a\t1\n"]).contains("part 0"));
+        assert!(message("a", &["a 1\n"]).contains("tab"));
+        assert!(message("a", &["a\tx\n"]).contains("`x`"));
+    }
+
+    #[test]
+    fn an_unfinished_or_missing_output_is_said_to_be_so() {
+        let dir = output(&["a\t1\n"]);
+        fs::remove_file(dir.path().join("_SUCCESS")).expect("just written");
+        assert!(matches!(wordcount::<PathBuf>(&[], dir.path()), Err(CheckError::NotFinished { .. })));
+        assert!(matches!(sudoku(&dir.path().join("none")), Err(CheckError::Io { .. })));
+    }
+
+    #[test]
+    fn solutions_are_judged_by_rule_and_by_their_puzzle() {
+        let solution = "534678912672195348198342567859761423426853791713924856961537284287419635345286179";
+        let puzzle = format!("{}{}", ".".repeat(40), &solution[40..]);
+        let dir = output(&[&format!("{puzzle}\t{solution}\n"), ""]);
+        assert_eq!(sudoku(dir.path()).expect("right"), SudokuReport { solutions: 1, parts: 2 });
+        let swapped = solution.replace('1', "x").replace('2', "1").replace('x', "2");
+        for (answer, why) in [(swapped.as_str(), "another puzzle"), (&puzzle, "rule"), ("12", "81")] {
+            let error = sudoku(output(&[&format!("{puzzle}\t{answer}\n")]).path()).expect_err("wrong").to_string();
+            assert!(error.contains("line 1") && error.contains(why), "{error}");
+        }
+    }
+}

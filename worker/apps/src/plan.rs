@@ -1,0 +1,381 @@
+//! From `howdah submit APP …` to jobs: what each application runs, reads, writes and needs to be told.
+//!
+//! Planning happens at the client, before anything is accepted. It may read input (terasort samples keys) but
+//! writes nothing. An application with several jobs gets several plans, to be run one after the other.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use howdah_shared::job::{App, InputFormat};
+
+use crate::args::Args;
+use crate::registry;
+
+/// What the user asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanRequest {
+    /// `--input`, as given: files, directories or globs. Empty when there was none.
+    pub inputs: Vec<String>,
+    /// `--output`.
+    pub output: Option<String>,
+    /// `--reduces`.
+    pub n_reduces: Option<u32>,
+    /// `-D key=value`.
+    pub properties: BTreeMap<String, String>,
+    /// The application's own options and arguments, in order; a `--` among them is skipped.
+    pub args: Vec<String>,
+}
+
+/// One job to submit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobPlan {
+    /// For people.
+    pub name: String,
+    /// What runs.
+    pub app: App,
+    /// How the input is read.
+    pub input_format: InputFormat,
+    /// Files, directories or globs; empty for generated input.
+    pub inputs: Vec<String>,
+    /// The directory for the result; `None` when nothing is written.
+    pub output: Option<String>,
+    /// Number of reduces; 0 makes the maps' records the result.
+    pub n_reduces: u32,
+    /// The properties of the request, and those that the application adds.
+    pub properties: BTreeMap<String, String>,
+    /// Directories that nobody needs once this job has succeeded: results of earlier jobs of the same chain.
+    pub removes: Vec<String>,
+}
+
+/// A request that cannot become jobs.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// No such application.
+    #[error("no application `{name}`; there are {known}{}", suggestion(near.as_deref()))]
+    UnknownApp {
+        /// As asked.
+        name: String,
+        /// All names, in order.
+        known: String,
+        /// A name that looks like it.
+        near: Option<String>,
+    },
+    /// Something that the application cannot do without.
+    #[error("{app}: expected {what}\nhelp: howdah submit {app} {usage}")]
+    Missing {
+        /// The application.
+        app: &'static str,
+        /// A noun phrase.
+        what: String,
+        /// Its arguments.
+        usage: String,
+    },
+    /// A value that does not fit.
+    #[error("{app}: {argument} `{value}` is not {expected}")]
+    Value {
+        /// The application.
+        app: &'static str,
+        /// An option's or property's name.
+        argument: String,
+        /// As given.
+        value: String,
+        /// A noun phrase.
+        expected: String,
+    },
+    /// An argument that the application does not know.
+    #[error("{app}: unexpected argument `{argument}`\nhelp: howdah submit {app} {usage}")]
+    Unexpected {
+        /// The application.
+        app: &'static str,
+        /// As given.
+        argument: String,
+        /// Its arguments.
+        usage: String,
+    },
+    /// An argument that the application refuses with a reason of its own.
+    #[error("{app}: {argument}: {reason}")]
+    Refused {
+        /// The application.
+        app: &'static str,
+        /// An option's name or a noun.
+        argument: String,
+        /// Why.
+        reason: String,
+    },
+    /// Input that has to be read to plan.
+    #[error("{app}: {action} `{path}`")]
+    Input {
+        /// The application.
+        app: &'static str,
+        /// A verb.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+fn suggestion(near: Option<&str>) -> String {
+    near.map(|name| format!("\nhelp: did you mean `{name}`?")).unwrap_or_default()
+}
+
+/// An application, for help texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AppHelp {
+    /// As in `howdah submit NAME`.
+    pub name: &'static str,
+    /// One line.
+    pub about: &'static str,
+    /// Its own options and arguments.
+    pub usage: &'static str,
+}
+
+/// All applications, in the order of help texts.
+pub fn apps() -> impl Iterator<Item = AppHelp> {
+    registry::APPS.iter().map(|app| AppHelp { name: app.name, about: app.about, usage: app.usage })
+}
+
+/// The jobs that an application makes of a request, in the order in which they must run.
+///
+/// # Errors
+/// When there is no such application, or the request does not suit it.
+pub fn plan(app: &str, request: &PlanRequest) -> Result<Vec<JobPlan>, PlanError> {
+    let Some(built_in) = registry::APPS.iter().find(|known| known.name == app) else {
+        return Err(unknown(app));
+    };
+    let mut planner = Planner {
+        app: built_in.name,
+        usage: built_in.usage,
+        args: Args::new(&request.args),
+        properties: request.properties.clone(),
+        request,
+    };
+    let jobs = (built_in.plan)(&mut planner)?;
+    match planner.args.positional() {
+        Some(argument) => Err(PlanError::Unexpected { app: built_in.name, argument, usage: built_in.usage.to_owned() }),
+        None => Ok(jobs),
+    }
+}
+
+fn unknown(name: &str) -> PlanError {
+    let known = registry::APPS.iter().map(|app| app.name).collect::<Vec<_>>().join(", ");
+    let near = registry::APPS
+        .iter()
+        .map(|app| (distance(name, app.name), app.name))
+        .min()
+        .filter(|(distance, near)| *distance <= near.len() / 3)
+        .map(|(_, near)| near.to_owned());
+    PlanError::UnknownApp { name: name.to_owned(), known, near }
+}
+
+/// Levenshtein's distance, in bytes.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// A request in the hands of an application.
+pub(crate) struct Planner<'a> {
+    app: &'static str,
+    usage: &'static str,
+    args: Args,
+    /// Of the request, and what [`Planner::set`] added.
+    pub(crate) properties: BTreeMap<String, String>,
+    request: &'a PlanRequest,
+}
+
+impl Planner<'_> {
+    /// An option's value.
+    pub(crate) fn option<T: FromStr>(&mut self, names: &[&str], expected: &str) -> Result<Option<T>, PlanError> {
+        let value = self.args.option(names).map_err(|name| self.missing(&format!("{expected} after {name}")))?;
+        let Some(value) = value else { return Ok(None) };
+        match value.parse() {
+            Ok(parsed) => Ok(Some(parsed)),
+            Err(_) => Err(self.not(names[0], &value, expected)),
+        }
+    }
+
+    /// Makes an option's value, when it is given, the value of a property, and returns it. A property given with
+    /// `-D` is checked here too, so that its mistakes show before the job runs.
+    pub(crate) fn set<T: FromStr + Display>(
+        &mut self,
+        names: &[&str],
+        property: &str,
+        expected: &str,
+    ) -> Result<Option<T>, PlanError> {
+        if let Some(value) = self.option::<T>(names, expected)? {
+            self.properties.insert(property.to_owned(), value.to_string());
+        }
+        match self.properties.get(property) {
+            None => Ok(None),
+            Some(value) => match value.trim().parse() {
+                Ok(parsed) => Ok(Some(parsed)),
+                Err(_) => Err(self.not(property, value, expected)),
+            },
+        }
+    }
+
+    /// Whether an option without value is there.
+    pub(crate) fn flag(&mut self, name: &str) -> bool {
+        self.args.flag(name)
+    }
+
+    /// The next positional argument; to be asked for after all options.
+    pub(crate) fn positional(&mut self) -> Option<String> {
+        self.args.positional()
+    }
+
+    /// The inputs, of which there must be some.
+    pub(crate) fn inputs(&self) -> Result<Vec<String>, PlanError> {
+        match self.request.inputs.as_slice() {
+            [] => Err(self.missing("at least one --input PATH")),
+            inputs => Ok(inputs.to_vec()),
+        }
+    }
+
+    /// The output directory, which must be named.
+    pub(crate) fn output(&self) -> Result<String, PlanError> {
+        self.request.output.clone().ok_or_else(|| self.missing("--output PATH"))
+    }
+
+    /// The number of reduces: as asked, else as the properties say, else `default`.
+    pub(crate) fn reduces(&self, default: u32) -> Result<u32, PlanError> {
+        match self.request.n_reduces {
+            Some(n) => Ok(n),
+            None => Ok(self.count(&["mapred.reduce.tasks", "mapreduce.job.reduces"])?.unwrap_or(default)),
+        }
+    }
+
+    /// The number of maps of a job that makes its own input: `-m` or `--maps`, else as the properties say, else
+    /// `default`.
+    pub(crate) fn maps(&mut self, default: u32) -> Result<u32, PlanError> {
+        if let Some(n) = self.option(&["-m", "--maps"], "a number of maps")? {
+            return Ok(n);
+        }
+        Ok(self.count(&["mapred.map.tasks", "mapreduce.job.maps"])?.unwrap_or(default))
+    }
+
+    fn count(&self, names: &[&str]) -> Result<Option<u32>, PlanError> {
+        let Some((name, value)) = names.iter().find_map(|&name| Some((name, self.properties.get(name)?))) else {
+            return Ok(None);
+        };
+        value.trim().parse().map(Some).map_err(|_| self.not(name, value, "a number of tasks"))
+    }
+
+    /// A job of this application that reads lines of files and writes files.
+    pub(crate) fn files_job(&self, stage: &str, default_reduces: u32) -> Result<JobPlan, PlanError> {
+        Ok(JobPlan {
+            name: self.app.to_owned(),
+            app: App::BuiltIn { name: stage.to_owned() },
+            input_format: InputFormat::Text,
+            inputs: self.inputs()?,
+            output: Some(self.output()?),
+            n_reduces: self.reduces(default_reduces)?,
+            properties: self.properties.clone(),
+            removes: Vec::new(),
+        })
+    }
+
+    /// A job of maps that make what they write.
+    pub(crate) fn generated_job(&mut self, stage: &str, default_maps: u32) -> Result<JobPlan, PlanError> {
+        if let Some(input) = self.request.inputs.first() {
+            return Err(
+                self.refuse("--input", format!("`{input}` would not be read: {} makes its own input", self.app))
+            );
+        }
+        Ok(JobPlan {
+            name: self.app.to_owned(),
+            app: App::BuiltIn { name: stage.to_owned() },
+            input_format: InputFormat::Generated { n_maps: self.maps(default_maps)? },
+            inputs: Vec::new(),
+            output: Some(self.output()?),
+            n_reduces: self.request.n_reduces.unwrap_or(0),
+            properties: self.properties.clone(),
+            removes: Vec::new(),
+        })
+    }
+
+    /// A job of tasks that neither read nor write.
+    pub(crate) fn outputless_job(&self, stage: &str, n_maps: u32, n_reduces: u32) -> JobPlan {
+        JobPlan {
+            name: self.app.to_owned(),
+            app: App::BuiltIn { name: stage.to_owned() },
+            input_format: InputFormat::Generated { n_maps },
+            inputs: Vec::new(),
+            output: None,
+            n_reduces,
+            properties: self.properties.clone(),
+            removes: Vec::new(),
+        }
+    }
+
+    /// The error for something that is not there.
+    pub(crate) fn missing(&self, what: &str) -> PlanError {
+        PlanError::Missing { app: self.app, what: what.to_owned(), usage: self.usage.to_owned() }
+    }
+
+    /// The error for a value that does not fit.
+    pub(crate) fn not(&self, argument: &str, value: &str, expected: &str) -> PlanError {
+        PlanError::Value {
+            app: self.app,
+            argument: argument.to_owned(),
+            value: value.to_owned(),
+            expected: expected.to_owned(),
+        }
+    }
+
+    /// The error for a value that something else refused.
+    pub(crate) fn refuse(&self, argument: &str, reason: impl Display) -> PlanError {
+        PlanError::Refused { app: self.app, argument: argument.to_owned(), reason: reason.to_string() }
+    }
+
+    /// The error for input that cannot be read while planning.
+    pub(crate) fn unreadable(&self, action: &'static str, path: PathBuf, source: io::Error) -> PlanError {
+        PlanError::Input { app: self.app, action, path, source }
+    }
+}
+
+/// The part of `0 .. n` that the `index`-th of `parts` makes; parts differ by at most one.
+pub(crate) fn share(n: u64, index: u32, parts: u32) -> Range<u64> {
+    let edge = |index: u32| (u128::from(n) * u128::from(index) / u128::from(parts.max(1))) as u64;
+    edge(index)..edge(index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_even_and_complete() {
+        for (n, parts) in [(10, 3), (0, 4), (2, 5), (u64::MAX, 7)] {
+            let shares: Vec<_> = (0..parts).map(|index| share(n, index, parts)).collect();
+            assert_eq!((shares[0].start, shares[parts as usize - 1].end), (0, n));
+            assert!(shares.windows(2).all(|pair| pair[0].end == pair[1].start));
+            let sizes: Vec<u64> = shares.iter().map(|share| share.end - share.start).collect();
+            assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 1);
+        }
+    }
+
+    #[test]
+    fn a_name_with_a_slip_gets_a_suggestion_and_all_names() {
+        let error = plan("wordcuont", &PlanRequest::default()).expect_err("no such application").to_string();
+        assert!(error.contains("there are wordcount, "), "{error}");
+        assert!(error.ends_with("help: did you mean `wordcount`?"), "{error}");
+        let error = plan("pi", &PlanRequest::default()).expect_err("no such application").to_string();
+        assert!(!error.contains("help"), "{error}");
+    }
+}

@@ -1,0 +1,97 @@
+//! The table of built-in applications, and the process that runs their attempts.
+//!
+//! A job names a *stage*: most applications have one of their own name, grep has two. Only the stage asked for is
+//! built, because a process may run an attempt of a millisecond.
+
+use std::process::ExitCode;
+
+use howdah_shared::job::App;
+use howdah_task::{Application, Properties, Result};
+
+use crate::plan::{JobPlan, PlanError, Planner};
+use crate::{grep, program, random_text, sleep, sort, streaming, sudoku, tera, wordcount};
+
+type Plan = fn(&mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError>;
+type Build = fn(&Properties) -> Result<Application>;
+
+/// One application.
+pub(crate) struct BuiltIn {
+    /// As in `howdah submit NAME`.
+    pub(crate) name: &'static str,
+    /// One line for help texts.
+    pub(crate) about: &'static str,
+    /// Its own options and arguments.
+    pub(crate) usage: &'static str,
+    /// Its jobs.
+    pub(crate) plan: Plan,
+    /// What its jobs run, by the name in [`App::BuiltIn`]; names of all applications are distinct.
+    pub(crate) stages: &'static [(&'static str, Build)],
+}
+
+/// All of them, in the order of help texts.
+pub(crate) const APPS: &[BuiltIn] = &[
+    wordcount::APP,
+    grep::APP,
+    sort::APP,
+    sudoku::SOLVE,
+    sudoku::GENERATE,
+    tera::GENERATE,
+    tera::SORT,
+    tera::VALIDATE,
+    random_text::APP,
+    sleep::APP,
+    streaming::APP,
+    program::APP,
+];
+
+/// The hidden `howdah task`: runs attempts until the worker has no more.
+pub fn task_main() -> ExitCode {
+    howdah_task::run_process(build)
+}
+
+/// What a job runs, made for its properties.
+fn build(app: &App, properties: &Properties) -> Result<Application> {
+    match app {
+        App::BuiltIn { name } => match stage(name) {
+            Some(build) => build(properties),
+            None => Err(format!("no application `{name}` in this binary: is the worker older than the client?").into()),
+        },
+        App::Streaming { mapper, reducer, combiner } => {
+            streaming::application(mapper.as_deref(), reducer.as_deref(), combiner.as_deref(), properties)
+        }
+        App::Program { path, .. } => Err(format!("`{path}` runs as a process of its own, not in this one").into()),
+    }
+}
+
+fn stage(name: &str) -> Option<Build> {
+    APPS.iter().flat_map(|app| app.stages).find(|(stage, _)| *stage == name).map(|(_, build)| *build)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_distinct_and_every_stage_builds_without_properties_or_says_what_it_needs() {
+        let names: BTreeSet<&str> = APPS.iter().map(|app| app.name).collect();
+        assert_eq!(names.len(), APPS.len());
+        let stages: Vec<&str> = APPS.iter().flat_map(|app| app.stages).map(|(name, _)| *name).collect();
+        assert_eq!(stages.iter().collect::<BTreeSet<_>>().len(), stages.len());
+        for stage in stages {
+            let app = App::BuiltIn { name: stage.to_owned() };
+            if let Err(error) = build(&app, &Properties::default()) {
+                assert!(error.to_string().contains("property"), "{stage}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_stage_is_an_error_that_names_it() {
+        let Err(error) = build(&App::BuiltIn { name: "pi".to_owned() }, &Properties::default()) else {
+            panic!("there is no pi");
+        };
+        assert!(error.to_string().contains("`pi`"));
+    }
+}

@@ -1,0 +1,157 @@
+//! The two jobs: `sudokugen` makes puzzles, `sudoku` solves them.
+
+use std::time::{Duration, Instant};
+
+use howdah_task::{Application, Context, MapOutput, Mapper, Properties, Result, text};
+
+use super::{Generator, Grid, Mix, Symmetry, Verdict, solve};
+use crate::plan::{JobPlan, PlanError, Planner, share};
+use crate::registry::BuiltIn;
+
+/// Group of the counters.
+const GROUP: &str = "Sudoku";
+/// How often each puzzle is solved.
+const WORK: &str = "sudoku.work";
+/// Milliseconds that each map keeps solving its puzzles again for, whatever the machine's speed.
+const WORK_MS: &str = "sudoku.work.ms";
+const PUZZLES: &str = "sudoku.puzzles";
+const CLUES: &str = "sudoku.clues";
+const SEED: &str = "sudoku.seed";
+/// A puzzle and its line feed.
+const LINE_BYTES: u64 = super::CELLS as u64 + 1;
+
+pub(crate) const SOLVE: BuiltIn = BuiltIn {
+    name: "sudoku",
+    about: "solve sudoku puzzles, one of 81 characters per line; `--reduces 0` for maps alone",
+    usage: "[--work N] [--work-ms MS] [--puzzles-per-map N]",
+    plan: plan_solve,
+    stages: &[("sudoku", solver)],
+};
+
+pub(crate) const GENERATE: BuiltIn = BuiltIn {
+    name: "sudokugen",
+    about: "make sudoku puzzles that have one solution",
+    usage: "[--puzzles N] [--clues 24-40|easy|medium|hard|mixed,…] [--seed N] [-m MAPS]",
+    plan: plan_generate,
+    stages: &[("sudokugen", generator)],
+};
+
+fn plan_solve(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
+    planner.set::<u64>(&["--work"], WORK, "a number of times from 1")?;
+    planner.set::<u64>(&["--work-ms"], WORK_MS, "a number of milliseconds")?;
+    let per_map: Option<u64> = planner.option(&["--puzzles-per-map"], "a number of puzzles")?;
+    let mut job = planner.files_job("sudoku", 1)?;
+    if let Some(n) = per_map {
+        // Puzzles are short lines, so a block of the usual size would give all of them to one map.
+        job.properties.insert("mapred.max.split.size".to_owned(), (n.max(1) * LINE_BYTES).to_string());
+    }
+    Ok(vec![job])
+}
+
+fn plan_generate(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
+    planner.set::<u64>(&["--puzzles"], PUZZLES, "a number of puzzles")?;
+    planner.set::<u64>(&["--seed"], SEED, "a number")?;
+    if let Some(clues) = planner.set::<String>(&["--clues"], CLUES, "a number or range of clues")? {
+        Mix::parse(&clues).map_err(|error| planner.refuse("--clues", error))?;
+    }
+    Ok(vec![planner.generated_job("sudokugen", 2)?])
+}
+
+fn generator(properties: &Properties) -> Result<Application> {
+    let n: u64 = properties.parse_or(&[PUZZLES], 1000, "a number of puzzles")?;
+    let seed = properties.parse_or(&[SEED], 0, "a number")?;
+    let generator = Generator::new(seed, properties.get(CLUES).map_or(Ok(Mix::default()), Mix::parse)?);
+    Ok(Application::lines(move |_: &[u8], out: &mut MapOutput| {
+        let context = out.context().clone();
+        let mine = share(n, context.task_index(), context.n_maps());
+        for index in mine.clone() {
+            out.emit_key(&generator.puzzle(index)?.0.to_line())?;
+            context.set_progress((index - mine.start + 1) as f64 / (mine.end - mine.start) as f64)?;
+        }
+        context.count(GROUP, "Generated", (mine.end - mine.start) as i64);
+        Ok(())
+    }))
+}
+
+fn solver(properties: &Properties) -> Result<Application> {
+    let work = properties.parse_or(&[WORK], 1, "a number of times from 1")?;
+    let ms = properties.parse_or(&[WORK_MS], 0, "a number of milliseconds")?;
+    Ok(Application::new(move || Solver { work, budget: Duration::from_millis(ms), solved: Vec::new() }))
+}
+
+struct Solver {
+    work: u64,
+    budget: Duration,
+    /// Puzzles and their solutions, kept for the time budget's rounds.
+    solved: Vec<(Grid, Grid)>,
+}
+
+impl Mapper for Solver {
+    fn map(&mut self, offset: &[u8], line: &[u8], out: &mut MapOutput) -> Result {
+        let line = line.trim_ascii();
+        if line.is_empty() || line.starts_with(b"#") {
+            return Ok(());
+        }
+        let context = out.context().clone();
+        let puzzle = match Grid::parse(line) {
+            Ok(puzzle) => puzzle,
+            Err(error) => return leave_out(&context, offset, "Malformed", &error.to_string()),
+        };
+        let (verdict, effort) = solve(&puzzle);
+        context.count(GROUP, "Guesses", effort.guesses as i64);
+        let solution = match verdict {
+            Verdict::Unique(solution) => solution,
+            Verdict::Unsolvable => return leave_out(&context, offset, "Unsolvable", "a puzzle without solution"),
+            Verdict::Ambiguous(..) => return leave_out(&context, offset, "Ambiguous", "a puzzle with many solutions"),
+        };
+        if !solution.is_solution() || !solution.keeps_clues_of(&puzzle) {
+            return Err(format!("the solver is wrong: puzzle {puzzle}, answer {solution}").into());
+        }
+        for round in 1..self.work {
+            solve_again(&puzzle, &solution, round)?;
+            context.progress()?;
+        }
+        if !self.budget.is_zero() {
+            self.solved.push((puzzle, solution));
+        }
+        context.count(GROUP, "Solved", 1);
+        context.count(GROUP, effort.difficulty().name(), 1);
+        out.emit(line, &solution.to_line())
+    }
+
+    fn close(&mut self, out: &mut MapOutput) -> Result {
+        // Speed differs between machines, so a budget of time is only kept where work is to last, not to be equal.
+        let started = Instant::now();
+        let mut round = self.work;
+        while !self.solved.is_empty() && started.elapsed() < self.budget {
+            for (puzzle, solution) in &self.solved {
+                solve_again(puzzle, solution, round)?;
+                out.context().progress()?;
+                if started.elapsed() >= self.budget {
+                    break;
+                }
+            }
+            round += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Solves an equivalent puzzle, which must have the equivalent solution.
+fn solve_again(puzzle: &Grid, solution: &Grid, round: u64) -> Result {
+    let symmetry = Symmetry::random(u64::from_le_bytes(*b"symmetry"), round);
+    let expected = Verdict::Unique(symmetry.apply(solution));
+    let (found, _) = solve(&symmetry.apply(puzzle));
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!("the solver contradicts itself: puzzle {puzzle}, round {round}: {found:?}, not {expected:?}").into())
+}
+
+/// Counts a line and says why it has no solution in the output.
+fn leave_out(context: &Context, offset: &[u8], counter: &str, why: &str) -> Result {
+    context.count(GROUP, counter, 1);
+    let at = text::offset(offset).unwrap_or_default();
+    eprintln!("left out the line at byte {at}: {why}");
+    Ok(())
+}
