@@ -5,6 +5,7 @@
 
 mod effect;
 mod input;
+pub mod task_tracker;
 
 pub use effect::{Effect, EndCause, Rejection, WorkerState};
 pub use input::{AttemptReport, Input, Registration, Report, Vitals};

@@ -1,0 +1,171 @@
+//! When a worker talks to the master: registration, reports, pauses after failures.
+//!
+//! A worker with free slots always has a report waiting at the master, which holds the answer back until
+//! there is work ("parking"). News (an attempt ended, or waits for its commit) goes out at once and
+//! supersedes the waiting report; otherwise a report is due when the interval of the last answer is over.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::Rng;
+
+use super::{TrackerConfig, TrackerEffect};
+use crate::job::WorkerId;
+use crate::time::{Span, Time};
+
+/// What the master knows of us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Not registered; `asked` once a registration is under way.
+    Stranger { asked: bool },
+    /// Registered under this number.
+    Known(WorkerId),
+}
+
+/// One worker's side of the conversation.
+#[derive(Clone, Debug)]
+pub(super) struct Contact {
+    stage: Stage,
+    incarnation: u64,
+    /// Number of the newest answer we have.
+    response_id: u32,
+    last_seq: u32,
+    /// The report whose answer we wait for, and when it was sent.
+    outstanding: Option<(u32, Time)>,
+    /// Nothing is sent before this, news included: the pause after a failure.
+    not_before: Time,
+    /// When the interval of the last answer is over.
+    due_at: Time,
+    interval: Span,
+    /// Whether the waiting report went out without news.
+    plain: bool,
+    /// Whether the last answer came early and empty: then parking again at once would turn into a tight loop.
+    hushed: bool,
+    pause: Span,
+    first_pause: Span,
+}
+
+impl Contact {
+    pub(super) fn new(incarnation: u64, pause: Span) -> Contact {
+        Contact {
+            stage: Stage::Stranger { asked: false },
+            incarnation,
+            response_id: 0,
+            last_seq: 0,
+            outstanding: None,
+            not_before: Time::ZERO,
+            due_at: Time::ZERO,
+            interval: Span::ZERO,
+            plain: true,
+            hushed: false,
+            pause,
+            first_pause: pause,
+        }
+    }
+
+    pub(super) fn worker(&self) -> WorkerId {
+        match self.stage {
+            Stage::Known(worker) => worker,
+            Stage::Stranger { .. } => WorkerId(0),
+        }
+    }
+
+    pub(super) fn incarnation(&self) -> u64 {
+        self.incarnation
+    }
+
+    pub(super) fn response_id(&self) -> u32 {
+        self.response_id
+    }
+
+    pub(super) fn last_seq(&self) -> u32 {
+        self.last_seq
+    }
+
+    pub(super) fn outstanding(&self) -> Option<u32> {
+        self.outstanding.map(|(seq, _)| seq)
+    }
+
+    pub(super) fn on_registered(&mut self, now: Time, worker: WorkerId, interval: Span) {
+        if self.stage == (Stage::Stranger { asked: true }) {
+            self.stage = Stage::Known(worker);
+            self.response_id = 0;
+            self.outstanding = None;
+            self.hushed = false;
+            self.interval = interval;
+            self.due_at = now;
+        }
+    }
+
+    /// The master could not be reached: pause, twice as long each time, with up to half as much again so
+    /// that the workers of a cluster do not come back in step.
+    pub(super) fn on_failure(&mut self, now: Time, config: &TrackerConfig, jitter: &mut ChaCha8Rng) {
+        let half = (self.pause.as_us() / 2).max(1);
+        self.not_before = now + self.pause + Span::from_us(jitter.next_u64() % half);
+        self.pause = Span::from_us((self.pause.as_us() * 2).min(config.retry_max.as_us()));
+        self.outstanding = None;
+        self.due_at = self.not_before;
+        if let Stage::Stranger { asked } = &mut self.stage {
+            *asked = false;
+        }
+    }
+
+    /// Back to the beginning, as a younger incarnation.
+    pub(super) fn on_reinit(&mut self) {
+        self.stage = Stage::Stranger { asked: false };
+        self.incarnation += 1;
+        self.outstanding = None;
+    }
+
+    /// Takes an answer in; false when a newer one is here already.
+    pub(super) fn on_answer(&mut self, now: Time, seq: u32, response_id: u32, interval: Span, empty: bool) -> bool {
+        if !matches!(self.stage, Stage::Known(_)) || response_id < self.response_id {
+            return false;
+        }
+        self.response_id = response_id;
+        self.pause = self.first_pause;
+        if let Some((waiting, sent)) = self.outstanding
+            && waiting == seq
+        {
+            self.outstanding = None;
+            self.hushed = empty && self.plain && now.since(sent).as_us() < self.interval.as_us() / 2;
+        }
+        self.interval = interval;
+        self.due_at = now + interval;
+        true
+    }
+
+    /// What to send now, if anything.
+    pub(super) fn due(&mut self, now: Time, news: bool, may_park: bool) -> Option<TrackerEffect> {
+        if now < self.not_before {
+            return None;
+        }
+        match self.stage {
+            Stage::Stranger { asked: true } => None,
+            Stage::Stranger { asked: false } => {
+                self.stage = Stage::Stranger { asked: true };
+                Some(TrackerEffect::Register { incarnation: self.incarnation })
+            }
+            Stage::Known(_) => {
+                let waits = self.outstanding.is_some();
+                let parks = may_park && !self.hushed;
+                if !news && (waits || !(parks || now >= self.due_at)) {
+                    return None;
+                }
+                self.last_seq += 1;
+                self.outstanding = Some((self.last_seq, now));
+                self.plain = !news;
+                self.hushed = false;
+                Some(TrackerEffect::Report { seq: self.last_seq })
+            }
+        }
+    }
+
+    /// When something would be due without any input.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        match self.stage {
+            Stage::Stranger { asked: true } => None,
+            Stage::Stranger { asked: false } => Some(self.not_before),
+            Stage::Known(_) if self.outstanding.is_some() => None,
+            Stage::Known(_) => Some(self.due_at.max(self.not_before)),
+        }
+    }
+}
