@@ -16,7 +16,15 @@ impl Args {
     /// # Errors
     /// The name, when nothing follows it.
     pub(crate) fn option(&mut self, names: &[&str]) -> Result<Option<String>, String> {
-        let mut found = None;
+        Ok(self.options(names)?.pop())
+    }
+
+    /// Takes the values of an option that may come several times.
+    ///
+    /// # Errors
+    /// The name, when nothing follows it.
+    pub(crate) fn options(&mut self, names: &[&str]) -> Result<Vec<String>, String> {
+        let mut found = Vec::new();
         let mut index = 0;
         while index < self.0.len() {
             let (name, inline) = match self.0[index].split_once('=') {
@@ -29,11 +37,11 @@ impl Args {
             }
             let name = name.to_owned();
             self.0.remove(index);
-            found = match inline {
-                Some(value) => Some(value),
-                None if index < self.0.len() => Some(self.0.remove(index)),
+            match inline {
+                Some(value) => found.push(value),
+                None if index < self.0.len() => found.push(self.0.remove(index)),
                 None => return Err(name),
-            };
+            }
         }
         Ok(found)
     }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io;
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -209,6 +210,11 @@ impl Planner<'_> {
         }
     }
 
+    /// The values of an option that may come several times, in order.
+    pub(crate) fn all_options(&mut self, names: &[&str], expected: &str) -> Result<Vec<String>, PlanError> {
+        self.args.options(names).map_err(|name| self.missing(&format!("{expected} after {name}")))
+    }
+
     /// Makes an option's value, when it is given, the value of a property, and returns it. A property given with
     /// `-D` is checked here too, so that its mistakes show before the job runs.
     pub(crate) fn set<T: FromStr + Display>(
@@ -263,10 +269,10 @@ impl Planner<'_> {
     /// The number of maps of a job that makes its own input: `-m` or `--maps`, else as the properties say, else
     /// `default`.
     pub(crate) fn maps(&mut self, default: u32) -> Result<u32, PlanError> {
-        if let Some(n) = self.option(&["-m", "--maps"], "a number of maps")? {
-            return Ok(n);
+        if let Some(n) = self.option::<NonZeroU32>(&["-m", "--maps"], "a number of maps from 1")? {
+            return Ok(n.get());
         }
-        Ok(self.count(&["mapred.map.tasks", "mapreduce.job.maps"])?.unwrap_or(default))
+        Ok(self.count(&["mapred.map.tasks", "mapreduce.job.maps"])?.unwrap_or(default).max(1))
     }
 
     fn count(&self, names: &[&str]) -> Result<Option<u32>, PlanError> {

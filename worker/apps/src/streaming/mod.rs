@@ -1,27 +1,74 @@
 //! Hadoop Streaming: any command that reads lines and writes lines as mapper or reducer.
+//!
+//! A map's command gets the input's lines, a reduce's gets `key TAB value` lines in order of keys; what they write
+//! is split at the first tab into key and value. Source: `hadoop-interop` §6, whose property names hold here.
+//! `Deviation:` commands are always commands, never names of Java classes.
 
+mod command;
+mod environment;
+mod fields;
+mod lines;
+mod pipe;
+mod reporter;
+mod task;
+
+use howdah_shared::job::App;
 use howdah_task::{Application, Properties, Result};
 
+use self::fields::KeyFields;
+use self::task::{StreamMapper, StreamReducer};
 use crate::plan::{JobPlan, PlanError, Planner};
 use crate::registry::BuiltIn;
 
 pub(crate) const APP: BuiltIn = BuiltIn {
     name: "streaming",
     about: "run commands that read and write lines as mapper and reducer",
-    usage: "[--mapper COMMAND] [--combiner COMMAND] [--reducer COMMAND|NONE]",
+    usage: "[--mapper COMMAND] [--reducer COMMAND|NONE] [--combiner COMMAND] [--cmdenv NAME=VALUE]",
     plan,
     stages: &[],
 };
 
 fn plan(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
-    Ok(vec![planner.files_job("streaming", 1)?])
+    let mapper: Option<String> = planner.option(&["--mapper", "-mapper"], "a command")?;
+    let reducer: Option<String> = planner.option(&["--reducer", "-reducer"], "a command")?;
+    let combiner: Option<String> = planner.option(&["--combiner", "-combiner"], "a command")?;
+    for (name, line) in [("--mapper", &mapper), ("--reducer", &reducer), ("--combiner", &combiner)] {
+        if line.as_deref().is_some_and(|line| command::split(line).is_empty()) {
+            return Err(planner.not(name, "", "a command"));
+        }
+    }
+    for variable in planner.all_options(&["--cmdenv", "-cmdenv"], "NAME=VALUE")? {
+        let list = planner.properties.entry(environment::ADDED.to_owned()).or_default();
+        list.push_str(&format!("{}{variable}", if list.is_empty() { "" } else { " " }));
+    }
+    let mut job = planner.files_job("", 1)?;
+    let maps_only = reducer.as_deref() == Some("NONE");
+    if maps_only {
+        job.n_reduces = 0;
+    }
+    job.app = App::Streaming { mapper, reducer: reducer.filter(|_| !maps_only), combiner };
+    Ok(vec![job])
 }
 
+/// The application that runs these commands; a mapper or reducer that is not there passes its records on.
 pub(crate) fn application(
-    _mapper: Option<&str>,
-    _reducer: Option<&str>,
-    _combiner: Option<&str>,
-    _: &Properties,
+    mapper: Option<&str>,
+    reducer: Option<&str>,
+    combiner: Option<&str>,
+    properties: &Properties,
 ) -> Result<Application> {
-    Ok(Application::identity())
+    let mut application = match mapper.map(str::to_owned) {
+        Some(command) => Application::new(move || StreamMapper::new(&command)),
+        None => Application::lines(task::pass_line_on),
+    };
+    if let Some(command) = reducer.map(str::to_owned) {
+        application = application.reducer(move || StreamReducer::new(&command));
+    }
+    if let Some(command) = combiner.map(str::to_owned) {
+        application = application.combiner(move || StreamReducer::new(&command));
+    }
+    if KeyFields::are_asked_for(properties) {
+        application = application.partitioner(KeyFields::of);
+    }
+    Ok(application)
 }

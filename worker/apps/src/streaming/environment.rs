@@ -1,0 +1,99 @@
+//! What a command finds in its environment: the worker's, every property of the job, and the attempt's own facts.
+//!
+//! In a name every character outside `0-9A-Za-z` becomes `_`. Facts come under Hadoop's old and new names.
+
+use std::collections::BTreeMap;
+
+use howdah_shared::job::{Split, TaskKind};
+use howdah_task::Context;
+
+/// `NAME=VALUE` words separated by spaces, hence values without spaces: Hadoop's rule.
+pub(super) const ADDED: &str = "stream.addenvironment";
+/// Bytes of a value that are passed on; all when negative.
+const LIMIT: &str = "stream.jobconf.truncate.limit";
+
+/// The variables to add to those of this process.
+pub(super) fn variables(context: &Context) -> BTreeMap<String, String> {
+    let properties = context.properties();
+    let limit = properties.parse_or(&[LIMIT], -1_i64, "a number of bytes").unwrap_or(-1);
+    let mut variables = BTreeMap::new();
+    for (name, value) in properties.iter().filter(|(name, _)| *name != ADDED) {
+        // A null byte cannot be in an environment; it would fail the start of the command.
+        variables.insert(variable_name(name), truncate(value, limit).replace('\0', ""));
+    }
+    for (name, value) in facts(context) {
+        variables.insert(variable_name(name), value);
+    }
+    for word in properties.get(ADDED).unwrap_or_default().split(' ') {
+        if let Some((name, value)) = word.split_once('=').filter(|(name, _)| !name.is_empty()) {
+            variables.insert(name.to_owned(), value.to_owned());
+        }
+    }
+    variables
+}
+
+fn variable_name(property: &str) -> String {
+    property.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+fn truncate(value: &str, limit: i64) -> &str {
+    let Ok(limit) = usize::try_from(limit) else { return value };
+    let end = (0..=limit.min(value.len())).rev().find(|&end| value.is_char_boundary(end));
+    &value[..end.unwrap_or(0)]
+}
+
+fn facts(context: &Context) -> Vec<(&'static str, String)> {
+    let is_map = (context.kind() == TaskKind::Map).to_string();
+    let (attempt, index) = (context.attempt().to_owned(), context.task_index().to_string());
+    let task = task_of(&attempt);
+    let local_dir = context.local_dir().display().to_string();
+    let mut facts = vec![
+        ("mapreduce.job.id", context.job().to_owned()),
+        ("mapred.job.id", context.job().to_owned()),
+        ("mapreduce.task.attempt.id", attempt.clone()),
+        ("mapred.task.id", attempt),
+        ("mapreduce.task.id", task.clone()),
+        ("mapred.tip.id", task),
+        ("mapreduce.task.partition", index.clone()),
+        ("mapred.task.partition", index),
+        ("mapreduce.task.ismap", is_map.clone()),
+        ("mapred.task.is.map", is_map),
+        ("mapreduce.job.maps", context.n_maps().to_string()),
+        ("mapred.map.tasks", context.n_maps().to_string()),
+        ("mapreduce.job.reduces", context.n_reduces().to_string()),
+        ("mapred.reduce.tasks", context.n_reduces().to_string()),
+        ("mapreduce.job.local.dir", local_dir.clone()),
+        ("job.local.dir", local_dir),
+    ];
+    if let Some(Split::File { path, offset, length, .. }) = context.split() {
+        facts.extend([
+            ("mapreduce.map.input.file", path.clone()),
+            ("map.input.file", path.clone()),
+            ("mapreduce.map.input.start", offset.to_string()),
+            ("map.input.start", offset.to_string()),
+            ("mapreduce.map.input.length", length.to_string()),
+            ("map.input.length", length.to_string()),
+        ]);
+    }
+    facts
+}
+
+/// `task_…_m_000005` of `attempt_…_m_000005_0`.
+fn task_of(attempt: &str) -> String {
+    let body = attempt.strip_prefix("attempt").unwrap_or(attempt);
+    format!("task{}", body.rsplit_once('_').map_or(body, |(task, _)| task))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_values_become_what_an_environment_takes() {
+        assert_eq!(variable_name("mapred.output.key-class"), "mapred_output_key_class");
+        assert_eq!(truncate("späte", 3), "sp");
+        assert_eq!(truncate("späte", 4), "spä");
+        assert_eq!((truncate("x", -1), truncate("x", 9), truncate("x", 0)), ("x", "x", ""));
+        assert_eq!(task_of("attempt_202611201200_0001_m_000005_0"), "task_202611201200_0001_m_000005");
+    }
+}

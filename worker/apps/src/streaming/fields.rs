@@ -1,0 +1,180 @@
+//! Keys and values in lines, and partitions by some fields of a key.
+//!
+//! [`KeyFields`] is Hadoop's KeyFieldBasedPartitioner: its hash starts at 0, not at 1 as that of whole keys, and runs
+//! over the chosen fields.
+
+use howdah_task::{Partitioner, Properties, Result};
+
+/// Where the key of a line ends and its value begins.
+#[derive(Clone, Debug)]
+pub(super) struct Separator {
+    bytes: Vec<u8>,
+    /// From 1: which separator it is.
+    nth: usize,
+}
+
+impl Separator {
+    /// Reads the two properties; a tab and the first one by default.
+    pub(super) fn of(properties: &Properties, separator: &str, n_fields: &str) -> Result<Separator> {
+        let nth = properties.parse_or(&[n_fields], 1_usize, "a number of fields from 1")?;
+        if nth == 0 {
+            return Err(format!("property `{n_fields}`: `0` is not a number of fields from 1").into());
+        }
+        Ok(Separator { bytes: text(properties, separator), nth })
+    }
+
+    /// Key and value of a line; the whole line is the key when there are too few separators.
+    pub(super) fn split<'a>(&self, line: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+        if self.bytes.is_empty() {
+            return (line, b"");
+        }
+        match memchr::memmem::find_iter(line, &self.bytes).nth(self.nth - 1) {
+            Some(at) => (&line[..at], &line[at + self.bytes.len()..]),
+            None => (line, b""),
+        }
+    }
+}
+
+/// A separator's bytes, a tab by default.
+pub(super) fn text(properties: &Properties, name: &str) -> Vec<u8> {
+    properties.get(name).unwrap_or("\t").as_bytes().to_vec()
+}
+
+const OPTIONS: [&str; 2] = ["mapreduce.partition.keypartitioner.options", "mapred.text.key.partitioner.options"];
+const N_FIELDS: &str = "num.key.fields.for.partition";
+const SEPARATOR: [&str; 2] = ["mapreduce.map.output.key.field.separator", "map.output.key.field.separator"];
+
+/// A range of fields and characters, both from 1 as in `-k1.2,3.4`; a character of 0 at the end is the field's last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    first: (usize, usize),
+    /// `None`: to the key's end.
+    last: Option<(usize, usize)>,
+}
+
+/// Partitions by fields of the key.
+pub(super) struct KeyFields {
+    separator: Vec<u8>,
+    ranges: Vec<Range>,
+}
+
+impl KeyFields {
+    /// Whether the job's properties choose fields.
+    pub(super) fn are_asked_for(properties: &Properties) -> bool {
+        properties.first(&[OPTIONS[0], OPTIONS[1], N_FIELDS]).is_some()
+    }
+
+    /// Reads the fields.
+    pub(super) fn of(properties: &Properties) -> Result<KeyFields> {
+        let separator = properties.first(&SEPARATOR).map_or("\t", |(_, value)| value).as_bytes().to_vec();
+        let ranges = match properties.first(&OPTIONS) {
+            Some((name, options)) => parse(options)
+                .ok_or_else(|| format!("property `{name}`: `{options}` is not of the form -k1.2,3.4 …"))?,
+            None => vec![Range {
+                first: (1, 1),
+                last: Some((properties.parse_or(&[N_FIELDS], 1, "a number of fields from 1")?, 0)),
+            }],
+        };
+        Ok(KeyFields { separator, ranges })
+    }
+
+    /// Start and end of the `nth` field, from 1, without its separator.
+    fn field(&self, key: &[u8], nth: usize) -> Option<(usize, usize)> {
+        let mut start = 0;
+        for _ in 1..nth {
+            start += memchr::memmem::find(&key[start..], &self.separator)? + self.separator.len();
+        }
+        let length = memchr::memmem::find(&key[start..], &self.separator).unwrap_or(key.len() - start);
+        Some((start, start + length))
+    }
+
+    fn bytes<'a>(&self, key: &'a [u8], range: Range) -> &'a [u8] {
+        let Some((start, _)) = self.field(key, range.first.0) else { return b"" };
+        let start = start + range.first.1 - 1;
+        let end = match range.last {
+            None => key.len(),
+            Some((field, character)) => match self.field(key, field) {
+                None => key.len(),
+                Some((_, end)) if character == 0 => end,
+                Some((start, end)) => (start + character).min(end),
+            },
+        };
+        key.get(start..end).unwrap_or_default()
+    }
+}
+
+impl Partitioner for KeyFields {
+    fn partition(&self, key: &[u8], n_partitions: u32) -> u32 {
+        let bytes = self.ranges.iter().flat_map(|range| self.bytes(key, *range));
+        let hash = bytes.fold(0_i32, |hash, &byte| hash.wrapping_mul(31).wrapping_add(i32::from(byte as i8)));
+        (hash & 0x7fff_ffff) as u32 % n_partitions
+    }
+}
+
+/// Reads `-k1,2 -k3.2`; sort flags after a position are allowed and without meaning here.
+fn parse(options: &str) -> Option<Vec<Range>> {
+    let mut ranges = Vec::new();
+    let mut words = options.split_whitespace();
+    while let Some(word) = words.next() {
+        let Some(text) = word.strip_prefix("-k") else {
+            // Global sort flags.
+            if word.strip_prefix('-').is_some_and(|flags| flags.bytes().all(|flag| b"nr".contains(&flag))) {
+                continue;
+            }
+            return None;
+        };
+        let text = if text.is_empty() { words.next()? } else { text };
+        let (first, last) = match text.split_once(',') {
+            Some((first, last)) => (first, Some(position(last, 0)?)),
+            None => (text, None),
+        };
+        ranges.push(Range { first: position(first, 1)?, last });
+    }
+    (!ranges.is_empty()).then_some(ranges)
+}
+
+/// `FIELD[.CHARACTER]`
+fn position(text: &str, default: usize) -> Option<(usize, usize)> {
+    let text = text.trim_end_matches(['n', 'r']);
+    let (field, character) = match text.split_once('.') {
+        Some((field, character)) => (field.parse().ok()?, character.parse().ok()?),
+        None => (text.parse().ok()?, default),
+    };
+    (field > 0 && character >= default).then_some((field, character))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn properties(pairs: &[(&str, &str)]) -> Properties {
+        pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect::<BTreeMap<_, _>>().into()
+    }
+
+    #[test]
+    fn lines_split_at_the_nth_separator() {
+        let of = |pairs: &[(&str, &str)]| Separator::of(&properties(pairs), "sep", "n").expect("in range");
+        assert_eq!(of(&[]).split(b"a\tb\tc"), (&b"a"[..], &b"b\tc"[..]));
+        assert_eq!(of(&[("n", "2")]).split(b"a\tb\tc"), (&b"a\tb"[..], &b"c"[..]));
+        assert_eq!(of(&[("n", "2")]).split(b"a\tb"), (&b"a\tb"[..], &b""[..]));
+        assert_eq!(of(&[("sep", "::")]).split(b"a:b::c"), (&b"a:b"[..], &b"c"[..]));
+        assert!(Separator::of(&properties(&[("n", "0")]), "sep", "n").is_err());
+    }
+
+    #[test]
+    fn chosen_fields_alone_decide_the_partition() {
+        let of =
+            |options: &str| KeyFields::of(&properties(&[(OPTIONS[0], options), (SEPARATOR[1], ".")])).expect("good");
+        let hash = |bytes: &[u8]| bytes.iter().fold(0_u32, |h, &b| h * 31 + u32::from(b)) % 1000;
+        let first_two = of("-k1,2");
+        assert_eq!(first_two.partition(b"11.12.1.2", 1000), hash(b"11.12"));
+        assert_eq!(of("-k2,2 -k 4").partition(b"11.12.1.2", 1000), hash(b"122"));
+        assert_eq!(of("-k1.2,2.1nr").partition(b"abc.def", 1000), hash(b"bc.d"));
+        assert_eq!(of("-k9").partition(b"a.b", 1000), 0);
+        assert!(KeyFields::of(&properties(&[(OPTIONS[0], "-k0")])).is_err());
+        assert!(KeyFields::of(&properties(&[(OPTIONS[0], "2,3")])).is_err());
+        assert!(KeyFields::are_asked_for(&properties(&[(N_FIELDS, "1")])));
+    }
+}
