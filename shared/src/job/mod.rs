@@ -6,6 +6,7 @@ pub mod counters;
 mod file;
 mod ids;
 mod spec;
+pub mod splits;
 mod state;
 
 pub use file::{App, InputFormat, JobFile, OutputFormat, Split};

@@ -17,9 +17,13 @@
 
 mod api;
 mod collect;
+mod input;
+pub mod local;
+mod merge;
 mod output;
 mod process;
 mod segment;
+mod shuffle;
 pub mod umbilical;
 
 pub use api::application::{Application, Fold, Partitioner, RecordFormat};
@@ -29,4 +33,6 @@ pub use api::mapper::{MapOutput, Mapper};
 pub use api::properties::Properties;
 pub use api::reducer::{ReduceOutput, Reducer, Values};
 pub use api::text;
+pub use collect::{hash, hash_partition};
 pub use process::{main, main_with, run_process};
+pub use segment::{SegmentPlace, find_segment};

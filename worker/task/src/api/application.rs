@@ -52,7 +52,7 @@ impl<F: Fn(&[u8], u32) -> u32> Partitioner for F {
 }
 
 type Make<T> = Box<dyn Fn() -> Box<T>>;
-type MakePartitioner = Box<dyn Fn(&Properties) -> Result<Box<dyn Partitioner>>>;
+pub(crate) type MakePartitioner = Box<dyn Fn(&Properties) -> Result<Box<dyn Partitioner>>>;
 
 /// What combines map output before it travels.
 pub(crate) enum Combiner {

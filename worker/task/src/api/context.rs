@@ -3,9 +3,10 @@
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
+use std::time::Instant;
 
 use howdah_shared::job::counters::Counters;
-use howdah_shared::job::{Split, TaskKind};
+use howdah_shared::job::{Phase, Split, TaskKind};
 
 use super::error::TaskError;
 use super::properties::Properties;
@@ -24,6 +25,8 @@ struct Inner {
     tally: Tally,
     reporter: RefCell<Reporter>,
     progress: Cell<f64>,
+    /// Offset of the input record that the program works on.
+    place: Cell<Option<u64>>,
 }
 
 impl Context {
@@ -36,6 +39,7 @@ impl Context {
             tally: Tally::default(),
             reporter: RefCell::new(reporter),
             progress: Cell::new(0.0),
+            place: Cell::new(None),
         }))
     }
 
@@ -106,7 +110,7 @@ impl Context {
     /// # Errors
     /// When the worker is gone: the attempt should end.
     pub fn progress(&self) -> Result<(), TaskError> {
-        self.report(self.0.progress.get())
+        self.beat()
     }
 
     /// Like [`Context::progress`], and sets how much of the map's work is done, from 0 to 1: for maps that make
@@ -123,8 +127,48 @@ impl Context {
         self.0.reporter.borrow_mut().beat(fraction, &|| self.counters())
     }
 
+    /// Proves life with the progress that was reported last.
+    pub(crate) fn beat(&self) -> Result<(), TaskError> {
+        self.report(self.0.progress.get())
+    }
+
     pub(crate) fn spec(&self) -> &TaskSpec {
         &self.0.spec
+    }
+
+    /// Adds a line to the attempt's `syslog`.
+    pub fn log(&self, line: &str) {
+        self.0.reporter.borrow_mut().log.line("INFO", line);
+    }
+
+    pub(crate) fn log_error(&self, line: &str) {
+        self.0.reporter.borrow_mut().log.line("ERROR", line);
+    }
+
+    /// Remembers where the program is, for the message of a panic.
+    #[inline]
+    pub(crate) fn set_place(&self, offset: u64) {
+        self.0.place.set(Some(offset));
+    }
+
+    /// Where the program is, if it reads a file.
+    pub(crate) fn place(&self) -> Option<String> {
+        match (&self.0.spec.split, self.0.place.get()) {
+            (Some(Split::File { path, .. }), Some(offset)) => Some(format!("`{path}` at byte {offset}")),
+            _ => None,
+        }
+    }
+
+    /// Whether a beat would be sent.
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        self.0.reporter.borrow().is_due(now)
+    }
+
+    /// Enters a phase.
+    pub(crate) fn enter(&self, phase: Phase, fraction: f64) -> Result<(), TaskError> {
+        self.0.progress.set(fraction);
+        let counters = self.counters();
+        self.0.reporter.borrow_mut().enter(phase, fraction, counters)
     }
 
     pub(crate) fn tally(&self) -> &Tally {

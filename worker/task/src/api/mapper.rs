@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::error::Result;
 use super::text::Decimal;
-use crate::collect::Collector;
+use crate::collect::{FoldCollector, SortCollector};
 use crate::output::PartWriter;
 
 /// A program's map function, with its state. One value serves one attempt.
@@ -61,8 +61,10 @@ pub struct MapOutput {
 }
 
 pub(crate) enum MapSink {
+    /// The job has reduces and folds.
+    Fold(FoldCollector),
     /// The job has reduces.
-    Collect(Collector),
+    Sort(SortCollector),
     /// A map-only job.
     Part(PartWriter),
 }
@@ -75,7 +77,8 @@ impl MapOutput {
     #[inline]
     pub fn emit(&mut self, key: &[u8], value: &[u8]) -> Result {
         match &mut self.sink {
-            MapSink::Collect(collector) => Ok(collector.collect(key, value)?),
+            MapSink::Fold(collector) => Ok(collector.collect(key, value)?),
+            MapSink::Sort(collector) => Ok(collector.collect(key, value)?),
             MapSink::Part(part) => Ok(part.write(key, Some(value))?),
         }
     }
@@ -87,7 +90,8 @@ impl MapOutput {
     #[inline]
     pub fn emit_long(&mut self, key: &[u8], value: i64) -> Result {
         match &mut self.sink {
-            MapSink::Collect(collector) => Ok(collector.collect_long(key, value)?),
+            MapSink::Fold(collector) => Ok(collector.collect_long(key, value)?),
+            MapSink::Sort(collector) => Ok(collector.collect(key, Decimal::new(value).as_bytes())?),
             MapSink::Part(part) => Ok(part.write(key, Some(Decimal::new(value).as_bytes()))?),
         }
     }
@@ -100,7 +104,8 @@ impl MapOutput {
     #[inline]
     pub fn emit_key(&mut self, key: &[u8]) -> Result {
         match &mut self.sink {
-            MapSink::Collect(collector) => Ok(collector.collect(key, b"")?),
+            MapSink::Fold(collector) => Ok(collector.collect(key, b"")?),
+            MapSink::Sort(collector) => Ok(collector.collect(key, b"")?),
             MapSink::Part(part) => Ok(part.write(key, None)?),
         }
     }

@@ -4,7 +4,7 @@ use super::context::Context;
 use super::error::{Result, TaskError};
 use super::text::{self, Decimal};
 use crate::output::PartWriter;
-use crate::segment::SegmentWriter;
+use crate::segment::RunWriter;
 
 /// A program's reduce function, with its state; as a combiner too. One value serves one attempt.
 ///
@@ -108,7 +108,7 @@ pub(crate) enum ReduceSink {
     /// A reduce's part file.
     Part(PartWriter),
     /// A combiner's spill.
-    Combine(SegmentWriter),
+    Combine(RunWriter),
     /// Between two spills.
     Nowhere,
 }
@@ -144,7 +144,7 @@ impl ReduceOutput {
     fn write(&mut self, key: &[u8], value: Option<&[u8]>) -> Result {
         match &mut self.sink {
             ReduceSink::Part(part) => Ok(part.write(key, value)?),
-            ReduceSink::Combine(segment) => Ok(segment.append(key, value.unwrap_or_default())?),
+            ReduceSink::Combine(segment) => Ok(segment.append_checked(key, value.unwrap_or_default())?),
             ReduceSink::Nowhere => Err("a combiner may only emit while it reduces a key".into()),
         }
     }

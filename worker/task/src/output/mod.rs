@@ -1,9 +1,10 @@
-//! Job output.
-use crate::api::error::TaskError;
+//! Part files: a task's share of the job's output, written where nobody sees it until it is committed.
+//!
+//! The file is `<directory>/_temporary/<attempt>/part-r-00000` (maps of map-only jobs: `part-m-00000`), with a suffix
+//! when compressed. Before the attempt asks for its commit the file is complete and, unless `howdah.output.sync` is
+//! `false`, on disk: a job that was reported as succeeded keeps its output through a power cut.
 
-pub(crate) struct PartWriter;
-impl PartWriter {
-    pub(crate) fn write(&mut self, _key: &[u8], _value: Option<&[u8]>) -> Result<(), TaskError> {
-        Ok(())
-    }
-}
+mod encoder;
+mod part;
+
+pub(crate) use part::PartWriter;

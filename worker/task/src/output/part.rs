@@ -1,0 +1,116 @@
+//! Writes one part file.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use howdah_shared::job::{OutputFormat, TaskKind};
+
+use super::encoder::{Encoder, OutputCodec};
+use crate::api::application::RecordFormat;
+use crate::api::context::Context;
+use crate::api::error::TaskError;
+
+/// Bytes that are written at once.
+const BUFFER_BYTES: usize = 128 * 1024;
+
+/// A part file, or nothing for jobs without output. Memory: [`BUFFER_BYTES`] and one record.
+pub(crate) struct PartWriter {
+    file: Option<(Encoder, PathBuf)>,
+    format: RecordFormat,
+    separator: Vec<u8>,
+    buffer: Vec<u8>,
+    records: u64,
+    bytes: u64,
+    sync: bool,
+    context: Context,
+}
+
+impl PartWriter {
+    /// Creates the attempt's directory and file, if the job has output.
+    pub(crate) fn create(format: RecordFormat, context: &Context) -> Result<PartWriter, TaskError> {
+        let properties = context.properties();
+        let keys = ["mapred.textoutputformat.separator", "mapreduce.output.textoutputformat.separator"];
+        let separator = properties.first(&keys).map_or("\t", |(_, value)| value).as_bytes().to_vec();
+        let sync = properties.parse_or(&["howdah.output.sync"], true, "true or false")?;
+        let file = match &context.spec().output {
+            OutputFormat::None => None,
+            OutputFormat::Files { directory } => Some(create(Path::new(directory), context)?),
+        };
+        Ok(PartWriter {
+            file,
+            format,
+            separator,
+            buffer: Vec::new(),
+            records: 0,
+            bytes: 0,
+            sync,
+            context: context.clone(),
+        })
+    }
+
+    /// Writes a record.
+    #[inline]
+    pub(crate) fn write(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<(), TaskError> {
+        self.records += 1;
+        let before = self.buffer.len();
+        self.buffer.extend_from_slice(key);
+        if let Some(value) = value {
+            if self.format == RecordFormat::Text {
+                self.buffer.extend_from_slice(&self.separator);
+            }
+            self.buffer.extend_from_slice(value);
+        }
+        if self.format == RecordFormat::Text {
+            self.buffer.push(b'\n');
+        }
+        self.bytes += (self.buffer.len() - before) as u64;
+        if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), TaskError> {
+        if let Some((encoder, path)) = &mut self.file {
+            encoder.write_all(&self.buffer).map_err(TaskError::io("write", &*path))?;
+        }
+        self.buffer.clear();
+        self.context.beat()
+    }
+
+    /// Completes the file. Its records are counted as the output of the attempt's kind.
+    pub(crate) fn finish(mut self) -> Result<(), TaskError> {
+        if !self.buffer.is_empty() {
+            self.flush()?;
+        }
+        let mut written = 0;
+        if let Some((encoder, path)) = self.file {
+            let file = encoder.finish().map_err(TaskError::io("complete", &path))?;
+            written = file.metadata().map_err(TaskError::io("examine", &path))?.len();
+            if self.sync && written > 0 {
+                file.sync_data().map_err(TaskError::io("sync", &path))?;
+            }
+        }
+        let tally = self.context.tally();
+        tally.bytes_written.add(written);
+        match self.context.kind() {
+            TaskKind::Map => {
+                tally.map_output_records.add(self.records);
+                tally.map_output_bytes.add(self.bytes);
+            }
+            TaskKind::Reduce => tally.reduce_output_records.add(self.records),
+        }
+        Ok(())
+    }
+}
+
+fn create(output: &Path, context: &Context) -> Result<(Encoder, PathBuf), TaskError> {
+    let codec = OutputCodec::new(context.properties())?;
+    let directory = output.join("_temporary").join(context.attempt());
+    // Mostly the parent exists; one call is cheaper than looking first.
+    if std::fs::create_dir(&directory).is_err() {
+        std::fs::create_dir_all(&directory).map_err(TaskError::io("create directory", &directory))?;
+    }
+    let name = format!("part-{}-{:05}{}", context.kind().letter(), context.task_index(), codec.suffix());
+    let path = directory.join(name);
+    let file = File::create(&path).map_err(TaskError::io("create", &path))?;
+    let encoder = Encoder::new(codec, file).map_err(TaskError::io("start to compress", &path))?;
+    Ok((encoder, path))
+}

@@ -1,0 +1,239 @@
+//! A fetcher: a thread that gets segments over HTTP, checks them, and puts them into memory or onto disk.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use super::memory::Budget;
+use crate::api::error::{TaskError, chain};
+use crate::segment::{Run, SegmentChecker, SegmentPlace};
+use crate::umbilical::TaskSpec;
+
+/// Tries before a fetch counts as failed, and the wait before each further one.
+const WAITS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(250)];
+/// Bytes read at once.
+const CHUNK_BYTES: usize = 64 * 1024;
+/// A fetcher's stack: it calls nothing deep.
+const STACK_BYTES: usize = 256 * 1024;
+
+/// One map output to fetch.
+#[derive(Clone, Debug)]
+pub(crate) struct Fetch {
+    /// Who fetches it.
+    pub(crate) fetcher: usize,
+    pub(crate) map: u32,
+    pub(crate) attempt: String,
+    pub(crate) address: String,
+}
+
+/// What became of it.
+pub(crate) struct Fetched {
+    pub(crate) fetch: Fetch,
+    pub(crate) place: Result<Place, FetchError>,
+}
+
+/// Where a fetched segment is.
+pub(crate) enum Place {
+    Memory { bytes: Vec<u8>, records: u64 },
+    Disk(Run),
+}
+
+/// Why there is none.
+#[derive(Debug)]
+pub(crate) enum FetchError {
+    /// The map's output could not be had: the map's or the network's fault.
+    Failed(String),
+    /// It could not be stored: this attempt's fault.
+    Unusable(TaskError),
+}
+
+/// Wakes the deciding thread.
+pub(crate) struct Wake(UnixStream);
+
+impl Wake {
+    pub(crate) fn pair() -> Result<(UnixStream, Wake), TaskError> {
+        let fail = |e: std::io::Error| TaskError::Umbilical(format!("a socket pair for fetchers: {e}"));
+        let (read, write) = UnixStream::pair().map_err(fail)?;
+        read.set_nonblocking(true).map_err(fail)?;
+        write.set_nonblocking(true).map_err(fail)?;
+        Ok((read, Wake(write)))
+    }
+
+    pub(crate) fn try_clone(&self) -> Result<Wake, TaskError> {
+        let clone = self.0.try_clone();
+        clone.map(Wake).map_err(|e| TaskError::Umbilical(format!("a socket pair for fetchers: {e}")))
+    }
+
+    /// Wakes. A full pipe is as good: it is read before anything else.
+    fn wake(&self) {
+        let _ = (&self.0).write(&[1]);
+    }
+
+    /// Reads what woke.
+    pub(crate) fn drain(mut read: &UnixStream) {
+        let mut bytes = [0; 256];
+        while matches!(read.read(&mut bytes), Ok(n) if n == bytes.len()) {}
+    }
+}
+
+/// The deciding thread's handle on a fetcher. The thread ends when this is dropped.
+pub(crate) struct Fetcher {
+    pub(crate) busy: bool,
+    jobs: Sender<Fetch>,
+}
+
+impl Fetcher {
+    pub(crate) fn start(
+        number: usize,
+        spec: &TaskSpec,
+        budget: Arc<Budget>,
+        results: Sender<Fetched>,
+        wake: Wake,
+    ) -> Result<Fetcher, TaskError> {
+        let (jobs, incoming) = channel();
+        let agent = ureq::Agent::config_builder()
+            .timeout_connect(Some(Duration::from_secs(10)))
+            .timeout_recv_response(Some(Duration::from_secs(60)))
+            .proxy(None)
+            .build()
+            .new_agent();
+        let worker = Thread {
+            agent,
+            job: spec.job.clone(),
+            partition: spec.index,
+            token: spec.token.clone(),
+            dir: spec.local_dir.clone(),
+            budget,
+            wake,
+        };
+        std::thread::Builder::new()
+            .name(format!("fetch-{number}"))
+            .stack_size(STACK_BYTES)
+            .spawn(move || worker.run(&incoming, &results))
+            .map_err(|e| TaskError::Umbilical(format!("start a fetcher: {e}")))?;
+        Ok(Fetcher { busy: false, jobs })
+    }
+
+    pub(crate) fn give(&mut self, fetch: Fetch) -> Result<(), TaskError> {
+        self.busy = true;
+        self.jobs.send(fetch).map_err(|_| TaskError::Umbilical("a fetcher thread is gone".to_owned()))
+    }
+}
+
+struct Thread {
+    agent: ureq::Agent,
+    job: String,
+    partition: u32,
+    token: String,
+    dir: PathBuf,
+    budget: Arc<Budget>,
+    wake: Wake,
+}
+
+impl Thread {
+    fn run(&self, incoming: &Receiver<Fetch>, results: &Sender<Fetched>) {
+        while let Ok(fetch) = incoming.recv() {
+            let place = self.try_fetch(&fetch);
+            if results.send(Fetched { fetch, place }).is_err() {
+                return;
+            }
+            self.wake.wake();
+        }
+    }
+
+    fn try_fetch(&self, fetch: &Fetch) -> Result<Place, FetchError> {
+        let mut waits = WAITS.iter();
+        loop {
+            match self.fetch(fetch) {
+                Err(FetchError::Failed(message)) => match waits.next() {
+                    Some(&wait) => std::thread::sleep(wait),
+                    None => return Err(FetchError::Failed(message)),
+                },
+                done => return done,
+            }
+        }
+    }
+
+    fn fetch(&self, fetch: &Fetch) -> Result<Place, FetchError> {
+        let url = format!("http://{}/shuffle/{}/{}/{}", fetch.address, self.job, fetch.attempt, self.partition);
+        let failed = |error: &dyn std::fmt::Display| FetchError::Failed(format!("get {url}: {error}"));
+        let response = self.agent.get(&url).header("x-howdah-token", &self.token).call();
+        let mut response = response.map_err(|error| failed(&error))?;
+        let length = response.headers().get("content-length").and_then(|value| value.to_str().ok());
+        let Some(length) = length.and_then(|text| text.parse::<u64>().ok()) else {
+            return Err(failed(&"expected a `content-length`, found none"));
+        };
+        let checker = SegmentChecker::new(format!("map output {url}"));
+        let mut body = response.body_mut().as_reader();
+        if self.budget.suits(length) {
+            self.into_memory(&mut body, length as usize, checker, &url)
+        } else {
+            self.onto_disk(&mut body, length, checker, fetch.map, &url)
+        }
+    }
+
+    fn into_memory(
+        &self,
+        body: &mut impl Read,
+        length: usize,
+        mut checker: SegmentChecker,
+        url: &str,
+    ) -> Result<Place, FetchError> {
+        if !self.budget.take(length, || self.wake.wake()) {
+            self.budget.release(length);
+            return Err(FetchError::Failed("the attempt is over".to_owned()));
+        }
+        let mut bytes = vec![0; length];
+        let mut have = 0;
+        let all = || -> Result<u64, String> {
+            while have < length {
+                let end = length.min(have + CHUNK_BYTES);
+                let n = body.read(&mut bytes[have..end]).map_err(|e| e.to_string())?;
+                if n == 0 {
+                    return Err(format!("expected {length} bytes, found {have}"));
+                }
+                checker.feed(&bytes[have..have + n]).map_err(|e| chain(&e))?;
+                have += n;
+            }
+            checker.finish().map_err(|e| chain(&e))
+        };
+        match all() {
+            Ok(records) => Ok(Place::Memory { bytes, records }),
+            Err(detail) => {
+                self.budget.release(length);
+                Err(FetchError::Failed(format!("get {url}: {detail}")))
+            }
+        }
+    }
+
+    fn onto_disk(
+        &self,
+        body: &mut impl Read,
+        length: u64,
+        mut checker: SegmentChecker,
+        map: u32,
+        url: &str,
+    ) -> Result<Place, FetchError> {
+        let path = self.dir.join(format!("map-{map:06}.segment"));
+        let unusable = |action: &str, e| FetchError::Unusable(TaskError::io(action, &path)(e));
+        let failed = |detail: String| FetchError::Failed(format!("get {url}: {detail}"));
+        let mut file = File::create(&path).map_err(|e| unusable("create", e))?;
+        let mut chunk = vec![0; CHUNK_BYTES];
+        let mut have = 0;
+        while have < length {
+            let n = body.read(&mut chunk).map_err(|e| failed(e.to_string()))?;
+            if n == 0 {
+                return Err(failed(format!("expected {length} bytes, found {have}")));
+            }
+            checker.feed(&chunk[..n]).map_err(|e| failed(chain(&e)))?;
+            file.write_all(&chunk[..n]).map_err(|e| unusable("write", e))?;
+            have += n as u64;
+        }
+        let records = checker.finish().map_err(|e| failed(chain(&e)))?;
+        Ok(Place::Disk(Run { path, places: vec![SegmentPlace { offset: 0, length, records }], bytes: length }))
+    }
+}
