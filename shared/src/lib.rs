@@ -8,6 +8,8 @@
 
 #![warn(missing_docs)]
 
+pub mod cluster;
 pub mod job;
+pub mod schedulers;
 pub mod time;
 pub mod tracker;

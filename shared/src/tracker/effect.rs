@@ -3,7 +3,8 @@
 //! Effects are small and `Copy` (at most 32 bytes): millions of them pass a second in replay. Names, counters
 //! and diagnostics stay with the drivers.
 
-use crate::job::{AttemptId, AttemptState, JobId, JobState, Locality, WorkerId};
+use crate::cluster::{EndCause, WorkerState};
+use crate::job::{AttemptId, AttemptState, JobId, JobState, Locality, TaskId, WorkerId};
 use crate::time::Time;
 
 /// One effect. Directives (`Launch` to `Reinit`) belong to the next `Answer` to the same worker in the list.
@@ -54,7 +55,7 @@ pub enum Effect {
         worker: WorkerId,
         /// The worker sends it with its next report.
         response_id: u32,
-        /// When the worker is to report again, in milliseconds.
+        /// When the worker is to report again, in milliseconds; 0 at once, so that it can be parked again.
         interval_ms: u32,
     },
     /// Fact: the job is now in this state.
@@ -74,7 +75,8 @@ pub enum Effect {
         /// Which.
         job: JobId,
     },
-    /// Fact: an attempt is over. It leaves the core with this.
+    /// Fact: an attempt is over for its job, once for each attempt. One that lost a race is over when the
+    /// winner is, before its worker has stopped it; until then it only fills its slot.
     AttemptEnded {
         /// Which.
         attempt: AttemptId,
@@ -100,6 +102,13 @@ pub enum Effect {
         attempt: AttemptId,
         /// Where its output was.
         worker: WorkerId,
+        /// `TooManyFetchFailures` makes the attempt a failed one, anything else a killed one.
+        cause: EndCause,
+    },
+    /// Fact: a task is out of attempts. The job goes on if it tolerates that: reduces then do without this map.
+    TaskFailed {
+        /// Which.
+        task: TaskId,
     },
     /// Fact: the worker is now in this state.
     WorkerState {
@@ -117,51 +126,6 @@ pub enum Effect {
     },
 }
 
-/// The state of a worker.
-///
-/// ```text
-///  Live ◄──► Draining        Live ◄──► Blacklisted
-///    └──────────┴───────┬─────────────────┘
-///                       ▼
-///                     Lost ──► Live (it registers again)
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum WorkerState {
-    /// Gets attempts.
-    Live = 0,
-    /// Gets none by request; what runs may end.
-    Draining = 1,
-    /// Gets none because of its failures.
-    Blacklisted = 2,
-    /// Silent for longer than the expiry, restarted, or gone.
-    Lost = 3,
-}
-
-/// Why an attempt ended or is to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum EndCause {
-    /// The worker's report says so: exit code, signal and messages are with the driver.
-    Reported = 0,
-    /// Another attempt of the task won.
-    LostRace = 1,
-    /// The job is over or being killed.
-    JobEnded = 2,
-    /// By request.
-    Requested = 3,
-    /// Its worker was lost.
-    WorkerLost = 4,
-    /// The worker never reported the launch.
-    LaunchExpired = 5,
-    /// Reduces could not fetch its output.
-    TooManyFetchFailures = 6,
-    /// The scheduler preempted it.
-    Preempted = 7,
-    /// The worker stopped reporting an attempt that it had reported before.
-    Vanished = 8,
-}
-
 /// Why an input was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejection {
@@ -177,6 +141,8 @@ pub enum Rejection {
     WorkerOutOfOrder(WorkerId),
     /// The report belongs to an older run of the worker.
     StaleIncarnation(WorkerId),
+    /// The report's number of attempts or slots is beyond the worker's registration.
+    MalformedReport(WorkerId),
     /// A response id that the worker cannot have seen.
     WrongResponseId {
         /// As reported.

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::cluster::Vitals;
 use crate::job::{AttemptId, AttemptState, JobId, JobSpec, Phase, Priority, Progress, WorkerId};
 
 /// One input of the JobTracker.
@@ -91,8 +92,10 @@ pub struct Registration {
 
 /// A heartbeat as the core sees it.
 ///
-/// `response_id` is the number of the last answer that the worker has; a report that repeats one already
-/// answered gets that answer again and changes nothing.
+/// `response_id` is the number of the last answer that the worker has. The number of the last answer makes it
+/// a fresh report, which supersedes one that is parked; the number before it means that the answer was lost:
+/// it is sent again, and what the report says of attempts is applied where it is still news. Any other number
+/// is wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Who reports.
@@ -126,29 +129,7 @@ pub struct AttemptReport {
     pub phase: Phase,
     /// How far it is.
     pub progress: Progress,
-    /// Map attempts whose output this reduce could not fetch since the last report; usually empty.
+    /// Map attempts whose output this reduce could not fetch since the last report; usually empty. Each failure
+    /// is listed in one report only: a parked report that a newer one supersedes has been counted.
     pub fetch_failures: Vec<AttemptId>,
-}
-
-/// What a worker measures of itself, quantised at the edge so that no float decides anything.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Vitals {
-    /// One-minute load average in thousandths.
-    pub load1_milli: u32,
-    /// Five-minute load average in thousandths.
-    pub load5_milli: u32,
-    /// Fifteen-minute load average in thousandths.
-    pub load15_milli: u32,
-    /// Mean use of all cores in ten-thousandths.
-    pub cpu_use_parts: u16,
-    /// Cores.
-    pub n_cpus: u16,
-    /// Current frequency in kHz, mean of the cores; 0 when unknown.
-    pub cpu_khz: u32,
-    /// Memory in KiB.
-    pub memory_total_kib: u64,
-    /// Memory available in KiB.
-    pub memory_free_kib: u64,
-    /// Free disk under the worker's directory in KiB.
-    pub disk_free_kib: u64,
 }

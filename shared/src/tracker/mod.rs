@@ -3,9 +3,15 @@
 //! Both are pure: `apply(now, inputs, effects)` is the only mutation, `next_deadline` says when a tick would
 //! change something. Neither knows who drives it.
 
+mod config;
 mod effect;
 mod input;
+mod job_tracker;
 pub mod task_tracker;
 
-pub use effect::{Effect, EndCause, Rejection, WorkerState};
-pub use input::{AttemptReport, Input, Registration, Report, Vitals};
+pub use config::{Blacklist, ClusterConfig, FaultMemory, HeartbeatRule};
+pub use effect::{Effect, Rejection};
+pub use input::{AttemptReport, Input, Registration, Report};
+pub use job_tracker::JobTracker;
+
+pub use crate::cluster::{EndCause, Vitals, WorkerState};

@@ -1,0 +1,221 @@
+//! The running attempts of the cluster, in recycled slots.
+//!
+//! An attempt is here from its assignment until it is over; then it leaves as an effect, so that memory grows
+//! with what runs, not with what ever ran. A slot that is used again has another generation, so that an old
+//! reference never meets a new attempt.
+
+use serde::{Deserialize, Serialize};
+
+use crate::job::{AttemptId, AttemptState, Locality, Phase, Progress, WorkerId};
+use crate::time::Time;
+
+/// No slot: the end of a chain.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Why an attempt ended or is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum EndCause {
+    /// The worker's report says so: exit code, signal and messages are with the driver.
+    Reported = 0,
+    /// Another attempt of the task won.
+    LostRace = 1,
+    /// The job is over or being killed.
+    JobEnded = 2,
+    /// By request.
+    Requested = 3,
+    /// Its worker was lost.
+    WorkerLost = 4,
+    /// The worker never reported the launch.
+    LaunchExpired = 5,
+    /// Reduces could not fetch its output.
+    TooManyFetchFailures = 6,
+    /// The scheduler preempted it.
+    Preempted = 7,
+    /// The worker stopped reporting an attempt that it had reported before.
+    Vanished = 8,
+}
+
+/// A reference to a running attempt that notices when the attempt is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AttemptRef {
+    pub(crate) slot: u32,
+    pub(crate) generation: u32,
+}
+
+/// One running attempt.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt {
+    pub(crate) id: AttemptId,
+    pub(crate) worker: WorkerId,
+    pub(crate) started: Time,
+    pub(crate) state: AttemptState,
+    pub(crate) phase: Phase,
+    pub(crate) progress: Progress,
+    pub(crate) locality: Locality,
+    pub(crate) speculative: bool,
+    /// Why it is to be stopped, once it is.
+    pub(crate) kill: Option<EndCause>,
+    /// Whether an answer has carried that directive.
+    pub(crate) kill_sent: bool,
+    /// Whether being stopped counts as a failure of the task.
+    pub(crate) kill_fails: bool,
+    /// Whether it is its task's winner.
+    pub(crate) commit: bool,
+    /// Over for its job; it only fills its worker's slot until the worker has stopped it.
+    pub(crate) detached: bool,
+    /// Next running attempt of the same task.
+    pub(crate) next: u32,
+    /// Index in the worker's list of attempts.
+    pub(crate) position: u32,
+    /// Number of the last report that listed it.
+    pub(crate) seen: u32,
+    generation: u32,
+    used: bool,
+}
+
+impl Attempt {
+    pub(crate) fn new(
+        id: AttemptId,
+        worker: WorkerId,
+        started: Time,
+        locality: Locality,
+        speculative: bool,
+    ) -> Attempt {
+        Attempt {
+            id,
+            worker,
+            started,
+            state: AttemptState::Launching,
+            phase: Phase::Starting,
+            progress: Progress::ZERO,
+            locality,
+            speculative,
+            kill: None,
+            kill_sent: false,
+            kill_fails: false,
+            commit: false,
+            detached: false,
+            next: NONE,
+            position: 0,
+            seen: 0,
+            generation: 0,
+            used: true,
+        }
+    }
+
+    /// Which attempt.
+    pub fn id(&self) -> AttemptId {
+        self.id
+    }
+
+    /// Where it runs.
+    pub fn worker(&self) -> WorkerId {
+        self.worker
+    }
+
+    /// When it was assigned.
+    pub fn started(&self) -> Time {
+        self.started
+    }
+
+    /// `Launching`, `Running` or `CommitPending`.
+    pub fn state(&self) -> AttemptState {
+        self.state
+    }
+
+    /// What it did at the last report.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// How far it was at the last report.
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// How close to its data it runs.
+    pub fn locality(&self) -> Locality {
+        self.locality
+    }
+
+    /// Whether another attempt of the task ran when it was assigned.
+    pub fn speculative(&self) -> bool {
+        self.speculative
+    }
+
+    /// Why it is being stopped, if it is.
+    pub fn being_killed(&self) -> Option<EndCause> {
+        self.kill
+    }
+
+    /// Whether its job is done with it: it only fills a slot until its worker has stopped it.
+    pub fn detached(&self) -> bool {
+        self.detached
+    }
+}
+
+/// All running attempts.
+#[derive(Clone, Debug, Default)]
+pub struct Attempts {
+    slots: Vec<Attempt>,
+    free: Vec<u32>,
+}
+
+impl Attempts {
+    /// Attempts running now.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Whether nothing runs.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All running attempts, in the order of their slots.
+    pub fn iter(&self) -> impl Iterator<Item = (AttemptRef, &Attempt)> {
+        self.slots
+            .iter()
+            .enumerate()
+            .filter(|(_, a)| a.used)
+            .map(|(slot, a)| (AttemptRef { slot: slot as u32, generation: a.generation }, a))
+    }
+
+    /// The attempt, unless it is over.
+    pub fn get(&self, reference: AttemptRef) -> Option<&Attempt> {
+        self.slots.get(reference.slot as usize).filter(|a| a.used && a.generation == reference.generation)
+    }
+
+    pub(crate) fn insert(&mut self, mut attempt: Attempt) -> AttemptRef {
+        match self.free.pop() {
+            Some(slot) => {
+                let old = &mut self.slots[slot as usize];
+                attempt.generation = old.generation;
+                *old = attempt;
+                AttemptRef { slot, generation: attempt.generation }
+            }
+            None => {
+                self.slots.push(attempt);
+                AttemptRef { slot: self.slots.len() as u32 - 1, generation: 0 }
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, slot: u32) {
+        let attempt = &mut self.slots[slot as usize];
+        debug_assert!(attempt.used, "slot {slot} is freed twice");
+        attempt.used = false;
+        attempt.generation = attempt.generation.wrapping_add(1);
+        self.free.push(slot);
+    }
+
+    pub(crate) fn at(&self, slot: u32) -> &Attempt {
+        &self.slots[slot as usize]
+    }
+
+    pub(crate) fn at_mut(&mut self, slot: u32) -> &mut Attempt {
+        &mut self.slots[slot as usize]
+    }
+}

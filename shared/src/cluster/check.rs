@@ -1,0 +1,147 @@
+//! The invariants of the whole state, recounted from nothing. Slow, for tests and for `--check` runs.
+
+use std::collections::BTreeMap;
+
+use super::{ClusterState, Job, NONE, TaskState, Totals, Worker};
+use crate::job::{JobState, TaskId, TaskKind};
+
+/// Returns the formatted message unless the condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($message:tt)*) => {
+        if !$condition {
+            return Err(format!($($message)*));
+        }
+    };
+}
+
+impl ClusterState {
+    /// Recounts everything.
+    ///
+    /// # Errors
+    /// Names the first invariant that does not hold.
+    pub fn check(&self) -> Result<(), String> {
+        for job in self.jobs() {
+            self.check_job(job)?;
+        }
+        for worker in &self.workers {
+            self.check_worker(worker)?;
+        }
+        self.check_totals()
+    }
+
+    fn check_job(&self, job: &Job) -> Result<(), String> {
+        let id = job.id.0;
+        ensure!(!job.state.is_final(), "job {id} is over but not retired");
+        for kind in TaskKind::ALL {
+            self.check_tasks(job, kind)?;
+            let (flag, truth) = (job.offerable[kind as usize], job.computes_offerable(kind));
+            ensure!(flag == truth, "job {id}: offerable {kind}s is {flag}, should be {truth}");
+        }
+        let max = job.spec.conf.max_tracker_failures;
+        let flaky = job.worker_failures.values().filter(|&&n| n >= max).count();
+        ensure!(flaky == job.flaky as usize, "job {id}: {} flaky workers, counted {flaky}", job.flaky);
+        if let Some(places) = &job.locality {
+            ensure!(places.check(&job.tasks[0].pending), "job {id}: a locality cursor is off its first pending map");
+        }
+        if job.state == JobState::Committing {
+            let running = job.tasks.iter().map(|t| t.n_attempts).sum::<u32>();
+            ensure!(running == 0, "job {id} is committing with {running} running attempts");
+        }
+        for &map in job.fetch_failures.keys() {
+            ensure!(job.tasks[0].winner(map).is_some(), "job {id}: fetch failures of map {map} without output");
+        }
+        Ok(())
+    }
+
+    fn check_tasks(&self, job: &Job, kind: TaskKind) -> Result<(), String> {
+        let tasks = &job.tasks[kind as usize];
+        let what = format!("job {} {kind}s", job.id.0);
+        let mut counts = [0u32; 4];
+        let (mut attempts, mut progress) = (0, 0);
+        for (index, task) in tasks.tasks.iter().enumerate() {
+            let index = index as u32;
+            counts[task.state as usize] += 1;
+            let pending = tasks.pending.contains(index);
+            ensure!(
+                pending == (task.state == TaskState::Pending),
+                "{what}: task {index} is {:?}, bit {pending}",
+                task.state
+            );
+            let chain = self.attempts_of(TaskId { job: job.id, kind, index }).count();
+            ensure!(
+                chain == usize::from(task.n_running),
+                "{what}: task {index} counts {} attempts of {chain}",
+                task.n_running
+            );
+            ensure!(
+                (chain > 0) == (task.state == TaskState::Running),
+                "{what}: task {index} is {:?} with {chain} attempts",
+                task.state
+            );
+            attempts += chain as u32;
+            progress += self.best_progress(TaskId { job: job.id, kind, index });
+        }
+        let recorded = [tasks.pending.count(), tasks.n_running, tasks.n_succeeded, tasks.n_failed];
+        ensure!(recorded == counts, "{what}: counts are {recorded:?}, should be {counts:?}");
+        ensure!(tasks.n_attempts == attempts, "{what}: {} attempts, counted {attempts}", tasks.n_attempts);
+        ensure!(
+            tasks.running_progress == progress,
+            "{what}: progress sum {}, counted {progress}",
+            tasks.running_progress
+        );
+        for &(failures, index) in &tasks.failed_first {
+            ensure!(tasks.pending.contains(index), "{what}: task {index} is to be offered first but not pending");
+            ensure!(tasks.failures(index) == failures.0, "{what}: task {index} is queued with other failures");
+        }
+        Ok(())
+    }
+
+    fn check_worker(&self, worker: &Worker) -> Result<(), String> {
+        let name = &worker.name;
+        let mut occupied = [0u16; 2];
+        for (position, &slot) in worker.attempts.iter().enumerate() {
+            let attempt = self.attempts.at(slot);
+            ensure!(attempt.worker == worker.id, "worker {name} lists an attempt of another worker");
+            ensure!(attempt.position as usize == position, "worker {name}: an attempt does not know its position");
+            ensure!(!attempt.state.is_final(), "worker {name} runs an attempt that is over");
+            let chained = self.find(attempt.id) == Some(slot);
+            ensure!(chained != attempt.detached, "worker {name}: attempt {:?} is lost to its task", attempt.id);
+            ensure!(!attempt.detached || attempt.next == NONE, "worker {name}: a detached attempt has a chain");
+            ensure!(!attempt.detached || attempt.kill.is_some(), "worker {name}: a detached attempt is not stopped");
+            occupied[attempt.id.kind as usize] += 1;
+        }
+        ensure!(occupied == worker.occupied, "worker {name}: {:?} occupied, counted {occupied:?}", worker.occupied);
+        for kind in 0..2 {
+            ensure!(occupied[kind] <= worker.slots[kind], "worker {name} runs more than its slots");
+        }
+        let lost = worker.state == super::WorkerState::Lost;
+        ensure!(!lost || worker.attempts.is_empty(), "lost worker {name} still runs attempts");
+        ensure!(!lost || worker.parked.is_none(), "lost worker {name} is parked");
+        ensure!(
+            worker.parked.is_none() || !worker.news,
+            "worker {name} is parked although there are directives for it"
+        );
+        Ok(())
+    }
+
+    fn check_totals(&self) -> Result<(), String> {
+        let mut totals = Totals::default();
+        let mut listed = BTreeMap::new();
+        for worker in &self.workers {
+            totals.count(worker, true);
+            for &slot in &worker.attempts {
+                ensure!(listed.insert(slot, worker.id).is_none(), "attempt slot {slot} is listed twice");
+                totals.running[self.attempts.at(slot).id.kind as usize] += 1;
+            }
+        }
+        for job in self.jobs() {
+            for kind in 0..2 {
+                totals.offerable_jobs[kind] += u32::from(job.offerable[kind]);
+            }
+        }
+        ensure!(totals == self.totals, "totals are {:?}, should be {totals:?}", self.totals);
+        let n = self.attempts.len();
+        ensure!(n == listed.len(), "{n} attempts in the arena, workers list {}", listed.len());
+        Ok(())
+    }
+}

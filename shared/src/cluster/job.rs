@@ -1,0 +1,308 @@
+//! A job while it is alive, and what remains of it afterwards.
+//!
+//! A finished job leaves only a [`JobSummary`]; its tables go, so that a master that runs for months does not
+//! grow. **Invariant: `offerable` says whether the job has a pending task of the kind that may start now.**
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::bits::BitSet;
+use super::locality::LocalityIndex;
+use super::tasks::Tasks;
+use crate::job::{JobId, JobSpec, JobState, Locality, Priority, TaskKind, WorkerId};
+use crate::time::{Span, Time};
+
+/// A job that is not over.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub(crate) id: JobId,
+    pub(crate) spec: Arc<JobSpec>,
+    pub(crate) state: JobState,
+    /// The final state it is heading for, once a failure or a request has decided it.
+    pub(crate) ending: Option<JobState>,
+    pub(crate) priority: Priority,
+    pub(crate) submitted: Time,
+    pub(crate) launched: Option<Time>,
+    pub(crate) maps_done: Option<Time>,
+    pub(crate) tasks: [Tasks; 2],
+    pub(crate) offerable: [bool; 2],
+    /// Finished or failed maps from which on reduces may start.
+    pub(crate) slowstart: u32,
+    pub(crate) locality: Option<Box<LocalityIndex>>,
+    /// Launched maps by locality.
+    pub(crate) launched_at: [u32; 4],
+    /// Failed attempts of this job by worker.
+    pub(crate) worker_failures: BTreeMap<WorkerId, u16>,
+    /// Workers with at least `max_tracker_failures` of them.
+    pub(crate) flaky: u32,
+    /// Workers on which a task failed.
+    pub(crate) failed_on: BTreeMap<(TaskKind, u32), SmallVec<[WorkerId; 4]>>,
+    /// Notifications by map whose present output could not be fetched.
+    pub(crate) fetch_failures: BTreeMap<u32, u32>,
+    /// Workers that were given attempts.
+    pub(crate) touched: BitSet,
+}
+
+impl Job {
+    pub(crate) fn new(id: JobId, spec: Arc<JobSpec>, submitted: Time) -> Job {
+        let needed = u64::from(spec.n_maps) * u64::from(spec.conf.slowstart_ppm.min(1_000_000));
+        Job {
+            id,
+            state: JobState::Prep,
+            ending: None,
+            priority: spec.priority,
+            submitted,
+            launched: None,
+            maps_done: None,
+            tasks: [Tasks::new(spec.n_maps), Tasks::new(spec.n_reduces)],
+            offerable: [false; 2],
+            slowstart: needed.div_ceil(1_000_000) as u32,
+            locality: None,
+            launched_at: [0; 4],
+            worker_failures: BTreeMap::new(),
+            flaky: 0,
+            failed_on: BTreeMap::new(),
+            fetch_failures: BTreeMap::new(),
+            touched: BitSet::default(),
+            spec,
+        }
+    }
+
+    /// Its serial number.
+    pub fn id(&self) -> JobId {
+        self.id
+    }
+
+    /// As submitted.
+    pub fn spec(&self) -> &Arc<JobSpec> {
+        &self.spec
+    }
+
+    /// `Prep`, `Running` or `Committing`.
+    pub fn state(&self) -> JobState {
+        self.state
+    }
+
+    /// `Failed` or `Killed` once that is decided and its last attempts are being stopped.
+    pub fn ending(&self) -> Option<JobState> {
+        self.ending
+    }
+
+    /// The present priority.
+    pub fn priority(&self) -> Priority {
+        self.priority
+    }
+
+    /// When it was submitted.
+    pub fn submitted(&self) -> Time {
+        self.submitted
+    }
+
+    /// When its first attempt was assigned.
+    pub fn launched(&self) -> Option<Time> {
+        self.launched
+    }
+
+    /// When its last map finished; reset while lost map output is made again.
+    pub fn maps_done(&self) -> Option<Time> {
+        self.maps_done
+    }
+
+    /// When it is to be done, if it has a deadline.
+    pub fn deadline(&self) -> Option<Time> {
+        self.spec.conf.deadline.map(|span: Span| self.submitted + span)
+    }
+
+    /// Its tasks of one kind.
+    pub fn tasks(&self, kind: TaskKind) -> &Tasks {
+        &self.tasks[kind as usize]
+    }
+
+    /// Whether it has a pending task of this kind that may start now: it is not ending, and for reduces
+    /// enough maps have finished.
+    pub fn offerable(&self, kind: TaskKind) -> bool {
+        self.offerable[kind as usize]
+    }
+
+    /// Finished or failed maps from which on reduces may start: `ceil(slow start × maps)`.
+    pub fn slowstart_maps(&self) -> u32 {
+        self.slowstart
+    }
+
+    /// Whether enough maps have finished for reduces to start.
+    pub fn reduces_may_start(&self) -> bool {
+        let maps = &self.tasks[0];
+        maps.n_succeeded + maps.n_failed >= self.slowstart
+    }
+
+    /// Where its splits lie, when known.
+    pub fn locality(&self) -> Option<&LocalityIndex> {
+        self.locality.as_deref()
+    }
+
+    /// Maps launched so far at this locality, repeated and speculative attempts included.
+    pub fn launched_at(&self, locality: Locality) -> u32 {
+        self.launched_at[locality as usize]
+    }
+
+    /// Failed attempts of this job on a worker.
+    pub fn failures_on(&self, worker: WorkerId) -> u16 {
+        self.worker_failures.get(&worker).copied().unwrap_or(0)
+    }
+
+    /// Failed attempts of this job by worker, ascending by worker; only those with failures.
+    pub fn worker_failures(&self) -> impl Iterator<Item = (WorkerId, u16)> + '_ {
+        self.worker_failures.iter().map(|(&worker, &n)| (worker, n))
+    }
+
+    /// Workers with so many failures that the job would avoid them.
+    pub fn n_flaky_workers(&self) -> u32 {
+        self.flaky
+    }
+
+    /// Workers on which this task failed; usually empty.
+    pub fn failed_on(&self, kind: TaskKind, index: u32) -> &[WorkerId] {
+        self.failed_on.get(&(kind, index)).map_or(&[], |list| list.as_slice())
+    }
+
+    /// Notifications that the present output of a map could not be fetched.
+    pub fn fetch_failures(&self, map: u32) -> u32 {
+        self.fetch_failures.get(&map).copied().unwrap_or(0)
+    }
+
+    /// What `offerable` should be.
+    pub(crate) fn computes_offerable(&self, kind: TaskKind) -> bool {
+        self.ending.is_none()
+            && matches!(self.state, JobState::Prep | JobState::Running)
+            && self.tasks[kind as usize].pending.count() > 0
+            && (kind == TaskKind::Map || self.reduces_may_start())
+    }
+
+    /// Whether nothing is left to run: all reduces are done or, without reduces, all maps.
+    ///
+    /// `Deviation:` Hadoop also waits for maps that run again although every reduce already has their output.
+    pub(crate) fn all_done(&self) -> bool {
+        let [maps, reduces] = &self.tasks;
+        if reduces.is_empty() { maps.all_done() } else { reduces.all_done() }
+    }
+
+    pub(crate) fn summary(&self, state: JobState, finished: Time) -> JobSummary {
+        let [maps, reduces] = &self.tasks;
+        JobSummary {
+            state,
+            submitted: self.submitted,
+            launched: self.launched,
+            finished,
+            n_maps: maps.len(),
+            n_reduces: reduces.len(),
+            failed_attempts: maps.attempts_failed + reduces.attempts_failed,
+            killed_attempts: maps.attempts_killed + reduces.attempts_killed,
+        }
+    }
+}
+
+/// What the core remembers of a job that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobSummary {
+    /// `Succeeded`, `Failed` or `Killed`.
+    pub state: JobState,
+    /// When it was submitted.
+    pub submitted: Time,
+    /// When its first attempt was assigned.
+    pub launched: Option<Time>,
+    /// When it ended.
+    pub finished: Time,
+    /// Its map tasks.
+    pub n_maps: u32,
+    /// Its reduce tasks.
+    pub n_reduces: u32,
+    /// Attempts that failed, of both kinds.
+    pub failed_attempts: u32,
+    /// Attempts that were killed or lost, of both kinds.
+    pub killed_attempts: u32,
+}
+
+/// A job's place in the table.
+#[derive(Clone, Debug)]
+enum Entry {
+    Live(Box<Job>),
+    Ended(JobSummary),
+}
+
+/// All jobs, dense by serial number from 1. The oldest ended ones are forgotten beyond a limit.
+#[derive(Clone, Debug)]
+pub(crate) struct Jobs {
+    entries: VecDeque<Entry>,
+    /// Serial number of the first entry.
+    first: u32,
+    pub(crate) n_live: u32,
+}
+
+/// Ended jobs that stay listed behind the oldest live one.
+const KEEP_ENDED: usize = 10_000;
+
+impl Jobs {
+    pub(crate) fn new() -> Jobs {
+        Jobs { entries: VecDeque::new(), first: 1, n_live: 0 }
+    }
+
+    pub(crate) fn last(&self) -> u32 {
+        self.first + self.entries.len() as u32 - 1
+    }
+
+    pub(crate) fn get(&self, id: JobId) -> Option<&Job> {
+        match self.entries.get(id.0.checked_sub(self.first)? as usize)? {
+            Entry::Live(job) => Some(job),
+            Entry::Ended(_) => None,
+        }
+    }
+
+    pub(crate) fn get_mut(&mut self, id: JobId) -> Option<&mut Job> {
+        match self.entries.get_mut(id.0.checked_sub(self.first)? as usize)? {
+            Entry::Live(job) => Some(job),
+            Entry::Ended(_) => None,
+        }
+    }
+
+    pub(crate) fn ended(&self, id: JobId) -> Option<&JobSummary> {
+        match self.entries.get(id.0.checked_sub(self.first)? as usize)? {
+            Entry::Live(_) => None,
+            Entry::Ended(summary) => Some(summary),
+        }
+    }
+
+    /// Live jobs, ascending.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Job> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Live(job) => Some(&**job),
+            Entry::Ended(_) => None,
+        })
+    }
+
+    /// Jobs that are over and not yet forgotten, ascending.
+    pub(crate) fn iter_ended(&self) -> impl DoubleEndedIterator<Item = (JobId, &JobSummary)> {
+        self.entries.iter().enumerate().filter_map(|(index, entry)| match entry {
+            Entry::Live(_) => None,
+            Entry::Ended(summary) => Some((JobId(self.first + index as u32), summary)),
+        })
+    }
+
+    pub(crate) fn push(&mut self, job: Job) {
+        debug_assert_eq!(job.id.0, self.last() + 1);
+        self.entries.push_back(Entry::Live(Box::new(job)));
+        self.n_live += 1;
+    }
+
+    pub(crate) fn retire(&mut self, id: JobId, summary: JobSummary) {
+        let entry = &mut self.entries[(id.0 - self.first) as usize];
+        debug_assert!(matches!(entry, Entry::Live(_)));
+        *entry = Entry::Ended(summary);
+        self.n_live -= 1;
+        while self.entries.len() > KEEP_ENDED && matches!(self.entries.front(), Some(Entry::Ended(_))) {
+            self.entries.pop_front();
+            self.first += 1;
+        }
+    }
+}

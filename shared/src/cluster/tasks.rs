@@ -1,0 +1,188 @@
+//! The tasks of one kind of one job, as compact arrays.
+//!
+//! ```text
+//!  Pending ──► Running ──► Succeeded        Succeeded ──► Pending  (a map's output was lost)
+//!     ▲           │  │
+//!     └───────────┘  └───► Failed           (out of attempts)
+//! ```
+//!
+//! **Invariants: a task is `Pending` exactly if its bit is set, and `Running` exactly if its chain of attempts
+//! is not empty; `failed_first` is a subset of the pending tasks; all counts equal a recount.**
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::attempt::NONE;
+use super::bits::BitSet;
+use crate::job::{Progress, WorkerId};
+
+/// The state of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum TaskState {
+    /// Waits for a slot.
+    Pending,
+    /// At least one attempt runs.
+    Running,
+    /// One attempt succeeded and its output is there.
+    Succeeded,
+    /// Out of attempts.
+    Failed,
+}
+
+/// One task: 16 bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task {
+    /// First running attempt's slot.
+    pub(crate) head: u32,
+    /// Where the winner ran; only while `Succeeded`.
+    pub(crate) winner_worker: u32,
+    pub(crate) winner_number: u16,
+    pub(crate) next_number: u16,
+    pub(crate) failures: u16,
+    pub(crate) state: TaskState,
+    pub(crate) n_running: u8,
+}
+
+const _: () = assert!(std::mem::size_of::<Task>() <= 16, "tasks are counted in tens of millions");
+
+/// All tasks of one kind of one job.
+#[derive(Clone, Debug)]
+pub struct Tasks {
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) pending: BitSet,
+    /// Pending tasks that ran before: most failures first, then by index.
+    pub(crate) failed_first: BTreeSet<(Reverse<u16>, u32)>,
+    pub(crate) n_running: u32,
+    pub(crate) n_attempts: u32,
+    pub(crate) n_succeeded: u32,
+    pub(crate) n_failed: u32,
+    pub(crate) attempts_failed: u32,
+    pub(crate) attempts_killed: u32,
+    /// Sum of the best progress of every running task, in ten-thousandths.
+    pub(crate) running_progress: u64,
+}
+
+impl Tasks {
+    pub(crate) fn new(n: u32) -> Tasks {
+        let task = Task {
+            head: NONE,
+            winner_worker: NONE,
+            winner_number: 0,
+            next_number: 0,
+            failures: 0,
+            state: TaskState::Pending,
+            n_running: 0,
+        };
+        Tasks {
+            tasks: vec![task; n as usize],
+            pending: BitSet::full(n),
+            failed_first: BTreeSet::new(),
+            n_running: 0,
+            n_attempts: 0,
+            n_succeeded: 0,
+            n_failed: 0,
+            attempts_failed: 0,
+            attempts_killed: 0,
+            running_progress: 0,
+        }
+    }
+
+    /// Number of tasks.
+    pub fn len(&self) -> u32 {
+        self.tasks.len() as u32
+    }
+
+    /// Whether the job has none of this kind.
+    pub fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// The tasks that wait for a slot.
+    pub fn pending(&self) -> &BitSet {
+        &self.pending
+    }
+
+    /// Pending tasks that ran before, most failures first, then by index. They are offered before all others.
+    pub fn failed_first(&self) -> impl Iterator<Item = u32> + '_ {
+        self.failed_first.iter().map(|&(_, index)| index)
+    }
+
+    /// Tasks with at least one running attempt.
+    pub fn n_running(&self) -> u32 {
+        self.n_running
+    }
+
+    /// Running attempts; more than running tasks where some are speculative.
+    pub fn n_attempts(&self) -> u32 {
+        self.n_attempts
+    }
+
+    /// Tasks that succeeded.
+    pub fn n_succeeded(&self) -> u32 {
+        self.n_succeeded
+    }
+
+    /// Tasks out of attempts.
+    pub fn n_failed(&self) -> u32 {
+        self.n_failed
+    }
+
+    /// Attempts that failed so far.
+    pub fn attempts_failed(&self) -> u32 {
+        self.attempts_failed
+    }
+
+    /// Attempts that were killed or lost so far.
+    pub fn attempts_killed(&self) -> u32 {
+        self.attempts_killed
+    }
+
+    /// Whether every task has succeeded or is out of attempts.
+    pub fn all_done(&self) -> bool {
+        self.n_succeeded + self.n_failed == self.len()
+    }
+
+    /// Mean progress over all tasks, unstarted 0 and finished 1; 1 without tasks.
+    pub fn progress(&self) -> Progress {
+        if self.is_empty() {
+            return Progress::DONE;
+        }
+        let done = u64::from(Progress::DONE.parts());
+        let sum = u64::from(self.n_succeeded + self.n_failed) * done + self.running_progress;
+        Progress::from_parts((sum / u64::from(self.len())).min(done) as u16)
+    }
+
+    /// The state of one task; `None` beyond the job's number of tasks.
+    pub fn state(&self, index: u32) -> Option<TaskState> {
+        Some(self.tasks.get(index as usize)?.state)
+    }
+
+    /// Failed attempts of one task; 0 beyond the job's number of tasks.
+    pub fn failures(&self, index: u32) -> u16 {
+        self.tasks.get(index as usize).map_or(0, |t| t.failures)
+    }
+
+    /// Where the successful attempt ran, and its number, while the task counts as succeeded.
+    pub fn winner(&self, index: u32) -> Option<(WorkerId, u16)> {
+        let task = self.tasks.get(index as usize)?;
+        (task.state == TaskState::Succeeded).then_some((WorkerId(task.winner_worker), task.winner_number))
+    }
+
+    /// Makes a task wait again after an attempt ended, ahead of those that never ran.
+    pub(crate) fn return_to_pending(&mut self, index: u32) {
+        let task = &mut self.tasks[index as usize];
+        task.state = TaskState::Pending;
+        self.failed_first.insert((Reverse(task.failures), index));
+        self.pending.insert(index);
+    }
+
+    /// Takes a task out of the pending ones.
+    pub(crate) fn take_pending(&mut self, index: u32) {
+        self.pending.remove(index);
+        if !self.failed_first.is_empty() {
+            let failures = self.tasks[index as usize].failures;
+            self.failed_first.remove(&(Reverse(failures), index));
+        }
+    }
+}

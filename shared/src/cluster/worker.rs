@@ -1,0 +1,202 @@
+//! A worker as the master knows it.
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use super::topology::{HostId, RackId};
+use crate::job::{AttemptId, JobId, TaskKind, WorkerId};
+use crate::time::Time;
+
+/// The state of a worker.
+///
+/// ```text
+///  Live ◄──► Draining        Live ◄──► Blacklisted
+///    └──────────┴───────┬─────────────────┘
+///                       ▼
+///                     Lost ──► Live (it registers again)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[repr(u8)]
+pub enum WorkerState {
+    /// Gets attempts.
+    Live = 0,
+    /// Gets none by request; what runs may end.
+    Draining = 1,
+    /// Gets none because of its failures.
+    Blacklisted = 2,
+    /// Silent for longer than the expiry, restarted, or gone.
+    Lost = 3,
+}
+
+/// What a worker measures of itself, quantised at the edge so that no float decides anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Vitals {
+    /// One-minute load average in thousandths.
+    pub load1_milli: u32,
+    /// Five-minute load average in thousandths.
+    pub load5_milli: u32,
+    /// Fifteen-minute load average in thousandths.
+    pub load15_milli: u32,
+    /// Mean use of all cores in ten-thousandths.
+    pub cpu_use_parts: u16,
+    /// Cores.
+    pub n_cpus: u16,
+    /// Current frequency in kHz, mean of the cores; 0 when unknown.
+    pub cpu_khz: u32,
+    /// Memory in KiB.
+    pub memory_total_kib: u64,
+    /// Memory available in KiB.
+    pub memory_free_kib: u64,
+    /// Free disk under the worker's directory in KiB.
+    pub disk_free_kib: u64,
+}
+
+/// Faults of a worker by the start of their time bucket, ascending.
+pub(crate) type Faults = SmallVec<[(Time, u32); 2]>;
+
+/// A heartbeat that is held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parked {
+    /// Order of parking, over all workers.
+    pub(crate) turn: u64,
+    /// When it is answered in any case.
+    pub(crate) deadline: Time,
+}
+
+/// One worker.
+#[derive(Clone, Debug)]
+pub struct Worker {
+    pub(crate) id: WorkerId,
+    pub(crate) name: String,
+    pub(crate) host: HostId,
+    pub(crate) host_name: String,
+    pub(crate) rack: RackId,
+    pub(crate) rack_name: String,
+    pub(crate) incarnation: u64,
+    pub(crate) attributes: Vec<(String, String)>,
+    pub(crate) state: WorkerState,
+    pub(crate) draining: bool,
+    pub(crate) blacklisted: bool,
+    pub(crate) slots: [u16; 2],
+    /// Attempts of each kind that the core has on it, those being stopped included.
+    pub(crate) occupied: [u16; 2],
+    /// Slots to fill in its present round; meaningful while a report of it is being handled or parked.
+    pub(crate) free: [u16; 2],
+    pub(crate) accepts: bool,
+    /// Slots in the arena of attempts.
+    pub(crate) attempts: SmallVec<[u32; 8]>,
+    pub(crate) last_heard: Time,
+    pub(crate) vitals: Vitals,
+    /// Number of its last answer.
+    pub(crate) response_id: u32,
+    pub(crate) parked: Option<Parked>,
+    /// Whether there is a directive that no answer has carried yet.
+    pub(crate) news: bool,
+    /// Whether its last report allowed the answer to be held back.
+    pub(crate) may_park: bool,
+    /// Ended jobs whose files it is to remove, and whether an answer has said so.
+    pub(crate) forget: SmallVec<[(JobId, bool); 2]>,
+    /// Attempts that it reports and the core does not have on it, with the last report that listed them.
+    pub(crate) strays: SmallVec<[(AttemptId, u32); 2]>,
+    pub(crate) faults: Faults,
+    pub(crate) reserved: [Option<JobId>; 2],
+}
+
+impl Worker {
+    /// Its dense number.
+    pub fn id(&self) -> WorkerId {
+        self.id
+    }
+
+    /// Unique name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its host.
+    pub fn host(&self) -> HostId {
+        self.host
+    }
+
+    /// Its host as split locations name it.
+    pub fn host_name(&self) -> &str {
+        &self.host_name
+    }
+
+    /// Its rack.
+    pub fn rack(&self) -> RackId {
+        self.rack
+    }
+
+    /// Rack path.
+    pub fn rack_name(&self) -> &str {
+        &self.rack_name
+    }
+
+    /// Of its last registration.
+    pub fn incarnation(&self) -> u64 {
+        self.incarnation
+    }
+
+    /// Named attributes, ascending by name.
+    pub fn attributes(&self) -> &[(String, String)] {
+        &self.attributes
+    }
+
+    /// The value of one attribute.
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        let index = self.attributes.binary_search_by(|(key, _)| key.as_str().cmp(name)).ok()?;
+        Some(&self.attributes[index].1)
+    }
+
+    /// Its state.
+    pub fn state(&self) -> WorkerState {
+        self.state
+    }
+
+    /// Slots of one kind.
+    pub fn slots(&self, kind: TaskKind) -> u16 {
+        self.slots[kind as usize]
+    }
+
+    /// Attempts of one kind that run on it, those being stopped included.
+    pub fn occupied(&self, kind: TaskKind) -> u16 {
+        self.occupied[kind as usize]
+    }
+
+    /// Slots that its present round may fill; between rounds of no meaning.
+    pub fn free(&self, kind: TaskKind) -> u16 {
+        self.free[kind as usize]
+    }
+
+    /// When it was last heard of, or released from parking.
+    pub fn last_heard(&self) -> Time {
+        self.last_heard
+    }
+
+    /// As last reported.
+    pub fn vitals(&self) -> &Vitals {
+        &self.vitals
+    }
+
+    /// Number of its last answer.
+    pub fn response_id(&self) -> u32 {
+        self.response_id
+    }
+
+    /// Whether its heartbeat is being held back.
+    pub fn is_parked(&self) -> bool {
+        self.parked.is_some()
+    }
+
+    /// Faults that count towards the cluster's blacklist and have not been forgotten.
+    pub fn n_faults(&self) -> u32 {
+        self.faults.iter().map(|&(_, n)| n).sum()
+    }
+
+    /// The job for which a policy keeps its slots of this kind free.
+    pub fn reserved(&self, kind: TaskKind) -> Option<JobId> {
+        self.reserved[kind as usize]
+    }
+}

@@ -1,0 +1,214 @@
+//! Policies: which job's task runs next, on which worker.
+//!
+//! A policy sees the cluster, is told of changes, and is asked once per *round*: one worker's turn, with its
+//! free map and reduce slots. Hadoop's rules (one off-rack map, map and reduce in turn, padding) are per
+//! round, so a policy that saw single slots could not express them. Waits, preemption and demotion come as
+//! the policy's own deadlines and [`Actions`].
+//!
+//! A policy composes from three parts: an order of jobs, a [`TaskChoice`] within a job, and [`Speculation`].
+//! A new policy is one file and one line in [`registry`]. **No policy sees who drives it, and none may let
+//! the order of a hash map decide.**
+
+mod fifo;
+mod reason;
+pub mod registry;
+mod speculation;
+mod task_choice;
+
+pub use fifo::Fifo;
+pub use reason::Reason;
+pub use registry::{SchedulerError, by_name, names};
+pub use speculation::{NoSpeculation, Speculation};
+pub use task_choice::{Choice, Decline, NearestFirst, TaskChoice};
+
+use crate::cluster::{AttemptRef, ClusterState, EndCause};
+use crate::job::{AttemptId, AttemptState, JobId, JobState, Locality, Priority, TaskId, TaskKind, WorkerId};
+use crate::time::Time;
+
+/// A policy.
+///
+/// The JobTracker calls `observe` after each change, with the state as it is after it; then, for each round,
+/// `begin_round`, `assign` until it returns `None` or no slot is free, and `end_round`. An assignment takes
+/// effect before the next call. An assignment that does not hold (no such pending task, no free slot, a
+/// worker that the task avoids) is dropped and ends the round.
+pub trait Scheduler: Send {
+    /// Its name in the registry.
+    fn name(&self) -> &'static str;
+
+    /// Something changed; keep own indexes up to date.
+    fn observe(&mut self, change: &Change, state: &ClusterState);
+
+    /// A worker's turn begins.
+    fn begin_round(&mut self, round: &Round, state: &ClusterState);
+
+    /// The next attempt to start on the round's worker, or nothing more.
+    fn assign(&mut self, state: &ClusterState) -> Option<Assignment>;
+
+    /// The worker's turn is over.
+    fn end_round(&mut self, _state: &ClusterState, _actions: &mut Actions) {}
+
+    /// When `tick` has something to do: delay waits, preemption timeouts, demotions.
+    fn next_deadline(&self) -> Option<Time> {
+        None
+    }
+
+    /// Time has come.
+    fn tick(&mut self, _now: Time, _state: &ClusterState, _actions: &mut Actions) {}
+
+    /// Whether this change may let a parked worker have work that it was refused before. New work (a
+    /// submission, a task that returned, slow start reached) always does and is not asked about; policies
+    /// with limits answer true for [`Change::Ended`].
+    fn wakes_parked(&self, _change: &Change) -> bool {
+        false
+    }
+
+    /// Why a job is not running more than it is.
+    fn explain(&self, job: JobId, state: &ClusterState) -> Reason;
+
+    /// Takes over a running cluster: forget everything and build the indexes from `state`.
+    fn attach(&mut self, state: &ClusterState);
+
+    /// An independent copy.
+    fn fork(&self) -> Box<dyn Scheduler>;
+}
+
+/// What changed. `state` already shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A job was accepted.
+    Submitted {
+        /// Which.
+        job: JobId,
+    },
+    /// A job is over and leaves the state after this call.
+    JobOver {
+        /// Which.
+        job: JobId,
+        /// How it ended.
+        end: JobState,
+    },
+    /// Someone changed a job's priority.
+    Priority {
+        /// Which.
+        job: JobId,
+        /// The priority before.
+        from: Priority,
+    },
+    /// A job now has, or has no longer, pending tasks of a kind that may start.
+    Offerable {
+        /// Which.
+        job: JobId,
+        /// Map or reduce.
+        kind: TaskKind,
+        /// Whether it has.
+        offerable: bool,
+    },
+    /// An attempt was assigned.
+    Launched {
+        /// Which.
+        attempt: AttemptId,
+        /// Finds it in the state while it runs.
+        reference: AttemptRef,
+        /// Where.
+        worker: WorkerId,
+        /// Whether another attempt of the task runs.
+        speculative: bool,
+    },
+    /// An attempt is over for its job.
+    Ended {
+        /// Which.
+        attempt: AttemptId,
+        /// Where it ran.
+        worker: WorkerId,
+        /// `Succeeded`, `Failed` or `Killed`.
+        state: AttemptState,
+        /// Why, unless it succeeded.
+        cause: EndCause,
+        /// When it was assigned.
+        started: Time,
+    },
+    /// A task that had run waits again, after a failure, a kill or the loss of its output.
+    Returned {
+        /// Which.
+        task: TaskId,
+    },
+    /// A worker registered, was lost, or changed its state or slots.
+    Worker {
+        /// Which.
+        worker: WorkerId,
+    },
+    /// A worker reported; its vitals and its attempts' progress are new.
+    Reported {
+        /// Which.
+        worker: WorkerId,
+    },
+    /// The master recovered: waits and timeouts start again.
+    Recovered,
+}
+
+/// One worker's turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// Now.
+    pub now: Time,
+    /// Whose turn.
+    pub worker: WorkerId,
+    /// Free map slots.
+    pub free_maps: u16,
+    /// Free reduce slots.
+    pub free_reduces: u16,
+    /// Whether its heartbeat was parked and new work, not a report, gives it this turn.
+    pub parked: bool,
+}
+
+/// What a policy wants started on the round's worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// The job.
+    pub job: JobId,
+    /// Map or reduce.
+    pub kind: TaskKind,
+    /// The task's index.
+    pub index: u32,
+    /// How close to its data; `Unknown` for reduces.
+    pub locality: Locality,
+    /// Whether the task is running already and this is to be another attempt of it.
+    pub speculative: bool,
+}
+
+/// What a policy wants done besides assignments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Actions {
+    pub(crate) list: Vec<Action>,
+}
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Preempt(AttemptRef),
+    Reserve { worker: WorkerId, kind: TaskKind, job: JobId },
+    Release { worker: WorkerId, kind: TaskKind },
+    Wake,
+}
+
+impl Actions {
+    /// Stop this attempt; its task runs again later and the kill does not count as a failure.
+    pub fn preempt(&mut self, attempt: AttemptRef) {
+        self.list.push(Action::Preempt(attempt));
+    }
+
+    /// Keep a worker's free slots of a kind for one job; other jobs' assignments there are refused.
+    pub fn reserve(&mut self, worker: WorkerId, kind: TaskKind, job: JobId) {
+        self.list.push(Action::Reserve { worker, kind, job });
+    }
+
+    /// End a reservation.
+    pub fn release(&mut self, worker: WorkerId, kind: TaskKind) {
+        self.list.push(Action::Release { worker, kind });
+    }
+
+    /// Offer the parked workers again, longest parked first: a wait is over.
+    pub fn wake_parked(&mut self) {
+        self.list.push(Action::Wake);
+    }
+}

@@ -1,0 +1,215 @@
+//! Why a job is not running now, in one or two sentences.
+//!
+//! Policies answer with a typed reason from their own state; [`Reason::common`] covers what holds for any of
+//! them. `Display` writes the sentences; job numbers are the serial parts of printed ids.
+
+use std::fmt;
+
+use crate::cluster::{ClusterState, WorkerState};
+use crate::job::{JobId, JobState, TaskKind};
+
+/// Why a job is not running (more) now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// No such job.
+    Unknown,
+    /// It is over.
+    Over(JobState),
+    /// It is being stopped and waits for its last attempts.
+    Ending {
+        /// What it will be.
+        end: JobState,
+        /// Attempts that have not gone yet.
+        running: u32,
+    },
+    /// Its output is being promoted.
+    Committing,
+    /// All of its tasks run or are done.
+    NothingWaits {
+        /// Running attempts.
+        running: u32,
+    },
+    /// Only reduces wait, for maps to finish.
+    SlowStart {
+        /// Maps done.
+        done: u32,
+        /// Maps that must be done before reduces start.
+        needed: u32,
+    },
+    /// No worker has registered, or all are lost.
+    NoWorkers {
+        /// Workers that are lost.
+        lost: u32,
+    },
+    /// Workers are there but none takes tasks.
+    NoLiveWorkers {
+        /// Blacklisted workers.
+        blacklisted: u32,
+        /// Draining workers.
+        draining: u32,
+    },
+    /// No live worker has a slot of the kind at all.
+    NoSlotsOfKind(TaskKind),
+    /// No live worker has the attributes that the job requires.
+    Requirements {
+        /// As `name=value`, joined by commas.
+        wanted: String,
+    },
+    /// Its attempts failed on every worker that has a free slot.
+    Avoided {
+        /// Workers that it keeps away from.
+        workers: u32,
+    },
+    /// Another job goes first.
+    Behind {
+        /// Map or reduce.
+        kind: TaskKind,
+        /// The job right at the front.
+        first: JobId,
+        /// Jobs before this one that wait for such slots.
+        jobs: u32,
+    },
+    /// It is the next one; every slot is taken.
+    SlotsTaken {
+        /// Map or reduce.
+        kind: TaskKind,
+        /// Slots of live workers.
+        slots: u32,
+    },
+    /// It is the next one and slots are free: a worker will get its task with the next heartbeat.
+    NextHeartbeat(TaskKind),
+    /// A limit of the policy, in the policy's words.
+    Limit(String),
+}
+
+impl Reason {
+    /// The reasons that do not depend on the policy; `None` when only its order or limits hold the job back.
+    pub fn common(id: JobId, state: &ClusterState) -> Option<Reason> {
+        let Some(job) = state.job(id) else {
+            return Some(state.ended_job(id).map_or(Reason::Unknown, |job| Reason::Over(job.state)));
+        };
+        let running = TaskKind::ALL.iter().map(|&kind| job.tasks(kind).n_attempts()).sum();
+        if let Some(end) = job.ending() {
+            return Some(Reason::Ending { end, running });
+        }
+        if job.state() == JobState::Committing {
+            return Some(Reason::Committing);
+        }
+        let kind = waiting_kind(id, state)?;
+        if job.tasks(kind).pending().count() == 0 {
+            return Some(Reason::NothingWaits { running });
+        }
+        if !job.offerable(kind) {
+            let maps = job.tasks(TaskKind::Map);
+            return Some(Reason::SlowStart {
+                done: maps.n_succeeded() + maps.n_failed(),
+                needed: job.slowstart_maps(),
+            });
+        }
+        no_worker_for(id, kind, state)
+    }
+
+    /// After [`Reason::common`], for a policy that strictly follows an order: `ahead` is the number of jobs
+    /// before this one and the first of them.
+    pub fn in_order(kind: TaskKind, ahead: Option<(u32, JobId)>, state: &ClusterState) -> Reason {
+        if let Some((jobs, first)) = ahead {
+            return Reason::Behind { kind, first, jobs };
+        }
+        let totals = state.totals();
+        if totals.running[kind as usize] < totals.slots[kind as usize] {
+            return Reason::NextHeartbeat(kind);
+        }
+        Reason::SlotsTaken { kind, slots: totals.slots[kind as usize] }
+    }
+}
+
+/// The kind of task that the job waits for: maps, unless only reduces are pending.
+pub(crate) fn waiting_kind(id: JobId, state: &ClusterState) -> Option<TaskKind> {
+    let job = state.job(id)?;
+    let maps = job.tasks(TaskKind::Map).pending().count();
+    Some(if maps > 0 || job.tasks(TaskKind::Reduce).pending().count() == 0 { TaskKind::Map } else { TaskKind::Reduce })
+}
+
+/// Reasons that lie with the workers.
+fn no_worker_for(id: JobId, kind: TaskKind, state: &ClusterState) -> Option<Reason> {
+    let (job, totals) = (state.job(id)?, state.totals());
+    if totals.present == 0 {
+        return Some(Reason::NoWorkers { lost: state.workers().len() as u32 });
+    }
+    if totals.live == 0 {
+        let draining = totals.present - totals.blacklisted;
+        return Some(Reason::NoLiveWorkers { blacklisted: totals.blacklisted, draining });
+    }
+    if totals.slots[kind as usize] == 0 {
+        return Some(Reason::NoSlotsOfKind(kind));
+    }
+    let mut live = state.workers().iter().filter(|w| w.state() == WorkerState::Live);
+    let requires = &job.spec().conf.requires;
+    if !requires.is_empty() && !live.clone().any(|w| state.meets_requirements(job, w)) {
+        let wanted = requires.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(",");
+        return Some(Reason::Requirements { wanted });
+    }
+    let room = |w: &crate::cluster::Worker| w.occupied(kind) < w.slots(kind);
+    let avoided = live.clone().filter(|w| state.job_avoids(job, w.id())).count() as u32;
+    if avoided > 0 && !live.any(|w| room(w) && !state.job_avoids(job, w.id())) {
+        return Some(Reason::Avoided { workers: avoided });
+    }
+    None
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Unknown => write!(f, "There is no such job."),
+            Reason::Over(state) => write!(f, "The job is over: {}.", state.name()),
+            Reason::Ending { end, running } => write!(
+                f,
+                "The job will be {}. It waits for {} to stop.",
+                end.name(),
+                count(*running, "running attempt", "running attempts")
+            ),
+            Reason::Committing => write!(f, "All tasks are done; the output is being put in its place."),
+            Reason::NothingWaits { running } => {
+                write!(f, "Nothing waits: {} and the rest is done.", count(*running, "attempt runs", "attempts run"))
+            }
+            Reason::SlowStart { done, needed } => {
+                write!(f, "Its reduces wait for maps: {done} of the {needed} that slow start wants are done.")
+            }
+            Reason::NoWorkers { lost: 0 } => write!(f, "No worker has registered with the master yet."),
+            Reason::NoWorkers { lost } => {
+                write!(f, "No worker is there: {} lost.", count(*lost, "worker is", "workers are"))
+            }
+            Reason::NoLiveWorkers { blacklisted, draining } => {
+                write!(f, "No worker takes tasks: {blacklisted} blacklisted, {draining} draining.")
+            }
+            Reason::NoSlotsOfKind(kind) => write!(f, "No live worker has {kind} slots."),
+            Reason::Requirements { wanted } => write!(f, "No live worker has the attributes it requires: {wanted}."),
+            Reason::Avoided { workers } => write!(
+                f,
+                "Its attempts failed too often on {}; it waits for a slot on another.",
+                count(*workers, "worker", "workers")
+            ),
+            Reason::Behind { kind, first, jobs: 1 } => {
+                write!(f, "It is behind job {}, which still has {kind}s waiting.", first.0)
+            }
+            Reason::Behind { kind, first, jobs } => {
+                write!(f, "It is behind {jobs} jobs with {kind}s waiting; the first of them is job {}.", first.0)
+            }
+            Reason::SlotsTaken { kind, slots } => {
+                write!(
+                    f,
+                    "It is next, but {} taken.",
+                    count(*slots, &format!("{kind} slot is"), &format!("{kind} slots are"))
+                )
+            }
+            Reason::NextHeartbeat(kind) => {
+                write!(f, "It is next and {kind} slots are free: it starts with the next heartbeat of their workers.")
+            }
+            Reason::Limit(text) => f.write_str(text),
+        }
+    }
+}
+
+fn count(n: u32, one: &str, many: &str) -> String {
+    if n == 1 { format!("{n} {one}") } else { format!("{n} {many}") }
+}

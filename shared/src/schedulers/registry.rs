@@ -1,0 +1,154 @@
+//! Policies by name.
+//!
+//! A new policy is one line in `POLICIES`. Parameters come as text (`-D key=value`, a configuration file) and
+//! are read once, here and in the policies' constructors, so that a wrong one is named before anything starts.
+
+use std::collections::BTreeMap;
+
+use super::{Fifo, Scheduler};
+
+/// Parameters of a policy by name.
+pub type Params = BTreeMap<String, String>;
+
+/// A policy's name and what makes it from its parameters.
+type Policy = (&'static str, fn(&mut Reader<'_>) -> Result<Box<dyn Scheduler>, SchedulerError>);
+
+/// All policies, by name.
+const POLICIES: &[Policy] = &[("fifo", |params| Ok(Box::new(Fifo::from_params(params)?)))];
+
+/// A policy that cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SchedulerError {
+    /// No policy has this name.
+    #[error("scheduler `{name}`: no such scheduler, expected one of {known}")]
+    Unknown {
+        /// As given.
+        name: String,
+        /// All names, joined by commas.
+        known: String,
+    },
+    /// The policy has no such parameter.
+    #[error("scheduler `{scheduler}`: unknown parameter `{key}`, expected one of {known}")]
+    UnknownParameter {
+        /// The policy.
+        scheduler: String,
+        /// As given.
+        key: String,
+        /// Its parameters, joined by commas.
+        known: String,
+    },
+    /// A parameter's value does not read.
+    #[error("scheduler `{scheduler}`: parameter `{key}`: `{value}` is not {expected}")]
+    BadParameter {
+        /// The policy.
+        scheduler: String,
+        /// The parameter.
+        key: String,
+        /// As given.
+        value: String,
+        /// A noun phrase.
+        expected: String,
+    },
+}
+
+/// The names of all policies, ascending.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    POLICIES.iter().map(|&(name, _)| name)
+}
+
+/// Makes a policy from its name and parameters.
+///
+/// # Errors
+/// Names the unknown policy or the parameter, and what was expected.
+pub fn by_name(name: &str, params: &Params) -> Result<Box<dyn Scheduler>, SchedulerError> {
+    let Some((_, make)) = POLICIES.iter().find(|(known, _)| *known == name) else {
+        let known = names().collect::<Vec<_>>().join(", ");
+        return Err(SchedulerError::Unknown { name: name.to_owned(), known });
+    };
+    let mut reader = Reader { scheduler: name, params, known: Vec::new() };
+    let scheduler = make(&mut reader)?;
+    reader.finish()?;
+    Ok(scheduler)
+}
+
+/// Reads a policy's parameters and notes which it knows.
+pub struct Reader<'a> {
+    scheduler: &'a str,
+    params: &'a Params,
+    known: Vec<&'static str>,
+}
+
+impl Reader<'_> {
+    /// The text of a parameter, if it was given.
+    pub fn text(&mut self, key: &'static str) -> Option<&str> {
+        self.known.push(key);
+        self.params.get(key).map(String::as_str)
+    }
+
+    /// One of a few words; the first is the default.
+    ///
+    /// # Errors
+    /// When the value is another word.
+    pub fn word(&mut self, key: &'static str, words: &[&'static str]) -> Result<&'static str, SchedulerError> {
+        let Some(value) = self.text(key).map(str::to_owned) else { return Ok(words[0]) };
+        let found = words.iter().find(|word| **word == value);
+        found.copied().ok_or_else(|| self.wrong(key, &value, &words.join(" or ")))
+    }
+
+    /// A parsed value, or the default.
+    ///
+    /// # Errors
+    /// When it does not parse; `expected` says as what.
+    pub fn value<T: std::str::FromStr>(
+        &mut self,
+        key: &'static str,
+        default: T,
+        expected: &str,
+    ) -> Result<T, SchedulerError> {
+        let Some(value) = self.text(key).map(str::to_owned) else { return Ok(default) };
+        value.trim().parse().map_err(|_| self.wrong(key, &value, expected))
+    }
+
+    fn wrong(&self, key: &str, value: &str, expected: &str) -> SchedulerError {
+        SchedulerError::BadParameter {
+            scheduler: self.scheduler.to_owned(),
+            key: key.to_owned(),
+            value: value.to_owned(),
+            expected: expected.to_owned(),
+        }
+    }
+
+    fn finish(self) -> Result<(), SchedulerError> {
+        match self.params.keys().find(|key| !self.known.contains(&key.as_str())) {
+            None => Ok(()),
+            Some(key) => Err(SchedulerError::UnknownParameter {
+                scheduler: self.scheduler.to_owned(),
+                key: key.clone(),
+                known: self.known.join(", "),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(pairs: &[(&str, &str)]) -> Params {
+        pairs.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect()
+    }
+
+    #[test]
+    fn an_unknown_scheduler_is_answered_with_the_known_names() {
+        let error = by_name("lottery", &params(&[])).err().expect("no such policy");
+        assert_eq!(error.to_string(), "scheduler `lottery`: no such scheduler, expected one of fifo");
+    }
+
+    #[test]
+    fn wrong_parameters_are_named() {
+        let error = by_name("fifo", &params(&[("quantum", "3")])).err().expect("no such parameter");
+        assert_eq!(error.to_string(), "scheduler `fifo`: unknown parameter `quantum`, expected one of speculation");
+        let error = by_name("fifo", &params(&[("speculation", "maybe")])).err().expect("no such rule");
+        assert_eq!(error.to_string(), "scheduler `fifo`: parameter `speculation`: `maybe` is not none");
+    }
+}

@@ -1,0 +1,48 @@
+//! When a running task gets a second attempt.
+//!
+//! A policy asks its rule once no pending task could be given, as Hadoop does; the rules of Hadoop, LATE and
+//! Load-Aware implement [`Speculation`] and fit under any job order.
+
+use super::Assignment;
+use crate::cluster::{ClusterState, Job};
+use crate::job::{TaskKind, WorkerId};
+use crate::time::Time;
+
+/// A rule for second attempts.
+pub trait Speculation: Send {
+    /// A running task of `job` that deserves another attempt on `worker` now.
+    fn pick(
+        &mut self,
+        now: Time,
+        state: &ClusterState,
+        job: &Job,
+        kind: TaskKind,
+        worker: WorkerId,
+    ) -> Option<Assignment>;
+
+    /// Whether the rule never picks anything, so that it need not be asked.
+    fn is_none(&self) -> bool {
+        false
+    }
+
+    /// An independent copy.
+    fn fork(&self) -> Box<dyn Speculation>;
+}
+
+/// No second attempts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoSpeculation;
+
+impl Speculation for NoSpeculation {
+    fn pick(&mut self, _: Time, _: &ClusterState, _: &Job, _: TaskKind, _: WorkerId) -> Option<Assignment> {
+        None
+    }
+
+    fn is_none(&self) -> bool {
+        true
+    }
+
+    fn fork(&self) -> Box<dyn Speculation> {
+        Box::new(*self)
+    }
+}

@@ -1,0 +1,262 @@
+//! How attempts end, and what that does to their tasks and jobs.
+//!
+//! The first success of a task wins. Its other attempts are over for the job at once (*detached*): they hold
+//! nothing but their workers' slots until those have stopped them, so a job never waits for a loser on a
+//! worker that hangs. Failures count towards the task's attempts, kills do not.
+//! Source: `hadoop-semantics` §4.1 and §4.2.
+
+use super::JobTracker;
+use crate::cluster::{Attempt, EndCause, Jobs, NONE, TaskState};
+use crate::job::{AttemptId, AttemptState, JobId, JobState, TaskId, TaskKind, WorkerId};
+use crate::schedulers::Change;
+use crate::tracker::{Effect, Rejection};
+
+/// Notifications after which a map's output is doubted.
+const FETCH_FAILURES: u32 = 3;
+
+impl JobTracker {
+    /// An attempt is gone from its worker.
+    pub(super) fn end_attempt(&mut self, slot: u32, state: AttemptState, cause: EndCause) {
+        let attempt = *self.state.attempts.at(slot);
+        if attempt.detached {
+            self.state.unlink(slot);
+            return;
+        }
+        self.state.unchain(slot);
+        self.state.unlink(slot);
+        self.conclude(&attempt, state, cause);
+    }
+
+    /// An attempt is over for its job but still on its worker, which is told to stop it.
+    fn detach(&mut self, slot: u32, cause: EndCause) {
+        let attempt = *self.state.attempts.at(slot);
+        self.state.unchain(slot);
+        let detached = self.state.attempts.at_mut(slot);
+        detached.detached = true;
+        detached.kill.get_or_insert(cause);
+        self.news(attempt.worker);
+        self.conclude(&attempt, AttemptState::Killed, cause);
+    }
+
+    /// Detaches what still runs of a task.
+    pub(super) fn detach_all(&mut self, task: TaskId, cause: EndCause) {
+        loop {
+            let slot = self.state.chain(task);
+            if slot == NONE {
+                return;
+            }
+            self.detach(slot, cause);
+        }
+    }
+
+    /// What the end of an attempt means for its task and job.
+    fn conclude(&mut self, attempt: &Attempt, state: AttemptState, cause: EndCause) {
+        let Attempt { id, worker, started, .. } = *attempt;
+        let task = id.task();
+        self.out.push(Effect::AttemptEnded { attempt: id, worker, state, cause, started });
+        self.pace.ended(self.state.now);
+        match state {
+            AttemptState::Succeeded => self.on_success(id, worker),
+            AttemptState::Failed => {
+                self.count_failure(task, worker);
+                self.after_failure(task);
+            }
+            _ => {
+                let job = self.state.jobs.get_mut(id.job).expect("attempts in chains have live jobs");
+                job.tasks[id.kind as usize].attempts_killed += 1;
+                self.after_loss(task);
+            }
+        }
+        let change = Change::Ended { attempt: id, worker, state, cause, started };
+        if self.scheduler.wakes_parked(&change) {
+            self.wake = [true; 2];
+        }
+        self.observe(change);
+        self.refresh(id.job);
+        if state == AttemptState::Succeeded {
+            self.detach_all(task, EndCause::LostRace);
+        } else {
+            self.grant_commit(task);
+        }
+        self.check_job(id.job);
+    }
+
+    fn on_success(&mut self, id: AttemptId, worker: WorkerId) {
+        let now = self.state.now;
+        let job = self.state.jobs.get_mut(id.job).expect("attempts in chains have live jobs");
+        let tasks = &mut job.tasks[id.kind as usize];
+        let task = &mut tasks.tasks[id.index as usize];
+        task.state = TaskState::Succeeded;
+        task.winner_worker = worker.0;
+        task.winner_number = id.number;
+        tasks.n_succeeded += 1;
+        let all_done = tasks.all_done();
+        if id.kind == TaskKind::Map {
+            if all_done {
+                job.maps_done = Some(now);
+            }
+            if job.spec.n_reduces > 0 {
+                self.out.push(Effect::MapOutputReady { attempt: id, worker });
+            }
+        }
+    }
+
+    /// Charges a failed attempt to its task and its worker.
+    fn count_failure(&mut self, task: TaskId, worker: WorkerId) {
+        let job = self.state.jobs.get_mut(task.job).expect("attempts in chains have live jobs");
+        let tasks = &mut job.tasks[task.kind as usize];
+        tasks.attempts_failed += 1;
+        let failures = &mut tasks.tasks[task.index as usize].failures;
+        *failures = failures.saturating_add(1);
+        let places = job.failed_on.entry((task.kind, task.index)).or_default();
+        if !places.contains(&worker) {
+            places.push(worker);
+        }
+        self.charge_worker(task.job, worker);
+    }
+
+    /// Counts one failure of a job on a worker.
+    pub(super) fn charge_worker(&mut self, job: JobId, worker: WorkerId) {
+        let Some(job) = self.state.jobs.get_mut(job) else { return };
+        let n = job.worker_failures.entry(worker).or_default();
+        *n = n.saturating_add(1);
+        let max = job.spec.conf.max_tracker_failures;
+        job.flaky = job.worker_failures.values().filter(|&&n| n >= max).count() as u32;
+    }
+
+    /// A task lost an attempt by a failure: it runs again, or it is out of attempts.
+    fn after_failure(&mut self, id: TaskId) {
+        let job = self.state.jobs.get_mut(id.job).expect("attempts in chains have live jobs");
+        let conf = &job.spec.conf;
+        let (max, percent) = match id.kind {
+            TaskKind::Map => (conf.max_map_attempts, conf.max_map_failures_percent),
+            TaskKind::Reduce => (conf.max_reduce_attempts, conf.max_reduce_failures_percent),
+        };
+        let tasks = &mut job.tasks[id.kind as usize];
+        let task = &mut tasks.tasks[id.index as usize];
+        if task.failures < max.max(1) {
+            self.after_loss(id);
+            return;
+        }
+        task.state = TaskState::Failed;
+        tasks.n_failed += 1;
+        if id.kind == TaskKind::Map && tasks.all_done() {
+            job.maps_done = Some(self.state.now);
+        }
+        let too_many = u64::from(tasks.n_failed) * 100 > u64::from(percent) * u64::from(tasks.len());
+        self.out.push(Effect::TaskFailed { task: id });
+        if too_many {
+            self.begin_ending(id.job, JobState::Failed);
+        }
+        self.detach_all(id, EndCause::LostRace);
+    }
+
+    /// A task lost an attempt or its output: unless something else of it runs, it waits again.
+    fn after_loss(&mut self, id: TaskId) {
+        let job = self.state.jobs.get_mut(id.job).expect("only tasks of live jobs lose attempts");
+        let tasks = &mut job.tasks[id.kind as usize];
+        let task = &tasks.tasks[id.index as usize];
+        if task.state != TaskState::Running || task.head != NONE {
+            return;
+        }
+        tasks.return_to_pending(id.index);
+        if let (TaskKind::Map, Some(places)) = (id.kind, &mut job.locality) {
+            places.returned(&job.spec, id.index, &self.state.topology);
+        }
+        self.wake[id.kind as usize] = true;
+        self.observe(Change::Returned { task: id });
+    }
+
+    /// Lets an attempt that waits for it commit, if no other one of its task may.
+    pub(super) fn grant_commit(&mut self, task: TaskId) {
+        let (mut slot, mut waiting) = (self.state.chain(task), None);
+        while slot != NONE {
+            let attempt = self.state.attempts.at(slot);
+            if attempt.commit {
+                return;
+            }
+            if attempt.state == AttemptState::CommitPending && attempt.kill.is_none() {
+                waiting = Some(slot);
+            }
+            slot = attempt.next;
+        }
+        if let Some(slot) = waiting {
+            let attempt = self.state.attempts.at_mut(slot);
+            attempt.commit = true;
+            let worker = attempt.worker;
+            self.news(worker);
+        }
+    }
+
+    /// Tells a worker to stop an attempt.
+    pub(super) fn order_kill(&mut self, slot: u32, cause: EndCause, fails: bool) {
+        let attempt = self.state.attempts.at_mut(slot);
+        if attempt.kill.is_some() {
+            return;
+        }
+        (attempt.kill, attempt.kill_fails, attempt.commit) = (Some(cause), fails, false);
+        let (worker, task) = (attempt.worker, attempt.id.task());
+        self.news(worker);
+        self.grant_commit(task);
+    }
+
+    /// Someone wants one attempt gone.
+    pub(super) fn on_kill_attempt(&mut self, id: AttemptId, fail: bool) {
+        match self.state.find(id) {
+            Some(slot) => self.order_kill(slot, EndCause::Requested, fail),
+            None => self.reject(None, Rejection::UnknownAttempt(id)),
+        }
+    }
+
+    /// A finished map's output is gone or bad: unless no reduce needs it any more, the map runs again.
+    pub(super) fn lose_output(&mut self, job: JobId, map: u32, cause: EndCause) {
+        let task = TaskId { job, kind: TaskKind::Map, index: map };
+        let Some(live) = self.state.jobs.get_mut(job) else { return };
+        let Some((worker, number)) = live.tasks[0].winner(map) else { return };
+        let tasks = &mut live.tasks[0];
+        tasks.n_succeeded -= 1;
+        // As after its last attempt's end, so that the paths below meet.
+        tasks.tasks[map as usize].state = TaskState::Running;
+        live.fetch_failures.remove(&map);
+        live.maps_done = None;
+        self.out.push(Effect::MapOutputLost { attempt: task.attempt(number), worker, cause });
+        if cause == EndCause::TooManyFetchFailures {
+            self.count_failure(task, worker);
+            self.after_failure(task);
+        } else {
+            live_killed(&mut self.state.jobs, job);
+            self.after_loss(task);
+        }
+        self.refresh(job);
+        self.check_job(job);
+    }
+
+    /// A reduce could not fetch the output of a map.
+    ///
+    /// Three notifications, and at least half as many as there are running reduces, make it a failure.
+    pub(super) fn on_fetch_failure(&mut self, from: WorkerId, reduce: AttemptId, map: AttemptId) {
+        let known = self.state.job(map.job).filter(|_| map.job == reduce.job && map.kind == TaskKind::Map);
+        let Some(job) = known.filter(|job| map.index < job.tasks[0].len()) else {
+            self.reject(Some(from), Rejection::UnknownAttempt(map));
+            return;
+        };
+        let present = job.tasks[0].winner(map.index).is_some_and(|(_, number)| number == map.number);
+        if !present || job.ending.is_some() || job.state != JobState::Running {
+            return;
+        }
+        let running = job.tasks[1].n_running;
+        let job = self.state.jobs.get_mut(map.job).expect("found above");
+        let n = job.fetch_failures.entry(map.index).or_default();
+        *n += 1;
+        if *n >= FETCH_FAILURES && u64::from(*n) * 2 >= u64::from(running) {
+            self.lose_output(map.job, map.index, EndCause::TooManyFetchFailures);
+        }
+    }
+}
+
+/// Counts a finished map whose output was lost with its worker as killed.
+fn live_killed(jobs: &mut Jobs, job: JobId) {
+    if let Some(job) = jobs.get_mut(job) {
+        job.tasks[0].attempts_killed += 1;
+    }
+}

@@ -1,0 +1,333 @@
+//! The JobTracker: jobs, tasks, attempts, slots, expiry. It decides everything and does nothing.
+//!
+//! [`JobTracker::apply`] is the only mutation. It takes all inputs of one instant and applies them by rank:
+//! finished attempts (the statuses in reports), lost workers (registrations, goodbyes), submissions and
+//! requests, the tick (expiries, then the policy's own deadlines), then the rounds: parked workers that new
+//! work wakes, longest parked first, and this batch's reports in order of arrival. Within a rank the order is
+//! that of arrival. **Invariants: [`JobTracker::check_invariants`] holds after every batch; no input makes it
+//! panic; equal inputs give equal effects.**
+
+mod attempts;
+mod blacklist;
+mod interval;
+mod jobs;
+mod liveness;
+mod parking;
+mod reports;
+mod rounds;
+mod workers;
+
+use std::collections::VecDeque;
+
+use self::interval::Pace;
+use self::liveness::Liveness;
+use self::parking::Parking;
+use super::{ClusterConfig, Effect, Input, Rejection};
+use crate::cluster::{AttemptRef, ClusterState, WorkerState};
+use crate::job::{AttemptState, JobId, TaskKind, WorkerId};
+use crate::schedulers::{Actions, Change, Reason, Scheduler};
+use crate::time::{Span, Time};
+
+/// The state machine of the master.
+pub struct JobTracker {
+    config: ClusterConfig,
+    state: ClusterState,
+    scheduler: Box<dyn Scheduler>,
+    /// Effects of the batch under way.
+    out: Vec<Effect>,
+    liveness: Liveness,
+    /// Launches that no report has confirmed yet, by their expiry; those confirmed meanwhile stay until
+    /// they are first.
+    launches: VecDeque<(Time, AttemptRef)>,
+    parking: Parking,
+    /// Workers whose heartbeat this batch brought; true if it repeats an answered one.
+    callers: Vec<(WorkerId, bool)>,
+    /// Parked workers for which there is news.
+    releases: Vec<WorkerId>,
+    /// Kinds of which new work appeared for parked workers.
+    wake: [bool; 2],
+    /// Whether the policy asked to offer the parked workers in any case.
+    wake_all: bool,
+    /// Number of the report being applied.
+    report: u32,
+    actions: Actions,
+    pace: Pace,
+    /// Small jobs with tasks that may start, by kind.
+    small_waiting: [u32; 2],
+    next_forgiving: Option<Time>,
+}
+
+impl JobTracker {
+    /// A master without jobs and workers.
+    pub fn new(config: ClusterConfig, mut scheduler: Box<dyn Scheduler>) -> JobTracker {
+        let state = ClusterState::new();
+        scheduler.attach(&state);
+        JobTracker {
+            config,
+            state,
+            scheduler,
+            out: Vec::new(),
+            liveness: Liveness::new(),
+            launches: VecDeque::new(),
+            parking: Parking::default(),
+            callers: Vec::new(),
+            releases: Vec::new(),
+            wake: [false; 2],
+            wake_all: false,
+            report: 0,
+            actions: Actions::default(),
+            pace: Pace::default(),
+            small_waiting: [0; 2],
+            next_forgiving: None,
+        }
+    }
+
+    /// Applies all inputs of one instant and appends their effects.
+    ///
+    /// `now` must not go back; an earlier time counts as the last one.
+    pub fn apply(&mut self, now: Time, inputs: &[Input], effects: &mut Vec<Effect>) {
+        self.state.now = self.state.now.max(now);
+        std::mem::swap(&mut self.out, effects);
+        for input in inputs {
+            if let Input::Report(report) = input {
+                self.on_report(report);
+            }
+        }
+        for input in inputs {
+            match input {
+                Input::Register(registration) => self.on_register(registration),
+                Input::Goodbye { worker, incarnation } => self.on_goodbye(*worker, *incarnation),
+                _ => {}
+            }
+        }
+        for input in inputs {
+            self.on_request(input);
+        }
+        if inputs.iter().any(|input| matches!(input, Input::Tick)) {
+            self.on_tick();
+        }
+        self.settle();
+        std::mem::swap(&mut self.out, effects);
+    }
+
+    /// When a tick would change something; never in the past after a tick.
+    pub fn next_deadline(&self) -> Option<Time> {
+        let silent = self.liveness.longest_silent().map(|(_, heard)| heard + self.config.expiry());
+        let launch = self.launches.front().map(|&(due, _)| due);
+        let parked = self.parking.first_deadline().map(|(due, _)| due);
+        // A policy that names the present again would make the driver spin.
+        let policy = self.scheduler.next_deadline().map(|due| due.max(self.state.now + Span::from_us(1)));
+        [silent, launch, parked, policy, self.next_forgiving].into_iter().flatten().min()
+    }
+
+    /// What policies, pages and explanations read.
+    pub fn state(&self) -> &ClusterState {
+        &self.state
+    }
+
+    /// The settings it was made with.
+    pub fn config(&self) -> &ClusterConfig {
+        &self.config
+    }
+
+    /// The policy.
+    pub fn scheduler(&self) -> &dyn Scheduler {
+        &*self.scheduler
+    }
+
+    /// Why a job is not running more than it is.
+    pub fn explain(&self, job: JobId) -> Reason {
+        self.scheduler.explain(job, &self.state)
+    }
+
+    /// The heartbeat interval that an answer given now would name for a worker that does not park, in
+    /// milliseconds; also the answer to a registration.
+    pub fn interval_ms(&self) -> u32 {
+        let mut pace = self.pace;
+        let small = self.small_waiting != [0, 0];
+        interval::interval_ms(&self.config.heartbeat, self.state.totals.present, small, &mut pace, self.state.now)
+    }
+
+    /// An independent copy, for predictions.
+    pub fn fork(&self) -> JobTracker {
+        JobTracker {
+            config: self.config.clone(),
+            state: self.state.clone(),
+            scheduler: self.scheduler.fork(),
+            out: Vec::new(),
+            liveness: self.liveness.clone(),
+            launches: self.launches.clone(),
+            parking: self.parking.clone(),
+            callers: Vec::new(),
+            releases: Vec::new(),
+            wake: self.wake,
+            wake_all: self.wake_all,
+            report: self.report,
+            actions: Actions::default(),
+            pace: self.pace,
+            small_waiting: self.small_waiting,
+            next_forgiving: self.next_forgiving,
+        }
+    }
+
+    /// Recounts everything; slow, for tests.
+    ///
+    /// # Errors
+    /// Names the first invariant that does not hold.
+    pub fn check_invariants(&self) -> Result<(), String> {
+        self.state.check()?;
+        self.parking.check(&self.state.workers)?;
+        if !self.liveness.check() {
+            return Err("the list of silent workers is broken".to_owned());
+        }
+        for worker in &self.state.workers {
+            let watched = worker.state != WorkerState::Lost && worker.parked.is_none();
+            if self.liveness.watches(worker.id) != watched {
+                return Err(format!("worker {}: watched should be {watched}", worker.name));
+            }
+        }
+        let unconfirmed = self.state.attempts.iter().filter(|(_, a)| a.state == AttemptState::Launching);
+        for (reference, attempt) in unconfirmed {
+            let listed = self.launches.iter().any(|&(_, r)| r == reference);
+            if !listed && self.config.launch_expiry().is_some() && !attempt.detached {
+                return Err(format!("launch of {:?} never expires", attempt.id));
+            }
+        }
+        let idle = self.callers.is_empty() && self.releases.is_empty() && self.actions.list.is_empty();
+        if !idle {
+            return Err("work is left over between batches".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Requests and submissions.
+    fn on_request(&mut self, input: &Input) {
+        match input {
+            Input::Submit { job, spec } => self.on_submit(*job, spec),
+            Input::KillJob { job } => self.on_kill_job(*job),
+            Input::KillAttempt { attempt, fail } => self.on_kill_attempt(*attempt, *fail),
+            Input::SetPriority { job, priority } => self.on_set_priority(*job, *priority),
+            Input::Drain { worker, drain } => self.on_drain(*worker, *drain),
+            Input::JobCommitted { job, ok } => self.on_committed(*job, *ok),
+            Input::Recovered => self.on_recovered(),
+            Input::Register(_) | Input::Report(_) | Input::Goodbye { .. } | Input::Tick => {}
+        }
+    }
+
+    /// Time has passed.
+    ///
+    /// `Deviation:` Hadoop sweeps for silent workers every third of the expiry, so that it notices them up to
+    /// a third late; here the expiry is exact.
+    fn on_tick(&mut self) {
+        let now = self.state.now;
+        while let Some((worker, heard)) = self.liveness.longest_silent()
+            && heard + self.config.expiry() <= now
+        {
+            self.lose_worker(worker);
+        }
+        self.expire_launches();
+        self.forgive();
+        while let Some((due, worker)) = self.parking.first_deadline()
+            && due <= now
+        {
+            self.answer(worker, false);
+        }
+        self.scheduler.tick(now, &self.state, &mut self.actions);
+        self.apply_actions();
+    }
+
+    fn expire_launches(&mut self) {
+        while let Some(&(due, reference)) = self.launches.front() {
+            let waiting = self
+                .state
+                .attempts
+                .get(reference)
+                .is_some_and(|attempt| attempt.state == AttemptState::Launching && !attempt.detached);
+            if waiting && due > self.state.now {
+                return;
+            }
+            self.launches.pop_front();
+            if waiting {
+                self.end_attempt(reference.slot, AttemptState::Failed, super::EndCause::LaunchExpired);
+            }
+        }
+    }
+
+    /// The master was away: nobody is late yet, and the heartbeats that were parked are gone.
+    fn on_recovered(&mut self) {
+        let now = self.state.now;
+        self.state.epoch += 1;
+        self.parking.clear();
+        for index in 0..self.state.workers.len() {
+            let worker = &mut self.state.workers[index];
+            if worker.state != WorkerState::Lost {
+                worker.parked = None;
+                worker.last_heard = now;
+                let id = worker.id;
+                if !self.liveness.watches(id) {
+                    self.liveness.heard(id, now);
+                }
+            }
+        }
+        self.liveness.restart(now);
+        if let Some(expiry) = self.config.launch_expiry() {
+            self.launches.iter_mut().for_each(|launch| launch.0 = now + expiry);
+        }
+        self.observe(Change::Recovered);
+    }
+
+    fn observe(&mut self, change: Change) {
+        self.scheduler.observe(&change, &self.state);
+    }
+
+    fn reject(&mut self, worker: Option<WorkerId>, why: Rejection) {
+        self.out.push(Effect::Rejected { worker, why });
+    }
+
+    /// Brings `offerable` up to date after a job changed.
+    fn refresh(&mut self, id: JobId) {
+        for kind in TaskKind::ALL {
+            let Some(job) = self.state.jobs.get_mut(id) else { return };
+            let (old, new) = (job.offerable[kind as usize], job.computes_offerable(kind));
+            if old == new {
+                continue;
+            }
+            job.offerable[kind as usize] = new;
+            let small = job.tasks[0].len() + job.tasks[1].len() <= interval::SMALL_JOB_TASKS;
+            let change = |sum: &mut u32, by: u32| *sum = if new { *sum + by } else { *sum - by };
+            change(&mut self.state.totals.offerable_jobs[kind as usize], 1);
+            change(&mut self.small_waiting[kind as usize], u32::from(small));
+            self.wake[kind as usize] |= new;
+            self.observe(Change::Offerable { job: id, kind, offerable: new });
+        }
+    }
+
+    /// Carries out what the policy asked for.
+    fn apply_actions(&mut self) {
+        use crate::schedulers::Action;
+        let mut list = std::mem::take(&mut self.actions.list);
+        for action in list.drain(..) {
+            match action {
+                Action::Preempt(reference) => {
+                    if self.state.attempts.get(reference).is_some() {
+                        self.order_kill(reference.slot, super::EndCause::Preempted, false);
+                    }
+                }
+                Action::Reserve { worker, kind, job } => {
+                    let known = self.state.job(job).is_some();
+                    if let Some(worker) = self.state.workers.get_mut(worker.0 as usize).filter(|_| known) {
+                        worker.reserved[kind as usize] = Some(job);
+                    }
+                }
+                Action::Release { worker, kind } => {
+                    if let Some(worker) = self.state.workers.get_mut(worker.0 as usize) {
+                        worker.reserved[kind as usize] = None;
+                        self.wake[kind as usize] = true;
+                    }
+                }
+                Action::Wake => self.wake_all = true,
+            }
+        }
+        self.actions.list = list;
+    }
+}

@@ -1,0 +1,221 @@
+//! Rounds: one worker's turn to get attempts, and the answers that end its heartbeat.
+//!
+//! After a batch's inputs, parked workers are offered what new work appeared, longest parked first; then each
+//! report of the batch has its round. A worker is answered at once if there is anything new for it, and
+//! otherwise parked if it may be. Directives are repeated in every answer until a report confirms them, but
+//! only new ones release a parked worker, so that a directive that takes its time does not make the worker
+//! ask in circles.
+
+use super::{JobTracker, interval};
+use crate::cluster::{Attempt, AttemptRef, TaskState, WorkerState};
+use crate::job::{AttemptState, TaskId, TaskKind, WorkerId};
+use crate::schedulers::{Assignment, Change, Round};
+use crate::time::Time;
+use crate::tracker::{Effect, EndCause};
+
+/// Attempt numbers of each run of the master begin this far above those of the run before.
+const NUMBERS_PER_EPOCH: u32 = 1_000;
+/// The highest first number of a run; beyond it, numbers go on from the last one.
+const MAX_FIRST_NUMBER: u32 = 64_000;
+
+impl JobTracker {
+    /// After all inputs: offers, rounds, answers.
+    pub(super) fn settle(&mut self) {
+        self.offer_parked();
+        let mut callers = std::mem::take(&mut self.callers);
+        for &(worker, repeat) in &callers {
+            self.serve(worker, repeat);
+        }
+        callers.clear();
+        self.callers = callers;
+        self.offer_parked();
+        let mut releases = std::mem::take(&mut self.releases);
+        for &worker in &releases {
+            let waiting = self.state.worker(worker).is_some_and(|w| w.parked.is_some() && w.news);
+            if waiting {
+                self.answer(worker, false);
+            }
+        }
+        releases.clear();
+        // What a release brings for other parked workers was released with it or waits for the next batch.
+        self.releases = releases;
+    }
+
+    /// A report's own turn.
+    fn serve(&mut self, id: WorkerId, repeat: bool) {
+        if repeat {
+            self.answer(id, true);
+            return;
+        }
+        self.run_round(id, false);
+        let worker = &self.state.workers[id.0 as usize];
+        if worker.news || !worker.may_park || self.config.max_parking_ms == 0 {
+            self.answer(id, false);
+        } else {
+            self.park(id);
+        }
+    }
+
+    /// Offers new work to parked workers, longest parked first, as long as there is any.
+    fn offer_parked(&mut self) {
+        let mut from = 0;
+        loop {
+            let wanted = |kind: usize| self.wake_all || (self.wake[kind] && self.state.totals.offerable_jobs[kind] > 0);
+            let Some((turn, worker)) = self.parking.next(from, [wanted(0), wanted(1)]) else { break };
+            from = turn + 1;
+            if self.run_round(worker, true) > 0 {
+                self.answer(worker, false);
+            }
+        }
+        self.wake = [false; 2];
+        self.wake_all = false;
+    }
+
+    /// Lets the policy fill a worker's free slots; returns the number of launches.
+    fn run_round(&mut self, id: WorkerId, parked: bool) -> u32 {
+        let worker = &self.state.workers[id.0 as usize];
+        if worker.state != WorkerState::Live || !worker.accepts || worker.free == [0, 0] {
+            return 0;
+        }
+        let [free_maps, free_reduces] = worker.free;
+        let round = Round { now: self.state.now, worker: id, free_maps, free_reduces, parked };
+        self.scheduler.begin_round(&round, &self.state);
+        let mut launched = 0;
+        while self.state.workers[id.0 as usize].free != [0, 0]
+            && let Some(assignment) = self.scheduler.assign(&self.state)
+            && self.holds(id, &assignment)
+        {
+            self.launch(id, &assignment);
+            launched += 1;
+        }
+        self.scheduler.end_round(&self.state, &mut self.actions);
+        self.apply_actions();
+        launched
+    }
+
+    /// Whether a policy's choice is possible.
+    fn holds(&self, id: WorkerId, a: &Assignment) -> bool {
+        let worker = &self.state.workers[id.0 as usize];
+        let Some(job) = self.state.job(a.job).filter(|job| job.ending.is_none() && !job.all_done()) else {
+            return false;
+        };
+        let kind = a.kind as usize;
+        let Some(task) = job.tasks[kind].tasks.get(a.index as usize) else { return false };
+        let fits = if a.speculative {
+            let on_worker = |attempt: &Attempt| attempt.worker == id;
+            let of_task = || self.state.attempts_of(TaskId { job: a.job, kind: a.kind, index: a.index });
+            task.state == TaskState::Running && task.n_running < u8::MAX && !of_task().any(on_worker)
+        } else {
+            task.state == TaskState::Pending
+        };
+        fits && worker.free[kind] > 0
+            && worker.occupied[kind] < worker.slots[kind]
+            && task.next_number < u16::MAX
+            && worker.reserved[kind].is_none_or(|reserved| reserved == a.job)
+            && self.state.job_may_use(job, worker)
+            && !self.state.task_avoids(job, a.kind, a.index, id)
+    }
+
+    /// Starts an attempt.
+    fn launch(&mut self, id: WorkerId, a: &Assignment) {
+        let now = self.state.now;
+        let first_number = (self.state.epoch.saturating_mul(NUMBERS_PER_EPOCH)).min(MAX_FIRST_NUMBER) as u16;
+        let n_workers = self.state.workers.len() as u32;
+        let job = self.state.jobs.get_mut(a.job).expect("the assignment was checked");
+        let tasks = &mut job.tasks[a.kind as usize];
+        if !a.speculative {
+            tasks.take_pending(a.index);
+            if let Some(places) = &mut job.locality
+                && a.kind == TaskKind::Map
+            {
+                places.taken(&job.spec, a.index, &tasks.pending, &self.state.topology);
+            }
+        }
+        let task = &mut tasks.tasks[a.index as usize];
+        let number = task.next_number.max(first_number);
+        task.next_number = number + 1;
+        if a.kind == TaskKind::Map {
+            job.launched_at[a.locality as usize] += 1;
+        }
+        job.touched.grow(n_workers);
+        job.touched.insert(id.0);
+        let first = job.launched.is_none();
+        job.launched.get_or_insert(now);
+        let attempt = TaskId { job: a.job, kind: a.kind, index: a.index }.attempt(number);
+        let reference = self.state.link(Attempt::new(attempt, id, now, a.locality, a.speculative));
+        let worker = &mut self.state.workers[id.0 as usize];
+        worker.free[a.kind as usize] -= 1;
+        worker.news = true;
+        if let Some(expiry) = self.config.launch_expiry() {
+            self.expire_launch_later(now + expiry, reference);
+        }
+        if first {
+            self.job_runs(a.job);
+        }
+        self.refresh(a.job);
+        self.observe(Change::Launched { attempt, reference, worker: id, speculative: a.speculative });
+    }
+
+    fn expire_launch_later(&mut self, due: Time, reference: AttemptRef) {
+        while let Some(&(_, first)) = self.launches.front()
+            && self.state.attempts.get(first).is_none_or(|attempt| attempt.state != AttemptState::Launching)
+        {
+            self.launches.pop_front();
+        }
+        self.launches.push_back((due, reference));
+    }
+
+    /// Holds a worker's heartbeat back.
+    fn park(&mut self, id: WorkerId) {
+        let limit = self.interval_ms().min(u32::try_from(self.config.max_parking_ms).unwrap_or(u32::MAX));
+        let deadline = self.state.now + interval::span(limit);
+        self.liveness.remove(id);
+        self.parking.enter(&mut self.state.workers[id.0 as usize], deadline);
+    }
+
+    /// Ends a worker's heartbeat with all directives that it has not confirmed.
+    pub(super) fn answer(&mut self, id: WorkerId, repeat: bool) {
+        let interval_ms = self.interval_ms();
+        let now = self.state.now;
+        let worker = &mut self.state.workers[id.0 as usize];
+        self.parking.leave(worker);
+        worker.last_heard = now;
+        self.liveness.heard(id, now);
+        for &slot in &worker.attempts {
+            let attempt = self.state.attempts.at_mut(slot);
+            let (worker, attempt_id) = (attempt.worker, attempt.id);
+            if let Some(cause) = attempt.kill {
+                attempt.kill_sent = true;
+                self.out.push(Effect::Kill { worker, attempt: attempt_id, cause });
+            } else if attempt.state == AttemptState::Launching {
+                let Attempt { locality, speculative, .. } = *attempt;
+                self.out.push(Effect::Launch { worker, attempt: attempt_id, locality, speculative });
+            } else if attempt.commit {
+                self.out.push(Effect::Commit { worker, attempt: attempt_id });
+            }
+        }
+        for &(attempt, _) in &worker.strays {
+            self.out.push(Effect::Kill { worker: id, attempt, cause: EndCause::JobEnded });
+        }
+        for (job, sent) in &mut worker.forget {
+            *sent = true;
+            self.out.push(Effect::ForgetJob { worker: id, job: *job });
+        }
+        worker.news = false;
+        if !repeat {
+            worker.response_id = worker.response_id.wrapping_add(1);
+        }
+        let parks = worker.may_park && self.config.max_parking_ms > 0;
+        let interval_ms = if parks { 0 } else { interval_ms };
+        self.out.push(Effect::Answer { worker: id, response_id: worker.response_id, interval_ms });
+    }
+
+    /// Notes that there is something new for a worker.
+    pub(super) fn news(&mut self, id: WorkerId) {
+        let worker = &mut self.state.workers[id.0 as usize];
+        worker.news = true;
+        if worker.parked.is_some() {
+            self.releases.push(id);
+        }
+    }
+}

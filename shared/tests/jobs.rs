@@ -1,0 +1,119 @@
+//! Scenarios of the life of a job: order, slow start, commit, end.
+
+mod kit;
+
+use howdah_shared::job::{JobState, Locality, Priority, WorkerId};
+use howdah_shared::tracker::{Effect, EndCause, Input};
+use kit::*;
+
+#[test]
+fn a_job_runs_commits_and_succeeds() {
+    let mut c = Cluster::new().workers(1, 2, 1);
+    let job = c.submit(job(2, 1));
+    c.expect(Effect::JobState { job, state: JobState::Prep });
+    c.nothing_else();
+
+    c.beat(0);
+    assert_eq!(c.launches(), [(0, map(1, 0, 0)), (0, map(1, 1, 0))]);
+    c.expect(Effect::JobState { job, state: JobState::Running });
+    c.nothing_else();
+
+    c.report(0, &[(map(1, 0, 0), Succeeded)]);
+    assert_eq!(c.launches(), [(0, reduce(1, 0, 0))], "slow start of 5 % is reached with the first map");
+    c.report(0, &[(map(1, 1, 0), Succeeded)]);
+    for index in 0..2 {
+        let attempt = map(1, index, 0);
+        c.expect(Effect::AttemptEnded {
+            attempt,
+            worker: WorkerId(0),
+            state: Succeeded,
+            cause: EndCause::Reported,
+            started: c.now,
+        });
+        c.expect(Effect::MapOutputReady { attempt, worker: WorkerId(0) });
+    }
+    c.nothing_else();
+
+    c.report(0, &[(reduce(1, 0, 0), CommitPending)]);
+    c.expect(Effect::Commit { worker: WorkerId(0), attempt: reduce(1, 0, 0) });
+    c.nothing_else();
+    c.report(0, &[(reduce(1, 0, 0), Succeeded)]);
+    assert_eq!(c.job_states(), [(1, JobState::Committing)]);
+    c.expect(Effect::CommitJob { job });
+    c.apply(&[Input::JobCommitted { job, ok: true }]);
+    assert_eq!(c.job_states(), [(1, JobState::Succeeded)]);
+    c.beat(0);
+    c.expect(Effect::ForgetJob { worker: WorkerId(0), job });
+    c.expect(Effect::AttemptEnded {
+        attempt: reduce(1, 0, 0),
+        worker: WorkerId(0),
+        state: Succeeded,
+        cause: EndCause::Reported,
+        started: c.now,
+    });
+    c.nothing_else();
+    c.beat(0);
+    c.nothing_else();
+    assert_eq!(c.state().n_jobs(), 0);
+}
+
+#[test]
+fn an_idle_cluster_of_parked_workers_starts_a_job_at_once() {
+    let mut c = Cluster::new().parking().workers(2, 1, 0);
+    c.beat(1);
+    c.beat(0);
+    c.nothing_else();
+    c.submit(job(1, 0));
+    assert_eq!(c.launches(), [(1, map(1, 0, 0))], "the longest parked worker goes first");
+    assert_eq!(c.answers(), [1]);
+    c.advance(3_000);
+    assert_eq!(c.answers(), [0], "the other one is released after the heartbeat interval");
+}
+
+#[test]
+fn jobs_run_by_priority_then_by_time() {
+    let mut c = Cluster::new().workers(1, 1, 0);
+    for priority in [Priority::Low, Priority::Normal, Priority::VeryHigh] {
+        c.submit(howdah_shared::job::JobSpec { priority, ..job(1, 0) });
+    }
+    c.apply(&[Input::SetPriority { job: howdah_shared::job::JobId(1), priority: Priority::High }]);
+    let mut order = Vec::new();
+    for _ in 0..3 {
+        c.beat(0);
+        let (_, attempt) = c.launches()[0];
+        order.push(attempt.job.0);
+        c.report(0, &[(attempt, CommitPending)]);
+        c.report(0, &[(attempt, Succeeded)]);
+        let next = c.launches();
+        if let Some(&(_, attempt)) = next.first() {
+            order.push(attempt.job.0);
+            c.report(0, &[(attempt, CommitPending)]);
+            c.report(0, &[(attempt, Succeeded)]);
+            order.extend(c.launches().iter().map(|(_, a)| a.job.0));
+            break;
+        }
+    }
+    assert_eq!(order, [3, 1, 2]);
+}
+
+#[test]
+fn maps_run_where_their_data_is() {
+    let mut c = Cluster::new();
+    for (host, rack) in [("a", "/x"), ("b", "/x"), ("c", "/y")] {
+        c.add_worker(host, rack, 1, 0);
+    }
+    c.submit(job_on(&[&["c"], &["b"], &["a"], &["d"]]));
+    c.effects.clear();
+    c.beat(0);
+    let local = |c: &mut Cluster| {
+        c.take(|e| match *e {
+            Effect::Launch { attempt, locality, .. } => Some((attempt.index, locality)),
+            _ => None,
+        })
+    };
+    assert_eq!(local(&mut c), [(2, Locality::Node)]);
+    c.report(0, &[(map(1, 2, 0), Failed)]);
+    assert_eq!(local(&mut c), [(1, Locality::Rack)], "the failed one avoids the worker, the next best is in the rack");
+    c.beat(2);
+    assert_eq!(local(&mut c), [(2, Locality::OffRack)], "failed first, whatever its place");
+}
