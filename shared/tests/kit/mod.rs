@@ -4,7 +4,7 @@
 //! it expects and ends with [`Cluster::nothing_else`]. Reports are written by hand or by [`Cluster::report`],
 //! which repeats what the cluster's workers were told.
 
-#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of the kit")]
+#![allow(dead_code, unreachable_pub, unused_imports, reason = "each test binary uses a part of the kit")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
