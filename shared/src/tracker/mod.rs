@@ -13,5 +13,6 @@ pub use config::{Blacklist, ClusterConfig, FaultMemory, HeartbeatRule};
 pub use effect::{Effect, Rejection};
 pub use input::{AttemptReport, Input, Registration, Report};
 pub use job_tracker::JobTracker;
+pub use task_tracker::TaskTracker;
 
 pub use crate::cluster::{EndCause, Vitals, WorkerState};
