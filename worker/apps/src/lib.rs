@@ -23,4 +23,4 @@ mod total_order;
 mod wordcount;
 
 pub use plan::{AppHelp, JobPlan, PlanError, PlanRequest, apps, plan};
-pub use registry::task_main;
+pub use registry::{application, task_main};

@@ -46,11 +46,14 @@ pub(crate) const APPS: &[BuiltIn] = &[
 
 /// The hidden `howdah task`: runs attempts until the worker has no more.
 pub fn task_main() -> ExitCode {
-    howdah_task::run_process(build)
+    howdah_task::run_process(application)
 }
 
-/// What a job runs, made for its properties.
-fn build(app: &App, properties: &Properties) -> Result<Application> {
+/// What a job runs, made for its properties: for [`howdah_task::run_process`] and for jobs run locally.
+///
+/// # Errors
+/// When this binary has no such application, or a property does not suit it.
+pub fn application(app: &App, properties: &Properties) -> Result<Application> {
     match app {
         App::BuiltIn { name } => match stage(name) {
             Some(build) => build(properties),
@@ -81,7 +84,7 @@ mod tests {
         assert_eq!(stages.iter().collect::<BTreeSet<_>>().len(), stages.len());
         for stage in stages {
             let app = App::BuiltIn { name: stage.to_owned() };
-            if let Err(error) = build(&app, &Properties::default()) {
+            if let Err(error) = application(&app, &Properties::default()) {
                 assert!(error.to_string().contains("property"), "{stage}: {error}");
             }
         }
@@ -89,7 +92,7 @@ mod tests {
 
     #[test]
     fn an_unknown_stage_is_an_error_that_names_it() {
-        let Err(error) = build(&App::BuiltIn { name: "pi".to_owned() }, &Properties::default()) else {
+        let Err(error) = application(&App::BuiltIn { name: "pi".to_owned() }, &Properties::default()) else {
             panic!("there is no pi");
         };
         assert!(error.to_string().contains("`pi`"));
