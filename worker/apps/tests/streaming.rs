@@ -52,6 +52,22 @@ fn sums_by_awk_agree_with_a_model_over_many_splits() {
 }
 
 #[test]
+fn a_combiner_shrinks_what_travels_and_changes_no_result() {
+    let place = Place::new();
+    place.write("in", pairs(30_000));
+    // Output in order of keys, as a combiner's must be: one line per group, written when the next one starts.
+    let sum = "awk -F '\t' '$1 != k { if (NR > 1) print k FS s; k = $1; s = 0 } { s += $2 } END { if (NR > 0) print k FS s }'";
+    let properties = [("io.sort.mb", "1"), ("io.sort.factor", "2")];
+    let how = Run { n_reduces: Some(2), split_size: 100_000, properties: &properties };
+    let plain = run_with("streaming", place.request("in", "plain", &["--reducer", sum]), how).expect("sums");
+    let args = ["--reducer", sum, "--combiner", sum];
+    let combined = run_with("streaming", place.request("in", "combined", &args), how).expect("sums");
+    assert_eq!(output(&plain), output(&combined));
+    let records = |name| combined.counters.get(howdah_shared::job::counters::FRAMEWORK, name);
+    assert!(records("Combine input records") >= 30_000 && records("Reduce input records") < 100);
+}
+
+#[test]
 fn much_output_before_and_after_reading_blocks_nobody() {
     let place = Place::new();
     place.write("in", pairs(100_000));

@@ -16,7 +16,7 @@ use howdah_shared::job::App;
 use howdah_task::{Application, Properties, Result};
 
 use self::fields::KeyFields;
-use self::task::{StreamMapper, StreamReducer};
+use self::task::{StreamCombiner, StreamMapper, StreamReducer};
 use crate::plan::{JobPlan, PlanError, Planner};
 use crate::registry::BuiltIn;
 
@@ -65,7 +65,7 @@ pub(crate) fn application(
         application = application.reducer(move || StreamReducer::new(&command));
     }
     if let Some(command) = combiner.map(str::to_owned) {
-        application = application.combiner(move || StreamReducer::new(&command));
+        application = application.combiner(move || StreamCombiner::new(&command));
     }
     if KeyFields::are_asked_for(properties) {
         application = application.partitioner(KeyFields::of);

@@ -179,7 +179,7 @@ fn report(context: &Context, prefix: &str, line: &[u8]) -> Result {
     match reporter::parse(line, prefix) {
         Some(Report::Count { group, name, amount }) => context.count(&group, &name, amount),
         Some(Report::Status(message)) => context.set_status(message),
-        Some(Report::Malformed) => eprintln!("cannot read the line `{}`", line.escape_ascii()),
+        Some(Report::Malformed) => context.log(&format!("cannot read `{}`", line.escape_ascii())),
         None => {
             let mut stderr = io::stderr().lock();
             // Nobody is left to hear that standard error is broken.

@@ -64,49 +64,100 @@ impl Mapper for StreamMapper {
 }
 
 /// A command that gets `key TAB value` lines in order of keys.
+struct Fed {
+    pipe: Pipe,
+    /// Goes between key and value on the way in.
+    between: Vec<u8>,
+    separator: Separator,
+}
+
+impl Fed {
+    fn start(command: &str, context: &Context) -> Result<Fed> {
+        let properties = context.properties();
+        let between = fields::text(properties, "stream.reduce.input.field.separator");
+        let (separator, n_fields) = ("stream.reduce.output.field.separator", "stream.num.reduce.output.key.fields");
+        let separator = Separator::of(properties, separator, n_fields)?;
+        Ok(Fed { pipe: Pipe::start(command, context)?, between, separator })
+    }
+
+    fn feed(&mut self, key: &[u8], values: &mut Values<'_>, out: &mut ReduceOutput) -> Result {
+        let Fed { pipe, between, separator } = self;
+        let mut emit = |line: &[u8]| {
+            let (key, value) = separator.split(line);
+            out.emit(key, value)
+        };
+        while let Some(value) = values.next()? {
+            pipe.feed(&[key, between, value], &mut emit)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, mut each: impl FnMut(&[u8], &[u8]) -> Result) -> Result {
+        let separator = &self.separator;
+        self.pipe.finish(&mut |line| {
+            let (key, value) = separator.split(line);
+            each(key, value)
+        })
+    }
+}
+
+/// One process for all keys of a reduce.
 pub(super) struct StreamReducer {
     command: String,
-    running: Option<(Pipe, Separator)>,
-    between: Vec<u8>,
-    /// Of the key that is being fed.
-    fed: bool,
+    running: Option<Fed>,
+    has_input: bool,
 }
 
 impl StreamReducer {
     pub(super) fn new(command: &str) -> StreamReducer {
-        StreamReducer { command: command.to_owned(), running: None, between: Vec::new(), fed: false }
+        StreamReducer { command: command.to_owned(), running: None, has_input: false }
     }
 }
 
 impl Reducer for StreamReducer {
     fn setup(&mut self, context: &Context) -> Result {
-        let properties = context.properties();
-        self.between = fields::text(properties, "stream.reduce.input.field.separator");
-        let separator =
-            Separator::of(properties, "stream.reduce.output.field.separator", "stream.num.reduce.output.key.fields")?;
-        self.running = Some((Pipe::start(&self.command, context)?, separator));
+        self.running = Some(Fed::start(&self.command, context)?);
         Ok(())
     }
 
     fn reduce(&mut self, key: &[u8], values: &mut Values<'_>, out: &mut ReduceOutput) -> Result {
-        let (pipe, separator) = self.running.as_mut().ok_or("the command is not running")?;
-        self.fed = true;
-        while let Some(value) = values.next()? {
-            pipe.feed(&[key, &self.between, value], &mut |line| {
-                let (key, value) = separator.split(line);
-                out.emit(key, value)
-            })?;
-        }
-        Ok(())
+        self.has_input = true;
+        self.running.as_mut().ok_or("the command is not running")?.feed(key, values, out)
     }
 
     /// A reducer without input runs too, but what it says is dropped: Hadoop's rule.
     fn close(&mut self, out: &mut ReduceOutput) -> Result {
-        let (mut pipe, separator) = self.running.take().ok_or("the command is not running")?;
-        let fed = self.fed;
-        pipe.finish(&mut |line| {
-            let (key, value) = separator.split(line);
-            if fed { out.emit(key, value) } else { Ok(()) }
-        })
+        let has_input = self.has_input;
+        let fed = self.running.take().ok_or("the command is not running")?;
+        fed.finish(|key, value| if has_input { out.emit(key, value) } else { Ok(()) })
+    }
+}
+
+/// One process for each sorted run that is combined. It must keep the order of keys.
+pub(super) struct StreamCombiner {
+    command: String,
+    running: Option<Fed>,
+}
+
+impl StreamCombiner {
+    pub(super) fn new(command: &str) -> StreamCombiner {
+        StreamCombiner { command: command.to_owned(), running: None }
+    }
+}
+
+impl Reducer for StreamCombiner {
+    fn reduce(&mut self, key: &[u8], values: &mut Values<'_>, out: &mut ReduceOutput) -> Result {
+        let fed = match &mut self.running {
+            Some(fed) => fed,
+            None => self.running.insert(Fed::start(&self.command, out.context())?),
+        };
+        fed.feed(key, values, out)
+    }
+
+    fn end_run(&mut self, out: &mut ReduceOutput) -> Result {
+        match self.running.take() {
+            Some(fed) => fed.finish(|key, value| out.emit(key, value)),
+            None => Ok(()),
+        }
     }
 }

@@ -27,7 +27,17 @@ pub trait Reducer {
     /// Fails the attempt; pass on what `values` and `out` return.
     fn reduce(&mut self, key: &[u8], values: &mut Values<'_>, out: &mut ReduceOutput) -> Result;
 
-    /// Called after the last key; may still emit, except in combiners.
+    /// Called in combiners after the last key of each sorted run, of which there are many; may still emit, keys at
+    /// or after the last one emitted.
+    ///
+    /// # Errors
+    /// Fails the attempt.
+    fn end_run(&mut self, out: &mut ReduceOutput) -> Result {
+        let _ = out;
+        Ok(())
+    }
+
+    /// Called after the last key, not in combiners; may still emit.
     ///
     /// # Errors
     /// Fails the attempt.

@@ -90,6 +90,7 @@ fn write_combined<S: SortedRecords>(
     let mut groups = Groups::new(records, &context);
     let done = reduce_groups(&mut groups, reducer, out, |_| Ok(()));
     let n_records = groups.n_records;
+    let ended = if done.is_ok() { reducer.end_run(out) } else { Ok(()) };
     let ReduceSink::Combine(run) = std::mem::replace(&mut out.sink, ReduceSink::Nowhere) else {
         return Err(TaskError::Rule("a combiner exchanged its output".to_owned()));
     };
@@ -97,6 +98,7 @@ fn write_combined<S: SortedRecords>(
         place: format!("the combiner at key `{}`", text::printable(&failure.key)),
         source: failure.error,
     })?;
+    ended.map_err(|source| TaskError::Program { place: "the combiner at the end of a run".to_owned(), source })?;
     let tally = out.context.tally();
     tally.combine_input_records.add(n_records);
     tally.combine_output_records.add(run.segment_records());
