@@ -1,1 +1,25 @@
-//! worker
+//! The TaskTracker daemon: slots, attempts as processes, shuffle and log server, vitals.
+//!
+//! All decisions are `howdah_shared::tracker::task_tracker::TaskTracker`'s. One thread owns it
+//! ([`driver`]); everything else feeds that thread's inbox or carries out its effects:
+//!
+//! ```text
+//!  master ◄─ link (gRPC) ─►┐
+//!  processes ◄─ keepers ──►├─ driver: TaskTracker
+//!  vitals, job files ─────►┘        http: shuffle and logs, straight from disk
+//! ```
+
+mod cgroup;
+mod config;
+mod daemon;
+mod directory;
+mod driver;
+mod http;
+mod jobs;
+mod link;
+mod map_events;
+mod process;
+mod vitals;
+
+pub use config::WorkerConfig;
+pub use daemon::run;

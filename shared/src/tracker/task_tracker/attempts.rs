@@ -146,10 +146,8 @@ impl TaskTracker {
                 self.jobs.retain(|terms| terms.job != job);
                 effects.push(TrackerEffect::ForgetJob { job });
             }
-            Directive::Reinit => {
-                self.kill_all(effects);
-                self.contact.on_reinit();
-            }
+            // Handled before any other directive of its answer.
+            Directive::Reinit => {}
         }
     }
 

@@ -28,6 +28,8 @@ pub(super) struct Contact {
     /// Number of the newest answer we have.
     response_id: u32,
     last_seq: u32,
+    /// The last report of the registration before; answers to it and to older ones mean nothing any more.
+    old_seq: u32,
     /// The report whose answer we wait for, and when it was sent.
     outstanding: Option<(u32, Time)>,
     /// Nothing is sent before this, news included: the pause after a failure.
@@ -50,6 +52,7 @@ impl Contact {
             incarnation,
             response_id: 0,
             last_seq: 0,
+            old_seq: 0,
             outstanding: None,
             not_before: Time::ZERO,
             due_at: Time::ZERO,
@@ -113,11 +116,16 @@ impl Contact {
         self.stage = Stage::Stranger { asked: false };
         self.incarnation += 1;
         self.outstanding = None;
+        self.old_seq = self.last_seq;
+    }
+
+    pub(super) fn is_of_this_registration(&self, seq: u32) -> bool {
+        matches!(self.stage, Stage::Known(_)) && seq > self.old_seq && seq <= self.last_seq
     }
 
     /// Takes an answer in; false when a newer one is here already.
     pub(super) fn on_answer(&mut self, now: Time, seq: u32, response_id: u32, interval: Span, empty: bool) -> bool {
-        if !matches!(self.stage, Stage::Known(_)) || response_id < self.response_id {
+        if !self.is_of_this_registration(seq) || response_id < self.response_id {
             return false;
         }
         self.response_id = response_id;

@@ -82,6 +82,11 @@ pub enum TrackerInput {
         /// Which report.
         seq: u32,
     },
+    /// The master does not know who sent report `seq`: everything starts over, as after a `Reinit`.
+    Unknown {
+        /// Which report.
+        seq: u32,
+    },
     /// The driver has the file of a job that was asked for with [`TrackerEffect::FetchJob`].
     JobKnown {
         /// Which.

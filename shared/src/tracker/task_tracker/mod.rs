@@ -79,7 +79,10 @@ impl TaskTracker {
             TrackerInput::Registered { worker, interval } => self.contact.on_registered(now, *worker, *interval),
             TrackerInput::RegisterFailed => self.contact.on_failure(now, &self.config, &mut self.jitter),
             TrackerInput::Answer { seq, response_id, interval, directives } => {
-                if self.on_answer(now, *seq, *response_id, *interval, directives.is_empty()) {
+                if directives.contains(&Directive::Reinit) {
+                    // Whatever its number: a master that was restarted counts anew.
+                    self.on_unknown(*seq, effects);
+                } else if self.on_answer(now, *seq, *response_id, *interval, directives.is_empty()) {
                     for directive in directives {
                         self.on_directive(now, *directive, effects);
                     }
@@ -93,6 +96,7 @@ impl TaskTracker {
                     self.contact.on_failure(now, &self.config, &mut self.jitter);
                 }
             }
+            TrackerInput::Unknown { seq } => self.on_unknown(*seq, effects),
             TrackerInput::JobKnown { job, task_timeout, reuse_tasks } => {
                 self.on_job_known(*job, *task_timeout, *reuse_tasks);
             }
@@ -111,6 +115,13 @@ impl TaskTracker {
                 effects.push(TrackerEffect::Stopped);
             }
             TrackerInput::Tick => {}
+        }
+    }
+
+    fn on_unknown(&mut self, seq: u32, effects: &mut Vec<TrackerEffect>) {
+        if self.contact.is_of_this_registration(seq) {
+            self.kill_all(effects);
+            self.contact.on_reinit();
         }
     }
 

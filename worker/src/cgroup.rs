@@ -1,0 +1,109 @@
+//! A control group for each attempt: a kill reaches every descendant, also those that left the process group.
+//!
+//! Version 2 only, wherever it is mounted; its CPU accounting needs no controller. Memory figures come from
+//! `memory.peak` where the memory controller is delegated to us.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+/// The worker's own group, parent of its attempts' groups.
+#[derive(Clone, Debug)]
+pub(crate) struct Cgroups {
+    root: PathBuf,
+}
+
+/// One attempt's group. Removed with [`AttemptGroup::remove`].
+#[derive(Debug)]
+pub(crate) struct AttemptGroup {
+    path: PathBuf,
+}
+
+impl Cgroups {
+    /// Makes the worker's group below the one it runs in.
+    pub(crate) fn open() -> anyhow::Result<Cgroups> {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").context("read `/proc/self/mountinfo`")?;
+        let Some(mount) = mounts.lines().find_map(cgroup2_mount) else {
+            bail!("setting `cgroups`: no control groups of version 2 are mounted\nhelp: set cgroups = false");
+        };
+        let own = fs::read_to_string("/proc/self/cgroup").context("read `/proc/self/cgroup`")?;
+        let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or("");
+        let root = Path::new(mount).join(own).join(format!("howdah-{}", std::process::id()));
+        fs::create_dir_all(&root).with_context(|| {
+            format!("create control group `{}`\nhelp: run the worker in a delegated group, or set cgroups = false", root.display())
+        })?;
+        Ok(Cgroups { root })
+    }
+
+    /// A new group of this name.
+    pub(crate) fn make(&self, name: &str) -> io::Result<AttemptGroup> {
+        let path = self.root.join(name);
+        fs::create_dir(&path)?;
+        Ok(AttemptGroup { path })
+    }
+
+    /// Removes the worker's group and what is left in it.
+    pub(crate) fn close(&self) {
+        for group in fs::read_dir(&self.root).into_iter().flatten().flatten().filter(|entry| entry.path().is_dir()) {
+            AttemptGroup { path: group.path() }.remove();
+        }
+        let _ = fs::remove_dir(&self.root);
+    }
+}
+
+impl AttemptGroup {
+    pub(crate) fn add(&self, pid: u32) -> io::Result<()> {
+        fs::write(self.path.join("cgroup.procs"), pid.to_string())
+    }
+
+    /// Ends every process in the group. Kernels before 5.14 lack the file; the process group is killed anyway.
+    pub(crate) fn kill(&self) {
+        let _ = fs::write(self.path.join("cgroup.kill"), "1");
+    }
+
+    /// CPU time of everything that ran in the group, in microseconds.
+    pub(crate) fn cpu_us(&self) -> Option<u64> {
+        let stat = fs::read_to_string(self.path.join("cpu.stat")).ok()?;
+        stat.lines().find_map(|line| line.strip_prefix("usage_usec "))?.trim().parse().ok()
+    }
+
+    /// Peak memory in KiB, where the controller is there.
+    pub(crate) fn peak_kib(&self) -> Option<u64> {
+        let bytes: u64 = fs::read_to_string(self.path.join("memory.peak")).ok()?.trim().parse().ok()?;
+        Some(bytes / 1_024)
+    }
+
+    /// Kills what is left and removes the group. A group is busy until its last process is reaped, which for
+    /// orphans is init's work, so a few tries are made; the worker's end removes what remains.
+    pub(crate) fn remove(self) {
+        for _ in 0..50 {
+            match fs::remove_dir(&self.path) {
+                Ok(()) => return,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+                Err(_) => self.kill(),
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// The mount point in a line of mountinfo that mounts cgroup2.
+fn cgroup2_mount(line: &str) -> Option<&str> {
+    let (mount, kind) = line.split_once(" - ")?;
+    kind.starts_with("cgroup2 ").then(|| mount.split(' ').nth(4)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mount_point_of_version_2_is_found() {
+        let line = "42 24 0:29 / /sys/fs/cgroup/unified rw,relatime shared:9 - cgroup2 cgroup2 rw";
+        assert_eq!(cgroup2_mount(line), Some("/sys/fs/cgroup/unified"));
+        let line = "33 24 0:30 / /sys/fs/cgroup/cpu rw,relatime shared:9 - cgroup cgroup rw,cpu";
+        assert_eq!(cgroup2_mount(line), None);
+    }
+}

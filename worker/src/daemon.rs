@@ -1,0 +1,164 @@
+//! From settings to a running worker and back to nothing.
+
+use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use anyhow::Context;
+use howdah_proto::stop::Stop;
+use howdah_proto::v1;
+use howdah_shared::time::Span;
+use howdah_shared::tracker::task_tracker::{TaskTracker, TrackerConfig};
+use tokio::net::TcpListener;
+
+use crate::cgroup::Cgroups;
+use crate::config::WorkerConfig;
+use crate::directory::Directory;
+use crate::driver::{Driver, Event};
+use crate::http::{Shelf, router};
+use crate::jobs::Jobs;
+use crate::link::Link;
+use crate::process::{Surroundings, wall_ms};
+use crate::vitals;
+
+/// Runs a worker until it is told to stop.
+///
+/// # Errors
+/// When a setting cannot be worked with, or the directory or the address is taken. A master that is away is no
+/// error: the worker tries until it is there.
+pub async fn run(config: WorkerConfig, stop: Stop) -> anyhow::Result<()> {
+    config.check()?;
+    let (directory, _lock) = Directory::open(&config.dir)?;
+    let cgroups = if config.cgroups { Some(Cgroups::open()?) } else { None };
+    let own_address = address_towards(&config.master);
+    let listener = listen(&config, own_address).await?;
+    let advertise = advertised(&config, listener.local_addr().context("read the address listened on")?, own_address);
+    let hello = hello(&config, &directory, advertise);
+    tracing::info!(worker = hello.name, http = hello.http_address, dir = %directory.root().display(), "worker starts");
+
+    let jobs = Jobs::default();
+    let shelf = Shelf { directory: directory.clone(), jobs: jobs.clone() };
+    let server = tokio::spawn(axum::serve(listener, router(shelf)).into_future());
+    let pruner = tokio::spawn(prune_logs(directory.clone(), config.userlog_retain_hours));
+
+    let link = Link::new(&config.master)?;
+    let vitals = vitals::start(directory.clone(), Duration::from_millis(config.vitals_interval_ms));
+    let (inbox, events) = channel();
+    let watch = tokio::spawn(watch_stop(stop, inbox.clone(), Duration::from_millis(config.drain_grace_ms)));
+    let surroundings = Arc::new(Surroundings {
+        directory,
+        worker_name: hello.name.clone(),
+        task_command: task_command(&config)?,
+        cgroups: cgroups.clone(),
+    });
+    let tracker = TaskTracker::new(tracker_config(&config));
+    let driver = Driver::new(config, tracker, surroundings, link.clone(), jobs, vitals, hello, inbox);
+    let (done, ended) = tokio::sync::oneshot::channel();
+    std::thread::Builder::new()
+        .name("tracker".to_owned())
+        .spawn(move || done.send(driver.run(&events)))
+        .context("start the tracker's thread")?;
+    let (worker, incarnation) = ended.await.context("run the tracker's thread")?;
+    link.goodbye(worker.0, incarnation).await;
+    for task in [watch, pruner] {
+        task.abort();
+    }
+    server.abort();
+    if let Some(cgroups) = cgroups {
+        cgroups.close();
+    }
+    tracing::info!("worker stopped");
+    Ok(())
+}
+
+fn tracker_config(config: &WorkerConfig) -> TrackerConfig {
+    let incarnation = wall_ms();
+    TrackerConfig {
+        map_slots: config.map_slots,
+        reduce_slots: config.reduce_slots,
+        incarnation,
+        kill_grace: Span::from_ms(config.kill_grace_ms),
+        retry_max: Span::from_ms(config.retry_max_ms),
+        reuse_idle: Span::from_ms(config.reuse_idle_ms),
+        seed: incarnation ^ u64::from(std::process::id()),
+        ..TrackerConfig::default()
+    }
+}
+
+async fn watch_stop(stop: Stop, inbox: Sender<Event>, grace: Duration) {
+    stop.any().await;
+    if !stop.now.is_cancelled() {
+        let _ = inbox.send(Event::Drain);
+        let _ = tokio::time::timeout(grace, stop.now.cancelled()).await;
+    }
+    let _ = inbox.send(Event::Stop);
+}
+
+async fn prune_logs(directory: Directory, hours: u64) {
+    let keep = Duration::from_secs(hours.saturating_mul(3_600));
+    let mut beat = tokio::time::interval(Duration::from_secs(3_600));
+    loop {
+        beat.tick().await;
+        let directory = directory.clone();
+        let _ = tokio::task::spawn_blocking(move || directory.prune_logs(keep)).await;
+    }
+}
+
+fn task_command(config: &WorkerConfig) -> anyhow::Result<Vec<String>> {
+    if !config.task_command.is_empty() {
+        return Ok(config.task_command.clone());
+    }
+    let own = std::env::current_exe().context("find this executable")?;
+    let own = own.to_str().with_context(|| format!("the path `{}` is not UTF-8", own.display()))?;
+    Ok(vec![own.to_owned(), "task".to_owned()])
+}
+
+fn hello(config: &WorkerConfig, directory: &Directory, http_address: String) -> v1::RegisterRequest {
+    let machine = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
+    let machine = machine.unwrap_or_else(|| "localhost".to_owned());
+    let folder = directory.root().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    v1::RegisterRequest {
+        name: if config.name.is_empty() { format!("{machine}-{folder}") } else { config.name.clone() },
+        host: if config.host.is_empty() { machine } else { config.host.clone() },
+        rack: config.rack.clone(),
+        map_slots: config.map_slots.into(),
+        reduce_slots: config.reduce_slots.into(),
+        http_address,
+        incarnation: 0,
+        attributes: config.attributes.clone().into_iter().collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+/// The address that this host uses towards the master. Connecting a datagram socket sends nothing.
+fn address_towards(master: &str) -> Option<std::net::IpAddr> {
+    let target = master.to_socket_addrs().ok()?.next()?;
+    let any: SocketAddr = if target.is_ipv4() { ([0; 4], 0).into() } else { ([0u16; 8], 0).into() };
+    let socket = UdpSocket::bind(any).ok()?;
+    socket.connect(target).ok()?;
+    Some(socket.local_addr().ok()?.ip())
+}
+
+async fn listen(config: &WorkerConfig, own: Option<std::net::IpAddr>) -> anyhow::Result<TcpListener> {
+    let address: SocketAddr = match own {
+        _ if !config.listen.is_empty() => config.listen.parse().context("read setting `listen`")?,
+        Some(own) if own.is_ipv4() && !own.is_loopback() => ([0; 4], 0).into(),
+        Some(own) if !own.is_loopback() => ([0u16; 8], 0).into(),
+        Some(own) => (own, 0).into(),
+        None => ([127, 0, 0, 1], 0).into(),
+    };
+    TcpListener::bind(address).await.with_context(|| {
+        format!("setting `listen`: listen on {address}\nhelp: port 0 takes any free port")
+    })
+}
+
+fn advertised(config: &WorkerConfig, listening: SocketAddr, own: Option<std::net::IpAddr>) -> String {
+    if !config.advertise.is_empty() {
+        return config.advertise.clone();
+    }
+    match own {
+        Some(own) if listening.ip().is_unspecified() => SocketAddr::new(own, listening.port()).to_string(),
+        _ => listening.to_string(),
+    }
+}

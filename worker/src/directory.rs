@@ -1,0 +1,76 @@
+//! The worker's directory: who puts what where.
+//!
+//! ```text
+//! DIR/lock                                     held while the worker runs
+//! DIR/local/<job>/<attempt>/                   an attempt's working directory; a map's output stays here
+//! DIR/userlogs/<job>/<attempt>/{stdout,stderr,syslog}
+//! ```
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, bail};
+use howdah_shared::job::{AttemptId, ClusterId, JobId};
+use nix::fcntl::{Flock, FlockArg};
+
+/// Paths below the worker's directory. Made of ids only, never of text from outside.
+#[derive(Clone, Debug)]
+pub(crate) struct Directory {
+    root: PathBuf,
+}
+
+impl Directory {
+    /// Takes the directory for this process, empties `local`, and makes what is missing.
+    pub(crate) fn open(root: &Path) -> anyhow::Result<(Directory, Flock<File>)> {
+        fs::create_dir_all(root).with_context(|| format!("create the worker's directory `{}`", root.display()))?;
+        let root = root.canonicalize().with_context(|| format!("resolve `{}`", root.display()))?;
+        let lock = File::create(root.join("lock")).with_context(|| format!("create `{}/lock`", root.display()))?;
+        let Ok(lock) = Flock::lock(lock, FlockArg::LockExclusiveNonblock) else {
+            bail!("directory `{}` is in use by another worker\nhelp: give each worker its own --dir", root.display());
+        };
+        let local = root.join("local");
+        if local.exists() {
+            fs::remove_dir_all(&local).with_context(|| format!("empty `{}`", local.display()))?;
+        }
+        for part in ["local", "userlogs"] {
+            fs::create_dir_all(root.join(part)).with_context(|| format!("create `{}/{part}`", root.display()))?;
+        }
+        Ok((Directory { root }, lock))
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn local_job(&self, cluster: ClusterId, job: JobId) -> PathBuf {
+        self.root.join("local").join(cluster.job(job))
+    }
+
+    pub(crate) fn local(&self, cluster: ClusterId, attempt: AttemptId) -> PathBuf {
+        self.local_job(cluster, attempt.job).join(cluster.attempt(attempt))
+    }
+
+    pub(crate) fn logs(&self, cluster: ClusterId, attempt: AttemptId) -> PathBuf {
+        self.root.join("userlogs").join(cluster.job(attempt.job)).join(cluster.attempt(attempt))
+    }
+
+    /// Deletes the logs of jobs that nothing was written to for `keep`.
+    pub(crate) fn prune_logs(&self, keep: Duration) {
+        let Ok(jobs) = fs::read_dir(self.root.join("userlogs")) else { return };
+        for job in jobs.flatten() {
+            let age = job.metadata().and_then(|meta| meta.modified()).ok();
+            let age = age.and_then(|time| SystemTime::now().duration_since(time).ok());
+            if age.is_some_and(|age| age > keep)
+                && let Err(error) = fs::remove_dir_all(job.path())
+            {
+                tracing::warn!(path = %job.path().display(), %error, "failed to delete old logs");
+            }
+        }
+    }
+
+    /// Free bytes on the directory's file system; 0 when unknown.
+    pub(crate) fn free_bytes(&self) -> u64 {
+        nix::sys::statvfs::statvfs(&self.root).map_or(0, |fs| fs.blocks_available() as u64 * fs.fragment_size() as u64)
+    }
+}

@@ -1,0 +1,381 @@
+//! The thread that owns the TaskTracker: turns what happens into its inputs and carries out its effects.
+//!
+//! No decision is made here. Time is the wall clock anchored to the monotonic one, so it never steps back.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use howdah_proto::v1;
+use howdah_shared::job::counters::Counters;
+use howdah_shared::job::{AttemptId, AttemptState, ClusterId, JobFile, JobId, TaskKind, WorkerId};
+use howdah_shared::time::{Span, Time};
+use howdah_shared::tracker::task_tracker::{Directive, StopCause, TaskTracker, TrackerEffect, TrackerInput};
+use tonic::{Code, Status};
+
+use crate::config::WorkerConfig;
+use crate::jobs::Jobs;
+use crate::link::Link;
+use crate::map_events::MapEvents;
+use crate::process::{Assignment, Heard, Process, Surroundings, start};
+use crate::vitals::VitalsCell;
+
+/// What reaches the driver's inbox.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// From a process's keeper.
+    Heard { process: u32, attempt: AttemptId, heard: Heard },
+    /// The answer to a registration.
+    Registered(Result<v1::RegisterResponse, Status>),
+    /// The answer to report `seq`.
+    Answered { seq: u32, answer: Result<v1::HeartbeatResponse, Status> },
+    /// A job's file, or why there is none.
+    JobFile { job: JobId, file: anyhow::Result<JobFile> },
+    /// Take no more attempts.
+    Drain,
+    /// Stop at once.
+    Stop,
+}
+
+/// What the next reports say of an attempt beyond what the tracker knows.
+#[derive(Debug, Default)]
+struct Extra {
+    process: u32,
+    counters: Option<Counters>,
+    message: Option<String>,
+    end: Option<v1::AttemptEnd>,
+    timed_out: bool,
+}
+
+/// See the module's documentation.
+pub(crate) struct Driver {
+    pub(crate) config: WorkerConfig,
+    pub(crate) tracker: TaskTracker,
+    pub(crate) surroundings: Arc<Surroundings>,
+    pub(crate) link: Link,
+    pub(crate) jobs: Jobs,
+    pub(crate) vitals: VitalsCell,
+    /// What registrations say, but for the incarnation.
+    pub(crate) hello: v1::RegisterRequest,
+    pub(crate) inbox: Sender<Event>,
+    pub(crate) clock: Clock,
+    pub(crate) cluster: ClusterId,
+    pub(crate) processes: HashMap<u32, Arc<Process>>,
+    pub(crate) map_events: MapEvents,
+    extras: HashMap<AttemptId, Extra>,
+    away: bool,
+}
+
+/// Wall-clock time that only moves forward.
+pub(crate) struct Clock {
+    wall: u64,
+    since: Instant,
+}
+
+impl Clock {
+    pub(crate) fn new() -> Clock {
+        Clock { wall: crate::process::wall_ms() * 1_000, since: Instant::now() }
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        Time::from_us(self.wall + self.since.elapsed().as_micros() as u64)
+    }
+}
+
+impl Driver {
+    #[expect(clippy::too_many_arguments, reason = "called once, by the daemon that made all of them")]
+    pub(crate) fn new(
+        config: WorkerConfig,
+        tracker: TaskTracker,
+        surroundings: Arc<Surroundings>,
+        link: Link,
+        jobs: Jobs,
+        vitals: VitalsCell,
+        hello: v1::RegisterRequest,
+        inbox: Sender<Event>,
+    ) -> Driver {
+        Driver {
+            config,
+            tracker,
+            surroundings,
+            link,
+            jobs,
+            vitals,
+            hello,
+            inbox,
+            clock: Clock::new(),
+            cluster: ClusterId(0),
+            processes: HashMap::new(),
+            map_events: MapEvents::default(),
+            extras: HashMap::new(),
+            away: false,
+        }
+    }
+
+    /// Runs until the tracker has stopped; returns the registration to say goodbye with.
+    pub(crate) fn run(mut self, events: &Receiver<Event>) -> (WorkerId, u64) {
+        let mut inputs = vec![TrackerInput::Tick];
+        let mut effects = Vec::new();
+        loop {
+            self.tracker.apply(self.clock.now(), &inputs, &mut effects);
+            inputs.clear();
+            for effect in effects.drain(..) {
+                self.carry_out(effect, &mut inputs);
+            }
+            if self.tracker.is_stopped() {
+                for process in self.processes.values() {
+                    process.kill();
+                }
+                return (self.tracker.worker(), self.tracker.incarnation());
+            }
+            if !inputs.is_empty() {
+                continue;
+            }
+            let first = match self.tracker.next_deadline() {
+                Some(deadline) => {
+                    let wait = Duration::from_micros(deadline.since(self.clock.now()).as_us());
+                    match events.recv_timeout(wait) {
+                        Ok(event) => Some(event),
+                        Err(RecvTimeoutError::Timeout) => None,
+                        Err(RecvTimeoutError::Disconnected) => Some(Event::Stop),
+                    }
+                }
+                None => Some(events.recv().unwrap_or(Event::Stop)),
+            };
+            for event in first.into_iter().chain(events.try_iter()) {
+                self.take(event, &mut inputs);
+            }
+            if inputs.is_empty() {
+                inputs.push(TrackerInput::Tick);
+            }
+        }
+    }
+
+    fn take(&mut self, event: Event, inputs: &mut Vec<TrackerInput>) {
+        match event {
+            Event::Heard { process, attempt, heard } => self.take_heard(process, attempt, heard, inputs),
+            Event::Registered(Ok(answer)) => {
+                self.cluster = ClusterId(answer.cluster_id);
+                tracing::info!(worker = self.hello.name, id = answer.worker, "registered");
+                self.away = false;
+                let interval = Span::from_ms(answer.interval_ms.into());
+                inputs.push(TrackerInput::Registered { worker: WorkerId(answer.worker), interval });
+            }
+            Event::Registered(Err(status)) => {
+                self.note_away(&status);
+                inputs.push(TrackerInput::RegisterFailed);
+            }
+            Event::Answered { seq, answer: Ok(answer) } => {
+                self.away = false;
+                let directives = answer.directives.into_iter().filter_map(directive).collect();
+                let interval = Span::from_ms(answer.interval_ms.into());
+                inputs.push(TrackerInput::Answer { seq, response_id: answer.response_id, interval, directives });
+            }
+            Event::Answered { seq, answer: Err(status) } => {
+                if status.code() == Code::NotFound {
+                    inputs.push(TrackerInput::Unknown { seq });
+                } else {
+                    // A superseded report ends this way too; that is no trouble.
+                    if status.code() != Code::Aborted && status.code() != Code::Cancelled {
+                        self.note_away(&status);
+                    }
+                    inputs.push(TrackerInput::HeartbeatFailed { seq });
+                }
+            }
+            Event::JobFile { job, file: Ok(file) } => {
+                let task_timeout = Span::from_ms(file.spec.conf.task_timeout_ms);
+                let reuse_tasks = file.spec.conf.reuse_tasks;
+                self.jobs.put(Arc::new(file));
+                inputs.push(TrackerInput::JobKnown { job, task_timeout, reuse_tasks });
+            }
+            Event::JobFile { job, file: Err(error) } => {
+                tracing::warn!(job = self.cluster.job(job), error = format!("{error:#}"), "no file of a job");
+                inputs.push(TrackerInput::JobUnavailable { job });
+            }
+            Event::Drain => inputs.push(TrackerInput::Drain),
+            Event::Stop => inputs.push(TrackerInput::Stop),
+        }
+    }
+
+    /// Says once that the master is away, not at each try.
+    fn note_away(&mut self, status: &Status) {
+        if !self.away {
+            self.away = true;
+            tracing::warn!(master = self.config.master, reason = status.message(), "the master cannot be reached; trying again");
+        }
+    }
+
+    fn take_heard(&mut self, process: u32, attempt: AttemptId, heard: Heard, inputs: &mut Vec<TrackerInput>) {
+        if matches!(heard, Heard::Gone | Heard::Ended { process_alive: false, .. }) {
+            self.processes.remove(&process);
+        }
+        let extra = self.extras.entry(attempt).or_default();
+        match heard {
+            Heard::Status { phase, progress, counters, message } => {
+                extra.counters = counters.or(extra.counters.take());
+                extra.message = message.or(extra.message.take());
+                inputs.push(TrackerInput::Progress { attempt, phase, progress });
+            }
+            Heard::FetchFailure(map) => inputs.push(TrackerInput::FetchFailure { attempt, map }),
+            Heard::CommitPending => inputs.push(TrackerInput::CommitPending { attempt }),
+            Heard::Ended { ok, process_alive, mut end, counters } => {
+                if extra.timed_out && !ok {
+                    let seconds = self.jobs.get(&self.cluster.job(attempt.job)).map_or(0, |job| job.spec.conf.task_timeout_ms / 1_000);
+                    end.diagnostics = format!("failed to report progress for {seconds} seconds (mapred.task.timeout); killed");
+                }
+                extra.end = Some(*end);
+                extra.counters = Some(counters);
+                inputs.push(TrackerInput::Ended { attempt, ok, process_alive });
+            }
+            Heard::Gone => inputs.push(TrackerInput::ProcessGone { process }),
+        }
+    }
+
+    fn carry_out(&mut self, effect: TrackerEffect, inputs: &mut Vec<TrackerInput>) {
+        match effect {
+            TrackerEffect::Register { incarnation } => self.register(incarnation),
+            TrackerEffect::Report { seq } => self.send_report(seq),
+            TrackerEffect::FetchJob { job } => {
+                let (link, inbox) = (self.link.clone(), self.inbox.clone());
+                self.link.spawn(async move {
+                    let file = link.job_file(job).await;
+                    let _ = inbox.send(Event::JobFile { job, file });
+                });
+            }
+            TrackerEffect::Start { attempt, process, reused } => self.start(attempt, process, reused, inputs),
+            TrackerEffect::Terminate { attempt, cause } => {
+                if cause == StopCause::Timeout {
+                    self.extras.entry(attempt).or_default().timed_out = true;
+                }
+                self.with_process(attempt, Process::terminate);
+            }
+            TrackerEffect::Kill { attempt } => self.with_process(attempt, Process::kill),
+            TrackerEffect::GrantCommit { attempt } => self.with_process(attempt, |process| {
+                process.say(&howdah_task::umbilical::ToTask::CommitGranted);
+            }),
+            TrackerEffect::Finished { attempt, state } => self.on_finished(attempt, state),
+            TrackerEffect::Retire { process } => {
+                if let Some(process) = self.processes.remove(&process) {
+                    process.say(&howdah_task::umbilical::ToTask::Exit);
+                }
+            }
+            TrackerEffect::ForgetJob { job } => self.forget(job),
+            TrackerEffect::NoSlot { attempt } => {
+                tracing::debug!(attempt = self.cluster.attempt(attempt), "launch without a free slot left for later");
+            }
+            TrackerEffect::Stopped => {}
+        }
+    }
+
+    fn with_process(&self, attempt: AttemptId, act: impl FnOnce(&Process)) {
+        let process = self.extras.get(&attempt).and_then(|extra| self.processes.get(&extra.process));
+        if let Some(process) = process {
+            act(process);
+        }
+    }
+
+    fn register(&self, incarnation: u64) {
+        let request = v1::RegisterRequest { incarnation, ..self.hello.clone() };
+        let (link, inbox) = (self.link.clone(), self.inbox.clone());
+        self.link.spawn(async move {
+            let answer = link.register(request).await;
+            let _ = inbox.send(Event::Registered(answer));
+        });
+    }
+
+    fn send_report(&mut self, seq: u32) {
+        let sample = self.vitals.get();
+        let healthy = sample.vitals.disk_free_kib >= self.config.min_free_disk_bytes / 1_024;
+        let report = self.tracker.report(sample.vitals, healthy);
+        let held: HashSet<AttemptId> = report.attempts.iter().map(|status| status.attempt).collect();
+        self.extras.retain(|attempt, _| held.contains(attempt));
+        let mut request = v1::HeartbeatRequest::from(&report);
+        if let Some(vitals) = &mut request.vitals {
+            vitals.core_use_parts = sample.core_use_parts;
+        }
+        for (wire, status) in request.attempts.iter_mut().zip(&report.attempts) {
+            let Some(extra) = self.extras.get_mut(&status.attempt) else { continue };
+            if status.state.is_final() {
+                // Kept until the report is acknowledged.
+                wire.end = extra.end.clone();
+                wire.counters = extra.counters.as_ref().map(v1::Counters::from);
+            } else {
+                wire.counters = extra.counters.take().as_ref().map(v1::Counters::from);
+            }
+            wire.message = extra.message.take().unwrap_or_default();
+        }
+        let (link, inbox) = (self.link.clone(), self.inbox.clone());
+        self.link.spawn(async move {
+            let answer = link.heartbeat(request).await;
+            let _ = inbox.send(Event::Answered { seq, answer });
+        });
+    }
+
+    fn start(&mut self, attempt: AttemptId, number: u32, reused: bool, inputs: &mut Vec<TrackerInput>) {
+        let Some(job) = self.jobs.get(&self.cluster.job(attempt.job)) else {
+            inputs.push(TrackerInput::Ended { attempt, ok: false, process_alive: false });
+            return;
+        };
+        let assignment = Assignment { cluster: self.cluster, attempt, job };
+        let extra = self.extras.entry(attempt).or_default();
+        extra.process = number;
+        let process = if reused {
+            let given = self.processes.get(&number).filter(|process| process.give(&self.surroundings, assignment));
+            let Some(process) = given else {
+                let diagnostics = "the process kept for this job's attempts ended just before this one".to_owned();
+                extra.end = Some(v1::AttemptEnd { diagnostics, ..v1::AttemptEnd::default() });
+                inputs.push(TrackerInput::Ended { attempt, ok: false, process_alive: false });
+                return;
+            };
+            process.clone()
+        } else {
+            let process = Process::new();
+            let inbox = self.inbox.clone();
+            let hear = move |attempt, heard| {
+                let _ = inbox.send(Event::Heard { process: number, attempt, heard });
+            };
+            start(self.surroundings.clone(), process.clone(), assignment, Box::new(hear));
+            self.processes.insert(number, process.clone());
+            process
+        };
+        if attempt.kind == TaskKind::Reduce {
+            self.map_events.follow(&self.link, self.cluster, attempt, process);
+        }
+    }
+
+    fn on_finished(&mut self, attempt: AttemptId, state: AttemptState) {
+        let extra = self.extras.entry(attempt).or_default();
+        if extra.end.is_none() {
+            let diagnostics = if state == AttemptState::Failed { "the job's file could not be fetched" } else { "" };
+            extra.end = Some(v1::AttemptEnd { diagnostics: diagnostics.to_owned(), ..v1::AttemptEnd::default() });
+        }
+        let attempt = self.cluster.attempt(attempt);
+        tracing::debug!(attempt, state = state.name(), "attempt ended");
+    }
+
+    fn forget(&mut self, job: JobId) {
+        self.map_events.forget(job);
+        self.jobs.forget(&self.cluster.job(job));
+        let path = self.surroundings.directory.local_job(self.cluster, job);
+        self.link.spawn(async move {
+            if let Err(error) = tokio::fs::remove_dir_all(&path).await
+                && error.kind() != std::io::ErrorKind::NotFound
+            {
+                tracing::warn!(path = %path.display(), %error, "failed to delete a job's files");
+            }
+        });
+    }
+}
+
+/// A directive off the wire; `None` for one that this version does not know.
+fn directive(wire: v1::Directive) -> Option<Directive> {
+    use v1::directive::Kind;
+    match wire.kind? {
+        Kind::Launch(launch) => Some(Directive::Launch(launch.attempt?.try_into().ok()?)),
+        Kind::Kill(kill) => Some(Directive::Kill(kill.attempt?.try_into().ok()?)),
+        Kind::Commit(attempt) => Some(Directive::Commit(attempt.try_into().ok()?)),
+        Kind::ForgetJob(job) => Some(Directive::ForgetJob(JobId(job))),
+        Kind::Reinit(_) => Some(Directive::Reinit),
+    }
+}

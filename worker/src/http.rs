@@ -1,0 +1,124 @@
+//! The worker's HTTP server: map output for reduces, logs for people.
+//!
+//! ```text
+//! GET /shuffle/<job>/<map attempt>/<partition>     with the job's token in x-howdah-token
+//! GET /logs/<attempt>/<stdout|stderr|syslog>?tail=<bytes>
+//! ```
+//!
+//! A request names ids, never a path: paths are made from the parsed ids.
+
+use std::io::SeekFrom;
+use std::path::Path;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path as UrlPath, RawQuery, State};
+use axum::http::{HeaderMap, Response, StatusCode, header};
+use axum::routing::get;
+use howdah_shared::job::{AttemptId, ClusterId};
+use tokio::io::{AsyncReadExt, AsyncSeekExt};
+use tokio_util::io::ReaderStream;
+
+use crate::directory::Directory;
+use crate::jobs::Jobs;
+
+/// Read in pieces of this size; a transfer holds one at a time.
+const PIECE_BYTES: usize = 128 << 10;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Shelf {
+    pub(crate) directory: Directory,
+    pub(crate) jobs: Jobs,
+}
+
+pub(crate) fn router(shelf: Shelf) -> Router {
+    Router::new()
+        .route("/shuffle/{job}/{attempt}/{partition}", get(shuffle))
+        .route("/logs/{attempt}/{file}", get(logs))
+        .with_state(shelf)
+}
+
+type Answer = Result<Response<Body>, (StatusCode, String)>;
+
+fn no(code: StatusCode, text: impl Into<String>) -> (StatusCode, String) {
+    (code, text.into() + "\n")
+}
+
+async fn shuffle(
+    State(shelf): State<Shelf>,
+    UrlPath((job, attempt, partition)): UrlPath<(String, String, u32)>,
+    headers: HeaderMap,
+) -> Answer {
+    let token = headers.get("x-howdah-token").and_then(|value| value.to_str().ok()).unwrap_or("");
+    let file = shelf.jobs.get(&job).ok_or_else(|| no(StatusCode::NOT_FOUND, format!("no job `{job}` here")))?;
+    if !same(token.as_bytes(), file.token.as_bytes()) {
+        return Err(no(StatusCode::FORBIDDEN, format!("wrong token for job `{job}`")));
+    }
+    let Some((cluster, id)) = parse_attempt(&attempt).filter(|(cluster, id)| cluster.job(id.job) == job) else {
+        return Err(no(StatusCode::BAD_REQUEST, format!("`{attempt}` is no attempt of job `{job}`")));
+    };
+    let directory = shelf.directory.local(cluster, id);
+    let (index, data) = (directory.join("file.out.index"), directory.join("file.out"));
+    let place = tokio::task::spawn_blocking(move || howdah_task::find_segment(&index, partition)).await;
+    let place = place.map_err(|error| no(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    let place = place.map_err(|error| no(StatusCode::NOT_FOUND, format!("no output of `{attempt}`: {error}")))?;
+    range(&data, place.offset, place.length).await
+}
+
+async fn logs(
+    State(shelf): State<Shelf>,
+    UrlPath((attempt, file)): UrlPath<(String, String)>,
+    RawQuery(query): RawQuery,
+) -> Answer {
+    let Some((cluster, id)) = parse_attempt(&attempt) else {
+        return Err(no(StatusCode::BAD_REQUEST, format!("`{attempt}` is no attempt id")));
+    };
+    if !["stdout", "stderr", "syslog"].contains(&file.as_str()) {
+        return Err(no(StatusCode::NOT_FOUND, format!("no log `{file}`, expected stdout, stderr or syslog")));
+    }
+    let tail = query.as_deref().and_then(|query| query.strip_prefix("tail=")).and_then(|n| n.parse().ok()).unwrap_or(0);
+    let path = shelf.directory.logs(cluster, id).join(&file);
+    let length = tokio::fs::metadata(&path).await.map(|meta| meta.len());
+    let length = length.map_err(|_| no(StatusCode::NOT_FOUND, format!("no `{file}` of `{attempt}` here")))?;
+    let wanted = if tail == 0 { length } else { length.min(tail) };
+    range(&path, length - wanted, wanted).await
+}
+
+async fn range(path: &Path, offset: u64, length: u64) -> Answer {
+    let gone = |error: std::io::Error| no(StatusCode::NOT_FOUND, error.to_string());
+    let mut file = tokio::fs::File::open(path).await.map_err(gone)?;
+    file.seek(SeekFrom::Start(offset)).await.map_err(gone)?;
+    let stream = ReaderStream::with_capacity(file.take(length), PIECE_BYTES);
+    Response::builder()
+        .header(header::CONTENT_TYPE, "application/octet-stream")
+        .header(header::CONTENT_LENGTH, length)
+        .body(Body::from_stream(stream))
+        .map_err(|error| no(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
+}
+
+/// An attempt id of any cluster: logs outlive the master's run.
+fn parse_attempt(text: &str) -> Option<(ClusterId, AttemptId)> {
+    let cluster = text.strip_prefix("attempt_")?.split('_').next()?;
+    let cluster = ClusterId(cluster.bytes().all(|b| b.is_ascii_digit()).then(|| cluster.parse().ok()).flatten()?);
+    let id = cluster.parse_attempt(text).ok()?;
+    // Only the canonical form: `0001`, not `1`.
+    (cluster.attempt(id) == text).then_some((cluster, id))
+}
+
+/// Takes as long for a wrong token as for the right one.
+fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |different, (x, y)| different | (x ^ y)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_canonical_attempt_ids_become_paths() {
+        assert!(parse_attempt("attempt_202611201200_0001_m_000005_0").is_some());
+        for text in ["attempt_../etc", "attempt_1_1_m_1_0", "attempt__0001_m_000001_0", "attempt_1_0001_m_000001_0/.."] {
+            assert!(parse_attempt(text).is_none(), "{text}");
+        }
+    }
+}

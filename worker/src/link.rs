@@ -1,0 +1,71 @@
+//! The worker's calls to the master.
+
+use std::future::Future;
+use std::time::Duration;
+
+use anyhow::Context;
+use howdah_proto::v1;
+use howdah_proto::v1::worker_service_client::WorkerServiceClient;
+use howdah_shared::job::{JobFile, JobId};
+use tokio::runtime::Handle;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Status, Streaming};
+
+/// A job file may be large: a hundred thousand splits take some twenty megabytes.
+const MAX_MESSAGE_BYTES: usize = 256 << 20;
+
+/// A connection that makes and mends itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    client: WorkerServiceClient<Channel>,
+    runtime: Handle,
+}
+
+impl Link {
+    /// Nothing is sent yet. Must be called in the runtime that is to carry the calls.
+    pub(crate) fn new(master: &str) -> anyhow::Result<Link> {
+        let endpoint = Endpoint::from_shared(format!("http://{master}"))
+            .with_context(|| format!("setting `master`: `{master}` is no address, expected host:port"))?
+            .connect_timeout(Duration::from_secs(5))
+            .tcp_nodelay(true)
+            // A master that froze or whose host is gone must not hold a parked heartbeat for ever.
+            .http2_keep_alive_interval(Duration::from_secs(10))
+            .keep_alive_timeout(Duration::from_secs(20))
+            .keep_alive_while_idle(true);
+        let client = WorkerServiceClient::new(endpoint.connect_lazy()).max_decoding_message_size(MAX_MESSAGE_BYTES);
+        Ok(Link { client, runtime: Handle::current() })
+    }
+
+    /// Runs a future on the link's runtime.
+    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
+        self.runtime.spawn(future);
+    }
+
+    pub(crate) async fn register(&self, request: v1::RegisterRequest) -> Result<v1::RegisterResponse, Status> {
+        let call = self.client.clone();
+        let answer = tokio::time::timeout(Duration::from_secs(30), async move { { call }.register(request).await }).await;
+        answer.map_err(|_| Status::deadline_exceeded("the master did not answer for 30 s"))?.map(tonic::Response::into_inner)
+    }
+
+    pub(crate) async fn heartbeat(&self, request: v1::HeartbeatRequest) -> Result<v1::HeartbeatResponse, Status> {
+        self.client.clone().heartbeat(request).await.map(tonic::Response::into_inner)
+    }
+
+    pub(crate) async fn job_file(&self, job: JobId) -> anyhow::Result<JobFile> {
+        let request = v1::GetJobFileRequest { job: job.0 };
+        let answer = self.client.clone().get_job_file(request).await.context("fetch the job's file")?;
+        serde_json::from_slice(&answer.into_inner().json).context("read the job's file")
+    }
+
+    pub(crate) async fn map_events(&self, job: JobId, from: u64) -> Result<Streaming<v1::MapEventsResponse>, Status> {
+        let request = v1::MapEventsRequest { job: job.0, from };
+        self.client.clone().map_events(request).await.map(tonic::Response::into_inner)
+    }
+
+    /// Best effort: a master that is away will notice by itself.
+    pub(crate) async fn goodbye(&self, worker: u32, incarnation: u64) {
+        let call = self.client.clone();
+        let request = v1::GoodbyeRequest { worker, incarnation };
+        let _ = tokio::time::timeout(Duration::from_secs(2), async move { { call }.goodbye(request).await }).await;
+    }
+}

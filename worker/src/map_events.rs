@@ -1,0 +1,118 @@
+//! The map outputs of jobs with reduces on this worker, as they appear and vanish at the master.
+//!
+//! One stream per job fills a log; each reduce follows the log at its own pace with a thread that may block on
+//! a task that is slow to read.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use howdah_proto::v1;
+use howdah_shared::job::{AttemptId, ClusterId, JobId};
+use howdah_task::umbilical::{MapEvent, ToTask};
+
+use crate::link::Link;
+use crate::process::Process;
+
+/// Events in one message to a task.
+const BATCH: usize = 1_000;
+
+/// The logs by job.
+#[derive(Default)]
+pub(crate) struct MapEvents {
+    jobs: HashMap<JobId, Arc<Log>>,
+}
+
+#[derive(Default)]
+struct Log {
+    state: Mutex<LogState>,
+    grown: Condvar,
+}
+
+#[derive(Default)]
+struct LogState {
+    events: Vec<MapEvent>,
+    closed: bool,
+}
+
+impl MapEvents {
+    /// Lets a reduce's process follow its job's events.
+    pub(crate) fn follow(&mut self, link: &Link, cluster: ClusterId, attempt: AttemptId, process: Arc<Process>) {
+        let log = self.jobs.entry(attempt.job).or_insert_with(|| {
+            let log = Arc::new(Log::default());
+            link.spawn(fill(link.clone(), cluster, attempt.job, log.clone()));
+            log
+        });
+        let log = log.clone();
+        let started = std::thread::Builder::new().name("map-events".to_owned()).stack_size(256 << 10);
+        if started.spawn(move || forward(&log, &process)).is_err() {
+            tracing::error!(?attempt, "no thread could be started for a reduce's map events");
+        }
+    }
+
+    /// The job is over here.
+    pub(crate) fn forget(&mut self, job: JobId) {
+        if let Some(log) = self.jobs.remove(&job) {
+            log.state.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+            log.grown.notify_all();
+        }
+    }
+}
+
+/// Reads the master's stream into the log, from where the log ends after each break.
+async fn fill(link: Link, cluster: ClusterId, job: JobId, log: Arc<Log>) {
+    loop {
+        let from = {
+            let state = log.state.lock().unwrap_or_else(PoisonError::into_inner);
+            if state.closed {
+                return;
+            }
+            state.events.len() as u64
+        };
+        if let Ok(mut stream) = link.map_events(job, from).await {
+            while let Ok(Some(answer)) = stream.message().await {
+                let events = answer.events.into_iter().filter_map(|event| domain(cluster, event));
+                let mut state = log.state.lock().unwrap_or_else(PoisonError::into_inner);
+                state.events.extend(events);
+                if state.closed {
+                    return;
+                }
+                drop(state);
+                log.grown.notify_all();
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
+fn domain(cluster: ClusterId, event: v1::MapEvent) -> Option<MapEvent> {
+    let attempt = AttemptId::try_from(event.attempt?).ok()?;
+    let address = (!event.address.is_empty()).then_some(event.address);
+    Some(MapEvent { map: event.map, attempt: cluster.attempt(attempt), address })
+}
+
+fn forward(log: &Log, process: &Process) {
+    let mut sent = 0;
+    loop {
+        let batch = {
+            let mut state = log.state.lock().unwrap_or_else(PoisonError::into_inner);
+            while state.events.len() == sent && !state.closed {
+                // The time limit is for a reduce that ends while no events come.
+                let (again, _) =
+                    log.grown.wait_timeout(state, Duration::from_secs(1)).unwrap_or_else(PoisonError::into_inner);
+                state = again;
+                if process.is_gone() {
+                    return;
+                }
+            }
+            if state.closed {
+                return;
+            }
+            state.events[sent..].iter().take(BATCH).cloned().collect::<Vec<_>>()
+        };
+        sent += batch.len();
+        if !process.say(&ToTask::MapEvents { events: batch }) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! The keeper of one process: starts it, hears it, buries it.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use howdah_proto::v1;
+use howdah_shared::job::counters::{Counters, FRAMEWORK};
+use howdah_shared::job::{AttemptId, Phase, TaskKind};
+use howdah_task::umbilical::{FromTask, ToTask};
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, waitid};
+use nix::unistd::Pid;
+use wait4::Wait4;
+
+use super::{Assignment, Hear, Heard, PATIENCE, Process, State, Surroundings, command_of, send, spec};
+use crate::cgroup::AttemptGroup;
+
+/// Bytes of standard error that a failed attempt's report carries.
+const TAIL_BYTES: u64 = 4_096;
+
+/// Starts a keeper for a new process.
+pub(crate) fn start(surroundings: Arc<Surroundings>, process: Arc<Process>, first: Assignment, hear: Hear) {
+    let attempt = first.attempt;
+    let body = {
+        let process = process.clone();
+        move || Keeper { surroundings, process, hear, current: Running::new(first) }.run()
+    };
+    if std::thread::Builder::new().name("keeper".to_owned()).stack_size(256 << 10).spawn(body).is_err() {
+        // The driver learns it from the process being gone when it looks for it; the launch then expires.
+        tracing::error!(?attempt, "no thread could be started for an attempt");
+        *process.lock() = State::Gone;
+    }
+}
+
+/// Directories for an attempt in a process that exists. Its standard streams stay where they are, so the new
+/// log directory points there.
+pub(super) fn prepare_reused(surroundings: &Surroundings, assignment: &Assignment) {
+    let (cluster, attempt) = (assignment.cluster, assignment.attempt);
+    let logs = surroundings.directory.logs(cluster, attempt);
+    let _ = fs::create_dir_all(surroundings.directory.local(cluster, attempt));
+    let _ = fs::create_dir_all(logs);
+}
+
+struct Keeper {
+    surroundings: Arc<Surroundings>,
+    process: Arc<Process>,
+    hear: Hear,
+    current: Running,
+}
+
+/// The attempt that the process runs now.
+struct Running {
+    assignment: Assignment,
+    started_ms: u64,
+    began: Instant,
+    phase: Phase,
+    shuffle_done_ms: u64,
+    sort_done_ms: u64,
+    /// What the attempt said of its end, before its process ended.
+    said: Option<(bool, String, Counters)>,
+    /// The newest counters it sent.
+    counters: Counters,
+}
+
+impl Running {
+    fn new(assignment: Assignment) -> Running {
+        Running {
+            assignment,
+            started_ms: wall_ms(),
+            began: Instant::now(),
+            phase: Phase::Starting,
+            shuffle_done_ms: 0,
+            sort_done_ms: 0,
+            said: None,
+            counters: Counters::default(),
+        }
+    }
+
+    fn attempt(&self) -> AttemptId {
+        self.assignment.attempt
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        if phase > Phase::Shuffle && self.shuffle_done_ms == 0 {
+            self.shuffle_done_ms = wall_ms();
+        }
+        if phase > Phase::Sort && self.sort_done_ms == 0 {
+            self.sort_done_ms = wall_ms();
+        }
+        self.phase = phase;
+    }
+
+    /// What is known of its end whatever way it came.
+    fn end(&self) -> v1::AttemptEnd {
+        let reduce = self.attempt().kind == TaskKind::Reduce;
+        v1::AttemptEnd {
+            started_ms_epoch: self.started_ms,
+            shuffle_done_ms_epoch: if reduce { self.shuffle_done_ms } else { 0 },
+            sort_done_ms_epoch: if reduce { self.sort_done_ms } else { 0 },
+            // From the monotonic clock, so that a step of the wall clock cannot make a duration negative.
+            finished_ms_epoch: self.started_ms + self.began.elapsed().as_millis() as u64,
+            ..v1::AttemptEnd::default()
+        }
+    }
+}
+
+impl Keeper {
+    fn run(mut self) {
+        match self.bear() {
+            Ok((child, socket, cgroup)) => {
+                self.listen(&socket);
+                self.bury(child, cgroup);
+            }
+            Err(problem) => {
+                *self.process.lock() = State::Gone;
+                let end = v1::AttemptEnd { diagnostics: problem, ..self.current.end() };
+                let heard = Heard::Ended {
+                    ok: false,
+                    process_alive: false,
+                    end: Box::new(end),
+                    counters: Counters::default(),
+                };
+                (self.hear)(self.current.attempt(), heard);
+            }
+        }
+    }
+
+    /// Starts the process and hands it its attempt.
+    fn bear(&self) -> Result<(Child, Arc<UnixStream>, Option<Arc<AttemptGroup>>), String> {
+        let Assignment { cluster, attempt, job } = &self.current.assignment;
+        let local = self.surroundings.directory.local(*cluster, *attempt);
+        let logs = self.surroundings.directory.logs(*cluster, *attempt);
+        let made = |path: &Path| {
+            fs::create_dir_all(path).map_err(|error| format!("create directory `{}`: {error}", path.display()))
+        };
+        made(&local)?;
+        made(&logs)?;
+        let log = |name: &str| {
+            let path = logs.join(name);
+            File::create(&path).map_err(|error| format!("create log file `{}`: {error}", path.display()))
+        };
+        let (ours, theirs) = UnixStream::pair().map_err(|error| format!("create the umbilical: {error}"))?;
+        ours.set_write_timeout(Some(PATIENCE)).map_err(|error| format!("set up the umbilical: {error}"))?;
+        let (program, args) = command_of(&self.surroundings, job);
+        let name = cluster.attempt(*attempt);
+        let mut command = Command::new(&program);
+        command
+            .args(args)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(log("stdout")?)
+            .stderr(log("stderr")?)
+            .current_dir(&local)
+            .env("HOWDAH_LOG_DIR", &logs)
+            .env("HOWDAH_ATTEMPT", &name)
+            .process_group(0);
+        let child = command.spawn().map_err(|error| format!("start `{}`: {error}", program.display()))?;
+        drop(command);
+        let cgroup = match &self.surroundings.cgroups {
+            Some(cgroups) => {
+                let group = cgroups.make(&name).and_then(|group| group.add(child.id()).map(|()| group));
+                Some(Arc::new(group.map_err(|error| format!("put the attempt into a control group: {error}"))?))
+            }
+            None => None,
+        };
+        let socket = Arc::new(ours);
+        let group = Pid::from_raw(child.id() as i32);
+        let alive = State::Alive {
+            group,
+            socket: socket.clone(),
+            cgroup: cgroup.clone(),
+            current: self.current.assignment.clone(),
+        };
+        let before = std::mem::replace(&mut *self.process.lock(), alive);
+        if matches!(before, State::Unborn { doomed: true }) {
+            self.process.kill();
+        }
+        // If it does not listen, its end says why.
+        let _ = send(&socket, &ToTask::Run(Box::new(spec::task_spec(&self.surroundings, &self.current.assignment))));
+        Ok((child, socket, cgroup))
+    }
+
+    /// Hears the process until it closes its end.
+    fn listen(&mut self, socket: &UnixStream) {
+        let mut lines = BufReader::with_capacity(4 << 10, socket);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match lines.read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+            match serde_json::from_slice::<FromTask>(&line) {
+                Ok(message) => self.on_message(message),
+                Err(error) => {
+                    let text = format!("the attempt's process sent a message that is not one: {error}");
+                    self.current.said.get_or_insert((false, text, Counters::default()));
+                    self.process.kill();
+                    return;
+                }
+            }
+        }
+    }
+
+    fn on_message(&mut self, message: FromTask) {
+        if self.current.said.is_some() && !self.take_next() {
+            return;
+        }
+        let attempt = self.current.attempt();
+        match message {
+            FromTask::Status { phase, progress, counters, message } => {
+                self.current.enter(phase);
+                if let Some(counters) = &counters {
+                    self.current.counters = counters.clone();
+                }
+                (self.hear)(attempt, Heard::Status { phase, progress, counters, message });
+            }
+            FromTask::FetchFailure { attempt: map, message } => {
+                tracing::warn!(?attempt, map, message, "map output could not be fetched");
+                if let Ok(map) = self.current.assignment.cluster.parse_attempt(&map) {
+                    (self.hear)(attempt, Heard::FetchFailure(map));
+                }
+            }
+            FromTask::CommitPending => (self.hear)(attempt, Heard::CommitPending),
+            FromTask::Done { counters } => self.on_said(true, String::new(), counters),
+            FromTask::Failed { message, counters } => self.on_said(false, message, counters),
+        }
+    }
+
+    /// The attempt is over by its own account. A process for one attempt is about to exit and is waited for,
+    /// so that its exit and cost belong to the report; a reusable one is reported at once.
+    fn on_said(&mut self, ok: bool, message: String, counters: Counters) {
+        if self.current.assignment.job.spec.conf.reuse_tasks != 1 && ok {
+            self.current.enter(Phase::Reduce);
+            let mut end = self.current.end();
+            end.exit_code = Some(0);
+            end.cpu_us = counters.get(FRAMEWORK, "CPU time spent (ms)").max(0) as u64 * 1_000;
+            end.peak_memory_kib = peak_kib(&counters);
+            self.clear_local(ok);
+            self.current.said = Some((ok, message, counters.clone()));
+            let heard = Heard::Ended { ok, process_alive: true, end: Box::new(end), counters };
+            (self.hear)(self.current.attempt(), heard);
+        } else {
+            self.current.said = Some((ok, message, counters));
+        }
+    }
+
+    /// Moves on to the attempt that the driver gave the process; false when there is none.
+    fn take_next(&mut self) -> bool {
+        let next = match &*self.process.lock() {
+            State::Alive { current, .. } if current.attempt != self.current.attempt() => current.clone(),
+            _ => return false,
+        };
+        self.current = Running::new(next);
+        true
+    }
+
+    /// Waits for the end, kills what is left of the group while its number is still ours, then reaps.
+    fn bury(mut self, mut child: Child, cgroup: Option<Arc<AttemptGroup>>) {
+        let pid = Pid::from_raw(child.id() as i32);
+        while let Err(nix::errno::Errno::EINTR) = waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {}
+        let used = {
+            let mut state = self.process.lock();
+            let _ = killpg(pid, Signal::SIGKILL);
+            *state = State::Gone;
+            child.wait4()
+        };
+        // The driver may have given it another attempt that it did not live to speak of.
+        let next = self.current.said.is_some() && self.take_next();
+        if !next && self.reported_alive() {
+            (self.hear)(self.current.attempt(), Heard::Gone);
+        } else {
+            let (status, mut cpu_us, rss_kib) = match used {
+                Ok(used) => {
+                    let cpu = used.rusage.utime + used.rusage.stime;
+                    (Some(used.status), cpu.as_micros() as u64, used.rusage.maxrss / 1_024)
+                }
+                Err(error) => {
+                    tracing::warn!(attempt = ?self.current.attempt(), %error, "an attempt's process could not be reaped");
+                    (None, 0, 0)
+                }
+            };
+            let mut peak = 0;
+            if let Some(cgroup) = &cgroup {
+                cpu_us = cgroup.cpu_us().unwrap_or(cpu_us);
+                peak = cgroup.peak_kib().unwrap_or(0);
+            }
+            self.current.enter(Phase::Reduce);
+            self.report_end(status, cpu_us, peak, rss_kib);
+        }
+        if let Some(group) = cgroup.and_then(Arc::into_inner) {
+            group.remove();
+        }
+    }
+
+    /// Whether the end of the current attempt has already been reported, with the process alive.
+    fn reported_alive(&self) -> bool {
+        let reusable = self.current.assignment.job.spec.conf.reuse_tasks != 1;
+        reusable && self.current.said.as_ref().is_some_and(|said| said.0)
+    }
+
+    fn report_end(&mut self, status: Option<std::process::ExitStatus>, cpu_us: u64, peak_kib_cgroup: u64, rss_kib: u64) {
+        let said = self.current.said.take();
+        let exit_code = status.and_then(|status| status.code());
+        let signal = status.and_then(|status| status.signal());
+        let ok = said.as_ref().is_some_and(|said| said.0) && exit_code == Some(0);
+        let (_, message, counters) = said.unwrap_or((false, String::new(), self.current.counters.clone()));
+        let mut end = v1::AttemptEnd { exit_code, signal, cpu_us, ..self.current.end() };
+        // The process's own figure first: the kernel's maximum is inherited from whoever started the process.
+        let own = peak_kib(&counters);
+        end.peak_memory_kib = [peak_kib_cgroup, own, rss_kib].into_iter().find(|&kib| kib > 0).unwrap_or(0);
+        if !ok {
+            end.diagnostics = diagnosis(&message, exit_code, signal);
+            let Assignment { cluster, attempt, .. } = &self.current.assignment;
+            end.stderr_tail = tail(&self.surroundings.directory.logs(*cluster, *attempt).join("stderr"));
+        }
+        self.clear_local(ok);
+        let heard = Heard::Ended { ok, process_alive: false, end: Box::new(end), counters };
+        (self.hear)(self.current.attempt(), heard);
+    }
+
+    /// A finished map's output stays for the shuffle; everything else goes.
+    fn clear_local(&self, ok: bool) {
+        let Assignment { cluster, attempt, job } = &self.current.assignment;
+        if ok && attempt.kind == TaskKind::Map && job.spec.n_reduces > 0 {
+            return;
+        }
+        let local = self.surroundings.directory.local(*cluster, *attempt);
+        if let Err(error) = fs::remove_dir_all(&local)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(path = %local.display(), %error, "failed to delete an attempt's files");
+        }
+    }
+}
+
+fn peak_kib(counters: &Counters) -> u64 {
+    counters.get(FRAMEWORK, "Physical memory (bytes) snapshot").max(0) as u64 / 1_024
+}
+
+/// The probable cause in one or a few lines.
+fn diagnosis(message: &str, exit_code: Option<i32>, signal: Option<i32>) -> String {
+    let process = match (exit_code, signal) {
+        (_, Some(number)) => {
+            let name = Signal::try_from(number).map_or("unknown signal", Signal::as_str);
+            format!("process was killed by signal {number} ({name})")
+        }
+        (Some(0), None) if message.is_empty() => "process exited with code 0 before its attempt was done".to_owned(),
+        (Some(code), None) => format!("process exited with code {code}"),
+        (None, None) => "process ended in an unknown way".to_owned(),
+    };
+    if message.is_empty() { process } else { message.to_owned() }
+}
+
+/// The last bytes of a file as text; empty when there is none.
+fn tail(path: &Path) -> String {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
+pub(crate) fn wall_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}

@@ -1,0 +1,153 @@
+//! An attempt is a process in its own process group, with a socket as its standard input.
+//!
+//! Each process has a keeper, a thread that starts it, hears it and buries it. The driver holds a [`Process`]
+//! to signal it and to speak to it. A process is reaped only after its whole group was killed, while its id
+//! is still its own: a signal can never reach a stranger.
+
+mod keeper;
+mod spec;
+
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use howdah_proto::v1;
+use howdah_shared::job::counters::Counters;
+use howdah_shared::job::{AttemptId, ClusterId, JobFile, Phase, Progress};
+use howdah_task::umbilical::ToTask;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+pub(crate) use self::keeper::{start, wall_ms};
+use crate::cgroup::{AttemptGroup, Cgroups};
+use crate::directory::Directory;
+
+/// What every keeper needs.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    pub(crate) directory: Directory,
+    pub(crate) worker_name: String,
+    pub(crate) task_command: Vec<String>,
+    pub(crate) cgroups: Option<Cgroups>,
+}
+
+/// One attempt to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Assignment {
+    pub(crate) cluster: ClusterId,
+    pub(crate) attempt: AttemptId,
+    pub(crate) job: Arc<JobFile>,
+}
+
+/// What a keeper hears or sees.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    /// The attempt said how far it is.
+    Status { phase: Phase, progress: Progress, counters: Option<Counters>, message: Option<String> },
+    /// The attempt could not fetch this map attempt's output.
+    FetchFailure(AttemptId),
+    /// Its output waits for the grant.
+    CommitPending,
+    /// It is over.
+    Ended { ok: bool, process_alive: bool, end: Box<v1::AttemptEnd>, counters: Counters },
+    /// The process, waiting for another attempt, is gone.
+    Gone,
+}
+
+/// Where a keeper sends what it hears.
+pub(crate) type Hear = Box<dyn Fn(AttemptId, Heard) + Send>;
+
+/// The driver's hold on a process.
+#[derive(Debug)]
+pub(crate) struct Process {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Not started yet; it is killed at birth if `doomed`.
+    Unborn { doomed: bool },
+    Alive { group: Pid, socket: Arc<UnixStream>, cgroup: Option<Arc<AttemptGroup>>, current: Assignment },
+    Gone,
+}
+
+impl Process {
+    pub(crate) fn new() -> Arc<Process> {
+        Arc::new(Process { state: Mutex::new(State::Unborn { doomed: false }) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks the process group to end.
+    pub(crate) fn terminate(&self) {
+        self.signal(Signal::SIGTERM);
+    }
+
+    /// Ends the process group, and its control group, now.
+    pub(crate) fn kill(&self) {
+        self.signal(Signal::SIGKILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        match &mut *self.lock() {
+            State::Unborn { doomed } => *doomed = true,
+            State::Alive { group, cgroup, .. } => {
+                if let (Signal::SIGKILL, Some(cgroup)) = (signal, cgroup) {
+                    cgroup.kill();
+                }
+                // ESRCH: it has just ended; its keeper will say so.
+                let _ = killpg(*group, signal);
+            }
+            State::Gone => {}
+        }
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        matches!(*self.lock(), State::Gone)
+    }
+
+    /// Sends a message; false when the process is gone or does not listen. Waits while it is slow to read, at
+    /// most [`PATIENCE`] at a time, so the caller must be able to wait.
+    pub(crate) fn say(&self, message: &ToTask) -> bool {
+        let socket = match &*self.lock() {
+            State::Alive { socket, .. } => socket.clone(),
+            State::Unborn { .. } | State::Gone => return false,
+        };
+        send(&socket, message).is_ok()
+    }
+
+    /// Gives a waiting process another attempt; false when it is gone.
+    pub(crate) fn give(&self, surroundings: &Surroundings, assignment: Assignment) -> bool {
+        let socket = match &mut *self.lock() {
+            State::Alive { socket, current, .. } => {
+                *current = assignment.clone();
+                socket.clone()
+            }
+            State::Unborn { .. } | State::Gone => return false,
+        };
+        keeper::prepare_reused(surroundings, &assignment);
+        let run = ToTask::Run(Box::new(spec::task_spec(surroundings, &assignment)));
+        send(&socket, &run).is_ok()
+    }
+}
+
+/// How long a message may take to be read before the process counts as deaf.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn send(mut socket: &UnixStream, message: &ToTask) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    socket.write_all(&line)
+}
+
+/// The program of an attempt and its arguments.
+fn command_of(surroundings: &Surroundings, job: &JobFile) -> (PathBuf, Vec<String>) {
+    match &job.app {
+        howdah_shared::job::App::Program { path, args } => (PathBuf::from(path), args.clone()),
+        _ => (PathBuf::from(&surroundings.task_command[0]), surroundings.task_command[1..].to_vec()),
+    }
+}

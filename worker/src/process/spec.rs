@@ -1,0 +1,32 @@
+//! From a job's file to what one attempt needs of it.
+
+use howdah_shared::job::{OutputFormat, TaskKind};
+use howdah_task::umbilical::TaskSpec;
+
+use super::{Assignment, Surroundings};
+
+/// The attempt's part of the job.
+pub(super) fn task_spec(surroundings: &Surroundings, assignment: &Assignment) -> TaskSpec {
+    let Assignment { cluster, attempt, job } = assignment;
+    let writes_output = attempt.kind == TaskKind::Reduce || job.spec.n_reduces == 0;
+    let has_files = matches!(job.output, OutputFormat::Files { .. });
+    TaskSpec {
+        job: job.id.clone(),
+        attempt: cluster.attempt(*attempt),
+        kind: attempt.kind,
+        index: attempt.index,
+        number: attempt.number,
+        app: job.app.clone(),
+        properties: job.properties.clone(),
+        n_maps: job.spec.n_maps,
+        n_reduces: job.spec.n_reduces,
+        input_format: job.input_format.clone(),
+        split: (attempt.kind == TaskKind::Map).then(|| job.splits.get(attempt.index as usize).cloned()).flatten(),
+        output: job.output.clone(),
+        asks_commit: job.spec.conf.commits_output && writes_output && has_files,
+        local_dir: surroundings.directory.local(*cluster, *attempt),
+        token: job.token.clone(),
+        worker_name: surroundings.worker_name.clone(),
+        log_dir: Some(surroundings.directory.logs(*cluster, *attempt)),
+    }
+}
