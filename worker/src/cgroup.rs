@@ -32,7 +32,10 @@ impl Cgroups {
         let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or("");
         let root = Path::new(mount).join(own).join(format!("howdah-{}", std::process::id()));
         fs::create_dir_all(&root).with_context(|| {
-            format!("create control group `{}`\nhelp: run the worker in a delegated group, or set cgroups = false", root.display())
+            format!(
+                "create control group `{}`\nhelp: run the worker in a delegated group, or set cgroups = false",
+                root.display()
+            )
         })?;
         Ok(Cgroups { root })
     }

@@ -43,7 +43,7 @@ pub async fn run(config: WorkerConfig, stop: Stop) -> anyhow::Result<()> {
     let pruner = tokio::spawn(prune_logs(directory.clone(), config.userlog_retain_hours));
 
     let link = Link::new(&config.master)?;
-    let vitals = vitals::start(directory.clone(), Duration::from_millis(config.vitals_interval_ms));
+    let vitals = vitals::start(directory.clone(), Duration::from_millis(config.vitals_interval_ms))?;
     let (inbox, events) = channel();
     let watch = tokio::spawn(watch_stop(stop, inbox.clone(), Duration::from_millis(config.drain_grace_ms)));
     let surroundings = Arc::new(Surroundings {
@@ -148,9 +148,9 @@ async fn listen(config: &WorkerConfig, own: Option<std::net::IpAddr>) -> anyhow:
         Some(own) => (own, 0).into(),
         None => ([127, 0, 0, 1], 0).into(),
     };
-    TcpListener::bind(address).await.with_context(|| {
-        format!("setting `listen`: listen on {address}\nhelp: port 0 takes any free port")
-    })
+    TcpListener::bind(address)
+        .await
+        .with_context(|| format!("setting `listen`: listen on {address}\nhelp: port 0 takes any free port"))
 }
 
 fn advertised(config: &WorkerConfig, listening: SocketAddr, own: Option<std::net::IpAddr>) -> String {

@@ -202,7 +202,11 @@ impl Driver {
     fn note_away(&mut self, status: &Status) {
         if !self.away {
             self.away = true;
-            tracing::warn!(master = self.config.master, reason = status.message(), "the master cannot be reached; trying again");
+            tracing::warn!(
+                master = self.config.master,
+                reason = status.message(),
+                "the master cannot be reached; trying again"
+            );
         }
     }
 
@@ -221,8 +225,12 @@ impl Driver {
             Heard::CommitPending => inputs.push(TrackerInput::CommitPending { attempt }),
             Heard::Ended { ok, process_alive, mut end, counters } => {
                 if extra.timed_out && !ok {
-                    let seconds = self.jobs.get(&self.cluster.job(attempt.job)).map_or(0, |job| job.spec.conf.task_timeout_ms / 1_000);
-                    end.diagnostics = format!("failed to report progress for {seconds} seconds (mapred.task.timeout); killed");
+                    let seconds = self
+                        .jobs
+                        .get(&self.cluster.job(attempt.job))
+                        .map_or(0, |job| job.spec.conf.task_timeout_ms / 1_000);
+                    end.diagnostics =
+                        format!("failed to report progress for {seconds} seconds (mapred.task.timeout); killed");
                 }
                 extra.end = Some(*end);
                 extra.counters = Some(counters);

@@ -117,7 +117,8 @@ mod tests {
     #[test]
     fn only_canonical_attempt_ids_become_paths() {
         assert!(parse_attempt("attempt_202611201200_0001_m_000005_0").is_some());
-        for text in ["attempt_../etc", "attempt_1_1_m_1_0", "attempt__0001_m_000001_0", "attempt_1_0001_m_000001_0/.."] {
+        for text in ["attempt_../etc", "attempt_1_1_m_1_0", "attempt__0001_m_000001_0", "attempt_1_0001_m_000001_0/.."]
+        {
             assert!(parse_attempt(text).is_none(), "{text}");
         }
     }

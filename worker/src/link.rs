@@ -43,8 +43,11 @@ impl Link {
 
     pub(crate) async fn register(&self, request: v1::RegisterRequest) -> Result<v1::RegisterResponse, Status> {
         let call = self.client.clone();
-        let answer = tokio::time::timeout(Duration::from_secs(30), async move { { call }.register(request).await }).await;
-        answer.map_err(|_| Status::deadline_exceeded("the master did not answer for 30 s"))?.map(tonic::Response::into_inner)
+        let answer =
+            tokio::time::timeout(Duration::from_secs(30), async move { { call }.register(request).await }).await;
+        answer
+            .map_err(|_| Status::deadline_exceeded("the master did not answer for 30 s"))?
+            .map(tonic::Response::into_inner)
     }
 
     pub(crate) async fn heartbeat(&self, request: v1::HeartbeatRequest) -> Result<v1::HeartbeatResponse, Status> {

@@ -5,6 +5,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use anyhow::Context;
 use howdah_shared::tracker::Vitals;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
@@ -32,12 +33,12 @@ impl VitalsCell {
 }
 
 /// Samples now, so that the first heartbeat has values, then on a beat until the runtime ends.
-pub(crate) fn start(directory: Directory, every: Duration) -> VitalsCell {
+pub(crate) fn start(directory: Directory, every: Duration) -> anyhow::Result<VitalsCell> {
     let cell = VitalsCell::default();
-    let cpu = CpuRefreshKind::nothing().with_cpu_usage().with_frequency();
+    let cpu = CpuRefreshKind::nothing().with_usage().with_frequency();
     let memory = MemoryRefreshKind::nothing().with_ram();
     let kinds = RefreshKind::nothing().with_cpu(cpu).with_memory(memory);
-    let mut system = System::new_with_specifics(kinds);
+    let mut system = System::new_with_specifics(kinds).context("measure this machine")?;
     cell.set(sample(&system, &directory));
     let shared = cell.clone();
     tokio::spawn(async move {
@@ -50,13 +51,13 @@ pub(crate) fn start(directory: Directory, every: Duration) -> VitalsCell {
             shared.set(sample(&system, &directory));
         }
     });
-    cell
+    Ok(cell)
 }
 
 fn sample(system: &System, directory: &Directory) -> Sample {
-    let load = System::load_average();
+    let load = System::load_average().unwrap_or_default();
     let cpus = system.cpus();
-    let core_use_parts: Vec<u32> = cpus.iter().map(|cpu| (cpu.cpu_usage().clamp(0.0, 100.0) * 100.0) as u32).collect();
+    let core_use_parts: Vec<u32> = cpus.iter().map(|cpu| (cpu.usage().clamp(0.0, 100.0) * 100.0) as u32).collect();
     let count = core_use_parts.len().max(1) as u64;
     let mean_khz = cpus.iter().map(|cpu| cpu.frequency() * 1_000).sum::<u64>() / count;
     let vitals = Vitals {

@@ -121,12 +121,8 @@ impl Keeper {
             Err(problem) => {
                 *self.process.lock() = State::Gone;
                 let end = v1::AttemptEnd { diagnostics: problem, ..self.current.end() };
-                let heard = Heard::Ended {
-                    ok: false,
-                    process_alive: false,
-                    end: Box::new(end),
-                    counters: Counters::default(),
-                };
+                let heard =
+                    Heard::Ended { ok: false, process_alive: false, end: Box::new(end), counters: Counters::default() };
                 (self.hear)(self.current.attempt(), heard);
             }
         }
@@ -305,7 +301,7 @@ impl Keeper {
         reusable && self.current.said.as_ref().is_some_and(|said| said.0)
     }
 
-    fn report_end(&mut self, status: Option<std::process::ExitStatus>, cpu_us: u64, peak_kib_cgroup: u64, rss_kib: u64) {
+    fn report_end(&mut self, status: Option<std::process::ExitStatus>, cpu_us: u64, cgroup_kib: u64, rss_kib: u64) {
         let said = self.current.said.take();
         let exit_code = status.and_then(|status| status.code());
         let signal = status.and_then(|status| status.signal());
@@ -314,7 +310,7 @@ impl Keeper {
         let mut end = v1::AttemptEnd { exit_code, signal, cpu_us, ..self.current.end() };
         // The process's own figure first: the kernel's maximum is inherited from whoever started the process.
         let own = peak_kib(&counters);
-        end.peak_memory_kib = [peak_kib_cgroup, own, rss_kib].into_iter().find(|&kib| kib > 0).unwrap_or(0);
+        end.peak_memory_kib = [cgroup_kib, own, rss_kib].into_iter().find(|&kib| kib > 0).unwrap_or(0);
         if !ok {
             end.diagnostics = diagnosis(&message, exit_code, signal);
             let Assignment { cluster, attempt, .. } = &self.current.assignment;

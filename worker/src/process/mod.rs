@@ -68,8 +68,15 @@ pub(crate) struct Process {
 #[derive(Debug)]
 enum State {
     /// Not started yet; it is killed at birth if `doomed`.
-    Unborn { doomed: bool },
-    Alive { group: Pid, socket: Arc<UnixStream>, cgroup: Option<Arc<AttemptGroup>>, current: Assignment },
+    Unborn {
+        doomed: bool,
+    },
+    Alive {
+        group: Pid,
+        socket: Arc<UnixStream>,
+        cgroup: Option<Arc<AttemptGroup>>,
+        current: Assignment,
+    },
     Gone,
 }
 
