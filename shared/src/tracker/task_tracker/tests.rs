@@ -94,7 +94,7 @@ fn a_repeated_launch_starts_once() {
 fn an_answer_older_than_the_newest_is_ignored() {
     let mut bench = Bench::running(1);
     bench.answer(2, 2, &[]);
-    assert_eq!(bench.answer(1, 1, &[Directive::Reinit]), []);
+    assert_eq!(bench.answer(1, 1, &[Directive::Launch(map(1))]), []);
 }
 
 #[test]
@@ -199,6 +199,15 @@ fn fetch_failures_travel_in_one_report_unless_it_is_lost() {
     assert!(bench.report().attempts[0].fetch_failures.is_empty());
 }
 
+#[test]
+fn an_answer_to_an_earlier_registration_means_nothing() {
+    let mut bench = Bench::running(1);
+    bench.feed(&[TrackerInput::Unknown { seq: 2 }]);
+    bench.feed(&[TrackerInput::Registered { worker: WorkerId(0), interval: INTERVAL }]);
+    assert_eq!(bench.answer(2, 9, &[Directive::Launch(map(0))]), []);
+    assert_eq!(bench.report().response_id, 0);
+}
+
 fn any_attempt() -> impl Strategy<Value = AttemptId> {
     (1u32..3, 0u32..4, prop::bool::ANY).prop_map(|(job, index, reduce)| AttemptId {
         job: JobId(job),
@@ -226,6 +235,7 @@ fn any_input() -> impl Strategy<Value = TrackerInput> {
             seq, response_id, interval: Span::from_ms(300), directives
         }),
         2 => (0u32..40).prop_map(|seq| TrackerInput::HeartbeatFailed { seq }),
+        1 => (0u32..40).prop_map(|seq| TrackerInput::Unknown { seq }),
         2 => Just(TrackerInput::Registered { worker: WorkerId(1), interval: Span::from_ms(300) }),
         1 => Just(TrackerInput::RegisterFailed),
         3 => (job(), -1i32..4).prop_map(|(job, reuse_tasks)| TrackerInput::JobKnown {
