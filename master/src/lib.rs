@@ -1,1 +1,26 @@
-//! master
+//! The JobTracker daemon: the deterministic core driven by gRPC and the real clock, its journal, its history.
+//!
+//! ```text
+//!  services ──► engine (one thread owns the core and the tables) ──► journal, history, promotion of output
+//!  replay, trace: read what a run left
+//! ```
+
+#![warn(missing_docs)]
+
+mod clock;
+mod commit;
+mod config;
+pub mod digest;
+mod engine;
+pub mod history;
+pub mod journal;
+pub mod recorder;
+pub mod replay;
+mod run;
+mod services;
+mod tables;
+pub mod trace;
+mod why;
+
+pub use config::{Limits, MasterConfig};
+pub use run::{ACCESS_FILE, run};

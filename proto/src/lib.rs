@@ -5,6 +5,10 @@
 pub mod convert;
 pub mod stop;
 
+/// Largest message that masters, workers and clients send: a job of 100,000 splits or attempts fits. Clients
+/// must raise their decoding limit to it (`max_decoding_message_size`), since tonic's default is 4 MiB.
+pub const MAX_MESSAGE_BYTES: usize = 256 << 20;
+
 /// Generated from `proto/howdah/v1`.
 #[expect(missing_docs, clippy::all, reason = "generated code; the .proto files are its documentation")]
 pub mod v1 {

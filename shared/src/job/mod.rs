@@ -5,6 +5,7 @@
 pub mod counters;
 mod file;
 mod ids;
+pub mod profile;
 mod spec;
 pub mod splits;
 mod state;

@@ -1,0 +1,41 @@
+//! The master's clock: wall time anchored to the monotonic clock.
+//!
+//! It reads the wall clock once, when it is made, and counts from there with the monotonic clock, so that a
+//! correction of the wall clock cannot make time jump. Batches get strictly increasing times.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use howdah_shared::time::Time;
+
+/// Gives each batch its time.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    anchor_us: u64,
+    anchor: Instant,
+    last: Time,
+}
+
+impl Clock {
+    /// Anchored now.
+    pub(crate) fn new() -> Clock {
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        Clock { anchor_us: since_epoch.as_micros() as u64, anchor: Instant::now(), last: Time::ZERO }
+    }
+
+    /// Now, without promising anything about other readings.
+    pub(crate) fn read(&self) -> Time {
+        Time::from_us(self.anchor_us + self.anchor.elapsed().as_micros() as u64)
+    }
+
+    /// Now, at least a microsecond after the previous stamp.
+    pub(crate) fn stamp(&mut self) -> Time {
+        let next = Time::from_us(self.last.as_us() + 1);
+        self.last = self.read().max(next);
+        self.last
+    }
+
+    /// How long until `deadline`; zero when it has passed.
+    pub(crate) fn until(&self, deadline: Time) -> Duration {
+        Duration::from_micros(deadline.since(self.read()).as_us())
+    }
+}

@@ -1,0 +1,99 @@
+//! How the rest of the master talks to the core's thread.
+
+use std::time::Duration;
+
+use crossbeam_channel::{Sender, TrySendError};
+use howdah_proto::convert::ConvertError;
+use howdah_proto::v1;
+use howdah_shared::job::{JobId, WorkerId};
+use howdah_shared::tracker::{Input, Rejection};
+use tokio::sync::oneshot;
+
+use super::{Message, NewJob, View};
+
+/// How long a sender waits for room in the inbox.
+const FULL_WAITS: u32 = 2_500;
+const FULL_WAIT: Duration = Duration::from_millis(2);
+
+/// Why the core did not do what was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CoreError {
+    #[error("the master is stopping")]
+    Stopped,
+    #[error("the master has too much to do: its inbox is full")]
+    Full,
+    #[error(transparent)]
+    Malformed(ConvertError),
+    #[error("the core refused it: {0:?}")]
+    Rejected(Rejection),
+}
+
+/// Sends messages to the core's thread.
+#[derive(Clone, Debug)]
+pub(crate) struct CoreHandle {
+    inbox: Sender<Message>,
+}
+
+impl CoreHandle {
+    pub(crate) fn new(inbox: Sender<Message>) -> CoreHandle {
+        CoreHandle { inbox }
+    }
+
+    /// Waits for room without blocking the thread.
+    pub(crate) async fn send(&self, message: Message) -> Result<(), CoreError> {
+        let mut message = message;
+        for _ in 0..FULL_WAITS {
+            message = match self.inbox.try_send(message) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Disconnected(_)) => return Err(CoreError::Stopped),
+                Err(TrySendError::Full(message)) => message,
+            };
+            tokio::time::sleep(FULL_WAIT).await;
+        }
+        Err(CoreError::Full)
+    }
+
+    /// Looks at the settled state.
+    pub(crate) async fn ask<T, F>(&self, question: F) -> Result<T, CoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&View<'_>) -> T + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let query = move |view: &View<'_>| {
+            let _ = reply.send(question(view));
+        };
+        self.send(Message::Query(Box::new(query))).await?;
+        answer.await.map_err(|_| CoreError::Stopped)
+    }
+
+    /// Hands in an input and waits until it is on disk and applied.
+    pub(crate) async fn request(&self, input: Input) -> Result<(), CoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Message::Request { input, reply }).await?;
+        answer.await.map_err(|_| CoreError::Stopped)?
+    }
+
+    pub(crate) async fn submit(&self, new: NewJob) -> Result<(), CoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Message::Submit { new: Box::new(new), reply }).await?;
+        answer.await.map_err(|_| CoreError::Stopped)?
+    }
+
+    pub(crate) async fn register(&self, request: v1::RegisterRequest) -> Result<WorkerId, CoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Message::Register { request: Box::new(request), reply }).await?;
+        answer.await.map_err(|_| CoreError::Stopped)?
+    }
+
+    /// From a blocking thread: a job's output was promoted or not.
+    pub(crate) fn committed_blocking(&self, job: JobId, problem: Option<String>) {
+        // Nobody listens when the master is stopping; the promotion may be repeated after a restart.
+        let _ = self.inbox.send(Message::Committed { job, problem });
+    }
+
+    /// Ends the core's thread after the batch under way.
+    pub(crate) async fn stop(&self) {
+        let _ = self.send(Message::Stop).await;
+    }
+}

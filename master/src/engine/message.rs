@@ -1,0 +1,54 @@
+//! What reaches the core's thread, and who waits for it.
+
+use howdah_proto::v1;
+use howdah_shared::job::{JobId, WorkerId};
+use howdah_shared::tracker::{Input, Report};
+use tokio::sync::oneshot;
+
+use super::{CoreError, View};
+use crate::tables::{Extra, JobMeta};
+
+pub(crate) type RegisterReply = oneshot::Sender<Result<WorkerId, CoreError>>;
+pub(super) type Query = Box<dyn FnOnce(&View<'_>) + Send>;
+
+/// One message; small, since thousands may wait.
+pub(crate) enum Message {
+    /// A heartbeat.
+    Beat(Box<Beat>),
+    /// A worker says hello.
+    Register { request: Box<v1::RegisterRequest>, reply: RegisterReply },
+    /// A job whose file is on disk.
+    Submit { new: Box<NewJob>, reply: oneshot::Sender<Result<(), CoreError>> },
+    /// Another input; the reply comes when it is on disk and applied.
+    Request { input: Input, reply: oneshot::Sender<Result<(), CoreError>> },
+    /// A job's output was promoted, or `problem` says why not.
+    Committed { job: JobId, problem: Option<String> },
+    /// Looks at the settled state.
+    Query(Query),
+    /// No batch after this one.
+    Stop,
+}
+
+/// A heartbeat, taken apart.
+pub(crate) struct Beat {
+    /// As it came, without what only people read: this is what the journal keeps.
+    pub(crate) request: v1::HeartbeatRequest,
+    pub(crate) report: Box<Report>,
+    pub(crate) extras: Vec<Extra>,
+    /// Use of each core, for pages.
+    pub(crate) cores: Vec<u32>,
+    pub(crate) reply: oneshot::Sender<v1::HeartbeatResponse>,
+}
+
+/// An accepted job.
+pub(crate) struct NewJob {
+    pub(crate) meta: JobMeta,
+}
+
+/// Someone who hears when the batch is done.
+pub(super) enum Pending {
+    Stranger { worker: WorkerId, reply: oneshot::Sender<v1::HeartbeatResponse> },
+    Register { worker: WorkerId, reply: RegisterReply },
+    Submit { job: JobId, meta: Option<Box<JobMeta>>, reply: oneshot::Sender<Result<(), CoreError>> },
+    Request { reply: oneshot::Sender<Result<(), CoreError>> },
+}

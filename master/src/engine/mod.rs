@@ -1,0 +1,319 @@
+//! The thread that owns the core.
+//!
+//! A bounded inbox feeds it. One batch: take what the inbox holds, stamp the time once, apply, write one
+//! frame of the journal, sync it if effects are to leave, update the tables, let the effects go. Questions of
+//! pages and clients are closures that run between batches, so they see a settled state and need no locks;
+//! they must copy little and leave formatting to their own thread.
+//!
+//! **Invariants: effects leave only after their frame is on disk. The inbox is drained before a tick, and
+//! after the process stood still ticks wait a moment longer, or a master that was stopped for a while would
+//! expire everyone.**
+
+mod handle;
+mod message;
+mod out;
+
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use howdah_proto::v1;
+use howdah_shared::job::{JobId, WorkerId};
+use howdah_shared::time::{Span, Time};
+use howdah_shared::tracker::{Effect, Input, JobTracker, Rejection};
+
+use crate::clock::Clock;
+use crate::journal::JournalError;
+use crate::recorder::Recorder;
+use crate::tables::{JobRow, Tables};
+
+pub(crate) use handle::{CoreError, CoreHandle};
+pub(crate) use message::{Beat, Message, NewJob};
+use message::{Pending, Query};
+pub(crate) use out::Outbox;
+
+/// Messages in one batch at most, so that one frame stays small.
+const MAX_BATCH: usize = 4_096;
+/// A wait that took so much longer than asked means that the process stood still.
+const STALL: Duration = Duration::from_secs(1);
+/// How long ticks wait after that, for the reports under way to arrive.
+const STALL_GRACE: Span = Span::from_secs(2);
+
+/// What queries see.
+pub(crate) struct View<'a> {
+    pub(crate) tracker: &'a JobTracker,
+    pub(crate) tables: &'a Tables,
+}
+
+/// The core and everything that its thread owns.
+pub(crate) struct Engine {
+    recorder: Recorder,
+    tables: Tables,
+    clock: Clock,
+    inbox: Receiver<Message>,
+    out: Outbox,
+    /// No tick before this.
+    tick_from: Time,
+    stopping: bool,
+    // Buffers of the current batch, kept for their memory.
+    inputs: Vec<Input>,
+    recorded: Vec<v1::JournalInput>,
+    effects: Vec<Effect>,
+    pending: Vec<Pending>,
+    queries: Vec<Query>,
+}
+
+impl Engine {
+    pub(crate) fn new(recorder: Recorder, tables: Tables, inbox: Receiver<Message>, out: Outbox) -> Engine {
+        Engine {
+            recorder,
+            tables,
+            clock: Clock::new(),
+            inbox,
+            out,
+            tick_from: Time::ZERO,
+            stopping: false,
+            inputs: Vec::new(),
+            recorded: Vec::new(),
+            effects: Vec::new(),
+            pending: Vec::new(),
+            queries: Vec::new(),
+        }
+    }
+
+    /// Runs until a message says stop.
+    ///
+    /// # Errors
+    /// When the journal cannot be written: nothing may leave any more then.
+    pub(crate) fn run(mut self) -> Result<(), JournalError> {
+        while !self.stopping {
+            let first = self.wait();
+            let started = Instant::now();
+            if let Some(message) = first {
+                self.take(message);
+            }
+            let mut n = 1;
+            while n < MAX_BATCH
+                && let Ok(message) = self.inbox.try_recv()
+            {
+                self.take(message);
+                n += 1;
+            }
+            let now = self.clock.stamp();
+            if n < MAX_BATCH && self.is_due(now) {
+                self.inputs.push(Input::Tick);
+                self.recorded.push((&Input::Tick).into());
+            }
+            if !self.inputs.is_empty() {
+                self.batch(now)?;
+            }
+            self.answer_queries();
+            if started.elapsed() > STALL {
+                self.stalled();
+            }
+        }
+        // Parked heartbeats end with the tables, what was handed out is finished first.
+        let Engine { recorder, tables, inbox, out, .. } = self;
+        drop((tables, inbox));
+        out.finish();
+        recorder.close()
+    }
+
+    fn is_due(&self, now: Time) -> bool {
+        now >= self.tick_from && self.recorder.tracker().next_deadline().is_some_and(|deadline| deadline <= now)
+    }
+
+    /// The next message, or `None` when a deadline has come.
+    fn wait(&mut self) -> Option<Message> {
+        let deadline = self.recorder.tracker().next_deadline().map(|deadline| deadline.max(self.tick_from));
+        let Some(deadline) = deadline else { return self.inbox.recv().ok() };
+        // At least a little, so that a deadline that a tick does not move cannot spin the thread.
+        let wait = self.clock.until(deadline).clamp(Duration::from_micros(50), Duration::from_secs(3_600));
+        let started = Instant::now();
+        let message = match self.inbox.recv_timeout(wait) {
+            Ok(message) => Some(message),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => {
+                self.stopping = true;
+                None
+            }
+        };
+        if started.elapsed() > wait + STALL {
+            self.stalled();
+        }
+        message
+    }
+
+    fn stalled(&mut self) {
+        self.tick_from = self.clock.read() + STALL_GRACE;
+        tracing::warn!("the master stood still for more than a second; expiries wait for late reports");
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Beat(beat) => self.take_beat(*beat),
+            Message::Register { request, reply } => self.take_registration(*request, reply),
+            Message::Submit { new, reply } => {
+                let NewJob { meta } = *new;
+                let input = Input::Submit { job: meta.id, spec: std::sync::Arc::new(meta.file.spec.clone()) };
+                self.pending.push(Pending::Submit { job: meta.id, meta: Some(Box::new(meta)), reply });
+                self.record(input);
+            }
+            Message::Request { input, reply } => {
+                if let Input::SetPriority { job, priority } = input {
+                    self.tables.set_priority(job, priority);
+                }
+                self.pending.push(Pending::Request { reply });
+                self.record(input);
+            }
+            Message::Committed { job, problem } => {
+                let ok = problem.is_none();
+                if let Some(row) = self.tables.jobs.get_mut(&job) {
+                    row.commit_problem = problem;
+                }
+                self.record(Input::JobCommitted { job, ok });
+            }
+            Message::Query(query) => self.queries.push(query),
+            Message::Stop => self.stopping = true,
+        }
+    }
+
+    fn record(&mut self, input: Input) {
+        self.recorded.push((&input).into());
+        self.inputs.push(input);
+    }
+
+    fn take_beat(&mut self, beat: Beat) {
+        let Beat { request, report, extras, cores, reply } = beat;
+        self.tables.report(&report, extras, cores, self.clock.read());
+        match self.tables.workers.get_mut(report.worker.0 as usize) {
+            // A newer report of the same worker takes the place of a parked one.
+            Some(row) => row.waiting = Some(reply),
+            None => self.pending.push(Pending::Stranger { worker: report.worker, reply }),
+        }
+        self.recorded.push(v1::JournalInput { kind: Some(v1::journal_input::Kind::Report(request)) });
+        self.inputs.push(Input::Report(report));
+    }
+
+    fn take_registration(&mut self, request: v1::RegisterRequest, reply: message::RegisterReply) {
+        let worker = self.tables.number(&request.name);
+        match howdah_proto::convert::registration(worker, &request) {
+            Ok(registration) => {
+                self.record(Input::Register(Box::new(registration)));
+                self.tables.register(worker, request, self.clock.read());
+                self.pending.push(Pending::Register { worker, reply });
+            }
+            Err(e) => drop(reply.send(Err(CoreError::Malformed(e)))),
+        }
+    }
+
+    fn batch(&mut self, now: Time) -> Result<(), JournalError> {
+        self.effects.clear();
+        self.recorder.apply(now, &self.inputs, &mut self.recorded, &mut self.effects)?;
+        self.inputs.clear();
+        if self.effects.is_empty() && self.pending.is_empty() {
+            self.recorder.write()?;
+        } else {
+            self.recorder.sync()?;
+        }
+        self.deliver(now);
+        Ok(())
+    }
+
+    /// Lets the effects of a batch go; its frame is on disk.
+    fn deliver(&mut self, now: Time) {
+        let mut rejections: Vec<(Option<WorkerId>, Rejection)> = Vec::new();
+        self.enter_jobs(now);
+        let effects = std::mem::take(&mut self.effects);
+        for effect in &effects {
+            self.tables.observe(effect, now);
+            match *effect {
+                Effect::Answer { worker, response_id, interval_ms } => {
+                    self.answer(worker, response_id, interval_ms);
+                }
+                Effect::CommitJob { job } => self.out.commit(&self.tables, job),
+                Effect::AbortJob { job } => self.out.abort(&self.tables, job),
+                Effect::Rejected { worker, why } => rejections.push((worker, why)),
+                _ => {
+                    if let Some((worker, directive)) = howdah_proto::convert::directive(effect)
+                        && let Some(row) = self.tables.workers.get_mut(worker.0 as usize)
+                    {
+                        row.directives.push(directive);
+                    }
+                }
+            }
+        }
+        self.effects = effects;
+        self.confirm(&rejections);
+        for job in self.tables.announce() {
+            self.out.job_changed(&self.tables, job);
+        }
+        self.tables.retire();
+    }
+
+    /// Rows for the batch's submissions, before the effects that speak of them.
+    fn enter_jobs(&mut self, now: Time) {
+        let refused: Vec<JobId> = self
+            .effects
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::Rejected { why: Rejection::JobOutOfOrder(job) | Rejection::MalformedJob(job), .. } => {
+                    Some(*job)
+                }
+                _ => None,
+            })
+            .collect();
+        for pending in &mut self.pending {
+            if let Pending::Submit { job, meta, .. } = pending
+                && !refused.contains(job)
+                && let Some(meta) = meta.take()
+            {
+                self.tables.submit(*job, JobRow::new(*meta, now));
+            }
+        }
+    }
+
+    fn answer(&mut self, worker: WorkerId, response_id: u32, interval_ms: u32) {
+        let Some(row) = self.tables.workers.get_mut(worker.0 as usize) else { return };
+        let directives = std::mem::take(&mut row.directives);
+        if let Some(reply) = row.waiting.take() {
+            // A worker that hung up reports again and gets the same answer.
+            let _ = reply.send(v1::HeartbeatResponse { response_id, interval_ms, directives });
+        }
+    }
+
+    /// Tells those who asked for something what became of it.
+    fn confirm(&mut self, rejections: &[(Option<WorkerId>, Rejection)]) {
+        for (worker, why) in rejections {
+            tracing::debug!(?worker, ?why, "rejected an input");
+        }
+        let refused =
+            |wanted: &dyn Fn(&Rejection) -> bool| rejections.iter().map(|(_, why)| *why).find(|why| wanted(why));
+        for pending in self.pending.drain(..) {
+            match pending {
+                Pending::Stranger { worker, reply } => {
+                    // Never registered here, or with a master before this one: it is to start over.
+                    let reinit = v1::directive::Kind::Reinit(v1::Reinit {});
+                    let directives = vec![v1::Directive { kind: Some(reinit) }];
+                    tracing::debug!(worker = worker.0, "a stranger reports; it is told to register");
+                    let _ = reply.send(v1::HeartbeatResponse { response_id: 0, interval_ms: 1_000, directives });
+                }
+                Pending::Register { worker, reply } => {
+                    let is_mine = |why: &Rejection| matches!(why, Rejection::WorkerOutOfOrder(w) | Rejection::StaleIncarnation(w) if *w == worker);
+                    let answer = refused(&is_mine).map_or(Ok(worker), |why| Err(CoreError::Rejected(why)));
+                    let _ = reply.send(answer);
+                }
+                Pending::Submit { job, reply, .. } => {
+                    let is_mine = |why: &Rejection| matches!(why, Rejection::JobOutOfOrder(j) | Rejection::MalformedJob(j) if *j == job);
+                    let _ = reply.send(refused(&is_mine).map_or(Ok(()), |why| Err(CoreError::Rejected(why))));
+                }
+                Pending::Request { reply } => drop(reply.send(Ok(()))),
+            }
+        }
+    }
+
+    fn answer_queries(&mut self) {
+        for query in self.queries.drain(..) {
+            query(&View { tracker: self.recorder.tracker(), tables: &self.tables });
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Where effects go that are no answers: promotions of output, histories.
+//!
+//! Both touch the file system and run on their own threads; the core's thread only hands over shared data.
+
+use std::path::PathBuf;
+use std::sync::mpsc;
+
+use howdah_shared::job::{ClusterId, JobId, OutputFormat};
+
+use super::CoreHandle;
+use crate::commit::{self, Promotion};
+use crate::history::JobHistory;
+use crate::tables::{JobSnapshot, Tables};
+
+/// What the threads behind it do.
+enum Work {
+    Promote { job: JobId, promotion: Promotion },
+    Abort { output: PathBuf, created: bool },
+    History(Box<JobSnapshot>),
+}
+
+/// Hands work to the threads behind it; they end when it is dropped.
+pub(crate) struct Outbox {
+    files: mpsc::Sender<Work>,
+    histories: mpsc::Sender<Work>,
+    threads: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl Outbox {
+    pub(crate) fn start(run_dir: PathBuf, cluster: ClusterId, core: CoreHandle) -> Outbox {
+        let spawn = |name: &str, work: mpsc::Receiver<Work>, run_dir: PathBuf, core: CoreHandle| {
+            let body = move || work.into_iter().for_each(|work| perform(work, &run_dir, cluster, &core));
+            std::thread::Builder::new().name(name.to_owned()).spawn(body).expect("the system starts threads")
+        };
+        let (files, files_work) = mpsc::channel();
+        let (histories, histories_work) = mpsc::channel();
+        let threads = vec![
+            spawn("promote", files_work, run_dir.clone(), core.clone()),
+            spawn("history", histories_work, run_dir, core),
+        ];
+        Outbox { files, histories, threads }
+    }
+
+    /// Promotes the winners' output of a job.
+    pub(super) fn commit(&self, tables: &Tables, job: JobId) {
+        let Some(row) = tables.jobs.get(&job) else { return };
+        let file = &row.meta.file;
+        let output = match &file.output {
+            OutputFormat::Files { directory } => PathBuf::from(directory),
+            // Nothing to promote: an empty path stands for it.
+            OutputFormat::None => PathBuf::new(),
+        };
+        let winner = |id: howdah_shared::job::AttemptId| {
+            (tables.cluster.attempt(id), format!("part-{}-{:05}", id.kind.letter(), id.index))
+        };
+        let mark = ["mapreduce.fileoutputcommitter.marksuccessfuljobs"]
+            .iter()
+            .find_map(|key| file.properties.get(*key))
+            .is_none_or(|value| value.trim() != "false");
+        let promotion =
+            Promotion { output, winners: row.output_winners().into_iter().map(winner).collect(), mark_success: mark };
+        let _ = self.files.send(Work::Promote { job, promotion });
+    }
+
+    /// Clears away what a failed or killed job wrote.
+    pub(super) fn abort(&self, tables: &Tables, job: JobId) {
+        let Some(row) = tables.jobs.get(&job) else { return };
+        if let OutputFormat::Files { directory } = &row.meta.file.output {
+            let work = Work::Abort { output: PathBuf::from(directory), created: row.meta.created_output };
+            let _ = self.files.send(work);
+        }
+    }
+
+    /// Writes a finished job's history, again when a late attempt ends.
+    pub(super) fn job_changed(&self, tables: &Tables, job: JobId) {
+        let Some(row) = tables.jobs.get(&job).filter(|row| row.state.is_final()) else { return };
+        let _ = self.histories.send(Work::History(Box::new(row.snapshot(tables.cluster))));
+    }
+
+    /// Waits until all that was handed over is done.
+    pub(crate) fn finish(self) {
+        let Outbox { files, histories, threads } = self;
+        drop((files, histories));
+        for thread in threads {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn perform(work: Work, run_dir: &std::path::Path, cluster: ClusterId, core: &CoreHandle) {
+    match work {
+        Work::Promote { job, promotion } => {
+            let nothing = promotion.output.as_os_str().is_empty();
+            let result = if nothing { Ok(()) } else { commit::promote(&promotion) };
+            let problem = result.err().map(|e| e.to_string());
+            if let Some(problem) = &problem {
+                tracing::error!(job = cluster.job(job), problem, "the job's output could not be promoted");
+            }
+            core.committed_blocking(job, problem);
+        }
+        Work::Abort { output, created } => {
+            if let Err(e) = commit::abort(&output, created) {
+                tracing::warn!(output = %output.display(), error = %e, "could not clear away the output of a failed job");
+            }
+        }
+        Work::History(snapshot) => {
+            let history = JobHistory::new(&snapshot, cluster);
+            if let Err(e) = history.write(run_dir) {
+                tracing::error!(job = history.id, error = %e, "could not write the job's history");
+            }
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! What remains of a finished job: one JSON file per job, schema `howdah/history/v1`.
+//!
+//! It holds the job's specification, properties, times, counters and every attempt, so that people, `job
+//! history` and the extraction of templates need nothing else. It is written to a temporary name and renamed:
+//! a reader never sees half of it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use howdah_shared::job::counters::{Counters, JOB};
+use howdah_shared::job::{
+    App, AttemptState, ClusterId, InputFormat, JobId, JobSpec, JobState, Locality, Phase, Priority, TaskKind,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::tables::{AttemptRecord, JobSnapshot};
+
+/// Value of `schema` in every file.
+pub const SCHEMA: &str = "howdah/history/v1";
+
+/// A job as its history tells it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobHistory {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Printed id.
+    pub id: String,
+    /// Its state when this was written.
+    pub state: JobState,
+    /// As it was at the end; the specification has the one at submission.
+    pub priority: Priority,
+    /// Milliseconds since the epoch, as are the following; 0 where not reached.
+    pub submit_ms_epoch: u64,
+    /// First launch.
+    pub launch_ms_epoch: u64,
+    /// Last map finished.
+    pub maps_done_ms_epoch: u64,
+    /// Output promoted, or failure or kill complete.
+    pub finish_ms_epoch: u64,
+    /// Finished maps.
+    pub maps_done: u32,
+    /// Finished reduces.
+    pub reduces_done: u32,
+    /// Attempts that ended FAILED.
+    pub failed_attempts: u32,
+    /// Attempts that ended KILLED.
+    pub killed_attempts: u32,
+    /// Launched maps by locality.
+    pub maps_by_locality: LocalityCounts,
+    /// Output directory; empty for jobs without output files.
+    pub output: String,
+    /// One line; empty unless it failed.
+    pub why: String,
+    /// What ran.
+    pub app: App,
+    /// How input was read.
+    pub input_format: InputFormat,
+    /// What the core knew.
+    pub spec: JobSpec,
+    /// As submitted.
+    pub properties: BTreeMap<String, String>,
+    /// Sums over the winning attempts, and the job's own counters.
+    pub counters: Counters,
+    /// By kind, index and number.
+    pub attempts: Vec<AttemptHistory>,
+}
+
+/// Launched maps by how close to their data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LocalityCounts {
+    /// On a host that holds the split.
+    pub node: u32,
+    /// In its rack.
+    pub rack: u32,
+    /// Elsewhere.
+    pub off_rack: u32,
+    /// The split has no known place.
+    pub unknown: u32,
+}
+
+/// One attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AttemptHistory {
+    /// Printed id.
+    pub attempt: String,
+    /// Printed id of its task.
+    pub task: String,
+    /// Map or reduce.
+    pub kind: TaskKind,
+    /// Of its task.
+    pub index: u32,
+    /// Which try.
+    pub number: u16,
+    /// How it ended, or what it is doing.
+    pub state: AttemptState,
+    /// Last one reported.
+    pub phase: Phase,
+    /// Last one reported, 0 to 1.
+    pub progress: f64,
+    /// Name of its worker.
+    pub worker: String,
+    /// Host of its worker.
+    pub host: String,
+    /// Of a map.
+    pub locality: Locality,
+    /// Whether another attempt of the task ran when it was launched.
+    pub speculative: bool,
+    /// On the master's clock.
+    pub assigned_ms_epoch: u64,
+    /// On the master's clock; 0 while it runs.
+    pub ended_ms_epoch: u64,
+    /// Why the master ended it; empty when it succeeded.
+    pub cause: String,
+    /// Of its process.
+    pub exit_code: Option<i32>,
+    /// That ended its process.
+    pub signal: Option<i32>,
+    /// As the task or the worker saw it.
+    pub diagnostics: String,
+    /// Last lines of standard error, unless it succeeded.
+    pub stderr_tail: String,
+    /// User and system, of the process and its children, in microseconds.
+    pub cpu_us: u64,
+    /// Peak resident memory.
+    pub peak_memory_kib: u64,
+    /// On the worker's clock: its process started.
+    pub started_ms_epoch: u64,
+    /// On the worker's clock; 0 for maps.
+    pub shuffle_done_ms_epoch: u64,
+    /// On the worker's clock; 0 for maps.
+    pub sort_done_ms_epoch: u64,
+    /// On the worker's clock: its process ended.
+    pub finished_ms_epoch: u64,
+    /// The user's last status line.
+    pub message: String,
+    /// Last ones reported.
+    pub counters: Counters,
+}
+
+/// A history file that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum HistoryError {
+    /// The file system refused.
+    #[error("{action} history `{path}`")]
+    Io {
+        /// A verb.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is no history of this version.
+    #[error("history `{path}`: {problem}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+impl JobHistory {
+    pub(crate) fn new(snapshot: &JobSnapshot, cluster: ClusterId) -> JobHistory {
+        let status = &snapshot.status;
+        let file = &snapshot.meta.file;
+        let [node, rack, off_rack, unknown] = snapshot.tally.maps_by_locality;
+        JobHistory {
+            schema: SCHEMA.to_owned(),
+            id: status.job.clone(),
+            state: snapshot.state,
+            priority: snapshot.priority,
+            submit_ms_epoch: status.submit_ms_epoch,
+            launch_ms_epoch: status.launch_ms_epoch,
+            maps_done_ms_epoch: status.maps_done_ms_epoch,
+            finish_ms_epoch: status.finish_ms_epoch,
+            maps_done: status.maps_done,
+            reduces_done: status.reduces_done,
+            failed_attempts: status.failed_attempts,
+            killed_attempts: status.killed_attempts,
+            maps_by_locality: LocalityCounts { node, rack, off_rack, unknown },
+            output: status.output.clone(),
+            why: status.why.clone(),
+            app: file.app.clone(),
+            input_format: file.input_format.clone(),
+            spec: file.spec.clone(),
+            properties: file.properties.clone(),
+            counters: counters(snapshot),
+            attempts: snapshot.attempts.iter().map(|record| record.history(cluster)).collect(),
+        }
+    }
+
+    /// Reads one file.
+    ///
+    /// # Errors
+    /// When it is missing or not a history of this version.
+    pub fn read(path: &Path) -> Result<JobHistory, HistoryError> {
+        let file = File::open(path).map_err(|source| HistoryError::Io { action: "read", path: path.into(), source })?;
+        let format = |problem: String| HistoryError::Format { path: path.into(), problem };
+        let history: JobHistory =
+            serde_json::from_reader(BufReader::new(file)).map_err(|e| format(format_args!("{e}").to_string()))?;
+        if history.schema != SCHEMA {
+            return Err(format(format!("schema `{}`, expected `{SCHEMA}`", history.schema)));
+        }
+        Ok(history)
+    }
+
+    /// Writes it to its place in a run's directory.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn write(&self, run_dir: &Path) -> Result<(), HistoryError> {
+        let path = run_dir.join("history").join(format!("{}.json", self.id));
+        let temporary = path.with_extension("json.tmp");
+        let write = || {
+            let mut out = BufWriter::new(File::create(&temporary)?);
+            serde_json::to_writer_pretty(&mut out, self)?;
+            out.write_all(b"\n")?;
+            out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_data()?;
+            std::fs::rename(&temporary, &path)
+        };
+        write().map_err(|source| HistoryError::Io { action: "write", path: path.clone(), source })
+    }
+}
+
+/// Where the history of a job lies in a run's directory.
+pub fn history_path(run_dir: &Path, cluster: ClusterId, job: JobId) -> PathBuf {
+    run_dir.join("history").join(format!("{}.json", cluster.job(job)))
+}
+
+/// All histories of a run, by file name.
+///
+/// # Errors
+/// When the directory or one of the files cannot be read.
+pub fn read_all(run_dir: &Path) -> Result<Vec<JobHistory>, HistoryError> {
+    let dir = run_dir.join("history");
+    let io = |source| HistoryError::Io { action: "list", path: dir.clone(), source };
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(&dir).map_err(io)? {
+        let path = entry.map_err(io)?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    paths.iter().map(|path| JobHistory::read(path)).collect()
+}
+
+/// Sums of the winning attempts, and Hadoop's `Job Counters `.
+fn counters(snapshot: &JobSnapshot) -> Counters {
+    let mut sum = Counters::default();
+    // Winners come in the order of the attempts: kind, index.
+    let mut winners = snapshot.winners.iter().copied().peekable();
+    for record in &snapshot.attempts {
+        while winners.next_if(|winner| (winner.kind, winner.index) < (record.id.kind, record.id.index)).is_some() {}
+        let counts = match winners.peek() {
+            Some(winner) if winner.kind == record.id.kind && winner.index == record.id.index => *winner == record.id,
+            // Until a task has finished, its running attempt speaks for it.
+            _ => !record.state.is_final() && is_first_live(record, &snapshot.attempts),
+        };
+        if counts {
+            sum.merge(&record.counters);
+        }
+    }
+    let tally = &snapshot.tally;
+    let by_kind = [
+        (tally.launched, ["Launched map tasks", "Launched reduce tasks"]),
+        (tally.failed, ["Failed map tasks", "Failed reduce tasks"]),
+        (tally.killed, ["Killed map tasks", "Killed reduce tasks"]),
+    ];
+    let mut add = |name: &str, value: i64| {
+        if value != 0 {
+            sum.add(JOB, name, value);
+        }
+    };
+    for (values, names) in by_kind {
+        add(names[0], values[0].into());
+        add(names[1], values[1].into());
+    }
+    add("Data-local map tasks", tally.maps_by_locality[Locality::Node as usize].into());
+    add("Rack-local map tasks", tally.maps_by_locality[Locality::Rack as usize].into());
+    add("Other local map tasks", tally.maps_by_locality[Locality::OffRack as usize].into());
+    add("SLOTS_MILLIS_MAPS", (tally.slot_us[0] / 1_000) as i64);
+    add("SLOTS_MILLIS_REDUCES", (tally.slot_us[1] / 1_000) as i64);
+    sum
+}
+
+fn is_first_live(record: &AttemptRecord, attempts: &[std::sync::Arc<AttemptRecord>]) -> bool {
+    let task = record.id.task();
+    let start = attempts.partition_point(|other| (other.id.kind, other.id.index) < (task.kind, task.index));
+    attempts[start..]
+        .iter()
+        .take_while(|other| other.id.task() == task)
+        .find(|other| !other.state.is_final())
+        .is_some_and(|first| first.id == record.id)
+}

@@ -1,0 +1,207 @@
+//! Decision replay: the recorded inputs go through a fresh core, and what it does is compared with the record.
+//!
+//! The core is built from the journal's header and gets the inputs only, batch by batch with their times; no
+//! recorded decision reaches it. A batch is identical when its effects hash to the recorded digest. Each batch
+//! is hashed onto the recorded digest before it, so that one difference does not hide later agreement.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use howdah_proto::convert::{ConvertError, attempt_id, decision, locality};
+use howdah_proto::v1;
+use howdah_shared::job::ClusterId;
+use howdah_shared::schedulers::{self, Scheduler, SchedulerError};
+use howdah_shared::time::Time;
+use howdah_shared::tracker::{ClusterConfig, Effect, Input, JobTracker};
+
+use crate::digest::{Chain, DIGEST_BYTES};
+use crate::journal::{JournalError, JournalReader, find_run};
+
+/// A recorded run that cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The journal does not read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The header's configuration is not one of this program.
+    #[error("run `{path}`: the configuration in its header is not understood: {problem}")]
+    Config {
+        /// The run.
+        path: PathBuf,
+        /// What the parser said.
+        problem: String,
+    },
+    /// The header names a scheduler that cannot be made.
+    #[error("run `{path}`: {source}")]
+    Scheduler {
+        /// The run.
+        path: PathBuf,
+        /// Why.
+        source: SchedulerError,
+    },
+    /// A frame holds an input that makes no sense.
+    #[error("run `{path}`, batch {batch}: {source}")]
+    Input {
+        /// The run.
+        path: PathBuf,
+        /// From 1.
+        batch: u64,
+        /// Why.
+        source: ConvertError,
+    },
+    /// A frame's time is not after the one before.
+    #[error("run `{path}`, batch {batch}: its time {time_us} us is not after the batch before")]
+    Order {
+        /// The run.
+        path: PathBuf,
+        /// From 1.
+        batch: u64,
+        /// As recorded.
+        time_us: u64,
+    },
+}
+
+/// What a replay found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DecisionReport {
+    /// The run that was replayed.
+    pub run: PathBuf,
+    /// Batches of the run.
+    pub batches: u64,
+    /// Inputs of the run.
+    pub inputs: u64,
+    /// Launches that the run decided.
+    pub decisions: u64,
+    /// Effects that the run recorded or the replay produced, whichever is more, batch by batch.
+    pub compared: u64,
+    /// Effects in batches whose digest was the same.
+    pub identical: u64,
+    /// Where the two first differ.
+    pub first_difference: Option<Difference>,
+    /// The journal broke off in the middle of a frame, as after a crash.
+    pub torn: bool,
+}
+
+/// A batch in which the replay did something else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// From 1.
+    pub batch: u64,
+    /// Of the batch, on the run's clock.
+    pub time: Time,
+    /// What the run did.
+    pub expected: String,
+    /// What the replay did.
+    pub found: String,
+}
+
+/// Replays the run in `dir` (a run, a master's directory or a cluster's: the latest run) with its scheduler.
+///
+/// # Errors
+/// When the run does not read; differences are no error but part of the report.
+pub fn replay_decisions(dir: &Path) -> Result<DecisionReport, ReplayError> {
+    replay_with(dir, schedulers::by_name)
+}
+
+/// As [`replay_decisions`], with schedulers made by the caller.
+///
+/// # Errors
+/// When the run does not read.
+pub fn replay_with(
+    dir: &Path,
+    scheduler: impl FnOnce(&str, &BTreeMap<String, String>) -> Result<Box<dyn Scheduler>, SchedulerError>,
+) -> Result<DecisionReport, ReplayError> {
+    let run = find_run(dir)?;
+    let mut reader = JournalReader::open(&run)?;
+    let mut tracker = build(&run, reader.header(), scheduler)?;
+    let cluster = ClusterId(reader.header().cluster_id);
+    let mut report = DecisionReport { run: run.clone(), ..DecisionReport::default() };
+    let mut before = [0_u8; DIGEST_BYTES];
+    let mut last = None;
+    let mut inputs = Vec::new();
+    let mut effects = Vec::new();
+    while let Some(frame) = reader.next_frame()? {
+        report.batches += 1;
+        let time = Time::from_us(frame.time_us);
+        if last.is_some_and(|last| last >= time) {
+            return Err(ReplayError::Order { path: run, batch: report.batches, time_us: frame.time_us });
+        }
+        last = Some(time);
+        inputs.clear();
+        for input in &frame.inputs {
+            let input = Input::try_from(input);
+            inputs.push(input.map_err(|source| ReplayError::Input {
+                path: run.clone(),
+                batch: report.batches,
+                source,
+            })?);
+        }
+        report.inputs += inputs.len() as u64;
+        report.decisions += frame.decisions.len() as u64;
+        effects.clear();
+        tracker.apply(time, &inputs, &mut effects);
+        compare(&frame, &before, &effects, cluster, &mut report);
+        before = <[u8; DIGEST_BYTES]>::try_from(&frame.digest[..]).unwrap_or_default();
+    }
+    report.torn = reader.truncation().is_some();
+    Ok(report)
+}
+
+fn build(
+    run: &Path,
+    header: &v1::JournalHeader,
+    scheduler: impl FnOnce(&str, &BTreeMap<String, String>) -> Result<Box<dyn Scheduler>, SchedulerError>,
+) -> Result<JobTracker, ReplayError> {
+    let config: ClusterConfig = serde_json::from_str(&header.cluster_config_json)
+        .map_err(|e| ReplayError::Config { path: run.to_owned(), problem: e.to_string() })?;
+    let params = header.scheduler_params.clone().into_iter().collect();
+    let scheduler = scheduler(&header.scheduler, &params)
+        .map_err(|source| ReplayError::Scheduler { path: run.to_owned(), source })?;
+    Ok(JobTracker::new(config, scheduler))
+}
+
+fn compare(
+    frame: &v1::JournalFrame,
+    before: &[u8; DIGEST_BYTES],
+    effects: &[Effect],
+    cluster: ClusterId,
+    report: &mut DecisionReport,
+) {
+    let expected = u64::from(frame.n_effects);
+    report.compared += expected.max(effects.len() as u64);
+    if Chain::after(*before).add(effects)[..] == frame.digest[..] {
+        report.identical += expected;
+        return;
+    }
+    if report.first_difference.is_none() {
+        let (expected, found) = describe(frame, effects, cluster);
+        let time = Time::from_us(frame.time_us);
+        report.first_difference = Some(Difference { batch: report.batches, time, expected, found });
+    }
+}
+
+/// The first decision that differs, or the effects as a whole when all decisions agree.
+fn describe(frame: &v1::JournalFrame, effects: &[Effect], cluster: ClusterId) -> (String, String) {
+    let found: Vec<v1::JournalDecision> = effects.iter().filter_map(decision).collect();
+    let n = frame.decisions.len().max(found.len());
+    for i in 0..n {
+        let (a, b) = (frame.decisions.get(i), found.get(i));
+        if a != b {
+            let text = |d: Option<&v1::JournalDecision>| d.map_or("no launch".to_owned(), |d| launch_text(d, cluster));
+            let at = format!("launch {} of {n}", i + 1);
+            return (format!("{at}: {}", text(a)), format!("{at}: {}", text(b)));
+        }
+    }
+    let digest: String = frame.digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let shown: Vec<String> = effects.iter().take(8).map(|effect| format!("{effect:?}")).collect();
+    let more = if effects.len() > shown.len() { ", …" } else { "" };
+    let expected = format!("{} effects with digest {digest}…", frame.n_effects);
+    (expected, format!("{} effects: {}{more}", effects.len(), shown.join(", ")))
+}
+
+fn launch_text(decision: &v1::JournalDecision, cluster: ClusterId) -> String {
+    let attempt = attempt_id("attempt", decision.attempt).map_or_else(|e| e.to_string(), |id| cluster.attempt(id));
+    let locality = locality(decision.locality).map_or_else(|e| e.to_string(), |l| format!("{l:?}"));
+    let speculative = if decision.speculative { ", speculative" } else { "" };
+    format!("{attempt} on worker {} ({locality}{speculative})", decision.worker)
+}

@@ -1,0 +1,202 @@
+//! A master's life: lock the directory, start the core's thread, serve, stop.
+//!
+//! A kind stop refuses new jobs, lets running ones finish within the configured grace (if there are workers
+//! to finish them), then answers parked heartbeats with UNAVAILABLE and closes the journal. A stop at once
+//! skips the waiting.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, bail};
+use howdah_proto::stop::Stop;
+use howdah_proto::v1::client_service_server::ClientServiceServer;
+use howdah_proto::v1::worker_service_server::WorkerServiceServer;
+use howdah_shared::job::ClusterId;
+use howdah_shared::schedulers;
+use howdah_shared::tracker::WorkerState;
+use nix::fcntl::{Flock, FlockArg};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+
+use crate::config::MasterConfig;
+use crate::engine::{CoreHandle, Engine, Outbox};
+use crate::journal::runs_in;
+use crate::recorder::{Origin, Recorder};
+use crate::services::{ClientApi, Shared, SharedRef, WorkerApi};
+use crate::tables::Tables;
+
+/// Name of the file that says where the master listens.
+pub const ACCESS_FILE: &str = "access.json";
+/// Streams of one connection: a gateway may speak for thousands of workers.
+const STREAMS_PER_CONNECTION: u32 = 65_536;
+/// How long open calls may take to end once the core has stopped.
+const LAST_CALLS: Duration = Duration::from_secs(2);
+
+/// Milliseconds since the epoch on the wall clock.
+pub(crate) fn now_ms_epoch() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_millis() as u64
+}
+
+/// Runs a master until `stop` is wanted.
+///
+/// # Errors
+/// When the directory is in use or not writable, the configuration is wrong, the address cannot be bound, or
+/// the journal fails.
+pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
+    let dir = config.dir.clone();
+    let _lock = lock(&dir)?;
+    let (cluster, run_dir) = make_run_dir(&dir)?;
+    let listener = TcpListener::bind(config.listen).await.with_context(|| format!("listen on {}", config.listen))?;
+    let address = listener.local_addr().context("read the address listened on")?;
+    let (core, engine) = start_core(&config, cluster, &run_dir)?;
+    let (thread_ended, mut core_ended) = oneshot::channel();
+    let thread = std::thread::Builder::new().name("core".to_owned()).spawn(move || {
+        let result = engine.run();
+        let _ = thread_ended.send(());
+        result
+    });
+    let thread = thread.context("start the core's thread")?;
+    let closing = CancellationToken::new();
+    let shared: SharedRef = Arc::new(Shared {
+        core: core.clone(),
+        cluster,
+        run_dir,
+        stop: stop.clone(),
+        closing: closing.clone(),
+        started_ms_epoch: now_ms_epoch(),
+        next_job: tokio::sync::Mutex::new(1),
+        config,
+    });
+    let mut server = tokio::spawn(serve(listener, Arc::clone(&shared), closing.clone()));
+    write_access(&dir, address)?;
+    tracing::info!(%address, cluster = cluster.0, dir = %shared.run_dir.display(), "the master listens");
+    tokio::select! {
+        () = stop.any() => {}
+        _ = &mut core_ended => {}
+        result = &mut server => { result.context("serve")?.context("serve")?; }
+    }
+    if !stop.now.is_cancelled() && core_ended.try_recv().is_err() {
+        wait_for_jobs(&shared).await;
+    }
+    tracing::info!("the master stops");
+    closing.cancel();
+    core.stop().await;
+    let result = tokio::task::spawn_blocking(move || thread.join()).await.context("join the core's thread")?;
+    if !server.is_finished() && tokio::time::timeout(LAST_CALLS, &mut server).await.is_err() {
+        server.abort();
+    }
+    let _ = fs::remove_file(dir.join(ACCESS_FILE));
+    match result {
+        Ok(result) => result.context("write the journal"),
+        Err(_) => bail!("the core's thread panicked"),
+    }
+}
+
+async fn serve(
+    listener: TcpListener,
+    shared: SharedRef,
+    closing: CancellationToken,
+) -> Result<(), tonic::transport::Error> {
+    let max = usize::try_from(shared.config.limits.message_bytes).unwrap_or(usize::MAX);
+    let workers = WorkerServiceServer::new(WorkerApi(Arc::clone(&shared)))
+        .max_decoding_message_size(max)
+        .max_encoding_message_size(max);
+    let clients =
+        ClientServiceServer::new(ClientApi(shared)).max_decoding_message_size(max).max_encoding_message_size(max);
+    Server::builder()
+        .max_concurrent_streams(STREAMS_PER_CONNECTION)
+        .http2_keepalive_interval(Some(Duration::from_secs(30)))
+        .add_service(workers)
+        .add_service(clients)
+        .serve_with_incoming_shutdown(TcpIncoming::from(listener).with_nodelay(Some(true)), closing.cancelled_owned())
+        .await
+}
+
+fn start_core(config: &MasterConfig, cluster: ClusterId, run_dir: &Path) -> anyhow::Result<(CoreHandle, Engine)> {
+    let origin = Origin {
+        cluster_id: cluster.0,
+        cluster: config.cluster.clone(),
+        scheduler: config.scheduler.clone(),
+        scheduler_params: config.scheduler_params.clone(),
+        seed: config.seed,
+    };
+    let scheduler = schedulers::by_name(&config.scheduler, &config.scheduler_params).context("make the scheduler")?;
+    let recorder = Recorder::create(run_dir, &origin, scheduler, config.journal_segment_bytes.max(1 << 16))
+        .context("start the journal")?;
+    let (send, inbox) = crossbeam_channel::bounded(config.limits.inbox.max(16) as usize);
+    let core = CoreHandle::new(send);
+    let out = Outbox::start(run_dir.to_owned(), cluster, core.clone());
+    let tables = Tables::new(cluster, config.limits.finished_jobs, config.limits.listed_jobs);
+    Ok((core, Engine::new(recorder, tables, inbox, out)))
+}
+
+/// Until no job is left, the grace is over, no worker is left, or the wish to stop became urgent.
+async fn wait_for_jobs(shared: &SharedRef) {
+    let until = Instant::now() + Duration::from_millis(shared.config.drain_grace_ms);
+    while Instant::now() < until && !shared.stop.now.is_cancelled() {
+        let open = shared.core.ask(|view| {
+            let workers = view.tables.workers.iter().any(|row| row.state != WorkerState::Lost);
+            workers && view.tables.live_jobs() > 0
+        });
+        if !open.await.unwrap_or(false) {
+            return;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_millis(50)) => {}
+            () = shared.stop.now.cancelled() => {}
+        }
+    }
+}
+
+/// Two masters must never share a directory: the lock ends with the process, however it ends.
+fn lock(dir: &Path) -> anyhow::Result<Flock<fs::File>> {
+    fs::create_dir_all(dir).with_context(|| format!("create directory `{}`", dir.display()))?;
+    let path = dir.join("lock");
+    let file = fs::OpenOptions::new().create(true).append(true).open(&path);
+    let file = file.with_context(|| format!("open `{}`", path.display()))?;
+    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(lock) => Ok(lock),
+        Err((_, nix::errno::Errno::EWOULDBLOCK)) => {
+            bail!("directory `{}` is in use by another master\nhelp: give each master its own --dir", dir.display())
+        }
+        Err((_, e)) => Err(e).with_context(|| format!("lock `{}`", path.display())),
+    }
+}
+
+/// The directory of this start, under an id that no earlier start in `dir` has.
+fn make_run_dir(dir: &Path) -> anyhow::Result<(ClusterId, PathBuf)> {
+    let used = |id: &str| runs_in(dir).iter().any(|run| run.to_string_lossy().contains(&format!("run-{id}-")));
+    let mut start = jiff::Zoned::now();
+    let mut id = start.strftime("%Y%m%d%H%M").to_string();
+    // Two starts within a minute: job ids must differ, since workers keep files by them.
+    while used(&id) {
+        start = start.checked_add(jiff::Span::new().minutes(1)).context("count minutes")?;
+        id = start.strftime("%Y%m%d%H%M").to_string();
+    }
+    let cluster = ClusterId(id.parse().context("read the time as digits")?);
+    let run_dir = dir.join(format!("run-{id}-1"));
+    for part in ["", "jobs", "history"] {
+        let path = run_dir.join(part);
+        fs::create_dir_all(&path).with_context(|| format!("create directory `{}`", path.display()))?;
+    }
+    Ok((cluster, run_dir))
+}
+
+/// Says where the master listens; appears only when it does.
+fn write_access(dir: &Path, address: SocketAddr) -> anyhow::Result<()> {
+    let path = dir.join(ACCESS_FILE);
+    let temporary = dir.join("access.json.tmp");
+    let content = BTreeMap::from([
+        ("master", serde_json::Value::from(address.to_string())),
+        ("pid", serde_json::Value::from(std::process::id())),
+    ]);
+    let text = serde_json::to_string(&content).context("serialise the access file")?;
+    fs::write(&temporary, text + "\n").and_then(|()| fs::rename(&temporary, &path)).context("write access.json")
+}

@@ -1,0 +1,336 @@
+//! What people and tools ask.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use howdah_proto::v1;
+use howdah_proto::v1::client_service_server::ClientService;
+use howdah_shared::job::{AttemptState, JobId, JobState, Priority, TaskKind};
+use howdah_shared::tracker::{Input, WorkerState};
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status};
+
+use super::{SharedRef, logs, status, submit};
+use crate::engine::View;
+use crate::history::{AttemptHistory, JobHistory, history_path};
+
+/// A watcher hears of changes at most this often.
+const WATCH_INTERVAL: Duration = Duration::from_millis(200);
+
+/// The service for clients.
+#[derive(Clone, Debug)]
+pub(crate) struct ClientApi(pub(crate) SharedRef);
+
+type Boxed<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+impl ClientApi {
+    async fn ask<T, F>(&self, question: F) -> Result<T, Status>
+    where
+        T: Send + 'static,
+        F: FnOnce(&View<'_>) -> T + Send + 'static,
+    {
+        self.0.core.ask(question).await.map_err(status::core)
+    }
+
+    fn job(&self, text: &str) -> Result<JobId, Status> {
+        self.0.cluster.parse_job(text).map_err(|e| status::id(&e))
+    }
+
+    /// A job that is not over.
+    async fn live_job(&self, text: &str) -> Result<JobId, Status> {
+        let job = self.job(text)?;
+        let status = self.ask(move |view| view.tables.status(job)).await?;
+        let status = status.ok_or_else(|| status::no_job(self.0.cluster, job))?;
+        if [JobState::Succeeded, JobState::Failed, JobState::Killed].iter().any(|state| state.name() == status.state) {
+            return Err(Status::failed_precondition(format!("job `{text}` is over: it {}", status.state)));
+        }
+        Ok(job)
+    }
+
+    async fn history(&self, job: JobId) -> Result<JobHistory, Status> {
+        let snapshot =
+            self.ask(move |view| view.tables.jobs.get(&job).map(|row| row.snapshot(view.tables.cluster))).await?;
+        let (cluster, path) = (self.0.cluster, history_path(&self.0.run_dir, self.0.cluster, job));
+        let make = move || match snapshot {
+            Some(snapshot) => Ok(JobHistory::new(&snapshot, cluster)),
+            None if !path.exists() => Err(status::no_job(cluster, job)),
+            None => JobHistory::read(&path).map_err(|e| status::internal("read a history", e)),
+        };
+        tokio::task::spawn_blocking(make).await.map_err(|e| status::internal("read a history", e))?
+    }
+}
+
+fn status_of(history: &JobHistory) -> v1::JobStatus {
+    let share = |done: u32, n: u32| if n == 0 { 1.0 } else { f64::from(done) / f64::from(n) };
+    v1::JobStatus {
+        job: history.id.clone(),
+        name: history.spec.name.clone(),
+        user: history.spec.user.clone(),
+        queue: history.spec.queue.clone(),
+        priority: history.priority.name().to_owned(),
+        state: history.state.name().to_owned(),
+        n_maps: history.spec.n_maps,
+        n_reduces: history.spec.n_reduces,
+        maps_done: history.maps_done,
+        reduces_done: history.reduces_done,
+        maps_running: 0,
+        reduces_running: 0,
+        failed_attempts: history.failed_attempts,
+        killed_attempts: history.killed_attempts,
+        map_progress: share(history.maps_done, history.spec.n_maps),
+        reduce_progress: share(history.reduces_done, history.spec.n_reduces),
+        submit_ms_epoch: history.submit_ms_epoch,
+        launch_ms_epoch: history.launch_ms_epoch,
+        maps_done_ms_epoch: history.maps_done_ms_epoch,
+        finish_ms_epoch: history.finish_ms_epoch,
+        output: history.output.clone(),
+        why: history.why.clone(),
+        node_local_maps: history.maps_by_locality.node,
+        rack_local_maps: history.maps_by_locality.rack,
+        off_rack_maps: history.maps_by_locality.off_rack,
+        unplaced_maps: history.maps_by_locality.unknown,
+    }
+}
+
+fn attempt_info(attempt: AttemptHistory) -> v1::AttemptInfo {
+    let ended = attempt.finished_ms_epoch > 0 || attempt.exit_code.is_some() || attempt.signal.is_some();
+    let end = (ended || !attempt.diagnostics.is_empty()).then(|| v1::AttemptEnd {
+        exit_code: attempt.exit_code,
+        signal: attempt.signal,
+        diagnostics: attempt.diagnostics,
+        stderr_tail: attempt.stderr_tail,
+        cpu_us: attempt.cpu_us,
+        peak_memory_kib: attempt.peak_memory_kib,
+        started_ms_epoch: attempt.started_ms_epoch,
+        shuffle_done_ms_epoch: attempt.shuffle_done_ms_epoch,
+        sort_done_ms_epoch: attempt.sort_done_ms_epoch,
+        finished_ms_epoch: attempt.finished_ms_epoch,
+    });
+    let locality = serde_json::to_value(attempt.locality).ok().and_then(|v| v.as_str().map(str::to_owned));
+    let phase = serde_json::to_value(attempt.phase).ok().and_then(|v| v.as_str().map(str::to_owned));
+    v1::AttemptInfo {
+        attempt: attempt.attempt,
+        task: attempt.task,
+        state: attempt.state.name().to_owned(),
+        worker: attempt.worker,
+        phase: phase.unwrap_or_default(),
+        progress: if attempt.state == AttemptState::Succeeded { 1.0 } else { attempt.progress },
+        locality: locality.unwrap_or_default(),
+        speculative: attempt.speculative,
+        assigned_ms_epoch: attempt.assigned_ms_epoch,
+        ended_ms_epoch: attempt.ended_ms_epoch,
+        cause: attempt.cause,
+        end,
+        counters: Some((&attempt.counters).into()),
+        message: attempt.message,
+    }
+}
+
+#[tonic::async_trait]
+impl ClientService for ClientApi {
+    async fn submit_job(
+        &self,
+        request: Request<v1::SubmitJobRequest>,
+    ) -> Result<Response<v1::SubmitJobResponse>, Status> {
+        let request = request.into_inner();
+        let name = request.name.clone();
+        let job = submit::submit(std::sync::Arc::clone(&self.0), request).await?;
+        tracing::info!(job, name, "accepted a job");
+        Ok(Response::new(v1::SubmitJobResponse { job }))
+    }
+
+    async fn list_jobs(&self, _: Request<v1::ListJobsRequest>) -> Result<Response<v1::ListJobsResponse>, Status> {
+        let jobs = self.ask(|view| view.tables.statuses()).await?;
+        Ok(Response::new(v1::ListJobsResponse { jobs }))
+    }
+
+    async fn get_job(&self, request: Request<v1::GetJobRequest>) -> Result<Response<v1::GetJobResponse>, Status> {
+        let job = self.job(&request.into_inner().job)?;
+        let live = self.ask(move |view| view.tables.status(job)).await?;
+        let history = self.history(job).await?;
+        let response = v1::GetJobResponse {
+            status: Some(live.unwrap_or_else(|| status_of(&history))),
+            counters: Some((&history.counters).into()),
+            attempts: history.attempts.into_iter().map(attempt_info).collect(),
+            properties: history.properties.into_iter().collect(),
+        };
+        Ok(Response::new(response))
+    }
+
+    type WatchJobStream = Boxed<v1::JobStatus>;
+
+    async fn watch_job(&self, request: Request<v1::GetJobRequest>) -> Result<Response<Boxed<v1::JobStatus>>, Status> {
+        let job = self.job(&request.into_inner().job)?;
+        let (send, receive) = mpsc::channel(2);
+        let pulse = self.ask(move |view| view.tables.jobs.get(&job).map(|row| row.subscribe())).await?;
+        let Some(mut pulse) = pulse else {
+            // Over long ago: one status, then the end.
+            let status = match self.ask(move |view| view.tables.status(job)).await? {
+                Some(status) => status,
+                None => status_of(&self.history(job).await?),
+            };
+            let _ = send.send(Ok(status)).await;
+            return Ok(Response::new(Box::pin(ReceiverStream::new(receive))));
+        };
+        let (core, closing) = (self.0.core.clone(), self.0.closing.clone());
+        tokio::spawn(async move {
+            loop {
+                let seen = *pulse.borrow_and_update();
+                let status = core.ask(move |view| view.tables.status(job)).await;
+                let answer = match status {
+                    Ok(Some(status)) => Ok(status),
+                    Ok(None) => return,
+                    Err(e) => Err(status::core(e)),
+                };
+                let broken = answer.is_err();
+                if send.send(answer).await.is_err() || broken || seen.is_final {
+                    return;
+                }
+                // Changes within the interval are told at its end, the last one at once.
+                let pause = tokio::time::sleep(WATCH_INTERVAL);
+                tokio::select! {
+                    over = pulse.wait_for(|pulse| pulse.is_final) => if over.is_err() { return } else { continue },
+                    () = pause => {}
+                    () = send.closed() => return,
+                    () = closing.cancelled() => return,
+                }
+                tokio::select! {
+                    changed = pulse.changed() => if changed.is_err() { return },
+                    () = send.closed() => return,
+                    () = closing.cancelled() => return,
+                }
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(receive))))
+    }
+
+    async fn kill_job(&self, request: Request<v1::KillJobRequest>) -> Result<Response<v1::KillJobResponse>, Status> {
+        let job = self.live_job(&request.into_inner().job).await?;
+        self.0.core.request(Input::KillJob { job }).await.map_err(status::core)?;
+        Ok(Response::new(v1::KillJobResponse {}))
+    }
+
+    async fn kill_attempt(
+        &self,
+        request: Request<v1::KillAttemptRequest>,
+    ) -> Result<Response<v1::KillAttemptResponse>, Status> {
+        let v1::KillAttemptRequest { attempt: text, fail } = request.into_inner();
+        let attempt = self.0.cluster.parse_attempt(&text).map_err(|e| status::id(&e))?;
+        let state = self
+            .ask(move |view| view.tables.jobs.get(&attempt.job)?.attempt(attempt).map(|record| record.state))
+            .await?
+            .ok_or_else(|| Status::not_found(format!("attempt `{text}` is not known here")))?;
+        if state.is_final() {
+            return Err(Status::failed_precondition(format!("attempt `{text}` is over: it {}", state.name())));
+        }
+        self.0.core.request(Input::KillAttempt { attempt, fail }).await.map_err(status::core)?;
+        Ok(Response::new(v1::KillAttemptResponse {}))
+    }
+
+    async fn set_priority(
+        &self,
+        request: Request<v1::SetPriorityRequest>,
+    ) -> Result<Response<v1::SetPriorityResponse>, Status> {
+        let v1::SetPriorityRequest { job, priority } = request.into_inner();
+        let priority: Priority = priority.parse().map_err(|e| status::spec(&e))?;
+        let job = self.live_job(&job).await?;
+        self.0.core.request(Input::SetPriority { job, priority }).await.map_err(status::core)?;
+        Ok(Response::new(v1::SetPriorityResponse {}))
+    }
+
+    async fn explain(&self, request: Request<v1::GetJobRequest>) -> Result<Response<v1::ExplainResponse>, Status> {
+        let text = request.into_inner().job;
+        let job = self.live_job(&text).await?;
+        let text = self.ask(move |view| view.tracker.explain(job).to_string()).await?;
+        Ok(Response::new(v1::ExplainResponse { text }))
+    }
+
+    type GetLogStream = Boxed<v1::LogChunk>;
+
+    async fn get_log(&self, request: Request<v1::GetLogRequest>) -> Result<Response<Boxed<v1::LogChunk>>, Status> {
+        let chunks = logs::get(&self.0, request.into_inner()).await?;
+        Ok(Response::new(Box::pin(ReceiverStream::new(chunks))))
+    }
+
+    async fn list_workers(
+        &self,
+        _: Request<v1::ListWorkersRequest>,
+    ) -> Result<Response<v1::ListWorkersResponse>, Status> {
+        let list = |view: &View<'_>| {
+            view.tables.workers.iter().enumerate().map(|(number, row)| row.info(number as u32)).collect()
+        };
+        let workers = self.ask(list).await?;
+        Ok(Response::new(v1::ListWorkersResponse { workers }))
+    }
+
+    async fn drain_worker(
+        &self,
+        request: Request<v1::DrainWorkerRequest>,
+    ) -> Result<Response<v1::DrainWorkerResponse>, Status> {
+        let v1::DrainWorkerRequest { worker: name, drain } = request.into_inner();
+        let wanted = name.clone();
+        let worker = self.ask(move |view| view.tables.worker_named(&wanted)).await?.ok_or_else(|| {
+            let message = format!("worker `{name}` is not known here");
+            Status::not_found(status::with_help(message, "`howdah worker list` shows the workers of this cluster"))
+        })?;
+        self.0.core.request(Input::Drain { worker, drain }).await.map_err(status::core)?;
+        Ok(Response::new(v1::DrainWorkerResponse {}))
+    }
+
+    async fn list_queues(&self, _: Request<v1::ListQueuesRequest>) -> Result<Response<v1::ListQueuesResponse>, Status> {
+        let list = |view: &View<'_>| {
+            let mut queues = std::collections::BTreeMap::from([("default".to_owned(), (0, 0))]);
+            for row in view.tables.jobs.values() {
+                let counts = queues.entry(row.meta.file.spec.queue.clone()).or_insert((0, 0));
+                match row.state {
+                    JobState::Prep => counts.0 += 1,
+                    JobState::Running | JobState::Committing => counts.1 += 1,
+                    _ => {}
+                }
+            }
+            queues
+        };
+        let queues = self.ask(list).await?.into_iter();
+        let info = |(name, (waiting_jobs, running_jobs))| v1::QueueInfo { name, waiting_jobs, running_jobs };
+        Ok(Response::new(v1::ListQueuesResponse { queues: queues.map(info).collect() }))
+    }
+
+    async fn get_cluster(&self, _: Request<v1::GetClusterRequest>) -> Result<Response<v1::GetClusterResponse>, Status> {
+        let mut answer = self.ask(count).await?;
+        answer.cluster_id = self.0.cluster.0;
+        answer.version = env!("CARGO_PKG_VERSION").to_owned();
+        answer.scheduler = self.0.config.scheduler.clone();
+        answer.started_ms_epoch = self.0.started_ms_epoch;
+        Ok(Response::new(answer))
+    }
+
+    async fn shutdown(&self, _: Request<v1::ShutdownRequest>) -> Result<Response<v1::ShutdownResponse>, Status> {
+        tracing::info!("a client asks the master to stop");
+        self.0.stop.drain.cancel();
+        Ok(Response::new(v1::ShutdownResponse {}))
+    }
+}
+
+fn count(view: &View<'_>) -> v1::GetClusterResponse {
+    let tables = view.tables;
+    let workers = |state: WorkerState| tables.workers.iter().filter(|row| row.state == state).count() as u32;
+    let up = || tables.workers.iter().filter(|row| row.state != WorkerState::Lost);
+    let slots = |kind: TaskKind| up().map(|row| row.slots[kind as usize]).sum();
+    let jobs = |wanted: &[JobState]| tables.jobs.values().filter(|row| wanted.contains(&row.state)).count() as u32;
+    v1::GetClusterResponse {
+        live_workers: workers(WorkerState::Live),
+        lost_workers: workers(WorkerState::Lost),
+        blacklisted_workers: workers(WorkerState::Blacklisted),
+        draining_workers: workers(WorkerState::Draining),
+        map_slots: slots(TaskKind::Map),
+        reduce_slots: slots(TaskKind::Reduce),
+        maps_running: tables.running(TaskKind::Map),
+        reduces_running: tables.running(TaskKind::Reduce),
+        jobs_prep: jobs(&[JobState::Prep]),
+        jobs_running: jobs(&[JobState::Running, JobState::Committing]),
+        jobs_done: tables.jobs_done,
+        ..Default::default()
+    }
+}

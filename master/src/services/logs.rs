@@ -1,0 +1,148 @@
+//! One attempt's log file, fetched from the worker that has it.
+
+use std::io::Read;
+use std::time::Duration;
+
+use howdah_proto::v1;
+use howdah_shared::tracker::WorkerState;
+use tokio::sync::mpsc;
+use tonic::Status;
+
+use super::{SharedRef, status};
+use crate::history::{JobHistory, history_path};
+
+const FILES: [&str; 3] = ["stdout", "stderr", "syslog"];
+const CHUNK_BYTES: usize = 64 << 10;
+/// Connecting and each wait for bytes.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(super) type Chunks = mpsc::Receiver<Result<v1::LogChunk, Status>>;
+
+/// Where the log is and what is left of it if it is not.
+struct Place {
+    worker: String,
+    /// Empty when the worker is not known to this master.
+    address: String,
+    lost: bool,
+    stderr_tail: String,
+}
+
+/// Streams the file from the worker; what the master kept of it when the worker is gone.
+pub(super) async fn get(shared: &SharedRef, request: v1::GetLogRequest) -> Result<Chunks, Status> {
+    let v1::GetLogRequest { attempt, file, tail_bytes } = request;
+    if !FILES.contains(&file.as_str()) {
+        return Err(Status::invalid_argument(format!("log file `{file}`: expected stdout, stderr or syslog")));
+    }
+    let place = find(shared, &attempt).await?;
+    let (send, receive) = mpsc::channel(4);
+    let work = move || {
+        let url = format!("http://{}/logs/{attempt}/{file}?tail={tail_bytes}", place.address);
+        let fetched = if place.address.is_empty() {
+            Err(Fetch::Away("its address is not known".to_owned()))
+        } else {
+            fetch(&url, &send)
+        };
+        match fetched {
+            Ok(()) => {}
+            Err(Fetch::Gone) => {
+                let message = format!("{attempt}: worker `{}` has no file {file} of it any more", place.worker);
+                let _ = send.blocking_send(Err(Status::not_found(message)));
+            }
+            Err(Fetch::Away(problem)) => fall_back(&place, &attempt, &file, &problem, &send),
+        }
+    };
+    tokio::task::spawn_blocking(work);
+    Ok(receive)
+}
+
+/// Finds the attempt in memory or in the history.
+async fn find(shared: &SharedRef, text: &str) -> Result<Place, Status> {
+    let attempt = shared.cluster.parse_attempt(text).map_err(|e| status::id(&e))?;
+    let look = move |view: &crate::engine::View<'_>| {
+        let record = view.tables.jobs.get(&attempt.job)?.attempt(attempt)?;
+        Some((record.worker.to_string(), record.end.as_ref().map_or_else(String::new, |end| end.stderr_tail.clone())))
+    };
+    let known = shared.core.ask(look).await.map_err(status::core)?;
+    let (worker, stderr_tail) = match known {
+        Some(found) => found,
+        None => {
+            let path = history_path(&shared.run_dir, shared.cluster, attempt.job);
+            let wanted = text.to_owned();
+            let search = move || {
+                let history = JobHistory::read(&path).ok()?;
+                let found = history.attempts.into_iter().find(|a| a.attempt == wanted)?;
+                Some((found.worker, found.stderr_tail))
+            };
+            let found = tokio::task::spawn_blocking(search).await.map_err(|e| status::internal("read history", e))?;
+            found.ok_or_else(|| Status::not_found(format!("attempt `{text}` is not known here")))?
+        }
+    };
+    let name = worker.clone();
+    let address = move |view: &crate::engine::View<'_>| {
+        let row = view.tables.worker(view.tables.worker_named(&name)?)?;
+        Some((row.http_address.to_string(), row.state == WorkerState::Lost))
+    };
+    let (address, lost) = shared.core.ask(address).await.map_err(status::core)?.unwrap_or_default();
+    Ok(Place { worker, address, lost, stderr_tail })
+}
+
+enum Fetch {
+    /// The worker answers that it has no such file.
+    Gone,
+    /// The worker does not answer.
+    Away(String),
+}
+
+fn fetch(url: &str, send: &mpsc::Sender<Result<v1::LogChunk, Status>>) -> Result<(), Fetch> {
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .timeout_connect(Some(PATIENCE))
+        .timeout_recv_response(Some(PATIENCE))
+        .http_status_as_error(false)
+        .build()
+        .into();
+    let mut response = agent.get(url).call().map_err(|e| Fetch::Away(e.to_string()))?;
+    match response.status().as_u16() {
+        200 => {}
+        404 => return Err(Fetch::Gone),
+        other => return Err(Fetch::Away(format!("it answers with HTTP status {other}"))),
+    }
+    let mut body = response.body_mut().as_reader();
+    let mut sent_any = false;
+    loop {
+        let mut data = vec![0; CHUNK_BYTES];
+        match body.read(&mut data) {
+            Ok(0) => return Ok(()),
+            Ok(n) => {
+                data.truncate(n);
+                sent_any = true;
+                if send.blocking_send(Ok(v1::LogChunk { data })).is_err() {
+                    return Ok(());
+                }
+            }
+            Err(e) if sent_any => {
+                let _ = send.blocking_send(Err(Status::unavailable(format!("the log broke off: {e}"))));
+                return Ok(());
+            }
+            Err(e) => return Err(Fetch::Away(e.to_string())),
+        }
+    }
+}
+
+/// The worker is away: what the master kept, or a clear error.
+fn fall_back(
+    place: &Place,
+    attempt: &str,
+    file: &str,
+    problem: &str,
+    send: &mpsc::Sender<Result<v1::LogChunk, Status>>,
+) {
+    let state = if place.lost { "is lost" } else { "cannot be reached" };
+    let message = format!("{attempt}: worker `{}` {state}: {problem}", place.worker);
+    if file == "stderr" && !place.stderr_tail.is_empty() {
+        let text = format!("[{message}; these last lines were kept by the master]\n{}", place.stderr_tail);
+        let _ = send.blocking_send(Ok(v1::LogChunk { data: text.into_bytes() }));
+        return;
+    }
+    let help = "the file is in userlogs under the worker's directory; it can be read again when the worker is back";
+    let _ = send.blocking_send(Err(Status::unavailable(status::with_help(message, help))));
+}

@@ -1,0 +1,325 @@
+//! From paths and globs to splits.
+//!
+//! Rules of Hadoop's FileInputFormat: names that start with `_` or `.` are hidden, a file is cut into pieces
+//! of the split size until the rest is at most 1.1 of it, compressed files are one split, an empty file is
+//! one empty split. Source: MR1 `lib.input.FileInputFormat.getSplits`.
+//! `Deviation:` inputs are ordered by path, not by the file system's listing, so that equal inputs give equal
+//! jobs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use howdah_shared::job::{InputFormat, Split};
+
+/// Hadoop's SPLIT_SLOP, in tenths: the last piece may be so much larger.
+const SLOP_TENTHS: u64 = 11;
+/// Block size where no property says otherwise.
+const DEFAULT_BLOCK_BYTES: u64 = 128 << 20;
+/// Endings of compressed files, which cannot be cut.
+const COMPRESSED: [&str; 6] = ["gz", "bz2", "zst", "lz4", "xz", "deflate"];
+/// Files of one job.
+const MAX_FILES: usize = 1_000_000;
+
+/// Input that cannot be turned into splits.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum InputError {
+    #[error("the job names no input, expected at least one path")]
+    NoInput,
+    #[error("input `{path}`: expected an absolute path")]
+    Relative { path: String },
+    #[error("input `{path}` does not exist")]
+    Missing { path: String },
+    #[error("input pattern `{path}` matches no file")]
+    NoMatch { path: String },
+    #[error("input pattern `{path}`: {problem}")]
+    Pattern { path: String, problem: String },
+    #[error("input `{path}`: {source}")]
+    Io { path: PathBuf, source: std::io::Error },
+    #[error("input `{path}` is a directory inside an input directory")]
+    Nested { path: PathBuf },
+    #[error("input `{path}` is neither a file nor a directory")]
+    Special { path: PathBuf },
+    #[error("input has more than {MAX_FILES} files")]
+    TooManyFiles,
+    #[error("input `{path}` has {length} bytes, expected whole records of {record} bytes")]
+    PartialRecord { path: PathBuf, length: u64, record: u32 },
+    #[error("records of 0 bytes, expected at least 1")]
+    EmptyRecords,
+    #[error("property `{key}`: `{value}` is not a number of bytes such as 134217728 or 128m")]
+    Size { key: &'static str, value: String },
+    #[error("the input has more than {max} splits")]
+    TooManySplits { max: u32 },
+    #[error("a job with generated input takes no input paths, found `{path}`")]
+    Unwanted { path: String },
+}
+
+impl InputError {
+    /// Advice for the person who submitted it.
+    pub(super) fn help(&self) -> Option<&'static str> {
+        match self {
+            InputError::Missing { .. } | InputError::NoMatch { .. } => {
+                Some("paths are read by the master: they must exist on its machine and on every worker's")
+            }
+            InputError::Nested { .. } => Some("-D mapred.input.dir.recursive=true reads nested directories too"),
+            InputError::TooManySplits { .. } => {
+                Some("larger splits make fewer maps: -D mapred.min.split.size=…, or raise the master's limit")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The splits of a job, at most `max` of them; `host` is where local files lie, empty when unknown.
+pub(super) fn splits(
+    inputs: &[String],
+    format: &InputFormat,
+    properties: &BTreeMap<String, String>,
+    host: &str,
+    max: u32,
+) -> Result<Vec<Split>, InputError> {
+    let record = match *format {
+        InputFormat::Generated { n_maps } => {
+            if let Some(path) = inputs.first() {
+                return Err(InputError::Unwanted { path: path.clone() });
+            }
+            if n_maps > max {
+                return Err(InputError::TooManySplits { max });
+            }
+            return Ok(vec![Split::Generated; n_maps as usize]);
+        }
+        InputFormat::Text => None,
+        InputFormat::FixedLength { record_bytes: 0 } => return Err(InputError::EmptyRecords),
+        InputFormat::FixedLength { record_bytes } => Some(record_bytes),
+    };
+    let rule = SplitRule::from_properties(properties)?;
+    let recursive = ["mapred.input.dir.recursive", "mapreduce.input.fileinputformat.input.dir.recursive"]
+        .iter()
+        .any(|key| properties.get(*key).is_some_and(|value| value.trim() == "true"));
+    let hosts: Vec<String> = if host.is_empty() { Vec::new() } else { vec![host.to_owned()] };
+    let mut splits = Vec::new();
+    for (path, length) in files(inputs, recursive)? {
+        if let Some(record) = record
+            && length % u64::from(record) != 0
+        {
+            return Err(InputError::PartialRecord { path, length, record });
+        }
+        let size = rule.size_for(&path, length, record);
+        let text = path.to_str().map(str::to_owned).ok_or_else(|| InputError::Pattern {
+            path: path.to_string_lossy().into_owned(),
+            problem: "its name is not UTF-8".to_owned(),
+        })?;
+        for (offset, length) in pieces(length, size) {
+            if splits.len() >= max as usize {
+                return Err(InputError::TooManySplits { max });
+            }
+            splits.push(Split::File { path: text.clone(), offset, length, hosts: hosts.clone() });
+        }
+    }
+    Ok(splits)
+}
+
+/// Sizes from the properties.
+struct SplitRule {
+    min: u64,
+    max: u64,
+    block: u64,
+}
+
+impl SplitRule {
+    fn from_properties(properties: &BTreeMap<String, String>) -> Result<SplitRule, InputError> {
+        let get = |keys: &[&'static str], default: u64| {
+            for &key in keys {
+                if let Some(value) = properties.get(key) {
+                    return bytes(value).ok_or_else(|| InputError::Size { key, value: value.clone() });
+                }
+            }
+            Ok(default)
+        };
+        let min = get(&["mapred.min.split.size", "mapreduce.input.fileinputformat.split.minsize"], 1)?;
+        let max = get(&["mapred.max.split.size", "mapreduce.input.fileinputformat.split.maxsize"], u64::MAX)?;
+        let block = get(&["howdah.block.size", "dfs.block.size", "dfs.blocksize"], DEFAULT_BLOCK_BYTES)?;
+        Ok(SplitRule { min: min.max(1), max: max.max(1), block: block.max(1) })
+    }
+
+    fn size_for(&self, path: &Path, length: u64, record: Option<u32>) -> u64 {
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+        if COMPRESSED.contains(&extension) {
+            return length.max(1);
+        }
+        let size = self.min.max(self.max.min(self.block));
+        match record {
+            // Whole records, at least one.
+            Some(record) => (size / u64::from(record)).max(1).saturating_mul(u64::from(record)),
+            None => size,
+        }
+    }
+}
+
+/// A number of bytes with an optional k, m, g or t (powers of 1024), as Hadoop takes it.
+fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim().to_ascii_lowercase();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match &text[digits.len()..] {
+        "" | "b" => 0,
+        "k" | "kb" => 10,
+        "m" | "mb" => 20,
+        "g" | "gb" => 30,
+        "t" | "tb" => 40,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// Offsets and lengths.
+fn pieces(length: u64, size: u64) -> impl Iterator<Item = (u64, u64)> {
+    let mut offset = 0;
+    let mut done = false;
+    std::iter::from_fn(move || {
+        if done {
+            return None;
+        }
+        let left = length - offset;
+        // left / size > 1.1, without floats.
+        let take = if left.saturating_mul(10) > size.saturating_mul(SLOP_TENTHS) { size } else { left };
+        let piece = (offset, take);
+        offset += take;
+        done = offset >= length;
+        Some(piece)
+    })
+}
+
+/// The input's files with their lengths, by path, each once per mention.
+fn files(inputs: &[String], recursive: bool) -> Result<Vec<(PathBuf, u64)>, InputError> {
+    if inputs.is_empty() {
+        return Err(InputError::NoInput);
+    }
+    let mut files = Vec::new();
+    for input in inputs {
+        if !input.starts_with('/') {
+            return Err(InputError::Relative { path: input.clone() });
+        }
+        let path = Path::new(input);
+        if path.exists() {
+            add(path, recursive, true, &mut files)?;
+        } else if input.contains(['*', '?', '[']) {
+            let before = files.len();
+            let pattern = |e: glob::PatternError| InputError::Pattern { path: input.clone(), problem: e.to_string() };
+            for found in glob::glob(input).map_err(pattern)? {
+                let found = found.map_err(|e| {
+                    let path = e.path().to_owned();
+                    InputError::Io { path, source: e.error().kind().into() }
+                })?;
+                if !is_hidden(&found) {
+                    add(&found, recursive, true, &mut files)?;
+                }
+            }
+            if files.len() == before {
+                return Err(InputError::NoMatch { path: input.clone() });
+            }
+        } else {
+            return Err(InputError::Missing { path: input.clone() });
+        }
+    }
+    Ok(files)
+}
+
+fn add(path: &Path, recursive: bool, top: bool, files: &mut Vec<(PathBuf, u64)>) -> Result<(), InputError> {
+    let io = |source| InputError::Io { path: path.to_owned(), source };
+    let meta = fs::metadata(path).map_err(io)?;
+    if meta.is_file() {
+        if files.len() >= MAX_FILES {
+            return Err(InputError::TooManyFiles);
+        }
+        files.push((path.to_owned(), meta.len()));
+        return Ok(());
+    }
+    if !meta.is_dir() {
+        return Err(InputError::Special { path: path.to_owned() });
+    }
+    if !top && !recursive {
+        return Err(InputError::Nested { path: path.to_owned() });
+    }
+    let mut children = Vec::new();
+    for entry in fs::read_dir(path).map_err(io)? {
+        let child = entry.map_err(io)?.path();
+        if !is_hidden(&child) {
+            children.push(child);
+        }
+    }
+    children.sort();
+    children.iter().try_for_each(|child| add(child, recursive, false, files))
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().first().is_some_and(|b| matches!(b, b'_' | b'.')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn properties(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+    }
+
+    fn lengths(dir: &Path, inputs: &[&str], format: &InputFormat, p: &[(&str, &str)]) -> Result<Vec<u64>, InputError> {
+        let inputs: Vec<String> = inputs.iter().map(|i| dir.join(i).to_str().unwrap().to_owned()).collect();
+        Ok(splits(&inputs, format, &properties(p), "", 1_000)?.iter().map(Split::length).collect())
+    }
+
+    #[test]
+    fn files_are_cut_at_the_split_size_with_hadoops_slop() {
+        assert_eq!(pieces(0, 10).collect::<Vec<_>>(), [(0, 0)]);
+        assert_eq!(pieces(11, 10).collect::<Vec<_>>(), [(0, 11)]);
+        assert_eq!(pieces(12, 10).collect::<Vec<_>>(), [(0, 10), (10, 2)]);
+        assert_eq!(pieces(31, 10).collect::<Vec<_>>(), [(0, 10), (10, 10), (20, 11)]);
+    }
+
+    #[test]
+    fn hidden_files_are_skipped_and_compressed_ones_are_one_split() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, length) in [("a", 25), ("_SUCCESS", 5), (".crc", 5), ("b.gz", 25)] {
+            fs::write(dir.path().join(name), vec![b'x'; length]).unwrap();
+        }
+        let max = [("mapred.max.split.size", "10")];
+        assert_eq!(lengths(dir.path(), &[""], &InputFormat::Text, &max).unwrap(), [10, 10, 5, 25]);
+        assert_eq!(lengths(dir.path(), &["*"], &InputFormat::Text, &max).unwrap(), [10, 10, 5, 25]);
+        assert_eq!(lengths(dir.path(), &["a"], &InputFormat::Text, &[]).unwrap(), [25]);
+        let min = [("mapred.max.split.size", "10"), ("mapred.min.split.size", "1k")];
+        assert_eq!(lengths(dir.path(), &["a"], &InputFormat::Text, &min).unwrap(), [25]);
+    }
+
+    #[test]
+    fn fixed_records_are_never_cut() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a"), vec![b'x'; 100]).unwrap();
+        let format = InputFormat::FixedLength { record_bytes: 20 };
+        assert_eq!(lengths(dir.path(), &["a"], &format, &[("howdah.block.size", "50")]).unwrap(), [40, 40, 20]);
+        assert_eq!(lengths(dir.path(), &["a"], &format, &[("howdah.block.size", "7")]).unwrap(), [20; 5]);
+        let format = InputFormat::FixedLength { record_bytes: 30 };
+        assert!(matches!(lengths(dir.path(), &["a"], &format, &[]), Err(InputError::PartialRecord { .. })));
+    }
+
+    #[test]
+    fn bad_inputs_are_named() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("d/e")).unwrap();
+        fs::write(dir.path().join("d/e/f"), "x").unwrap();
+        let text = InputFormat::Text;
+        assert!(matches!(lengths(dir.path(), &["none"], &text, &[]), Err(InputError::Missing { .. })));
+        assert!(matches!(lengths(dir.path(), &["no*"], &text, &[]), Err(InputError::NoMatch { .. })));
+        assert!(matches!(lengths(dir.path(), &["d"], &text, &[]), Err(InputError::Nested { .. })));
+        let recursive = [("mapred.input.dir.recursive", "true")];
+        assert_eq!(lengths(dir.path(), &["d"], &text, &recursive).unwrap(), [1]);
+        assert!(matches!(lengths(dir.path(), &[], &text, &[]), Err(InputError::NoInput)));
+        assert!(matches!(
+            lengths(dir.path(), &["d/e/f"], &text, &[("howdah.block.size", "-1")]),
+            Err(InputError::Size { .. })
+        ));
+        let relative = splits(&["a".to_owned()], &text, &BTreeMap::new(), "", 9);
+        assert!(matches!(relative, Err(InputError::Relative { .. })));
+        let many = splits(&[], &InputFormat::Generated { n_maps: 10 }, &BTreeMap::new(), "", 9);
+        assert!(matches!(many, Err(InputError::TooManySplits { max: 9 })));
+    }
+}

@@ -1,0 +1,42 @@
+//! Which gRPC code each error gets. The message is one line; advice follows after "\nhelp: ".
+
+use howdah_proto::convert::ConvertError;
+use howdah_shared::job::{ClusterId, IdError, JobId, SpecError};
+use tonic::Status;
+
+use crate::engine::CoreError;
+
+/// A message with advice.
+pub(super) fn with_help(message: impl std::fmt::Display, help: impl std::fmt::Display) -> String {
+    format!("{message}\nhelp: {help}")
+}
+
+pub(super) fn core(error: CoreError) -> Status {
+    match error {
+        CoreError::Stopped | CoreError::Full => Status::unavailable(error.to_string()),
+        CoreError::Malformed(_) => Status::invalid_argument(error.to_string()),
+        CoreError::Rejected(_) => Status::failed_precondition(error.to_string()),
+    }
+}
+
+pub(super) fn convert(error: &ConvertError) -> Status {
+    Status::invalid_argument(error.to_string())
+}
+
+pub(super) fn id(error: &IdError) -> Status {
+    Status::invalid_argument(error.to_string())
+}
+
+pub(super) fn spec(error: &SpecError) -> Status {
+    Status::invalid_argument(error.to_string())
+}
+
+pub(super) fn no_job(cluster: ClusterId, job: JobId) -> Status {
+    let message = format!("job `{}` is not known here", cluster.job(job));
+    Status::not_found(with_help(message, "`howdah job list` shows the jobs of this cluster"))
+}
+
+pub(super) fn internal(action: &str, error: impl std::fmt::Display) -> Status {
+    tracing::error!(%error, "failed to {action}");
+    Status::internal(format!("failed to {action}: {error}"))
+}

@@ -1,0 +1,226 @@
+//! Accepting a job: everything that can be checked is checked before the core hears of it.
+//!
+//! Order: request, properties, input and splits, output directory, job file on disk, core. What was made on
+//! disk is removed again when a later step refuses.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use howdah_proto::v1;
+use howdah_shared::job::{
+    App, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Priority, Split, SplitHosts,
+};
+use howdah_shared::time::Span;
+use tonic::{Code, Status};
+
+use super::{SharedRef, splits, status};
+use crate::commit;
+use crate::config::Limits;
+use crate::engine::NewJob;
+use crate::tables::JobMeta;
+
+/// Longest name of a job, user or queue.
+const MAX_NAME_BYTES: usize = 1_024;
+/// Properties of one job, and bytes of one.
+const MAX_PROPERTIES: usize = 10_000;
+const MAX_PROPERTY_BYTES: usize = 1 << 20;
+
+/// Accepts a job and gives its printed id.
+pub(super) async fn submit(shared: SharedRef, request: v1::SubmitJobRequest) -> Result<String, Status> {
+    if shared.stop.is_wanted() {
+        return Err(Status::unavailable("the master is stopping and takes no new jobs"));
+    }
+    let live = shared.core.ask(|view| view.tables.live_jobs()).await.map_err(status::core)?;
+    if live >= shared.config.limits.live_jobs as usize {
+        let message = format!("the cluster has {live} unfinished jobs, which is its limit");
+        return Err(Status::resource_exhausted(status::with_help(message, "submit again when some have finished")));
+    }
+    let limits = shared.config.limits.clone();
+    let host = shared.config.split_host.clone();
+    let prepare = move || prepare(request, &limits, &host);
+    let mut file = blocking(prepare).await??;
+    reserve(&shared, &file.output).await?;
+    let accepted = enter(&shared, &mut file).await;
+    if accepted.is_err()
+        && let OutputFormat::Files { directory } = &file.output
+    {
+        let output = PathBuf::from(directory);
+        let _ = blocking(move || commit::abort(&output, true)).await;
+    }
+    accepted.map(|job| shared.cluster.job(job))
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Status> {
+    tokio::task::spawn_blocking(work).await.map_err(|e| status::internal("finish a file operation", e))
+}
+
+/// Gives the job its number, writes its file and hands it to the core.
+async fn enter(shared: &SharedRef, file: &mut JobFile) -> Result<JobId, Status> {
+    // Jobs enter the core in the order of their numbers, so the lock is held until this one is in.
+    let mut next_job = shared.next_job.lock().await;
+    let id = JobId(*next_job);
+    file.id = shared.cluster.job(id);
+    let path = shared.job_path(id);
+    let bytes = serde_json::to_vec_pretty(file).map_err(|e| status::internal("serialise the job", e))?;
+    let for_writing = path.clone();
+    blocking(move || write_synced(&for_writing, &bytes))
+        .await?
+        .map_err(|e| status::internal("write the job's file", e))?;
+    let created_output = matches!(file.output, OutputFormat::Files { .. });
+    let meta = JobMeta { id, file: file.clone(), created_output };
+    match shared.core.submit(NewJob { meta }).await {
+        Ok(()) => {
+            *next_job += 1;
+            Ok(id)
+        }
+        Err(e) => {
+            let _ = fs::remove_file(path);
+            Err(status::core(e))
+        }
+    }
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = fs::File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    match path.parent() {
+        Some(dir) => fs::File::open(dir)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+/// Makes the output directory, which must not exist.
+async fn reserve(shared: &SharedRef, output: &OutputFormat) -> Result<(), Status> {
+    let OutputFormat::Files { directory } = output else { return Ok(()) };
+    let path = PathBuf::from(directory);
+    let made = blocking(move || commit::reserve(&path)).await?;
+    let Err(e) = made else { return Ok(()) };
+    if e.kind() != io::ErrorKind::AlreadyExists {
+        let message = format!("output directory `{directory}` cannot be made: {e}");
+        return Err(Status::invalid_argument(message));
+    }
+    let wanted = directory.clone();
+    let find = move |view: &crate::engine::View<'_>| {
+        let uses = |output: &OutputFormat| matches!(output, OutputFormat::Files { directory } if *directory == wanted);
+        let mut live = view.tables.jobs.values().filter(|row| !row.state.is_final());
+        live.find(|row| uses(&row.meta.file.output)).map(|row| row.meta.file.id.clone())
+    };
+    let message = match shared.core.ask(find).await.map_err(status::core)? {
+        Some(job) => format!("output directory `{directory}` belongs to {job}, which is not over"),
+        None => format!("output directory `{directory}` exists already"),
+    };
+    Err(Status::already_exists(status::with_help(message, "choose another --output, or remove the directory first")))
+}
+
+/// Everything that needs no cluster: a job file without its number.
+fn prepare(request: v1::SubmitJobRequest, limits: &Limits, host: &str) -> Result<JobFile, Status> {
+    let app: App = json("app", &request.app_json)?;
+    let input_format: InputFormat = json("input_format", &request.input_format_json)?;
+    check_app(&app)?;
+    check_texts(&request)?;
+    let properties: BTreeMap<String, String> = request.properties.into_iter().collect();
+    let mut conf = JobConf::from_properties(&properties).map_err(|e| status::spec(&e))?;
+    let output = output(&request.output)?;
+    conf.commits_output = matches!(output, OutputFormat::Files { .. });
+    if request.deadline_ms > 0 {
+        conf.deadline = Some(Span::from_us(request.deadline_ms.saturating_mul(1_000)));
+    }
+    conf.requires = request.requires.into_iter().collect();
+    let priority = match request.priority.as_str() {
+        "" => Priority::Normal,
+        text => text.parse().map_err(|e| status::spec(&e))?,
+    };
+    if request.n_reduces > limits.reduces_per_job {
+        let max = limits.reduces_per_job;
+        return Err(Status::invalid_argument(format!("{} reduces, expected at most {max}", request.n_reduces)));
+    }
+    let max_maps = limits.tasks_per_job.saturating_sub(request.n_reduces);
+    let splits = splits::splits(&request.inputs, &input_format, &properties, host, max_maps).map_err(|e| {
+        let message = e.to_string();
+        Status::invalid_argument(e.help().map_or(message.clone(), |help| status::with_help(message, help)))
+    })?;
+    let spec = JobSpec {
+        name: request.name,
+        user: if request.user.is_empty() { "unknown".to_owned() } else { request.user },
+        queue: if request.queue.is_empty() { "default".to_owned() } else { request.queue },
+        priority,
+        n_maps: splits.len() as u32,
+        n_reduces: request.n_reduces,
+        map_input_bytes: splits.iter().map(Split::length).collect(),
+        split_hosts: SplitHosts::new(splits.iter().map(|split| match split {
+            Split::File { hosts, .. } => hosts.iter().map(String::as_str).collect::<Vec<_>>(),
+            Split::Generated => Vec::new(),
+        })),
+        conf,
+    };
+    spec.check().map_err(|e| status::spec(&e))?;
+    Ok(JobFile {
+        id: String::new(),
+        submit_ms_epoch: crate::run::now_ms_epoch(),
+        spec,
+        app,
+        input_format,
+        splits,
+        output,
+        properties,
+        token: token().map_err(|e| status::internal("read random bytes", e))?,
+    })
+}
+
+fn json<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T, Status> {
+    serde_json::from_str(text).map_err(|e| Status::invalid_argument(format!("{what}: not understood: {e}")))
+}
+
+fn check_app(app: &App) -> Result<(), Status> {
+    match app {
+        App::BuiltIn { name } if name.is_empty() => Err(Status::invalid_argument("app: its name is empty")),
+        App::Program { path, .. } if !path.starts_with('/') => {
+            Err(Status::invalid_argument(format!("program `{path}`: expected an absolute path")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_texts(request: &v1::SubmitJobRequest) -> Result<(), Status> {
+    for (what, text) in [("name", &request.name), ("user", &request.user), ("queue", &request.queue)] {
+        if text.len() > MAX_NAME_BYTES || text.contains(char::is_control) {
+            let message = format!("the job's {what} is too long or holds control characters, expected one short line");
+            return Err(Status::invalid_argument(message));
+        }
+    }
+    for (key, value) in &request.requires {
+        if key.is_empty() || value.is_empty() {
+            return Err(Status::invalid_argument(format!("requirement `{key}={value}`: expected the form name=value")));
+        }
+    }
+    let too_long = |(key, value): (&String, &String)| key.len() + value.len() > MAX_PROPERTY_BYTES;
+    if request.properties.len() > MAX_PROPERTIES || request.properties.iter().any(too_long) {
+        return Err(Status::new(Code::InvalidArgument, "the job has too many or too long properties"));
+    }
+    Ok(())
+}
+
+fn output(text: &str) -> Result<OutputFormat, Status> {
+    if text.is_empty() {
+        return Ok(OutputFormat::None);
+    }
+    let path = Path::new(text);
+    let climbs = path.components().any(|part| matches!(part, std::path::Component::ParentDir));
+    if !path.is_absolute() || climbs || path.file_name().is_none() {
+        let message = format!("output directory `{text}`: expected an absolute path without `..`");
+        return Err(Status::invalid_argument(message));
+    }
+    // One spelling per directory.
+    let directory: PathBuf = path.components().collect();
+    Ok(OutputFormat::Files { directory: directory.to_string_lossy().into_owned() })
+}
+
+/// 128 bits that nobody can guess, as 32 hexadecimal digits.
+fn token() -> io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    io::Read::read_exact(&mut fs::File::open("/dev/urandom")?, &mut bytes)?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
+}

@@ -1,0 +1,148 @@
+//! What workers say and ask.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use howdah_proto::convert;
+use howdah_proto::v1;
+use howdah_proto::v1::worker_service_server::WorkerService;
+use howdah_shared::job::counters::Counters;
+use howdah_shared::job::{JobId, WorkerId};
+use howdah_shared::tracker::{Input, Report};
+use tokio::sync::{mpsc, oneshot};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status};
+
+use super::{SharedRef, status};
+use crate::engine::{Beat, Message};
+use crate::tables::Extra;
+
+/// Events in one message of a stream.
+const EVENTS_PER_MESSAGE: usize = 10_000;
+/// A parked heartbeat is answered long before; this only frees what a lost answer would hold for ever.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(900);
+
+/// The service for workers.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkerApi(pub(crate) SharedRef);
+
+/// Takes from a heartbeat what decisions do not read.
+fn extras(request: &mut v1::HeartbeatRequest, report: &Report) -> Result<Vec<Extra>, Status> {
+    let mut extras = Vec::new();
+    for (status, attempt) in request.attempts.iter_mut().zip(&report.attempts) {
+        let (counters, end) = (status.counters.take(), status.end.take());
+        let message = std::mem::take(&mut status.message);
+        if counters.is_none() && end.is_none() && message.is_empty() {
+            continue;
+        }
+        let counters = counters.as_ref().map(Counters::try_from).transpose().map_err(|e| status::convert(&e))?;
+        extras.push(Extra { attempt: attempt.attempt, counters, end: end.map(trim_end), message });
+    }
+    Ok(extras)
+}
+
+/// Keeps texts within what the contract promises.
+fn trim_end(mut end: v1::AttemptEnd) -> v1::AttemptEnd {
+    const MAX: usize = 16 << 10;
+    for text in [&mut end.diagnostics, &mut end.stderr_tail] {
+        if text.len() > MAX {
+            let mut from = text.len() - MAX;
+            while !text.is_char_boundary(from) {
+                from += 1;
+            }
+            text.drain(..from);
+        }
+    }
+    end
+}
+
+type Events = Pin<Box<dyn tokio_stream::Stream<Item = Result<v1::MapEventsResponse, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl WorkerService for WorkerApi {
+    async fn register(&self, request: Request<v1::RegisterRequest>) -> Result<Response<v1::RegisterResponse>, Status> {
+        let request = request.into_inner();
+        // Checked here as well, so that nonsense never reaches the core's thread.
+        convert::registration(WorkerId(0), &request).map_err(|e| status::convert(&e))?;
+        let name = request.name.clone();
+        let worker = self.0.core.register(request).await.map_err(status::core)?;
+        tracing::info!(worker = name, number = worker.0, "a worker registered");
+        let response = v1::RegisterResponse { worker: worker.0, cluster_id: self.0.cluster.0, interval_ms: 0 };
+        Ok(Response::new(response))
+    }
+
+    async fn heartbeat(
+        &self,
+        request: Request<v1::HeartbeatRequest>,
+    ) -> Result<Response<v1::HeartbeatResponse>, Status> {
+        let mut request = request.into_inner();
+        let report = Box::new(Report::try_from(&request).map_err(|e| status::convert(&e))?);
+        let extras = extras(&mut request, &report)?;
+        let cores = request.vitals.as_mut().map(|vitals| std::mem::take(&mut vitals.core_use_parts));
+        let (reply, answer) = oneshot::channel();
+        let beat = Beat { request, report, extras, cores: cores.unwrap_or_default(), reply };
+        self.0.core.send(Message::Beat(Box::new(beat))).await.map_err(status::core)?;
+        match tokio::time::timeout(ANSWER_TIMEOUT, answer).await {
+            Ok(Ok(response)) => Ok(Response::new(response)),
+            Ok(Err(_)) if self.0.closing.is_cancelled() => Err(Status::unavailable("the master is stopping")),
+            Ok(Err(_)) => Err(Status::aborted("a newer report or registration of this worker took its place")),
+            Err(_) => Err(Status::unavailable("the master has no answer yet")),
+        }
+    }
+
+    async fn get_job_file(
+        &self,
+        request: Request<v1::GetJobFileRequest>,
+    ) -> Result<Response<v1::GetJobFileResponse>, Status> {
+        let job = JobId(request.into_inner().job);
+        match tokio::fs::read(self.0.job_path(job)).await {
+            Ok(json) => Ok(Response::new(v1::GetJobFileResponse { json })),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Err(status::no_job(self.0.cluster, job)),
+            Err(e) => Err(status::internal("read a job file", e)),
+        }
+    }
+
+    type MapEventsStream = Events;
+
+    async fn map_events(&self, request: Request<v1::MapEventsRequest>) -> Result<Response<Events>, Status> {
+        let v1::MapEventsRequest { job, from } = request.into_inner();
+        let job = JobId(job);
+        let find = move |view: &crate::engine::View<'_>| {
+            view.tables.jobs.get(&job).map(|row| std::sync::Arc::clone(&row.events))
+        };
+        let log = self.0.core.ask(find).await.map_err(status::core)?;
+        let log = log.ok_or_else(|| status::no_job(self.0.cluster, job))?;
+        let mut next = usize::try_from(from).unwrap_or(usize::MAX);
+        let (send, receive) = mpsc::channel(4);
+        let closing = self.0.closing.clone();
+        tokio::spawn(async move {
+            let mut mark = log.subscribe();
+            loop {
+                let seen = *mark.borrow_and_update();
+                while next < seen.len {
+                    let events = log.read(next, EVENTS_PER_MESSAGE);
+                    next += events.len();
+                    if send.send(Ok(v1::MapEventsResponse { events })).await.is_err() {
+                        return;
+                    }
+                }
+                if seen.closed {
+                    return;
+                }
+                tokio::select! {
+                    changed = mark.changed() => if changed.is_err() { return },
+                    () = send.closed() => return,
+                    () = closing.cancelled() => return,
+                }
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(receive))))
+    }
+
+    async fn goodbye(&self, request: Request<v1::GoodbyeRequest>) -> Result<Response<v1::GoodbyeResponse>, Status> {
+        let v1::GoodbyeRequest { worker, incarnation } = request.into_inner();
+        let input = Input::Goodbye { worker: WorkerId(worker), incarnation };
+        self.0.core.request(input).await.map_err(status::core)?;
+        Ok(Response::new(v1::GoodbyeResponse {}))
+    }
+}

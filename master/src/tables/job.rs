@@ -1,0 +1,327 @@
+//! One job as people see it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use howdah_proto::v1;
+use howdah_shared::job::{
+    AttemptId, AttemptState, ClusterId, JobFile, JobId, JobState, Locality, OutputFormat, Priority, TaskId, TaskKind,
+    WorkerId,
+};
+use howdah_shared::time::Time;
+use howdah_shared::tracker::{AttemptReport, EndCause};
+use tokio::sync::watch;
+
+use super::{AttemptRecord, EventLog, Extra, LiveAttempt};
+use crate::why;
+
+/// Kind, index, number: the order in which attempts are shown.
+type Key = (TaskKind, u32, u16);
+
+/// What does not change after submission.
+#[derive(Debug)]
+pub(crate) struct JobMeta {
+    pub(crate) id: JobId,
+    pub(crate) file: JobFile,
+    /// The output directory was made for this job, so an abort may remove it.
+    pub(crate) created_output: bool,
+}
+
+/// Wakes watchers of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pulse {
+    pub(crate) version: u64,
+    pub(crate) is_final: bool,
+}
+
+/// Sums over a job's attempts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    /// By kind.
+    pub(crate) launched: [u32; 2],
+    pub(crate) failed: [u32; 2],
+    pub(crate) killed: [u32; 2],
+    pub(crate) slot_us: [u64; 2],
+    /// Launched maps by locality: node, rack, off-rack, unknown.
+    pub(crate) maps_by_locality: [u32; 4],
+}
+
+/// A job's row.
+#[derive(Debug)]
+pub(crate) struct JobRow {
+    pub(crate) meta: Arc<JobMeta>,
+    pub(crate) priority: Priority,
+    pub(crate) state: JobState,
+    submitted: Time,
+    launched: Time,
+    maps_done: Time,
+    finished: Time,
+    tally: Tally,
+    live: BTreeMap<Key, LiveAttempt>,
+    ended: BTreeMap<Key, Arc<AttemptRecord>>,
+    /// The attempt that counts for each finished task.
+    winners: BTreeMap<(TaskKind, u32), AttemptId>,
+    done: [u32; 2],
+    pub(crate) events: Arc<EventLog>,
+    pulse: watch::Sender<Pulse>,
+    why: String,
+    /// The first task that ran out of attempts.
+    failed_task: Option<TaskId>,
+    /// Why promoting its output failed.
+    pub(crate) commit_problem: Option<String>,
+}
+
+/// What a page, an answer or the history needs of a job, taken in one go.
+#[derive(Debug)]
+pub(crate) struct JobSnapshot {
+    pub(crate) meta: Arc<JobMeta>,
+    pub(crate) status: v1::JobStatus,
+    pub(crate) state: JobState,
+    pub(crate) priority: Priority,
+    pub(crate) tally: Tally,
+    pub(crate) winners: Vec<AttemptId>,
+    /// By kind, index and number.
+    pub(crate) attempts: Vec<Arc<AttemptRecord>>,
+}
+
+fn key(attempt: AttemptId) -> Key {
+    (attempt.kind, attempt.index, attempt.number)
+}
+
+impl JobRow {
+    pub(crate) fn new(meta: JobMeta, now: Time) -> JobRow {
+        JobRow {
+            priority: meta.file.spec.priority,
+            meta: Arc::new(meta),
+            state: JobState::Prep,
+            submitted: now,
+            launched: Time::ZERO,
+            maps_done: Time::ZERO,
+            finished: Time::ZERO,
+            tally: Tally::default(),
+            live: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            winners: BTreeMap::new(),
+            done: [0; 2],
+            events: Arc::new(EventLog::new()),
+            pulse: watch::Sender::new(Pulse::default()),
+            why: String::new(),
+            failed_task: None,
+            commit_problem: None,
+        }
+    }
+
+    /// Follows the job's changes.
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Pulse> {
+        self.pulse.subscribe()
+    }
+
+    pub(crate) fn announce(&mut self) {
+        let is_final = self.state.is_final();
+        self.pulse.send_modify(|pulse| {
+            pulse.version += 1;
+            pulse.is_final = is_final;
+        });
+    }
+
+    /// A launch; false when it is a directive repeated.
+    pub(crate) fn launched(&mut self, attempt: AttemptId, live: LiveAttempt) -> bool {
+        let key = key(attempt);
+        if self.live.contains_key(&key) || self.ended.contains_key(&key) {
+            return false;
+        }
+        self.tally.launched[attempt.kind as usize] += 1;
+        if attempt.kind == TaskKind::Map {
+            self.tally.maps_by_locality[live.record.locality as usize] += 1;
+        }
+        if self.launched == Time::ZERO {
+            self.launched = live.record.assigned;
+        }
+        self.live.insert(key, live);
+        true
+    }
+
+    /// Progress in a report; false when nothing changed.
+    pub(crate) fn progress(&mut self, status: &AttemptReport, worker: WorkerId) -> bool {
+        let Some(live) = self.live.get_mut(&key(status.attempt)).filter(|live| live.worker_id == worker) else {
+            return false;
+        };
+        let record = &mut live.record;
+        let same = record.progress == status.progress && record.phase == status.phase && record.state == status.state;
+        record.progress = status.progress;
+        record.phase = status.phase;
+        if !status.state.is_final() {
+            record.state = status.state;
+        }
+        !same
+    }
+
+    /// What only people read of a report, also when it comes after the end.
+    pub(crate) fn extra(&mut self, extra: Extra, worker: WorkerId) {
+        let key = key(extra.attempt);
+        if let Some(live) = self.live.get_mut(&key) {
+            if live.worker_id == worker {
+                live.record.take(extra);
+            }
+        } else if let Some(record) = self.ended.get_mut(&key)
+            && record.end.is_none()
+        {
+            Arc::make_mut(record).take(extra);
+        }
+    }
+
+    /// An attempt is over; false when it is not known.
+    pub(crate) fn ended(&mut self, attempt: AttemptId, state: AttemptState, cause: EndCause, now: Time) -> bool {
+        let key = key(attempt);
+        let kind = attempt.kind as usize;
+        let cause = (state != AttemptState::Succeeded).then_some(cause);
+        let Some(LiveAttempt { mut record, .. }) = self.live.remove(&key) else { return false };
+        match state {
+            AttemptState::Failed => self.tally.failed[kind] += 1,
+            AttemptState::Killed => self.tally.killed[kind] += 1,
+            _ => {}
+        }
+        record.state = state;
+        record.cause = cause;
+        record.ended = now;
+        self.tally.slot_us[kind] += now.since(record.assigned).as_us();
+        self.ended.insert(key, Arc::new(record));
+        if state == AttemptState::Succeeded && self.winners.insert((attempt.kind, attempt.index), attempt).is_none() {
+            self.done[kind] += 1;
+            if attempt.kind == TaskKind::Map && self.done[kind] == self.meta.file.spec.n_maps {
+                self.maps_done = now;
+            }
+        }
+        true
+    }
+
+    /// A finished map has to run again: its attempt did not succeed after all.
+    pub(crate) fn output_lost(&mut self, attempt: AttemptId, cause: EndCause) {
+        let task = (attempt.kind, attempt.index);
+        if self.winners.get(&task) != Some(&attempt) {
+            return;
+        }
+        self.winners.remove(&task);
+        self.done[attempt.kind as usize] -= 1;
+        // Readers learn with an empty address that this output is obsolete.
+        self.events.push(attempt, String::new());
+        let failed = cause == EndCause::TooManyFetchFailures;
+        let tally = if failed { &mut self.tally.failed } else { &mut self.tally.killed };
+        tally[attempt.kind as usize] += 1;
+        if let Some(record) = self.ended.get_mut(&key(attempt)) {
+            let record = Arc::make_mut(record);
+            record.state = if failed { AttemptState::Failed } else { AttemptState::Killed };
+            record.cause = Some(cause);
+        }
+    }
+
+    /// A task is out of attempts.
+    pub(crate) fn task_failed(&mut self, task: TaskId) {
+        self.failed_task.get_or_insert(task);
+        if task.kind == TaskKind::Map {
+            self.events.push_failed(task);
+        }
+    }
+
+    pub(crate) fn set_state(&mut self, state: JobState, now: Time, cluster: ClusterId) {
+        self.state = state;
+        if state.is_final() {
+            self.finished = now;
+        }
+        if state == JobState::Failed {
+            let attempts = self.ended.values().map(|record| &**record);
+            self.why = why::why(attempts, self.failed_task, self.commit_problem.as_deref(), cluster);
+        }
+    }
+
+    /// The attempt's record, running or over.
+    pub(crate) fn attempt(&self, attempt: AttemptId) -> Option<&AttemptRecord> {
+        let key = key(attempt);
+        self.live.get(&key).map(|live| &live.record).or_else(|| self.ended.get(&key).map(|record| &**record))
+    }
+
+    /// Winners of the tasks that write the job's output.
+    pub(crate) fn output_winners(&self) -> Vec<AttemptId> {
+        let last = if self.meta.file.spec.n_reduces > 0 { TaskKind::Reduce } else { TaskKind::Map };
+        self.winners.values().copied().filter(|winner| winner.kind == last).collect()
+    }
+
+    pub(crate) fn status(&self, cluster: ClusterId) -> v1::JobStatus {
+        let file = &self.meta.file;
+        let spec = &file.spec;
+        let tally = &self.tally;
+        let mut running = [0; 2];
+        // The best attempt of each unfinished task, in ten-thousandths.
+        let mut parts = [0_u64; 2];
+        let mut previous = None;
+        let mut best = 0;
+        for ((kind, index, _), live) in &self.live {
+            running[*kind as usize] += 1;
+            if self.winners.contains_key(&(*kind, *index)) {
+                continue;
+            }
+            if previous != Some((*kind, *index)) {
+                best = 0;
+                previous = Some((*kind, *index));
+            }
+            let now = u64::from(live.record.progress.parts());
+            if now > best {
+                parts[*kind as usize] += now - best;
+                best = now;
+            }
+        }
+        let mean = |kind: TaskKind, n: u32| match n {
+            0 if self.state == JobState::Succeeded => 1.0,
+            0 => 0.0,
+            n => (f64::from(self.done[kind as usize]) + parts[kind as usize] as f64 / 1e4) / f64::from(n),
+        };
+        v1::JobStatus {
+            job: cluster.job(self.meta.id),
+            name: spec.name.clone(),
+            user: spec.user.clone(),
+            queue: spec.queue.clone(),
+            priority: self.priority.name().to_owned(),
+            state: self.state.name().to_owned(),
+            n_maps: spec.n_maps,
+            n_reduces: spec.n_reduces,
+            maps_done: self.done[0],
+            reduces_done: self.done[1],
+            maps_running: running[0],
+            reduces_running: running[1],
+            failed_attempts: tally.failed.iter().sum(),
+            killed_attempts: tally.killed.iter().sum(),
+            map_progress: mean(TaskKind::Map, spec.n_maps),
+            reduce_progress: mean(TaskKind::Reduce, spec.n_reduces),
+            submit_ms_epoch: self.submitted.as_ms(),
+            launch_ms_epoch: self.launched.as_ms(),
+            maps_done_ms_epoch: self.maps_done.as_ms(),
+            finish_ms_epoch: self.finished.as_ms(),
+            output: match &file.output {
+                OutputFormat::Files { directory } => directory.clone(),
+                OutputFormat::None => String::new(),
+            },
+            why: self.why.clone(),
+            node_local_maps: tally.maps_by_locality[Locality::Node as usize],
+            rack_local_maps: tally.maps_by_locality[Locality::Rack as usize],
+            off_rack_maps: tally.maps_by_locality[Locality::OffRack as usize],
+            unplaced_maps: tally.maps_by_locality[Locality::Unknown as usize],
+        }
+    }
+
+    /// Cheap enough for the core's thread: finished attempts are shared, running ones are few.
+    pub(crate) fn snapshot(&self, cluster: ClusterId) -> JobSnapshot {
+        let live = self.live.iter().map(|(key, live)| (*key, Arc::new(live.record.clone())));
+        let ended = self.ended.iter().map(|(key, record)| (*key, Arc::clone(record)));
+        let mut attempts: Vec<(Key, Arc<AttemptRecord>)> = ended.chain(live).collect();
+        attempts.sort_unstable_by_key(|(key, _)| *key);
+        JobSnapshot {
+            meta: Arc::clone(&self.meta),
+            status: self.status(cluster),
+            state: self.state,
+            priority: self.priority,
+            tally: self.tally,
+            winners: self.winners.values().copied().collect(),
+            attempts: attempts.into_iter().map(|(_, record)| record).collect(),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What the driver knows beside the core: names, addresses, counters, diagnostics, times.
+//!
+//! The core decides with dense numbers only. Everything that people read, and that workers need to find each
+//! other, is kept here, fed by the same reports and by the core's effects. The core's thread owns it; nothing
+//! here decides anything.
+
+mod attempt;
+mod events;
+mod job;
+mod worker;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use howdah_proto::v1;
+use howdah_shared::job::{AttemptId, AttemptState, ClusterId, JobId, JobState, Priority, TaskKind, WorkerId};
+use howdah_shared::time::Time;
+use howdah_shared::tracker::{Effect, EndCause, Report};
+
+pub(crate) use attempt::{AttemptRecord, Extra, LiveAttempt};
+pub(crate) use events::EventLog;
+pub(crate) use job::{JobMeta, JobRow, JobSnapshot};
+pub(crate) use worker::WorkerRow;
+
+/// Workers, jobs and attempts as people see them.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    pub(crate) cluster: ClusterId,
+    pub(crate) workers: Vec<WorkerRow>,
+    numbers: HashMap<String, WorkerId>,
+    pub(crate) jobs: BTreeMap<JobId, JobRow>,
+    /// Finished jobs in `jobs`, oldest first.
+    finished: VecDeque<JobId>,
+    /// Status of older finished jobs, oldest first.
+    retired: VecDeque<v1::JobStatus>,
+    /// Jobs touched since the last call of `announce`.
+    changed: BTreeSet<JobId>,
+    finished_jobs_max: usize,
+    listed_jobs_max: usize,
+    pub(crate) jobs_done: u32,
+}
+
+impl Tables {
+    pub(crate) fn new(cluster: ClusterId, finished_jobs_max: u32, listed_jobs_max: u32) -> Tables {
+        Tables {
+            cluster,
+            workers: Vec::new(),
+            numbers: HashMap::new(),
+            jobs: BTreeMap::new(),
+            finished: VecDeque::new(),
+            retired: VecDeque::new(),
+            changed: BTreeSet::new(),
+            finished_jobs_max: finished_jobs_max as usize,
+            listed_jobs_max: listed_jobs_max as usize,
+            jobs_done: 0,
+        }
+    }
+
+    /// The number of a worker's name: the one it had, or the next free one.
+    pub(crate) fn number(&self, name: &str) -> WorkerId {
+        self.numbers.get(name).copied().unwrap_or(WorkerId(self.workers.len() as u32))
+    }
+
+    /// The number of a known worker.
+    pub(crate) fn worker_named(&self, name: &str) -> Option<WorkerId> {
+        self.numbers.get(name).copied()
+    }
+
+    pub(crate) fn worker(&self, worker: WorkerId) -> Option<&WorkerRow> {
+        self.workers.get(worker.0 as usize)
+    }
+
+    fn worker_mut(&mut self, worker: WorkerId) -> Option<&mut WorkerRow> {
+        self.workers.get_mut(worker.0 as usize)
+    }
+
+    /// A worker said hello; called in the order in which the core hears of it.
+    pub(crate) fn register(&mut self, worker: WorkerId, request: v1::RegisterRequest, now: Time) {
+        let index = worker.0 as usize;
+        if index == self.workers.len() {
+            self.numbers.insert(request.name.clone(), worker);
+            self.workers.push(WorkerRow::new(request, now));
+        } else if let Some(row) = self.workers.get_mut(index) {
+            row.register(request, now);
+        }
+    }
+
+    /// A job entered the core.
+    pub(crate) fn submit(&mut self, job: JobId, row: JobRow) {
+        self.jobs.insert(job, row);
+        self.changed.insert(job);
+    }
+
+    /// What a report says to people: progress, messages, counters, ends.
+    pub(crate) fn report(&mut self, report: &Report, extras: Vec<Extra>, cores: Vec<u32>, now: Time) {
+        let Some(row) = self.workers.get_mut(report.worker.0 as usize) else { return };
+        if row.incarnation != report.incarnation {
+            return;
+        }
+        row.heard(report, cores, now);
+        for status in &report.attempts {
+            let Some(job) = self.jobs.get_mut(&status.attempt.job) else { continue };
+            if job.progress(status, report.worker) {
+                self.changed.insert(status.attempt.job);
+            }
+        }
+        for extra in extras {
+            if let Some(job) = self.jobs.get_mut(&extra.attempt.job) {
+                job.extra(extra, report.worker);
+            }
+        }
+    }
+
+    /// What an effect says to people.
+    pub(crate) fn observe(&mut self, effect: &Effect, now: Time) {
+        match *effect {
+            Effect::Launch { worker, attempt, locality, speculative } => {
+                let Some(job) = self.jobs.get_mut(&attempt.job) else { return };
+                let Some(row) = self.workers.get_mut(worker.0 as usize) else { return };
+                if job.launched(attempt, LiveAttempt::new(attempt, worker, row, locality, speculative, now)) {
+                    row.running[attempt.kind as usize] += 1;
+                    self.changed.insert(attempt.job);
+                }
+            }
+            Effect::AttemptEnded { attempt, worker, state, cause, .. } => {
+                self.ended(attempt, worker, state, cause, now);
+            }
+            Effect::MapOutputReady { attempt, worker } => {
+                let address = self.worker(worker).map_or_else(String::new, |row| row.http_address.to_string());
+                if let Some(job) = self.jobs.get(&attempt.job) {
+                    job.events.push(attempt, address);
+                }
+            }
+            Effect::MapOutputLost { attempt, cause, .. } => {
+                if let Some(job) = self.jobs.get_mut(&attempt.job) {
+                    job.output_lost(attempt, cause);
+                    self.changed.insert(attempt.job);
+                }
+            }
+            Effect::TaskFailed { task } => {
+                if let Some(job) = self.jobs.get_mut(&task.job) {
+                    job.task_failed(task);
+                    self.changed.insert(task.job);
+                }
+            }
+            Effect::WorkerState { worker, state } => {
+                if let Some(row) = self.worker_mut(worker) {
+                    row.set_state(state);
+                }
+            }
+            Effect::JobState { job, state } => self.job_state(job, state, now),
+            _ => {}
+        }
+    }
+
+    fn ended(&mut self, attempt: AttemptId, worker: WorkerId, state: AttemptState, cause: EndCause, now: Time) {
+        let Some(job) = self.jobs.get_mut(&attempt.job) else { return };
+        if job.ended(attempt, state, cause, now)
+            && let Some(row) = self.workers.get_mut(worker.0 as usize)
+        {
+            let running = &mut row.running[attempt.kind as usize];
+            *running = running.saturating_sub(1);
+            row.failures += u32::from(state == AttemptState::Failed);
+        }
+        self.changed.insert(attempt.job);
+    }
+
+    fn job_state(&mut self, id: JobId, state: JobState, now: Time) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        job.set_state(state, now, self.cluster);
+        self.changed.insert(id);
+        if state.is_final() {
+            job.events.close();
+            self.jobs_done += 1;
+            self.finished.push_back(id);
+        }
+    }
+
+    /// Lets go of finished jobs beyond the limit; their history stays on disk.
+    pub(crate) fn retire(&mut self) {
+        while self.finished.len() > self.finished_jobs_max {
+            let Some(oldest) = self.finished.pop_front() else { break };
+            if let Some(row) = self.jobs.remove(&oldest) {
+                self.retired.push_back(row.status(self.cluster));
+            }
+        }
+        while self.retired.len() > self.listed_jobs_max {
+            self.retired.pop_front();
+        }
+    }
+
+    /// Wakes those who watch the jobs that changed, and gives those jobs.
+    pub(crate) fn announce(&mut self) -> BTreeSet<JobId> {
+        let changed = std::mem::take(&mut self.changed);
+        for job in &changed {
+            if let Some(row) = self.jobs.get_mut(job) {
+                row.announce();
+            }
+        }
+        changed
+    }
+
+    /// A client changes a job's priority.
+    pub(crate) fn set_priority(&mut self, job: JobId, priority: Priority) {
+        if let Some(row) = self.jobs.get_mut(&job) {
+            row.priority = priority;
+            self.changed.insert(job);
+        }
+    }
+
+    /// All jobs that are still listed, by number.
+    pub(crate) fn statuses(&self) -> Vec<v1::JobStatus> {
+        let live = self.jobs.values().map(|row| row.status(self.cluster));
+        let mut all: Vec<v1::JobStatus> = self.retired.iter().cloned().chain(live).collect();
+        all.sort_by(|a, b| a.job.cmp(&b.job));
+        all
+    }
+
+    /// The status of one listed job.
+    pub(crate) fn status(&self, job: JobId) -> Option<v1::JobStatus> {
+        if let Some(row) = self.jobs.get(&job) {
+            return Some(row.status(self.cluster));
+        }
+        let printed = self.cluster.job(job);
+        self.retired.iter().find(|status| status.job == printed).cloned()
+    }
+
+    /// Jobs that are not over.
+    pub(crate) fn live_jobs(&self) -> usize {
+        self.jobs.len() - self.finished.len()
+    }
+
+    /// Tasks of one kind running now, over all jobs.
+    pub(crate) fn running(&self, kind: TaskKind) -> u32 {
+        self.workers.iter().map(|row| row.running[kind as usize]).sum()
+    }
+}

@@ -1,0 +1,117 @@
+//! One worker as people see it, and the RPC that waits for its answer.
+
+use std::sync::Arc;
+
+use howdah_proto::v1;
+use howdah_shared::job::TaskKind;
+use howdah_shared::time::Time;
+use howdah_shared::tracker::{Report, WorkerState};
+use tokio::sync::oneshot;
+
+/// A worker's row; its index is its number.
+#[derive(Debug)]
+pub(crate) struct WorkerRow {
+    pub(crate) name: Arc<str>,
+    pub(crate) host: Arc<str>,
+    pub(crate) rack: String,
+    pub(crate) http_address: Arc<str>,
+    pub(crate) incarnation: u64,
+    pub(crate) slots: [u32; 2],
+    pub(crate) attributes: Vec<(String, String)>,
+    pub(crate) version: String,
+    pub(crate) state: WorkerState,
+    /// Attempts by kind.
+    pub(crate) running: [u32; 2],
+    /// Failed attempts since the master started.
+    pub(crate) failures: u32,
+    pub(crate) last_heard: Time,
+    pub(crate) vitals: v1::Vitals,
+    /// Directives for the next answer.
+    pub(crate) directives: Vec<v1::Directive>,
+    /// The heartbeat that waits for it.
+    pub(crate) waiting: Option<oneshot::Sender<v1::HeartbeatResponse>>,
+}
+
+impl WorkerRow {
+    pub(crate) fn new(request: v1::RegisterRequest, now: Time) -> WorkerRow {
+        let mut row = WorkerRow {
+            name: Arc::from(request.name.as_str()),
+            host: Arc::from(""),
+            rack: String::new(),
+            http_address: Arc::from(""),
+            incarnation: 0,
+            slots: [0; 2],
+            attributes: Vec::new(),
+            version: String::new(),
+            state: WorkerState::Live,
+            running: [0; 2],
+            failures: 0,
+            last_heard: now,
+            vitals: v1::Vitals::default(),
+            directives: Vec::new(),
+            waiting: None,
+        };
+        row.register(request, now);
+        row
+    }
+
+    /// First contact of a new run of the worker.
+    pub(crate) fn register(&mut self, request: v1::RegisterRequest, now: Time) {
+        self.host = Arc::from(request.host);
+        self.rack = request.rack;
+        self.http_address = Arc::from(request.http_address);
+        self.incarnation = request.incarnation;
+        self.slots = [request.map_slots, request.reduce_slots];
+        self.attributes = request.attributes.into_iter().collect();
+        self.attributes.sort_unstable();
+        self.version = request.version;
+        self.last_heard = now;
+        // What was meant for the previous run of the worker must not reach this one.
+        self.directives.clear();
+        self.waiting = None;
+    }
+
+    pub(crate) fn heard(&mut self, report: &Report, cores: Vec<u32>, now: Time) {
+        self.last_heard = now;
+        let old = std::mem::take(&mut self.vitals.core_use_parts);
+        self.vitals = v1::Vitals::from(&report.vitals);
+        self.vitals.core_use_parts = if cores.is_empty() { old } else { cores };
+    }
+
+    pub(crate) fn set_state(&mut self, state: WorkerState) {
+        self.state = state;
+        if state == WorkerState::Lost {
+            self.directives.clear();
+            self.waiting = None;
+        }
+    }
+
+    pub(crate) const fn state_name(&self) -> &'static str {
+        match self.state {
+            WorkerState::Live => "LIVE",
+            WorkerState::Draining => "DRAINING",
+            WorkerState::Blacklisted => "BLACKLISTED",
+            WorkerState::Lost => "LOST",
+        }
+    }
+
+    /// As `ListWorkers` shows it.
+    pub(crate) fn info(&self, worker: u32) -> v1::WorkerInfo {
+        v1::WorkerInfo {
+            worker,
+            name: self.name.to_string(),
+            host: self.host.to_string(),
+            rack: self.rack.clone(),
+            state: self.state_name().to_owned(),
+            map_slots: self.slots[TaskKind::Map as usize],
+            reduce_slots: self.slots[TaskKind::Reduce as usize],
+            maps_running: self.running[TaskKind::Map as usize],
+            reduces_running: self.running[TaskKind::Reduce as usize],
+            last_heartbeat_ms_epoch: self.last_heard.as_ms(),
+            http_address: self.http_address.to_string(),
+            vitals: Some(self.vitals.clone()),
+            attributes: self.attributes.iter().cloned().collect(),
+            failures: self.failures,
+        }
+    }
+}

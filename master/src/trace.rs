@@ -1,0 +1,162 @@
+//! MRProfiler's job: from what a run left to the templates of its jobs.
+//!
+//! The journal tells which workers there were, the histories tell the rest. All durations are slot time on the
+//! master's clock, from assignment to the report of the end; the only numbers taken from a worker's clock are
+//! differences (how long a reduce ran after its sort), so that skewed clocks do no harm.
+//! Source: SimMR §III-A.
+
+use std::path::Path;
+
+use howdah_proto::v1;
+use howdah_proto::v1::journal_input::Kind;
+use howdah_shared::job::profile::{
+    JobTemplate, LostAttempt, Measured, TRACE_SCHEMA, Trace, TraceCluster, TraceWorker,
+};
+use howdah_shared::job::{AttemptState, TaskKind};
+
+use crate::history::{self, AttemptHistory, HistoryError, JobHistory};
+use crate::journal::{JournalError, JournalReader, find_run};
+
+/// A run without a readable record.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The journal does not read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A history does not read.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+}
+
+/// The trace of the run in `dir` (a run, a master's directory or a cluster's: the latest run).
+///
+/// Jobs that were not over when the run ended have no history and are left out.
+///
+/// # Errors
+/// When the journal or a history does not read.
+pub fn record(dir: &Path) -> Result<Trace, TraceError> {
+    let run = find_run(dir)?;
+    let mut reader = JournalReader::open(&run)?;
+    let header = reader.header().clone();
+    let mut workers: Vec<TraceWorker> = Vec::new();
+    while let Some(frame) = reader.next_frame()? {
+        for input in frame.inputs {
+            if let Some(Kind::Register(register)) = input.kind {
+                add_worker(&mut workers, register);
+            }
+        }
+    }
+    let mut histories = history::read_all(&run)?;
+    histories.retain(|history| history.state.is_final());
+    histories.sort_by(|a, b| (a.submit_ms_epoch, &a.id).cmp(&(b.submit_ms_epoch, &b.id)));
+    let start = histories.first().map_or(header.started_ms_epoch, |first| first.submit_ms_epoch);
+    Ok(Trace {
+        schema: TRACE_SCHEMA.to_owned(),
+        source: format!("recorded run {} of cluster {}", run.display(), header.cluster_id),
+        start_ms_epoch: Some(start),
+        cluster: Some(TraceCluster {
+            scheduler: header.scheduler,
+            scheduler_params: header.scheduler_params.into_iter().collect(),
+            workers,
+        }),
+        jobs: histories.iter().map(|history| template(history, start)).collect(),
+    })
+}
+
+fn add_worker(workers: &mut Vec<TraceWorker>, register: v1::JournalRegister) {
+    let Some(request) = register.request else { return };
+    let worker = TraceWorker {
+        name: request.name,
+        host: request.host,
+        rack: request.rack,
+        map_slots: u16::try_from(request.map_slots).unwrap_or(u16::MAX),
+        reduce_slots: u16::try_from(request.reduce_slots).unwrap_or(u16::MAX),
+    };
+    match workers.iter_mut().find(|known| known.name == worker.name) {
+        Some(known) => *known = worker,
+        None => workers.push(worker),
+    }
+}
+
+/// One job's template, with instants from `start_ms_epoch`.
+pub fn template(history: &JobHistory, start_ms_epoch: u64) -> JobTemplate {
+    let spec = &history.spec;
+    let from_start = |ms: u64| ms.saturating_sub(start_ms_epoch);
+    let places = &history.maps_by_locality;
+    let mut template = JobTemplate {
+        id: history.id.clone(),
+        name: spec.name.clone(),
+        user: spec.user.clone(),
+        queue: spec.queue.clone(),
+        priority: spec.priority,
+        submit_ms: from_start(history.submit_ms_epoch),
+        deadline_ms: spec.conf.deadline.map(|span| span.as_ms()),
+        n_maps: spec.n_maps,
+        n_reduces: spec.n_reduces,
+        slowstart_ppm: spec.conf.slowstart_ppm,
+        map_input_bytes: spec.map_input_bytes.clone(),
+        map_hosts: hosts(history),
+        maps_by_locality: [places.node, places.rack, places.off_rack, places.unknown],
+        outcome: history.state.name().to_owned(),
+        measured: Some(Measured {
+            launch_ms: from_start(history.launch_ms_epoch),
+            maps_done_ms: from_start(history.maps_done_ms_epoch),
+            finish_ms: from_start(history.finish_ms_epoch),
+        }),
+        ..JobTemplate::default()
+    };
+    // By kind, index and number: of several succeeded attempts of a task the last one counts.
+    let mut attempts = history.attempts.iter().peekable();
+    while let Some(attempt) = attempts.next() {
+        let superseded = attempts
+            .peek()
+            .is_some_and(|next| next.task == attempt.task && next.state == AttemptState::Succeeded);
+        if attempt.state != AttemptState::Succeeded || superseded {
+            template.lost_attempts.push(lost(attempt));
+        } else if attempt.kind == TaskKind::Map {
+            template.map_ms.push(slot_ms(attempt));
+        } else {
+            add_reduce(&mut template, attempt, history.maps_done_ms_epoch);
+        }
+    }
+    template
+}
+
+fn hosts(history: &JobHistory) -> Vec<Vec<String>> {
+    let table = &history.spec.split_hosts;
+    if table.offsets.is_empty() {
+        return Vec::new();
+    }
+    (0..history.spec.n_maps).map(|map| table.of(map).map(str::to_owned).collect()).collect()
+}
+
+fn slot_ms(attempt: &AttemptHistory) -> u64 {
+    attempt.ended_ms_epoch.saturating_sub(attempt.assigned_ms_epoch)
+}
+
+fn lost(attempt: &AttemptHistory) -> LostAttempt {
+    LostAttempt {
+        reduce: attempt.kind == TaskKind::Reduce,
+        index: attempt.index,
+        number: attempt.number,
+        failed: attempt.state == AttemptState::Failed,
+        speculative: attempt.speculative,
+        ms: slot_ms(attempt),
+    }
+}
+
+fn add_reduce(template: &mut JobTemplate, attempt: &AttemptHistory, maps_done_ms_epoch: u64) {
+    let whole = slot_ms(attempt);
+    // A worker that did not report the end of the sort: all of it is reduce time.
+    let after_sort = match attempt.sort_done_ms_epoch {
+        0 => whole,
+        sorted => attempt.finished_ms_epoch.saturating_sub(sorted).min(whole),
+    };
+    template.reduce_ms.push(after_sort);
+    let sorted = attempt.ended_ms_epoch - after_sort;
+    if attempt.assigned_ms_epoch < maps_done_ms_epoch {
+        template.first_shuffle_ms.push(sorted.saturating_sub(maps_done_ms_epoch));
+    } else {
+        template.typical_shuffle_ms.push(sorted - attempt.assigned_ms_epoch);
+    }
+}
