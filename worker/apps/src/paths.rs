@@ -1,5 +1,6 @@
 //! From what `--input` says to files: a file, a directory's files, or a glob. Names that begin with `_` or `.` are
-//! hidden, as in Hadoop.
+//! hidden, as in Hadoop. Directories are read with all that is below them: a job that would not do so refuses
+//! nested ones anyway.
 
 use std::fs;
 use std::io;
@@ -36,17 +37,19 @@ fn add(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), (PathBuf, io::Error)
         files.push(path.to_owned());
         return Ok(());
     }
-    files.extend(visible_files(path).map_err(|error| (path.to_owned(), error))?);
+    for entry in visible(path).map_err(|error| (path.to_owned(), error))? {
+        add(&entry, files)?;
+    }
     Ok(())
 }
 
-/// The files of a directory that are not hidden, sorted by name.
-pub(crate) fn visible_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+/// The files and directories in a directory that are not hidden, sorted by name.
+pub(crate) fn visible(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
         let hidden = entry.file_name().as_encoded_bytes().first().is_some_and(|byte| b"_.".contains(byte));
-        if !hidden && entry.path().is_file() {
+        if !hidden {
             found.push(entry.path());
         }
     }
@@ -61,13 +64,18 @@ mod tests {
     #[test]
     fn directories_and_globs_give_visible_files_in_order() {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        for name in ["b", "a", "_SUCCESS", ".crc"] {
+        fs::create_dir(dir.path().join("d")).expect("a directory");
+        for name in ["b", "d/c", "a", "_SUCCESS", ".crc"] {
             fs::write(dir.path().join(name), name).expect("a small file");
         }
         let whole = dir.path().to_str().expect("UTF-8").to_owned();
-        let expected = vec![dir.path().join("a"), dir.path().join("b")];
+        let expected = ["a", "b", "d/c"].map(|name| dir.path().join(name));
         assert_eq!(files(&[&whole]).expect("there"), expected);
-        assert_eq!(files(&[format!("{whole}/[ab]")]).expect("there"), expected);
+        assert_eq!(files(&[format!("{whole}/[ab]")]).expect("there"), expected[..2]);
+        assert_eq!(
+            files(&[format!("{whole}/d*"), format!("{whole}/b")]).expect("there"),
+            [&expected[2], &expected[1]].map(Clone::clone)
+        );
         assert_eq!(files(&[format!("{whole}/c*")]).expect_err("nothing").1.kind(), io::ErrorKind::NotFound);
     }
 }

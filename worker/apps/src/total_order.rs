@@ -8,6 +8,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
+use howdah_shared::job::splits::is_splittable;
 use howdah_task::{Partitioner, Properties, Result};
 
 /// The cuts as hexadecimal digits, separated by commas; ascending, fewer than there are reduces.
@@ -40,6 +41,9 @@ pub(crate) fn sample(files: &[PathBuf], keys: Keys, n_reduces: u32) -> Result<St
     let mut sized = Vec::new();
     for path in files {
         let with_path = |error| (path.clone(), error);
+        if path.to_str().is_some_and(|name| !is_splittable(name)) {
+            return Err(with_path(io::Error::new(io::ErrorKind::Unsupported, "it is compressed")));
+        }
         let file = File::open(path).map_err(with_path)?;
         let length = file.metadata().map_err(with_path)?.len();
         sized.push((path, file, length));
@@ -148,6 +152,15 @@ mod tests {
         for text in ["6", "zz", "64,62"] {
             assert!(order(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn compressed_files_are_not_sampled() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = dir.path().join("lines.gz");
+        std::fs::write(&path, "not really").expect("a small file");
+        let (at, error) = sample(std::slice::from_ref(&path), Keys::Lines, 2).expect_err("refused");
+        assert_eq!((at, error.to_string()), (path, "it is compressed".to_owned()));
     }
 
     #[test]

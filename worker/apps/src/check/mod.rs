@@ -5,7 +5,8 @@
 mod sudoku;
 mod wordcount;
 
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 pub use sudoku::{SudokuReport, sudoku};
@@ -59,9 +60,20 @@ fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Chec
     move |source| CheckError::Io { action, path, source }
 }
 
+/// A file's bytes, decompressed as its suffix says.
+fn open(path: &Path) -> Result<Box<dyn Read>, CheckError> {
+    let file = File::open(path).map_err(io_error("open", path))?;
+    Ok(match path.extension().and_then(|suffix| suffix.to_str()) {
+        Some("gz") => Box::new(flate2::read::MultiGzDecoder::new(file)),
+        Some("bz2") => Box::new(bzip2::read::MultiBzDecoder::new(file)),
+        Some("zst") => Box::new(zstd::stream::read::Decoder::new(file).map_err(io_error("open", path))?),
+        _ => Box::new(file),
+    })
+}
+
 /// The part files of a finished job, in order.
 fn parts(output: &Path) -> Result<Vec<PathBuf>, CheckError> {
-    let parts = paths::visible_files(output).map_err(io_error("list", output))?;
+    let parts = paths::visible(output).map_err(io_error("list", output))?;
     if !output.join("_SUCCESS").exists() {
         return Err(CheckError::NotFinished { path: output.to_owned() });
     }
@@ -70,10 +82,7 @@ fn parts(output: &Path) -> Result<Vec<PathBuf>, CheckError> {
 
 /// Calls `check` with every line of a file, without its end, and its number from 1.
 fn lines(path: &Path, mut check: impl FnMut(&[u8]) -> Result<(), String>) -> Result<u64, CheckError> {
-    use std::io::BufRead;
-
-    let file = std::fs::File::open(path).map_err(io_error("open", path))?;
-    let mut reader = io::BufReader::with_capacity(1 << 18, file);
+    let mut reader = BufReader::with_capacity(1 << 18, open(path)?);
     let mut line = Vec::new();
     let mut number = 0;
     loop {
@@ -90,6 +99,7 @@ fn lines(path: &Path, mut check: impl FnMut(&[u8]) -> Result<(), String>) -> Res
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::Write;
 
     use super::*;
 
@@ -116,6 +126,22 @@ mod tests {
         assert_eq!((report.words, report.distinct, report.parts), (5, 2, 1));
         // The hashes of a (128) and b (129) differ in their lowest bit.
         assert_eq!(count("a b", &["a\t1\n", "b\t1\n"]).expect("right").parts, 2);
+    }
+
+    #[test]
+    fn compressed_files_and_nested_directories_are_read() {
+        let output = output(&["a\t3\nb\t1\n"]);
+        let input = tempfile::tempdir().expect("a temporary directory");
+        fs::create_dir(input.path().join("below")).expect("a directory");
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(b"a b").expect("a vector takes everything");
+        fs::write(input.path().join("x.gz"), gzip.finish().expect("in memory")).expect("a small file");
+        let zstd = zstd::encode_all(&b"a"[..], 1).expect("in memory");
+        fs::write(input.path().join("below/y.zst"), zstd).expect("a small file");
+        let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        bzip2.write_all(b"a\n").expect("a vector takes everything");
+        fs::write(input.path().join("below/z.bz2"), bzip2.finish().expect("in memory")).expect("a small file");
+        assert_eq!(wordcount(&[input.path()], output.path()).expect("right").words, 4);
     }
 
     #[test]

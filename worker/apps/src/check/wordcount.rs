@@ -4,11 +4,11 @@
 //! Hadoop's hash gives it.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::Path;
 
-use super::{CheckError, io_error, lines, parts};
+use super::{CheckError, io_error, lines, open, parts};
+use crate::paths;
 
 /// What was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +17,13 @@ pub struct WordCountReport {
     pub words: u64,
     /// Distinct ones, hence lines of the output.
     pub distinct: u64,
-    /// Bytes of the input.
+    /// Bytes of the input, uncompressed.
     pub bytes: u64,
     /// Part files.
     pub parts: u32,
 }
 
-/// Checks the output of `wordcount` over these files, which are not compressed.
+/// Checks the output of `wordcount` over these files, directories and globs.
 ///
 /// # Errors
 /// The first difference found, or what cannot be read.
@@ -31,7 +31,10 @@ pub fn wordcount<P: AsRef<Path>>(inputs: &[P], output: &Path) -> Result<WordCoun
     let parts = parts(output)?;
     let mut counts = Counts::default();
     for input in inputs {
-        counts.add_file(input.as_ref())?;
+        let named = input.as_ref().to_str().ok_or(io::ErrorKind::InvalidFilename.into());
+        let named = named.map_err(io_error("name", input.as_ref()))?;
+        let files = paths::files(&[named]).map_err(|(path, error)| io_error("list", &path)(error))?;
+        files.iter().try_for_each(|file| counts.add_file(file))?;
     }
     let (words, distinct) = (counts.words, counts.of_word.len() as u64);
     for (index, path) in parts.iter().enumerate() {
@@ -83,7 +86,7 @@ struct Counts {
 
 impl Counts {
     fn add_file(&mut self, path: &Path) -> Result<(), CheckError> {
-        let mut file = File::open(path).map_err(io_error("open", path))?;
+        let mut file = open(path)?;
         let mut chunk = vec![0; 1 << 18];
         // A word may reach from one chunk into the next.
         let mut word = Vec::new();
