@@ -30,6 +30,33 @@ pub(super) fn split(line: &str) -> Vec<String> {
     words
 }
 
+/// A line that means the same in any directory: words that begin with `./` or `../` and name a file where the
+/// client stands become absolute. Workers have other directories and get no copies. `None` when a path has quotes of
+/// both kinds, which no line can hold.
+pub(super) fn anchored(line: &str) -> Option<String> {
+    let mut changed = false;
+    let words = split(line).into_iter().map(|word| {
+        let path = Path::new(&word);
+        if !(word.starts_with("./") || word.starts_with("../")) || !path.is_file() {
+            return word;
+        }
+        let absolute = path.canonicalize().ok().and_then(|path| path.into_os_string().into_string().ok());
+        changed |= absolute.is_some();
+        absolute.unwrap_or(word)
+    });
+    let words: Vec<String> = words.collect();
+    if !changed {
+        return Some(line.to_owned());
+    }
+    let quoted = words.iter().map(|word| match (word.contains('\''), word.contains(['"', ' ']) || word.is_empty()) {
+        (false, false) => Some(word.clone()),
+        (false, true) => Some(format!("'{word}'")),
+        (true, _) if !word.contains('"') => Some(format!("\"{word}\"")),
+        _ => None,
+    });
+    Some(quoted.collect::<Option<Vec<String>>>()?.join(" "))
+}
+
 /// The command, to be looked up in the working directory first, then where the system looks. `None` when the line
 /// has no word.
 pub(super) fn parse(line: &str) -> Option<Command> {
@@ -67,5 +94,17 @@ mod tests {
         assert_eq!(split(r#"a"b c"d '"' ''"#), ["a", "b c", "d", "\"", ""]);
         assert_eq!(split("sh -c 'open"), ["sh", "-c", "open"]);
         assert!(split(" ").is_empty());
+    }
+
+    #[test]
+    fn relative_paths_of_files_become_absolute_and_other_words_stay() {
+        // Tests run where the crate's manifest is.
+        let here = std::env::current_dir().expect("a directory").display().to_string();
+        let line = r#"sh ./Cargo.toml './no file' "it's""#;
+        assert_eq!(anchored(line), Some(format!(r#"sh {here}/Cargo.toml './no file' "it's""#)));
+        assert_eq!(split(&anchored(line).expect("no quotes in it"))[2..], split(line)[2..]);
+        for line in ["  cat  Cargo.toml", "./none", "awk '{ print }'"] {
+            assert_eq!(anchored(line).as_deref(), Some(line));
+        }
     }
 }

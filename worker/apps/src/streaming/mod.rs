@@ -29,14 +29,9 @@ pub(crate) const APP: BuiltIn = BuiltIn {
 };
 
 fn plan(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
-    let mapper: Option<String> = planner.option(&["--mapper", "-mapper"], "a command")?;
-    let reducer: Option<String> = planner.option(&["--reducer", "-reducer"], "a command")?;
-    let combiner: Option<String> = planner.option(&["--combiner", "-combiner"], "a command")?;
-    for (name, line) in [("--mapper", &mapper), ("--reducer", &reducer), ("--combiner", &combiner)] {
-        if line.as_deref().is_some_and(|line| command::split(line).is_empty()) {
-            return Err(planner.not(name, "", "a command"));
-        }
-    }
+    let mapper = command(planner, &["--mapper", "-mapper"])?;
+    let reducer = command(planner, &["--reducer", "-reducer"])?;
+    let combiner = command(planner, &["--combiner", "-combiner"])?;
     for variable in planner.all_options(&["--cmdenv", "-cmdenv"], "NAME=VALUE")? {
         let list = planner.properties.entry(environment::ADDED.to_owned()).or_default();
         list.push_str(&format!("{}{variable}", if list.is_empty() { "" } else { " " }));
@@ -48,6 +43,15 @@ fn plan(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
     }
     job.app = App::Streaming { mapper, reducer: reducer.filter(|_| !maps_only), combiner };
     Ok(vec![job])
+}
+
+/// The command line of an option, as it is to be run on workers.
+fn command(planner: &mut Planner<'_>, names: &[&str]) -> Result<Option<String>, PlanError> {
+    let Some(line) = planner.option::<String>(names, "a command")? else { return Ok(None) };
+    match command::anchored(&line) {
+        Some(anchored) if !command::split(&line).is_empty() => Ok(Some(anchored)),
+        _ => Err(planner.not(names[0], &line, "a command")),
+    }
 }
 
 /// The application that runs these commands; a mapper or reducer that is not there passes its records on.
