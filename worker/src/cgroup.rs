@@ -40,11 +40,17 @@ impl Cgroups {
         Ok(Cgroups { root })
     }
 
-    /// A new group of this name.
-    pub(crate) fn make(&self, name: &str) -> io::Result<AttemptGroup> {
-        let path = self.root.join(name);
-        fs::create_dir(&path)?;
-        Ok(AttemptGroup { path })
+    /// Makes a group of this name and puts a process into it.
+    pub(crate) fn take_in(&self, name: &str, pid: u32) -> io::Result<AttemptGroup> {
+        let group = AttemptGroup { path: self.root.join(name) };
+        fs::create_dir(&group.path)?;
+        match fs::write(group.path.join("cgroup.procs"), pid.to_string()) {
+            Ok(()) => Ok(group),
+            Err(error) => {
+                group.remove();
+                Err(error)
+            }
+        }
     }
 
     /// Removes the worker's group and what is left in it.
@@ -57,10 +63,6 @@ impl Cgroups {
 }
 
 impl AttemptGroup {
-    pub(crate) fn add(&self, pid: u32) -> io::Result<()> {
-        fs::write(self.path.join("cgroup.procs"), pid.to_string())
-    }
-
     /// Ends every process in the group. Kernels before 5.14 lack the file; the process group is killed anyway.
     pub(crate) fn kill(&self) {
         let _ = fs::write(self.path.join("cgroup.kill"), "1");

@@ -47,7 +47,7 @@ pub async fn run(config: WorkerConfig, stop: Stop) -> anyhow::Result<()> {
     let (inbox, events) = channel();
     let watch = tokio::spawn(watch_stop(stop, inbox.clone(), Duration::from_millis(config.drain_grace_ms)));
     let surroundings = Arc::new(Surroundings {
-        directory,
+        directory: directory.clone(),
         worker_name: hello.name.clone(),
         task_command: task_command(&config)?,
         cgroups: cgroups.clone(),
@@ -65,6 +65,9 @@ pub async fn run(config: WorkerConfig, stop: Stop) -> anyhow::Result<()> {
         task.abort();
     }
     server.abort();
+    if let Err(error) = directory.clear_local() {
+        tracing::warn!(dir = %directory.root().display(), %error, "failed to delete the local files of jobs");
+    }
     if let Some(cgroups) = cgroups {
         cgroups.close();
     }

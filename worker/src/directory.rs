@@ -7,6 +7,7 @@
 //! ```
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -29,14 +30,21 @@ impl Directory {
         let Ok(lock) = Flock::lock(lock, FlockArg::LockExclusiveNonblock) else {
             bail!("directory `{}` is in use by another worker\nhelp: give each worker its own --dir", root.display());
         };
-        let local = root.join("local");
-        if local.exists() {
-            fs::remove_dir_all(&local).with_context(|| format!("empty `{}`", local.display()))?;
-        }
+        let directory = Directory { root };
+        directory.clear_local().with_context(|| format!("empty `{}/local`", directory.root.display()))?;
         for part in ["local", "userlogs"] {
-            fs::create_dir_all(root.join(part)).with_context(|| format!("create `{}/{part}`", root.display()))?;
+            let part = directory.root.join(part);
+            fs::create_dir_all(&part).with_context(|| format!("create `{}`", part.display()))?;
         }
-        Ok((Directory { root }, lock))
+        Ok((directory, lock))
+    }
+
+    /// Deletes everything that jobs left on the local disk, but for the logs.
+    pub(crate) fn clear_local(&self) -> io::Result<()> {
+        match fs::remove_dir_all(self.root.join("local")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -71,6 +79,6 @@ impl Directory {
 
     /// Free bytes on the directory's file system; 0 when unknown.
     pub(crate) fn free_bytes(&self) -> u64 {
-        nix::sys::statvfs::statvfs(&self.root).map_or(0, |fs| fs.blocks_available() as u64 * fs.fragment_size() as u64)
+        nix::sys::statvfs::statvfs(&self.root).map_or(0, |fs| fs.blocks_available() * fs.fragment_size())
     }
 }

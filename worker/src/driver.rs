@@ -21,6 +21,9 @@ use crate::map_events::MapEvents;
 use crate::process::{Assignment, Heard, Process, Surroundings, start};
 use crate::vitals::VitalsCell;
 
+/// How long killed processes may take to be gone when the worker stops.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+
 /// What reaches the driver's inbox.
 #[derive(Debug)]
 pub(crate) enum Event {
@@ -31,7 +34,7 @@ pub(crate) enum Event {
     /// The answer to report `seq`.
     Answered { seq: u32, answer: Result<v1::HeartbeatResponse, Status> },
     /// A job's file, or why there is none.
-    JobFile { job: JobId, file: anyhow::Result<JobFile> },
+    JobFile { job: JobId, file: Box<anyhow::Result<JobFile>> },
     /// Take no more attempts.
     Drain,
     /// Stop at once.
@@ -124,9 +127,7 @@ impl Driver {
                 self.carry_out(effect, &mut inputs);
             }
             if self.tracker.is_stopped() {
-                for process in self.processes.values() {
-                    process.kill();
-                }
+                self.bury_all(events);
                 return (self.tracker.worker(), self.tracker.incarnation());
             }
             if !inputs.is_empty() {
@@ -148,6 +149,23 @@ impl Driver {
             }
             if inputs.is_empty() {
                 inputs.push(TrackerInput::Tick);
+            }
+        }
+    }
+
+    /// Ends every process and waits until their keepers are done with them, within reason.
+    fn bury_all(&mut self, events: &Receiver<Event>) {
+        for process in self.processes.values() {
+            process.kill();
+        }
+        let until = Instant::now() + LAST_WAIT;
+        while !self.processes.is_empty() {
+            match events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(event) => self.take(event, &mut Vec::new()),
+                Err(_) => {
+                    tracing::warn!(processes = self.processes.len(), "some attempts' processes did not end");
+                    return;
+                }
             }
         }
     }
@@ -183,18 +201,24 @@ impl Driver {
                     inputs.push(TrackerInput::HeartbeatFailed { seq });
                 }
             }
-            Event::JobFile { job, file: Ok(file) } => {
+            Event::JobFile { job, file } => self.take_job_file(job, *file, inputs),
+            Event::Drain => inputs.push(TrackerInput::Drain),
+            Event::Stop => inputs.push(TrackerInput::Stop),
+        }
+    }
+
+    fn take_job_file(&mut self, job: JobId, file: anyhow::Result<JobFile>, inputs: &mut Vec<TrackerInput>) {
+        match file {
+            Ok(file) => {
                 let task_timeout = Span::from_ms(file.spec.conf.task_timeout_ms);
                 let reuse_tasks = file.spec.conf.reuse_tasks;
                 self.jobs.put(Arc::new(file));
                 inputs.push(TrackerInput::JobKnown { job, task_timeout, reuse_tasks });
             }
-            Event::JobFile { job, file: Err(error) } => {
+            Err(error) => {
                 tracing::warn!(job = self.cluster.job(job), error = format!("{error:#}"), "no file of a job");
                 inputs.push(TrackerInput::JobUnavailable { job });
             }
-            Event::Drain => inputs.push(TrackerInput::Drain),
-            Event::Stop => inputs.push(TrackerInput::Stop),
         }
     }
 
@@ -230,7 +254,7 @@ impl Driver {
                         .get(&self.cluster.job(attempt.job))
                         .map_or(0, |job| job.spec.conf.task_timeout_ms / 1_000);
                     end.diagnostics =
-                        format!("failed to report progress for {seconds} seconds (mapred.task.timeout); killed");
+                        format!("failed to report status for {seconds} seconds (mapred.task.timeout); killed");
                 }
                 extra.end = Some(*end);
                 extra.counters = Some(counters);
@@ -248,7 +272,7 @@ impl Driver {
                 let (link, inbox) = (self.link.clone(), self.inbox.clone());
                 self.link.spawn(async move {
                     let file = link.job_file(job).await;
-                    let _ = inbox.send(Event::JobFile { job, file });
+                    let _ = inbox.send(Event::JobFile { job, file: Box::new(file) });
                 });
             }
             TrackerEffect::Start { attempt, process, reused } => self.start(attempt, process, reused, inputs),
@@ -264,7 +288,8 @@ impl Driver {
             }),
             TrackerEffect::Finished { attempt, state } => self.on_finished(attempt, state),
             TrackerEffect::Retire { process } => {
-                if let Some(process) = self.processes.remove(&process) {
+                // It stays in the list until it is gone.
+                if let Some(process) = self.processes.get(&process) {
                     process.say(&howdah_task::umbilical::ToTask::Exit);
                 }
             }

@@ -32,6 +32,8 @@ struct Log {
 #[derive(Default)]
 struct LogState {
     events: Vec<MapEvent>,
+    /// Events heard, the senseless ones included.
+    known: u64,
     closed: bool,
 }
 
@@ -45,7 +47,7 @@ impl MapEvents {
         });
         let log = log.clone();
         let started = std::thread::Builder::new().name("map-events".to_owned()).stack_size(256 << 10);
-        if started.spawn(move || forward(&log, &process)).is_err() {
+        if started.spawn(move || forward(&log, attempt, &process)).is_err() {
             tracing::error!(?attempt, "no thread could be started for a reduce's map events");
         }
     }
@@ -67,12 +69,13 @@ async fn fill(link: Link, cluster: ClusterId, job: JobId, log: Arc<Log>) {
             if state.closed {
                 return;
             }
-            state.events.len() as u64
+            state.known
         };
         if let Ok(mut stream) = link.map_events(job, from).await {
             while let Ok(Some(answer)) = stream.message().await {
-                let events = answer.events.into_iter().filter_map(|event| domain(cluster, event));
                 let mut state = log.state.lock().unwrap_or_else(PoisonError::into_inner);
+                state.known += answer.events.len() as u64;
+                let events = answer.events.into_iter().filter_map(|event| domain(cluster, event));
                 state.events.extend(events);
                 if state.closed {
                     return;
@@ -91,7 +94,9 @@ fn domain(cluster: ClusterId, event: v1::MapEvent) -> Option<MapEvent> {
     Some(MapEvent { map: event.map, attempt: cluster.attempt(attempt), address })
 }
 
-fn forward(log: &Log, process: &Process) {
+fn forward(log: &Log, attempt: AttemptId, process: &Process) {
+    // What comes before the attempt itself is not heard.
+    process.wait_for_birth();
     let mut sent = 0;
     loop {
         let batch = {
@@ -101,7 +106,7 @@ fn forward(log: &Log, process: &Process) {
                 let (again, _) =
                     log.grown.wait_timeout(state, Duration::from_secs(1)).unwrap_or_else(PoisonError::into_inner);
                 state = again;
-                if process.is_gone() {
+                if !process.runs(attempt) {
                     return;
                 }
             }
@@ -111,7 +116,7 @@ fn forward(log: &Log, process: &Process) {
             state.events[sent..].iter().take(BATCH).cloned().collect::<Vec<_>>()
         };
         sent += batch.len();
-        if !process.say(&ToTask::MapEvents { events: batch }) {
+        if !process.tell(attempt, &ToTask::MapEvents { events: batch }) {
             return;
         }
     }

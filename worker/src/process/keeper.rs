@@ -35,7 +35,7 @@ pub(crate) fn start(surroundings: Arc<Surroundings>, process: Arc<Process>, firs
     if std::thread::Builder::new().name("keeper".to_owned()).stack_size(256 << 10).spawn(body).is_err() {
         // The driver learns it from the process being gone when it looks for it; the launch then expires.
         tracing::error!(?attempt, "no thread could be started for an attempt");
-        *process.lock() = State::Gone;
+        process.set(State::Gone);
     }
 }
 
@@ -53,6 +53,13 @@ struct Keeper {
     process: Arc<Process>,
     hear: Hear,
     current: Running,
+}
+
+/// A process that was started and heard of its attempt.
+struct Born {
+    child: Child,
+    socket: Arc<UnixStream>,
+    cgroup: Option<Arc<AttemptGroup>>,
 }
 
 /// The attempt that the process runs now.
@@ -114,12 +121,12 @@ impl Running {
 impl Keeper {
     fn run(mut self) {
         match self.bear() {
-            Ok((child, socket, cgroup)) => {
+            Ok(Born { child, socket, cgroup }) => {
                 self.listen(&socket);
                 self.bury(child, cgroup);
             }
             Err(problem) => {
-                *self.process.lock() = State::Gone;
+                self.process.set(State::Gone);
                 let end = v1::AttemptEnd { diagnostics: problem, ..self.current.end() };
                 let heard =
                     Heard::Ended { ok: false, process_alive: false, end: Box::new(end), counters: Counters::default() };
@@ -129,7 +136,7 @@ impl Keeper {
     }
 
     /// Starts the process and hands it its attempt.
-    fn bear(&self) -> Result<(Child, Arc<UnixStream>, Option<Arc<AttemptGroup>>), String> {
+    fn bear(&self) -> Result<Born, String> {
         let Assignment { cluster, attempt, job } = &self.current.assignment;
         let local = self.surroundings.directory.local(*cluster, *attempt);
         let logs = self.surroundings.directory.logs(*cluster, *attempt);
@@ -156,16 +163,21 @@ impl Keeper {
             .env("HOWDAH_LOG_DIR", &logs)
             .env("HOWDAH_ATTEMPT", &name)
             .process_group(0);
-        let child = command.spawn().map_err(|error| format!("start `{}`: {error}", program.display()))?;
+        let mut child = command.spawn().map_err(|error| format!("start `{}`: {error}", program.display()))?;
         drop(command);
-        let cgroup = match &self.surroundings.cgroups {
-            Some(cgroups) => {
-                let group = cgroups.make(&name).and_then(|group| group.add(child.id()).map(|()| group));
-                Some(Arc::new(group.map_err(|error| format!("put the attempt into a control group: {error}"))?))
+        let cgroup = match self.surroundings.cgroups.as_ref().map(|cgroups| cgroups.take_in(&name, child.id())) {
+            Some(Ok(group)) => Some(Arc::new(group)),
+            Some(Err(error)) => {
+                // It has heard nothing of its attempt yet.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("put the attempt into a control group: {error}"));
             }
             None => None,
         };
         let socket = Arc::new(ours);
+        // Before anyone else can speak to it. If it does not listen, its end says why.
+        let _ = send(&socket, &ToTask::Run(Box::new(spec::task_spec(&self.surroundings, &self.current.assignment))));
         let group = Pid::from_raw(child.id() as i32);
         let alive = State::Alive {
             group,
@@ -173,13 +185,10 @@ impl Keeper {
             cgroup: cgroup.clone(),
             current: self.current.assignment.clone(),
         };
-        let before = std::mem::replace(&mut *self.process.lock(), alive);
-        if matches!(before, State::Unborn { doomed: true }) {
+        if self.process.set(alive) {
             self.process.kill();
         }
-        // If it does not listen, its end says why.
-        let _ = send(&socket, &ToTask::Run(Box::new(spec::task_spec(&self.surroundings, &self.current.assignment))));
-        Ok((child, socket, cgroup))
+        Ok(Born { child, socket, cgroup })
     }
 
     /// Hears the process until it closes its end.

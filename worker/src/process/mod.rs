@@ -10,7 +10,7 @@ mod spec;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use howdah_proto::v1;
@@ -63,6 +63,10 @@ pub(crate) type Hear = Box<dyn Fn(AttemptId, Heard) + Send>;
 #[derive(Debug)]
 pub(crate) struct Process {
     state: Mutex<State>,
+    /// Signalled when it is no longer unborn.
+    born: Condvar,
+    /// Held while a message is written: several threads speak to one process.
+    speaking: Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -82,7 +86,8 @@ enum State {
 
 impl Process {
     pub(crate) fn new() -> Arc<Process> {
-        Arc::new(Process { state: Mutex::new(State::Unborn { doomed: false }) })
+        let state = Mutex::new(State::Unborn { doomed: false });
+        Arc::new(Process { state, born: Condvar::new(), speaking: Mutex::default() })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -113,8 +118,22 @@ impl Process {
         }
     }
 
-    pub(crate) fn is_gone(&self) -> bool {
-        matches!(*self.lock(), State::Gone)
+    /// Whether it exists and this is its attempt.
+    pub(crate) fn runs(&self, attempt: AttemptId) -> bool {
+        matches!(&*self.lock(), State::Alive { current, .. } if current.attempt == attempt)
+    }
+
+    /// The only way out of the unborn state. Returns whether it was doomed in it.
+    fn set(&self, state: State) -> bool {
+        let before = std::mem::replace(&mut *self.lock(), state);
+        self.born.notify_all();
+        matches!(before, State::Unborn { doomed: true })
+    }
+
+    /// Waits until the process was started and has its first attempt, or could not be started.
+    pub(crate) fn wait_for_birth(&self) {
+        let unborn = |state: &mut State| matches!(state, State::Unborn { .. });
+        drop(self.born.wait_while(self.lock(), unborn).unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Sends a message; false when the process is gone or does not listen. Waits while it is slow to read, at
@@ -124,7 +143,21 @@ impl Process {
             State::Alive { socket, .. } => socket.clone(),
             State::Unborn { .. } | State::Gone => return false,
         };
-        send(&socket, message).is_ok()
+        self.write(&socket, message)
+    }
+
+    /// Like [`say`](Process::say), but false also when the process no longer runs this attempt.
+    pub(crate) fn tell(&self, attempt: AttemptId, message: &ToTask) -> bool {
+        let socket = match &*self.lock() {
+            State::Alive { socket, current, .. } if current.attempt == attempt => socket.clone(),
+            State::Alive { .. } | State::Unborn { .. } | State::Gone => return false,
+        };
+        self.write(&socket, message)
+    }
+
+    fn write(&self, socket: &UnixStream, message: &ToTask) -> bool {
+        let _speaking = self.speaking.lock().unwrap_or_else(PoisonError::into_inner);
+        send(socket, message).is_ok()
     }
 
     /// Gives a waiting process another attempt; false when it is gone.
@@ -137,8 +170,7 @@ impl Process {
             State::Unborn { .. } | State::Gone => return false,
         };
         keeper::prepare_reused(surroundings, &assignment);
-        let run = ToTask::Run(Box::new(spec::task_spec(surroundings, &assignment)));
-        send(&socket, &run).is_ok()
+        self.write(&socket, &ToTask::Run(Box::new(spec::task_spec(surroundings, &assignment))))
     }
 }
 

@@ -1,0 +1,231 @@
+//! Attempts as the master sees them: launched, heard, killed, committed, reused.
+
+mod kit;
+
+use howdah_proto::v1::AttemptState;
+use howdah_proto::v1::directive::Kind;
+use howdah_shared::job::JobConf;
+use kit::{Cluster, get, is_alive, job, map, number_in, reduce, until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_launched_attempt_runs_and_its_end_is_reported_with_what_it_cost() {
+    let cluster = Cluster::start(job("done", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    let status = cluster.master.until_state(map(0), AttemptState::Succeeded).await;
+    let end = status.end.expect("the end of a finished attempt");
+    assert_eq!((end.exit_code, end.signal), (Some(0), None));
+    assert!(end.cpu_us > 0 && end.peak_memory_kib > 0, "{end:?}");
+    assert!(end.started_ms_epoch > 0 && end.finished_ms_epoch >= end.started_ms_epoch, "{end:?}");
+    assert!(end.stderr_tail.is_empty() && end.diagnostics.is_empty(), "{end:?}");
+    assert_eq!(status.counters.expect("final counters").groups[0].counters[0].value, 7);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn progress_counters_and_message_of_a_running_attempt_reach_the_master() {
+    let cluster = Cluster::start(job("hang", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    let status = cluster.master.until("the status", |heard| heard.status(map(0)).filter(|s| s.progress > 0).cloned());
+    let status = status.await;
+    assert_eq!((status.state(), status.progress), (AttemptState::Running, 5_000));
+    let counters = |h: &kit::master::Heard| {
+        h.reports.iter().flat_map(|r| &r.attempts).any(|s| s.message == "half" && s.counters.is_some()).then_some(())
+    };
+    cluster.master.until("counters and message", counters).await;
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slot_is_taken_while_an_attempt_runs_and_free_when_its_end_is_reported() {
+    let cluster = Cluster::start(job("commit", JobConf::default())).await;
+    cluster.master.launch(reduce(0));
+    cluster.master.until("a full slot", |heard| (heard.reports.last()?.free_reduces == 1).then_some(())).await;
+    cluster.master.until_state(reduce(0), AttemptState::CommitPending).await;
+    cluster.master.commit(reduce(0));
+    cluster.master.until_state(reduce(0), AttemptState::Succeeded).await;
+    cluster.master.until("free slots", |heard| (heard.reports.last()?.free_reduces == 2).then_some(())).await;
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failure_tells_what_the_task_said_and_the_end_of_its_standard_error() {
+    let cluster = Cluster::start(job("fail", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    let end = cluster.master.until_state(map(0), AttemptState::Failed).await.end.unwrap();
+    assert_eq!(end.exit_code, Some(1));
+    assert!(end.diagnostics.contains("no such luck"), "{end:?}");
+    assert!(end.stderr_tail.contains("about to fail"), "{end:?}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_early_exit_and_a_crash_tell_their_code_or_signal() {
+    let cluster = Cluster::start(job("exit", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    let end = cluster.master.until_state(map(0), AttemptState::Failed).await.end.unwrap();
+    assert_eq!((end.exit_code, end.signal), (Some(3), None));
+    assert!(end.diagnostics.contains("code 3") && end.stderr_tail.contains("leaving early"), "{end:?}");
+    cluster.end().await;
+
+    let cluster = Cluster::start(job("crash", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    let end = cluster.master.until_state(map(0), AttemptState::Failed).await.end.unwrap();
+    assert_eq!((end.exit_code, end.signal), (None, Some(11)));
+    assert!(end.diagnostics.contains("SIGSEGV"), "{end:?}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_speaks_another_language_fails() {
+    let cluster = Cluster::start(job("garbage", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    let end = cluster.master.until_state(map(0), AttemptState::Failed).await.end.unwrap();
+    assert!(!end.diagnostics.is_empty());
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_ends_a_stubborn_process_and_its_children() {
+    let cluster = Cluster::start(job("stubborn", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    let child = number_in(cluster.logs(map(0)).join("child")).await;
+    cluster.master.kill(map(0));
+    let end = cluster.master.until_state(map(0), AttemptState::Killed).await.end.unwrap();
+    assert_eq!(end.signal, Some(9));
+    until("the child to be gone", || (!is_alive(child)).then_some(())).await;
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_attempt_that_says_nothing_for_too_long_fails() {
+    let conf = JobConf { task_timeout_ms: 300, ..JobConf::default() };
+    let cluster = Cluster::start(job("hang", conf)).await;
+    cluster.master.launch(map(0));
+    let end = cluster.master.until_state(map(0), AttemptState::Failed).await.end.unwrap();
+    assert!(end.diagnostics.contains("failed to report status"), "{end:?}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_attempt_without_a_job_fails_and_says_why() {
+    let cluster = Cluster::start(job("done", JobConf::default())).await;
+    let mut stranger = map(0);
+    stranger.job.0 = 2;
+    cluster.master.launch(stranger);
+    let end = cluster.master.until_state(stranger, AttemptState::Failed).await.end.expect("an end");
+    assert!(end.diagnostics.contains("job"), "{end:?}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_does_not_exist_fails_the_attempt_and_names_it() {
+    let cluster = Cluster::start_with(job("done", JobConf::default()), |config| {
+        config.task_command = vec!["/nonexistent/program".to_owned()];
+    });
+    let cluster = cluster.await;
+    cluster.master.launch(map(0));
+    let end = cluster.master.until_state(map(0), AttemptState::Failed).await.end.unwrap();
+    assert!(end.diagnostics.contains("/nonexistent/program"), "{end:?}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_runs_several_attempts_when_the_job_asks_for_that() {
+    let conf = JobConf { reuse_tasks: -1, ..JobConf::default() };
+    let mut file = job("reuse", conf);
+    file.properties.insert("mapred.job.reuse.jvm.num.tasks".to_owned(), "-1".to_owned());
+    let cluster = Cluster::start(file).await;
+    let mut pids = Vec::new();
+    for index in 0..3 {
+        cluster.master.launch(map(index));
+        let status = cluster.master.until_state(map(index), AttemptState::Succeeded).await;
+        pids.push(status.counters.unwrap().groups[0].counters[0].value);
+        assert_eq!(status.end.unwrap().exit_code, Some(0));
+    }
+    assert!(pids.iter().all(|&pid| pid == pids[0]), "{pids:?}");
+    // It waits for more only for a short while.
+    until("the idle process to end", || (!is_alive(pids[0] as i32)).then_some(())).await;
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reduces_hear_of_map_outputs_and_their_fetch_failures_are_reported() {
+    let cluster = Cluster::start(job("events", JobConf::default())).await;
+    cluster.master.map_done(0, map(0), "127.0.0.1:1");
+    cluster.master.launch(reduce(0));
+    let failed = |heard: &kit::master::Heard| {
+        let statuses = heard.reports.iter().flat_map(|report| &report.attempts);
+        statuses.flat_map(|status| &status.fetch_failures).next().copied()
+    };
+    assert_eq!(cluster.master.until("a fetch failure", failed).await, map(0).into());
+    // A reduce that comes later hears everything, and both hear what is new.
+    cluster.master.launch(reduce(1));
+    until("the first event", || {
+        let log = std::fs::read_to_string(cluster.logs(reduce(1)).join("stdout")).ok()?;
+        log.contains("127.0.0.1:1").then_some(())
+    })
+    .await;
+    cluster.master.map_done(1, map(1), "127.0.0.1:1");
+    cluster.master.until_state(reduce(0), AttemptState::Succeeded).await;
+    cluster.master.until_state(reduce(1), AttemptState::Succeeded).await;
+    assert_eq!(cluster.master.look(|heard| heard.event_requests.clone()), [0], "one stream serves both");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn logs_can_be_read_while_and_after_the_job_runs_and_files_go_with_the_job() {
+    let cluster = Cluster::start(job("done", JobConf::default())).await;
+    let address = cluster.master.look(|heard| heard.registrations[0].http_address.clone());
+    cluster.master.launch(map(0));
+    cluster.master.until_state(map(0), AttemptState::Succeeded).await;
+    assert!(cluster.local(map(0)).is_dir(), "a map's output stays until the job is over");
+    cluster.master.direct([Kind::ForgetJob(1)]);
+    until("the job's files to go", || (!cluster.local(map(0)).exists()).then_some(())).await;
+    let name = kit::CLUSTER.attempt(map(0));
+    let (code, body) = get(&address, &format!("/logs/{name}/stdout"), None).await;
+    assert_eq!((code, body), (200, format!("the log of {name}\n").into_bytes()));
+    let (code, body) = get(&address, &format!("/logs/{name}/stdout?tail=3"), None).await;
+    assert_eq!((code, body), (200, b"_0\n".to_vec()));
+    for path in [format!("/logs/{name}/pid"), format!("/logs/{name}/..%2f..%2flock"), "/logs/x/stdout".to_owned()] {
+        let (code, _) = get(&address, &path, None).await;
+        assert!((400..=404).contains(&code), "{path}: {code}");
+    }
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn map_output_is_served_to_who_has_the_token() {
+    let cluster = Cluster::start(job("done", JobConf::default())).await;
+    let address = cluster.master.look(|heard| heard.registrations[0].http_address.clone());
+    cluster.master.launch(map(0));
+    cluster.master.until_state(map(0), AttemptState::Succeeded).await;
+    let file = job("done", JobConf::default());
+    let path = format!("/shuffle/{}/{}/0", file.id, kit::CLUSTER.attempt(map(0)));
+    assert_eq!(get(&address, &path, Some("wrong")).await.0, 403);
+    assert_eq!(get(&address, &path, None).await.0, 403);
+    // This map has left no output.
+    assert_eq!(get(&address, &path, Some(&file.token)).await.0, 404);
+    let other = format!("/shuffle/{}/{}/0", file.id, kit::CLUSTER.attempt(map(1)));
+    assert_eq!(get(&address, &other, Some(&file.token)).await.0, 404);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_burst_of_attempts_runs_each_once() {
+    let cluster = Cluster::start(job("done", JobConf::default())).await;
+    // Four slots, launches repeated as an impatient master would.
+    for wave in 0..10 {
+        for index in wave * 4..wave * 4 + 4 {
+            cluster.master.launch(map(index));
+            cluster.master.launch(map(index));
+        }
+        for index in wave * 4..wave * 4 + 4 {
+            cluster.master.until_state(map(index), AttemptState::Succeeded).await;
+        }
+    }
+    for index in 0..40 {
+        let log = std::fs::read_to_string(cluster.logs(map(index)).join("stdout")).unwrap();
+        assert_eq!(log.lines().count(), 1, "{log}");
+    }
+    cluster.end().await;
+}

@@ -1,0 +1,207 @@
+//! The worker as a daemon: lost answers, masters that come and go, stopping, leaving nothing behind.
+
+mod kit;
+
+use std::process::{Command, Stdio};
+
+use howdah_proto::stop::Stop;
+use howdah_proto::v1::AttemptState;
+use howdah_proto::v1::directive::Kind;
+use howdah_shared::job::JobConf;
+use howdah_worker::WorkerConfig;
+use kit::{Cluster, FakeMaster, is_alive, job, map, number_in, until};
+use tempfile::TempDir;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_registration_says_what_the_worker_is() {
+    let cluster = Cluster::start_with(job("done", JobConf::default()), |config| {
+        config.attributes.insert("gpu".to_owned(), "no".to_owned());
+    });
+    let cluster = cluster.await;
+    let hello = cluster.master.look(|heard| heard.registrations[0].clone());
+    assert_eq!((hello.name.as_str(), hello.host.as_str()), ("worker-1", "localhost"));
+    assert_eq!((hello.map_slots, hello.reduce_slots), (4, 2));
+    assert_eq!(hello.attributes.get("gpu").map(String::as_str), Some("no"));
+    let report = cluster.master.until("a report", |heard| heard.reports.first().cloned()).await;
+    assert_eq!((report.worker, report.incarnation), (3, hello.incarnation));
+    assert!(report.accepts_tasks && report.may_park);
+    let vitals = report.vitals.expect("vitals");
+    assert!(vitals.n_cpus > 0 && vitals.memory_total_kib > 0 && vitals.disk_free_kib > 0, "{vitals:?}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_without_disk_takes_no_tasks() {
+    let cluster = Cluster::start_with(job("done", JobConf::default()), |config| {
+        config.min_free_disk_bytes = u64::MAX;
+    });
+    let cluster = cluster.await;
+    let report = cluster.master.until("a report", |heard| heard.reports.first().cloned()).await;
+    assert!(!report.accepts_tasks);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_launch_whose_answer_is_lost_runs_once_all_the_same() {
+    let cluster = Cluster::start(job("done", JobConf::default())).await;
+    cluster.master.lose_answers(1);
+    cluster.master.launch(map(0));
+    cluster.master.until_state(map(0), AttemptState::Succeeded).await;
+    let log = std::fs::read_to_string(cluster.logs(map(0)).join("stdout")).unwrap();
+    assert_eq!(log.lines().count(), 1, "{log}");
+    assert_eq!(cluster.master.look(|heard| heard.registrations.len()), 1);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attempts_outlive_an_absence_of_the_master() {
+    let mut cluster = Cluster::start(job("commit", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    let pid = number_in(cluster.logs(map(0)).join("pid")).await;
+    cluster.master.go_away().await;
+    let before = cluster.master.look(|heard| heard.reports.len());
+    cluster.master.come_back().await;
+    cluster.master.until("a report", |heard| (heard.reports.len() > before).then_some(())).await;
+    cluster.master.until_state(map(0), AttemptState::CommitPending).await;
+    assert!(is_alive(pid));
+    cluster.master.commit(map(0));
+    cluster.master.until_state(map(0), AttemptState::Succeeded).await;
+    assert_eq!(cluster.master.look(|heard| heard.registrations.len()), 1);
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_end_that_could_not_be_reported_is_reported_when_the_master_is_back() {
+    let mut cluster = Cluster::start(job("commit", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    cluster.master.until_state(map(0), AttemptState::CommitPending).await;
+    let pid = number_in(cluster.logs(map(0)).join("pid")).await;
+    cluster.master.go_away().await;
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL).unwrap();
+    until("its end", || (!is_alive(pid)).then_some(())).await;
+    cluster.master.come_back().await;
+    let end = cluster.master.until_state(map(0), AttemptState::Failed).await.end.unwrap();
+    assert_eq!(end.signal, Some(9));
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_master_that_forgot_the_worker_makes_it_start_afresh() {
+    let cluster = Cluster::start(job("hang", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    let pid = number_in(cluster.logs(map(0)).join("pid")).await;
+    cluster.master.direct([Kind::Reinit(Default::default())]);
+    let hellos = cluster
+        .master
+        .until("a second registration", |heard| (heard.registrations.len() == 2).then(|| heard.registrations.clone()));
+    let hellos = hellos.await;
+    assert!(hellos[1].incarnation > hellos[0].incarnation);
+    until("the attempt to be gone", || (!is_alive(pid)).then_some(())).await;
+    let report = cluster.master.until("a fresh report", |heard| {
+        heard.reports.last().filter(|report| report.incarnation == hellos[1].incarnation).cloned()
+    });
+    let report = report.await;
+    assert_eq!((report.free_maps, report.attempts.len()), (4, 0));
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn draining_lets_attempts_end_and_says_goodbye() {
+    let cluster = Cluster::start(job("commit", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    cluster.master.until_state(map(0), AttemptState::CommitPending).await;
+    cluster.stop.drain.cancel();
+    cluster.master.until("a refusal", |heard| (!heard.reports.last()?.accepts_tasks).then_some(())).await;
+    cluster.master.commit(map(0));
+    let (master, _dir, result) = cluster.ended().await;
+    result.unwrap();
+    master.until_state(map(0), AttemptState::Succeeded).await;
+    assert_eq!(master.look(|heard| heard.goodbyes.len()), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn draining_has_an_end_when_attempts_have_none() {
+    let cluster = Cluster::start_with(job("hang", JobConf::default()), |config| config.drain_grace_ms = 200).await;
+    cluster.master.launch(map(0));
+    let pid = number_in(cluster.logs(map(0)).join("pid")).await;
+    cluster.stop.drain.cancel();
+    let (master, _dir, result) = cluster.ended().await;
+    result.unwrap();
+    until("the attempt to be gone", || (!is_alive(pid)).then_some(())).await;
+    assert_eq!(master.look(|heard| heard.goodbyes.len()), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopping_now_kills_attempts_and_leaves_no_files() {
+    let cluster = Cluster::start(job("stubborn", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    let pid = number_in(cluster.logs(map(0)).join("pid")).await;
+    let child = number_in(cluster.logs(map(0)).join("child")).await;
+    let (master, dir) = cluster.end().await;
+    until("the attempt to be gone", || (!is_alive(pid) && !is_alive(child)).then_some(())).await;
+    assert_eq!(master.look(|heard| heard.goodbyes.len()), 1);
+    assert!(kit::logs(dir.path(), map(0)).is_dir(), "logs stay");
+    let local = std::fs::read_dir(dir.path().join("local")).map_or(0, Iterator::count);
+    assert_eq!(local, 0, "nothing else does");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_workers_cannot_share_a_directory() {
+    let cluster = Cluster::start(job("done", JobConf::default())).await;
+    let config = kit::config(&cluster.master, cluster.dir.path());
+    let error = howdah_worker::run(config, Stop::new()).await.expect_err("the directory is taken");
+    assert!(format!("{error:#}").contains("in use"), "{error:#}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn leftovers_of_an_earlier_run_go_at_the_start() {
+    let master = FakeMaster::start(job("done", JobConf::default())).await;
+    let dir = TempDir::new().unwrap();
+    let stale = dir.path().join("local/job_202611201200_0009/attempt_202611201200_0009_m_000000_0");
+    std::fs::create_dir_all(&stale).unwrap();
+    let stop = Stop::new();
+    let worker = tokio::spawn(howdah_worker::run(kit::config(&master, dir.path()), stop.clone()));
+    master.until("a registration", |heard| heard.registrations.last().cloned()).await;
+    assert!(!stale.exists());
+    stop.now.cancel();
+    worker.await.unwrap().unwrap();
+}
+
+/// Name of the variable through which a copy of this test program learns that it is to be a worker.
+const CONFIG: &str = "HOWDAH_TEST_WORKER_CONFIG";
+
+/// Not a test of its own: the worker that the next test kills.
+#[tokio::test(flavor = "multi_thread")]
+async fn serve_as_a_worker_when_told_to() {
+    if let Ok(config) = std::env::var(CONFIG) {
+        let config: WorkerConfig = serde_json::from_str(&config).unwrap();
+        howdah_worker::run(config, Stop::new()).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attempts_end_when_their_worker_is_killed() {
+    let master = FakeMaster::start(job("hang", JobConf::default())).await;
+    let dir = TempDir::new().unwrap();
+    let config = serde_json::to_string(&kit::config(&master, dir.path())).unwrap();
+    let mut worker = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "serve_as_a_worker_when_told_to"])
+        .env(CONFIG, config)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    master.until("a registration", |heard| heard.registrations.last().cloned()).await;
+    let mut pids = Vec::new();
+    for index in 0..4 {
+        master.launch(map(index));
+        pids.push(number_in(kit::logs(dir.path(), map(index)).join("pid")).await);
+    }
+    assert!(pids.iter().all(|&pid| is_alive(pid)));
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    // Each sees the end of its umbilical: none of the others holds a copy of the worker's end.
+    for pid in pids {
+        until("an attempt to end", || (!is_alive(pid)).then_some(())).await;
+    }
+}
