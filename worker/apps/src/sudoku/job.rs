@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use howdah_task::{Application, Context, MapOutput, Mapper, Properties, Result, text};
 
 use super::{Generator, Grid, Mix, Symmetry, Verdict, solve};
-use crate::plan::{JobPlan, PlanError, Planner, share};
+use crate::plan::{JobPlan, PlanError, Planner};
 use crate::registry::BuiltIn;
+use crate::share::share;
 
 /// Group of the counters.
 const GROUP: &str = "Sudoku";
