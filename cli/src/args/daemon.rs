@@ -1,0 +1,110 @@
+//! `master` and `worker`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::{ClusterArgs, FormatArgs};
+
+/// How a daemon is started by other processes; people need none of these.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct LeashArgs {
+    /// Stop when standard input ends: whoever holds its other end is gone
+    #[arg(long, hide = true)]
+    pub(crate) stop_with_stdin: bool,
+    /// Leave the terminal's session
+    #[arg(long, hide = true)]
+    pub(crate) detach: bool,
+}
+
+/// `howdah master`
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Stopping: SIGTERM or one Ctrl-C lets running jobs end (for `drain_grace_ms` at most), a second Ctrl-C stops at once.
+Every setting can also come from [master] in the configuration file or from HOWDAH_MASTER_…: `howdah config show --master`.
+
+Example:
+  howdah master --dir /data/howdah --listen 0.0.0.0:9001")]
+pub(crate) struct MasterArgs {
+    /// Its directory: journal, job files, history, access.json
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Address to listen on; port 0 takes any free one
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Scheduler that hands out tasks
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scheduler: Option<String>,
+    /// Seed of the run's random streams
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) leash: LeashArgs,
+}
+
+/// `howdah worker`, and with a subcommand what concerns all workers.
+#[derive(Args, Clone, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(after_help = "\
+Stopping: SIGTERM or one Ctrl-C lets running attempts end, a second Ctrl-C stops at once.
+Every setting can also come from [worker] in the configuration file or from HOWDAH_WORKER_…: `howdah config show --worker`.
+
+Examples:
+  howdah worker --master 10.0.0.1:9001 --dir /data/worker --map-slots 8 --reduce-slots 4
+  howdah worker list
+  howdah worker drain worker-2")]
+pub(crate) struct WorkerArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<WorkerCommand>,
+    /// Address of the master, host:port [variable: HOWDAH_MASTER]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) master: Option<String>,
+    /// Its directory: map output, logs of attempts
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Its name, unique in the cluster and stable over restarts
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Maps it runs at a time
+    #[arg(long, value_name = "N")]
+    pub(crate) map_slots: Option<u32>,
+    /// Reduces it runs at a time
+    #[arg(long, value_name = "N")]
+    pub(crate) reduce_slots: Option<u32>,
+    /// Its rack, a path such as /rack-1
+    #[arg(long, value_name = "PATH")]
+    pub(crate) rack: Option<String>,
+    #[command(flatten)]
+    pub(crate) leash: LeashArgs,
+}
+
+/// What concerns all workers.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum WorkerCommand {
+    /// List the workers with their slots, load and state
+    List(WorkerListArgs),
+    /// Give a worker no more tasks; what it runs may end
+    Drain(DrainArgs),
+}
+
+/// `howdah worker list`
+#[derive(Args, Clone, Debug)]
+pub(crate) struct WorkerListArgs {
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}
+
+/// `howdah worker drain`
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DrainArgs {
+    /// Name of the worker
+    pub(crate) worker: String,
+    /// Take it back
+    #[arg(long)]
+    pub(crate) undo: bool,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+}

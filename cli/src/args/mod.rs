@@ -1,0 +1,180 @@
+//! What can be typed: the tree of commands, their flags and their help texts.
+//!
+//! Only shapes live here. What a flag means together with the configuration is decided in `config`, what a
+//! command does in `commands`.
+
+pub(crate) mod bench;
+pub(crate) mod cluster;
+pub(crate) mod daemon;
+pub(crate) mod demo;
+pub(crate) mod generate;
+pub(crate) mod job;
+pub(crate) mod submit;
+pub(crate) mod tools;
+
+use std::path::PathBuf;
+
+use clap::builder::Styles;
+use clap::builder::styling::{AnsiColor, Effects};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Yellow.on_default().effects(Effects::BOLD))
+    .usage(AnsiColor::Yellow.on_default().effects(Effects::BOLD))
+    .literal(AnsiColor::Green.on_default())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const EXAMPLES: &str = "\
+Start here:
+  howdah demo                                     everything once, on this machine, checked
+  howdah up --dir c && export HOWDAH_DIR=c        a cluster that stays up
+  howdah submit wordcount --input /usr/share/doc --output out --wait
+  howdah job list
+  howdah down --dir c
+
+Three machines:
+  a$ howdah master --dir /data/master --listen 10.0.0.1:9001
+  b$ howdah worker --master 10.0.0.1:9001 --dir /data/worker --map-slots 8 --reduce-slots 4
+  c$ howdah worker --master 10.0.0.1:9001 --dir /data/worker --map-slots 8 --reduce-slots 4";
+
+/// A Hadoop-compatible MapReduce cluster, and an exact simulator of itself
+///
+/// A master hands tasks to workers; workers run each attempt as a process of its own. What the master decided
+/// can be decided again from its recorded inputs, and is compared effect by effect (`howdah validate`).
+#[derive(Debug, Parser)]
+#[command(name = "howdah", version, styles = STYLES, max_term_width = 110)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", crate::exit::TABLE))]
+#[command(propagate_version = false, subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags of every command.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct GlobalArgs {
+    /// Read settings from this TOML file [variable: HOWDAH_CONFIG]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
+    pub(crate) config: Option<PathBuf>,
+    /// Colours: always, never, or on terminals only [default: auto; NO_COLOR turns them off]
+    #[arg(long, global = true, value_name = "WHEN", help_heading = "Everywhere", hide_possible_values = true)]
+    pub(crate) color: Option<Colour>,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Colour {
+    /// On terminals, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// How answers are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Format {
+    /// For people
+    #[default]
+    Table,
+    /// For programs: one object with a `schema`
+    Json,
+}
+
+/// `--output` of listings.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct FormatArgs {
+    /// table for people, json for programs [variable: HOWDAH_OUTPUT]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) output: Option<Format>,
+}
+
+/// Which cluster.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ClusterArgs {
+    /// Address of the master, host:port [variable: HOWDAH_MASTER]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) master: Option<String>,
+    /// Directory given to `howdah up`: the master's address is read from its access.json [variable: HOWDAH_DIR]
+    #[arg(long, value_name = "DIR", conflicts_with = "master")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// All commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the whole thing once, here: a cluster, two jobs, checks, a replay
+    Demo(demo::DemoArgs),
+    /// Start a local cluster that stays up
+    Up(cluster::UpArgs),
+    /// Stop a cluster that `up` started
+    Down(cluster::DownArgs),
+    /// Submit a job
+    Submit(submit::SubmitArgs),
+    /// Look at and steer jobs
+    #[command(subcommand, visible_alias = "jobs")]
+    Job(job::JobCommand),
+    /// Be a worker (TaskTracker), or look at and steer workers
+    Worker(daemon::WorkerArgs),
+    /// Be the master (JobTracker)
+    Master(daemon::MasterArgs),
+    /// Look at queues
+    #[command(subcommand)]
+    Queue(cluster::QueueCommand),
+    /// The cluster on one screen
+    Cluster(cluster::ClusterCommand),
+    /// Traces of recorded runs
+    #[command(subcommand)]
+    Trace(tools::TraceCommand),
+    /// Decide a recorded run again and compare every effect
+    Validate(tools::ValidateArgs),
+    /// Make input: sudoku puzzles or text
+    #[command(subcommand)]
+    Generate(generate::GenerateCommand),
+    /// Measure this machine's howdah against fixed baselines
+    Bench(bench::BenchArgs),
+    /// Show the effective settings and where each comes from
+    #[command(subcommand)]
+    Config(tools::ConfigCommand),
+    /// Print a completion script for your shell
+    #[command(after_help = "Example:\n  howdah completions bash > ~/.local/share/bash-completion/completions/howdah")]
+    Completions {
+        /// bash, zsh, fish, elvish or powershell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages into a directory, or the main one to standard output
+    Man {
+        /// Directory for one page per command; made if missing
+        dir: Option<PathBuf>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_tree_of_commands_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_and_every_flag_says_what_it_is() {
+        fn check(command: &clap::Command) {
+            assert!(command.get_about().is_some(), "{} has no help", command.get_name());
+            for flag in command.get_arguments().filter(|flag| !flag.is_hide_set()) {
+                assert!(flag.get_help().is_some(), "{} of {} has no help", flag.get_id(), command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
+}

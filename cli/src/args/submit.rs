@@ -1,0 +1,115 @@
+//! `submit`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::{ClusterArgs, Format};
+use crate::units::parse_duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  howdah submit wordcount --input books --input 'more/*.txt' --output counts --wait
+  howdah submit grep --input logs --output found 'timeout|refused' --wait
+  howdah submit sudoku --input puzzles.txt --output solved --reduces 1
+  howdah submit sort --input big --output sorted --reduces 8 -D io.sort.mb=200
+  howdah submit sleep -m 100 -mt 50
+  howdah submit streaming --mapper 'cut -f1' --reducer 'uniq -c' --input in --output out
+  howdah submit ./target/release/my-job --input in --output out
+
+Inputs are files, directories (names that start with _ or . are left out) or globs; relative paths are taken from
+here. The output directory must not exist. Job ids go to standard output, so that
+`id=$(howdah submit …)` works in a script; with --wait the progress goes there too.";
+
+/// `howdah submit`
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{}\n\n{EXAMPLES}", applications()))]
+pub(crate) struct SubmitArgs {
+    /// An application of the list in `--help`, or the path, with a `/` in it, of a program built with the task library
+    pub(crate) app: String,
+    /// The application's own options and arguments, such as grep's regular expression
+    #[arg(value_name = "ARG", allow_hyphen_values = true)]
+    pub(crate) args: Vec<String>,
+    /// File, directory or glob to read; may be repeated
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) input: Vec<String>,
+    /// Directory to write, which must not exist; the bare words table and json choose the form of the answer
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) output: Vec<String>,
+    /// Set a property, Hadoop's names included; may be repeated
+    #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair)]
+    pub(crate) define: Vec<(String, String)>,
+    /// Number of reduces; 0 makes the maps' output the job's output
+    #[arg(long, short, value_name = "N")]
+    pub(crate) reduces: Option<u32>,
+    /// Queue or pool
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) queue: Option<String>,
+    /// VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW
+    #[arg(long, short, value_name = "P")]
+    pub(crate) priority: Option<howdah_shared::job::Priority>,
+    /// When it should be done, counted from now: 90s, 15m, 2h
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub(crate) deadline: Option<Duration>,
+    /// Attribute that a worker must have; may be repeated
+    #[arg(long, value_name = "ATTR=VALUE", value_parser = parse_pair)]
+    pub(crate) requires: Vec<(String, String)>,
+    /// Name of the job, for people
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Map command line of a streaming job
+    #[arg(long, value_name = "CMD")]
+    pub(crate) mapper: Option<String>,
+    /// Reduce command line of a streaming job
+    #[arg(long, value_name = "CMD")]
+    pub(crate) reducer: Option<String>,
+    /// Combine command line of a streaming job
+    #[arg(long, value_name = "CMD")]
+    pub(crate) combiner: Option<String>,
+    /// Wait for the end: progress, then counters; exit code 1 if the job fails
+    #[arg(long, short)]
+    pub(crate) wait: bool,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+}
+
+impl SubmitArgs {
+    /// `--output` carries the job's directory and, as everywhere, the form of the answer.
+    ///
+    /// # Errors
+    /// When it names two directories.
+    pub(crate) fn outputs(&self) -> Result<(Option<PathBuf>, Option<Format>), String> {
+        let (mut path, mut format) = (None, None);
+        for value in &self.output {
+            match value.as_str() {
+                "json" => format = Some(Format::Json),
+                "table" => format = Some(Format::Table),
+                other => {
+                    if let Some(first) = path.replace(PathBuf::from(other)) {
+                        let first: PathBuf = first;
+                        return Err(format!("--output names two directories, `{}` and `{other}`", first.display()));
+                    }
+                }
+            }
+        }
+        Ok((path, format))
+    }
+}
+
+/// The applications, as they describe themselves.
+fn applications() -> String {
+    let lines =
+        howdah_apps::apps().map(|app| format!("  {:<17} {}\n  {:<17}   {}", app.name, app.about, "", app.usage));
+    format!(
+        "Applications, and options of their own:\n{}",
+        lines.map(|l| l.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    )
+}
+
+fn parse_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.to_owned())),
+        _ => Err("expected the form key=value".to_owned()),
+    }
+}

@@ -1,0 +1,133 @@
+//! The connection to a master: which one, how to reach it, and the calls that several commands share.
+
+use std::path::Path;
+use std::time::Duration;
+
+use howdah_proto::MAX_MESSAGE_BYTES;
+use howdah_proto::v1::client_service_client::ClientServiceClient;
+use howdah_proto::v1::{GetClusterRequest, GetJobRequest, GetJobResponse, JobStatus};
+use howdah_shared::job::{ClusterId, JobId};
+use tonic::transport::{Channel, Endpoint};
+
+use crate::config::ClientConfig;
+use crate::failure::{Failure, Outcome};
+use crate::local::access::Access;
+
+/// A connected client.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    pub(crate) rpc: ClientServiceClient<Channel>,
+    address: String,
+}
+
+impl Client {
+    /// Connects to the cluster that the settings name.
+    pub(crate) async fn connect(config: &ClientConfig) -> Outcome<Client> {
+        let address = address_of(config)?;
+        Client::connect_to(&address, Duration::from_millis(config.connect_timeout_ms)).await
+    }
+
+    /// Connects to this address.
+    pub(crate) async fn connect_to(address: &str, patience: Duration) -> Outcome<Client> {
+        let bare = address.trim_start_matches("http://");
+        if bare.rsplit_once(':').is_none_or(|(host, port)| host.is_empty() || port.parse::<u16>().is_err()) {
+            return Err(Failure::usage(format!("master address `{address}`: expected the form host:port")));
+        }
+        let endpoint = Endpoint::from_shared(format!("http://{bare}"))
+            .map_err(|error| Failure::usage(format!("master address `{address}`: {error}")))?
+            .connect_timeout(patience)
+            .tcp_nodelay(true);
+        let channel = endpoint.connect().await.map_err(|error| {
+            let cause = innermost(&error);
+            Failure::broke(format!("no master answers at {bare}: {cause}")).help(
+                "start one with `howdah up --dir DIR` or `howdah master --dir DIR`, or name another with --master",
+            )
+        })?;
+        let rpc = ClientServiceClient::new(channel)
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES);
+        Ok(Client { rpc, address: bare.to_owned() })
+    }
+
+    /// `host:port` of the master.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// A job as people may name it: its printed id, or its last number alone.
+    pub(crate) async fn job_id(&mut self, text: &str) -> Outcome<String> {
+        let Ok(number) = text.parse::<u32>() else { return Ok(text.to_owned()) };
+        let cluster = self.rpc.get_cluster(GetClusterRequest {}).await?.into_inner();
+        Ok(ClusterId(cluster.cluster_id).job(JobId(number)))
+    }
+
+    /// Everything about a job.
+    pub(crate) async fn job(&mut self, text: &str) -> Outcome<GetJobResponse> {
+        let job = self.job_id(text).await?;
+        Ok(self.rpc.get_job(GetJobRequest { job }).await?.into_inner())
+    }
+
+    /// A job's status.
+    pub(crate) async fn status(&mut self, text: &str) -> Outcome<JobStatus> {
+        let answer = self.job(text).await?;
+        answer.status.ok_or_else(|| Failure::broke(format!("the master answered without a status for `{text}`")))
+    }
+
+    /// Follows a job to its end; `show` gets every status on the way and the last one is returned.
+    pub(crate) async fn watch(
+        &mut self,
+        job: &str,
+        mut show: impl FnMut(&JobStatus) -> std::io::Result<()>,
+    ) -> Outcome<JobStatus> {
+        let mut stream = self.rpc.watch_job(GetJobRequest { job: job.to_owned() }).await?.into_inner();
+        let mut last = None;
+        while let Some(status) = stream.message().await? {
+            show(&status)?;
+            last = Some(status);
+        }
+        match last {
+            Some(status) if is_final(&status) => Ok(status),
+            // The stream ended early, as when the master stopped; its own word decides.
+            _ => self.status(job).await,
+        }
+    }
+}
+
+/// Whether the job is over.
+pub(crate) fn is_final(status: &JobStatus) -> bool {
+    matches!(status.state.as_str(), "SUCCEEDED" | "FAILED" | "KILLED")
+}
+
+/// Whether the job is over and well.
+pub(crate) fn succeeded(status: &JobStatus) -> bool {
+    status.state == "SUCCEEDED"
+}
+
+/// The master's address from flag, variable or file, else from the access file of the directory named there.
+fn address_of(config: &ClientConfig) -> Outcome<String> {
+    if let Some(master) = &config.master {
+        return Ok(master.clone());
+    }
+    match &config.dir {
+        Some(dir) => Ok(access_in(dir)?.master),
+        None => Err(Failure::usage("which cluster? no master was named")
+            .help("name it with --master ADDR or HOWDAH_MASTER, or its directory with --dir DIR or HOWDAH_DIR")
+            .help("`howdah up --dir DIR` starts one here")),
+    }
+}
+
+fn access_in(dir: &Path) -> Outcome<Access> {
+    match Access::find(dir)? {
+        Some(access) => Ok(access),
+        None => Err(Failure::usage(format!("no cluster runs in `{}`: it has no access.json", dir.display()))
+            .help(format!("start one with `howdah up --dir {}`", dir.display()))),
+    }
+}
+
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    cause.to_string().to_lowercase()
+}

@@ -1,0 +1,130 @@
+//! `cluster`, `queue list`, `worker list`, `worker drain`.
+
+use howdah_proto::v1::{DrainWorkerRequest, GetClusterRequest, ListQueuesRequest, ListWorkersRequest};
+use serde_json::json;
+
+use crate::args::Format;
+use crate::args::cluster::ClusterCommand;
+use crate::args::daemon::{DrainArgs, WorkerListArgs};
+use crate::client::Client;
+use crate::config::Context;
+use crate::exit::Exit;
+use crate::failure::Outcome;
+use crate::output::table::Grid;
+use crate::output::{Screen, Style};
+use crate::units;
+use crate::views::Listing;
+use crate::views::cluster::{Cluster, Queue, Worker};
+use crate::views::job::{clock, now_ms, state_style};
+
+/// `howdah cluster`
+pub(crate) async fn show(context: &Context, args: &ClusterCommand) -> Outcome {
+    let config = context.client(&args.cluster, args.format.output)?;
+    let screen = Screen::new(config.color);
+    let mut client = Client::connect(&config).await?;
+    let answer = client.rpc.get_cluster(GetClusterRequest {}).await?.into_inner();
+    let cluster = Cluster::new(client.address(), &answer);
+    match config.output {
+        Format::Json => screen.json(&Listing::new("cluster", cluster))?,
+        Format::Table => screen.line(card(&screen, &cluster))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn card(screen: &Screen, c: &Cluster) -> String {
+    let trouble = |n: u32, word: &str| (n > 0).then(|| screen.paint(Style::Warn, format!(", {n} {word}")));
+    let mut workers = format!("{} live", c.live_workers);
+    let others = [(c.draining_workers, "draining"), (c.blacklisted_workers, "blacklisted"), (c.lost_workers, "lost")];
+    workers.extend(others.into_iter().filter_map(|(n, word)| trouble(n, word)));
+    let started = c.started_ms_epoch.map_or("-".to_owned(), |ms| {
+        format!("{}, up {}", clock(ms), units::seconds(now_ms().saturating_sub(ms) as f64 / 1e3))
+    });
+    let rows = [
+        ("master", format!("{} (howdah {})", screen.paint(Style::Bold, &c.master), c.version)),
+        ("cluster", c.cluster_id.to_string()),
+        ("started", started),
+        ("scheduler", c.scheduler.clone()),
+        ("workers", workers),
+        ("map slots", format!("{} of {} busy", c.maps_running, c.map_slots)),
+        ("reduce slots", format!("{} of {} busy", c.reduces_running, c.reduce_slots)),
+        ("jobs", format!("{} running, {} waiting, {} done", c.jobs_running, c.jobs_prep, c.jobs_done)),
+        ("heartbeat", format!("every {}", units::seconds(f64::from(c.interval_ms) / 1e3))),
+    ];
+    let line = |(name, value): &(&str, String)| format!("{} {value}", screen.paint(Style::Dim, format!("{name:>12}")));
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// `howdah queue list`
+pub(crate) async fn list_queues(context: &Context, args: &ClusterCommand) -> Outcome {
+    let config = context.client(&args.cluster, args.format.output)?;
+    let screen = Screen::new(config.color);
+    let mut client = Client::connect(&config).await?;
+    let answer = client.rpc.list_queues(ListQueuesRequest {}).await?.into_inner();
+    let queues: Vec<Queue> = answer.queues.iter().map(Queue::from).collect();
+    match config.output {
+        Format::Json => screen.json(&Listing::new("queues", json!({ "queues": queues })))?,
+        Format::Table => {
+            let mut grid = Grid::new(&["queue", ">waiting", ">running"]);
+            for queue in queues {
+                grid.row([queue.name, queue.waiting_jobs.to_string(), queue.running_jobs.to_string()]);
+            }
+            screen.line(grid.render(&screen))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// `howdah worker list`
+pub(crate) async fn list_workers(context: &Context, args: &WorkerListArgs) -> Outcome {
+    let config = context.client(&args.cluster, args.format.output)?;
+    let screen = Screen::new(config.color);
+    let mut client = Client::connect(&config).await?;
+    let answer = client.rpc.list_workers(ListWorkersRequest {}).await?.into_inner();
+    let workers: Vec<Worker> = answer.workers.iter().map(Worker::from).collect();
+    match config.output {
+        Format::Json => screen.json(&Listing::new("workers", json!({ "workers": workers })))?,
+        Format::Table if workers.is_empty() => {
+            screen.line("no worker has registered yet")?;
+            crate::output::note(format!("help: `howdah worker --master {} --dir DIR` starts one", client.address()));
+        }
+        Format::Table => screen.line(worker_table(&workers, now_ms()).render(&screen))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn worker_table(workers: &[Worker], now_ms: u64) -> Grid {
+    let mut grid =
+        Grid::new(&["worker", "state", "host", "rack", ">maps", ">reduces", ">load", ">cpu", ">free memory", ">seen"]);
+    for w in workers {
+        let vitals = w.vitals.as_ref();
+        let seen = w.last_heartbeat_ms_epoch.map(|ms| units::seconds(now_ms.saturating_sub(ms) as f64 / 1e3));
+        grid.row([
+            w.name.clone(),
+            w.state.clone(),
+            w.host.clone(),
+            w.rack.clone(),
+            format!("{}/{}", w.maps_running, w.map_slots),
+            format!("{}/{}", w.reduces_running, w.reduce_slots),
+            vitals.map_or("-".to_owned(), |v| format!("{:.2}", v.load1)),
+            vitals.map_or("-".to_owned(), |v| units::percent(v.cpu_use)),
+            vitals.map_or("-".to_owned(), |v| units::bytes(v.memory_free_kib.saturating_mul(1024))),
+            seen.map_or("-".to_owned(), |ago| format!("{ago} ago")),
+        ]);
+        if let Some(style) = state_style(&w.state) {
+            grid.style(1, style);
+        }
+    }
+    grid
+}
+
+/// `howdah worker drain`
+pub(crate) async fn drain(context: &Context, args: &DrainArgs) -> Outcome {
+    let config = context.client(&args.cluster, None)?;
+    let screen = Screen::new(config.color);
+    let mut client = Client::connect(&config).await?;
+    let request = DrainWorkerRequest { worker: args.worker.clone(), drain: !args.undo };
+    client.rpc.drain_worker(request).await?;
+    let said = if args.undo { "takes tasks again" } else { "gets no more tasks; what it runs may end" };
+    screen.line(format!("{} {said}", args.worker))?;
+    Ok(Exit::Done)
+}

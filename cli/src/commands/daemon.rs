@@ -1,0 +1,111 @@
+//! `master` and `worker`: from settings to a running daemon, and how it is told to stop.
+//!
+//! SIGTERM or one SIGINT asks to drain, any second signal to stop at once. On a leash (`--stop-with-stdin`) the
+//! end of standard input, that is, the end of whoever started us, stops at once.
+
+use std::future::Future;
+use std::io::Read;
+
+use howdah_proto::stop::Stop;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use crate::args::daemon::{LeashArgs, MasterArgs, WorkerArgs};
+use crate::config::{Context, Flag, Section};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+
+/// `howdah master`
+pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
+    let flags = vec![
+        Flag::new("--dir", "dir", &args.dir),
+        Flag::new("--listen", "listen", &args.listen),
+        Flag::new("--scheduler", "scheduler", &args.scheduler),
+        Flag::new("--seed", "seed", &args.seed),
+    ];
+    let (config, _) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
+    run(args.leash, |stop| howdah_master::run(config, stop))
+}
+
+/// `howdah worker`
+pub(crate) fn worker(context: &Context, args: &WorkerArgs) -> Outcome {
+    let flags = vec![
+        Flag::new("--master", "master", &args.master),
+        Flag::new("--dir", "dir", &args.dir),
+        Flag::new("--name", "name", &args.name),
+        Flag::new("--map-slots", "map_slots", &args.map_slots),
+        Flag::new("--reduce-slots", "reduce_slots", &args.reduce_slots),
+        Flag::new("--rack", "rack", &args.rack),
+    ];
+    let (config, _) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, flags)?;
+    run(args.leash, |stop| howdah_worker::run(config, stop))
+}
+
+fn run<F>(leash: LeashArgs, daemon: impl FnOnce(Stop) -> F) -> Outcome
+where
+    F: Future<Output = anyhow::Result<()>>,
+{
+    if leash.detach {
+        nix::unistd::setsid().map_err(|error| Failure::broke(format!("leave the terminal's session: {error}")))?;
+    }
+    log_to_stderr();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::broke(format!("start the runtime: {error}")))?;
+    let stop = Stop::new();
+    if leash.stop_with_stdin {
+        watch_stdin(stop.clone());
+    }
+    let result = runtime.block_on(async {
+        // Before the daemon starts: from its first moment on, signals mean "drain".
+        watch_signals(stop.clone()).map_err(|error| Failure::broke(format!("listen for signals: {error}")))?;
+        daemon(stop).await.map_err(Failure::from)
+    });
+    // Blocking tasks of a stopped daemon have nothing left to say.
+    runtime.shutdown_background();
+    result.map(|()| Exit::Done)
+}
+
+fn watch_signals(stop: Stop) -> std::io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    // A terminal that closes is no reason to stop.
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        loop {
+            let name = tokio::select! {
+                _ = terminate.recv() => "SIGTERM",
+                _ = interrupt.recv() => "SIGINT",
+                _ = hangup.recv() => continue,
+            };
+            if stop.drain.is_cancelled() {
+                tracing::warn!(signal = name, "stopping at once");
+                stop.now.cancel();
+            } else {
+                tracing::info!(signal = name, "draining; once more stops at once");
+                stop.drain.cancel();
+            }
+        }
+    });
+    Ok(())
+}
+
+fn watch_stdin(stop: Stop) {
+    // A thread of its own: a blocking read must not keep the runtime from ending.
+    std::thread::spawn(move || {
+        let mut sink = [0; 64];
+        while matches!(std::io::stdin().lock().read(&mut sink), Ok(n) if n > 0) {}
+        stop.now.cancel();
+    });
+}
+
+/// Lines for people by default, JSON with HOWDAH_LOG_FORMAT=json; HOWDAH_LOG filters as RUST_LOG does elsewhere.
+fn log_to_stderr() {
+    let filter = EnvFilter::try_from_env("HOWDAH_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false);
+    // A second subscriber in one process cannot happen outside tests.
+    let _ = if std::env::var("HOWDAH_LOG_FORMAT").is_ok_and(|format| format == "json") {
+        builder.json().try_init()
+    } else {
+        builder.try_init()
+    };
+}

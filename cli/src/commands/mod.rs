@@ -1,0 +1,65 @@
+//! One file per command; this one sends each to its file.
+
+mod cluster;
+mod config_show;
+mod daemon;
+mod demo;
+mod generate;
+mod job;
+mod local_cluster;
+mod manual;
+mod submit;
+mod trace;
+mod validate;
+
+use std::future::Future;
+
+use crate::args::cluster::QueueCommand;
+use crate::args::daemon::WorkerCommand;
+use crate::args::tools::{ConfigCommand, TraceCommand};
+use crate::args::{Cli, Command};
+use crate::config::Context;
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+
+/// Runs what was typed.
+pub(crate) fn run(cli: Cli) -> Outcome {
+    let context = Context::new(&cli.global)?;
+    match cli.command {
+        Command::Master(args) => daemon::master(&context, &args),
+        Command::Worker(args) => match &args.command {
+            None => daemon::worker(&context, &args),
+            Some(WorkerCommand::List(list)) => wait(cluster::list_workers(&context, list)),
+            Some(WorkerCommand::Drain(drain)) => wait(cluster::drain(&context, drain)),
+        },
+        Command::Up(args) => wait(local_cluster::up(&context, &args)),
+        Command::Down(args) => wait(local_cluster::down(&context, &args)),
+        Command::Submit(args) => wait(submit::submit(&context, &args)),
+        Command::Job(command) => wait(job::run(&context, &command)),
+        Command::Queue(QueueCommand::List(args)) => wait(cluster::list_queues(&context, &args)),
+        Command::Cluster(args) => wait(cluster::show(&context, &args)),
+        Command::Demo(args) => wait(demo::demo(&context, &args)),
+        Command::Generate(command) => generate::run(&command),
+        Command::Trace(TraceCommand::Record(args)) => trace::record(&screen(&context)?, &args),
+        Command::Validate(args) => validate::validate(&context, &args),
+        Command::Bench(_) => Err(Failure::usage("benchmarks are not built yet")),
+        Command::Config(ConfigCommand::Show(args)) => config_show::show(&context, &args),
+        Command::Completions { shell } => manual::completions(&screen(&context)?, shell),
+        Command::Man { dir } => manual::man(&screen(&context)?, dir.as_deref()),
+    }
+}
+
+/// A screen with the colours asked for.
+fn screen(context: &Context) -> Outcome<Screen> {
+    Ok(Screen::new(context.colour()?))
+}
+
+/// Runs a client's command: one thread is plenty.
+fn wait(command: impl Future<Output = Outcome>) -> Outcome {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::broke(format!("start the runtime: {error}")))?;
+    let outcome = runtime.block_on(command);
+    // An interrupted command does not wait for what it had computing.
+    runtime.shutdown_background();
+    outcome
+}

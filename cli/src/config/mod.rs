@@ -1,0 +1,160 @@
+//! Settings: one file, variables, flags, defaults, and where each effective value came from.
+//!
+//! A flag beats a `HOWDAH_*` variable, a variable beats the file, the file beats the default. Every section is a
+//! serde struct that refuses unknown fields; the layers are merged as JSON values and only the sum becomes the
+//! struct, so that a new field of a daemon needs no code here.
+
+mod file;
+mod layers;
+
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use file::ConfigFile;
+pub(crate) use layers::{Settings, Source, show};
+
+use crate::args::{ClusterArgs, Colour, Format, GlobalArgs};
+use crate::failure::{Failure, Outcome};
+
+/// Settings of the commands that talk to a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ClientConfig {
+    /// Address of the master, host:port.
+    pub(crate) master: Option<String>,
+    /// Directory whose access.json has the address, when `master` is not set.
+    pub(crate) dir: Option<PathBuf>,
+    /// Form of listings.
+    pub(crate) output: Format,
+    /// When to colour.
+    pub(crate) color: Colour,
+    /// How long to try to reach the master.
+    pub(crate) connect_timeout_ms: u64,
+}
+
+impl Default for ClientConfig {
+    fn default() -> ClientConfig {
+        ClientConfig { master: None, dir: None, output: Format::Table, color: Colour::Auto, connect_timeout_ms: 5_000 }
+    }
+}
+
+/// A section of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Section {
+    Master,
+    Worker,
+    Client,
+}
+
+impl Section {
+    /// As in the file.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Section::Master => "master",
+            Section::Worker => "worker",
+            Section::Client => "client",
+        }
+    }
+
+    /// Variables that set `key`, the first one set wins. A worker may share the client's HOWDAH_MASTER.
+    fn variables(self, key: &str) -> Vec<String> {
+        let name = key.to_ascii_uppercase().replace(['.', '-'], "_");
+        match self {
+            Section::Master => vec![format!("HOWDAH_MASTER_{name}")],
+            Section::Worker if key == "master" => vec!["HOWDAH_WORKER_MASTER".to_owned(), "HOWDAH_MASTER".to_owned()],
+            Section::Worker => vec![format!("HOWDAH_WORKER_{name}")],
+            Section::Client => vec![format!("HOWDAH_{name}")],
+        }
+    }
+}
+
+/// What was typed for everything, and the file.
+#[derive(Debug)]
+pub(crate) struct Context {
+    file: ConfigFile,
+    color: Option<Colour>,
+}
+
+impl Context {
+    /// Reads the file that `--config` or `HOWDAH_CONFIG` names, if any.
+    pub(crate) fn new(global: &GlobalArgs) -> Outcome<Context> {
+        let named = global.config.clone().or_else(|| std::env::var_os("HOWDAH_CONFIG").map(PathBuf::from));
+        let named = named.filter(|path| !path.as_os_str().is_empty());
+        let file = named.as_deref().map_or_else(|| Ok(ConfigFile::default()), ConfigFile::read)?;
+        Ok(Context { file, color: global.color })
+    }
+
+    /// The effective settings of a section: defaults from `T`, then the file, the variables and these flags.
+    pub(crate) fn settings<T>(&self, section: Section, flags: Vec<Flag>) -> Outcome<(T, Settings)>
+    where
+        T: Default + Serialize + DeserializeOwned,
+    {
+        let mut settings = Settings::defaults::<T>(section)?;
+        settings.add_file::<T>(&self.file)?;
+        settings.add_variables::<T>(|name| std::env::var(name).ok())?;
+        settings.add_flags::<T>(flags)?;
+        Ok((settings.build::<T>()?, settings))
+    }
+
+    /// The client's settings with the flags of a listing.
+    pub(crate) fn client(&self, cluster: &ClusterArgs, output: Option<Format>) -> Outcome<ClientConfig> {
+        Ok(self.client_settings(cluster, output)?.0)
+    }
+
+    /// As [`Context::client`], with the sources.
+    pub(crate) fn client_settings(
+        &self,
+        cluster: &ClusterArgs,
+        output: Option<Format>,
+    ) -> Outcome<(ClientConfig, Settings)> {
+        let flags = vec![
+            Flag::new("--master", "master", &cluster.master),
+            Flag::new("--dir", "dir", &cluster.dir),
+            Flag::new("--output", "output", &output),
+            Flag::new("--color", "color", &self.color),
+        ];
+        let (mut config, settings) = self.settings::<ClientConfig>(Section::Client, flags)?;
+        if cluster.dir.is_some() {
+            // A typed directory is nearer than an address from anywhere else.
+            config.master = None;
+        }
+        Ok((config, settings))
+    }
+
+    /// The colour wish alone, for commands that need no cluster.
+    pub(crate) fn colour(&self) -> Outcome<Colour> {
+        Ok(self.client(&ClusterArgs::default(), None)?.color)
+    }
+
+    /// The file, if one was named.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.file.path()
+    }
+}
+
+/// A flag as typed, or not.
+#[derive(Debug)]
+pub(crate) struct Flag {
+    pub(crate) name: &'static str,
+    pub(crate) key: &'static str,
+    pub(crate) value: Option<serde_json::Value>,
+}
+
+impl Flag {
+    /// `name` as typed sets `key`.
+    pub(crate) fn new<T: Serialize>(name: &'static str, key: &'static str, value: &Option<T>) -> Flag {
+        let value = value.as_ref().and_then(|value| serde_json::to_value(value).ok());
+        Flag { name, key, value }
+    }
+}
+
+/// The file has the fault; nothing was started.
+fn bad(message: impl Into<String>) -> Failure {
+    Failure::usage(message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! Durations and sizes as people write and read them.
+
+use std::time::Duration;
+
+/// Reads `250ms`, `90s`, `15m`, `2h`, `1d` or bare seconds, with fractions.
+///
+/// # Errors
+/// Says what was expected.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wrong = || "expected a number with ms, s, m, h or d, such as 90s".to_owned();
+    let (number, unit) = split(text);
+    let value: f64 = number.parse().map_err(|_| wrong())?;
+    let seconds = match unit {
+        "" | "s" | "sec" => value,
+        "ms" => value / 1e3,
+        "m" | "min" => value * 60.0,
+        "h" => value * 3600.0,
+        "d" => value * 86_400.0,
+        _ => return Err(wrong()),
+    };
+    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+}
+
+/// Reads `4096`, `64KiB`, `1.5GiB`, `10MB`; a bare letter is binary as in Hadoop: `64k`, `1g`.
+///
+/// # Errors
+/// Says what was expected.
+pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
+    let wrong = || "expected a number of bytes, such as 4096, 64KiB or 1GiB".to_owned();
+    let (number, unit) = split(text);
+    let value: f64 = number.parse().map_err(|_| wrong())?;
+    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "t" | "tib" => 1 << 40,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        _ => return Err(wrong()),
+    };
+    let bytes = value * factor as f64;
+    if (0.0..=9e18).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
+}
+
+fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    (&text[..end], text[end..].trim())
+}
+
+/// `950 B`, `12.5 MiB`.
+pub(crate) fn bytes(n: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    if n < 1024 {
+        return format!("{n} B");
+    }
+    let mut value = n as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1023.95 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
+
+/// `1,234,567`.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 task`, `2 tasks`.
+pub(crate) fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+/// `0.4 ms`, `820 ms`, `4.21 s`, `12.3 s`, `3 min 20 s`, `2 h 05 min`.
+pub(crate) fn seconds(s: f64) -> String {
+    if s < 0.0 {
+        return "-".to_owned();
+    }
+    if s < 0.000_05 {
+        return "0 s".to_owned();
+    }
+    if s < 0.01 {
+        return format!("{:.1} ms", s * 1e3);
+    }
+    if s < 0.9995 {
+        return format!("{:.0} ms", s * 1e3);
+    }
+    if s < 9.995 {
+        return format!("{s:.2} s");
+    }
+    if s < 99.95 {
+        return format!("{s:.1} s");
+    }
+    let whole = s.round() as u64;
+    if whole < 3600 {
+        return format!("{} min {:02} s", whole / 60, whole % 60);
+    }
+    format!("{} h {:02} min", whole / 3600, whole % 3600 / 60)
+}
+
+/// `87 %`, cut so that only the finished is 100 %.
+pub(crate) fn percent(fraction: f64) -> String {
+    format!("{} %", (fraction.clamp(0.0, 1.0) * 100.0 + 1e-9).floor())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_in_all_units() {
+        assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(parse_duration("1.5 h"), Ok(Duration::from_secs(5400)));
+        assert_eq!(parse_duration("7"), Ok(Duration::from_secs(7)));
+        assert!(parse_duration("soon").is_err());
+        assert!(parse_duration("-3s").is_err());
+    }
+
+    #[test]
+    fn sizes_are_read_in_all_units() {
+        assert_eq!(parse_bytes("64KiB"), Ok(65_536));
+        assert_eq!(parse_bytes("1g"), Ok(1 << 30));
+        assert_eq!(parse_bytes("10MB"), Ok(10_000_000));
+        assert!(parse_bytes("10 pounds").is_err());
+    }
+
+    #[test]
+    fn numbers_are_written_for_people() {
+        assert_eq!(bytes(1_572_864), "1.5 MiB");
+        assert_eq!(bytes(1_048_575), "1.0 MiB");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(999), "999");
+        assert_eq!(counted(1, "map"), "1 map");
+        assert_eq!(seconds(200.2), "3 min 20 s");
+        assert_eq!(seconds(0.0042), "4.2 ms");
+        assert_eq!(seconds(9.999), "10.0 s");
+        assert_eq!(percent(0.9999), "99 %");
+        assert_eq!(percent(1.0), "100 %");
+    }
+}

@@ -1,0 +1,145 @@
+//! Workers, queues and the cluster in JSON.
+
+use std::collections::BTreeMap;
+
+use howdah_proto::v1::{GetClusterResponse, QueueInfo, WorkerInfo};
+use serde::Serialize;
+
+use super::reached;
+
+/// A worker as programs see it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Worker {
+    pub(crate) worker: u32,
+    pub(crate) name: String,
+    pub(crate) host: String,
+    pub(crate) rack: String,
+    /// LIVE, DRAINING, BLACKLISTED or LOST.
+    pub(crate) state: String,
+    pub(crate) map_slots: u32,
+    pub(crate) reduce_slots: u32,
+    pub(crate) maps_running: u32,
+    pub(crate) reduces_running: u32,
+    pub(crate) last_heartbeat_ms_epoch: Option<u64>,
+    pub(crate) http_address: String,
+    pub(crate) failures: u32,
+    pub(crate) attributes: BTreeMap<String, String>,
+    pub(crate) vitals: Option<Vitals>,
+}
+
+/// What a worker said of its machine.
+#[derive(Debug, Serialize)]
+pub(crate) struct Vitals {
+    pub(crate) load1: f64,
+    pub(crate) load5: f64,
+    pub(crate) load15: f64,
+    /// 0 to 1, mean of all cores.
+    pub(crate) cpu_use: f64,
+    pub(crate) n_cpus: u32,
+    /// Null when unknown.
+    pub(crate) cpu_khz: Option<u32>,
+    pub(crate) memory_total_kib: u64,
+    pub(crate) memory_free_kib: u64,
+    pub(crate) disk_free_kib: u64,
+    /// 0 to 1 for each core.
+    pub(crate) core_use: Vec<f64>,
+}
+
+impl From<&WorkerInfo> for Worker {
+    fn from(w: &WorkerInfo) -> Worker {
+        Worker {
+            worker: w.worker,
+            name: w.name.clone(),
+            host: w.host.clone(),
+            rack: w.rack.clone(),
+            state: w.state.clone(),
+            map_slots: w.map_slots,
+            reduce_slots: w.reduce_slots,
+            maps_running: w.maps_running,
+            reduces_running: w.reduces_running,
+            last_heartbeat_ms_epoch: reached(w.last_heartbeat_ms_epoch),
+            http_address: w.http_address.clone(),
+            failures: w.failures,
+            attributes: w.attributes.clone().into_iter().collect(),
+            vitals: w.vitals.as_ref().map(Vitals::from),
+        }
+    }
+}
+
+impl From<&howdah_proto::v1::Vitals> for Vitals {
+    fn from(v: &howdah_proto::v1::Vitals) -> Vitals {
+        Vitals {
+            load1: f64::from(v.load1_milli) / 1e3,
+            load5: f64::from(v.load5_milli) / 1e3,
+            load15: f64::from(v.load15_milli) / 1e3,
+            cpu_use: f64::from(v.cpu_use_parts) / 1e4,
+            n_cpus: v.n_cpus,
+            cpu_khz: (v.cpu_khz > 0).then_some(v.cpu_khz),
+            memory_total_kib: v.memory_total_kib,
+            memory_free_kib: v.memory_free_kib,
+            disk_free_kib: v.disk_free_kib,
+            core_use: v.core_use_parts.iter().map(|&parts| f64::from(parts) / 1e4).collect(),
+        }
+    }
+}
+
+/// A queue as programs see it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Queue {
+    pub(crate) name: String,
+    pub(crate) waiting_jobs: u32,
+    pub(crate) running_jobs: u32,
+}
+
+impl From<&QueueInfo> for Queue {
+    fn from(q: &QueueInfo) -> Queue {
+        Queue { name: q.name.clone(), waiting_jobs: q.waiting_jobs, running_jobs: q.running_jobs }
+    }
+}
+
+/// The cluster as programs see it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Cluster {
+    pub(crate) master: String,
+    pub(crate) cluster_id: u64,
+    pub(crate) version: String,
+    pub(crate) scheduler: String,
+    pub(crate) started_ms_epoch: Option<u64>,
+    pub(crate) live_workers: u32,
+    pub(crate) lost_workers: u32,
+    pub(crate) blacklisted_workers: u32,
+    pub(crate) draining_workers: u32,
+    pub(crate) map_slots: u32,
+    pub(crate) reduce_slots: u32,
+    pub(crate) maps_running: u32,
+    pub(crate) reduces_running: u32,
+    pub(crate) jobs_prep: u32,
+    pub(crate) jobs_running: u32,
+    pub(crate) jobs_done: u32,
+    pub(crate) interval_ms: u32,
+}
+
+impl Cluster {
+    /// As the master at `address` answered.
+    pub(crate) fn new(address: &str, c: &GetClusterResponse) -> Cluster {
+        Cluster {
+            master: address.to_owned(),
+            cluster_id: c.cluster_id,
+            version: c.version.clone(),
+            scheduler: c.scheduler.clone(),
+            started_ms_epoch: reached(c.started_ms_epoch),
+            live_workers: c.live_workers,
+            lost_workers: c.lost_workers,
+            blacklisted_workers: c.blacklisted_workers,
+            draining_workers: c.draining_workers,
+            map_slots: c.map_slots,
+            reduce_slots: c.reduce_slots,
+            maps_running: c.maps_running,
+            reduces_running: c.reduces_running,
+            jobs_prep: c.jobs_prep,
+            jobs_running: c.jobs_running,
+            jobs_done: c.jobs_done,
+            interval_ms: c.interval_ms,
+        }
+    }
+}
