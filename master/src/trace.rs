@@ -9,9 +9,7 @@ use std::path::Path;
 
 use howdah_proto::v1;
 use howdah_proto::v1::journal_input::Kind;
-use howdah_shared::job::profile::{
-    JobTemplate, LostAttempt, Measured, TRACE_SCHEMA, Trace, TraceCluster, TraceWorker,
-};
+use howdah_shared::job::profile::{JobTemplate, LostAttempt, Measured, TRACE_SCHEMA, Trace, TraceCluster, TraceWorker};
 use howdah_shared::job::{AttemptState, TaskKind};
 
 use crate::history::{self, AttemptHistory, HistoryError, JobHistory};
@@ -108,9 +106,8 @@ pub fn template(history: &JobHistory, start_ms_epoch: u64) -> JobTemplate {
     // By kind, index and number: of several succeeded attempts of a task the last one counts.
     let mut attempts = history.attempts.iter().peekable();
     while let Some(attempt) = attempts.next() {
-        let superseded = attempts
-            .peek()
-            .is_some_and(|next| next.task == attempt.task && next.state == AttemptState::Succeeded);
+        let superseded =
+            attempts.peek().is_some_and(|next| next.task == attempt.task && next.state == AttemptState::Succeeded);
         if attempt.state != AttemptState::Succeeded || superseded {
             template.lost_attempts.push(lost(attempt));
         } else if attempt.kind == TaskKind::Map {

@@ -2,7 +2,8 @@
 //!
 //! The first finds the matches and sums them up; the second, with one reduce, sorts them by frequency, largest
 //! first. Output lines are `count TAB text`; equal counts are in order of the text's bytes (Hadoop leaves their
-//! order open).
+//! order open). `Deviation:` expressions are those of Rust's `regex`, over bytes: no back references, and no empty
+//! match right behind another match.
 
 use howdah_task::{Application, Fold, MapOutput, Properties, ReduceOutput, Result, Values, text};
 use regex::bytes::Regex;

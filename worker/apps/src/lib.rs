@@ -13,6 +13,7 @@ mod program;
 mod random;
 mod random_text;
 mod registry;
+mod share;
 mod sleep;
 mod sort;
 mod streaming;

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use howdah_task::{Application, MapOutput, Properties, Result};
 
 use crate::args::Bytes;
-use crate::plan::{JobPlan, PlanError, Planner, share};
+use crate::plan::{JobPlan, PlanError, Planner};
 use crate::registry::BuiltIn;
+use crate::share::share;
 use crate::text::ZipfText;
 
 /// Hadoop's name.

@@ -20,7 +20,7 @@ const REDUCE_TIMES: &str = "sleep.job.reduce.times";
 const EXPECTED: &str = "a number of milliseconds";
 
 /// How long to sleep before saying so.
-const BEAT: Duration = Duration::from_millis(200);
+const BEAT: Duration = Duration::from_millis(500);
 
 pub(crate) const APP: BuiltIn = BuiltIn {
     name: "sleep",

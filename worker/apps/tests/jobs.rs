@@ -68,6 +68,11 @@ fn grep_takes_a_group_of_each_match_and_matches_with_tabs() {
     assert_eq!(output(&whole), "2\tk=c\n1\tk=a\tb\n");
     let group = run("grep", place.request("text", "group", &["k=([a-c])", "1"]));
     assert_eq!(output(&group), "2\tc\n1\ta\n");
+    // `\xff` is no UTF-8, and an empty match is a match.
+    place.write("bytes", b"\xff\xfe");
+    let bytes = run("grep", place.request("bytes", "odd", &["(?-u)\\xfe?"]));
+    let bytes: Vec<u8> = bytes.parts.iter().flat_map(|part| std::fs::read(part).expect("a part")).collect();
+    assert_eq!(bytes, b"1\t\n1\t\xfe\n");
 }
 
 #[test]

@@ -68,6 +68,23 @@ fn a_combiner_shrinks_what_travels_and_changes_no_result() {
 }
 
 #[test]
+fn aggregate_combines_and_reduces_what_keys_ask_for() {
+    let place = Place::new();
+    place.write("in", pairs(7_000));
+    // awk's quotes and the line's cannot both be written in one command line: people use a script.
+    let script =
+        "#!/bin/sh\nexec awk -F '\t' '{ print \"LongValueSum:\" $1 FS 1; print \"UniqValueCount:all\" FS $1 }'\n";
+    place.write("each.sh", script);
+    let mapper = format!("sh {}", place.text("each.sh"));
+    let how = Run { split_size: 20_000, ..Run::default() };
+    let request = place.request("in", "out", &["--mapper", &mapper, "--reducer", "Aggregate"]);
+    let done = run_with("streaming", request, how).expect("aggregate");
+    let model: String = (0..7).map(|k| format!("key{k}\t1000\n")).collect();
+    assert_eq!(output(&done), format!("{model}all\t7\n"));
+    assert!(done.counters.get(howdah_shared::job::counters::FRAMEWORK, "Reduce input records") < 200);
+}
+
+#[test]
 fn much_output_before_and_after_reading_blocks_nobody() {
     let place = Place::new();
     place.write("in", pairs(100_000));

@@ -2,8 +2,9 @@
 //!
 //! A map's command gets the input's lines, a reduce's gets `key TAB value` lines in order of keys; what they write
 //! is split at the first tab into key and value. Source: `hadoop-interop` §6, whose property names hold here.
-//! `Deviation:` commands are always commands, never names of Java classes.
+//! `Deviation:` commands are always commands, never names of Java classes, except for the reducer `aggregate`.
 
+mod aggregate;
 mod command;
 mod environment;
 mod fields;
@@ -15,6 +16,7 @@ mod task;
 use howdah_shared::job::App;
 use howdah_task::{Application, Properties, Result};
 
+use self::aggregate::Aggregate;
 use self::fields::KeyFields;
 use self::task::{StreamCombiner, StreamMapper, StreamReducer};
 use crate::plan::{JobPlan, PlanError, Planner};
@@ -23,7 +25,7 @@ use crate::registry::BuiltIn;
 pub(crate) const APP: BuiltIn = BuiltIn {
     name: "streaming",
     about: "run commands that read and write lines as mapper and reducer",
-    usage: "[--mapper COMMAND] [--reducer COMMAND|NONE] [--combiner COMMAND] [--cmdenv NAME=VALUE]",
+    usage: "[--mapper COMMAND] [--reducer COMMAND|aggregate|NONE] [--combiner COMMAND] [--cmdenv NAME=VALUE]",
     plan,
     stages: &[],
 };
@@ -32,6 +34,7 @@ fn plan(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
     let mapper = command(planner, &["--mapper", "-mapper"])?;
     let reducer = command(planner, &["--reducer", "-reducer"])?;
     let combiner = command(planner, &["--combiner", "-combiner"])?;
+    let aggregates = reducer.clone().filter(|name| aggregate::is_meant(name));
     for variable in planner.all_options(&["--cmdenv", "-cmdenv"], "NAME=VALUE")? {
         let list = planner.properties.entry(environment::ADDED.to_owned()).or_default();
         list.push_str(&format!("{}{variable}", if list.is_empty() { "" } else { " " }));
@@ -41,7 +44,7 @@ fn plan(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
     if maps_only {
         job.n_reduces = 0;
     }
-    job.app = App::Streaming { mapper, reducer: reducer.filter(|_| !maps_only), combiner };
+    job.app = App::Streaming { mapper, reducer: reducer.filter(|_| !maps_only), combiner: combiner.or(aggregates) };
     Ok(vec![job])
 }
 
@@ -65,12 +68,16 @@ pub(crate) fn application(
         Some(command) => Application::new(move || StreamMapper::new(&command)),
         None => Application::lines(task::pass_line_on),
     };
-    if let Some(command) = reducer.map(str::to_owned) {
-        application = application.reducer(move || StreamReducer::new(&command));
-    }
-    if let Some(command) = combiner.map(str::to_owned) {
-        application = application.combiner(move || StreamCombiner::new(&command));
-    }
+    application = match reducer.map(str::to_owned) {
+        Some(name) if aggregate::is_meant(&name) => application.reducer(|| Aggregate { combines: false }),
+        Some(command) => application.reducer(move || StreamReducer::new(&command)),
+        None => application,
+    };
+    application = match combiner.map(str::to_owned) {
+        Some(name) if aggregate::is_meant(&name) => application.combiner(|| Aggregate { combines: true }),
+        Some(command) => application.combiner(move || StreamCombiner::new(&command)),
+        None => application,
+    };
     if KeyFields::are_asked_for(properties) {
         application = application.partitioner(KeyFields::of);
     }

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use howdah_task::{Application, Context, MapOutput, Mapper, Properties, Result, text};
 
 use super::{Generator, Grid, Mix, Symmetry, Verdict, solve};
-use crate::plan::{JobPlan, PlanError, Planner, share};
+use crate::plan::{JobPlan, PlanError, Planner};
 use crate::registry::BuiltIn;
+use crate::share::share;
 
 /// Group of the counters.
 const GROUP: &str = "Sudoku";
@@ -17,6 +18,8 @@ const WORK_MS: &str = "sudoku.work.ms";
 const PUZZLES: &str = "sudoku.puzzles";
 const CLUES: &str = "sudoku.clues";
 const SEED: &str = "sudoku.seed";
+/// Lines left out that an attempt tells of; the rest are only counted.
+const TOLD: u32 = 20;
 /// A puzzle and its line feed.
 const LINE_BYTES: u64 = super::CELLS as u64 + 1;
 
@@ -76,7 +79,7 @@ fn generator(properties: &Properties) -> Result<Application> {
 fn solver(properties: &Properties) -> Result<Application> {
     let work = properties.parse_or(&[WORK], 1, "a number of times from 1")?;
     let ms = properties.parse_or(&[WORK_MS], 0, "a number of milliseconds")?;
-    Ok(Application::new(move || Solver { work, budget: Duration::from_millis(ms), solved: Vec::new() }))
+    Ok(Application::new(move || Solver { work, budget: Duration::from_millis(ms), solved: Vec::new(), left_out: 0 }))
 }
 
 struct Solver {
@@ -84,6 +87,23 @@ struct Solver {
     budget: Duration,
     /// Puzzles and their solutions, kept for the time budget's rounds.
     solved: Vec<(Grid, Grid)>,
+    /// Lines that were no puzzles with one solution.
+    left_out: u32,
+}
+
+impl Solver {
+    /// Counts a line, and says why it has no solution in the output.
+    fn leave_out(&mut self, context: &Context, offset: &[u8], counter: &str, why: &str) -> Result {
+        context.count(GROUP, counter, 1);
+        self.left_out = self.left_out.saturating_add(1);
+        if self.left_out <= TOLD {
+            let at = text::offset(offset).unwrap_or_default();
+            eprintln!("left out the line at byte {at}: {why}");
+        } else if self.left_out == TOLD + 1 {
+            eprintln!("more lines are left out, see the counters of group {GROUP}");
+        }
+        Ok(())
+    }
 }
 
 impl Mapper for Solver {
@@ -95,14 +115,16 @@ impl Mapper for Solver {
         let context = out.context().clone();
         let puzzle = match Grid::parse(line) {
             Ok(puzzle) => puzzle,
-            Err(error) => return leave_out(&context, offset, "Malformed", &error.to_string()),
+            Err(error) => return self.leave_out(&context, offset, "Malformed", &error.to_string()),
         };
         let (verdict, effort) = solve(&puzzle);
         context.count(GROUP, "Guesses", effort.guesses as i64);
         let solution = match verdict {
             Verdict::Unique(solution) => solution,
-            Verdict::Unsolvable => return leave_out(&context, offset, "Unsolvable", "a puzzle without solution"),
-            Verdict::Ambiguous(..) => return leave_out(&context, offset, "Ambiguous", "a puzzle with many solutions"),
+            Verdict::Unsolvable => return self.leave_out(&context, offset, "Unsolvable", "a puzzle without solution"),
+            Verdict::Ambiguous(..) => {
+                return self.leave_out(&context, offset, "Ambiguous", "a puzzle with many solutions");
+            }
         };
         if !solution.is_solution() || !solution.keeps_clues_of(&puzzle) {
             return Err(format!("the solver is wrong: puzzle {puzzle}, answer {solution}").into());
@@ -146,12 +168,4 @@ fn solve_again(puzzle: &Grid, solution: &Grid, round: u64) -> Result {
         return Ok(());
     }
     Err(format!("the solver contradicts itself: puzzle {puzzle}, round {round}: {found:?}, not {expected:?}").into())
-}
-
-/// Counts a line and says why it has no solution in the output.
-fn leave_out(context: &Context, offset: &[u8], counter: &str, why: &str) -> Result {
-    context.count(GROUP, counter, 1);
-    let at = text::offset(offset).unwrap_or_default();
-    eprintln!("left out the line at byte {at}: {why}");
-    Ok(())
 }

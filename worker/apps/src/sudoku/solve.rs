@@ -255,6 +255,9 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Generator, Mix};
     use super::*;
 
     fn grid(line: &str) -> Grid {
@@ -310,5 +313,47 @@ mod tests {
         let Verdict::Unique(solution) = solve(&wrong).0 else { panic!("unique above") };
         wrong.set(1, solution.get(1) % 9 + 1);
         assert_eq!(solve(&wrong).0, Verdict::Unsolvable);
+    }
+
+    /// Counts solutions, not far beyond two, by trying every digit in every empty cell.
+    fn count_naively(grid: &mut Grid, from: usize) -> usize {
+        let Some(cell) = (from..CELLS).find(|&cell| grid.get(cell) == 0) else { return 1 };
+        let mut found = 0;
+        for digit in 1..=9 {
+            if PEERS[cell].iter().all(|&peer| grid.get(usize::from(peer)) != digit) {
+                grid.set(cell, digit);
+                found += count_naively(grid, cell + 1);
+                grid.set(cell, 0);
+            }
+            if found > 1 {
+                break;
+            }
+        }
+        found
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+        #[test]
+        fn verdicts_agree_with_trying_everything(seed: u64, emptied in proptest::collection::vec(0..CELLS, 35..60), wrong in 0..CELLS, digit in 1_u8..=9) {
+            let (_, mut grid) = Generator::new(seed, Mix::default()).puzzle(0).expect("24 clues are reachable");
+            emptied.iter().for_each(|&cell| grid.set(cell, 0));
+            // Sometimes a clue that contradicts no other at once and leaves no solution.
+            if grid.get(wrong) == 0 && PEERS[wrong].iter().all(|&peer| grid.get(usize::from(peer)) != digit) {
+                grid.set(wrong, digit);
+            }
+            let expected = count_naively(&mut grid.clone(), 0).min(2);
+            match solve(&grid).0 {
+                Verdict::Unsolvable => prop_assert_eq!(expected, 0),
+                Verdict::Unique(solution) => {
+                    prop_assert_eq!(expected, 1);
+                    prop_assert!(solution.is_solution() && solution.keeps_clues_of(&grid));
+                }
+                Verdict::Ambiguous(a, b) => {
+                    prop_assert_eq!(expected, 2);
+                    prop_assert!(a != b && [a, b].iter().all(|s| s.is_solution() && s.keeps_clues_of(&grid)));
+                }
+            }
+        }
     }
 }

@@ -7,8 +7,9 @@ use howdah_task::{Application, MapOutput, Properties, RecordFormat, Result};
 
 use super::{KEY, ROW};
 use crate::args::Rows;
-use crate::plan::{JobPlan, PlanError, Planner, share};
+use crate::plan::{JobPlan, PlanError, Planner};
 use crate::registry::BuiltIn;
+use crate::share::share;
 
 /// Hadoop's name.
 const ROWS: &str = "mapreduce.terasort.num-rows";
