@@ -8,8 +8,66 @@ use super::error::TaskError;
 
 /// The words of a line: runs of bytes other than space, tab, line feed, carriage return and form feed
 /// (Java's StringTokenizer, hence Hadoop's WordCount).
-pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|&b| matches!(b, b' ' | b'\t' | b'\n' | b'\r' | 0x0c)).filter(|word| !word.is_empty())
+pub fn words(line: &[u8]) -> Words<'_> {
+    Words { line, at: 0 }
+}
+
+/// Iterator of [`words`].
+#[derive(Clone, Debug)]
+pub struct Words<'a> {
+    line: &'a [u8],
+    at: usize,
+}
+
+#[inline(always)]
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c)
+}
+
+/// The high bit of each of eight bytes that may be white space: those from 0 to 32. Sets bits of no other bytes.
+#[inline(always)]
+fn maybe_spaces(bytes: u64) -> u64 {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    const FIRST_OTHER: u64 = 0x2121_2121_2121_2121;
+    // With its high bit set, no byte borrows from the next.
+    !((bytes | HIGH) - FIRST_OTHER) & !bytes & HIGH
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a [u8];
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let line = self.line;
+        let mut start = self.at;
+        while is_space(*line.get(start)?) {
+            start += 1;
+        }
+        // Eight bytes at a time: most words end in the first.
+        let mut at = start;
+        let end = loop {
+            let rest = &line[at..];
+            let Some(eight) = rest.first_chunk::<8>() else {
+                break at + rest.iter().position(|&byte| is_space(byte)).unwrap_or(rest.len());
+            };
+            let mut found = maybe_spaces(u64::from_le_bytes(*eight));
+            let mut end = None;
+            while found != 0 {
+                let index = (found.trailing_zeros() / 8) as usize;
+                if is_space(eight[index & 7]) {
+                    end = Some(at + index);
+                    break;
+                }
+                found &= found - 1;
+            }
+            match end {
+                Some(end) => break end,
+                None => at += 8,
+            }
+        };
+        self.at = end + 1;
+        Some(&line[start..end])
+    }
 }
 
 /// Reads decimal text, with an optional sign.
@@ -133,5 +191,14 @@ mod tests {
         let found: Vec<&[u8]> = words(b"  the quick\tbrown\r\n fox ").collect();
         assert_eq!(found, [&b"the"[..], b"quick", b"brown", b"fox"]);
         assert_eq!(words(b"").count(), 0);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn words_equal_a_split_at_white_space(line in proptest::collection::vec(0_u8..=255, 0..80), low in 0_u8..40) {
+            let spaced: Vec<u8> = line.iter().map(|&b| if b % 5 == 0 { b % (low + 1) } else { b }).collect();
+            let plain: Vec<&[u8]> = spaced.split(|&b| is_space(b)).filter(|word| !word.is_empty()).collect();
+            proptest::prop_assert_eq!(words(&spaced).collect::<Vec<_>>(), plain);
+        }
     }
 }

@@ -137,7 +137,7 @@ impl FoldCollector {
             fold,
             slots: vec![Slot::default(); FIRST_SLOTS],
             used: 0,
-            full: FIRST_SLOTS / 8 * 5,
+            full: FIRST_SLOTS / 16 * 13,
             arena: Vec::new(),
             records: 0,
             bytes: 0,
@@ -199,7 +199,7 @@ impl FoldCollector {
     fn grow(&mut self) {
         let n = 2 * self.slots.len();
         let old = std::mem::replace(&mut self.slots, vec![Slot::default(); n]);
-        self.full = n / 8 * 5;
+        self.full = n / 16 * 13;
         let arena = &self.arena;
         for slot in old.iter().filter(|slot| slot.key != 0) {
             let hash =

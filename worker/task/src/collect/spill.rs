@@ -82,7 +82,7 @@ impl Spiller {
             run
         } else {
             let n = runs.len();
-            if n < SPILLS_TO_COMBINE && matches!(combine, CombineStep::Reducer { .. }) {
+            if n < SPILLS_TO_COMBINE && matches!(combine, CombineStep::Reducer(_)) {
                 combine = CombineStep::None;
             }
             let runs = plan.shrink(runs, "merge", &mut combine, &context)?;

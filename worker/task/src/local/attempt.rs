@@ -15,13 +15,13 @@ use crate::umbilical::{FromTask, MapEvent, TaskSpec, ToTask};
 
 /// A successful attempt.
 #[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) attempt: String,
-    pub(super) counters: Counters,
+pub(crate) struct Ended {
+    pub(crate) attempt: String,
+    pub(crate) counters: Counters,
 }
 
 /// Runs one attempt to its end.
-pub(super) fn run_attempt(spec: TaskSpec, make: &Arc<Make>, events: &[MapEvent]) -> Result<Ended> {
+pub(crate) fn run_attempt(spec: TaskSpec, make: &Arc<Make>, events: &[MapEvent]) -> Result<Ended> {
     std::fs::create_dir_all(&spec.local_dir)?;
     let attempt = spec.attempt.clone();
     let is_reduce = spec.kind == TaskKind::Reduce;

@@ -18,8 +18,8 @@
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 
-mod attempt;
-mod server;
+pub(crate) mod attempt;
+pub(crate) mod server;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ const TOKEN: &str = "00000000000000000000000000000000";
 /// The id of all local jobs.
 const JOB: &str = "job_197001010000_0001";
 
-type Make = dyn Fn(&App, &Properties) -> Result<Application> + Send + Sync;
+pub(crate) type Make = dyn Fn(&App, &Properties) -> Result<Application> + Send + Sync;
 
 /// A job to run here.
 pub struct LocalJob {

@@ -11,14 +11,14 @@ use crate::collect::{MAP_OUTPUT, MAP_OUTPUT_INDEX};
 use crate::segment::find_segment;
 
 /// Serves until it is dropped.
-pub(super) struct ShuffleServer {
+pub(crate) struct ShuffleServer {
     address: SocketAddr,
     stopped: Arc<AtomicBool>,
 }
 
 impl ShuffleServer {
     /// Serves `dir/ATTEMPT/file.out` for all attempts.
-    pub(super) fn start(dir: PathBuf, token: &'static str) -> Result<ShuffleServer> {
+    pub(crate) fn start(dir: PathBuf, token: &'static str) -> Result<ShuffleServer> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let address = listener.local_addr()?;
         let stopped = Arc::new(AtomicBool::new(false));
@@ -40,7 +40,7 @@ impl ShuffleServer {
         Ok(ShuffleServer { address, stopped })
     }
 
-    pub(super) fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         self.address.to_string()
     }
 }

@@ -15,7 +15,13 @@ pub(crate) enum CombineStep {
     /// They become one.
     Fold(Fold),
     /// The program's combiner gets them.
-    Reducer { reducer: Box<dyn Reducer>, out: ReduceOutput },
+    Reducer(Box<Combining>),
+}
+
+/// A program's combiner, set up.
+pub(crate) struct Combining {
+    reducer: Box<dyn Reducer>,
+    out: ReduceOutput,
 }
 
 impl CombineStep {
@@ -29,10 +35,8 @@ impl CombineStep {
                 reducer
                     .setup(context)
                     .map_err(|source| TaskError::Program { place: "the combiner's setup".to_owned(), source })?;
-                CombineStep::Reducer {
-                    reducer,
-                    out: ReduceOutput { sink: ReduceSink::Nowhere, context: context.clone() },
-                }
+                let out = ReduceOutput { sink: ReduceSink::Nowhere, context: context.clone() };
+                CombineStep::Reducer(Box::new(Combining { reducer, out }))
             }
         })
     }
@@ -51,7 +55,8 @@ impl CombineStep {
                 }
             }
             CombineStep::Fold(fold) => write_folded(*fold, records, &mut run)?,
-            CombineStep::Reducer { reducer, out } => {
+            CombineStep::Reducer(combining) => {
+                let Combining { reducer, out } = combining.as_mut();
                 out.sink = ReduceSink::Combine(run);
                 run = write_combined(records, reducer.as_mut(), out)?;
             }

@@ -12,6 +12,8 @@ mod pace;
 mod reduce;
 pub(crate) mod reporter;
 pub(crate) mod tally;
+#[cfg(test)]
+mod tests;
 pub(crate) mod usage;
 
 use std::os::fd::{AsFd, OwnedFd};

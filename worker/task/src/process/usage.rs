@@ -1,5 +1,8 @@
 //! What the attempt used: CPU time and memory of this process.
 
+use std::fs::File;
+use std::io::Read;
+
 use nix::sys::resource::{UsageWho, getrusage};
 
 /// User and system time of this process so far, in milliseconds.
@@ -11,7 +14,10 @@ pub(crate) fn cpu_ms() -> u64 {
 
 /// Most memory that was resident since the process or [`reset_peak`], in bytes; 0 where unknown.
 pub(crate) fn peak_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    // One read: the kernel makes the whole text anew for each.
+    let mut buffer = [0; 4096];
+    let read = File::open("/proc/self/status").and_then(|mut file| file.read(&mut buffer));
+    let status = String::from_utf8_lossy(&buffer[..read.unwrap_or(0)]);
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|rest| rest.split_whitespace().next()).and_then(|n| n.parse::<u64>().ok());
     kib.unwrap_or(0) * 1024

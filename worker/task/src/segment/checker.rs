@@ -1,6 +1,6 @@
 //! Checks a segment while it arrives, without holding or decoding it.
 
-use super::{BLOCK_HEADER_BYTES, BlockHeader, Codec, END_BYTES, HEADER_BYTES, MAGIC};
+use super::{BLOCK_HEADER_BYTES, BlockHeader, END_BYTES, HEADER_BYTES, codec_of};
 use crate::api::error::TaskError;
 
 /// Fed with a segment's bytes in pieces of any size, says whether they are what was written.
@@ -67,7 +67,7 @@ impl SegmentChecker {
                     return Ok(used);
                 }
                 if *first {
-                    if header[..4] != MAGIC || Codec::from_byte(header[4]).is_none() {
+                    if codec_of(&header[..]).is_none() {
                         return Err("expected the header of a segment".to_owned());
                     }
                     self.state = State::Header { bytes: [0; BLOCK_HEADER_BYTES], have: 0, first: false };

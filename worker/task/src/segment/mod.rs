@@ -4,7 +4,7 @@
 //! final run is `file.out` with `file.out.index`; its segments travel to the reduces exactly as they are stored.
 //!
 //! ```text
-//! segment = "HDS1" codec:u8 0 0 0, block*, end
+//! segment = "HDS1" codec:u8 !codec:u8 0 0, block*, end
 //! block   = stored_len:u32 raw_len:u32 crc:u32 stored bytes            (all integers little-endian)
 //! end     = 8:u32 0xffff_ffff:u32 crc:u32 records:u64
 //! raw     = whole records: varint key_len, varint value_len, key, value
@@ -49,6 +49,21 @@ pub(crate) trait SortedRecords {
     fn key(&self) -> &[u8];
     /// The current record's value.
     fn value(&self) -> &[u8];
+}
+
+/// The header of a segment.
+fn segment_header(codec: Codec) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..4].copy_from_slice(&MAGIC);
+    header[4] = codec.to_byte();
+    header[5] = !codec.to_byte();
+    header
+}
+
+/// The codec that a segment's header names, if it is one.
+fn codec_of(header: &[u8]) -> Option<Codec> {
+    let [m0, m1, m2, m3, codec, check, ..] = *header else { return None };
+    if [m0, m1, m2, m3] == MAGIC && check == !codec { Codec::from_byte(codec) } else { None }
 }
 
 /// Header of a block as stored.

@@ -5,7 +5,7 @@ use std::io::{BufReader, Read, Seek, SeekFrom, Take};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{BLOCK_HEADER_BYTES, BlockHeader, Codec, HEADER_BYTES, MAGIC, SegmentPlace, SortedRecords, take_varint};
+use super::{BLOCK_HEADER_BYTES, BlockHeader, Codec, HEADER_BYTES, SegmentPlace, SortedRecords, codec_of, take_varint};
 use crate::api::error::TaskError;
 
 /// Buffer of a file's reader; blocks that do not fit it are read past it.
@@ -71,10 +71,10 @@ impl SegmentReader {
         };
         let mut header = [0; HEADER_BYTES];
         reader.read_exact(&mut header)?;
-        reader.codec = match Codec::from_byte(header[4]) {
-            Some(codec) if header[..4] == MAGIC => codec,
-            _ => return Err(reader.damaged("expected the header of a segment".to_owned())),
+        let Some(codec) = codec_of(&header) else {
+            return Err(reader.damaged("expected the header of a segment".to_owned()));
         };
+        reader.codec = codec;
         Ok(reader)
     }
 

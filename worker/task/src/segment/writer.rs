@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{BLOCK_BYTES, BlockHeader, Codec, END_MARK, HEADER_BYTES, MAGIC, SegmentPlace, put_varint};
+use super::{BLOCK_BYTES, BlockHeader, Codec, END_MARK, SegmentPlace, put_varint, segment_header};
 use crate::api::context::Context;
 use crate::api::error::TaskError;
 
@@ -52,10 +52,7 @@ impl RunWriter {
         self.segment_start = self.offset;
         self.segment_records = 0;
         self.last_key.clear();
-        let mut header = [0; HEADER_BYTES];
-        header[..4].copy_from_slice(&MAGIC);
-        header[4] = self.codec.to_byte();
-        self.store(&header);
+        self.store(&segment_header(self.codec));
     }
 
     /// Adds a record, which must not sort before the one added last.

@@ -170,13 +170,13 @@ impl Thread {
         let checker = SegmentChecker::new(format!("map output {url}"));
         let mut body = response.body_mut().as_reader();
         if self.budget.suits(length) {
-            self.into_memory(&mut body, length as usize, checker, &url)
+            self.fetch_to_memory(&mut body, length as usize, checker, &url)
         } else {
-            self.onto_disk(&mut body, length, checker, fetch.map, &url)
+            self.fetch_to_disk(&mut body, length, checker, fetch.map, &url)
         }
     }
 
-    fn into_memory(
+    fn fetch_to_memory(
         &self,
         body: &mut impl Read,
         length: usize,
@@ -210,7 +210,7 @@ impl Thread {
         }
     }
 
-    fn onto_disk(
+    fn fetch_to_disk(
         &self,
         body: &mut impl Read,
         length: u64,

@@ -1,0 +1,257 @@
+//! Attempts through a socket, with the test as their worker.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use howdah_shared::job::counters::{Counters, FRAMEWORK};
+use howdah_shared::job::{App, InputFormat, OutputFormat, Phase, Split, TaskKind};
+
+use super::serve;
+use crate::api::error::TaskError;
+use crate::local::attempt::run_attempt;
+use crate::local::server::ShuffleServer;
+use crate::umbilical::{FromTask, MapEvent, TaskSpec, ToTask};
+use crate::{Application, Fold, MapOutput, Properties, Result, text};
+
+const TOKEN: &str = "secret";
+
+/// A process of attempts, as its worker sees it.
+struct Process {
+    stream: UnixStream,
+    reader: BufReader<UnixStream>,
+    thread: JoinHandle<Result<ExitCode, TaskError>>,
+}
+
+fn application(_: &App, properties: &Properties) -> Result<Application> {
+    let count = |line: &[u8], out: &mut MapOutput| text::words(line).try_for_each(|word| out.emit_long(word, 1));
+    match properties.get("wrong") {
+        Some(_) => Err("no such application".into()),
+        None => Ok(Application::lines(count).fold(Fold::Sum)),
+    }
+}
+
+impl Process {
+    fn start() -> Process {
+        let (stream, theirs) = UnixStream::pair().expect("socket pair");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("timeout");
+        let reader = BufReader::new(stream.try_clone().expect("clone"));
+        let thread =
+            std::thread::spawn(move || serve(theirs, &mut |app, properties| application(app, properties).map(Rc::new)));
+        Process { stream, reader, thread }
+    }
+
+    fn say(&mut self, message: &ToTask) {
+        let mut line = serde_json::to_vec(message).expect("encode");
+        line.push(b'\n');
+        self.stream.write_all(&line).expect("send");
+    }
+
+    /// The next message that is no status.
+    fn hear(&mut self) -> FromTask {
+        loop {
+            match self.hear_all() {
+                FromTask::Status { .. } => {}
+                message => return message,
+            }
+        }
+    }
+
+    fn hear_all(&mut self) -> FromTask {
+        let mut line = String::new();
+        self.reader.read_line(&mut line).expect("receive");
+        serde_json::from_str(&line).expect("a message")
+    }
+
+    fn done(&mut self) -> Counters {
+        match self.hear() {
+            FromTask::Done { counters } => counters,
+            other => panic!("expected `Done`, got {other:?}"),
+        }
+    }
+
+    fn join(self) -> ExitCode {
+        drop((self.stream, self.reader));
+        self.thread.join().expect("no panic").expect("a code")
+    }
+}
+
+fn spec(dir: &Path, kind: TaskKind, attempt: &str, n_reduces: u32) -> TaskSpec {
+    let local_dir = dir.join(attempt);
+    std::fs::create_dir_all(&local_dir).expect("create");
+    let input = dir.join("text");
+    std::fs::write(&input, "b a b\nc b\n").expect("write");
+    TaskSpec {
+        job: "job_1_0001".to_owned(),
+        attempt: attempt.to_owned(),
+        kind,
+        index: 0,
+        number: 0,
+        app: App::BuiltIn { name: "count".to_owned() },
+        properties: BTreeMap::new(),
+        n_maps: 1,
+        n_reduces,
+        input_format: InputFormat::Text,
+        split: (kind == TaskKind::Map).then(|| Split::File {
+            path: input.to_string_lossy().into_owned(),
+            offset: 0,
+            length: 10,
+            hosts: Vec::new(),
+        }),
+        output: OutputFormat::Files { directory: dir.join("out").to_string_lossy().into_owned() },
+        asks_commit: true,
+        log_dir: Some(local_dir.clone()),
+        local_dir,
+        token: TOKEN.to_owned(),
+        worker_name: "test".to_owned(),
+    }
+}
+
+/// Runs a map in `dir` and serves its output.
+fn map_and_server(dir: &Path, attempt: &str) -> ShuffleServer {
+    let map = spec(dir, TaskKind::Map, attempt, 1);
+    run_attempt(map, &(Arc::new(application) as Arc<crate::local::Make>), &[]).expect("map");
+    ShuffleServer::start(dir.to_owned(), TOKEN).expect("server")
+}
+
+fn event(attempt: &str, address: Option<String>) -> ToTask {
+    ToTask::MapEvents { events: vec![MapEvent { map: 0, attempt: attempt.to_owned(), address }] }
+}
+
+fn part(dir: &Path, attempt: &str) -> PathBuf {
+    dir.join("out/_temporary").join(attempt).join("part-r-00000")
+}
+
+#[test]
+fn a_reduce_fetches_reports_its_phases_and_waits_for_its_commit() {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    let server = map_and_server(dir.path(), "attempt_m_0");
+    let mut process = Process::start();
+    process.say(&ToTask::Run(Box::new(spec(dir.path(), TaskKind::Reduce, "attempt_r_0", 1))));
+    process.say(&event("attempt_m_0", Some(server.address())));
+    let mut phases = Vec::new();
+    loop {
+        match process.hear_all() {
+            FromTask::Status { phase, .. } => phases.push(phase),
+            FromTask::CommitPending => break,
+            other => panic!("expected `CommitPending`, got {other:?}"),
+        }
+    }
+    assert_eq!(phases, [Phase::Shuffle, Phase::Sort, Phase::Reduce]);
+    let output = std::fs::read_to_string(part(dir.path(), "attempt_r_0")).expect("complete before the commit");
+    assert_eq!(output, "a\t1\nb\t3\nc\t1\n");
+    process.say(&ToTask::CommitGranted);
+    let counters = process.done();
+    assert_eq!(counters.get(FRAMEWORK, "Reduce input groups"), 3);
+    assert!(dir.path().join("attempt_r_0/syslog").exists());
+    process.join();
+}
+
+#[test]
+fn an_output_that_cannot_be_fetched_is_reported_and_taken_from_another_attempt() {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    let server = map_and_server(dir.path(), "attempt_m_1");
+    let mut process = Process::start();
+    process.say(&ToTask::Run(Box::new(spec(dir.path(), TaskKind::Reduce, "attempt_r_0", 1))));
+    process.say(&event("attempt_m_0", Some(server.address())));
+    match process.hear() {
+        FromTask::FetchFailure { attempt, message } => {
+            assert_eq!(attempt, "attempt_m_0");
+            assert!(message.contains("404"), "{message}");
+        }
+        other => panic!("expected `FetchFailure`, got {other:?}"),
+    }
+    process.say(&event("attempt_m_0", None));
+    process.say(&event("attempt_m_1", Some(server.address())));
+    assert_eq!(process.hear(), FromTask::CommitPending);
+    process.say(&ToTask::CommitGranted);
+    process.done();
+    process.join();
+}
+
+#[test]
+fn damaged_map_output_is_not_used() {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    let server = map_and_server(dir.path(), "attempt_m_0");
+    let file = dir.path().join("attempt_m_0/file.out");
+    let bytes = std::fs::read(&file).expect("read");
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x10;
+        let mut checker = crate::segment::SegmentChecker::new("damaged".to_owned());
+        let fed = checker.feed(&damaged);
+        // The padding of the segment's header is the only part that nobody reads.
+        assert_eq!(fed.and_then(|()| checker.finish()).is_err(), !(6..8).contains(&at), "byte {at}");
+    }
+    let mut damaged = bytes.clone();
+    damaged[22] ^= 1;
+    std::fs::write(&file, &damaged).expect("write");
+    let mut process = Process::start();
+    process.say(&ToTask::Run(Box::new(spec(dir.path(), TaskKind::Reduce, "attempt_r_0", 1))));
+    process.say(&event("attempt_m_0", Some(server.address())));
+    match process.hear() {
+        FromTask::FetchFailure { message, .. } => assert!(message.contains("checksum"), "{message}"),
+        other => panic!("expected `FetchFailure`, got {other:?}"),
+    }
+    // Once the output is whole again, a later try succeeds.
+    std::fs::write(&file, &bytes).expect("write");
+    loop {
+        match process.hear() {
+            FromTask::FetchFailure { .. } => {}
+            other => break assert_eq!(other, FromTask::CommitPending),
+        }
+    }
+    process.say(&ToTask::CommitGranted);
+    process.done();
+    process.join();
+}
+
+#[test]
+fn a_reused_process_runs_attempt_after_attempt_even_after_a_failure() {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    let mut process = Process::start();
+    for number in 0..3 {
+        let attempt = format!("attempt_m_{number}");
+        let mut map = spec(dir.path(), TaskKind::Map, &attempt, 1);
+        map.properties.insert("mapred.job.reuse.jvm.num.tasks".to_owned(), "-1".to_owned());
+        if number == 1 {
+            map.properties.insert("wrong".to_owned(), "yes".to_owned());
+        }
+        process.say(&ToTask::Run(Box::new(map)));
+        match process.hear() {
+            FromTask::Failed { message, .. } if number == 1 => {
+                assert!(message.contains("no such application"), "{message}");
+            }
+            FromTask::Done { counters } if number != 1 => {
+                assert_eq!(counters.get(FRAMEWORK, "Map output records"), 5);
+                assert!(dir.path().join(&attempt).join("file.out.index").exists());
+            }
+            other => panic!("attempt {number}: {other:?}"),
+        }
+    }
+    process.say(&ToTask::Exit);
+    assert_eq!(format!("{:?}", process.join()), format!("{:?}", ExitCode::SUCCESS));
+}
+
+#[test]
+fn a_process_ends_when_its_worker_is_gone() {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    let mut process = Process::start();
+    process.say(&ToTask::Run(Box::new(spec(dir.path(), TaskKind::Reduce, "attempt_r_0", 1))));
+    assert!(matches!(process.hear_all(), FromTask::Status { phase: Phase::Shuffle, .. }));
+    assert_eq!(format!("{:?}", process.join()), format!("{:?}", ExitCode::from(1)));
+}
+
+#[test]
+fn nonsense_on_the_umbilical_is_an_error_that_says_so() {
+    let mut process = Process::start();
+    process.stream.write_all(b"{\"say\":\"sing\"}\n").expect("send");
+    let error = process.thread.join().expect("no panic").expect_err("an error").to_string();
+    assert!(error.contains("a message that is not one of ours") && error.contains("sing"), "{error}");
+}
