@@ -172,16 +172,18 @@ impl ClusterState {
     /// Whether the job keeps away from the worker because its attempts failed there too often.
     ///
     /// Only while such workers are fewer than a quarter of the cluster, so that a job cannot lock itself out.
-    /// Source: `hadoop-semantics` §4.3.
-    pub fn job_avoids(&self, job: &Job, worker: WorkerId) -> bool {
+    /// Source: `hadoop-semantics` §4.3. `Deviation:` Hadoop counts all workers; here only live ones with slots
+    /// of the kind count, or blacklisted and slotless workers would make up the quarter and nobody be left.
+    pub fn job_avoids(&self, job: &Job, kind: TaskKind, worker: WorkerId) -> bool {
         job.flaky > 0
             && job.failures_on(worker) >= job.spec.conf.max_tracker_failures
-            && u64::from(job.flaky) * 4 < u64::from(self.totals.present)
+            && u64::from(job.flaky) * 4 < u64::from(self.totals.with_slots[kind as usize])
     }
 
-    /// Whether the job may use the worker at all: requirements, failures and reservations.
-    pub fn job_may_use(&self, job: &Job, worker: &Worker) -> bool {
-        (job.spec.conf.requires.is_empty() || self.meets_requirements(job, worker)) && !self.job_avoids(job, worker.id)
+    /// Whether the job may use the worker's slots of a kind: requirements and failures.
+    pub fn job_may_use(&self, job: &Job, kind: TaskKind, worker: &Worker) -> bool {
+        (job.spec.conf.requires.is_empty() || self.meets_requirements(job, worker))
+            && !self.job_avoids(job, kind, worker.id)
     }
 
     /// Whether a task is kept away from a worker because it failed there and may still run elsewhere.
@@ -202,7 +204,7 @@ impl ClusterState {
             let tried = failed.iter().filter(|&&id| self.worker(id).is_some_and(usable)).count() as u32;
             return self.totals.with_slots[kind as usize] > tried;
         }
-        self.workers.iter().any(|w| usable(w) && !failed.contains(&w.id) && self.job_may_use(job, w))
+        self.workers.iter().any(|w| usable(w) && !failed.contains(&w.id) && self.job_may_use(job, kind, w))
     }
 
     /// How close a map's data is to a worker; `Unknown` for reduces and for splits without known place.

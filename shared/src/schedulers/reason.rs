@@ -150,8 +150,8 @@ fn no_worker_for(id: JobId, kind: TaskKind, state: &ClusterState) -> Option<Reas
         return Some(Reason::Requirements { wanted });
     }
     let room = |w: &crate::cluster::Worker| w.occupied(kind) < w.slots(kind);
-    let avoided = live.clone().filter(|w| state.job_avoids(job, w.id())).count() as u32;
-    if avoided > 0 && !live.any(|w| room(w) && !state.job_avoids(job, w.id())) {
+    let avoided = live.clone().filter(|w| state.job_avoids(job, kind, w.id())).count() as u32;
+    if avoided > 0 && !live.any(|w| room(w) && !state.job_avoids(job, kind, w.id())) {
         return Some(Reason::Avoided { workers: avoided });
     }
     None

@@ -83,7 +83,7 @@ impl NearestFirst {
         if !job.spec().conf.requires.is_empty() && !state.meets_requirements(job, worker) {
             return Err(Decline::Requirements);
         }
-        if state.job_avoids(job, worker.id()) {
+        if state.job_avoids(job, kind, worker.id()) {
             return Err(Decline::AvoidsWorker);
         }
         let allowed = |index: &u32| !state.task_avoids(job, kind, *index, worker.id());

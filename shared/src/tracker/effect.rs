@@ -55,7 +55,8 @@ pub enum Effect {
         worker: WorkerId,
         /// The worker sends it with its next report.
         response_id: u32,
-        /// When the worker is to report again, in milliseconds; 0 at once, so that it can be parked again.
+        /// When the worker is to report again, in milliseconds. A worker with free slots may ask again at
+        /// once, to be parked.
         interval_ms: u32,
     },
     /// Fact: the job is now in this state.

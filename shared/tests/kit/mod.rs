@@ -6,7 +6,7 @@
 
 #![allow(dead_code, unreachable_pub, unused_imports, reason = "each test binary uses a part of the kit")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use howdah_shared::cluster::ClusterState;
@@ -18,6 +18,8 @@ use howdah_shared::time::Time;
 use howdah_shared::tracker::{
     AttemptReport, ClusterConfig, Effect, HeartbeatRule, Input, JobTracker, Registration, Report, Vitals,
 };
+
+pub mod world;
 
 pub use AttemptState::{CommitPending, Failed, Killed, Running, Succeeded};
 
@@ -61,9 +63,21 @@ pub struct Puppet {
     pub incarnation: u64,
     pub response_id: u32,
     pub slots: [u16; 2],
-    /// State and whether it is over.
+    pub host: String,
+    pub rack: String,
+    /// What it runs, and ends that no answer has acknowledged.
     pub attempts: BTreeMap<AttemptId, AttemptState>,
+    /// Attempts that it was told to stop, and that may commit.
+    pub kills: BTreeSet<AttemptId>,
+    pub grants: BTreeSet<AttemptId>,
+    /// A report is under way.
     pub waiting: bool,
+    /// It was told to register again.
+    pub reinit: bool,
+    /// The next answer is lost on its way.
+    pub deaf: bool,
+    /// Directives on their way.
+    inbox: Vec<Effect>,
 }
 
 /// A JobTracker under test with its workers as puppets.
@@ -115,7 +129,13 @@ impl Cluster {
 
     pub fn add_worker(&mut self, host: &str, rack: &str, maps: u16, reduces: u16) -> WorkerId {
         let worker = WorkerId(self.puppets.len() as u32);
-        self.puppets.push(Puppet { incarnation: 1, slots: [maps, reduces], ..Puppet::default() });
+        self.puppets.push(Puppet {
+            incarnation: 1,
+            slots: [maps, reduces],
+            host: host.into(),
+            rack: rack.into(),
+            ..Puppet::default()
+        });
         self.apply(&[self.registration(worker, host, rack)]);
         worker
     }
@@ -137,8 +157,15 @@ impl Cluster {
     /// The worker's process starts anew: it has nothing and registers.
     pub fn restart(&mut self, worker: u32) {
         let puppet = &mut self.puppets[worker as usize];
-        *puppet = Puppet { incarnation: puppet.incarnation + 1, slots: puppet.slots, ..Puppet::default() };
-        self.apply(&[self.registration(WorkerId(worker), &format!("h{worker}"), "/r")]);
+        *puppet = Puppet {
+            incarnation: puppet.incarnation + 1,
+            slots: puppet.slots,
+            host: puppet.host.clone(),
+            rack: puppet.rack.clone(),
+            ..Puppet::default()
+        };
+        let (host, rack) = (puppet.host.clone(), puppet.rack.clone());
+        self.apply(&[self.registration(WorkerId(worker), &host, &rack)]);
     }
 
     pub fn submit(&mut self, spec: JobSpec) -> JobId {
@@ -280,22 +307,49 @@ pub fn status(attempt: AttemptId, state: AttemptState) -> AttemptReport {
     AttemptReport { attempt, state, phase: Phase::Starting, progress: Progress::ZERO, fetch_failures: Vec::new() }
 }
 
-/// What a worker does on hearing an effect.
+/// Directives wait for the answer that carries them, as in a driver.
 fn hear(puppets: &mut [Puppet], effect: &Effect) {
-    match *effect {
-        Effect::Launch { worker, attempt, .. } => {
-            puppets[worker.0 as usize].attempts.entry(attempt).or_insert(Running);
+    let worker = match *effect {
+        Effect::Launch { worker, .. }
+        | Effect::Kill { worker, .. }
+        | Effect::Commit { worker, .. }
+        | Effect::ForgetJob { worker, .. }
+        | Effect::Reinit { worker }
+        | Effect::Answer { worker, .. } => worker,
+        _ => return,
+    };
+    if let Some(puppet) = puppets.get_mut(worker.0 as usize) {
+        puppet.hear(effect);
+    }
+}
+
+impl Puppet {
+    fn hear(&mut self, effect: &Effect) {
+        let Effect::Answer { response_id, .. } = *effect else {
+            self.inbox.push(*effect);
+            return;
+        };
+        let inbox = std::mem::take(&mut self.inbox);
+        self.waiting = false;
+        if std::mem::take(&mut self.deaf) {
+            return;
         }
-        Effect::Answer { worker, response_id, .. } => {
-            if let Some(puppet) = puppets.get_mut(worker.0 as usize) {
-                if puppet.waiting {
-                    // The answered report contained every end so far.
-                    puppet.attempts.retain(|_, state| !state.is_final());
+        self.response_id = response_id;
+        // The answered report contained every end so far.
+        self.attempts.retain(|_, state| !state.is_final());
+        for directive in inbox {
+            match directive {
+                Effect::Launch { attempt, .. } => {
+                    self.attempts.entry(attempt).or_insert(Running);
+                    let n =
+                        self.attempts.iter().filter(|(id, state)| id.kind == attempt.kind && !state.is_final()).count();
+                    assert!(n <= usize::from(self.slots[attempt.kind as usize]), "more launches than slots");
                 }
-                puppet.response_id = response_id;
-                puppet.waiting = false;
+                Effect::Kill { attempt, .. } => drop(self.kills.insert(attempt)),
+                Effect::Commit { attempt, .. } => drop(self.grants.insert(attempt)),
+                Effect::Reinit { .. } => self.reinit = true,
+                _ => {}
             }
         }
-        _ => {}
     }
 }

@@ -159,6 +159,14 @@ impl JobTracker {
         if task.state != TaskState::Running || task.head != NONE {
             return;
         }
+        if task.next_number == u16::MAX {
+            // No number is left for another attempt; nobody gets here without killing for days.
+            tasks.tasks[id.index as usize].state = TaskState::Failed;
+            tasks.n_failed += 1;
+            self.out.push(Effect::TaskFailed { task: id });
+            self.begin_ending(id.job, JobState::Failed);
+            return;
+        }
         tasks.return_to_pending(id.index);
         if let (TaskKind::Map, Some(places)) = (id.kind, &mut job.locality) {
             places.returned(&job.spec, id.index, &self.state.topology);

@@ -81,8 +81,19 @@ impl JobTracker {
     }
 
     /// Whether a worker's faults put it on the list.
+    ///
+    /// `Deviation:` a worker stays off it while no other live one has slots of its kinds, or jobs would wait
+    /// for hours.
     fn exceeds(&self, id: WorkerId) -> bool {
         let rule = &self.config.blacklist;
+        let worker = &self.state.workers[id.0 as usize];
+        let replaceable = |kind: usize| {
+            let itself = u32::from(worker.state == WorkerState::Live);
+            worker.slots[kind] == 0 || self.state.totals.with_slots[kind] > itself
+        };
+        if !replaceable(0) || !replaceable(1) {
+            return false;
+        }
         let present = |w: &&Worker| w.state != WorkerState::Lost;
         let faults = u64::from(self.state.workers[id.0 as usize].n_faults());
         let (mut all, mut listed) = (0, 0);

@@ -112,7 +112,7 @@ impl JobTracker {
             && worker.occupied[kind] < worker.slots[kind]
             && task.next_number < u16::MAX
             && worker.reserved[kind].is_none_or(|reserved| reserved == a.job)
-            && self.state.job_may_use(job, worker)
+            && self.state.job_may_use(job, a.kind, worker)
             && !self.state.task_avoids(job, a.kind, a.index, id)
     }
 
@@ -205,8 +205,6 @@ impl JobTracker {
         if !repeat {
             worker.response_id = worker.response_id.wrapping_add(1);
         }
-        let parks = worker.may_park && self.config.max_parking_ms > 0;
-        let interval_ms = if parks { 0 } else { interval_ms };
         self.out.push(Effect::Answer { worker: id, response_id: worker.response_id, interval_ms });
     }
 
