@@ -1,0 +1,229 @@
+//! Decision replay in a separate process finds nothing where there is nothing, and catches planted bugs.
+//!
+//! Each test records a run in this process and starts itself again with the run's directory in the
+//! environment; the second process replays it with the same scheduler and writes down what it found.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use howdah_master::recorder::{Origin, Recorder};
+use howdah_master::replay::{DecisionReport, replay_with};
+use howdah_shared::cluster::{ClusterState, Vitals};
+use howdah_shared::job::{AttemptId, AttemptState, JobId, JobSpec, Phase, Progress, TaskKind, WorkerId};
+use howdah_shared::schedulers::{Assignment, Change, NearestFirst, Reason, Round, Scheduler, TaskChoice, by_name};
+use howdah_shared::time::Time;
+use howdah_shared::tracker::{AttemptReport, ClusterConfig, Effect, Input, Registration, Report};
+
+const RUN: &str = "HOWDAH_TEST_REPLAY_RUN";
+const JOBS: u32 = 12;
+const MAPS: u32 = 6;
+const WORKERS: u32 = 3;
+
+/// The bugs that decision replay exists for.
+#[derive(Clone, Copy, Debug)]
+enum Bug {
+    HashOrder,
+    Clock,
+}
+
+/// A policy that lets something decide that is not an input.
+#[derive(Clone)]
+struct Haunted {
+    bug: Bug,
+    jobs: HashSet<JobId>,
+    round: Option<Round>,
+}
+
+impl Scheduler for Haunted {
+    fn name(&self) -> &'static str {
+        "haunted"
+    }
+
+    fn observe(&mut self, change: &Change, _state: &ClusterState) {
+        match *change {
+            Change::Submitted { job } => drop(self.jobs.insert(job)),
+            Change::JobOver { job, .. } => drop(self.jobs.remove(&job)),
+            _ => {}
+        }
+    }
+
+    fn begin_round(&mut self, round: &Round, _state: &ClusterState) {
+        self.round = Some(*round);
+    }
+
+    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
+        let worker = state.worker(self.round?.worker)?;
+        if worker.free(TaskKind::Map) == 0 {
+            return None;
+        }
+        let mut jobs: Vec<JobId> = self.jobs.iter().copied().collect();
+        if let Bug::Clock = self.bug {
+            jobs.sort();
+            let nanos = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().subsec_nanos() as usize;
+            let turn = nanos / 100 % jobs.len().max(1);
+            jobs.rotate_left(turn);
+        }
+        jobs.into_iter().find_map(|id| {
+            let choice = NearestFirst.choose(state, state.job(id)?, TaskKind::Map, worker).ok()?;
+            let (index, locality) = (choice.index, choice.locality);
+            Some(Assignment { job: id, kind: TaskKind::Map, index, locality, speculative: false })
+        })
+    }
+
+    fn explain(&self, _job: JobId, _state: &ClusterState) -> Reason {
+        Reason::Unknown
+    }
+
+    fn attach(&mut self, _state: &ClusterState) {}
+
+    fn fork(&self) -> Box<dyn Scheduler> {
+        Box::new(self.clone())
+    }
+}
+
+fn haunted(bug: Bug) -> Box<dyn Scheduler> {
+    Box::new(Haunted { bug, jobs: HashSet::new(), round: None })
+}
+
+/// A worker that finishes whatever it was given with its next report.
+#[derive(Clone, Default)]
+struct Worker {
+    response_id: u32,
+    given: Vec<AttemptId>,
+}
+
+fn report(id: u32, worker: &mut Worker) -> Input {
+    let attempts = worker.given.drain(..).map(|attempt| AttemptReport {
+        attempt,
+        state: AttemptState::Succeeded,
+        phase: Phase::Map,
+        progress: Progress::DONE,
+        fetch_failures: Vec::new(),
+    });
+    Input::Report(Box::new(Report {
+        worker: WorkerId(id),
+        incarnation: 1,
+        response_id: worker.response_id,
+        attempts: attempts.collect(),
+        free_maps: 2,
+        free_reduces: 0,
+        accepts_tasks: true,
+        may_park: false,
+        vitals: Vitals::default(),
+    }))
+}
+
+fn registration(id: u32) -> Input {
+    Input::Register(Box::new(Registration {
+        worker: WorkerId(id),
+        incarnation: 1,
+        name: format!("w{id}"),
+        host: format!("h{id}"),
+        rack: "/r".to_owned(),
+        map_slots: 2,
+        reduce_slots: 0,
+        attributes: Vec::new(),
+    }))
+}
+
+fn submission(job: u32) -> Input {
+    let mut spec = JobSpec { name: format!("j{job}"), n_maps: MAPS, ..JobSpec::default() };
+    spec.conf.commits_output = false;
+    Input::Submit { job: JobId(job), spec: Arc::new(spec) }
+}
+
+/// Records a run of a dozen jobs; returns the launches.
+fn record(dir: &Path, scheduler: Box<dyn Scheduler>) -> u64 {
+    let origin = Origin {
+        cluster_id: 202_611_201_200,
+        cluster: ClusterConfig::default(),
+        scheduler: "fifo".to_owned(),
+        scheduler_params: BTreeMap::new(),
+        seed: 0,
+    };
+    let mut recorder = Recorder::create(dir, &origin, scheduler, 1 << 16).unwrap();
+    let mut workers = vec![Worker::default(); WORKERS as usize];
+    let mut first: Vec<Input> = (0..WORKERS).map(registration).collect();
+    first.extend((1..=JOBS).map(submission));
+    let (mut launches, mut over, mut time) = (0, 0, 1_000_000);
+    let mut batch = first;
+    while over < JOBS {
+        let mut effects = Vec::new();
+        let mut recorded = batch.iter().map(Into::into).collect();
+        recorder.apply(Time::from_us(time), &batch, &mut recorded, &mut effects).unwrap();
+        recorder.tracker().check_invariants().unwrap();
+        batch.clear();
+        for effect in effects {
+            match effect {
+                Effect::Launch { worker, attempt, .. } => {
+                    launches += 1;
+                    workers[worker.0 as usize].given.push(attempt);
+                }
+                Effect::Answer { worker, response_id, .. } => workers[worker.0 as usize].response_id = response_id,
+                Effect::CommitJob { job } => batch.push(Input::JobCommitted { job, ok: true }),
+                Effect::JobState { state, .. } if state.is_final() => over += 1,
+                _ => {}
+            }
+        }
+        time += 1_000;
+        assert!(time < 10_000_000, "the run ends");
+        batch.extend(workers.iter_mut().enumerate().map(|(id, worker)| report(id as u32, worker)));
+    }
+    recorder.close().unwrap();
+    launches
+}
+
+/// In the second process: replays and writes down what it found.
+fn replay_as_child(make: &dyn Fn() -> Box<dyn Scheduler>) -> bool {
+    let Some(dir) = std::env::var_os(RUN) else { return false };
+    let dir = Path::new(&dir);
+    let report = replay_with(dir, |_, _| Ok(make())).unwrap();
+    let DecisionReport { batches, inputs, compared, identical, first_difference, .. } = report;
+    let difference = first_difference.map(|d| (d.batch, d.time, d.expected, d.found));
+    let found = serde_json::json!([batches, inputs, compared, identical, difference]);
+    std::fs::write(dir.join("found.json"), found.to_string()).unwrap();
+    true
+}
+
+/// In the first process: records, replays elsewhere, and gives what was found there.
+fn record_and_replay(test: &str, make: &dyn Fn() -> Box<dyn Scheduler>) -> Option<serde_json::Value> {
+    if replay_as_child(make) {
+        return None;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let launches = record(dir.path(), make());
+    assert_eq!(launches, u64::from(JOBS * MAPS));
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test])
+        .env(RUN, dir.path())
+        .output()
+        .unwrap();
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
+    let found = std::fs::read_to_string(dir.path().join("found.json")).unwrap();
+    Some(serde_json::from_str(&found).unwrap())
+}
+
+#[test]
+fn a_sound_scheduler_decides_the_same_in_another_process() {
+    let make = || by_name("fifo", &BTreeMap::new()).unwrap();
+    let test = "a_sound_scheduler_decides_the_same_in_another_process";
+    let Some(found) = record_and_replay(test, &make) else { return };
+    assert!(found[2].as_u64().unwrap() > u64::from(JOBS * MAPS));
+    assert_eq!((&found[2], found[4].is_null()), (&found[3], true), "{found}");
+}
+
+#[test]
+fn iterating_a_hash_set_is_caught() {
+    let Some(found) = record_and_replay("iterating_a_hash_set_is_caught", &|| haunted(Bug::HashOrder)) else { return };
+    assert!(found[3].as_u64() < found[2].as_u64(), "{found}");
+    let (expected, found) = (found[4][2].as_str().unwrap(), found[4][3].as_str().unwrap());
+    assert!(expected != found && expected.contains("attempt_202611201200_"), "{expected} / {found}");
+}
+
+#[test]
+fn reading_the_clock_is_caught() {
+    let Some(found) = record_and_replay("reading_the_clock_is_caught", &|| haunted(Bug::Clock)) else { return };
+    assert!(found[3].as_u64() < found[2].as_u64() && !found[4].is_null(), "{found}");
+}
