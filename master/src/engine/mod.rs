@@ -185,9 +185,11 @@ impl Engine {
     fn take_beat(&mut self, beat: Beat) {
         let Beat { request, report, extras, cores, reply } = beat;
         self.tables.report(&report, extras, cores, self.clock.read());
-        match self.tables.workers.get_mut(report.worker.0 as usize) {
+        let row = self.tables.workers.get_mut(report.worker.0 as usize);
+        match row.filter(|row| row.incarnation == report.incarnation) {
             // A newer report of the same worker takes the place of a parked one.
             Some(row) => row.waiting = Some(reply),
+            // The core answers neither strangers nor earlier runs of a worker: its answers go to the present one.
             None => self.pending.push(Pending::Stranger { worker: report.worker, reply }),
         }
         self.recorded.push(v1::JournalInput { kind: Some(v1::journal_input::Kind::Report(request)) });

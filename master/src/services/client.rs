@@ -96,7 +96,7 @@ fn status_of(history: &JobHistory) -> v1::JobStatus {
 
 fn attempt_info(attempt: AttemptHistory) -> v1::AttemptInfo {
     let ended = attempt.finished_ms_epoch > 0 || attempt.exit_code.is_some() || attempt.signal.is_some();
-    let end = (ended || !attempt.diagnostics.is_empty()).then(|| v1::AttemptEnd {
+    let end = (ended || !attempt.diagnostics.is_empty()).then_some(v1::AttemptEnd {
         exit_code: attempt.exit_code,
         signal: attempt.signal,
         diagnostics: attempt.diagnostics,

@@ -146,6 +146,7 @@ async fn wait_for<T>(mut condition: impl FnMut() -> Option<T>) -> T {
 pub(crate) struct FakeWorker {
     pub(crate) client: WorkerServiceClient<Channel>,
     number: u32,
+    incarnation: u64,
     slots: [u32; 2],
     pub(crate) response_id: u32,
     /// Attempts that it says are running.
@@ -155,6 +156,16 @@ pub(crate) struct FakeWorker {
 
 impl FakeWorker {
     pub(crate) async fn register(cluster: &mut Cluster, name: &str, map_slots: u32, reduce_slots: u32) -> FakeWorker {
+        FakeWorker::register_run(cluster, name, map_slots, reduce_slots, 1).await
+    }
+
+    pub(crate) async fn register_run(
+        cluster: &mut Cluster,
+        name: &str,
+        map_slots: u32,
+        reduce_slots: u32,
+        incarnation: u64,
+    ) -> FakeWorker {
         let mut client = WorkerServiceClient::new(connect(&cluster.address).await);
         let request = v1::RegisterRequest {
             name: name.to_owned(),
@@ -164,13 +175,14 @@ impl FakeWorker {
             reduce_slots,
             // Nothing listens there.
             http_address: "127.0.0.1:1".to_owned(),
-            incarnation: 1,
+            incarnation,
             ..Default::default()
         };
         let answer = client.register(request).await.unwrap().into_inner();
         FakeWorker {
             client,
             number: answer.worker,
+            incarnation,
             slots: [map_slots, reduce_slots],
             response_id: 0,
             running: Vec::new(),
@@ -188,7 +200,7 @@ impl FakeWorker {
         let used = |reduce| self.running.iter().filter(|attempt| attempt.reduce == reduce).count() as u32;
         let request = v1::HeartbeatRequest {
             worker: self.number,
-            incarnation: 1,
+            incarnation: self.incarnation,
             response_id: self.response_id,
             free_maps: self.slots[0] - used(false).min(self.slots[0]),
             free_reduces: self.slots[1] - used(true).min(self.slots[1]),

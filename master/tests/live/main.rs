@@ -199,6 +199,19 @@ async fn hostile_heartbeats_are_answered_with_errors() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_earlier_run_of_a_worker_does_not_take_the_present_ones_answer() {
+    let mut cluster = Cluster::start().await;
+    let mut zombie = FakeWorker::register(&mut cluster, "w1", 1, 0).await;
+    let mut worker = FakeWorker::register_run(&mut cluster, "w1", 1, 0, 2).await;
+    let parked = tokio::spawn(async move { worker.next_launch().await });
+    let answer = zombie.beat(vec![]).await.unwrap();
+    assert!(matches!(answer.directives[0].kind, Some(v1::directive::Kind::Reinit(_))));
+    cluster.submit(sleep_job(1)).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(20), parked).await.unwrap().unwrap();
+    cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_masters_never_share_a_directory() {
     let cluster = Cluster::start().await;
     let config = howdah_master::MasterConfig { dir: cluster.master_dir(), ..Default::default() };
