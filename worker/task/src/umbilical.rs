@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "snake_case")]
 pub enum ToTask {
-    /// Run this attempt. A reused process gets another one after its `Done` or `Failed`.
+    /// Run this attempt. A reused process gets another one after its `Done`.
     Run(Box<TaskSpec>),
     /// To a reduce: more map outputs, in order of the job's events. An event for a map replaces earlier ones.
     MapEvents {
@@ -72,7 +72,7 @@ pub enum FromTask {
         /// Final values.
         counters: Counters,
     },
-    /// The attempt failed by its own account; the process exits with code 1 unless it is reused.
+    /// The attempt failed by its own account; the process exits with code 1, reusable or not.
     Failed {
         /// The probable cause, one or several lines.
         message: String,

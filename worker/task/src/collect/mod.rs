@@ -10,6 +10,8 @@ mod fold;
 mod partition;
 mod sort;
 mod spill;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use fold::FoldCollector;
 pub use partition::{hash, hash_partition};

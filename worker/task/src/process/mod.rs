@@ -90,7 +90,8 @@ pub(crate) fn serve(stream: UnixStream, registry: Registry<'_>) -> Result<ExitCo
                 let single = !reuses(&spec.properties);
                 let end = attempt::run(*spec, &link, registry);
                 last_failed = end != attempt::End::Done;
-                if single || end == attempt::End::WorkerGone {
+                // After a failure nobody knows what state the program is in: the next attempt gets a new process.
+                if single || last_failed {
                     break;
                 }
             }

@@ -213,30 +213,36 @@ fn damaged_map_output_is_not_used() {
 }
 
 #[test]
-fn a_reused_process_runs_attempt_after_attempt_even_after_a_failure() {
-    let dir = tempfile::tempdir().expect("temporary directory");
-    let mut process = Process::start();
-    for number in 0..3 {
-        let attempt = format!("attempt_m_{number}");
-        let mut map = spec(dir.path(), TaskKind::Map, &attempt, 1);
-        map.properties.insert("mapred.job.reuse.jvm.num.tasks".to_owned(), "-1".to_owned());
-        if number == 1 {
-            map.properties.insert("wrong".to_owned(), "yes".to_owned());
-        }
-        process.say(&ToTask::Run(Box::new(map)));
-        match process.hear() {
-            FromTask::Failed { message, .. } if number == 1 => {
-                assert!(message.contains("no such application"), "{message}");
+fn a_reused_process_runs_attempt_after_attempt_until_one_fails() {
+    for wrong in [None, Some(2)] {
+        let dir = tempfile::tempdir().expect("temporary directory");
+        let mut process = Process::start();
+        for number in 0..3 {
+            let attempt = format!("attempt_m_{number}");
+            let mut map = spec(dir.path(), TaskKind::Map, &attempt, 1);
+            map.properties.insert("mapred.job.reuse.jvm.num.tasks".to_owned(), "-1".to_owned());
+            if wrong == Some(number) {
+                map.properties.insert("wrong".to_owned(), "yes".to_owned());
             }
-            FromTask::Done { counters } if number != 1 => {
-                assert_eq!(counters.get(FRAMEWORK, "Map output records"), 5);
-                assert!(dir.path().join(&attempt).join("file.out.index").exists());
+            process.say(&ToTask::Run(Box::new(map)));
+            match process.hear() {
+                FromTask::Failed { message, .. } if wrong == Some(number) => {
+                    assert!(message.contains("no such application"), "{message}");
+                }
+                FromTask::Done { counters } if wrong != Some(number) => {
+                    assert_eq!(counters.get(FRAMEWORK, "Map output records"), 5);
+                    assert!(dir.path().join(&attempt).join("file.out.index").exists());
+                }
+                other => panic!("attempt {number}: {other:?}"),
             }
-            other => panic!("attempt {number}: {other:?}"),
         }
+        let expected = if wrong.is_none() { ExitCode::SUCCESS } else { ExitCode::from(1) };
+        if wrong.is_none() {
+            process.say(&ToTask::Exit);
+        }
+        let end = process.thread.join().expect("no panic").expect("a code");
+        assert_eq!(format!("{end:?}"), format!("{expected:?}"));
     }
-    process.say(&ToTask::Exit);
-    assert_eq!(format!("{:?}", process.join()), format!("{:?}", ExitCode::SUCCESS));
 }
 
 #[test]
