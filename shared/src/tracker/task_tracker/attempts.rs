@@ -229,6 +229,8 @@ impl TaskTracker {
 
     pub(super) fn on_job_unavailable(&mut self, job: JobId, effects: &mut Vec<TrackerEffect>) {
         self.jobs.retain(|terms| terms.job != job);
+        // The file may have been there before: a process that waits for more attempts of the job gets none.
+        self.retire_of(job, effects);
         for held in self.attempts.iter_mut().filter(|h| h.attempt.job == job && h.stage == Stage::Waiting) {
             held.stage = Stage::Ended(AttemptState::Failed);
             effects.push(TrackerEffect::Finished { attempt: held.attempt, state: AttemptState::Failed });

@@ -217,6 +217,14 @@ fn any_attempt() -> impl Strategy<Value = AttemptId> {
     })
 }
 
+#[test]
+fn a_job_that_becomes_unavailable_lets_its_waiting_process_go() {
+    let mut bench = Bench::running(2);
+    bench.end(true, true);
+    let effects = bench.feed(&[TrackerInput::JobUnavailable { job: JobId(1) }]);
+    assert_eq!(effects, [TrackerEffect::Retire { process: 1 }]);
+}
+
 fn any_directive() -> impl Strategy<Value = Directive> {
     prop_oneof![
         6 => any_attempt().prop_map(Directive::Launch),
