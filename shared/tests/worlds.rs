@@ -43,6 +43,57 @@ fn numbers(seed: u64, n: usize) -> Vec<u32> {
     (0..n).map(step).collect()
 }
 
+/// All effects of a few worlds in one number.
+fn digest() -> u64 {
+    let mut digest = 0xcbf2_9ce4_8422_2325_u64;
+    for seed in 1..20 {
+        for effect in play(&numbers(seed, 600)).cluster.effects {
+            for byte in format!("{effect:?}").bytes() {
+                digest = (digest ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            }
+        }
+    }
+    digest
+}
+
+/// Hash maps are seeded anew in each process: one that decides something would show here.
+#[test]
+fn another_process_computes_the_same_effects() {
+    const NAME: &str = "another_process_computes_the_same_effects";
+    const MARK: &str = "digest of the worlds: ";
+    let ours = format!("{MARK}{:016x}", digest());
+    if std::env::args().any(|arg| arg == "--nocapture") {
+        eprintln!("{ours}");
+        return;
+    }
+    let this = std::env::current_exe().expect("a running program has a path");
+    let other = std::process::Command::new(this).args(["--exact", NAME, "--nocapture"]).output().expect("it starts");
+    let text = String::from_utf8_lossy(&other.stderr).into_owned() + &String::from_utf8_lossy(&other.stdout);
+    assert!(text.contains(&ours), "expected `{ours}` in {text}");
+}
+
+#[test]
+fn a_fork_goes_on_as_the_original_does() {
+    for seed in 1..30 {
+        let all = numbers(seed, 900);
+        let mut dice = Dice(all.iter());
+        let mut world = World::new(&mut dice);
+        for _ in 0..60 {
+            world.step(&mut dice);
+        }
+        let rest: Vec<u32> = dice.0.copied().collect();
+        let mut fork = world.fork();
+        for world in [&mut world, &mut fork] {
+            let mut dice = Dice(rest.iter());
+            while !dice.is_empty() {
+                world.step(&mut dice);
+            }
+            world.finish();
+        }
+        assert!(world.cluster.effects == fork.cluster.effects, "the fork of world {seed} went another way");
+    }
+}
+
 /// Otherwise the properties above would hold for want of events.
 #[test]
 fn the_worlds_are_wild_enough() {
@@ -68,6 +119,8 @@ fn the_worlds_are_wild_enough() {
         "Killed Reported",
         "Killed Requested",
         "Killed Vanished",
+        "Killed LostRace",
+        "Killed Preempted",
         "Killed WorkerLost",
         "Killed JobEnded",
         "Succeeded Reported",

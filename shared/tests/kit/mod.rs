@@ -11,17 +11,19 @@ use std::sync::Arc;
 
 use howdah_shared::cluster::ClusterState;
 use howdah_shared::job::{
-    AttemptId, AttemptState, JobConf, JobId, JobSpec, JobState, Phase, Progress, SplitHosts, TaskKind, WorkerId,
+    AttemptId, JobConf, JobId, JobSpec, JobState, Phase, Progress, SplitHosts, TaskKind, WorkerId,
 };
-use howdah_shared::schedulers::by_name;
+use howdah_shared::schedulers::{Scheduler, by_name};
 use howdah_shared::time::Time;
 use howdah_shared::tracker::{
     AttemptReport, ClusterConfig, Effect, HeartbeatRule, Input, JobTracker, Registration, Report, Vitals,
 };
 
+pub mod odd;
 pub mod world;
 
 pub use AttemptState::{CommitPending, Failed, Killed, Running, Succeeded};
+pub use howdah_shared::job::AttemptState;
 
 /// A map attempt's id.
 pub fn map(job: u32, index: u32, number: u16) -> AttemptId {
@@ -77,7 +79,7 @@ pub struct Puppet {
     /// The next answer is lost on its way.
     pub deaf: bool,
     /// Directives on their way.
-    inbox: Vec<Effect>,
+    pub inbox: Vec<Effect>,
 }
 
 /// A JobTracker under test with its workers as puppets.
@@ -97,11 +99,19 @@ impl Cluster {
         Cluster::with(|_| {})
     }
 
+    /// As [`Cluster::new`], with a policy that gives every running task a second attempt where it can.
+    pub fn eager() -> Cluster {
+        Cluster::made(|_| {}, Box::new(odd::Odd::eager()))
+    }
+
     pub fn with(change: impl FnOnce(&mut ClusterConfig)) -> Cluster {
+        Cluster::made(change, by_name("fifo", &BTreeMap::new()).expect("fifo exists"))
+    }
+
+    pub fn made(change: impl FnOnce(&mut ClusterConfig), scheduler: Box<dyn Scheduler>) -> Cluster {
         let mut config =
             ClusterConfig { heartbeat: HeartbeatRule::Fixed { interval_ms: 3_000 }, ..ClusterConfig::default() };
         change(&mut config);
-        let scheduler = by_name("fifo", &BTreeMap::new()).expect("fifo exists");
         Cluster {
             tracker: JobTracker::new(config, scheduler),
             now: Time::from_ms(1_000_000),

@@ -28,7 +28,7 @@ impl Dice<'_> {
 }
 
 /// What an onlooker knows from the effects.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Watch {
     launched: BTreeSet<AttemptId>,
     ended: BTreeMap<AttemptId, AttemptState>,
@@ -93,7 +93,12 @@ pub struct World {
 
 impl World {
     pub fn new(dice: &mut Dice<'_>) -> World {
-        let mut cluster = Cluster::with(|config| {
+        let scheduler: Box<dyn Scheduler> = match dice.below(3) {
+            0 => by_name("fifo", &BTreeMap::new()).expect("fifo exists"),
+            1 => Box::new(odd::Odd::eager()),
+            _ => Box::new(odd::Odd::wild(dice.below(u32::MAX))),
+        };
+        let change = |config: &mut ClusterConfig| {
             config.expiry_ms = 30_000;
             config.launch_expiry_ms = 20_000;
             config.heartbeat = match dice.below(3) {
@@ -102,7 +107,8 @@ impl World {
                 _ => HeartbeatRule::Adaptive { min_ms: 100, max_ms: 5_000, heartbeats_in_second: 100 },
             };
             config.blacklist.max_faults = 1 + dice.below(3);
-        });
+        };
+        let mut cluster = Cluster::made(change, scheduler);
         cluster.parks = !dice.one_in(3);
         for worker in 0..1 + dice.below(6) {
             let host = format!("h{}", worker / (1 + dice.below(2)));
@@ -112,6 +118,18 @@ impl World {
         // One that can do anything, so that every job can end.
         cluster.add_worker("h0", "/r0", 2, 2);
         World { cluster, watch: Watch::default(), seen: 0, calm: false }
+    }
+
+    /// A world whose JobTracker is a fork of this one's, and everything else a copy.
+    pub fn fork(&self) -> World {
+        let ours = &self.cluster;
+        let cluster = Cluster {
+            tracker: ours.tracker.fork(),
+            puppets: ours.puppets.clone(),
+            effects: ours.effects.clone(),
+            ..*ours
+        };
+        World { cluster, watch: self.watch.clone(), ..*self }
     }
 
     pub fn look(&mut self) {

@@ -196,16 +196,16 @@ impl JobTracker {
         }
     }
 
-    /// Tells a worker to stop an attempt.
+    /// Tells a worker to stop an attempt. A grant to commit stays with it until it is gone, as it may have used
+    /// the grant already.
     pub(super) fn order_kill(&mut self, slot: u32, cause: EndCause, fails: bool) {
         let attempt = self.state.attempts.at_mut(slot);
         if attempt.kill.is_some() {
             return;
         }
-        (attempt.kill, attempt.kill_fails, attempt.commit) = (Some(cause), fails, false);
-        let (worker, task) = (attempt.worker, attempt.id.task());
+        (attempt.kill, attempt.kill_fails) = (Some(cause), fails);
+        let worker = attempt.worker;
         self.news(worker);
-        self.grant_commit(task);
     }
 
     /// Someone wants one attempt gone.

@@ -145,8 +145,8 @@ impl JobTracker {
         });
         match (attempt.kill, reported) {
             (None, reported) => (reported, EndCause::Reported),
-            // The order to stop came too late, and its output needs no grant.
-            (Some(_), Succeeded) if !ending && !commits => (Succeeded, EndCause::Reported),
+            // The order to stop came too late; without the grant it needed, its output does not count.
+            (Some(_), Succeeded) if !ending && (!commits || attempt.commit) => (Succeeded, EndCause::Reported),
             (Some(cause), _) if attempt.kill_fails && !ending => (Failed, cause),
             (Some(cause), _) => (Killed, cause),
         }
