@@ -111,9 +111,8 @@ impl ClusterState {
             occupied[attempt.id.kind as usize] += 1;
         }
         ensure!(occupied == worker.occupied, "worker {name}: {:?} occupied, counted {occupied:?}", worker.occupied);
-        for kind in 0..2 {
-            ensure!(occupied[kind] <= worker.slots[kind], "worker {name} runs more than its slots");
-        }
+        let fits = occupied.iter().zip(&worker.slots).all(|(occupied, slots)| occupied <= slots);
+        ensure!(fits, "worker {name} runs more than its slots");
         let lost = worker.state == super::WorkerState::Lost;
         ensure!(!lost || worker.attempts.is_empty(), "lost worker {name} still runs attempts");
         ensure!(!lost || worker.parked.is_none(), "lost worker {name} is parked");

@@ -49,7 +49,7 @@ impl Odd {
                 })
         };
         let task = state.attempts().iter().map(|(_, a)| a).find(fits)?.id().task();
-        let Some(job) = state.job(task.job) else { return None };
+        let job = state.job(task.job)?;
         let locality = state.locality(job, task.kind, task.index, free);
         Some(Assignment { job: task.job, kind: task.kind, index: task.index, locality, speculative: true })
     }
