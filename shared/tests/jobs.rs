@@ -117,3 +117,75 @@ fn maps_run_where_their_data_is() {
     c.beat(2);
     assert_eq!(local(&mut c), [(2, Locality::OffRack)], "failed first, whatever its place");
 }
+
+#[test]
+fn a_policy_can_be_exchanged_while_jobs_run() {
+    let mut c = Cluster::new().parking().workers(2, 1, 0);
+    c.submit(job(1, 0));
+    c.submit(job(3, 0));
+    c.beat(0);
+    let fifo = howdah_shared::schedulers::by_name("fifo", &Default::default()).expect("fifo exists");
+    c.tracker.switch_scheduler(fifo);
+    c.launches();
+    c.beat(1);
+    assert_eq!(c.launches(), [(1, map(2, 0, 0))], "the new one knows what waits");
+}
+
+#[test]
+fn a_job_without_tasks_goes_straight_to_its_commit() {
+    let mut c = Cluster::new();
+    let job = c.submit(job(0, 0));
+    assert_eq!(c.job_states(), [(1, JobState::Prep), (1, JobState::Committing)]);
+    c.expect(Effect::CommitJob { job });
+    c.nothing_else();
+    c.apply(&[Input::KillJob { job }, Input::JobCommitted { job, ok: true }]);
+    assert_eq!(c.job_states(), [(1, JobState::Succeeded)], "the kill came too late");
+}
+
+#[test]
+fn a_job_of_reduces_only_runs() {
+    let mut c = Cluster::new().workers(1, 0, 1);
+    c.submit(job(0, 1));
+    c.beat(0);
+    assert_eq!(c.launches(), [(0, reduce(1, 0, 0))]);
+}
+
+#[test]
+fn a_commit_that_fails_fails_the_job() {
+    let mut c = Cluster::new();
+    let job = c.submit(job(0, 0));
+    c.apply(&[Input::JobCommitted { job, ok: false }]);
+    c.expect(Effect::AbortJob { job });
+    assert_eq!(c.job_state(job), JobState::Failed);
+}
+
+#[test]
+fn a_waiting_job_says_what_it_waits_for() {
+    let mut c = Cluster::new().workers(1, 1, 1);
+    let text = |c: &Cluster, job| c.tracker.explain(howdah_shared::job::JobId(job)).to_string();
+    for _ in 0..3 {
+        c.submit(job(2, 1));
+    }
+    assert_eq!(text(&c, 1), "It is next and map slots are free: it starts with the next heartbeat of their workers.");
+    c.beat(0);
+    assert_eq!(text(&c, 1), "It is next, but 1 map slot is taken.");
+    assert_eq!(text(&c, 2), "It is behind job 1, which still has maps waiting.");
+    assert_eq!(text(&c, 3), "It is behind 2 jobs with maps waiting; the first of them is job 1.");
+    c.apply(&[Input::Goodbye { worker: WorkerId(0), incarnation: 1 }]);
+    assert_eq!(text(&c, 1), "No worker is there: 1 worker is lost.");
+    assert_eq!(text(&c, 9), "There is no such job.");
+}
+
+#[test]
+fn reduces_wait_for_slow_start() {
+    let mut c = Cluster::new().workers(1, 2, 1);
+    c.submit(job_with(2, 1, |conf| conf.slowstart_ppm = 1_000_000));
+    c.beat(0);
+    assert_eq!(c.launches().len(), 2);
+    let explained = c.tracker.explain(howdah_shared::job::JobId(1)).to_string();
+    assert_eq!(explained, "Its reduces wait for maps: 0 of the 2 that slow start wants are done.");
+    c.report(0, &[(map(1, 0, 0), Succeeded)]);
+    assert_eq!(c.launches(), []);
+    c.report(0, &[(map(1, 1, 0), Succeeded)]);
+    assert_eq!(c.launches(), [(0, reduce(1, 0, 0))]);
+}

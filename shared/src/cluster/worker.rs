@@ -93,6 +93,8 @@ pub struct Worker {
     pub(crate) parked: Option<Parked>,
     /// Whether there is a directive that no answer has carried yet.
     pub(crate) news: bool,
+    /// Number of its report in the batch under way, 0 if there is none.
+    pub(crate) calling: u32,
     /// Whether its last report allowed the answer to be held back.
     pub(crate) may_park: bool,
     /// Ended jobs whose files it is to remove, and whether an answer has said so.

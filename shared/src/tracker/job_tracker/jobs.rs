@@ -101,11 +101,13 @@ impl JobTracker {
     fn begin_commit(&mut self, id: JobId) {
         let Some(job) = self.state.jobs.get_mut(id) else { return };
         job.state = JobState::Committing;
+        let idle = job.tasks.iter().all(|tasks| tasks.n_attempts == 0);
         // Maps that ran again for reduces which are done now; usually none.
         let needless: Vec<TaskId> = self
             .state
             .attempts
             .iter()
+            .take_while(|_| !idle)
             .filter(|(_, attempt)| attempt.id.job == id && !attempt.detached)
             .map(|(_, attempt)| attempt.id.task())
             .collect();
@@ -147,7 +149,8 @@ impl JobTracker {
                 worker.forget.push((id, false));
             }
         }
-        for index in 0..self.state.workers.len() {
+        let reserving = if self.reserves { self.state.workers.len() } else { 0 };
+        for index in 0..reserving {
             for kind in TaskKind::ALL {
                 let reserved = &mut self.state.workers[index].reserved[kind as usize];
                 if *reserved == Some(id) {

@@ -40,8 +40,8 @@ pub struct JobTracker {
     /// they are first.
     launches: VecDeque<(Time, AttemptRef)>,
     parking: Parking,
-    /// Workers whose heartbeat this batch brought; true if it repeats an answered one.
-    callers: Vec<(WorkerId, bool)>,
+    /// Workers whose heartbeat this batch brought, with the report's number; true if it repeats an answered one.
+    callers: Vec<(WorkerId, u32, bool)>,
     /// Parked workers for which there is news.
     releases: Vec<WorkerId>,
     /// Kinds of which new work appeared for parked workers.
@@ -51,6 +51,8 @@ pub struct JobTracker {
     /// Number of the report being applied.
     report: u32,
     actions: Actions,
+    /// Whether the policy ever reserved a worker.
+    reserves: bool,
     pace: Pace,
     /// Small jobs with tasks that may start, by kind.
     small_waiting: [u32; 2],
@@ -76,6 +78,7 @@ impl JobTracker {
             wake_all: false,
             report: 0,
             actions: Actions::default(),
+            reserves: false,
             pace: Pace::default(),
             small_waiting: [0; 2],
             next_forgiving: None,
@@ -135,6 +138,14 @@ impl JobTracker {
         &*self.scheduler
     }
 
+    /// Puts another policy in charge; what runs goes on, and parked workers are offered what waits with the
+    /// next batch. A driver that records its inputs must record the switch as well.
+    pub fn switch_scheduler(&mut self, mut scheduler: Box<dyn Scheduler>) {
+        scheduler.attach(&self.state);
+        self.scheduler = scheduler;
+        self.wake_all = true;
+    }
+
     /// Why a job is not running more than it is.
     pub fn explain(&self, job: JobId) -> Reason {
         self.scheduler.explain(job, &self.state)
@@ -164,6 +175,7 @@ impl JobTracker {
             wake_all: self.wake_all,
             report: self.report,
             actions: Actions::default(),
+            reserves: self.reserves,
             pace: self.pace,
             small_waiting: self.small_waiting,
             next_forgiving: self.next_forgiving,
@@ -192,6 +204,9 @@ impl JobTracker {
             if !listed && self.config.launch_expiry().is_some() && !attempt.detached {
                 return Err(format!("launch of {:?} never expires", attempt.id));
             }
+        }
+        if let Some(worker) = self.state.workers.iter().find(|worker| worker.calling != 0) {
+            return Err(format!("worker {} was not served", worker.name));
         }
         let idle = self.callers.is_empty() && self.releases.is_empty() && self.actions.list.is_empty();
         if !idle {
@@ -317,6 +332,7 @@ impl JobTracker {
                     let known = self.state.job(job).is_some();
                     if let Some(worker) = self.state.workers.get_mut(worker.0 as usize).filter(|_| known) {
                         worker.reserved[kind as usize] = Some(job);
+                        self.reserves = true;
                     }
                 }
                 Action::Release { worker, kind } => {

@@ -25,7 +25,8 @@ impl JobTracker {
             Err(why) => return self.refuse(id, why),
         };
         let now = self.state.now;
-        self.report = self.report.wrapping_add(1);
+        // 0 means "no report".
+        self.report = self.report.wrapping_add(1).max(1);
         let worker = &mut self.state.workers[id.0 as usize];
         self.parking.leave(worker);
         self.liveness.heard(id, now);
@@ -42,8 +43,8 @@ impl JobTracker {
         }
         self.observe(Change::Reported { worker: id });
         // A worker has one heartbeat under way: a newer report takes the place of an older one.
-        self.callers.retain(|&(caller, _)| caller != id);
-        self.callers.push((id, !fresh));
+        self.state.workers[id.0 as usize].calling = self.report;
+        self.callers.push((id, self.report, !fresh));
     }
 
     fn turn_of(&self, report: &Report) -> Result<Turn, Rejection> {
@@ -73,10 +74,10 @@ impl JobTracker {
         let mut response_id = 0;
         if let Some(worker) = self.state.workers.get_mut(id.0 as usize) {
             response_id = worker.response_id;
+            worker.calling = 0;
             if self.parking.leave(worker) {
                 self.liveness.heard(id, self.state.now);
             }
-            self.callers.retain(|&(caller, _)| caller != id);
         }
         self.out.push(Effect::Reinit { worker: id });
         self.out.push(Effect::Answer { worker: id, response_id, interval_ms: 0 });

@@ -23,8 +23,12 @@ impl JobTracker {
     pub(super) fn settle(&mut self) {
         self.offer_parked();
         let mut callers = std::mem::take(&mut self.callers);
-        for &(worker, repeat) in &callers {
-            self.serve(worker, repeat);
+        for &(worker, report, repeat) in &callers {
+            let calling = &mut self.state.workers[worker.0 as usize].calling;
+            if *calling == report {
+                *calling = 0;
+                self.serve(worker, repeat);
+            }
         }
         callers.clear();
         self.callers = callers;

@@ -76,6 +76,7 @@ impl JobTracker {
             response_id: 0,
             parked: None,
             news: false,
+            calling: 0,
             may_park: false,
             forget: Default::default(),
             strays: Default::default(),
@@ -141,6 +142,7 @@ impl JobTracker {
         self.liveness.remove(id);
         let worker = &mut self.state.workers[id.0 as usize];
         let was_parked = self.parking.leave(worker);
+        let was_calling = std::mem::take(&mut worker.calling) != 0;
         worker.draining = false;
         worker.news = false;
         worker.free = [0; 2];
@@ -148,9 +150,7 @@ impl JobTracker {
         worker.strays.clear();
         worker.reserved = [None; 2];
         let response_id = worker.response_id;
-        let n_callers = self.callers.len();
-        self.callers.retain(|&(caller, _)| caller != id);
-        if was_parked || self.callers.len() < n_callers {
+        if was_parked || was_calling {
             self.out.push(Effect::Reinit { worker: id });
             self.out.push(Effect::Answer { worker: id, response_id, interval_ms: 0 });
         }
