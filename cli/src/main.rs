@@ -4,6 +4,7 @@
 //! All else parses arguments, reads settings, runs one command and ends with a code of the table in `exit`.
 
 mod args;
+mod bench;
 mod client;
 mod codes;
 mod commands;
@@ -24,7 +25,7 @@ fn main() -> ExitCode {
         return howdah_apps::task_main();
     }
     // clap prints usage errors itself and ends with 2, as our table says.
-    let cli = args::Cli::parse();
+    let cli = args::Cli::parse_from(args::submit::sort_out(std::env::args_os().collect()));
     match commands::run(cli) {
         Ok(exit) => exit.into(),
         Err(failure) => {

@@ -33,8 +33,8 @@ pub(crate) struct BenchArgs {
     pub(crate) dir: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
-    /// Arguments of the internal parts, which run as processes of their own.
-    #[arg(hide = true, value_name = "PART", help = "Internal")]
+    /// Arguments of the parts that run as processes of their own
+    #[arg(hide = true, value_name = "PART")]
     pub(crate) rest: Vec<String>,
 }
 
@@ -58,6 +58,9 @@ pub(crate) enum BenchName {
     /// The hand-written word count, as its own process
     #[value(hide = true)]
     BaselineWordcount,
+    /// The bare loop, as its own process
+    #[value(hide = true)]
+    BaselineSpawn,
     /// The echo server, as its own process
     #[value(hide = true)]
     BaselineEcho,

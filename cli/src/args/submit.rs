@@ -1,5 +1,6 @@
 //! `submit`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -29,7 +30,7 @@ pub(crate) struct SubmitArgs {
     /// An application of the list in `--help`, or the path, with a `/` in it, of a program built with the task library
     pub(crate) app: String,
     /// The application's own options and arguments, such as grep's regular expression
-    #[arg(value_name = "ARG", allow_hyphen_values = true)]
+    #[arg(value_name = "ARG")]
     pub(crate) args: Vec<String>,
     /// File, directory or glob to read; may be repeated
     #[arg(long, short, value_name = "PATH")]
@@ -97,6 +98,59 @@ impl SubmitArgs {
     }
 }
 
+/// Moves what belongs to the application behind a `--`: clap would refuse options that it does not know, or take
+/// known ones for the application's once it has begun to take any. The order within each group stays.
+pub(crate) fn sort_out(argv: Vec<OsString>) -> Vec<OsString> {
+    let own = SubmitArgs::augment_args(crate::args::GlobalArgs::augment_args(clap::Command::new("submit")));
+    let at = argv.iter().position(|word| word == "submit").unwrap_or(argv.len());
+    // Only global flags and their values may stand before the command.
+    let is_command = argv.iter().take(at).skip(1).all(|word| word.as_encoded_bytes().starts_with(b"--"))
+        || at == 3 && argv[1].as_encoded_bytes().starts_with(b"--");
+    if at >= argv.len() || !is_command {
+        return argv;
+    }
+    let mut words = argv.into_iter();
+    let mut ours: Vec<OsString> = words.by_ref().take(at + 1).collect();
+    let mut theirs = Vec::new();
+    while let Some(word) = words.next() {
+        match known(&own, &word.to_string_lossy()) {
+            Some(takes_value) => {
+                ours.push(word);
+                ours.extend(takes_value.then(|| words.next()).flatten());
+            }
+            None if word != "--" => theirs.push(word),
+            None => {}
+        }
+    }
+    if !theirs.is_empty() {
+        ours.push("--".into());
+        ours.append(&mut theirs);
+    }
+    ours
+}
+
+/// Whether `word` is one of our flags, and whether its value is the next word.
+fn known(own: &clap::Command, word: &str) -> Option<bool> {
+    if matches!(word, "-h" | "--help") {
+        return Some(false);
+    }
+    let takes = |arg: &clap::Arg| arg.get_action().takes_values();
+    if let Some(long) = word.strip_prefix("--").filter(|long| !long.is_empty()) {
+        let (name, inline) = long.split_once('=').map_or((long, false), |(name, _)| (name, true));
+        let arg = own.get_arguments().find(|arg| arg.get_long() == Some(name))?;
+        return Some(takes(arg) && !inline);
+    }
+    let mut rest = word.strip_prefix('-')?.chars();
+    let arg = own.get_arguments().find(|arg| arg.get_short().is_some() && arg.get_short() == word.chars().nth(1))?;
+    rest.next();
+    match rest.as_str() {
+        "" => Some(takes(arg)),
+        // -Dkey=value and -r4, but not sleep's -rt 50.
+        value if value.contains('=') || value.chars().all(|c| c.is_ascii_digit()) => Some(false),
+        _ => None,
+    }
+}
+
 /// The applications, as they describe themselves.
 fn applications() -> String {
     let lines =
@@ -111,5 +165,49 @@ fn parse_pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.to_owned())),
         _ => Err("expected the form key=value".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(line: &str) -> String {
+        let words = sort_out(line.split(' ').map(OsString::from).collect());
+        words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn an_applications_options_go_behind_a_double_dash() {
+        assert_eq!(
+            sorted("howdah submit sleep -m 3 --wait -rt 5 -r 2"),
+            "howdah submit --wait -r 2 -- sleep -m 3 -rt 5"
+        );
+        assert_eq!(
+            sorted("howdah submit grep -D a=b x* --output=o --seed=1"),
+            "howdah submit -D a=b --output=o -- grep x* --seed=1"
+        );
+        assert_eq!(sorted("howdah --color never submit a -Dk=v"), "howdah --color never submit -Dk=v -- a");
+    }
+
+    #[test]
+    fn other_commands_are_left_alone() {
+        assert_eq!(sorted("howdah job kill submit"), "howdah job kill submit");
+        assert_eq!(sorted("howdah submit --help"), "howdah submit --help");
+    }
+
+    #[test]
+    fn output_names_a_directory_and_a_form_in_any_order() {
+        use clap::Parser;
+        let parse =
+            |line: &str| match crate::args::Cli::parse_from(sort_out(line.split(' ').map(OsString::from).collect()))
+                .command
+            {
+                crate::args::Command::Submit(args) => args.outputs(),
+                _ => panic!("not a submit"),
+            };
+        assert_eq!(parse("howdah submit sort --output o --output json"), Ok((Some("o".into()), Some(Format::Json))));
+        assert_eq!(parse("howdah submit sort --output json"), Ok((None, Some(Format::Json))));
+        assert!(parse("howdah submit sort --output o --output p").is_err());
     }
 }

@@ -48,10 +48,14 @@ fn card(screen: &Screen, c: &Cluster) -> String {
         ("map slots", format!("{} of {} busy", c.maps_running, c.map_slots)),
         ("reduce slots", format!("{} of {} busy", c.reduces_running, c.reduce_slots)),
         ("jobs", format!("{} running, {} waiting, {} done", c.jobs_running, c.jobs_prep, c.jobs_done)),
-        ("heartbeat", format!("every {}", units::seconds(f64::from(c.interval_ms) / 1e3))),
+        ("heartbeat", heartbeat(c.interval_ms)),
     ];
     let line = |(name, value): &(&str, String)| format!("{} {value}", screen.paint(Style::Dim, format!("{name:>12}")));
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn heartbeat(interval_ms: u32) -> String {
+    if interval_ms == 0 { "-".to_owned() } else { format!("every {}", units::seconds(f64::from(interval_ms) / 1e3)) }
 }
 
 /// `howdah queue list`
@@ -95,7 +99,10 @@ pub(crate) async fn list_workers(context: &Context, args: &WorkerListArgs) -> Ou
 fn worker_table(workers: &[Worker], now_ms: u64) -> Grid {
     let mut grid =
         Grid::new(&["worker", "state", "host", "rack", ">maps", ">reduces", ">load", ">cpu", ">free memory", ">seen"]);
-    for w in workers {
+    let mut by_name: Vec<&Worker> = workers.iter().collect();
+    // worker-10 after worker-9.
+    by_name.sort_by_key(|w| (w.name.len(), &w.name));
+    for w in by_name {
         let vitals = w.vitals.as_ref();
         let seen = w.last_heartbeat_ms_epoch.map(|ms| units::seconds(now_ms.saturating_sub(ms) as f64 / 1e3));
         grid.row([

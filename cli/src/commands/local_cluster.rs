@@ -3,7 +3,6 @@
 //! Both may be repeated: `up` on a cluster that is up says so, `down` on none says so, and both end with 0.
 
 use std::path::Path;
-use std::time::Duration;
 
 use crate::args::cluster::{DownArgs, UpArgs};
 use crate::config::Context;
@@ -105,7 +104,7 @@ pub(crate) async fn down(context: &Context, args: &DownArgs) -> Outcome {
     }
     let alive = access.processes.iter().filter(|process| process.is_alive()).count();
     let shown = spinner(&screen, format!("stopping {}", units::counted(alive as u64, "process")));
-    let killed = stop_processes(&access.processes, args.grace).await;
+    let stopped = stop_processes(&access.processes, args.grace).await;
     shown.finish_and_clear();
     if let Some(left) = access.processes.iter().find(|process| process.is_alive()) {
         return Err(Failure::broke(format!("{} (pid {}) does not end", left.name, left.pid)));
@@ -113,11 +112,14 @@ pub(crate) async fn down(context: &Context, args: &DownArgs) -> Outcome {
     std::fs::remove_file(&path).map_err(|error| cannot("remove", &path, &error))?;
     if alive == 0 {
         screen.line(format!("nothing to stop: the processes of `{dir}` had ended already"))?;
-    } else if killed.is_empty() {
-        screen.line(format!("down: all {alive} processes of `{dir}` have ended"))?;
+    } else if !stopped.killed.is_empty() {
+        screen.line(format!("down: {} did not end and had to be killed", stopped.killed.join(", ")))?;
+    } else if !stopped.hurried.is_empty() {
+        let grace = units::seconds(args.grace.as_secs_f64());
+        let who = stopped.hurried.join(", ");
+        screen.line(format!("down: {who} still had work after {grace} and had to leave it"))?;
     } else {
-        let grace = units::seconds(Duration::as_secs_f64(&args.grace));
-        screen.line(format!("down: {} did not end within {grace} and had to be killed", killed.join(", ")))?;
+        screen.line(format!("down: all {alive} processes of `{dir}` have ended"))?;
     }
     Ok(Exit::Done)
 }

@@ -5,10 +5,10 @@ mod config_show;
 mod daemon;
 mod demo;
 mod generate;
-mod job;
+pub(crate) mod job;
 mod local_cluster;
 mod manual;
-mod submit;
+pub(crate) mod submit;
 mod trace;
 mod validate;
 
@@ -42,7 +42,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Generate(command) => generate::run(&command),
         Command::Trace(TraceCommand::Record(args)) => trace::record(&screen(&context)?, &args),
         Command::Validate(args) => validate::validate(&context, &args),
-        Command::Bench(_) => Err(Failure::usage("benchmarks are not built yet")),
+        Command::Bench(args) => wait(crate::bench::bench(&context, &args)),
         Command::Config(ConfigCommand::Show(args)) => config_show::show(&context, &args),
         Command::Completions { shell } => manual::completions(&screen(&context)?, shell),
         Command::Man { dir } => manual::man(&screen(&context)?, dir.as_deref()),

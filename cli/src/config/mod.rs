@@ -87,14 +87,14 @@ impl Context {
         Ok(Context { file, color: global.color })
     }
 
-    /// The effective settings of a section: defaults from `T`, then the file, the variables and these flags.
+    /// The effective settings of a section (a variable that is set to nothing is not set): defaults from `T`, then the file, the variables and these flags.
     pub(crate) fn settings<T>(&self, section: Section, flags: Vec<Flag>) -> Outcome<(T, Settings)>
     where
         T: Default + Serialize + DeserializeOwned,
     {
         let mut settings = Settings::defaults::<T>(section)?;
         settings.add_file::<T>(&self.file)?;
-        settings.add_variables::<T>(|name| std::env::var(name).ok())?;
+        settings.add_variables::<T>(|name| std::env::var(name).ok().filter(|text| !text.is_empty()))?;
         settings.add_flags::<T>(flags)?;
         Ok((settings.build::<T>()?, settings))
     }

@@ -18,7 +18,7 @@ use howdah_proto::v1::ListWorkersRequest;
 use crate::client::Client;
 use crate::failure::{Failure, Outcome};
 use access::{Access, Process};
-pub(crate) use stop::stop_processes;
+pub(crate) use stop::{Stopped, stop_processes};
 
 /// How long a healthy machine may take to start a few processes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -97,18 +97,18 @@ impl LocalCluster {
         Client::connect_to(&self.address, Duration::from_secs(5)).await
     }
 
-    /// Stops kindly within `grace`, then by force. Returns the names of those that had to be killed.
-    pub(crate) async fn stop(mut self, grace: Duration) -> Outcome<Vec<String>> {
+    /// Stops kindly within `grace`, then at once, then by force.
+    pub(crate) async fn stop(mut self, grace: Duration) -> Outcome<Stopped> {
         let daemons = std::mem::take(&mut self.daemons);
         let processes: Vec<Process> = daemons.iter().map(|daemon| daemon.process.clone()).collect();
         let mut children: Vec<Child> = daemons.into_iter().map(|daemon| daemon.child).collect();
-        let killed = stop_processes(&processes, grace).await;
+        let stopped = stop_processes(&processes, grace).await;
         for child in &mut children {
             // It has ended: this reaps it.
             let _ = child.wait();
         }
         remove_if_there(&self.dir.join(access::FILE))?;
-        Ok(killed)
+        Ok(stopped)
     }
 
     fn spawn(&mut self, plan: &Plan, role: &str, name: &str, args: &[String]) -> Outcome<()> {

@@ -1,4 +1,4 @@
-//! Stopping daemons: workers first, then the master, kindly within a bound, then by force.
+//! Stopping daemons: workers first, then the master, kindly within a bound, then at once, then by force.
 //!
 //! Workers say goodbye to a master that still listens, so the recorded run ends with an orderly cluster.
 
@@ -9,30 +9,47 @@ use nix::sys::signal::Signal;
 use super::access::Process;
 use super::proc;
 
-/// Stops the processes that are still these very processes. Returns the names of those that had to be killed.
-pub(crate) async fn stop_processes(processes: &[Process], grace: Duration) -> Vec<String> {
+/// A daemon that was told to stop at once may take this long for its last words.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+
+/// Names of those that did not just stop when asked.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stopped {
+    /// Still had work and were told to leave it.
+    pub(crate) hurried: Vec<String>,
+    /// Had to be killed.
+    pub(crate) killed: Vec<String>,
+}
+
+/// Stops the processes that are still these very processes.
+pub(crate) async fn stop_processes(processes: &[Process], grace: Duration) -> Stopped {
     let deadline = Instant::now() + grace;
     let (masters, workers): (Vec<&Process>, Vec<&Process>) =
         processes.iter().partition(|process| process.name == "master");
-    let mut killed = Vec::new();
+    let mut stopped = Stopped::default();
     for group in [workers, masters] {
-        for process in &group {
-            proc::signal(process.pid, process.start_ticks, Signal::SIGTERM);
-        }
-        // The master gets a moment of its own even when the workers used all of the bound.
-        let until = deadline.max(Instant::now() + Duration::from_millis(500));
-        while group.iter().any(|process| process.is_alive()) && Instant::now() < until {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        for process in group.iter().filter(|process| process.is_alive()) {
-            proc::signal(process.pid, process.start_ticks, Signal::SIGKILL);
-            killed.push(process.name.clone());
-        }
+        // A second SIGTERM means "at once". Without workers, a master has nothing to wait for but a moment.
+        let kind = deadline.max(Instant::now() + Duration::from_millis(500));
+        signal_all(&group, Signal::SIGTERM);
+        stopped.hurried.extend(wait_until(&group, kind).await);
+        signal_all(&group, Signal::SIGTERM);
+        stopped.killed.extend(wait_until(&group, Instant::now() + LAST_WORDS).await);
+        signal_all(&group, Signal::SIGKILL);
+        wait_until(&group, Instant::now() + LAST_WORDS).await;
     }
-    // A killed process needs a moment to go.
-    let gone = Instant::now() + Duration::from_secs(5);
-    while processes.iter().any(Process::is_alive) && Instant::now() < gone {
+    stopped
+}
+
+fn signal_all(group: &[&Process], signal: Signal) {
+    for process in group {
+        proc::signal(process.pid, process.start_ticks, signal);
+    }
+}
+
+/// Waits for all of them; returns the names of those that still run at the end.
+async fn wait_until(group: &[&Process], end: Instant) -> Vec<String> {
+    while group.iter().any(|process| process.is_alive()) && Instant::now() < end {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    killed
+    group.iter().filter(|process| process.is_alive()).map(|process| process.name.clone()).collect()
 }

@@ -76,11 +76,11 @@ async fn run(screen: &Screen, args: &DemoArgs) -> Outcome {
     }
 
     let processes = cluster.access().processes;
-    let killed = cluster.stop(GRACE).await?;
+    let ended = cluster.stop(GRACE).await?;
     let left = processes.iter().filter(|process| process.is_alive()).count();
-    let stopped = match (killed.len(), left) {
+    let stopped = match (ended.killed.len() + ended.hurried.len(), left) {
         (0, 0) => Ok(format!("all {} processes stopped when asked", processes.len())),
-        (_, 0) => Err(format!("{} did not stop when asked and had to be killed", killed.join(", "))),
+        (_, 0) => Err(format!("{} did not stop when asked", [ended.hurried, ended.killed].concat().join(", "))),
         _ => Err(format!("{left} processes do not end")),
     };
     verdict.say(screen, stopped)?;

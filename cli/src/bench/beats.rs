@@ -1,0 +1,151 @@
+//! Workers that exist only as heartbeats: registered, given attempts, reporting them as running.
+//!
+//! Each has a connection of its own, as real ones do. They beat at an even pace, all in one thread, and none of
+//! them parks: what is measured is the server's work per heartbeat, not how it waits.
+
+use std::time::{Duration, Instant};
+
+use howdah_proto::v1 as pb;
+use pb::worker_service_client::WorkerServiceClient;
+use tonic::transport::{Channel, Endpoint};
+
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+
+/// Attempts that each worker runs.
+const SLOTS: u32 = 2;
+/// Counters come with every so many reports of a worker.
+const COUNTERS_EVERY: u32 = 5;
+
+struct Beater {
+    client: WorkerServiceClient<Channel>,
+    worker: u32,
+    response_id: u32,
+    beats: u32,
+    attempts: Vec<pb::AttemptId>,
+}
+
+/// `howdah bench beats ADDRESS WORKERS ROUNDS PAUSE_MS READY GO`: gets everyone busy, writes READY, waits for GO to
+/// appear, then sends ROUNDS heartbeats from each worker, a round every PAUSE_MS.
+pub(crate) async fn main(args: &[String]) -> Outcome {
+    let [address, workers, rounds, pause_ms, ready, go] = args else {
+        return Err(Failure::usage("expected ADDRESS WORKERS ROUNDS PAUSE_MS READY GO"));
+    };
+    let number =
+        |text: &String| text.parse::<u32>().map_err(|_| Failure::usage(format!("expected a number, found `{text}`")));
+    let (workers, rounds, pause_ms) = (number(workers)?, number(rounds)?, number(pause_ms)?);
+    let mut beaters = Vec::new();
+    for index in 0..workers {
+        beaters.push(Beater::register(address, index).await?);
+    }
+    // A round hands out at most one map that is local to nobody; a few rounds give everyone all.
+    for _ in 0..SLOTS * 3 {
+        for beater in &mut beaters {
+            beater.beat().await?;
+        }
+    }
+    // The echo hands out nothing: its workers report the same attempts unasked.
+    for (index, beater) in beaters.iter_mut().enumerate() {
+        while beater.attempts.len() < SLOTS as usize {
+            let map = index as u32 * SLOTS + beater.attempts.len() as u32;
+            beater.attempts.push(pb::AttemptId { job: 1, reduce: false, index: map, number: 0 });
+        }
+    }
+    std::fs::write(ready, "")?;
+    while !std::path::Path::new(go).exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let began = Instant::now();
+    for round in 0..rounds {
+        for (index, beater) in beaters.iter_mut().enumerate() {
+            let share = f64::from(round) + index as f64 / f64::from(workers);
+            let due = began + Duration::from_secs_f64(share * f64::from(pause_ms) / 1e3);
+            tokio::time::sleep_until(due.into()).await;
+            beater.beat().await?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+impl Beater {
+    async fn register(address: &str, index: u32) -> Outcome<Beater> {
+        let endpoint = Endpoint::from_shared(format!("http://{address}")).map_err(|e| Failure::usage(e.to_string()))?;
+        let channel = endpoint.tcp_nodelay(true).connect().await;
+        let channel = channel.map_err(|error| Failure::broke(format!("connect worker {index}: {error}")))?;
+        let mut client = WorkerServiceClient::new(channel);
+        let request = pb::RegisterRequest {
+            name: format!("beat-{index:04}"),
+            host: format!("host-{index:04}"),
+            rack: "/default-rack".to_owned(),
+            map_slots: SLOTS,
+            reduce_slots: 0,
+            http_address: "127.0.0.1:1".to_owned(),
+            incarnation: 1,
+            attributes: Default::default(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let worker = client.register(request).await?.into_inner().worker;
+        Ok(Beater { client, worker, response_id: 0, beats: 0, attempts: Vec::new() })
+    }
+
+    async fn beat(&mut self) -> Outcome<()> {
+        self.beats += 1;
+        let request = pb::HeartbeatRequest {
+            worker: self.worker,
+            incarnation: 1,
+            response_id: self.response_id,
+            free_maps: SLOTS - self.attempts.len() as u32,
+            free_reduces: 0,
+            accepts_tasks: true,
+            may_park: false,
+            attempts: self.attempts.iter().map(|attempt| status(*attempt, self.beats)).collect(),
+            vitals: Some(vitals(self.beats)),
+        };
+        let answer = self.client.heartbeat(request).await?.into_inner();
+        self.response_id = answer.response_id;
+        for directive in answer.directives {
+            match directive.kind {
+                Some(pb::directive::Kind::Launch(launch)) => self.attempts.extend(launch.attempt),
+                Some(pb::directive::Kind::Reinit(_)) => {
+                    return Err(Failure::broke(format!("worker {} was told to start over", self.worker)));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn status(attempt: pb::AttemptId, beats: u32) -> pb::AttemptStatus {
+    pb::AttemptStatus {
+        attempt: Some(attempt),
+        state: pb::AttemptState::Running as i32,
+        phase: pb::Phase::Map as i32,
+        progress: (beats * 7).min(9_900),
+        counters: beats.is_multiple_of(COUNTERS_EVERY).then(|| counters(beats)),
+        ..pb::AttemptStatus::default()
+    }
+}
+
+fn counters(beats: u32) -> pb::Counters {
+    let names = ["Map input records", "Map input bytes", "Map output records", "Map output bytes", "Spilled Records"];
+    let counter = |name: &&str| pb::Counter { name: (*name).to_owned(), value: i64::from(beats) * 1_000 };
+    let group =
+        pb::CounterGroup { name: "Map-Reduce Framework".to_owned(), counters: names.iter().map(counter).collect() };
+    pb::Counters { groups: vec![group] }
+}
+
+fn vitals(beats: u32) -> pb::Vitals {
+    pb::Vitals {
+        load1_milli: 1_000 + beats,
+        load5_milli: 900,
+        load15_milli: 800,
+        cpu_use_parts: 5_000,
+        n_cpus: 8,
+        cpu_khz: 2_400_000,
+        memory_total_kib: 16 << 20,
+        memory_free_kib: 8 << 20,
+        disk_free_kib: 100 << 20,
+        core_use_parts: vec![5_000; 8],
+    }
+}

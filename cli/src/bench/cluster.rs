@@ -1,0 +1,108 @@
+//! A cluster for measuring: on the leash, without the user's settings, with its daemons' CPU time at hand.
+
+use std::path::Path;
+use std::time::Duration;
+
+use howdah_apps::PlanRequest;
+
+use crate::client::{Client, succeeded};
+use crate::commands::submit::{SubmitAs, submit_plan};
+use crate::failure::{Failure, Outcome};
+use crate::local::{LocalCluster, Plan, proc};
+use crate::views::attempt::{Attempt, TimeSpent};
+use crate::views::job::Job;
+
+/// How the cluster is to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    pub(crate) workers: u32,
+    pub(crate) map_slots: u32,
+    pub(crate) reduce_slots: u32,
+    /// Settings as variables.
+    pub(crate) variables: Vec<(String, String)>,
+}
+
+impl Shape {
+    /// Two workers, as the project's bars have it.
+    pub(crate) fn two(map_slots: u32, reduce_slots: u32) -> Shape {
+        Shape { workers: 2, map_slots, reduce_slots, variables: Vec::new() }
+    }
+
+    /// With one more setting.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Shape {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Starts it in `dir`.
+    pub(crate) async fn start(&self, dir: &Path) -> Outcome<LocalCluster> {
+        let slots = ["--map-slots", &self.map_slots.to_string(), "--reduce-slots", &self.reduce_slots.to_string()];
+        let mut variables = self.variables.clone();
+        // Lines per attempt would be measured too; the syslog of attempts is written all the same.
+        variables.push(("HOWDAH_LOG".to_owned(), "warn".to_owned()));
+        let plan = Plan {
+            dir: dir.to_owned(),
+            workers: self.workers,
+            master_args: vec!["--listen".to_owned(), "127.0.0.1:0".to_owned()],
+            worker_args: slots.map(str::to_owned).to_vec(),
+            stays: false,
+            inherits_settings: false,
+            variables,
+        };
+        LocalCluster::start(&plan, |_| {}).await
+    }
+}
+
+/// A finished job with what it used.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) job: Job,
+    pub(crate) attempts: Vec<Attempt>,
+    pub(crate) spent: TimeSpent,
+}
+
+impl Ran {
+    /// From submission to the end as the master saw it.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.job.completion_s.unwrap_or(f64::NAN)
+    }
+}
+
+/// The request for an application with these words of its own.
+pub(crate) fn request(args: &[&str]) -> PlanRequest {
+    PlanRequest { args: args.iter().map(|&arg| arg.to_owned()).collect(), ..PlanRequest::default() }
+}
+
+/// Submits an application's only job.
+pub(crate) async fn submit(client: &mut Client, app: &str, request: &PlanRequest) -> Outcome<String> {
+    let mut plans = howdah_apps::plan(app, request).map_err(|error| Failure::broke(error.to_string()))?;
+    let plan = plans.pop().ok_or_else(|| Failure::broke("the application has no job"))?;
+    submit_plan(client, &plan, &SubmitAs::default()).await
+}
+
+/// Waits for a job that must succeed.
+pub(crate) async fn wait(client: &mut Client, job: &str) -> Outcome<Ran> {
+    let status = client.watch(job, |_| Ok(())).await?;
+    if !succeeded(&status) {
+        return Err(Failure::broke(format!("{} ended {}: {}", status.name, status.state, status.why)));
+    }
+    let answer = client.job(job).await?;
+    let attempts: Vec<Attempt> = answer.attempts.iter().map(Attempt::from).collect();
+    let spent = TimeSpent::of(&attempts);
+    Ok(Ran { job: Job::from(&answer.status.unwrap_or(status)), attempts, spent })
+}
+
+/// CPU time of all daemons so far.
+pub(crate) fn daemons_cpu(cluster: &LocalCluster) -> Duration {
+    cluster.access().pids.iter().filter_map(|pid| proc::cpu_time(*pid)).sum()
+}
+
+/// Largest peak memory of the daemons in KiB.
+pub(crate) fn daemons_peak_kib(cluster: &LocalCluster) -> u64 {
+    cluster.access().pids.iter().filter_map(|pid| proc::peak_kib(*pid)).max().unwrap_or(0)
+}
+
+/// Stops it; a benchmark's result does not hang on how.
+pub(crate) async fn stop(cluster: LocalCluster) -> Outcome<()> {
+    cluster.stop(Duration::from_secs(10)).await.map(|_| ())
+}

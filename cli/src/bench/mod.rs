@@ -1,0 +1,129 @@
+//! `bench`: howdah against fixed baselines, in the same run, taking turns.
+//!
+//! The baselines' sources are in this folder and stay as they are: a baseline that changes makes old figures
+//! meaningless. What uses CPU time is a process of its own (hidden names of `bench`), so that its time can be taken
+//! as a whole. A row has the bar that the project set itself; missing one ends the command with code 1.
+
+mod baseline_spawn;
+mod baseline_wordcount;
+mod beats;
+mod cluster;
+mod echo;
+mod heartbeat;
+mod idle;
+mod intervals;
+mod measure;
+mod noop;
+mod report;
+mod wordcount;
+
+use std::path::PathBuf;
+
+use crate::args::Format;
+use crate::args::bench::{BenchArgs, BenchName};
+use crate::config::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::local::{cannot, make_dir};
+use crate::output::table::Grid;
+use crate::output::{Screen, note};
+use report::Report;
+
+/// What each measures; the order of `all`.
+const ABOUT: [(BenchName, &str, &str); 5] = [
+    (BenchName::Wordcount, "wordcount", "word count over 1 GiB against a hand-written two-thread hash-map program"),
+    (BenchName::Noop, "noop", "10,000 attempts that do nothing against a bare loop of /bin/true, two at a time"),
+    (BenchName::Idle, "idle", "from submission to the first attempt on an idle cluster"),
+    (BenchName::Heartbeat, "heartbeat", "the master's CPU time per heartbeat against a bare tonic echo server"),
+    (BenchName::Intervals, "intervals", "a batch of short jobs under each heartbeat interval rule"),
+];
+
+/// How a benchmark is to run.
+#[derive(Debug)]
+pub(crate) struct Bench<'a> {
+    pub(crate) screen: &'a Screen,
+    pub(crate) dir: PathBuf,
+    pub(crate) quick: bool,
+    repeats: Option<u32>,
+}
+
+impl Bench<'_> {
+    /// Repeats of each measurement.
+    pub(crate) fn repeats(&self) -> u32 {
+        self.repeats.unwrap_or(if self.quick { 1 } else { 3 })
+    }
+
+    /// `full`, or `quick` when that was asked for.
+    pub(crate) fn size<T>(&self, full: T, quick: T) -> T {
+        if self.quick { quick } else { full }
+    }
+
+    /// A line about the way there.
+    pub(crate) fn tell(&self, text: impl AsRef<str>) {
+        note(format!("  {}", text.as_ref()));
+    }
+}
+
+/// `howdah bench`
+pub(crate) async fn bench(context: &Context, args: &BenchArgs) -> Outcome {
+    match args.name {
+        BenchName::BaselineWordcount => return baseline_wordcount::main(&args.rest),
+        BenchName::BaselineSpawn => return baseline_spawn::main(&args.rest),
+        BenchName::BaselineEcho => return echo::main(&args.rest),
+        BenchName::Beats => return beats::main(&args.rest).await,
+        _ => {}
+    }
+    let config = context.client(&Default::default(), args.format.output)?;
+    let screen = Screen::new(config.color);
+    if args.name == BenchName::List {
+        let mut grid = Grid::new(&["name", "measures"]);
+        ABOUT.iter().for_each(|(_, name, about)| grid.row([*name, *about]));
+        screen.line(grid.render(&screen))?;
+        return Ok(Exit::Done);
+    }
+    if cfg!(debug_assertions) {
+        note("warning: this is a debug build; its figures mean nothing");
+    }
+    let temporary = tempfile::Builder::new().prefix("howdah-bench-").tempdir()?;
+    let dir = match &args.dir {
+        Some(dir) => {
+            make_dir(dir)?;
+            dir.canonicalize().map_err(|error| cannot("use", dir, &error))?
+        }
+        None => temporary.path().to_owned(),
+    };
+    let bench = Bench { screen: &screen, dir, quick: args.quick, repeats: args.repeats };
+    let stop = tokio::signal::ctrl_c();
+    tokio::select! {
+        outcome = run(&bench, args, config.output) => outcome,
+        _ = stop => Err(Failure::broke("interrupted")),
+    }
+}
+
+async fn run(bench: &Bench<'_>, args: &BenchArgs, format: Format) -> Outcome {
+    let mut reports = Vec::new();
+    for (name, title, _) in ABOUT.iter().filter(|(name, _, _)| args.name == BenchName::All || args.name == *name) {
+        note(format!("{title}:"));
+        let report = match name {
+            BenchName::Wordcount => wordcount::run(bench).await?,
+            BenchName::Noop => noop::run(bench).await?,
+            BenchName::Idle => idle::run(bench).await?,
+            BenchName::Heartbeat => heartbeat::run(bench).await?,
+            _ => intervals::run(bench).await?,
+        };
+        if format == Format::Table {
+            bench.screen.line(report.text(bench.screen))?;
+        }
+        if let Some(path) = &args.write {
+            report.write(path)?;
+        }
+        reports.push(report);
+    }
+    if format == Format::Json {
+        bench.screen.json(&report::listing(&reports))?;
+    }
+    match reports.iter().find_map(Report::missed) {
+        Some(row) if !bench.quick => Err(Failure::failed(format!("a bar was missed: {row}"))),
+        _ => Ok(Exit::Done),
+    }
+}
