@@ -41,9 +41,11 @@ pub(super) struct Held {
     timeout: Span,
     /// The report that carried its newest state that matters (commit pending, ended); 0 for none yet.
     reported_in: u32,
+    /// Whether its output was ever complete; it then stays so in reports, also while it is being stopped.
+    complete: bool,
     granted: bool,
     /// Map attempts it could not fetch, with the report that carried each (0 for none yet).
-    fetch_failures: Vec<(AttemptId, u32)>,
+    pub(super) fetch_failures: Vec<(AttemptId, u32)>,
 }
 
 /// What the driver told of a job.
@@ -64,10 +66,27 @@ pub(super) struct IdleProcess {
 }
 
 impl Held {
+    fn new(attempt: AttemptId, stage: Stage) -> Held {
+        Held {
+            attempt,
+            stage,
+            phase: Phase::Starting,
+            progress: Progress::ZERO,
+            process: 0,
+            runs_of_process: 0,
+            timeout_at: None,
+            timeout: Span::ZERO,
+            reported_in: 0,
+            complete: false,
+            granted: false,
+            fetch_failures: Vec::new(),
+        }
+    }
+
     pub(super) fn state(&self) -> AttemptState {
         match self.stage {
-            Stage::Waiting | Stage::Running | Stage::Stopping { .. } => AttemptState::Running,
-            Stage::CommitPending => AttemptState::CommitPending,
+            Stage::CommitPending | Stage::Stopping { .. } if self.complete => AttemptState::CommitPending,
+            Stage::Waiting | Stage::Running | Stage::CommitPending | Stage::Stopping { .. } => AttemptState::Running,
             Stage::Ended(state) => state,
         }
     }
@@ -155,23 +174,17 @@ impl TaskTracker {
         if self.held(attempt).is_some() {
             return;
         }
-        if self.draining || self.free(attempt.kind) == 0 {
+        if self.draining {
+            // Given back at once, so that the master need not wait for the launch to expire.
+            self.attempts.push(Held::new(attempt, Stage::Ended(AttemptState::Killed)));
+            effects.push(TrackerEffect::Finished { attempt, state: AttemptState::Killed });
+            return;
+        }
+        if self.free(attempt.kind) == 0 {
             effects.push(TrackerEffect::NoSlot { attempt });
             return;
         }
-        self.attempts.push(Held {
-            attempt,
-            stage: Stage::Waiting,
-            phase: Phase::Starting,
-            progress: Progress::ZERO,
-            process: 0,
-            runs_of_process: 0,
-            timeout_at: None,
-            timeout: Span::ZERO,
-            reported_in: 0,
-            granted: false,
-            fetch_failures: Vec::new(),
-        });
+        self.attempts.push(Held::new(attempt, Stage::Waiting));
         if !self.jobs.iter().any(|terms| terms.job == attempt.job) {
             self.jobs.push(JobTerms { job: attempt.job, known: None });
             effects.push(TrackerEffect::FetchJob { job: attempt.job });
@@ -288,6 +301,7 @@ impl TaskTracker {
             && held.stage == Stage::Running
         {
             held.stage = Stage::CommitPending;
+            held.complete = true;
             held.reported_in = 0;
             held.alive(now);
         }
@@ -360,6 +374,9 @@ impl TaskTracker {
             return false;
         }
         self.attempts.retain(|held| !(held.is_ended() && held.reported_in != 0 && held.reported_in <= seq));
+        for held in &mut self.attempts {
+            held.fetch_failures.retain(|&(_, carried_in)| carried_in == 0 || carried_in > seq);
+        }
         true
     }
 }

@@ -3,6 +3,8 @@
 //! A worker with free slots always has a report waiting at the master, which holds the answer back until
 //! there is work ("parking"). News (an attempt ended, or waits for its commit) goes out at once and
 //! supersedes the waiting report; otherwise a report is due when the interval of the last answer is over.
+//! A worker that is at work lets a moment pass after an answer before it parks: attempts that end within it
+//! make the next report anyway, and a report that waits only to be superseded costs both sides a call.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
@@ -18,6 +20,17 @@ enum Stage {
     Stranger { asked: bool },
     /// Registered under this number.
     Known(WorkerId),
+}
+
+/// Whether a report may wait at the master until there is work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parking {
+    /// There is no slot for work.
+    No,
+    /// Nothing runs here: work is all that can come.
+    AtOnce,
+    /// Something runs here, and if it ends soon its report can wait at the master instead.
+    AfterPause,
 }
 
 /// One worker's side of the conversation.
@@ -37,6 +50,8 @@ pub(super) struct Contact {
     /// When the interval of the last answer is over.
     due_at: Time,
     interval: Span,
+    /// When the last answer came.
+    answered_at: Time,
     /// Whether the waiting report went out without news.
     plain: bool,
     /// Whether the last answer came early and empty: then parking again at once would turn into a tight loop.
@@ -57,6 +72,7 @@ impl Contact {
             not_before: Time::ZERO,
             due_at: Time::ZERO,
             interval: Span::ZERO,
+            answered_at: Time::ZERO,
             plain: true,
             hushed: false,
             pause,
@@ -138,11 +154,12 @@ impl Contact {
         }
         self.interval = interval;
         self.due_at = now + interval;
+        self.answered_at = now;
         true
     }
 
     /// What to send now, if anything.
-    pub(super) fn due(&mut self, now: Time, news: bool, may_park: bool) -> Option<TrackerEffect> {
+    pub(super) fn due(&mut self, now: Time, news: bool, parking: Parking, pause: Span) -> Option<TrackerEffect> {
         if now < self.not_before {
             return None;
         }
@@ -154,8 +171,7 @@ impl Contact {
             }
             Stage::Known(_) => {
                 let waits = self.outstanding.is_some();
-                let parks = may_park && !self.hushed;
-                if !news && (waits || !(parks || now >= self.due_at)) {
+                if !news && (waits || now < self.next_plain(parking, pause)) {
                     return None;
                 }
                 self.last_seq += 1;
@@ -167,13 +183,22 @@ impl Contact {
         }
     }
 
+    /// When a report without news is due.
+    fn next_plain(&self, parking: Parking, pause: Span) -> Time {
+        match parking {
+            Parking::AtOnce if !self.hushed => self.answered_at,
+            Parking::AfterPause if !self.hushed => self.due_at.min(self.answered_at + pause),
+            Parking::No | Parking::AtOnce | Parking::AfterPause => self.due_at,
+        }
+    }
+
     /// When something would be due without any input.
-    pub(super) fn deadline(&self) -> Option<Time> {
+    pub(super) fn deadline(&self, parking: Parking, pause: Span) -> Option<Time> {
         match self.stage {
             Stage::Stranger { asked: true } => None,
             Stage::Stranger { asked: false } => Some(self.not_before),
             Stage::Known(_) if self.outstanding.is_some() => None,
-            Stage::Known(_) => Some(self.due_at.max(self.not_before)),
+            Stage::Known(_) => Some(self.next_plain(parking, pause).max(self.not_before)),
         }
     }
 }

@@ -20,6 +20,9 @@ pub struct TrackerConfig {
     pub retry_max: Span,
     /// How long a reusable process waits for another attempt of its job.
     pub reuse_idle: Span,
+    /// How long after an answer a worker at work keeps its next report, if that has no news, before it lets it
+    /// wait at the master.
+    pub park_pause: Span,
     /// Seed of the jitter on pauses, so that workers do not return in step.
     pub seed: u64,
 }
@@ -34,6 +37,7 @@ impl Default for TrackerConfig {
             retry_first: Span::from_ms(100),
             retry_max: Span::from_secs(10),
             reuse_idle: Span::from_secs(2),
+            park_pause: Span::from_ms(5),
             seed: 0,
         }
     }

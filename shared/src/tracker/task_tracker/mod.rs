@@ -20,7 +20,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use self::attempts::{Held, IdleProcess, JobTerms};
-use self::contact::Contact;
+use self::contact::{Contact, Parking};
 use super::{AttemptReport, Report, Vitals};
 use crate::job::{TaskKind, WorkerId};
 use crate::time::Time;
@@ -38,6 +38,8 @@ pub struct TaskTracker {
     idle: Vec<IdleProcess>,
     next_process: u32,
     draining: bool,
+    /// The master should hear soon that this worker drains.
+    announce: bool,
     stopped: bool,
     jitter: ChaCha8Rng,
 }
@@ -55,6 +57,7 @@ impl TaskTracker {
             idle: Vec::new(),
             next_process: 0,
             draining: false,
+            announce: false,
             stopped: false,
             jitter,
         }
@@ -108,7 +111,10 @@ impl TaskTracker {
                 self.on_ended(now, *attempt, *ok, *process_alive, effects);
             }
             TrackerInput::ProcessGone { process } => self.idle.retain(|idle| idle.process != *process),
-            TrackerInput::Drain => self.draining = true,
+            TrackerInput::Drain => {
+                self.announce |= !self.draining;
+                self.draining = true;
+            }
             TrackerInput::Stop => {
                 self.kill_all(effects);
                 self.stopped = true;
@@ -136,15 +142,25 @@ impl TaskTracker {
             effects.push(TrackerEffect::Stopped);
             return;
         }
-        let news = self.attempts.iter().any(Held::is_news);
-        let may_park = self.accepts() && (self.free(TaskKind::Map) > 0 || self.free(TaskKind::Reduce) > 0);
-        if let Some(effect) = self.contact.due(now, news, may_park) {
+        let news = self.announce || self.attempts.iter().any(Held::is_news);
+        if let Some(effect) = self.contact.due(now, news, self.parking(), self.config.park_pause) {
             if let TrackerEffect::Report { seq } = effect {
+                self.announce = false;
                 for held in &mut self.attempts {
                     held.mark_reported(seq);
                 }
             }
             effects.push(effect);
+        }
+    }
+
+    fn parking(&self) -> Parking {
+        if !self.accepts() || (self.free(TaskKind::Map) == 0 && self.free(TaskKind::Reduce) == 0) {
+            Parking::No
+        } else if self.attempts.is_empty() {
+            Parking::AtOnce
+        } else {
+            Parking::AfterPause
         }
     }
 
@@ -160,7 +176,7 @@ impl TaskTracker {
             free_maps: self.free(TaskKind::Map),
             free_reduces: self.free(TaskKind::Reduce),
             accepts_tasks,
-            may_park: accepts_tasks && (self.free(TaskKind::Map) > 0 || self.free(TaskKind::Reduce) > 0),
+            may_park: accepts_tasks && self.parking() != Parking::No,
             attempts: self.attempts.iter().map(|held| self.report_of(held)).collect(),
             vitals,
         }
@@ -183,7 +199,7 @@ impl TaskTracker {
         }
         let attempts = self.attempts.iter().filter_map(Held::deadline);
         let idle = self.idle.iter().map(|idle| idle.until);
-        attempts.chain(idle).chain(self.contact.deadline()).min()
+        attempts.chain(idle).chain(self.contact.deadline(self.parking(), self.config.park_pause)).min()
     }
 
     /// Free slots of one kind.

@@ -20,7 +20,11 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        let mut bench = Bench { tracker: TaskTracker::new(TrackerConfig::default()), now: Time::from_ms(1_000) };
+        Bench::with(TrackerConfig { park_pause: Span::ZERO, ..TrackerConfig::default() })
+    }
+
+    fn with(config: TrackerConfig) -> Bench {
+        let mut bench = Bench { tracker: TaskTracker::new(config), now: Time::from_ms(1_000) };
         assert_eq!(bench.feed(&[TrackerInput::Tick]), [TrackerEffect::Register { incarnation: 1 }]);
         let effects = bench.feed(&[TrackerInput::Registered { worker: WorkerId(7), interval: INTERVAL }]);
         assert_eq!(effects, [TrackerEffect::Report { seq: 1 }]);
@@ -178,8 +182,48 @@ fn a_drained_worker_stops_when_its_last_end_is_acknowledged() {
     bench.feed(&[TrackerInput::Drain]);
     assert!(!bench.report().accepts_tasks);
     bench.end(true, false);
+    assert_eq!(bench.answer(4, 2, &[]), [TrackerEffect::Stopped]);
+}
+
+#[test]
+fn a_draining_worker_says_so_at_once_and_gives_late_launches_back() {
+    let mut bench = Bench::running(1);
+    assert_eq!(bench.feed(&[TrackerInput::Drain]), [TrackerEffect::Report { seq: 3 }]);
+    assert_eq!(bench.feed(&[TrackerInput::Drain]), []);
     let effects = bench.answer(3, 2, &[Directive::Launch(map(5))]);
-    assert_eq!(effects.last(), Some(&TrackerEffect::Stopped));
+    let given_back = TrackerEffect::Finished { attempt: map(5), state: AttemptState::Killed };
+    assert_eq!(effects, [given_back, TrackerEffect::Report { seq: 4 }]);
+    assert_eq!(bench.tracker.free(TaskKind::Map), 1);
+}
+
+#[test]
+fn a_worker_at_work_waits_a_moment_before_it_parks() {
+    let mut bench = Bench::with(TrackerConfig { park_pause: Span::from_ms(5), ..TrackerConfig::default() });
+    assert_eq!(bench.answer(1, 1, &[Directive::Launch(map(0))]), [TrackerEffect::FetchJob { job: JobId(1) }]);
+    assert_eq!(bench.tracker.next_deadline(), Some(bench.now + Span::from_ms(5)));
+    bench.now += Span::from_ms(5);
+    assert_eq!(bench.feed(&[TrackerInput::Tick]), [TrackerEffect::Report { seq: 2 }]);
+    // With nothing to do it parks at once.
+    bench.feed(&[TrackerInput::JobUnavailable { job: JobId(1) }]);
+    assert_eq!(bench.answer(3, 2, &[]), [TrackerEffect::Report { seq: 4 }]);
+}
+
+#[test]
+fn complete_output_stays_complete_in_reports_while_the_attempt_is_stopped() {
+    let mut bench = Bench::running(1);
+    bench.feed(&[TrackerInput::CommitPending { attempt: map(0) }]);
+    bench.answer(3, 2, &[Directive::Kill(map(0))]);
+    assert_eq!(bench.report().attempts[0].state, AttemptState::CommitPending);
+}
+
+#[test]
+fn acknowledged_fetch_failures_are_forgotten() {
+    let mut bench = Bench::running(1);
+    for seq in 3..10 {
+        bench.feed(&[TrackerInput::FetchFailure { attempt: map(0), map: map(9) }]);
+        bench.answer(seq * 2 - 3, seq - 1, &[]);
+    }
+    assert!(bench.tracker.attempts[0].fetch_failures.len() <= 1);
 }
 
 #[test]
@@ -243,6 +287,10 @@ fn any_input() -> impl Strategy<Value = TrackerInput> {
             seq, response_id, interval: Span::from_ms(300), directives
         }),
         2 => (0u32..40).prop_map(|seq| TrackerInput::HeartbeatFailed { seq }),
+        1 => (any_attempt(), 0u16..=10_000).prop_map(|(attempt, parts)| TrackerInput::Progress {
+            attempt, phase: Phase::Map, progress: Progress::from_parts(parts)
+        }),
+        1 => Just(TrackerInput::Drain),
         1 => (0u32..40).prop_map(|seq| TrackerInput::Unknown { seq }),
         2 => Just(TrackerInput::Registered { worker: WorkerId(1), interval: Span::from_ms(300) }),
         1 => Just(TrackerInput::RegisterFailed),
@@ -258,6 +306,135 @@ fn any_input() -> impl Strategy<Value = TrackerInput> {
         1 => (0u32..9).prop_map(|process| TrackerInput::ProcessGone { process }),
         2 => Just(TrackerInput::Tick),
     ]
+}
+
+/// A master that keeps the contract, the processes of one worker, and a network that loses what it likes.
+struct Model {
+    tracker: TaskTracker,
+    now: Time,
+    last_id: u32,
+    /// Directives not confirmed yet; they are in every answer.
+    orders: Vec<Directive>,
+    /// Reports on their way, oldest first.
+    reports: Vec<(u32, Report)>,
+    running: Vec<(AttemptId, u32)>,
+    started: Vec<AttemptId>,
+    /// How attempts really ended, and what the master heard.
+    ended: Vec<(AttemptId, AttemptState)>,
+    heard: Vec<(AttemptId, AttemptState)>,
+    launched: u32,
+}
+
+impl Model {
+    fn new() -> Model {
+        let mut model = Model {
+            tracker: TaskTracker::new(TrackerConfig::default()),
+            now: Time::from_ms(1),
+            last_id: 0,
+            orders: Vec::new(),
+            reports: Vec::new(),
+            running: Vec::new(),
+            started: Vec::new(),
+            ended: Vec::new(),
+            heard: Vec::new(),
+            launched: 0,
+        };
+        model.feed(TrackerInput::Tick);
+        model.feed(TrackerInput::Registered { worker: WorkerId(7), interval: INTERVAL });
+        model
+    }
+
+    fn feed(&mut self, input: TrackerInput) {
+        let mut effects = Vec::new();
+        self.tracker.apply(self.now, &[input], &mut effects);
+        self.tracker.check_invariants().unwrap();
+        let mut next = Vec::new();
+        for effect in effects {
+            match effect {
+                TrackerEffect::Report { seq } => self.reports.push((seq, self.tracker.report(Vitals::default(), true))),
+                TrackerEffect::FetchJob { job } => {
+                    next.push(TrackerInput::JobKnown { job, task_timeout: Span::ZERO, reuse_tasks: 2 });
+                }
+                TrackerEffect::Start { attempt, process, .. } => {
+                    assert!(!self.started.contains(&attempt), "{attempt:?} was started twice");
+                    assert!(self.running.iter().all(|&(_, other)| other != process), "process {process} is at work");
+                    self.started.push(attempt);
+                    self.running.push((attempt, process));
+                }
+                TrackerEffect::Terminate { attempt, .. } => {
+                    next.push(TrackerInput::Ended { attempt, ok: false, process_alive: false });
+                }
+                TrackerEffect::Finished { attempt, state } => {
+                    self.running.retain(|&(other, _)| other != attempt);
+                    self.ended.push((attempt, state));
+                }
+                _ => {}
+            }
+        }
+        for input in next {
+            self.feed(input);
+        }
+    }
+
+    /// The master takes a report; its answer arrives unless it is lost.
+    fn deliver(&mut self, answer_arrives: bool) {
+        let (seq, report) = self.reports.remove(0);
+        if report.response_id + 1 == self.last_id {
+            // A repeat: the same answer again.
+        } else {
+            assert_eq!(report.response_id, self.last_id, "the worker named an answer that was never given");
+            self.last_id += 1;
+        }
+        for status in &report.attempts {
+            self.orders.retain(|order| *order != Directive::Launch(status.attempt));
+            if status.state.is_final() && !self.heard.contains(&(status.attempt, status.state)) {
+                self.heard.push((status.attempt, status.state));
+            }
+        }
+        let input = if answer_arrives {
+            let (response_id, directives) = (self.last_id, self.orders.clone());
+            TrackerInput::Answer { seq, response_id, interval: INTERVAL, directives }
+        } else {
+            TrackerInput::HeartbeatFailed { seq }
+        };
+        self.feed(input);
+    }
+
+    fn step(&mut self, choice: u32) {
+        match choice % 8 {
+            0 | 1 if self.launched < 30 && self.tracker.free(TaskKind::Map) > 0 => {
+                self.orders.push(Directive::Launch(map(self.launched)));
+                self.launched += 1;
+            }
+            2 | 3 if !self.running.is_empty() => {
+                let (attempt, _) = self.running[choice as usize / 8 % self.running.len()];
+                let ok = choice / 8 % 3 > 0;
+                self.feed(TrackerInput::Ended { attempt, ok, process_alive: ok });
+            }
+            4 if !self.running.is_empty() => {
+                let (attempt, _) = self.running[choice as usize / 8 % self.running.len()];
+                self.orders.push(Directive::Kill(attempt));
+            }
+            5 if !self.reports.is_empty() => {
+                // The report itself is lost.
+                let (seq, _) = self.reports.remove(0);
+                self.feed(TrackerInput::HeartbeatFailed { seq });
+            }
+            5 | 6 if !self.reports.is_empty() => self.deliver(choice / 8 % 2 == 0),
+            _ => self.pass_time(),
+        }
+    }
+
+    /// A report that waits too long is answered; otherwise the next deadline comes.
+    fn pass_time(&mut self) {
+        if self.reports.is_empty() {
+            self.now = self.tracker.next_deadline().unwrap_or(self.now).max(self.now + Span::from_ms(1));
+            self.feed(TrackerInput::Tick);
+        } else {
+            self.now += Span::from_ms(10);
+            self.deliver(true);
+        }
+    }
 }
 
 proptest! {
@@ -279,5 +456,24 @@ proptest! {
                 prop_assert!(deadline > now, "a deadline at {deadline:?} was left over at {now:?}");
             }
         }
+    }
+
+    /// Whatever is lost on the way, each attempt is started once and the master learns how each one ended.
+    #[test]
+    fn every_end_reaches_a_master_that_keeps_the_contract(choices in prop::collection::vec(any::<u32>(), 1..200)) {
+        let mut model = Model::new();
+        for choice in choices {
+            model.step(choice);
+        }
+        for _ in 0..200 {
+            model.pass_time();
+        }
+        model.ended.sort_unstable();
+        model.heard.sort_unstable();
+        prop_assert_eq!(&model.ended, &model.heard);
+        let running = model.running.len();
+        prop_assert_eq!(model.tracker.attempts.len(), running, "acknowledged attempts are still held");
+        let launches = model.orders.iter().any(|order| matches!(order, Directive::Launch(_)));
+        prop_assert!(!launches || model.tracker.free(TaskKind::Map) == 0, "a launch was lost");
     }
 }
