@@ -1,6 +1,6 @@
 //! Measures word count in one process: the whole data path, without a cluster.
 //!
-//! `local_wordcount TEXT OUTPUT [split MiB] [reduces] [fold|combiner|plain] [key=value]…` prints wall and CPU seconds,
+//! `local_wordcount TEXT OUTPUT [split MiB] [reduces] [fold|combiner|plain|lines] [key=value]…` prints wall and CPU seconds,
 //! peak memory and the counters to standard error.
 
 use std::process::ExitCode;
@@ -21,10 +21,19 @@ fn sum(key: &[u8], values: &mut Values<'_>, out: &mut ReduceOutput) -> Result {
     out.emit_long(key, sum)
 }
 
+/// The input's lines, sorted: everything travels.
+fn lines(line: &[u8], values: &mut Values<'_>, out: &mut ReduceOutput) -> Result {
+    while values.next()?.is_some() {
+        out.emit_key(line)?;
+    }
+    Ok(())
+}
+
 fn application(way: &str) -> Application {
     match way {
         "combiner" => Application::lines(count).combiner(|| sum).reduce(sum),
         "plain" => Application::lines(count).reduce(sum),
+        "lines" => Application::lines(|line, out| out.emit_key(line)).reduce(lines),
         _ => Application::lines(count).fold(Fold::Sum),
     }
 }
@@ -32,7 +41,7 @@ fn application(way: &str) -> Application {
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [input, output, rest @ ..] = &args[..] else {
-        eprintln!("usage: local_wordcount TEXT OUTPUT [split MiB] [reduces] [fold|combiner|plain] [key=value]…");
+        eprintln!("usage: local_wordcount TEXT OUTPUT [split MiB] [reduces] [fold|combiner|plain|lines] [key=value]…");
         return ExitCode::from(2);
     };
     let number = |at: usize, default: u64| rest.get(at).and_then(|text| text.parse().ok()).unwrap_or(default);

@@ -1,4 +1,5 @@
-//! The task library: what built-in applications and users' own Rust programs are written against.
+//! The task library: what built-in applications and users' own Rust programs are written against, and the whole way
+//! of data through an attempt.
 //!
 //! ```no_run
 //! use howdah_task::{Application, Fold, MapOutput, Result, text};
@@ -14,6 +15,35 @@
 //!     howdah_task::main(Application::lines(map).fold(Fold::Sum))
 //! }
 //! ```
+//!
+//! A program is an [`Application`]: a [`Mapper`], and if it wants a [`Reducer`], a combiner, a [`Partitioner`].
+//! Functions will do; types with state implement the traits. Keys and values are bytes; [`text`] has words, longs and
+//! keys that sort as numbers do. [`local::LocalJob`] runs a whole job in one process, for tests.
+//!
+//! # Order
+//!
+//! Keys reach a reducer in the order of their bytes, the values of a key in the order of theirs. So a job's part files
+//! do not depend on split sizes, buffer sizes, the number of workers, or on failures, as long as its functions depend
+//! on nothing but their arguments. (`Deviation:` Hadoop leaves the order of values open.)
+//!
+//! # Memory
+//!
+//! | what | most it holds | property |
+//! |---|---|---|
+//! | a map's collector | 100 MiB, or one record if that is larger | `io.sort.mb` |
+//! | a map's input | 256 KiB, or twice the longest line | |
+//! | segments in a reduce's memory | 140 MiB | `howdah.shuffle.memory.mb` |
+//! | a merge, for each of its segments | 192 KiB: a block, twice if compressed, and a read buffer | `io.sort.factor` (10) |
+//! | segments in memory at once | 256, so their readers hold at most 32 MiB | |
+//! | a run or part file being written | 512 KiB | |
+//!
+//! Blocks grow to the largest record (1 GiB is the most). What the program keeps comes on top.
+//!
+//! # Faults on purpose
+//!
+//! `howdah.fault.attempt.fraction` (0 to 1) makes that share of attempts die by exit code, SIGKILL, panic or error, in
+//! the middle of their work or while their output is completed; which ones follows from `howdah.fault.seed` and the
+//! attempt's id. Attempts numbered 3 and up are spared, so no task fails more than three times by this.
 
 mod api;
 mod collect;

@@ -40,6 +40,7 @@ pub(crate) fn run(
     context.log(&format!("merging {} segments, {} of them on disk", readers.len(), runs.len()));
     context.enter(Phase::Reduce, 2.0 / 3.0)?;
     reduce(application, context, faults, Merge::new(readers))?;
+    context.tally().file_bytes_read.add(runs.iter().map(|run| run.bytes).sum());
     runs.iter().for_each(crate::segment::Run::remove);
     Ok(())
 }
