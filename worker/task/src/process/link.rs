@@ -80,6 +80,16 @@ impl Link {
         memchr::memchr(b'\n', &self.inbox.borrow()).is_some()
     }
 
+    /// Reads what has come, for later. A worker that speaks to an attempt at work must not wait for its end.
+    pub(crate) fn soak(&self) -> Result<(), TaskError> {
+        while self.wait(None, Instant::now())?.0 {
+            if !self.read_some()? {
+                return Err(TaskError::Umbilical("the worker closed the connection".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
     fn read_some(&self) -> Result<bool, TaskError> {
         let mut inbox = self.inbox.borrow_mut();
         if inbox.len() > MAX_LINE_BYTES {

@@ -44,6 +44,7 @@ impl Reporter {
             return Ok(());
         }
         self.log.flush_old();
+        self.link.soak()?;
         let counters = (now - self.last_counters >= COUNTERS_BEAT).then(counters);
         self.send(fraction, now, counters)
     }

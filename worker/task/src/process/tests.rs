@@ -13,6 +13,7 @@ use std::time::Duration;
 use howdah_shared::job::counters::{Counters, FRAMEWORK};
 use howdah_shared::job::{App, InputFormat, OutputFormat, Phase, Split, TaskKind};
 
+use super::link::{Incoming, Link};
 use super::serve;
 use crate::api::error::TaskError;
 use crate::local::attempt::run_attempt;
@@ -252,6 +253,28 @@ fn a_process_ends_when_its_worker_is_gone() {
     process.say(&ToTask::Run(Box::new(spec(dir.path(), TaskKind::Reduce, "attempt_r_0", 1))));
     assert!(matches!(process.hear_all(), FromTask::Status { phase: Phase::Shuffle, .. }));
     assert_eq!(format!("{:?}", process.join()), format!("{:?}", ExitCode::from(1)));
+}
+
+#[test]
+fn an_attempt_at_work_listens_and_ends_when_its_worker_does() {
+    let (ours, theirs) = UnixStream::pair().expect("socket pair");
+    let link = Link::new(theirs);
+    assert!(link.soak().is_ok() && !link.has_line());
+    // Far more than a socket holds: unread, it would block the worker.
+    let sender = std::thread::spawn(move || {
+        let line = serde_json::to_string(&ToTask::MapEvents { events: Vec::new() }).expect("encode") + "\n";
+        (0..100_000).try_for_each(|_| (&ours).write_all(line.as_bytes())).expect("send");
+    });
+    let error = loop {
+        if let Err(error) = link.soak() {
+            break error.to_string();
+        }
+        std::thread::yield_now();
+    };
+    assert!(error.contains("closed"), "{error}");
+    sender.join().expect("sent all");
+    let next = link.receive(Some(std::time::Instant::now())).expect("kept");
+    assert!(matches!(next, Incoming::Message(ToTask::MapEvents { .. })));
 }
 
 #[test]
