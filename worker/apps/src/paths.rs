@@ -18,7 +18,7 @@ pub(crate) fn files<S: AsRef<str>>(inputs: &[S]) -> Result<Vec<PathBuf>, (PathBu
             add(path, &mut files)?;
             continue;
         }
-        let missing = || (path.to_owned(), io::ErrorKind::NotFound.into());
+        let missing = || (path.to_owned(), io::Error::new(io::ErrorKind::NotFound, "no such file, directory or match"));
         let matches = glob::glob(input.as_ref()).map_err(|_| missing())?;
         let mut n_found = 0;
         for found in matches {
