@@ -29,7 +29,7 @@ const EXAMPLES: &str = "\
 Start here:
   howdah demo                                     everything once, on this machine, checked
   howdah up --dir c && export HOWDAH_DIR=c        a cluster that stays up
-  howdah submit wordcount --input /usr/share/doc --output out --wait
+  howdah submit wordcount --input notes --output counts --wait
   howdah job list
   howdah down --dir c
 

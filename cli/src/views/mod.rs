@@ -54,3 +54,6 @@ pub(crate) fn counter_map(counters: Option<&Counters>) -> CounterMap {
     }
     map
 }
+
+#[cfg(test)]
+mod tests;

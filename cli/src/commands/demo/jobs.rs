@@ -51,29 +51,38 @@ pub(crate) async fn run(
     dir: &Path,
 ) -> Outcome<Vec<Finished>> {
     let group = bars();
-    let client = cluster.client().await?;
-    let words = one(screen, client.clone(), Kind::WordCount, inputs, dir, &group);
-    let sudoku = one(screen, client, Kind::Sudoku, inputs, dir, &group);
+    let mut client = cluster.client().await?;
+    // In this order, so that every run looks the same.
+    let words = submit(&mut client, Kind::WordCount, inputs, dir).await?;
+    let sudoku = submit(&mut client, Kind::Sudoku, inputs, dir).await?;
+    let words = follow(screen, client.clone(), words, &group);
+    let sudoku = follow(screen, client, sudoku, &group);
     let (words, sudoku) = tokio::join!(words, sudoku);
     // Where the bars were, the table follows.
     let _ = group.clear();
     Ok(vec![words?, sudoku?])
 }
 
-async fn one(
-    screen: &Screen,
-    mut client: Client,
+/// A job that was accepted.
+struct Submitted {
     kind: Kind,
-    inputs: &Inputs,
-    dir: &Path,
-    group: &MultiProgress,
-) -> Outcome<Finished> {
+    job: String,
+    has_reduces: bool,
+    output: PathBuf,
+}
+
+async fn submit(client: &mut Client, kind: Kind, inputs: &Inputs, dir: &Path) -> Outcome<Submitted> {
     let output = dir.join("output").join(kind.app());
     let plans = howdah_apps::plan(kind.app(), &request(kind, inputs, &output));
     let mut plans = plans.map_err(|error| Failure::broke(error.to_string()))?;
     let plan = plans.pop().ok_or_else(|| Failure::broke("the application has no job"))?;
-    let job = submit_plan(&mut client, &plan, &SubmitAs::default()).await?;
-    let mut progress = JobProgress::in_group(screen, group, kind.app(), plan.n_reduces > 0);
+    let job = submit_plan(client, &plan, &SubmitAs::default()).await?;
+    Ok(Submitted { kind, job, has_reduces: plan.n_reduces > 0, output })
+}
+
+async fn follow(screen: &Screen, mut client: Client, submitted: Submitted, group: &MultiProgress) -> Outcome<Finished> {
+    let Submitted { kind, job, has_reduces, output } = submitted;
+    let mut progress = JobProgress::in_group(screen, group, kind.app(), has_reduces);
     let status = client.watch(&job, |status| progress.show(screen, status)).await;
     progress.finish();
     let status = status?;

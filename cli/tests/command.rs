@@ -1,0 +1,263 @@
+//! The command as scripts see it: what it prints, where, and with which exit code. No cluster is started here.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// `howdah` without the caller's settings, in a directory of its own.
+fn howdah(dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_howdah"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("HOWDAH_") || name == "NO_COLOR" {
+            command.env_remove(name);
+        }
+    }
+    command.current_dir(dir);
+    command
+}
+
+struct Said {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+fn run(dir: &Path, args: &[&str], variables: &[(&str, &str)]) -> Said {
+    let output = howdah(dir).args(args).envs(variables.iter().copied()).output().expect("runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    Said { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+fn here() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a directory")
+}
+
+#[test]
+fn help_of_every_command_is_what_was_agreed() {
+    let dir = here();
+    let commands: &[&[&str]] = &[
+        &[],
+        &["demo"],
+        &["up"],
+        &["down"],
+        &["submit"],
+        &["job"],
+        &["job", "list"],
+        &["job", "logs"],
+        &["job", "wait"],
+        &["worker"],
+        &["master"],
+        &["cluster"],
+        &["validate"],
+        &["trace", "record"],
+        &["generate", "sudoku"],
+        &["generate", "text"],
+        &["bench"],
+        &["config", "show"],
+    ];
+    for command in commands {
+        let mut args = command.to_vec();
+        args.push("--help");
+        let said = run(dir.path(), &args, &[]);
+        assert_eq!(said.code, Some(0), "{args:?}: {}", said.stderr);
+        let name = if command.is_empty() { "main".to_owned() } else { command.join("-") };
+        // What the applications say of themselves is theirs.
+        let text = match (said.stdout.find("Applications,"), said.stdout.find("Examples:")) {
+            (Some(from), Some(to)) if from < to => format!("{}{}", &said.stdout[..from], &said.stdout[to..]),
+            _ => said.stdout,
+        };
+        insta::assert_snapshot!(format!("help-{name}"), text);
+    }
+}
+
+#[test]
+fn wrong_usage_ends_with_2_and_says_so_on_standard_error_only() {
+    let dir = here();
+    let cases: &[&[&str]] = &[
+        &[],
+        &["nonsense"],
+        &["up"],
+        &["job", "status"],
+        &["submit", "wordcount", "--frobnicate"],
+        &["submit", "wordcuont", "--input", "x", "--output", "y"],
+        &["submit", "wordcount"],
+        &["submit", "wordcount", "--input", "x", "--output", "a", "--output", "b"],
+        &["submit", "./no-such-program", "--input", "x", "--output", "y"],
+        &["job", "set-priority", "1", "URGENT"],
+        &["validate", "--dir", "no-such-directory"],
+        &["trace", "record", "--dir", "no-such-directory"],
+        &["config", "show", "--config", "no-such-file"],
+        &["generate", "sudoku", "--clues", "3"],
+        &["generate", "text", "--bytes", "many"],
+        &["cluster"],
+        &["cluster", "--dir", "no-such-directory"],
+        &["cluster", "--master", "no port"],
+        &["demo", "--workers", "0"],
+        &["demo", "--input", "no-such-file"],
+    ];
+    for args in cases {
+        let said = run(dir.path(), args, &[]);
+        assert_eq!(said.code, Some(2), "{args:?}\n{}{}", said.stdout, said.stderr);
+        assert!(!said.stderr.is_empty(), "{args:?} said nothing");
+        let leftovers: Vec<_> = std::fs::read_dir(dir.path()).expect("listed").collect();
+        assert!(leftovers.is_empty(), "{args:?} left {leftovers:?}");
+    }
+}
+
+#[test]
+fn errors_are_one_line_and_advice_follows_on_help_lines() {
+    let dir = here();
+    let said = run(dir.path(), &["cluster"], &[]);
+    let lines: Vec<&str> = said.stderr.lines().collect();
+    assert!(lines[0].starts_with("error: which cluster?"), "{}", said.stderr);
+    assert!(lines.len() > 1 && lines[1..].iter().all(|line| line.starts_with("help: ")), "{}", said.stderr);
+    let said = run(dir.path(), &["submit", "wordcuont"], &[]);
+    assert!(said.stderr.contains("help: did you mean `wordcount`?"), "{}", said.stderr);
+}
+
+#[test]
+fn a_master_that_is_not_there_ends_with_3() {
+    let dir = here();
+    // Nobody listens on the discard port of the loopback.
+    let said = run(dir.path(), &["job", "list", "--master", "127.0.0.1:9"], &[]);
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    assert!(said.stderr.starts_with("error: no master answers at 127.0.0.1:9: "), "{}", said.stderr);
+    let said = run(dir.path(), &["job", "list"], &[("HOWDAH_MASTER", "127.0.0.1:9")]);
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+}
+
+#[test]
+fn settings_say_where_they_come_from() {
+    let dir = here();
+    std::fs::write(
+        dir.path().join("h.toml"),
+        "[worker]\nmap_slots = 7\nreduce_slots = 3\n\n[master.cluster]\nexpiry_ms = 5000\n[client]\nmaster = \"m:1\"\n",
+    )
+    .expect("written");
+    let variables = [("HOWDAH_WORKER_MAP_SLOTS", "9"), ("HOWDAH_CONFIG", "h.toml")];
+    let said = run(dir.path(), &["config", "show", "--output", "json"], &variables);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let shown: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    assert_eq!(shown["schema"], "howdah/config/v1");
+    let setting = |section: &str, key: &str| shown["sections"][section][key].clone();
+    let is = |section, key, value: Value, source, from: Value| {
+        let found = setting(section, key);
+        assert_eq!((&found["value"], &found["source"], &found["from"]), (&value, &Value::from(source), &from), "{key}");
+    };
+    is("worker", "map_slots", 9.into(), "variable", "HOWDAH_WORKER_MAP_SLOTS".into());
+    is("worker", "reduce_slots", 3.into(), "file", "h.toml:3".into());
+    is("master", "cluster.expiry_ms", 5000.into(), "file", "h.toml:6".into());
+    is("client", "master", "m:1".into(), "file", "h.toml:8".into());
+    is("client", "output", "json".into(), "flag", "--output".into());
+    is("master", "scheduler", "fifo".into(), "default", Value::Null);
+}
+
+#[test]
+fn a_flag_beats_a_variable_beats_the_file() {
+    let dir = here();
+    std::fs::write(dir.path().join("h.toml"), "[client]\nmaster = \"127.0.0.1:7\"\n").expect("written");
+    let reached = |args: &[&str], variables: &[(&str, &str)]| {
+        let said = run(dir.path(), &[&["cluster", "--config", "h.toml"], args].concat(), variables).stderr;
+        said.split("answers at ").nth(1).and_then(|rest| rest.split(": ").next()).unwrap_or_default().to_owned()
+    };
+    assert_eq!(reached(&[], &[]), "127.0.0.1:7");
+    assert_eq!(reached(&[], &[("HOWDAH_MASTER", "127.0.0.1:8")]), "127.0.0.1:8");
+    assert_eq!(reached(&["--master", "127.0.0.1:9"], &[("HOWDAH_MASTER", "127.0.0.1:8")]), "127.0.0.1:9");
+}
+
+#[test]
+fn a_fault_in_the_file_names_file_line_key_and_expectation() {
+    let dir = here();
+    let complain = |text: &str| {
+        std::fs::write(dir.path().join("h.toml"), text).expect("written");
+        let said = run(dir.path(), &["config", "show", "--config", "h.toml"], &[]);
+        assert_eq!(said.code, Some(2), "{}", said.stdout);
+        said.stderr
+    };
+    insta::assert_snapshot!("fault-unknown-key", complain("[worker]\n\nmap_slot = 4\n"));
+    insta::assert_snapshot!("fault-kind", complain("[worker]\nmap_slots = \"four\"\n"));
+    insta::assert_snapshot!("fault-section", complain("[slave]\n"));
+    insta::assert_snapshot!("fault-syntax", complain("[worker\n"));
+    insta::assert_snapshot!("fault-choice", complain("[master.cluster.heartbeat]\nrule = \"often\"\n"));
+}
+
+#[test]
+fn a_daemon_with_wrong_settings_ends_with_2() {
+    let dir = here();
+    let said = run(dir.path(), &["master", "--dir", "m"], &[("HOWDAH_MASTER_LISTEN", "everywhere")]);
+    assert_eq!(said.code, Some(2), "{}", said.stderr);
+    assert!(said.stderr.starts_with("error: variable HOWDAH_MASTER_LISTEN=\"everywhere\": "), "{}", said.stderr);
+}
+
+#[test]
+fn down_without_a_cluster_says_so_and_is_fine() {
+    let dir = here();
+    let said = run(dir.path(), &["down", "--dir", "nothing"], &[]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert_eq!(said.stdout, "nothing to stop: no cluster runs in `nothing`\n");
+}
+
+#[test]
+fn down_never_signals_a_process_that_only_has_the_number() {
+    let dir = here();
+    let own = std::process::id();
+    let access = format!(
+        r#"{{"master":"127.0.0.1:9","pids":[{own}],"processes":[{{"name":"master","pid":{own},"start_ticks":1}}]}}"#
+    );
+    std::fs::write(dir.path().join("access.json"), access).expect("written");
+    let said = run(dir.path(), &["down", "--dir", "."], &[]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert_eq!(said.stdout, "nothing to stop: the processes of `.` had ended already\n");
+    assert!(!dir.path().join("access.json").exists());
+}
+
+#[test]
+fn generated_inputs_are_the_same_for_the_same_seed() {
+    let dir = here();
+    let puzzles = |seed: &str| run(dir.path(), &["generate", "sudoku", "--puzzles", "5", "--seed", seed], &[]).stdout;
+    assert_eq!(puzzles("7"), puzzles("7"));
+    assert_ne!(puzzles("7"), puzzles("8"));
+    assert!(puzzles("7").lines().all(|line| line.len() == 81) && puzzles("7").lines().count() == 5);
+    let said = run(dir.path(), &["generate", "text", "--bytes", "64KiB", "--distinct", "100", "-o", "t"], &[]);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), ""), "{}", said.stderr);
+    assert!(std::fs::metadata(dir.path().join("t")).expect("written").len() >= 65_536);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let dir = here();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_howdah"))
+        .args(["generate", "text", "--bytes", "64MiB", "--distinct", "1000"])
+        .current_dir(dir.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("ends");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn completions_and_manual_pages_are_written() {
+    let dir = here();
+    for shell in ["bash", "zsh", "fish"] {
+        let said = run(dir.path(), &["completions", shell], &[]);
+        assert!(said.code == Some(0) && said.stdout.contains("howdah"), "{shell}: {}", said.stderr);
+    }
+    let said = run(dir.path(), &["man", "pages"], &[]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(dir.path().join("pages/howdah.1").exists() && dir.path().join("pages/howdah-submit.1").exists());
+    assert!(run(dir.path(), &["man"], &[]).stdout.contains("howdah"));
+}
+
+#[test]
+fn colours_are_for_terminals_unless_asked_for() {
+    let dir = here();
+    let plain = run(dir.path(), &["config", "show", "--client"], &[]);
+    assert!(!plain.stdout.contains('\x1b'));
+    let coloured = run(dir.path(), &["config", "show", "--client", "--color", "always"], &[]);
+    assert!(coloured.stdout.contains("\x1b["));
+}
