@@ -1,0 +1,47 @@
+//! Real clusters for tests: daemons as processes of the `howdah` executable under test, in a folder of their own.
+//!
+//! Whatever a test starts carries a mark in its environment, and so does everything that starts from there. When
+//! a [`Cluster`] goes out of scope, a panic included, every process with its mark is killed and waited for.
+//! Clusters run one at a time: two cores do not carry two of them at honest speed.
+
+mod cluster;
+mod command;
+mod processes;
+pub(crate) mod reference;
+pub(crate) mod text;
+
+pub(crate) use cluster::{Cluster, Setup};
+pub(crate) use command::{Finished, howdah};
+pub(crate) use processes::Mark;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Long enough for a slow machine; reached only when something hangs.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// MiB of the large inputs: `HOWDAH_TEST_MIB`, else 1024 in release builds and 48 in debug builds.
+pub(crate) fn large_mib() -> u64 {
+    match std::env::var("HOWDAH_TEST_MIB") {
+        Ok(text) => text.parse().expect("HOWDAH_TEST_MIB is a number of MiB"),
+        Err(_) if cfg!(debug_assertions) => 48,
+        Err(_) => 1024,
+    }
+}
+
+/// A folder for the large files, below cargo's own.
+pub(crate) fn scratch() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+}
+
+/// Waits until `done` returns something; panics with `what` when it does not within [`PATIENCE`].
+pub(crate) fn wait_for<T>(what: &str, mut done: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = done() {
+            return found;
+        }
+        assert!(started.elapsed() < PATIENCE, "waited {} s in vain for {what}", PATIENCE.as_secs());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,320 @@
+//! One master and its workers as child processes of the test.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::command::{Finished, howdah};
+use super::processes::Mark;
+use super::wait_for;
+
+/// One cluster at a time in this executable.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Jobs over the large inputs are given this long.
+const LONG: Duration = Duration::from_secs(540);
+
+/// What to start.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    pub(crate) workers: usize,
+    pub(crate) map_slots: u32,
+    pub(crate) reduce_slots: u32,
+    /// TOML of the master's configuration file.
+    pub(crate) master_config: String,
+    /// TOML of each worker's configuration file.
+    pub(crate) worker_config: String,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup { workers: 2, map_slots: 2, reduce_slots: 1, master_config: String::new(), worker_config: String::new() }
+    }
+}
+
+impl Setup {
+    /// The default, with a master that notices a silent worker within the test.
+    pub(crate) fn expiring() -> Setup {
+        Setup { master_config: "[master.cluster]\nexpiry_ms = 3000\n".to_owned(), ..Setup::default() }
+    }
+}
+
+/// A running cluster. Dropping it kills whatever is left of it.
+pub(crate) struct Cluster {
+    pub(crate) mark: Mark,
+    pub(crate) address: String,
+    setup: Setup,
+    master: Child,
+    workers: Vec<Option<Child>>,
+    folder: TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Cluster {
+    /// Starts the daemons and waits until all workers are registered.
+    pub(crate) fn start(setup: Setup) -> Cluster {
+        // A test that panicked has cleaned up after itself.
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = tempfile::Builder::new().prefix("howdah-test-").tempdir().expect("make a folder");
+        let mark = Mark::new();
+        std::fs::write(folder.path().join("master.toml"), &setup.master_config).expect("write the configuration");
+        std::fs::write(folder.path().join("worker.toml"), &setup.worker_config).expect("write the configuration");
+        let master = howdah(&mark)
+            .arg("master")
+            .args(["--listen", "127.0.0.1:0", "--config"])
+            .arg(folder.path().join("master.toml"))
+            .arg("--dir")
+            .arg(folder.path().join("master"))
+            .stdout(Stdio::null())
+            .stderr(std::fs::File::create(folder.path().join("master.err")).expect("create a file"))
+            .spawn()
+            .expect("start the master");
+        let mut cluster =
+            Cluster { mark, address: String::new(), setup, master, workers: Vec::new(), folder, _turn: turn };
+        cluster.address = wait_for("the master's access file", || cluster.read_address());
+        for _ in 0..cluster.setup.workers {
+            cluster.add_worker();
+        }
+        let wanted = cluster.setup.workers;
+        wait_for("all workers to register", || (cluster.live_workers() == wanted).then_some(()));
+        cluster
+    }
+
+    fn read_address(&mut self) -> Option<String> {
+        if let Some(status) = self.master.try_wait().expect("look at the master") {
+            let said = std::fs::read_to_string(self.folder.path().join("master.err")).unwrap_or_default();
+            panic!("the master ended with {status}:\n{said}");
+        }
+        let text = std::fs::read_to_string(self.path("master").join("access.json")).ok()?;
+        let access: Value = serde_json::from_str(&text).ok()?;
+        access["master"].as_str().map(str::to_owned)
+    }
+
+    /// A path in the cluster's own folder.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Starts one more worker, `worker-1` being the first, and returns its index.
+    pub(crate) fn add_worker(&mut self) -> usize {
+        let index = self.workers.len();
+        let child = self.spawn_worker(index);
+        self.workers.push(Some(child));
+        index
+    }
+
+    /// Starts worker `index` again under its name and in its folder.
+    pub(crate) fn restart_worker(&mut self, index: usize) {
+        assert!(self.workers[index].is_none(), "worker {index} still runs");
+        self.workers[index] = Some(self.spawn_worker(index));
+    }
+
+    fn spawn_worker(&self, index: usize) -> Child {
+        let name = worker_name(index);
+        howdah(&self.mark)
+            .args(["worker", "--master", &self.address, "--name", &name, "--config"])
+            .arg(self.path("worker.toml"))
+            .arg("--dir")
+            .arg(self.path(&name))
+            .args(["--map-slots", &self.setup.map_slots.to_string()])
+            .args(["--reduce-slots", &self.setup.reduce_slots.to_string()])
+            .stdout(Stdio::null())
+            .stderr(std::fs::File::create(self.path(&format!("{name}.err"))).expect("create a file"))
+            .spawn()
+            .expect("start a worker")
+    }
+
+    /// Sends a signal to worker `index` alone.
+    pub(crate) fn signal_worker(&self, index: usize, signal: Signal) {
+        let child = self.workers[index].as_ref().expect("the worker runs");
+        kill(Pid::from_raw(child.id() as i32), signal).expect("signal the worker");
+    }
+
+    /// Sends a signal to worker `index` alone, waits for its process to end and returns its exit code.
+    pub(crate) fn stop_worker(&mut self, index: usize, signal: Signal) -> Option<i32> {
+        let mut child = self.workers[index].take().expect("the worker runs");
+        kill(Pid::from_raw(child.id() as i32), signal).expect("signal the worker");
+        let status = wait_for("the worker to end", || child.try_wait().expect("look at the worker"));
+        status.code()
+    }
+
+    /// Runs a client command against this cluster.
+    pub(crate) fn run(&self, args: &[&str]) -> Finished {
+        Finished::of(howdah(&self.mark).env("HOWDAH_MASTER", &self.address).args(args), LONG)
+    }
+
+    /// Runs a client command with `--output json`, expects exit code 0 and reads what it prints.
+    #[track_caller]
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        let mut args = args.to_vec();
+        args.extend(["--output", "json"]);
+        self.run(&args).expect_code(0).json()
+    }
+
+    /// `job list` as the master has it now.
+    pub(crate) fn jobs(&self) -> Vec<Value> {
+        self.json(&["job", "list"])["jobs"].as_array().expect("a list of jobs").clone()
+    }
+
+    /// All attempts of a job.
+    pub(crate) fn attempts(&self, job: &str) -> Vec<Value> {
+        self.json(&["job", "attempts", job])["attempts"].as_array().expect("a list of attempts").clone()
+    }
+
+    /// Submits a job whose tasks sleep for so many milliseconds.
+    #[track_caller]
+    pub(crate) fn sleep(&self, maps: u32, map_ms: u32, reduces: u32) -> String {
+        let maps = format!("mapred.map.tasks={maps}");
+        let map_ms = format!("sleep.job.map.sleep.time={map_ms}");
+        self.submit(&["sleep", "-D", &maps, "-D", &map_ms, "--reduces", &reduces.to_string()])
+    }
+
+    /// Waits until so many maps of the job run.
+    pub(crate) fn wait_running_maps(&self, job: &str, n: u64) {
+        wait_for("maps to run", || {
+            let running = self.attempts(job).iter().filter(|a| a["state"] == "RUNNING").count() as u64;
+            (running >= n).then_some(())
+        });
+    }
+
+    /// Processes of attempts that run now.
+    pub(crate) fn attempt_processes(&self) -> Vec<(i32, String)> {
+        self.mark.processes().into_iter().filter(|(_, words)| words.ends_with(" task")).collect()
+    }
+
+    /// Spills of all attempts of a job, as their logs tell.
+    pub(crate) fn n_spills(&self, job: &str) -> usize {
+        let mut n = 0;
+        for attempt in self.attempts(job) {
+            let attempt = attempt["attempt"].as_str().expect("an attempt id").to_owned();
+            let log = self.run(&["job", "logs", &attempt, "--syslog"]).expect_code(0).stdout;
+            n += log.lines().filter(|line| line.contains("spill ")).count();
+        }
+        n
+    }
+
+    /// Writes an input file and returns its path.
+    pub(crate) fn text(&self, name: &str, text: &str) -> String {
+        let path = self.output(name);
+        std::fs::write(&path, text).expect("write the input");
+        path
+    }
+
+    /// Writes a shell script and returns its path.
+    pub(crate) fn script(&self, name: &str, body: &str) -> String {
+        let path = self.text(name, &format!("#!/bin/sh\n{body}\n"));
+        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("make it executable");
+        path
+    }
+
+    /// A path below the cluster's folder, as an argument.
+    pub(crate) fn output(&self, name: &str) -> String {
+        self.path(name).to_str().expect("a plain path").to_owned()
+    }
+
+    /// Submits a job and returns its printed id.
+    #[track_caller]
+    pub(crate) fn submit(&self, args: &[&str]) -> String {
+        let mut all = vec!["submit"];
+        all.extend(args);
+        let answer = self.json(&all);
+        answer["job"].as_str().unwrap_or_else(|| panic!("no job id in {answer}")).to_owned()
+    }
+
+    /// Waits for a job's end and expects this exit code of `job wait`.
+    #[track_caller]
+    pub(crate) fn wait_job(&self, job: &str, code: i32) -> Finished {
+        self.run(&["job", "wait", job]).expect_code(code)
+    }
+
+    /// `job status` as JSON.
+    #[track_caller]
+    pub(crate) fn status(&self, job: &str) -> Value {
+        self.json(&["job", "status", job])
+    }
+
+    /// `worker list` as the master has it now.
+    pub(crate) fn workers(&self) -> Vec<Value> {
+        self.json(&["worker", "list"])["workers"].as_array().expect("a list of workers").clone()
+    }
+
+    /// State of a worker by name; `None` when the master does not know it.
+    pub(crate) fn worker_state(&self, index: usize) -> Option<String> {
+        let name = worker_name(index);
+        let found = self.workers().into_iter().find(|worker| worker["name"] == name.as_str())?;
+        found["state"].as_str().map(str::to_owned)
+    }
+
+    fn live_workers(&self) -> usize {
+        self.workers().iter().filter(|worker| worker["state"] == "LIVE").count()
+    }
+
+    /// Stops everything in order and checks that no process is left and that the recorded run decides the same
+    /// again, in a process of its own that gets the inputs and no decisions.
+    #[track_caller]
+    pub(crate) fn stop_and_replay(mut self) {
+        for index in 0..self.workers.len() {
+            if self.workers[index].is_some() {
+                self.stop_worker(index, Signal::SIGTERM);
+            }
+        }
+        kill(Pid::from_raw(self.master.id() as i32), Signal::SIGTERM).expect("signal the master");
+        wait_for("the master to end", || self.master.try_wait().expect("look at the master"));
+        self.mark.wait_until_gone("the daemons stopped");
+        self.assert_replay_is_identical();
+    }
+
+    #[track_caller]
+    fn assert_replay_is_identical(&self) {
+        let dir = self.path("master");
+        let args = ["validate", "--dir", dir.to_str().expect("a plain path"), "--output", "json"];
+        let report = Finished::of(howdah(&self.mark).args(args), LONG).expect_code(0).json();
+        let compared = report["decisions"]["compared"].as_u64().expect("a number of compared effects");
+        assert!(compared > 0, "nothing was compared: {report}");
+        assert_eq!(report["decisions"]["identical"].as_u64(), Some(compared), "{report}");
+    }
+
+    fn print_logs(&self) {
+        let mut files = vec![self.path("master.err")];
+        files.extend((0..self.workers.len()).map(|index| self.path(&format!("{}.err", worker_name(index)))));
+        for path in files {
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let lines: Vec<&str> = text.lines().collect();
+            let last = &lines[lines.len().saturating_sub(40)..];
+            eprintln!("--- the end of {}:\n{}", file_name(&path), last.join("\n"));
+        }
+    }
+}
+
+/// The name under which worker `index` registers.
+pub(crate) fn worker_name(index: usize) -> String {
+    format!("worker-{}", index + 1)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.print_logs();
+        }
+        // Unreaped children stay zombies, which do not count, until the test executable ends.
+        let _ = self.master.kill();
+        let _ = self.master.wait();
+        for worker in self.workers.iter_mut().flatten() {
+            let _ = worker.kill();
+            let _ = worker.wait();
+        }
+        self.mark.kill_all();
+    }
+}

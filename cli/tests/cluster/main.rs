@@ -1,0 +1,13 @@
+//! Tests over real clusters: daemons and attempts as processes of the release executable.
+//!
+//! `cargo test --release --package howdah --test cluster [NAME]`. The large inputs are 1 GiB in release builds;
+//! `HOWDAH_TEST_MIB=64` makes a quick run.
+
+mod apps;
+mod control;
+mod documents;
+mod failures;
+mod harness;
+mod leftovers;
+mod many_keys;
+mod same_bytes;

@@ -1,0 +1,116 @@
+//! Part files are a function of the job and its input alone.
+//!
+//! Word count and grep over one large text, each time on a cluster of another shape or with other faults, must give
+//! the bytes of an independent computation, part file by part file. Each run is then replayed.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::harness::reference::{assert_same_parts, grep_part, read_parts, word_count_parts};
+use crate::harness::{Cluster, Setup, large_mib, scratch, text, wait_for};
+use nix::sys::signal::Signal;
+
+const REDUCES: u32 = 3;
+/// Matches a fraction of the words, several in some.
+const PATTERN: &str = "[b-m]a[bdg]e[a-z]?";
+
+/// The text and what the jobs over it have to give.
+struct Expected {
+    input: PathBuf,
+    words: Vec<Vec<u8>>,
+    matches: Vec<Vec<u8>>,
+}
+
+fn expected() -> &'static Expected {
+    static ONCE: OnceLock<Expected> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let input = scratch().join(format!("text-{}-mib.txt", large_mib()));
+        text::write_text(&input, large_mib() << 20, &text::words(200_000), 2);
+        let bytes = std::fs::read(&input).expect("read the generated text");
+        Expected { input, words: word_count_parts(&bytes, REDUCES), matches: vec![grep_part(&bytes, PATTERN)] }
+    })
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().expect("a plain path")
+}
+
+/// Runs both jobs with these properties and compares; `meanwhile` runs while the word count does.
+#[track_caller]
+fn same_bytes(mut cluster: Cluster, properties: &[&str], meanwhile: impl FnOnce(&mut Cluster, &str)) {
+    let expected = expected();
+    let reduces = REDUCES.to_string();
+    let options: Vec<&str> = properties.iter().flat_map(|property| ["-D", property]).collect();
+    let out = cluster.path("words");
+    let mut args = vec!["wordcount", "--input", path(&expected.input), "--output", path(&out), "--reduces", &reduces];
+    args.extend(&options);
+    let job = cluster.submit(&args);
+    meanwhile(&mut cluster, &job);
+    cluster.wait_job(&job, 0);
+    assert_same_parts(&read_parts(&out), &expected.words, &format!("word count with {properties:?}"));
+
+    let out = cluster.path("matches");
+    let mut args = vec!["submit", "grep", "--input", path(&expected.input), "--output", path(&out)];
+    let pattern = format!("mapred.mapper.regex={PATTERN}");
+    args.extend(["-D", &pattern, "--wait"]);
+    args.extend(&options);
+    cluster.run(&args).expect_code(0);
+    assert_same_parts(&read_parts(&out), &expected.matches, &format!("grep with {properties:?}"));
+    cluster.stop_and_replay();
+}
+
+fn nothing(_: &mut Cluster, _: &str) {}
+
+#[test]
+fn one_worker_gives_the_bytes_of_an_independent_count() {
+    same_bytes(Cluster::start(Setup { workers: 1, ..Setup::default() }), &[], nothing);
+}
+
+#[test]
+fn two_workers_give_the_same_bytes() {
+    same_bytes(Cluster::start(Setup::default()), &[], nothing);
+}
+
+#[test]
+fn splits_of_one_mib_give_the_same_bytes() {
+    same_bytes(Cluster::start(Setup::default()), &["dfs.block.size=1048576"], nothing);
+}
+
+#[test]
+fn a_sort_buffer_of_four_mib_gives_the_same_bytes() {
+    same_bytes(Cluster::start(Setup::default()), &["io.sort.mb=4", "wordcount.combiner=reducer"], nothing);
+}
+
+#[test]
+fn compressed_map_output_gives_the_same_bytes() {
+    let properties = ["mapred.compress.map.output=true", "mapred.map.output.compression.codec=zstd"];
+    same_bytes(Cluster::start(Setup::default()), &properties, nothing);
+}
+
+#[test]
+fn processes_that_run_several_attempts_give_the_same_bytes() {
+    same_bytes(Cluster::start(Setup::default()), &["mapred.job.reuse.jvm.num.tasks=-1"], nothing);
+}
+
+#[test]
+fn a_worker_killed_in_the_middle_changes_no_byte() {
+    same_bytes(Cluster::start(Setup::expiring()), &[], |cluster, job| {
+        wait_for("some maps to be done", || {
+            let status = cluster.status(job);
+            let done = status["maps_done"].as_u64().expect("a number of maps");
+            let all = status["maps"].as_u64().expect("a number of maps");
+            (done * 3 >= all).then_some(())
+        });
+        cluster.stop_worker(1, Signal::SIGKILL);
+        wait_for("the worker to be lost", || (cluster.worker_state(1).as_deref() == Some("LOST")).then_some(()));
+    });
+}
+
+#[test]
+fn failures_in_a_tenth_of_the_attempts_change_no_byte() {
+    same_bytes(
+        Cluster::start(Setup::default()),
+        &["howdah.fault.attempt.fraction=0.1", "dfs.block.size=8388608"],
+        |_, _| {},
+    );
+}
