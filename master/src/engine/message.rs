@@ -1,8 +1,8 @@
 //! What reaches the core's thread, and who waits for it.
 
 use howdah_proto::v1;
-use howdah_shared::job::{JobId, WorkerId};
-use howdah_shared::tracker::{Input, Report};
+use howdah_shared::job::{AttemptState, JobId, WorkerId};
+use howdah_shared::tracker::{AttemptReport, Input, Report};
 use tokio::sync::oneshot;
 
 use super::{CoreError, View};
@@ -38,6 +38,15 @@ pub(crate) struct Beat {
     /// Use of each core, for pages.
     pub(crate) cores: Vec<u32>,
     pub(crate) reply: oneshot::Sender<v1::HeartbeatResponse>,
+}
+
+impl Beat {
+    /// Whether it tells of nothing but progress of running attempts, and so leaves no one waiting.
+    pub(super) fn is_progress(&self) -> bool {
+        let running =
+            |status: &AttemptReport| status.state == AttemptState::Running && status.fetch_failures.is_empty();
+        !self.report.attempts.is_empty() && self.report.attempts.iter().all(running)
+    }
 }
 
 /// An accepted job.

@@ -33,6 +33,9 @@ pub(crate) use out::Outbox;
 
 /// Messages in one batch at most, so that one frame stays small.
 const MAX_BATCH: usize = 4_096;
+/// How long a batch waits for company when nothing in it is urgent. A thousand workers that only report
+/// progress then share the cost of waking this thread and of syncing the journal.
+const LINGER: Duration = Duration::from_millis(2);
 /// A wait that took so much longer than asked means that the process stood still.
 const STALL: Duration = Duration::from_secs(1);
 /// How long ticks wait after that, for the reports under way to arrive.
@@ -54,6 +57,8 @@ pub(crate) struct Engine {
     /// No tick before this.
     tick_from: Time,
     stopping: bool,
+    /// Whether the batch being collected holds nothing but progress.
+    lingers: bool,
     // Buffers of the current batch, kept for their memory.
     inputs: Vec<Input>,
     recorded: Vec<v1::JournalInput>,
@@ -72,6 +77,7 @@ impl Engine {
             out,
             tick_from: Time::ZERO,
             stopping: false,
+            lingers: false,
             inputs: Vec::new(),
             recorded: Vec::new(),
             effects: Vec::new(),
@@ -91,13 +97,12 @@ impl Engine {
             if let Some(message) = first {
                 self.take(message);
             }
-            let mut n = 1;
-            while n < MAX_BATCH
-                && let Ok(message) = self.inbox.try_recv()
-            {
-                self.take(message);
-                n += 1;
+            let mut n = self.drain(1);
+            if self.lingers && n < MAX_BATCH {
+                std::thread::sleep(LINGER);
+                n = self.drain(n);
             }
+            self.lingers = false;
             let now = self.clock.stamp();
             if n < MAX_BATCH && self.is_due(now) {
                 self.inputs.push(Input::Tick);
@@ -116,6 +121,17 @@ impl Engine {
         drop((tables, inbox));
         out.finish();
         recorder.close()
+    }
+
+    /// Takes what the inbox holds, up to the size of a batch; `n` messages are in it already.
+    fn drain(&mut self, mut n: usize) -> usize {
+        while n < MAX_BATCH
+            && let Ok(message) = self.inbox.try_recv()
+        {
+            self.take(message);
+            n += 1;
+        }
+        n
     }
 
     fn is_due(&self, now: Time) -> bool {
@@ -149,6 +165,10 @@ impl Engine {
     }
 
     fn take(&mut self, message: Message) {
+        // Only a batch of nothing but progress may wait.
+        let is_first = self.inputs.is_empty() && self.pending.is_empty() && self.queries.is_empty();
+        let is_progress = matches!(&message, Message::Beat(beat) if beat.is_progress());
+        self.lingers = is_progress && (is_first || self.lingers);
         match message {
             Message::Beat(beat) => self.take_beat(*beat),
             Message::Register { request, reply } => self.take_registration(*request, reply),

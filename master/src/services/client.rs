@@ -331,6 +331,7 @@ fn count(view: &View<'_>) -> v1::GetClusterResponse {
         jobs_prep: jobs(&[JobState::Prep]),
         jobs_running: jobs(&[JobState::Running, JobState::Committing]),
         jobs_done: tables.jobs_done,
+        interval_ms: view.tracker.interval_ms(),
         ..Default::default()
     }
 }
