@@ -2,7 +2,6 @@
 
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -11,6 +10,7 @@ use howdah_proto::v1;
 use howdah_shared::time::Span;
 use howdah_shared::tracker::task_tracker::{TaskTracker, TrackerConfig};
 use tokio::net::TcpListener;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::cgroup::Cgroups;
 use crate::config::WorkerConfig;
@@ -20,7 +20,7 @@ use crate::http::{Shelf, router};
 use crate::jobs::Jobs;
 use crate::link::Link;
 use crate::process::{Surroundings, wall_ms};
-use crate::vitals;
+use crate::vitals::{self, VitalsCell};
 
 /// Runs a worker until it is told to stop.
 ///
@@ -42,9 +42,8 @@ pub async fn run(config: WorkerConfig, stop: Stop) -> anyhow::Result<()> {
     let server = tokio::spawn(axum::serve(listener, router(shelf)).into_future());
     let pruner = tokio::spawn(prune_logs(directory.clone(), config.userlog_retain_hours));
 
-    let link = Link::new(&config.master)?;
     let vitals = vitals::start(directory.clone(), Duration::from_millis(config.vitals_interval_ms))?;
-    let (inbox, events) = channel();
+    let (inbox, events) = unbounded_channel();
     let watch = tokio::spawn(watch_stop(stop, inbox.clone(), Duration::from_millis(config.drain_grace_ms)));
     let surroundings = Arc::new(Surroundings {
         directory: directory.clone(),
@@ -52,15 +51,13 @@ pub async fn run(config: WorkerConfig, stop: Stop) -> anyhow::Result<()> {
         task_command: task_command(&config)?,
         cgroups: cgroups.clone(),
     });
-    let tracker = TaskTracker::new(tracker_config(&config));
-    let driver = Driver::new(config, tracker, surroundings, link.clone(), jobs, vitals, hello, inbox);
+    let drive = move || drive(config, surroundings, jobs, vitals, hello, inbox, events);
     let (done, ended) = tokio::sync::oneshot::channel();
     std::thread::Builder::new()
         .name("tracker".to_owned())
-        .spawn(move || done.send(driver.run(&events)))
+        .spawn(move || done.send(drive()))
         .context("start the tracker's thread")?;
-    let (worker, incarnation) = ended.await.context("run the tracker's thread")?;
-    link.goodbye(worker.0, incarnation).await;
+    ended.await.context("run the tracker's thread")??;
     for task in [watch, pruner] {
         task.abort();
     }
@@ -73,6 +70,37 @@ pub async fn run(config: WorkerConfig, stop: Stop) -> anyhow::Result<()> {
     }
     tracing::info!("worker stopped");
     Ok(())
+}
+
+/// The tracker's thread: a runtime of its own for the driver and the calls to the master.
+fn drive(
+    config: WorkerConfig,
+    surroundings: Arc<Surroundings>,
+    jobs: Jobs,
+    vitals: VitalsCell,
+    hello: v1::RegisterRequest,
+    inbox: UnboundedSender<Event>,
+    events: UnboundedReceiver<Event>,
+) -> anyhow::Result<()> {
+    // Each process occupies a blocking thread, and one more may be ending while its successor starts.
+    let threads = 256 + 2 * (usize::from(config.map_slots) + usize::from(config.reduce_slots));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(threads)
+        .thread_name("keeper")
+        .thread_stack_size(512 << 10)
+        .build()
+        .context("start the tracker's runtime")?;
+    let result = runtime.block_on(async {
+        let link = Link::new(&config.master)?;
+        let tracker = TaskTracker::new(tracker_config(&config));
+        let driver = Driver::new(config, tracker, surroundings, link.clone(), jobs, vitals, hello, inbox);
+        let (worker, incarnation) = driver.run(events).await;
+        link.goodbye(worker.0, incarnation).await;
+        Ok(())
+    });
+    runtime.shutdown_background();
+    result
 }
 
 fn tracker_config(config: &WorkerConfig) -> TrackerConfig {
@@ -89,7 +117,7 @@ fn tracker_config(config: &WorkerConfig) -> TrackerConfig {
     }
 }
 
-async fn watch_stop(stop: Stop, inbox: Sender<Event>, grace: Duration) {
+async fn watch_stop(stop: Stop, inbox: UnboundedSender<Event>, grace: Duration) {
     stop.any().await;
     if !stop.now.is_cancelled() {
         let _ = inbox.send(Event::Drain);

@@ -9,6 +9,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, bail};
@@ -19,7 +20,13 @@ use nix::fcntl::{Flock, FlockArg};
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
     root: PathBuf,
+    /// Empty directories of attempts that are over. The next attempt's is one of them renamed: some file systems
+    /// are slow to make files soon after others were deleted, because they avoid what was just in use.
+    spares: Arc<Mutex<Vec<PathBuf>>>,
 }
+
+/// Empty directories that are kept; more would only lie about until their job is over.
+const MAX_SPARES: usize = 256;
 
 impl Directory {
     /// Takes the directory for this process, empties `local`, and makes what is missing.
@@ -30,13 +37,41 @@ impl Directory {
         let Ok(lock) = Flock::lock(lock, FlockArg::LockExclusiveNonblock) else {
             bail!("directory `{}` is in use by another worker\nhelp: give each worker its own --dir", root.display());
         };
-        let directory = Directory { root };
+        let directory = Directory { root, spares: Arc::default() };
         directory.clear_local().with_context(|| format!("empty `{}/local`", directory.root.display()))?;
         for part in ["local", "userlogs"] {
             let part = directory.root.join(part);
             fs::create_dir_all(&part).with_context(|| format!("create `{}`", part.display()))?;
         }
         Ok((directory, lock))
+    }
+
+    /// Makes an attempt's working directory.
+    pub(crate) fn make_attempt(&self, path: &Path) -> io::Result<()> {
+        let spare = self.spares.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        // A spare goes away with its job, and a new job has no directory to move it to: then make one.
+        match spare.map(|spare| fs::rename(spare, path)) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(_)) | None => fs::create_dir_all(path),
+        }
+    }
+
+    /// Deletes what an attempt left in its working directory; the directory itself goes at the latest with its job.
+    pub(crate) fn clear_attempt(&self, cluster: ClusterId, attempt: AttemptId) {
+        let path = self.local(cluster, attempt);
+        let is_empty = fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_none());
+        if is_empty {
+            let mut spares = self.spares.lock().unwrap_or_else(PoisonError::into_inner);
+            if spares.len() < MAX_SPARES {
+                spares.push(path);
+                return;
+            }
+        }
+        if let Err(error) = fs::remove_dir_all(&path)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(path = %path.display(), %error, "failed to delete an attempt's files");
+        }
     }
 
     /// Deletes everything that jobs left on the local disk, but for the logs.

@@ -1,10 +1,10 @@
-//! The thread that owns the TaskTracker: turns what happens into its inputs and carries out its effects.
+//! The owner of the TaskTracker: turns what happens into its inputs and carries out its effects.
 //!
+//! It shares one thread with the calls to the master, so that a report and its answer change threads nowhere.
 //! No decision is made here. Time is the wall clock anchored to the monotonic one, so it never steps back.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use howdah_proto::v1;
@@ -12,6 +12,7 @@ use howdah_shared::job::counters::Counters;
 use howdah_shared::job::{AttemptId, AttemptState, ClusterId, JobFile, JobId, TaskKind, WorkerId};
 use howdah_shared::time::{Span, Time};
 use howdah_shared::tracker::task_tracker::{Directive, StopCause, TaskTracker, TrackerEffect, TrackerInput};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tonic::{Code, Status};
 
 use crate::config::WorkerConfig;
@@ -23,12 +24,16 @@ use crate::vitals::VitalsCell;
 
 /// How long killed processes may take to be gone when the worker stops.
 const LAST_WAIT: Duration = Duration::from_secs(5);
+/// Longest sleep of the driver; nothing depends on it.
+const LONG: Duration = Duration::from_secs(60);
+/// Events that make one batch at most.
+const MAX_BATCH: usize = 1_024;
 
 /// What reaches the driver's inbox.
 #[derive(Debug)]
 pub(crate) enum Event {
     /// From a process's keeper.
-    Heard { process: u32, attempt: AttemptId, heard: Heard },
+    Heard { number: u32, process: Arc<Process>, attempt: AttemptId, heard: Heard },
     /// The answer to a registration.
     Registered(Result<v1::RegisterResponse, Status>),
     /// The answer to report `seq`.
@@ -61,7 +66,7 @@ pub(crate) struct Driver {
     pub(crate) vitals: VitalsCell,
     /// What registrations say, but for the incarnation.
     pub(crate) hello: v1::RegisterRequest,
-    pub(crate) inbox: Sender<Event>,
+    pub(crate) inbox: UnboundedSender<Event>,
     pub(crate) clock: Clock,
     pub(crate) cluster: ClusterId,
     pub(crate) processes: HashMap<u32, Arc<Process>>,
@@ -96,7 +101,7 @@ impl Driver {
         jobs: Jobs,
         vitals: VitalsCell,
         hello: v1::RegisterRequest,
-        inbox: Sender<Event>,
+        inbox: UnboundedSender<Event>,
     ) -> Driver {
         Driver {
             config,
@@ -117,9 +122,10 @@ impl Driver {
     }
 
     /// Runs until the tracker has stopped; returns the registration to say goodbye with.
-    pub(crate) fn run(mut self, events: &Receiver<Event>) -> (WorkerId, u64) {
+    pub(crate) async fn run(mut self, mut events: UnboundedReceiver<Event>) -> (WorkerId, u64) {
         let mut inputs = vec![TrackerInput::Tick];
         let mut effects = Vec::new();
+        let mut news = Vec::new();
         loop {
             self.tracker.apply(self.clock.now(), &inputs, &mut effects);
             inputs.clear();
@@ -127,24 +133,19 @@ impl Driver {
                 self.carry_out(effect, &mut inputs);
             }
             if self.tracker.is_stopped() {
-                self.bury_all(events);
+                self.bury_all(&mut events).await;
                 return (self.tracker.worker(), self.tracker.incarnation());
             }
             if !inputs.is_empty() {
                 continue;
             }
-            let first = match self.tracker.next_deadline() {
-                Some(deadline) => {
-                    let wait = Duration::from_micros(deadline.since(self.clock.now()).as_us());
-                    match events.recv_timeout(wait) {
-                        Ok(event) => Some(event),
-                        Err(RecvTimeoutError::Timeout) => None,
-                        Err(RecvTimeoutError::Disconnected) => Some(Event::Stop),
-                    }
-                }
-                None => Some(events.recv().unwrap_or(Event::Stop)),
-            };
-            for event in first.into_iter().chain(events.try_iter()) {
+            let wait = self
+                .tracker
+                .next_deadline()
+                .map_or(LONG, |deadline| Duration::from_micros(deadline.since(self.clock.now()).as_us()).min(LONG));
+            // On time out nothing was taken; the tick then does what was due.
+            let _ = tokio::time::timeout(wait, events.recv_many(&mut news, MAX_BATCH)).await;
+            for event in news.drain(..) {
                 self.take(event, &mut inputs);
             }
             if inputs.is_empty() {
@@ -154,15 +155,15 @@ impl Driver {
     }
 
     /// Ends every process and waits until their keepers are done with them, within reason.
-    fn bury_all(&mut self, events: &Receiver<Event>) {
+    async fn bury_all(&mut self, events: &mut UnboundedReceiver<Event>) {
         for process in self.processes.values() {
             process.kill();
         }
-        let until = Instant::now() + LAST_WAIT;
+        let until = tokio::time::Instant::now() + LAST_WAIT;
         while !self.processes.is_empty() {
-            match events.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(event) => self.take(event, &mut Vec::new()),
-                Err(_) => {
+            match tokio::time::timeout_at(until, events.recv()).await {
+                Ok(Some(event)) => self.take(event, &mut Vec::new()),
+                Ok(None) | Err(_) => {
                     tracing::warn!(processes = self.processes.len(), "some attempts' processes did not end");
                     return;
                 }
@@ -172,7 +173,14 @@ impl Driver {
 
     fn take(&mut self, event: Event, inputs: &mut Vec<TrackerInput>) {
         match event {
-            Event::Heard { process, attempt, heard } => self.take_heard(process, attempt, heard, inputs),
+            Event::Heard { number, process, attempt, heard } => {
+                if matches!(heard, Heard::Gone | Heard::Ended { process_alive: false, .. })
+                    && self.processes.get(&number).is_some_and(|known| Arc::ptr_eq(known, &process))
+                {
+                    self.processes.remove(&number);
+                }
+                self.take_heard(number, attempt, heard, inputs);
+            }
             Event::Registered(Ok(answer)) => {
                 self.cluster = ClusterId(answer.cluster_id);
                 tracing::info!(worker = self.hello.name, id = answer.worker, "registered");
@@ -235,9 +243,6 @@ impl Driver {
     }
 
     fn take_heard(&mut self, process: u32, attempt: AttemptId, heard: Heard, inputs: &mut Vec<TrackerInput>) {
-        if matches!(heard, Heard::Gone | Heard::Ended { process_alive: false, .. }) {
-            self.processes.remove(&process);
-        }
         let extra = self.extras.entry(attempt).or_default();
         match heard {
             Heard::Status { phase, progress, counters, message } => {
@@ -270,7 +275,7 @@ impl Driver {
             TrackerEffect::Report { seq } => self.send_report(seq),
             TrackerEffect::FetchJob { job } => {
                 let (link, inbox) = (self.link.clone(), self.inbox.clone());
-                self.link.spawn(async move {
+                tokio::spawn(async move {
                     let file = link.job_file(job).await;
                     let _ = inbox.send(Event::JobFile { job, file: Box::new(file) });
                 });
@@ -311,7 +316,7 @@ impl Driver {
     fn register(&self, incarnation: u64) {
         let request = v1::RegisterRequest { incarnation, ..self.hello.clone() };
         let (link, inbox) = (self.link.clone(), self.inbox.clone());
-        self.link.spawn(async move {
+        tokio::spawn(async move {
             let answer = link.register(request).await;
             let _ = inbox.send(Event::Registered(answer));
         });
@@ -339,10 +344,21 @@ impl Driver {
             wire.message = extra.message.take().unwrap_or_default();
         }
         let (link, inbox) = (self.link.clone(), self.inbox.clone());
-        self.link.spawn(async move {
+        tokio::spawn(async move {
             let answer = link.heartbeat(request).await;
             let _ = inbox.send(Event::Answered { seq, answer });
         });
+    }
+
+    fn start_process(&mut self, number: u32, assignment: Assignment) -> Arc<Process> {
+        let process = Process::new();
+        let (inbox, own) = (self.inbox.clone(), process.clone());
+        let hear = move |attempt, heard| {
+            let _ = inbox.send(Event::Heard { number, process: own.clone(), attempt, heard });
+        };
+        start(self.surroundings.clone(), process.clone(), assignment, Box::new(hear));
+        self.processes.insert(number, process.clone());
+        process
     }
 
     fn start(&mut self, attempt: AttemptId, number: u32, reused: bool, inputs: &mut Vec<TrackerInput>) {
@@ -353,25 +369,10 @@ impl Driver {
         let assignment = Assignment { cluster: self.cluster, attempt, job };
         let extra = self.extras.entry(attempt).or_default();
         extra.process = number;
-        let process = if reused {
-            let given = self.processes.get(&number).filter(|process| process.give(&self.surroundings, assignment));
-            let Some(process) = given else {
-                let diagnostics = "the process kept for this job's attempts ended just before this one".to_owned();
-                extra.end = Some(v1::AttemptEnd { diagnostics, ..v1::AttemptEnd::default() });
-                inputs.push(TrackerInput::Ended { attempt, ok: false, process_alive: false });
-                return;
-            };
-            process.clone()
-        } else {
-            let process = Process::new();
-            let inbox = self.inbox.clone();
-            let hear = move |attempt, heard| {
-                let _ = inbox.send(Event::Heard { process: number, attempt, heard });
-            };
-            start(self.surroundings.clone(), process.clone(), assignment, Box::new(hear));
-            self.processes.insert(number, process.clone());
-            process
-        };
+        let waiting = self.processes.get(&number).filter(|_| reused);
+        let given = waiting.filter(|process| process.give(&self.surroundings, assignment.clone())).cloned();
+        // One that has just ended is replaced: that is no fault of the attempt's.
+        let process = given.unwrap_or_else(|| self.start_process(number, assignment));
         if attempt.kind == TaskKind::Reduce {
             self.map_events.follow(&self.link, self.cluster, attempt, process);
         }
@@ -391,7 +392,7 @@ impl Driver {
         self.map_events.forget(job);
         self.jobs.forget(&self.cluster.job(job));
         let path = self.surroundings.directory.local_job(self.cluster, job);
-        self.link.spawn(async move {
+        tokio::spawn(async move {
             if let Err(error) = tokio::fs::remove_dir_all(&path).await
                 && error.kind() != std::io::ErrorKind::NotFound
             {

@@ -1,13 +1,11 @@
 //! The worker's calls to the master.
 
-use std::future::Future;
 use std::time::Duration;
 
 use anyhow::Context;
 use howdah_proto::v1;
 use howdah_proto::v1::worker_service_client::WorkerServiceClient;
 use howdah_shared::job::{JobFile, JobId};
-use tokio::runtime::Handle;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Status, Streaming};
 
@@ -18,7 +16,6 @@ const MAX_MESSAGE_BYTES: usize = 256 << 20;
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     client: WorkerServiceClient<Channel>,
-    runtime: Handle,
 }
 
 impl Link {
@@ -33,12 +30,7 @@ impl Link {
             .keep_alive_timeout(Duration::from_secs(20))
             .keep_alive_while_idle(true);
         let client = WorkerServiceClient::new(endpoint.connect_lazy()).max_decoding_message_size(MAX_MESSAGE_BYTES);
-        Ok(Link { client, runtime: Handle::current() })
-    }
-
-    /// Runs a future on the link's runtime.
-    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
-        self.runtime.spawn(future);
+        Ok(Link { client })
     }
 
     pub(crate) async fn register(&self, request: v1::RegisterRequest) -> Result<v1::RegisterResponse, Status> {

@@ -42,7 +42,7 @@ impl MapEvents {
     pub(crate) fn follow(&mut self, link: &Link, cluster: ClusterId, attempt: AttemptId, process: Arc<Process>) {
         let log = self.jobs.entry(attempt.job).or_insert_with(|| {
             let log = Arc::new(Log::default());
-            link.spawn(fill(link.clone(), cluster, attempt.job, log.clone()));
+            tokio::spawn(fill(link.clone(), cluster, attempt.job, log.clone()));
             log
         });
         let log = log.clone();

@@ -27,25 +27,22 @@ const TAIL_BYTES: u64 = 4_096;
 
 /// Starts a keeper for a new process.
 pub(crate) fn start(surroundings: Arc<Surroundings>, process: Arc<Process>, first: Assignment, hear: Hear) {
-    let attempt = first.attempt;
-    let body = {
-        let process = process.clone();
-        move || Keeper { surroundings, process, hear, current: Running::new(first) }.run()
-    };
-    if std::thread::Builder::new().name("keeper".to_owned()).stack_size(256 << 10).spawn(body).is_err() {
-        // The driver learns it from the process being gone when it looks for it; the launch then expires.
-        tracing::error!(?attempt, "no thread could be started for an attempt");
-        process.set(State::Gone);
-    }
+    // A thread of the runtime's pool: starting one costs more than all else that a keeper does.
+    tokio::task::spawn_blocking(move || Keeper { surroundings, process, hear, current: Running::new(first) }.run());
 }
 
-/// Directories for an attempt in a process that exists. Its standard streams stay where they are, so the new
-/// log directory points there.
-pub(super) fn prepare_reused(surroundings: &Surroundings, assignment: &Assignment) {
+/// Directories for an attempt in a process that exists. Its standard streams stay what they were, so these files
+/// are the ones of the attempt before.
+pub(super) fn prepare_reused(surroundings: &Surroundings, before: AttemptId, assignment: &Assignment) {
+    let directory = &surroundings.directory;
     let (cluster, attempt) = (assignment.cluster, assignment.attempt);
-    let logs = surroundings.directory.logs(cluster, attempt);
-    let _ = fs::create_dir_all(surroundings.directory.local(cluster, attempt));
-    let _ = fs::create_dir_all(logs);
+    let (old, new) = (directory.logs(cluster, before), directory.logs(cluster, attempt));
+    // What cannot be made here is missed by the attempt, which then says so.
+    let _ = directory.make_attempt(&directory.local(cluster, attempt));
+    let _ = fs::create_dir_all(&new);
+    for name in ["stdout", "stderr"] {
+        let _ = fs::hard_link(old.join(name), new.join(name));
+    }
 }
 
 struct Keeper {
@@ -140,11 +137,9 @@ impl Keeper {
         let Assignment { cluster, attempt, job } = &self.current.assignment;
         let local = self.surroundings.directory.local(*cluster, *attempt);
         let logs = self.surroundings.directory.logs(*cluster, *attempt);
-        let made = |path: &Path| {
-            fs::create_dir_all(path).map_err(|error| format!("create directory `{}`: {error}", path.display()))
-        };
-        made(&local)?;
-        made(&logs)?;
+        let failed = |path: &Path, error| format!("create directory `{}`: {error}", path.display());
+        self.surroundings.directory.make_attempt(&local).map_err(|error| failed(&local, error))?;
+        fs::create_dir_all(&logs).map_err(|error| failed(&logs, error))?;
         let log = |name: &str| {
             let path = logs.join(name);
             File::create(&path).map_err(|error| format!("create log file `{}`: {error}", path.display()))
@@ -336,12 +331,7 @@ impl Keeper {
         if ok && attempt.kind == TaskKind::Map && job.spec.n_reduces > 0 {
             return;
         }
-        let local = self.surroundings.directory.local(*cluster, *attempt);
-        if let Err(error) = fs::remove_dir_all(&local)
-            && error.kind() != std::io::ErrorKind::NotFound
-        {
-            tracing::warn!(path = %local.display(), %error, "failed to delete an attempt's files");
-        }
+        self.surroundings.directory.clear_attempt(*cluster, *attempt);
     }
 }
 

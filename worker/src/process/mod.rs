@@ -162,14 +162,13 @@ impl Process {
 
     /// Gives a waiting process another attempt; false when it is gone.
     pub(crate) fn give(&self, surroundings: &Surroundings, assignment: Assignment) -> bool {
-        let socket = match &mut *self.lock() {
+        let (socket, before) = match &mut *self.lock() {
             State::Alive { socket, current, .. } => {
-                *current = assignment.clone();
-                socket.clone()
+                (socket.clone(), std::mem::replace(current, assignment.clone()).attempt)
             }
             State::Unborn { .. } | State::Gone => return false,
         };
-        keeper::prepare_reused(surroundings, &assignment);
+        keeper::prepare_reused(surroundings, before, &assignment);
         self.write(&socket, &ToTask::Run(Box::new(spec::task_spec(surroundings, &assignment))))
     }
 }
