@@ -408,7 +408,7 @@ impl Model {
             }
             2 | 3 if !self.running.is_empty() => {
                 let (attempt, _) = self.running[choice as usize / 8 % self.running.len()];
-                let ok = choice / 8 % 3 > 0;
+                let ok = !(choice / 8).is_multiple_of(3);
                 self.feed(TrackerInput::Ended { attempt, ok, process_alive: ok });
             }
             4 if !self.running.is_empty() => {
@@ -420,7 +420,7 @@ impl Model {
                 let (seq, _) = self.reports.remove(0);
                 self.feed(TrackerInput::HeartbeatFailed { seq });
             }
-            5 | 6 if !self.reports.is_empty() => self.deliver(choice / 8 % 2 == 0),
+            5 | 6 if !self.reports.is_empty() => self.deliver((choice / 8).is_multiple_of(2)),
             _ => self.pass_time(),
         }
     }
