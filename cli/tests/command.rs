@@ -94,6 +94,9 @@ fn wrong_usage_ends_with_2_and_says_so_on_standard_error_only() {
         &["cluster", "--dir", "no-such-directory"],
         &["cluster", "--master", "no port"],
         &["demo", "--workers", "0"],
+        &["demo", "--scheduler", "nonsense"],
+        &["master", "--dir", "m", "--scheduler", "nonsense"],
+        &["worker", "--dir", "w"],
         &["demo", "--input", "no-such-file"],
     ];
     for args in cases {

@@ -11,8 +11,9 @@ use crate::units::parse_duration;
 /// `howdah up`
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-Everything lives in DIR: DIR/master, DIR/worker-1, …, their logs, and DIR/access.json with the address and the
-processes. Started twice, the command says that the cluster is up and changes nothing.
+Everything lives in DIR: DIR/master, DIR/worker-1, …, their logs, and DIR/access.json with the \
+address and the processes. Started twice, the command says that the cluster is up and changes \
+nothing.
 
 Example:
   howdah up --workers 4 --dir cluster

@@ -21,8 +21,10 @@ pub(crate) struct LeashArgs {
 /// `howdah master`
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-Stopping: SIGTERM or one Ctrl-C lets running jobs end (for `drain_grace_ms` at most), a second Ctrl-C stops at once.
-Every setting can also come from [master] in the configuration file or from HOWDAH_MASTER_…: `howdah config show --master`.
+SIGTERM or one Ctrl-C lets running jobs end, for `drain_grace_ms` at most; once more stops at once.
+
+Every setting can also come from [master] of the configuration file or from a variable: `howdah \
+config show --master`. HOWDAH_LOG=debug says more, HOWDAH_LOG_FORMAT=json says it as JSON.
 
 Example:
   howdah master --dir /data/howdah --listen 0.0.0.0:9001")]
@@ -47,8 +49,11 @@ pub(crate) struct MasterArgs {
 #[derive(Args, Clone, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
-Stopping: SIGTERM or one Ctrl-C lets running attempts end, a second Ctrl-C stops at once.
-Every setting can also come from [worker] in the configuration file or from HOWDAH_WORKER_…: `howdah config show --worker`.
+SIGTERM or one Ctrl-C lets running attempts end, for `drain_grace_ms` at most; once more stops \
+at once.
+
+Every setting can also come from [worker] of the configuration file or from a variable: `howdah \
+config show --worker`. HOWDAH_LOG=debug says more, HOWDAH_LOG_FORMAT=json says it as JSON.
 
 Examples:
   howdah worker --master 10.0.0.1:9001 --dir /data/worker --map-slots 8 --reduce-slots 4

@@ -19,8 +19,8 @@ Examples:
   howdah submit streaming --mapper 'cut -f1' --reducer 'uniq -c' --input in --output out
   howdah submit ./target/release/my-job --input in --output out
 
-Inputs are files, directories (names that start with _ or . are left out) or globs; relative
-paths are taken from here. The output directory must not exist. For scripts, `--output json`
+Inputs are files, directories (names that start with _ or . are left out) or globs; relative \
+paths are taken from here. The output directory must not exist. For scripts, `--output json` \
 answers with the job's id, and with --wait also with how it ended.";
 
 /// `howdah submit`

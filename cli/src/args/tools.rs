@@ -27,9 +27,9 @@ pub(crate) struct TraceRecordArgs {
 /// `validate`
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-A fresh core in this process gets the recorded inputs, batch by batch, and nothing else; what it decides is compared
-with what the live master decided, effect by effect, along the recorded chain of digests. Exit code 0 only if all
-effects are identical.
+A fresh core in this process gets the recorded inputs, batch by batch, and nothing else; what it \
+decides is compared with what the live master decided, effect by effect, along the recorded \
+chain of digests. Exit code 0 only if all effects are identical.
 
 Example:
   howdah validate --dir cluster")]
@@ -60,8 +60,8 @@ A flag beats a variable, a variable beats the file, the file beats the default. 
   [client]
   master = \"10.0.0.1:9001\"
 
-The variable of a setting is its section and name in capitals, HOWDAH_WORKER_MAP_SLOTS; those of [client] leave the
-section out: HOWDAH_MASTER, HOWDAH_OUTPUT.")]
+The variable of a setting is its section and name in capitals, HOWDAH_WORKER_MAP_SLOTS; those of \
+[client] leave the section out: HOWDAH_MASTER, HOWDAH_OUTPUT.")]
 pub(crate) struct ConfigShowArgs {
     /// Only the master's
     #[arg(long)]

@@ -3,6 +3,7 @@
 //! SIGTERM or one SIGINT asks to drain, any second signal to stop at once. On a leash (`--stop-with-stdin`) the
 //! end of standard input, that is, the end of whoever started us, stops at once.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io::Read;
 
@@ -24,6 +25,7 @@ pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
         Flag::new("--seed", "seed", &args.seed),
     ];
     let (config, _) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
+    check_scheduler(&config.scheduler, &config.scheduler_params)?;
     run(args.leash, |stop| howdah_master::run(config, stop))
 }
 
@@ -38,7 +40,18 @@ pub(crate) fn worker(context: &Context, args: &WorkerArgs) -> Outcome {
         Flag::new("--rack", "rack", &args.rack),
     ];
     let (config, _) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, flags)?;
+    config.check().map_err(|error| {
+        Failure::usage(error.to_string()).help("`howdah config show --worker` prints every setting")
+    })?;
     run(args.leash, |stop| howdah_worker::run(config, stop))
+}
+
+/// A name that no scheduler has is wrong usage, whoever starts the master.
+pub(crate) fn check_scheduler(name: &str, params: &BTreeMap<String, String>) -> Outcome<()> {
+    match howdah_shared::schedulers::by_name(name, params) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::usage(error.to_string())),
+    }
 }
 
 fn run<F>(leash: LeashArgs, daemon: impl FnOnce(Stop) -> F) -> Outcome

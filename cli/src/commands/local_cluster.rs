@@ -5,11 +5,12 @@
 use std::path::Path;
 
 use crate::args::cluster::{DownArgs, UpArgs};
-use crate::config::Context;
+use crate::commands::daemon::check_scheduler;
+use crate::config::{Context, Flag, Section, Source};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::local::access::{Access, FILE};
-use crate::local::{LocalCluster, Plan, cannot, make_dir, stop_processes};
+use crate::local::{LocalCluster, Plan, cannot, local_files, make_dir, stop_processes};
 use crate::output::progress::spinner;
 use crate::output::{Screen, Style};
 use crate::units;
@@ -65,6 +66,11 @@ fn plan(context: &Context, args: &UpArgs, dir: std::path::PathBuf) -> Outcome<Pl
     let listen = args.listen.map_or_else(|| "127.0.0.1:0".to_owned(), |address| address.to_string());
     let mut master_args = vec!["--listen".to_owned(), listen];
     let mut worker_args = Vec::new();
+    let flags = vec![Flag::new("--scheduler", "scheduler", &args.scheduler)];
+    let (config, settings) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
+    check_scheduler(&config.scheduler, &config.scheduler_params)?;
+    // The user's word counts, where there is one.
+    let unsaid = settings.values.get("split_host").is_some_and(|setting| setting.source == Source::Default);
     if let Some(scheduler) = &args.scheduler {
         master_args.extend(["--scheduler".to_owned(), scheduler.clone()]);
     }
@@ -85,7 +91,7 @@ fn plan(context: &Context, args: &UpArgs, dir: std::path::PathBuf) -> Outcome<Pl
         worker_args,
         stays: true,
         inherits_settings: true,
-        variables: Vec::new(),
+        variables: if unsaid { vec![local_files()] } else { Vec::new() },
     })
 }
 

@@ -226,6 +226,12 @@ impl Drop for LocalCluster {
     }
 }
 
+/// The setting that makes maps of local files local: master and workers are on this one host.
+pub(crate) fn local_files() -> (String, String) {
+    let host = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default();
+    ("HOWDAH_MASTER_SPLIT_HOST".to_owned(), host)
+}
+
 /// Makes a directory and its parents.
 pub(crate) fn make_dir(dir: &Path) -> Outcome<()> {
     std::fs::create_dir_all(dir).map_err(|error| cannot("make directory", dir, &error))

@@ -9,6 +9,7 @@ mod jobs;
 mod replay;
 mod report;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::args::demo::DemoArgs;
 use crate::config::Context;
 use crate::failure::{Failure, Outcome};
-use crate::local::{LocalCluster, Plan, cannot, make_dir};
+use crate::local::{LocalCluster, Plan, cannot, local_files, make_dir};
 use crate::output::progress::spinner;
 use crate::output::{Screen, Style};
 use crate::units;
@@ -49,6 +50,7 @@ fn interrupted() -> Failure {
 
 async fn run(screen: &Screen, args: &DemoArgs) -> Outcome {
     let began = Instant::now();
+    crate::commands::daemon::check_scheduler(&args.scheduler, &BTreeMap::new())?;
     let place = Place::new(args)?;
     screen.line(format!(
         "{}\n",
@@ -100,7 +102,7 @@ async fn start(screen: &Screen, args: &DemoArgs, dir: &Path) -> Outcome<LocalClu
         worker_args: ["--map-slots", &maps.to_string(), "--reduce-slots", "1"].map(str::to_owned).to_vec(),
         stays: false,
         inherits_settings: false,
-        variables: Vec::new(),
+        variables: vec![local_files()],
     };
     let began = Instant::now();
     let shown = spinner(screen, "starting the cluster");
