@@ -1,7 +1,7 @@
 //! Word count as a user's own program.
 //!
-//! Build it with `cargo build --release --package howdah-task --example wordcount`, then submit it:
-//! `howdah submit --program target/release/examples/wordcount --input TEXT --output DIR`.
+//! Build it with `cargo build --release --package howdah-task --example wordcount`, then submit it by its path:
+//! `howdah submit target/*/release/examples/wordcount --input TEXT --output DIR`.
 
 use std::process::ExitCode;
 
