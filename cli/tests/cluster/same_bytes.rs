@@ -82,7 +82,12 @@ fn a_sort_buffer_of_four_mib_gives_the_same_bytes() {
 }
 
 #[test]
-fn compressed_map_output_gives_the_same_bytes() {
+fn map_output_compressed_with_lz4_gives_the_same_bytes() {
+    same_bytes(Cluster::start(Setup::default()), &["mapred.compress.map.output=true"], nothing);
+}
+
+#[test]
+fn map_output_compressed_with_zstd_gives_the_same_bytes() {
     let properties = ["mapred.compress.map.output=true", "mapred.map.output.compression.codec=zstd"];
     same_bytes(Cluster::start(Setup::default()), &properties, nothing);
 }
