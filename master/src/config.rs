@@ -43,6 +43,8 @@ pub struct Limits {
     pub tasks_per_job: u32,
     /// Reduces of one job.
     pub reduces_per_job: u32,
+    /// Workers, by name, those that left included: a worker's number is never given again.
+    pub workers: u32,
     /// Jobs that are not over.
     pub live_jobs: u32,
     /// Finished jobs whose attempts stay in memory; older ones are read from the history
@@ -78,6 +80,7 @@ impl Default for Limits {
         Limits {
             tasks_per_job: 200_000,
             reduces_per_job: 20_000,
+            workers: 100_000,
             live_jobs: 10_000,
             finished_jobs: 100,
             listed_jobs: 10_000,

@@ -24,6 +24,8 @@ pub(crate) enum CoreError {
     Full,
     #[error(transparent)]
     Malformed(ConvertError),
+    #[error("the cluster has {0} workers, which is its limit")]
+    TooManyWorkers(usize),
     #[error("the core refused it: {0:?}")]
     Rejected(Rejection),
 }

@@ -37,6 +37,8 @@ pub(crate) struct Beat {
     pub(crate) extras: Vec<Extra>,
     /// Use of each core, for pages.
     pub(crate) cores: Vec<u32>,
+    /// Of the request in the journal.
+    pub(crate) bytes: usize,
     pub(crate) reply: oneshot::Sender<v1::HeartbeatResponse>,
 }
 
@@ -52,12 +54,43 @@ impl Beat {
 /// An accepted job.
 pub(crate) struct NewJob {
     pub(crate) meta: JobMeta,
+    /// Of the job's file; it takes less in the journal.
+    pub(crate) bytes: usize,
+}
+
+impl Message {
+    /// About how much it adds to its batch's frame.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Message::Beat(beat) => beat.bytes,
+            Message::Submit { new, .. } => new.bytes,
+            Message::Register { request, .. } => {
+                let attributes = request.attributes.iter().map(|(key, value)| key.len() + value.len());
+                request.name.len() + request.host.len() + request.rack.len() + attributes.sum::<usize>()
+            }
+            Message::Request { .. } | Message::Committed { .. } | Message::Query(_) | Message::Stop => 0,
+        }
+    }
 }
 
 /// Someone who hears when the batch is done.
 pub(super) enum Pending {
-    Stranger { worker: WorkerId, reply: oneshot::Sender<v1::HeartbeatResponse> },
-    Register { worker: WorkerId, reply: RegisterReply },
-    Submit { job: JobId, meta: Option<Box<JobMeta>>, reply: oneshot::Sender<Result<(), CoreError>> },
-    Request { reply: oneshot::Sender<Result<(), CoreError>> },
+    Stranger {
+        worker: WorkerId,
+        reply: oneshot::Sender<v1::HeartbeatResponse>,
+    },
+    /// `stale` if the core refuses it as an earlier run of the worker.
+    Register {
+        worker: WorkerId,
+        stale: bool,
+        reply: RegisterReply,
+    },
+    Submit {
+        job: JobId,
+        meta: Option<Box<JobMeta>>,
+        reply: oneshot::Sender<Result<(), CoreError>>,
+    },
+    Request {
+        reply: oneshot::Sender<Result<(), CoreError>>,
+    },
 }

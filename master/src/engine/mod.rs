@@ -36,10 +36,25 @@ const MAX_BATCH: usize = 4_096;
 /// How long a batch waits for company when nothing in it is urgent. A thousand workers that only report
 /// progress then share the cost of waking this thread and of syncing the journal.
 const LINGER: Duration = Duration::from_millis(2);
+/// No message is added to a batch of so many bytes: with the largest message a frame stays readable.
+const MAX_BATCH_BYTES: usize = 64 << 20;
 /// A wait that took so much longer than asked means that the process stood still.
 const STALL: Duration = Duration::from_secs(1);
 /// How long ticks wait after that, for the reports under way to arrive.
 const STALL_GRACE: Span = Span::from_secs(2);
+
+/// How much a batch holds.
+#[derive(Default)]
+struct BatchSize {
+    n: usize,
+    bytes: usize,
+}
+
+impl BatchSize {
+    fn is_full(&self) -> bool {
+        self.n >= MAX_BATCH || self.bytes >= MAX_BATCH_BYTES
+    }
+}
 
 /// What queries see.
 pub(crate) struct View<'a> {
@@ -94,17 +109,15 @@ impl Engine {
         while !self.stopping {
             let first = self.wait();
             let started = Instant::now();
-            if let Some(message) = first {
-                self.take(message);
-            }
-            let mut n = self.drain(1);
-            if self.lingers && n < MAX_BATCH {
+            let mut size = BatchSize::default();
+            let mut drained = self.drain(first, &mut size);
+            if self.lingers && drained {
                 std::thread::sleep(LINGER);
-                n = self.drain(n);
+                drained = self.drain(None, &mut size);
             }
             self.lingers = false;
             let now = self.clock.stamp();
-            if n < MAX_BATCH && self.is_due(now) {
+            if drained && self.is_due(now) {
                 self.inputs.push(Input::Tick);
                 self.recorded.push((&Input::Tick).into());
             }
@@ -123,15 +136,19 @@ impl Engine {
         recorder.close()
     }
 
-    /// Takes what the inbox holds, up to the size of a batch; `n` messages are in it already.
-    fn drain(&mut self, mut n: usize) -> usize {
-        while n < MAX_BATCH
-            && let Ok(message) = self.inbox.try_recv()
-        {
+    /// Takes what the inbox holds, after `first`; false when there may be more than the batch can hold.
+    fn drain(&mut self, first: Option<Message>, size: &mut BatchSize) -> bool {
+        let mut next = first;
+        loop {
+            if size.is_full() {
+                return false;
+            }
+            let Some(message) = next.or_else(|| self.inbox.try_recv().ok()) else { return true };
+            size.n += 1;
+            size.bytes += message.bytes();
             self.take(message);
-            n += 1;
+            next = None;
         }
-        n
     }
 
     fn is_due(&self, now: Time) -> bool {
@@ -173,7 +190,7 @@ impl Engine {
             Message::Beat(beat) => self.take_beat(*beat),
             Message::Register { request, reply } => self.take_registration(*request, reply),
             Message::Submit { new, reply } => {
-                let NewJob { meta } = *new;
+                let NewJob { meta, .. } = *new;
                 let input = Input::Submit { job: meta.id, spec: std::sync::Arc::new(meta.file.spec.clone()) };
                 self.pending.push(Pending::Submit { job: meta.id, meta: Some(Box::new(meta)), reply });
                 self.record(input);
@@ -203,7 +220,7 @@ impl Engine {
     }
 
     fn take_beat(&mut self, beat: Beat) {
-        let Beat { request, report, extras, cores, reply } = beat;
+        let Beat { request, report, extras, cores, reply, .. } = beat;
         self.tables.report(&report, extras, cores, self.clock.read());
         let row = self.tables.workers.get_mut(report.worker.0 as usize);
         match row.filter(|row| row.incarnation == report.incarnation) {
@@ -218,11 +235,19 @@ impl Engine {
 
     fn take_registration(&mut self, request: v1::RegisterRequest, reply: message::RegisterReply) {
         let worker = self.tables.number(&request.name);
+        if let Err(max) = self.tables.has_room_for(worker) {
+            let _ = reply.send(Err(CoreError::TooManyWorkers(max)));
+            return;
+        }
         match howdah_proto::convert::registration(worker, &request) {
             Ok(registration) => {
+                // The core will refuse it; the row and the waiting heartbeat of the present run must stay.
+                let stale = self.tables.worker(worker).is_some_and(|row| request.incarnation < row.incarnation);
                 self.record(Input::Register(Box::new(registration)));
-                self.tables.register(worker, request, self.clock.read());
-                self.pending.push(Pending::Register { worker, reply });
+                if !stale {
+                    self.tables.register(worker, request, self.clock.read());
+                }
+                self.pending.push(Pending::Register { worker, stale, reply });
             }
             Err(e) => drop(reply.send(Err(CoreError::Malformed(e)))),
         }
@@ -319,9 +344,12 @@ impl Engine {
                     tracing::debug!(worker = worker.0, "a stranger reports; it is told to register");
                     let _ = reply.send(v1::HeartbeatResponse { response_id: 0, interval_ms: 1_000, directives });
                 }
-                Pending::Register { worker, reply } => {
-                    let is_mine = |why: &Rejection| matches!(why, Rejection::WorkerOutOfOrder(w) | Rejection::StaleIncarnation(w) if *w == worker);
-                    let answer = refused(&is_mine).map_or(Ok(worker), |why| Err(CoreError::Rejected(why)));
+                Pending::Register { worker, stale, reply } => {
+                    // A stale report in the same batch is rejected with the same words, hence the flag.
+                    let stale = stale.then_some(Rejection::StaleIncarnation(worker));
+                    let is_mine = |why: &Rejection| matches!(why, Rejection::WorkerOutOfOrder(w) if *w == worker);
+                    let why = stale.or_else(|| refused(&is_mine));
+                    let answer = why.map_or(Ok(worker), |why| Err(CoreError::Rejected(why)));
                     let _ = reply.send(answer);
                 }
                 Pending::Submit { job, reply, .. } => {

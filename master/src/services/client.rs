@@ -136,7 +136,10 @@ impl ClientService for ClientApi {
     ) -> Result<Response<v1::SubmitJobResponse>, Status> {
         let request = request.into_inner();
         let name = request.name.clone();
-        let job = submit::submit(std::sync::Arc::clone(&self.0), request).await?;
+        // A task of its own: a client that hangs up in the middle must not leave an output directory without a
+        // job, or a number that is given a second time.
+        let submission = tokio::spawn(submit::submit(std::sync::Arc::clone(&self.0), request));
+        let job = submission.await.map_err(|e| status::internal("finish a submission", e))??;
         tracing::info!(job, name, "accepted a job");
         Ok(Response::new(v1::SubmitJobResponse { job }))
     }

@@ -13,8 +13,10 @@ use crate::history::{JobHistory, history_path};
 
 const FILES: [&str; 3] = ["stdout", "stderr", "syslog"];
 const CHUNK_BYTES: usize = 64 << 10;
-/// Connecting and each wait for bytes.
+/// Connecting, and waiting for the answer to begin.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// A whole file; a worker that hangs in the middle must not hold a thread for ever.
+const TRANSFER: Duration = Duration::from_secs(600);
 
 pub(super) type Chunks = mpsc::Receiver<Result<v1::LogChunk, Status>>;
 
@@ -97,6 +99,7 @@ fn fetch(url: &str, send: &mpsc::Sender<Result<v1::LogChunk, Status>>) -> Result
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .timeout_connect(Some(PATIENCE))
         .timeout_recv_response(Some(PATIENCE))
+        .timeout_recv_body(Some(TRANSFER))
         .http_status_as_error(false)
         .build()
         .into();

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use howdah_proto::v1;
@@ -18,7 +19,7 @@ use tonic::{Code, Status};
 use super::{SharedRef, splits, status};
 use crate::commit;
 use crate::config::Limits;
-use crate::engine::NewJob;
+use crate::engine::{CoreError, NewJob};
 use crate::tables::JobMeta;
 
 /// Longest name of a job, user or queue.
@@ -64,17 +65,19 @@ async fn enter(shared: &SharedRef, file: &mut JobFile) -> Result<JobId, Status> 
     file.id = shared.cluster.job(id);
     let path = shared.job_path(id);
     let bytes = serde_json::to_vec_pretty(file).map_err(|e| status::internal("serialise the job", e))?;
-    let for_writing = path.clone();
+    let (for_writing, n_bytes) = (path.clone(), bytes.len());
     blocking(move || write_synced(&for_writing, &bytes))
         .await?
         .map_err(|e| status::internal("write the job's file", e))?;
     let created_output = matches!(file.output, OutputFormat::Files { .. });
     let meta = JobMeta { id, file: file.clone(), created_output };
-    match shared.core.submit(NewJob { meta }).await {
+    match shared.core.submit(NewJob { meta, bytes: n_bytes }).await {
         Ok(()) => {
             *next_job += 1;
             Ok(id)
         }
+        // A core that stopped meanwhile may have the job in its journal.
+        Err(e @ CoreError::Stopped) => Err(status::core(e)),
         Err(e) => {
             let _ = fs::remove_file(path);
             Err(status::core(e))
@@ -82,8 +85,9 @@ async fn enter(shared: &SharedRef, file: &mut JobFile) -> Result<JobId, Status> 
     }
 }
 
+/// For our eyes only: the file holds the token that opens the job's map output.
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = fs::File::create(path)?;
+    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     match path.parent() {

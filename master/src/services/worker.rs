@@ -8,17 +8,20 @@ use howdah_proto::v1;
 use howdah_proto::v1::worker_service_server::WorkerService;
 use howdah_shared::job::counters::Counters;
 use howdah_shared::job::{JobId, WorkerId};
-use howdah_shared::tracker::{Input, Report};
+use howdah_shared::tracker::{Input, Rejection, Report};
+use prost::Message as _;
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
 use super::{SharedRef, status};
-use crate::engine::{Beat, Message};
+use crate::engine::{Beat, CoreError, Message};
 use crate::tables::Extra;
 
 /// Events in one message of a stream.
 const EVENTS_PER_MESSAGE: usize = 10_000;
+/// Of an attempt's message, diagnostics and end of standard error.
+const MAX_TEXT_BYTES: usize = 16 << 10;
 /// A parked heartbeat is answered long before; this only frees what a lost answer would hold for ever.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(900);
 
@@ -31,7 +34,7 @@ fn extras(request: &mut v1::HeartbeatRequest, report: &Report) -> Result<Vec<Ext
     let mut extras = Vec::new();
     for (status, attempt) in request.attempts.iter_mut().zip(&report.attempts) {
         let (counters, end) = (status.counters.take(), status.end.take());
-        let message = std::mem::take(&mut status.message);
+        let message = last_part(std::mem::take(&mut status.message));
         if counters.is_none() && end.is_none() && message.is_empty() {
             continue;
         }
@@ -43,17 +46,22 @@ fn extras(request: &mut v1::HeartbeatRequest, report: &Report) -> Result<Vec<Ext
 
 /// Keeps texts within what the contract promises.
 fn trim_end(mut end: v1::AttemptEnd) -> v1::AttemptEnd {
-    const MAX: usize = 16 << 10;
     for text in [&mut end.diagnostics, &mut end.stderr_tail] {
-        if text.len() > MAX {
-            let mut from = text.len() - MAX;
-            while !text.is_char_boundary(from) {
-                from += 1;
-            }
-            text.drain(..from);
-        }
+        *text = last_part(std::mem::take(text));
     }
     end
+}
+
+/// The end of a text that is too long.
+fn last_part(text: String) -> String {
+    if text.len() <= MAX_TEXT_BYTES {
+        return text;
+    }
+    let mut from = text.len() - MAX_TEXT_BYTES;
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    text[from..].to_owned()
 }
 
 type Events = Pin<Box<dyn tokio_stream::Stream<Item = Result<v1::MapEventsResponse, Status>> + Send>>;
@@ -65,7 +73,16 @@ impl WorkerService for WorkerApi {
         // Checked here as well, so that nonsense never reaches the core's thread.
         convert::registration(WorkerId(0), &request).map_err(|e| status::convert(&e))?;
         let name = request.name.clone();
-        let worker = self.0.core.register(request).await.map_err(status::core)?;
+        let worker = self.0.core.register(request).await.map_err(|error| match error {
+            CoreError::Rejected(Rejection::StaleIncarnation(_)) => {
+                let message = format!("a worker `{name}` that was started later is registered");
+                Status::failed_precondition(status::with_help(
+                    message,
+                    "give each worker a name and a --dir of its own",
+                ))
+            }
+            other => status::core(other),
+        })?;
         tracing::info!(worker = name, number = worker.0, "a worker registered");
         let response = v1::RegisterResponse { worker: worker.0, cluster_id: self.0.cluster.0, interval_ms: 0 };
         Ok(Response::new(response))
@@ -80,7 +97,8 @@ impl WorkerService for WorkerApi {
         let extras = extras(&mut request, &report)?;
         let cores = request.vitals.as_mut().map(|vitals| std::mem::take(&mut vitals.core_use_parts));
         let (reply, answer) = oneshot::channel();
-        let beat = Beat { request, report, extras, cores: cores.unwrap_or_default(), reply };
+        let bytes = request.encoded_len();
+        let beat = Beat { request, report, extras, cores: cores.unwrap_or_default(), bytes, reply };
         self.0.core.send(Message::Beat(Box::new(beat))).await.map_err(status::core)?;
         match tokio::time::timeout(ANSWER_TIMEOUT, answer).await {
             Ok(Ok(response)) => Ok(Response::new(response)),

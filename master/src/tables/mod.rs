@@ -16,6 +16,8 @@ use howdah_shared::job::{AttemptId, AttemptState, ClusterId, JobId, JobState, Pr
 use howdah_shared::time::Time;
 use howdah_shared::tracker::{Effect, EndCause, Report};
 
+use crate::config::Limits;
+
 pub(crate) use attempt::{AttemptRecord, Extra, LiveAttempt};
 pub(crate) use events::EventLog;
 pub(crate) use job::{JobMeta, JobRow, JobSnapshot};
@@ -36,11 +38,12 @@ pub(crate) struct Tables {
     changed: BTreeSet<JobId>,
     finished_jobs_max: usize,
     listed_jobs_max: usize,
+    workers_max: usize,
     pub(crate) jobs_done: u32,
 }
 
 impl Tables {
-    pub(crate) fn new(cluster: ClusterId, finished_jobs_max: u32, listed_jobs_max: u32) -> Tables {
+    pub(crate) fn new(cluster: ClusterId, limits: &Limits) -> Tables {
         Tables {
             cluster,
             workers: Vec::new(),
@@ -49,8 +52,9 @@ impl Tables {
             finished: VecDeque::new(),
             retired: VecDeque::new(),
             changed: BTreeSet::new(),
-            finished_jobs_max: finished_jobs_max as usize,
-            listed_jobs_max: listed_jobs_max as usize,
+            finished_jobs_max: limits.finished_jobs as usize,
+            listed_jobs_max: limits.listed_jobs as usize,
+            workers_max: limits.workers as usize,
             jobs_done: 0,
         }
     }
@@ -58,6 +62,12 @@ impl Tables {
     /// The number of a worker's name: the one it had, or the next free one.
     pub(crate) fn number(&self, name: &str) -> WorkerId {
         self.numbers.get(name).copied().unwrap_or(WorkerId(self.workers.len() as u32))
+    }
+
+    /// Whether a worker of this number may register; the limit if not.
+    pub(crate) fn has_room_for(&self, worker: WorkerId) -> Result<(), usize> {
+        let known = (worker.0 as usize) < self.workers.len();
+        if known || self.workers.len() < self.workers_max { Ok(()) } else { Err(self.workers_max) }
     }
 
     /// The number of a known worker.

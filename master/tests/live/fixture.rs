@@ -61,6 +61,13 @@ impl Cluster {
         self.client.submit_job(request).await.map(|response| response.into_inner().job)
     }
 
+    /// Says hello as a run of a worker, and no more.
+    pub(crate) async fn register(&self, name: &str, incarnation: u64) -> Result<v1::RegisterResponse, Status> {
+        let mut client = WorkerServiceClient::new(connect(&self.address).await);
+        let request = v1::RegisterRequest { name: name.to_owned(), incarnation, ..Default::default() };
+        client.register(request).await.map(tonic::Response::into_inner)
+    }
+
     pub(crate) async fn get(&mut self, job: &str) -> Result<v1::GetJobResponse, Status> {
         let request = v1::GetJobRequest { job: job.to_owned() };
         self.client.get_job(request).await.map(tonic::Response::into_inner)

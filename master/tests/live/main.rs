@@ -231,3 +231,54 @@ async fn a_kind_stop_answers_parked_heartbeats() {
     assert!(error.is_err() || error.is_ok_and(|answer| answer.directives.is_empty()));
     cluster.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_that_hang_up_while_they_submit_do_no_harm() {
+    let mut cluster = Cluster::start().await;
+    let input = cluster.file("in/a", "x\n");
+    let mut n_sent = 0;
+    for us in (0..40).map(|i| i * 100) {
+        let output = cluster.path(&format!("out-{us}"));
+        let submission = cluster.submit(text_job(&input, &output, 1));
+        n_sent += u32::from(tokio::time::timeout(Duration::from_micros(us), submission).await.is_err());
+    }
+    assert!(n_sent > 0, "some were cut off");
+    // Each that got a number has its own file, and numbers go on.
+    let last = cluster.submit(sleep_job(1)).await.unwrap();
+    let jobs = cluster.client.list_jobs(v1::ListJobsRequest {}).await.unwrap().into_inner().jobs;
+    assert_eq!(jobs.last().unwrap().job, last);
+    for (at, job) in jobs.iter().enumerate() {
+        assert!(job.job.ends_with(&format!("_{:04}", at + 1)), "{}", job.job);
+    }
+    let mut worker = FakeWorker::register(&mut cluster, "w1", 1, 0).await;
+    for (at, job) in jobs.iter().enumerate() {
+        let file = worker.job_file(at as u32 + 1).await;
+        assert_eq!((&file["id"], &file["spec"]["name"]), (&job.job.clone().into(), &job.name.clone().into()));
+    }
+    cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_of_the_same_name_that_was_started_earlier_is_refused_and_disturbs_nobody() {
+    let mut cluster = Cluster::start().await;
+    let mut worker = FakeWorker::register_run(&mut cluster, "w1", 1, 0, 5).await;
+    let parked = tokio::spawn(async move { worker.next_launch().await });
+    cluster.until(|c| c.live_workers == 1).await;
+    let error = cluster.register("w1", 4).await.unwrap_err();
+    assert_eq!(error.code(), Code::FailedPrecondition);
+    assert!(error.message().contains("`w1`") && error.message().contains("help: "), "{error}");
+    cluster.submit(sleep_job(1)).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(20), parked).await.unwrap().unwrap();
+    cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_else_can_read_a_jobs_token() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut cluster = Cluster::start().await;
+    let job = cluster.submit(sleep_job(1)).await.unwrap();
+    let run = cluster.stop().await;
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&run.join("jobs")), 0o700);
+    assert_eq!(mode(&run.join("jobs").join(format!("{job}.json"))), 0o600);
+}
