@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 /// Directory of private output inside the output directory.
 const TEMPORARY: &str = "_temporary";
 
+/// Attempts to remove a directory in which something appears meanwhile.
+const REMOVE_TRIES: u32 = 10;
+
 /// One job's output and who wrote it.
 #[derive(Clone, Debug)]
 pub(crate) struct Promotion {
@@ -72,7 +75,11 @@ pub(crate) fn promote(promotion: &Promotion) -> Result<(), CommitError> {
         }
     }
     check_promoted(&unproven, output, &temporary)?;
-    remove_tree(&temporary)?;
+    // What is left belongs to losers, and one that still runs may write while it is removed. The output is
+    // whole without it, so that is no reason to fail the job: names with an underscore are no output.
+    if let Err(e) = remove_tree(&temporary) {
+        tracing::warn!(error = %e, "private output of attempts that do not count is left");
+    }
     if promotion.mark_success {
         let path = output.join("_SUCCESS");
         fs::File::create(&path).map_err(failed("create", &path))?;
@@ -100,7 +107,9 @@ fn check_promoted(unproven: &[(&str, &str)], output: &Path, temporary: &Path) ->
     names.sort_unstable();
     for &(attempt, prefix) in unproven {
         let at = names.partition_point(|name| name.as_str() < prefix);
-        if !names.get(at).is_some_and(|name| name.starts_with(prefix)) {
+        // `part-m-100000` is not the file of task 10000.
+        let is_its = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
+        if !names[at..].iter().map_while(|name| name.strip_prefix(prefix)).any(is_its) {
             return Err(CommitError::Missing {
                 attempt: attempt.to_owned(),
                 prefix: prefix.to_owned(),
@@ -126,10 +135,17 @@ pub(crate) fn abort(output: &Path, created: bool) -> Result<(), CommitError> {
     Ok(())
 }
 
+/// Removes a directory to which others may still be adding files.
 fn remove_tree(path: &Path) -> Result<(), CommitError> {
-    match fs::remove_dir_all(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failed("remove", path)(e)),
-        _ => Ok(()),
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match fs::remove_dir_all(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound && !path.exists() => return Ok(()),
+            Err(e) if tries == REMOVE_TRIES => return Err(failed("remove", path)(e)),
+            Err(_) => {}
+            Ok(()) => return Ok(()),
+        }
     }
 }
 
@@ -189,6 +205,45 @@ mod tests {
         let error = promote(&promotion(&output)).unwrap_err();
         assert!(matches!(error, CommitError::Missing { .. }), "{error}");
         assert!(!output.join("_SUCCESS").exists());
+    }
+
+    #[test]
+    fn the_file_of_a_task_with_a_longer_number_is_no_proof() {
+        let dir = tempfile::tempdir().unwrap();
+        let output = dir.path().join("out");
+        reserve(&output).unwrap();
+        fs::write(output.join("part-m-100000"), "").unwrap();
+        let winners = vec![("a_0".to_owned(), "part-m-10000".to_owned())];
+        let promotion = Promotion { output: output.clone(), winners, mark_success: true };
+        assert!(matches!(promote(&promotion), Err(CommitError::Missing { .. })));
+        fs::write(output.join("part-m-10000.gz"), "").unwrap();
+        promote(&promotion).unwrap();
+    }
+
+    #[test]
+    fn a_loser_that_still_writes_does_not_fail_the_job() {
+        let dir = tempfile::tempdir().unwrap();
+        let output = dir.path().join("out");
+        reserve(&output).unwrap();
+        private(&output, "a_0", "part-r-00000", "a");
+        private(&output, "b_1", "part-r-00001", "b");
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let zombie = output.join(TEMPORARY).join("z_3");
+                let mut n = 0;
+                while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                    let _ = fs::create_dir_all(&zombie);
+                    let _ = fs::write(zombie.join((n % 8).to_string()), "z");
+                    n += 1;
+                }
+            });
+            let promoted = promote(&promotion(&output));
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            promoted.unwrap();
+        });
+        assert_eq!(fs::read_to_string(output.join("part-r-00000")).unwrap(), "a");
+        assert!(output.join("_SUCCESS").exists());
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -36,6 +37,8 @@ use crate::tables::Tables;
 pub const ACCESS_FILE: &str = "access.json";
 /// Streams of one connection: a gateway may speak for thousands of workers.
 const STREAMS_PER_CONNECTION: u32 = 65_536;
+/// Runs are named after the minute of their start.
+const RUN_ID: &str = "%Y%m%d%H%M";
 /// How long open calls may take to end once the core has stopped.
 const LAST_CALLS: Duration = Duration::from_secs(2);
 
@@ -133,7 +136,7 @@ fn start_core(config: &MasterConfig, cluster: ClusterId, run_dir: &Path) -> anyh
     let (send, inbox) = crossbeam_channel::bounded(config.limits.inbox.max(16) as usize);
     let core = CoreHandle::new(send);
     let out = Outbox::start(run_dir.to_owned(), cluster, core.clone());
-    let tables = Tables::new(cluster, config.limits.finished_jobs, config.limits.listed_jobs);
+    let tables = Tables::new(cluster, &config.limits);
     Ok((core, Engine::new(recorder, tables, inbox, out)))
 }
 
@@ -172,21 +175,35 @@ fn lock(dir: &Path) -> anyhow::Result<Flock<fs::File>> {
 
 /// The directory of this start, under an id that no earlier start in `dir` has.
 fn make_run_dir(dir: &Path) -> anyhow::Result<(ClusterId, PathBuf)> {
-    let used = |id: &str| runs_in(dir).iter().any(|run| run.to_string_lossy().contains(&format!("run-{id}-")));
-    let mut start = jiff::Zoned::now();
-    let mut id = start.strftime("%Y%m%d%H%M").to_string();
-    // Two starts within a minute: job ids must differ, since workers keep files by them.
-    while used(&id) {
-        start = start.checked_add(jiff::Span::new().minutes(1)).context("count minutes")?;
-        id = start.strftime("%Y%m%d%H%M").to_string();
+    let last = runs_in(dir).iter().rev().find_map(|run| minute_of(run));
+    let now = jiff::Zoned::now().datetime();
+    // Two starts within a minute, or a clock that was set back: ids must differ, since workers keep files by
+    // them, and the latest run must come last.
+    let start = match last {
+        Some(last) if last >= now => last.checked_add(jiff::Span::new().minutes(1)).context("count minutes")?,
+        _ => now,
+    };
+    let mut id = start.strftime(RUN_ID).to_string();
+    if last.is_some_and(|last| last.strftime(RUN_ID).to_string() == id) {
+        id = start.checked_add(jiff::Span::new().minutes(1)).context("count minutes")?.strftime(RUN_ID).to_string();
     }
     let cluster = ClusterId(id.parse().context("read the time as digits")?);
     let run_dir = dir.join(format!("run-{id}-1"));
-    for part in ["", "jobs", "history"] {
+    for (part, mode) in [("", 0o755), ("history", 0o755), ("jobs", 0o700)] {
         let path = run_dir.join(part);
-        fs::create_dir_all(&path).with_context(|| format!("create directory `{}`", path.display()))?;
+        let made = fs::DirBuilder::new().recursive(true).mode(mode).create(&path);
+        made.with_context(|| format!("create directory `{}`", path.display()))?;
     }
+    // What the journal promises to keep needs its directory, too.
+    let synced = fs::File::open(dir).and_then(|dir| dir.sync_all());
+    synced.with_context(|| format!("sync directory `{}`", dir.display()))?;
     Ok((cluster, run_dir))
+}
+
+/// The minute after which a run is named.
+fn minute_of(run: &Path) -> Option<jiff::civil::DateTime> {
+    let name = run.file_name()?.to_str()?.strip_prefix("run-")?;
+    jiff::civil::DateTime::strptime(RUN_ID, name.split_once('-')?.0).ok()
 }
 
 /// Says where the master listens; appears only when it does.
@@ -199,4 +216,27 @@ fn write_access(dir: &Path, address: SocketAddr) -> anyhow::Result<()> {
     ]);
     let text = serde_json::to_string(&content).context("serialise the access file")?;
     fs::write(&temporary, text + "\n").and_then(|()| fs::rename(&temporary, &path)).context("write access.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_run_comes_last_even_if_the_clock_was_set_back() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("run-209912312359-1")).unwrap();
+        let (_, second) = make_run_dir(dir.path()).unwrap();
+        assert!(second.ends_with("run-210001010000-1"), "{}", second.display());
+        let (_, third) = make_run_dir(dir.path()).unwrap();
+        assert_eq!(runs_in(dir.path()).last(), Some(&third));
+        assert_eq!(runs_in(dir.path()).len(), 3);
+    }
+
+    #[test]
+    fn starts_within_one_minute_have_different_ids() {
+        let dir = tempfile::tempdir().unwrap();
+        let ids: std::collections::BTreeSet<u64> = (0..5).map(|_| make_run_dir(dir.path()).unwrap().0.0).collect();
+        assert_eq!(ids.len(), 5);
+    }
 }
