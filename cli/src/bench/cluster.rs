@@ -97,6 +97,11 @@ pub(crate) fn daemons_cpu(cluster: &LocalCluster) -> Duration {
     cluster.access().pids.iter().filter_map(|pid| proc::cpu_time(*pid)).sum()
 }
 
+/// CPU time of all processes that the daemons have started and seen end.
+pub(crate) fn attempts_cpu(cluster: &LocalCluster) -> Duration {
+    cluster.access().pids.iter().filter_map(|pid| proc::stat(*pid)).map(|stat| stat.children_cpu).sum()
+}
+
 /// Largest peak memory of the daemons in KiB.
 pub(crate) fn daemons_peak_kib(cluster: &LocalCluster) -> u64 {
     cluster.access().pids.iter().filter_map(|pid| proc::peak_kib(*pid)).max().unwrap_or(0)

@@ -8,7 +8,7 @@ use howdah_apps::PlanRequest;
 use howdah_apps::text::ZipfText;
 
 use super::Bench;
-use super::cluster::{Shape, daemons_cpu, daemons_peak_kib, stop, submit, wait};
+use super::cluster::{Shape, attempts_cpu, daemons_cpu, daemons_peak_kib, stop, submit, wait};
 use super::measure::{median, run_part};
 use super::report::{Bar, Report, Row};
 use crate::failure::{Failure, Outcome};
@@ -45,18 +45,20 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
             n_reduces: Some(2),
             ..PlanRequest::default()
         };
-        let before = daemons_cpu(&cluster);
+        let (before, children_before) = (daemons_cpu(&cluster), attempts_cpu(&cluster));
         let job = submit(&mut client, "wordcount", &request).await?;
         let ran = wait(&mut client, &job).await?;
         let daemons = (daemons_cpu(&cluster) - before).as_secs_f64();
-        ours_cpu.push(ran.spent.cpu_s + daemons);
+        // As the attempts were accounted, and as the kernel accounts them to the workers: the larger counts.
+        let attempts = ran.spent.cpu_s.max((attempts_cpu(&cluster) - children_before).as_secs_f64());
+        ours_cpu.push(attempts + daemons);
         ours_wall.push(ran.seconds());
         peak = peak.max(ran.spent.peak_memory_kib).max(daemons_peak_kib(&cluster));
         compare(&expected, &output)?;
         bench.tell(format!(
             "turn {}: howdah {:.2} CPU s ({daemons:.2} of them daemons) in {:.2} s, baseline {:.2} CPU s in {:.2} s; same counts",
             turn + 1,
-            ran.spent.cpu_s + daemons,
+            attempts + daemons,
             ran.seconds(),
             base.cpu.as_secs_f64(),
             base.wall.as_secs_f64()
