@@ -88,7 +88,7 @@ fn aggregate_combines_and_reduces_what_keys_ask_for() {
 fn much_output_before_and_after_reading_blocks_nobody() {
     let place = Place::new();
     place.write("in", pairs(100_000));
-    let args = ["--mapper", "sh -c 'seq 200000; cat; seq 200000; seq 50000 >&2'", "--reducer", "NONE"];
+    let args = ["--mapper", "sh -c 'seq 200000; cat; seq 200000; printf \"%100000s\\n\" end >&2'", "--reducer", "NONE"];
     let found = stream(&place, &args, Run::default()).expect("much output");
     assert_eq!(found.lines().count(), 500_000);
 }
