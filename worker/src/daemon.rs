@@ -19,7 +19,7 @@ use crate::driver::{Driver, Event};
 use crate::http::{Shelf, router};
 use crate::jobs::Jobs;
 use crate::link::Link;
-use crate::process::{Surroundings, wall_ms};
+use crate::process::{Surroundings, wall_us};
 use crate::vitals::{self, VitalsCell};
 
 /// Runs a worker until it is told to stop.
@@ -93,7 +93,9 @@ fn drive(
         .context("start the tracker's runtime")?;
     let result = runtime.block_on(async {
         let link = Link::new(&config.master)?;
-        let tracker = TaskTracker::new(tracker_config(&config));
+        // Microseconds: two workers that start together must not be taken for each other by a new master.
+        let incarnation = surroundings.directory.next_incarnation(wall_us())?;
+        let tracker = TaskTracker::new(tracker_config(&config, incarnation));
         let driver = Driver::new(config, tracker, surroundings, link.clone(), jobs, vitals, hello, inbox);
         let (worker, incarnation) = driver.run(events).await;
         link.goodbye(worker.0, incarnation).await;
@@ -103,8 +105,7 @@ fn drive(
     result
 }
 
-fn tracker_config(config: &WorkerConfig) -> TrackerConfig {
-    let incarnation = wall_ms();
+fn tracker_config(config: &WorkerConfig, incarnation: u64) -> TrackerConfig {
     TrackerConfig {
         map_slots: config.map_slots,
         reduce_slots: config.reduce_slots,

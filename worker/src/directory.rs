@@ -2,13 +2,16 @@
 //!
 //! ```text
 //! DIR/lock                                     held while the worker runs
+//! DIR/incarnation                              the number of the newest start in this directory
 //! DIR/local/<job>/<attempt>/                   an attempt's working directory; a map's output stays here
 //! DIR/userlogs/<job>/<attempt>/{stdout,stderr,syslog}
 //! ```
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -23,8 +26,13 @@ pub(crate) struct Directory {
     /// Empty directories of attempts that are over. The next attempt's is one of them renamed: some file systems
     /// are slow to make files soon after others were deleted, because they avoid what was just in use.
     spares: Arc<Mutex<Vec<PathBuf>>>,
+    /// Jobs whose files were set aside.
+    forgotten: Arc<AtomicU64>,
 }
 
+/// How far a start's number is above the last start's at least: a worker counts on from it when its master sends
+/// it back to register, and never comes so far.
+const INCARNATION_STEP: u64 = 1_000_000;
 /// Empty directories that are kept; more would only lie about until their job is over.
 const MAX_SPARES: usize = 256;
 
@@ -37,13 +45,43 @@ impl Directory {
         let Ok(lock) = Flock::lock(lock, FlockArg::LockExclusiveNonblock) else {
             bail!("directory `{}` is in use by another worker\nhelp: give each worker its own --dir", root.display());
         };
-        let directory = Directory { root, spares: Arc::default() };
+        let directory = Directory { root, spares: Arc::default(), forgotten: Arc::default() };
         directory.clear_local().with_context(|| format!("empty `{}/local`", directory.root.display()))?;
-        for part in ["local", "userlogs"] {
+        // Map output is for those who have the job's token.
+        for (part, mode) in [("local", 0o700), ("userlogs", 0o755)] {
             let part = directory.root.join(part);
-            fs::create_dir_all(&part).with_context(|| format!("create `{}`", part.display()))?;
+            let made = fs::DirBuilder::new().recursive(true).mode(mode).create(&part);
+            made.with_context(|| format!("create `{}`", part.display()))?;
         }
         Ok((directory, lock))
+    }
+
+    /// A number for this start of the worker: `now_us`, but larger than at any earlier start in this directory,
+    /// also if the clock was set back, or the master would take this run for an older one.
+    pub(crate) fn next_incarnation(&self, now_us: u64) -> anyhow::Result<u64> {
+        let path = self.root.join("incarnation");
+        let last = fs::read_to_string(&path).ok().and_then(|text| text.trim().parse::<u64>().ok());
+        let next = last.map_or(now_us, |last| now_us.max(last.saturating_add(INCARNATION_STEP)));
+        let temporary = self.root.join("incarnation.tmp");
+        let written = fs::write(&temporary, format!("{next}\n")).and_then(|()| fs::rename(&temporary, &path));
+        written.with_context(|| format!("write `{}`", path.display()))?;
+        Ok(next)
+    }
+
+    /// Sets a job's files aside, which is quick, and says where they wait to be deleted. An attempt of the job
+    /// that comes while they are must not lose its files to that.
+    pub(crate) fn set_aside(&self, cluster: ClusterId, job: JobId) -> Option<PathBuf> {
+        let n = self.forgotten.fetch_add(1, Ordering::Relaxed);
+        let aside = self.root.join("local").join(format!("forgotten-{n}"));
+        match fs::rename(self.local_job(cluster, job), &aside) {
+            Ok(()) => Some(aside),
+            Err(error) => {
+                if error.kind() != io::ErrorKind::NotFound {
+                    tracing::warn!(job = cluster.job(job), %error, "failed to set a job's files aside");
+                }
+                None
+            }
+        }
     }
 
     /// Makes an attempt's working directory.
@@ -98,12 +136,11 @@ impl Directory {
         self.root.join("userlogs").join(cluster.job(attempt.job)).join(cluster.attempt(attempt))
     }
 
-    /// Deletes the logs of jobs that nothing was written to for `keep`.
+    /// Deletes the logs of jobs to which nothing was written for `keep`.
     pub(crate) fn prune_logs(&self, keep: Duration) {
         let Ok(jobs) = fs::read_dir(self.root.join("userlogs")) else { return };
         for job in jobs.flatten() {
-            let age = job.metadata().and_then(|meta| meta.modified()).ok();
-            let age = age.and_then(|time| SystemTime::now().duration_since(time).ok());
+            let age = last_written(&job.path(), 2).and_then(|time| SystemTime::now().duration_since(time).ok());
             if age.is_some_and(|age| age > keep)
                 && let Err(error) = fs::remove_dir_all(job.path())
             {
@@ -115,5 +152,63 @@ impl Directory {
     /// Free bytes on the directory's file system; 0 when unknown.
     pub(crate) fn free_bytes(&self) -> u64 {
         nix::sys::statvfs::statvfs(&self.root).map_or(0, |fs| fs.blocks_available() * fs.fragment_size())
+    }
+}
+
+/// When something at or below a path was last written, to a depth.
+fn last_written(path: &Path, depth: u32) -> Option<SystemTime> {
+    let own = fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok();
+    let entries = if depth > 0 { fs::read_dir(path).ok() } else { None };
+    let below = entries.into_iter().flatten().flatten().filter_map(|entry| last_written(&entry.path(), depth - 1));
+    below.chain(own).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_start_has_a_larger_incarnation_though_the_clock_was_set_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let (directory, lock) = Directory::open(dir.path()).unwrap();
+        let first = directory.next_incarnation(5_000_000_000).unwrap();
+        assert_eq!(first, 5_000_000_000);
+        drop((directory, lock));
+        let (directory, _lock) = Directory::open(dir.path()).unwrap();
+        let second = directory.next_incarnation(1_000).unwrap();
+        assert!(second > first + 1_000);
+        assert_eq!(directory.next_incarnation(9_000_000_000).unwrap(), 9_000_000_000);
+    }
+
+    #[test]
+    fn files_that_are_set_aside_are_out_of_a_new_attempts_way() {
+        let dir = tempfile::tempdir().unwrap();
+        let (directory, _lock) = Directory::open(dir.path()).unwrap();
+        let (cluster, job) = (ClusterId(1), JobId(1));
+        assert_eq!(directory.set_aside(cluster, job), None, "nothing is there");
+        fs::create_dir_all(directory.local_job(cluster, job).join("old")).unwrap();
+        let aside = directory.set_aside(cluster, job).unwrap();
+        assert!(aside.join("old").exists() && !directory.local_job(cluster, job).exists());
+        fs::create_dir_all(directory.local_job(cluster, job).join("new")).unwrap();
+        assert_ne!(directory.set_aside(cluster, job).unwrap(), aside);
+    }
+
+    #[test]
+    fn logs_that_are_still_written_to_are_kept_however_old_their_job_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let (directory, _lock) = Directory::open(dir.path()).unwrap();
+        let age = |path: &Path| {
+            let long_ago = SystemTime::now() - Duration::from_secs(10_000);
+            File::open(path).unwrap().set_modified(long_ago).unwrap();
+        };
+        for job in ["old", "busy"] {
+            let attempt = dir.path().join("userlogs").join(job).join("attempt");
+            fs::create_dir_all(&attempt).unwrap();
+            fs::write(attempt.join("stdout"), "").unwrap();
+            let now = if job == "busy" { None } else { Some(attempt.join("stdout")) };
+            [now, Some(attempt.clone()), attempt.parent().map(Path::to_owned)].iter().flatten().for_each(|p| age(p));
+        }
+        directory.prune_logs(Duration::from_secs(5_000));
+        assert!(!dir.path().join("userlogs/old").exists() && dir.path().join("userlogs/busy").exists());
     }
 }

@@ -12,6 +12,7 @@ use howdah_shared::job::counters::Counters;
 use howdah_shared::job::{AttemptId, AttemptState, ClusterId, JobFile, JobId, TaskKind, WorkerId};
 use howdah_shared::time::{Span, Time};
 use howdah_shared::tracker::task_tracker::{Directive, StopCause, TaskTracker, TrackerEffect, TrackerInput};
+use howdah_task::umbilical::ToTask;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tonic::{Code, Status};
 
@@ -83,7 +84,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn new() -> Clock {
-        Clock { wall: crate::process::wall_ms() * 1_000, since: Instant::now() }
+        Clock { wall: crate::process::wall_us(), since: Instant::now() }
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -217,6 +218,8 @@ impl Driver {
 
     fn take_job_file(&mut self, job: JobId, file: anyhow::Result<JobFile>, inputs: &mut Vec<TrackerInput>) {
         match file {
+            // Fetched for attempts that are gone by now: kept, nobody would ever throw it away.
+            Ok(_) if !self.tracker.awaits(job) => {}
             Ok(file) => {
                 let task_timeout = Span::from_ms(file.spec.conf.task_timeout_ms);
                 let reuse_tasks = file.spec.conf.reuse_tasks;
@@ -232,8 +235,15 @@ impl Driver {
 
     /// Says once that the master is away, not at each try.
     fn note_away(&mut self, status: &Status) {
-        if !self.away {
-            self.away = true;
+        if self.away {
+            return;
+        }
+        self.away = true;
+        let refused = [Code::FailedPrecondition, Code::InvalidArgument, Code::ResourceExhausted];
+        if refused.contains(&status.code()) {
+            let master = &self.config.master;
+            tracing::error!(master, reason = status.message(), "the master refuses this worker; trying again");
+        } else {
             tracing::warn!(
                 master = self.config.master,
                 reason = status.message(),
@@ -285,17 +295,31 @@ impl Driver {
                 if cause == StopCause::Timeout {
                     self.extras.entry(attempt).or_default().timed_out = true;
                 }
-                self.with_process(attempt, Process::terminate);
+                self.with_process(attempt, |process| process.terminate());
             }
-            TrackerEffect::Kill { attempt } => self.with_process(attempt, Process::kill),
-            TrackerEffect::GrantCommit { attempt } => self.with_process(attempt, |process| {
-                process.say(&howdah_task::umbilical::ToTask::CommitGranted);
-            }),
+            TrackerEffect::Kill { attempt } => {
+                // Without a process nobody else will say that it is over.
+                if !self.with_process(attempt, |process| process.kill()) {
+                    inputs.push(TrackerInput::Ended { attempt, ok: false, process_alive: false });
+                }
+            }
+            TrackerEffect::GrantCommit { attempt } => {
+                self.with_process(attempt, |process| {
+                    let process = process.clone();
+                    // A process that does not read must not hold up the heartbeats.
+                    tokio::task::spawn_blocking(move || process.tell(attempt, &ToTask::CommitGranted));
+                });
+            }
             TrackerEffect::Finished { attempt, state } => self.on_finished(attempt, state),
             TrackerEffect::Retire { process } => {
                 // It stays in the list until it is gone.
-                if let Some(process) = self.processes.get(&process) {
-                    process.say(&howdah_task::umbilical::ToTask::Exit);
+                if let Some(process) = self.processes.get(&process).cloned() {
+                    process.say(&ToTask::Exit);
+                    let grace = Duration::from_millis(self.config.kill_grace_ms);
+                    tokio::spawn(async move {
+                        tokio::time::sleep(grace).await;
+                        process.kill();
+                    });
                 }
             }
             TrackerEffect::ForgetJob { job } => self.forget(job),
@@ -306,11 +330,10 @@ impl Driver {
         }
     }
 
-    fn with_process(&self, attempt: AttemptId, act: impl FnOnce(&Process)) {
+    /// False when the attempt has no process.
+    fn with_process(&self, attempt: AttemptId, act: impl FnOnce(&Arc<Process>)) -> bool {
         let process = self.extras.get(&attempt).and_then(|extra| self.processes.get(&extra.process));
-        if let Some(process) = process {
-            act(process);
-        }
+        process.map(act).is_some()
     }
 
     fn register(&self, incarnation: u64) {
@@ -391,7 +414,7 @@ impl Driver {
     fn forget(&mut self, job: JobId) {
         self.map_events.forget(job);
         self.jobs.forget(&self.cluster.job(job));
-        let path = self.surroundings.directory.local_job(self.cluster, job);
+        let Some(path) = self.surroundings.directory.set_aside(self.cluster, job) else { return };
         tokio::spawn(async move {
             if let Err(error) = tokio::fs::remove_dir_all(&path).await
                 && error.kind() != std::io::ErrorKind::NotFound

@@ -149,6 +149,39 @@ async fn a_process_runs_several_attempts_when_the_job_asks_for_that() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_reused_process_that_dies_before_it_speaks_of_its_next_attempt_fails_that_one() {
+    let cluster = Cluster::start(job("once", JobConf { reuse_tasks: -1, ..JobConf::default() })).await;
+    cluster.master.launch(map(0));
+    cluster.master.until_state(map(0), AttemptState::Succeeded).await;
+    cluster.master.launch(map(1));
+    let end = cluster.master.until_state(map(1), AttemptState::Failed).await.end.unwrap();
+    assert_eq!(end.signal, Some(9), "{end:?}");
+    // Its slot and its process's place are free again.
+    cluster.master.launch(map(2));
+    cluster.master.until_state(map(2), AttemptState::Succeeded).await;
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reused_process_that_does_not_exit_when_told_to_is_killed() {
+    let cluster = Cluster::start(job("stay", JobConf { reuse_tasks: -1, ..JobConf::default() })).await;
+    cluster.master.launch(map(0));
+    let status = cluster.master.until_state(map(0), AttemptState::Succeeded).await;
+    let pid = status.counters.unwrap().groups[0].counters[0].value as i32;
+    until("the idle process to end", || (!is_alive(pid)).then_some(())).await;
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_without_an_end_fails_the_attempt_and_not_the_worker() {
+    let cluster = Cluster::start(job("endless", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    let end = cluster.master.until_state(map(0), AttemptState::Failed).await.end.unwrap();
+    assert!(end.diagnostics.contains("a message that is not one"), "{end:?}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn reduces_hear_of_map_outputs_and_their_fetch_failures_are_reported() {
     let cluster = Cluster::start(job("events", JobConf::default())).await;
     cluster.master.map_done(0, map(0), "127.0.0.1:1");

@@ -25,6 +25,9 @@ use crate::cgroup::AttemptGroup;
 /// Bytes of standard error that a failed attempt's report carries.
 const TAIL_BYTES: u64 = 4_096;
 
+/// Longest message of a process; more would be its worker's memory.
+const MAX_LINE_BYTES: u64 = 16 << 20;
+
 /// Starts a keeper for a new process.
 pub(crate) fn start(surroundings: Arc<Surroundings>, process: Arc<Process>, first: Assignment, hear: Hear) {
     // A thread of the runtime's pool: starting one costs more than all else that a keeper does.
@@ -192,10 +195,11 @@ impl Keeper {
         let mut line = Vec::new();
         loop {
             line.clear();
-            match lines.read_until(b'\n', &mut line) {
+            match lines.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line) {
                 Ok(0) | Err(_) => return,
                 Ok(_) => {}
             }
+            // A line that is too long was cut, and so is no message.
             match serde_json::from_slice::<FromTask>(&line) {
                 Ok(message) => self.on_message(message),
                 Err(error) => {
@@ -253,26 +257,36 @@ impl Keeper {
 
     /// Moves on to the attempt that the driver gave the process; false when there is none.
     fn take_next(&mut self) -> bool {
-        let next = match &*self.process.lock() {
-            State::Alive { current, .. } if current.attempt != self.current.attempt() => current.clone(),
-            _ => return false,
+        let given = match &*self.process.lock() {
+            State::Alive { current, .. } => current.clone(),
+            State::Unborn { .. } | State::Gone => return false,
         };
-        self.current = Running::new(next);
-        true
+        self.move_on(given)
+    }
+
+    fn move_on(&mut self, given: Assignment) -> bool {
+        let is_next = given.attempt != self.current.attempt();
+        if is_next {
+            self.current = Running::new(given);
+        }
+        is_next
     }
 
     /// Waits for the end, kills what is left of the group while its number is still ours, then reaps.
     fn bury(mut self, mut child: Child, cgroup: Option<Arc<AttemptGroup>>) {
         let pid = Pid::from_raw(child.id() as i32);
         while let Err(nix::errno::Errno::EINTR) = waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {}
-        let used = {
+        let (used, last) = {
             let mut state = self.process.lock();
             let _ = killpg(pid, Signal::SIGKILL);
-            *state = State::Gone;
-            child.wait4()
+            let last = std::mem::replace(&mut *state, State::Gone);
+            (child.wait4(), last)
         };
         // The driver may have given it another attempt that it did not live to speak of.
-        let next = self.current.said.is_some() && self.take_next();
+        let next = match last {
+            State::Alive { current, .. } if self.current.said.is_some() => self.move_on(current),
+            _ => false,
+        };
         if !next && self.reported_alive() {
             (self.hear)(self.current.attempt(), Heard::Gone);
         } else {
@@ -366,6 +380,11 @@ fn tail(path: &Path) -> String {
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 
-pub(crate) fn wall_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+fn wall_ms() -> u64 {
+    wall_us() / 1_000
+}
+
+/// Microseconds since the epoch on the wall clock.
+pub(crate) fn wall_us() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }

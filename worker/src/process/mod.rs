@@ -20,7 +20,7 @@ use howdah_task::umbilical::ToTask;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-pub(crate) use self::keeper::{start, wall_ms};
+pub(crate) use self::keeper::{start, wall_us};
 use crate::cgroup::{AttemptGroup, Cgroups};
 use crate::directory::Directory;
 
@@ -160,16 +160,25 @@ impl Process {
         send(socket, message).is_ok()
     }
 
-    /// Gives a waiting process another attempt; false when it is gone.
+    /// Gives a waiting process another attempt; false when it is gone and its keeper knows nothing of the attempt.
+    /// If true, the keeper will tell of the attempt's end, whatever becomes of the process.
     pub(crate) fn give(&self, surroundings: &Surroundings, assignment: Assignment) -> bool {
         let (socket, before) = match &mut *self.lock() {
-            State::Alive { socket, current, .. } => {
-                (socket.clone(), std::mem::replace(current, assignment.clone()).attempt)
-            }
+            State::Alive { socket, current, .. } => (socket.clone(), std::mem::replace(current, assignment.clone())),
             State::Unborn { .. } | State::Gone => return false,
         };
-        keeper::prepare_reused(surroundings, before, &assignment);
-        self.write(&socket, &ToTask::Run(Box::new(spec::task_spec(surroundings, &assignment))))
+        keeper::prepare_reused(surroundings, before.attempt, &assignment);
+        if self.write(&socket, &ToTask::Run(Box::new(spec::task_spec(surroundings, &assignment)))) {
+            return true;
+        }
+        match &mut *self.lock() {
+            State::Alive { current, .. } => {
+                *current = before;
+                false
+            }
+            // Its keeper has taken the attempt for the process's last one.
+            State::Unborn { .. } | State::Gone => true,
+        }
     }
 }
 

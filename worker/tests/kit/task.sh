@@ -17,6 +17,14 @@ while IFS= read -r line; do
     case "$line" in
     *'"behave":"done"'*) finish; exit 0 ;;
     *'"behave":"reuse"'*) say "{\"say\":\"done\",\"counters\":{\"Test\":{\"pid\":$$}}}" ;;
+    *'"behave":"once"'*)
+        case "$runs" in x) kill -KILL $$ ;; esac
+        runs=x
+        say "{\"say\":\"done\",\"counters\":{\"Test\":{\"pid\":$$}}}" ;;
+    *'"behave":"stay"'*)
+        say "{\"say\":\"done\",\"counters\":{\"Test\":{\"pid\":$$}}}"
+        while :; do sleep 1000 < /dev/null; done ;;
+    *'"behave":"endless"'*) cat /dev/zero >&0 ;;
     *'"behave":"hang"'*) status; hang ;;
     *'"behave":"fail"'*) echo "about to fail" >&2; say '{"say":"failed","message":"no such luck","counters":{}}'; exit 1 ;;
     *'"behave":"exit"'*) echo "leaving early" >&2; exit 3 ;;

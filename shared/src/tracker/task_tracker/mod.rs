@@ -22,7 +22,7 @@ use rand_chacha::rand_core::SeedableRng;
 use self::attempts::{Held, IdleProcess, JobTerms};
 use self::contact::{Contact, Parking};
 use super::{AttemptReport, Report, Vitals};
-use crate::job::{TaskKind, WorkerId};
+use crate::job::{JobId, TaskKind, WorkerId};
 use crate::time::Time;
 
 /// One worker's state. See the module's documentation.
@@ -219,6 +219,11 @@ impl TaskTracker {
     /// The incarnation that the next registration or report names.
     pub fn incarnation(&self) -> u64 {
         self.contact.incarnation()
+    }
+
+    /// Whether it has use for the file of a job.
+    pub fn awaits(&self, job: JobId) -> bool {
+        self.jobs.iter().any(|terms| terms.job == job)
     }
 
     /// Whether new attempts are welcome.
