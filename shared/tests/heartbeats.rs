@@ -142,6 +142,24 @@ fn a_worker_that_runs_what_nobody_waits_for_is_told_to_stop_it() {
 }
 
 #[test]
+fn a_worker_that_claims_to_run_very_many_strange_attempts_is_told_to_stop_them_bit_by_bit() {
+    let mut c = Cluster::new().parking().workers(1, 1, 0);
+    let claims: Vec<_> = (0..65_536).map(|index| kit::status(map(5, index, 2), Running)).collect();
+    let mut report = c.report_of(0);
+    report.attempts.clone_from(&claims);
+    c.apply(&[Input::Report(Box::new(report))]);
+    let kills = |effect: &Effect| matches!(effect, Effect::Kill { .. }).then_some(());
+    assert_eq!(c.take(kills).len(), 256);
+    // The worker stopped those: one report shows it, the next one brings more.
+    for _ in 0..2 {
+        let mut report = c.report_of(0);
+        report.attempts = claims[256..].to_vec();
+        c.apply(&[Input::Report(Box::new(report))]);
+    }
+    assert_eq!(c.take(kills).len(), 256);
+}
+
+#[test]
 fn launches_on_their_way_take_slots_that_the_worker_still_reports_free() {
     let mut c = Cluster::new().workers(1, 2, 0);
     c.submit(job(4, 0));

@@ -4,8 +4,8 @@ use howdah_shared::job::{Progress, WorkerId};
 use howdah_shared::tracker::{AttemptReport, Registration, Report, Vitals};
 
 use super::{
-    ConvertError, MAX_ATTEMPTS, MAX_ATTRIBUTES, MAX_FETCH_FAILURES, at_most, attempt_id, attempt_state, name, phase,
-    small,
+    ConvertError, MAX_ATTEMPTS, MAX_ATTRIBUTES, MAX_FETCH_FAILURES, MAX_NAME_BYTES, at_most, attempt_id, attempt_state,
+    name, phase, small,
 };
 use crate::v1;
 
@@ -125,6 +125,8 @@ pub fn registration(worker: WorkerId, wire: &v1::RegisterRequest) -> Result<Regi
     if wire.name.is_empty() {
         return Err(ConvertError::Missing { field: "name" });
     }
+    at_most("http_address", wire.http_address.len(), MAX_NAME_BYTES)?;
+    at_most("version", wire.version.len(), MAX_NAME_BYTES)?;
     at_most("attributes", wire.attributes.len(), MAX_ATTRIBUTES)?;
     let mut attributes = Vec::with_capacity(wire.attributes.len());
     for (key, value) in &wire.attributes {

@@ -10,6 +10,9 @@ use crate::job::{AttemptId, AttemptState, JobId, Phase, TaskKind, WorkerId};
 use crate::schedulers::Change;
 use crate::tracker::{AttemptReport, Effect, Rejection, Report};
 
+/// Attempts that nobody waits for and that one worker is told to stop at a time; they are searched one by one.
+const MAX_STRAYS: usize = 256;
+
 /// What a report's number says about it.
 enum Turn {
     Fresh,
@@ -185,8 +188,11 @@ impl JobTracker {
         // It runs something that nobody waits for: stop it.
         let number = self.report;
         let worker = &mut self.state.workers[from.0 as usize];
+        let full = worker.strays.len() >= MAX_STRAYS;
         match worker.strays.iter_mut().find(|(stray, _)| *stray == id) {
             Some(stray) => stray.1 = number,
+            // The others have their turn when these are gone.
+            None if full => {}
             None => {
                 worker.strays.push((id, number));
                 worker.news = true;
