@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+/// Names of workers' groups; the rest is the worker's process id.
+const PREFIX: &str = "howdah-";
+
 /// The worker's own group, parent of its attempts' groups.
 #[derive(Clone, Debug)]
 pub(crate) struct Cgroups {
@@ -30,21 +33,26 @@ impl Cgroups {
         };
         let own = fs::read_to_string("/proc/self/cgroup").context("read `/proc/self/cgroup`")?;
         let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or("");
-        let root = Path::new(mount).join(own).join(format!("howdah-{}", std::process::id()));
-        fs::create_dir_all(&root).with_context(|| {
-            format!(
-                "create control group `{}`\nhelp: run the worker in a delegated group, or set cgroups = false",
-                root.display()
-            )
+        let above = Path::new(mount).join(own);
+        remove_leftovers(&above);
+        let root = above.join(format!("{PREFIX}{}", std::process::id()));
+        let cgroups = Cgroups { root };
+        // What a worker of the same number left.
+        cgroups.close();
+        fs::create_dir_all(&cgroups.root).with_context(|| {
+            let place = cgroups.root.display();
+            format!("create control group `{place}`\nhelp: run the worker in a delegated group, or set cgroups = false")
         })?;
-        Ok(Cgroups { root })
+        // Found out now, not with the first attempt.
+        cgroups.take_in("probe", None).map(AttemptGroup::remove).context("make a control group for an attempt")?;
+        Ok(cgroups)
     }
 
     /// Makes a group of this name and puts a process into it.
-    pub(crate) fn take_in(&self, name: &str, pid: u32) -> io::Result<AttemptGroup> {
+    pub(crate) fn take_in(&self, name: &str, pid: Option<u32>) -> io::Result<AttemptGroup> {
         let group = AttemptGroup { path: self.root.join(name) };
         fs::create_dir(&group.path)?;
-        match fs::write(group.path.join("cgroup.procs"), pid.to_string()) {
+        match pid.map_or(Ok(()), |pid| fs::write(group.path.join("cgroup.procs"), pid.to_string())) {
             Ok(()) => Ok(group),
             Err(error) => {
                 group.remove();
@@ -90,6 +98,17 @@ impl AttemptGroup {
                 Err(_) => self.kill(),
             }
             std::thread::yield_now();
+        }
+    }
+}
+
+/// Removes the groups of workers that were killed.
+fn remove_leftovers(above: &Path) {
+    for entry in fs::read_dir(above).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)).and_then(|pid| pid.parse::<u32>().ok());
+        if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            Cgroups { root: entry.path() }.close();
         }
     }
 }

@@ -12,6 +12,9 @@ use tonic::{Status, Streaming};
 /// A job file may be large: a hundred thousand splits take some twenty megabytes.
 const MAX_MESSAGE_BYTES: usize = 256 << 20;
 
+/// How long the master may take to send a job's file.
+const JOB_FILE_PATIENCE: Duration = Duration::from_secs(120);
+
 /// A connection that makes and mends itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
@@ -48,7 +51,9 @@ impl Link {
 
     pub(crate) async fn job_file(&self, job: JobId) -> anyhow::Result<JobFile> {
         let request = v1::GetJobFileRequest { job: job.0 };
-        let answer = self.client.clone().get_job_file(request).await.context("fetch the job's file")?;
+        let call = self.client.clone();
+        let answer = tokio::time::timeout(JOB_FILE_PATIENCE, async move { { call }.get_job_file(request).await }).await;
+        let answer = answer.context("fetch the job's file")?.context("fetch the job's file")?;
         serde_json::from_slice(&answer.into_inner().json).context("read the job's file")
     }
 

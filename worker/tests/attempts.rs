@@ -182,6 +182,50 @@ async fn a_message_without_an_end_fails_the_attempt_and_not_the_worker() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_an_attempt_leaves_running_ends_with_it() {
+    let cluster = Cluster::start(job("lingering", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    // The child holds the process's end of the umbilical.
+    cluster.master.until_state(map(0), AttemptState::Succeeded).await;
+    let child = number_in(cluster.logs(map(0)).join("child")).await;
+    until("the child to be gone", || (!is_alive(child)).then_some(())).await;
+    cluster.end().await;
+}
+
+/// Where this machine lets us make control groups; `None` elsewhere, and the tests that need them do nothing.
+fn cgroup_root() -> Option<std::path::PathBuf> {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
+    let mount = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"))?.split(' ').nth(1)?.to_owned();
+    let own = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let root = std::path::Path::new(&mount).join(own.lines().find_map(|line| line.strip_prefix("0::/"))?);
+    let probe = root.join(format!("howdah-test-{}", std::process::id()));
+    std::fs::create_dir(&probe).ok()?;
+    let usable = probe.join("cgroup.kill").exists();
+    std::fs::remove_dir(probe).ok()?;
+    usable.then_some(root)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_control_group_catches_what_leaves_the_process_group() {
+    let Some(root) = cgroup_root() else { return };
+    // Left by a worker that was killed: no process has this number.
+    let stale = root.join("howdah-4294967295/attempt");
+    std::fs::create_dir_all(&stale).unwrap();
+    let cluster = Cluster::start_with(job("escape", JobConf::default()), |config| config.cgroups = true).await;
+    assert!(!stale.exists());
+    cluster.master.launch(map(0));
+    let child = number_in(cluster.logs(map(0)).join("child")).await;
+    let group = root.join(format!("howdah-{}", std::process::id()));
+    assert!(group.join(kit::CLUSTER.attempt(map(0))).is_dir());
+    cluster.master.kill(map(0));
+    let end = cluster.master.until_state(map(0), AttemptState::Killed).await.end.unwrap();
+    assert!(end.cpu_us > 0);
+    until("the child to be gone", || (!is_alive(child)).then_some(())).await;
+    cluster.end().await;
+    assert!(!group.exists(), "nothing is left");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn reduces_hear_of_map_outputs_and_their_fetch_failures_are_reported() {
     let cluster = Cluster::start(job("events", JobConf::default())).await;
     cluster.master.map_done(0, map(0), "127.0.0.1:1");

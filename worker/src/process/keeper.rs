@@ -163,7 +163,7 @@ impl Keeper {
             .process_group(0);
         let mut child = command.spawn().map_err(|error| format!("start `{}`: {error}", program.display()))?;
         drop(command);
-        let cgroup = match self.surroundings.cgroups.as_ref().map(|cgroups| cgroups.take_in(&name, child.id())) {
+        let cgroup = match self.surroundings.cgroups.as_ref().map(|cgroups| cgroups.take_in(&name, Some(child.id()))) {
             Some(Ok(group)) => Some(Arc::new(group)),
             Some(Err(error)) => {
                 // It has heard nothing of its attempt yet.
@@ -189,7 +189,7 @@ impl Keeper {
         Ok(Born { child, socket, cgroup })
     }
 
-    /// Hears the process until it closes its end.
+    /// Hears the process until it has nothing more to say or closes its end.
     fn listen(&mut self, socket: &UnixStream) {
         let mut lines = BufReader::with_capacity(4 << 10, socket);
         let mut line = Vec::new();
@@ -201,7 +201,12 @@ impl Keeper {
             }
             // A line that is too long was cut, and so is no message.
             match serde_json::from_slice::<FromTask>(&line) {
-                Ok(message) => self.on_message(message),
+                Ok(message) => {
+                    self.on_message(message);
+                    if self.said_its_last() {
+                        return;
+                    }
+                }
                 Err(error) => {
                     let text = format!("the attempt's process sent a message that is not one: {error}");
                     self.current.said.get_or_insert((false, text, Counters::default()));
@@ -255,6 +260,12 @@ impl Keeper {
         }
     }
 
+    /// Whether the process is about to exit, as it was for one attempt or that failed. Children that it leaves may
+    /// hold its end of the umbilical open, so that is not waited for.
+    fn said_its_last(&self) -> bool {
+        self.current.said.is_some() && !self.reported_alive()
+    }
+
     /// Moves on to the attempt that the driver gave the process; false when there is none.
     fn take_next(&mut self) -> bool {
         let given = match &*self.process.lock() {
@@ -279,14 +290,11 @@ impl Keeper {
         let (used, last) = {
             let mut state = self.process.lock();
             let _ = killpg(pid, Signal::SIGKILL);
-            let last = std::mem::replace(&mut *state, State::Gone);
+            let last = std::mem::replace(&mut *state, State::Gone).into_current();
             (child.wait4(), last)
         };
         // The driver may have given it another attempt that it did not live to speak of.
-        let next = match last {
-            State::Alive { current, .. } if self.current.said.is_some() => self.move_on(current),
-            _ => false,
-        };
+        let next = last.is_some_and(|last| self.current.said.is_some() && self.move_on(last));
         if !next && self.reported_alive() {
             (self.hear)(self.current.attempt(), Heard::Gone);
         } else {

@@ -84,6 +84,16 @@ enum State {
     Gone,
 }
 
+impl State {
+    /// The attempt that it was given last. Everything else is let go of: the last holder of a control group removes it.
+    fn into_current(self) -> Option<Assignment> {
+        match self {
+            State::Alive { current, .. } => Some(current),
+            State::Unborn { .. } | State::Gone => None,
+        }
+    }
+}
+
 impl Process {
     pub(crate) fn new() -> Arc<Process> {
         let state = Mutex::new(State::Unborn { doomed: false });

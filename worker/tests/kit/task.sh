@@ -25,6 +25,16 @@ while IFS= read -r line; do
         say "{\"say\":\"done\",\"counters\":{\"Test\":{\"pid\":$$}}}"
         while :; do sleep 1000 < /dev/null; done ;;
     *'"behave":"endless"'*) cat /dev/zero >&0 ;;
+    *'"behave":"lingering"'*)
+        sleep 1000 &
+        echo $! > "$HOWDAH_LOG_DIR/child"
+        finish
+        exit 0 ;;
+    *'"behave":"escape"'*)
+        setsid sleep 1000 < /dev/null &
+        echo $! > "$HOWDAH_LOG_DIR/child"
+        status
+        hang ;;
     *'"behave":"hang"'*) status; hang ;;
     *'"behave":"fail"'*) echo "about to fail" >&2; say '{"say":"failed","message":"no such luck","counters":{}}'; exit 1 ;;
     *'"behave":"exit"'*) echo "leaving early" >&2; exit 3 ;;
