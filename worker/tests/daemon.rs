@@ -31,6 +31,23 @@ async fn the_registration_says_what_the_worker_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_report_of_eight_running_attempts_is_small() {
+    let cluster = Cluster::start_with(job("hang", JobConf::default()), |config| config.map_slots = 8).await;
+    for index in 0..8 {
+        cluster.master.launch(map(index));
+    }
+    // The first word on an attempt has its counters and message with it; later ones do not.
+    let report = cluster.master.until("a plain report", |heard| {
+        let report = heard.reports.last()?;
+        let plain = report.attempts.iter().all(|status| status.progress > 0 && status.counters.is_none());
+        (report.attempts.len() == 8 && plain).then(|| report.clone())
+    });
+    let bytes = prost::Message::encoded_len(&report.await);
+    assert!(bytes < 400, "{bytes} bytes");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_worker_without_disk_takes_no_tasks() {
     let cluster = Cluster::start_with(job("done", JobConf::default()), |config| {
         config.min_free_disk_bytes = u64::MAX;
