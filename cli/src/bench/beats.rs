@@ -1,7 +1,8 @@
 //! Workers that exist only as heartbeats: registered, given attempts, reporting them as running.
 //!
-//! Each has a connection of its own, as real ones do. They beat at an even pace, all in one thread, and none of
-//! them parks: what is measured is the server's work per heartbeat, not how it waits.
+//! Each has a connection and a rhythm of its own, as real ones do: the same pause, begun at a random moment (the
+//! same moments in every run). None of them parks: what is measured is the server's work per heartbeat, not how it
+//! waits.
 
 use std::time::{Duration, Instant};
 
@@ -55,16 +56,31 @@ pub(crate) async fn main(args: &[String]) -> Outcome {
     while !std::path::Path::new(go).exists() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+    let pause = Duration::from_millis(u64::from(pause_ms));
     let began = Instant::now();
-    for round in 0..rounds {
-        for (index, beater) in beaters.iter_mut().enumerate() {
-            let share = f64::from(round) + index as f64 / f64::from(workers);
-            let due = began + Duration::from_secs_f64(share * f64::from(pause_ms) / 1e3);
-            tokio::time::sleep_until(due.into()).await;
-            beater.beat().await?;
-        }
+    let mut all = tokio::task::JoinSet::new();
+    for (phase, mut beater) in phases().zip(beaters) {
+        all.spawn(async move {
+            for round in 0..rounds {
+                tokio::time::sleep_until((began + pause.mul_f64(f64::from(round) + phase)).into()).await;
+                beater.beat().await?;
+            }
+            Ok::<(), Failure>(())
+        });
+    }
+    while let Some(ended) = all.join_next().await {
+        ended.map_err(|error| Failure::broke(error.to_string()))??;
     }
     Ok(Exit::Done)
+}
+
+/// Moments from 0 to 1, spread as by chance: a linear congruential generator (Knuth's MMIX).
+fn phases() -> impl Iterator<Item = f64> {
+    let mut state = 1u64;
+    std::iter::repeat_with(move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    })
 }
 
 impl Beater {

@@ -41,7 +41,7 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
             bar: Some(Bar::AtMost(2.0)),
         }],
         notes: vec![format!(
-            "{workers} connections, each worker reports 2 running attempts once a second, with counters every fifth time; {rounds} heartbeats of each are measured"
+            "{workers} connections, each worker reports 2 running attempts once a second at moments of its own, with counters every fifth time; {rounds} heartbeats of each are measured"
         )],
         repeats: bench.repeats(),
         quick: bench.quick,

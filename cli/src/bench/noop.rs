@@ -8,7 +8,7 @@ use crate::failure::Outcome;
 use crate::units;
 
 /// Map slots of each of the two workers: enough that a slot's way to the master and back is not waited for.
-const SLOTS: u32 = 4;
+const SLOTS: u32 = 16;
 
 /// Ways of running attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
