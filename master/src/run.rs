@@ -27,7 +27,7 @@ use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 
 use crate::config::MasterConfig;
-use crate::engine::{CoreHandle, Engine, Outbox};
+use crate::engine::{Clearing, CoreHandle, Engine, Outbox};
 use crate::journal::runs_in;
 use crate::recorder::{Origin, Recorder};
 use crate::services::{ClientApi, Shared, SharedRef, WorkerApi};
@@ -58,7 +58,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let (cluster, run_dir) = make_run_dir(&dir)?;
     let listener = TcpListener::bind(config.listen).await.with_context(|| format!("listen on {}", config.listen))?;
     let address = listener.local_addr().context("read the address listened on")?;
-    let (core, engine) = start_core(&config, cluster, &run_dir)?;
+    let clearing = Clearing::default();
+    let (core, engine) = start_core(&config, cluster, &run_dir, clearing.clone())?;
     let (thread_ended, mut core_ended) = oneshot::channel();
     let thread = std::thread::Builder::new().name("core".to_owned()).spawn(move || {
         let result = engine.run();
@@ -74,6 +75,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         stop: stop.clone(),
         closing: closing.clone(),
         started_ms_epoch: now_ms_epoch(),
+        clearing,
         next_job: tokio::sync::Mutex::new(1),
         config,
     });
@@ -122,7 +124,12 @@ async fn serve(
         .await
 }
 
-fn start_core(config: &MasterConfig, cluster: ClusterId, run_dir: &Path) -> anyhow::Result<(CoreHandle, Engine)> {
+fn start_core(
+    config: &MasterConfig,
+    cluster: ClusterId,
+    run_dir: &Path,
+    clearing: Clearing,
+) -> anyhow::Result<(CoreHandle, Engine)> {
     let origin = Origin {
         cluster_id: cluster.0,
         cluster: config.cluster.clone(),
@@ -135,7 +142,7 @@ fn start_core(config: &MasterConfig, cluster: ClusterId, run_dir: &Path) -> anyh
         .context("start the journal")?;
     let (send, inbox) = crossbeam_channel::bounded(config.limits.inbox.max(16) as usize);
     let core = CoreHandle::new(send);
-    let out = Outbox::start(run_dir.to_owned(), cluster, core.clone());
+    let out = Outbox::start(run_dir.to_owned(), cluster, core.clone(), clearing);
     let tables = Tables::new(cluster, &config.limits);
     Ok((core, Engine::new(recorder, tables, inbox, out)))
 }

@@ -9,6 +9,7 @@
 //! after the process stood still ticks wait a moment longer, or a master that was stopped for a while would
 //! expire everyone.**
 
+mod clearing;
 mod handle;
 mod message;
 mod out;
@@ -26,6 +27,7 @@ use crate::journal::JournalError;
 use crate::recorder::Recorder;
 use crate::tables::{JobRow, Tables};
 
+pub(crate) use clearing::Clearing;
 pub(crate) use handle::{CoreError, CoreHandle};
 pub(crate) use message::{Beat, Message, NewJob};
 use message::{Pending, Query};

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 
 use howdah_shared::job::{ClusterId, JobId, OutputFormat};
 
-use super::CoreHandle;
+use super::{Clearing, CoreHandle};
 use crate::commit::{self, Promotion};
 use crate::history::JobHistory;
 use crate::tables::{JobSnapshot, Tables};
@@ -24,12 +24,14 @@ pub(crate) struct Outbox {
     files: mpsc::Sender<Work>,
     histories: mpsc::Sender<Work>,
     threads: Vec<std::thread::JoinHandle<()>>,
+    clearing: Clearing,
 }
 
 impl Outbox {
-    pub(crate) fn start(run_dir: PathBuf, cluster: ClusterId, core: CoreHandle) -> Outbox {
+    pub(crate) fn start(run_dir: PathBuf, cluster: ClusterId, core: CoreHandle, clearing: Clearing) -> Outbox {
         let spawn = |name: &str, work: mpsc::Receiver<Work>, run_dir: PathBuf, core: CoreHandle| {
-            let body = move || work.into_iter().for_each(|work| perform(work, &run_dir, cluster, &core));
+            let clearing = clearing.clone();
+            let body = move || work.into_iter().for_each(|work| perform(work, &run_dir, cluster, &core, &clearing));
             std::thread::Builder::new().name(name.to_owned()).spawn(body).expect("the system starts threads")
         };
         let (files, files_work) = mpsc::channel();
@@ -38,7 +40,7 @@ impl Outbox {
             spawn("promote", files_work, run_dir.clone(), core.clone()),
             spawn("history", histories_work, run_dir, core),
         ];
-        Outbox { files, histories, threads }
+        Outbox { files, histories, threads, clearing }
     }
 
     /// Promotes the winners' output of a job.
@@ -66,7 +68,9 @@ impl Outbox {
     pub(super) fn abort(&self, tables: &Tables, job: JobId) {
         let Some(row) = tables.jobs.get(&job) else { return };
         if let OutputFormat::Files { directory } = &row.meta.file.output {
-            let work = Work::Abort { output: PathBuf::from(directory), created: row.meta.created_output };
+            let output = PathBuf::from(directory);
+            self.clearing.begin(&output);
+            let work = Work::Abort { output, created: row.meta.created_output };
             let _ = self.files.send(work);
         }
     }
@@ -79,7 +83,7 @@ impl Outbox {
 
     /// Waits until all that was handed over is done.
     pub(crate) fn finish(self) {
-        let Outbox { files, histories, threads } = self;
+        let Outbox { files, histories, threads, .. } = self;
         drop((files, histories));
         for thread in threads {
             let _ = thread.join();
@@ -87,7 +91,7 @@ impl Outbox {
     }
 }
 
-fn perform(work: Work, run_dir: &std::path::Path, cluster: ClusterId, core: &CoreHandle) {
+fn perform(work: Work, run_dir: &std::path::Path, cluster: ClusterId, core: &CoreHandle, clearing: &Clearing) {
     match work {
         Work::Promote { job, promotion } => {
             let nothing = promotion.output.as_os_str().is_empty();
@@ -102,6 +106,7 @@ fn perform(work: Work, run_dir: &std::path::Path, cluster: ClusterId, core: &Cor
             if let Err(e) = commit::abort(&output, created) {
                 tracing::warn!(output = %output.display(), error = %e, "could not clear away the output of a failed job");
             }
+            clearing.end(&output);
         }
         Work::History(snapshot) => {
             let history = JobHistory::new(&snapshot, cluster);

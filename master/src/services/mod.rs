@@ -14,7 +14,7 @@ use howdah_proto::stop::Stop;
 use howdah_shared::job::ClusterId;
 
 use crate::config::MasterConfig;
-use crate::engine::CoreHandle;
+use crate::engine::{Clearing, CoreHandle};
 
 pub(crate) use client::ClientApi;
 pub(crate) use worker::WorkerApi;
@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     /// Streams end: the core stops.
     pub(crate) closing: tokio_util::sync::CancellationToken,
     pub(crate) started_ms_epoch: u64,
+    /// Output of failed jobs that is not gone yet.
+    pub(crate) clearing: Clearing,
     /// Number of the next job; held while a job's file is written, so that jobs enter the core in order.
     pub(crate) next_job: tokio::sync::Mutex<u32>,
 }

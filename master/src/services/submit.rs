@@ -100,6 +100,7 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 async fn reserve(shared: &SharedRef, output: &OutputFormat) -> Result<(), Status> {
     let OutputFormat::Files { directory } = output else { return Ok(()) };
     let path = PathBuf::from(directory);
+    shared.clearing.wait(&path).await;
     let made = blocking(move || commit::reserve(&path)).await?;
     let Err(e) = made else { return Ok(()) };
     if e.kind() != io::ErrorKind::AlreadyExists {

@@ -282,3 +282,22 @@ async fn nobody_else_can_read_a_jobs_token() {
     assert_eq!(mode(&run.join("jobs")), 0o700);
     assert_eq!(mode(&run.join("jobs").join(format!("{job}.json"))), 0o600);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_output_directory_of_a_killed_job_can_be_used_again_at_once() {
+    let mut cluster = Cluster::start().await;
+    let input = cluster.file("in/a", "x\n");
+    let output = cluster.path("out");
+    for n in 0..50 {
+        let job = cluster.submit(text_job(&input, &output, 1)).await.unwrap();
+        // What attempts left makes the clearing slower.
+        for attempt in 0..20 {
+            cluster.file(&format!("out/_temporary/{attempt}/part"), "x");
+        }
+        cluster.client.kill_job(v1::KillJobRequest { job: job.clone() }).await.unwrap();
+        assert_eq!(cluster.get(&job).await.unwrap().status.unwrap().state, "KILLED", "{n}");
+    }
+    let last = cluster.submit(text_job(&input, &output, 1)).await.unwrap();
+    assert!(fs::exists(format!("{output}/_temporary")).unwrap(), "{last}");
+    cluster.stop().await;
+}
