@@ -1,7 +1,7 @@
 //! The TaskTracker daemon: slots, attempts as processes, shuffle and log server, vitals.
 //!
 //! All decisions are `howdah_shared::tracker::task_tracker::TaskTracker`'s. One thread owns it
-//! ([`driver`]); everything else feeds that thread's inbox or carries out its effects:
+//! (`driver`); everything else feeds that thread's inbox or carries out its effects:
 //!
 //! ```text
 //!  master ◄─ link (gRPC) ─►┐
