@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 
@@ -28,9 +29,14 @@ impl fmt::Display for Counts {
     }
 }
 
-/// The workspace's folder.
+/// The workspace's folder. Cargo names it when it runs us; what it was when we were compiled may be another
+/// worktree's that shares the target directory.
 pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| {
+        let own = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        Path::new(&own).parent().expect("xtask lies in the workspace").to_owned()
+    })
 }
 
 /// `path` below the workspace, with `/` between its parts.
