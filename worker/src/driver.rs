@@ -180,7 +180,11 @@ impl Driver {
                 {
                     self.processes.remove(&number);
                 }
-                self.take_heard(number, attempt, heard, inputs);
+                // A process of an earlier registration may tell of an attempt whose id a new master has given again.
+                let is_its = self.extras.get(&attempt).is_some_and(|extra| extra.process == number);
+                if is_its || matches!(heard, Heard::Gone) {
+                    self.take_heard(number, attempt, heard, inputs);
+                }
             }
             Event::Registered(Ok(answer)) => {
                 self.cluster = ClusterId(answer.cluster_id);

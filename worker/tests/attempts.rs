@@ -173,6 +173,37 @@ async fn a_reused_process_that_does_not_exit_when_told_to_is_killed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_child_that_got_away_does_not_hold_its_attempt() {
+    let cluster = Cluster::start(job("leave", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    cluster.master.until_state(map(0), AttemptState::Succeeded).await;
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_an_earlier_masters_attempt_is_not_taken_for_that_of_a_new_one_with_its_id() {
+    let cluster = Cluster::start(job("linger", JobConf::default())).await;
+    cluster.master.launch(map(0));
+    cluster.master.until_state(map(0), AttemptState::Running).await;
+    let pid = number_in(cluster.logs(map(0)).join("pid")).await;
+    cluster.master.forget_worker();
+    cluster.master.until("another registration", |heard| (heard.registrations.len() == 2).then_some(())).await;
+    let before = cluster.master.look(|heard| heard.reports.len());
+    cluster.master.launch(map(0));
+    // The keeper of the first process hears of its end a second later, since a child of it holds the umbilical.
+    until("the first process to be reaped", || (!std::fs::exists(format!("/proc/{pid}")).unwrap()).then_some(())).await;
+    let now = cluster.master.look(|heard| heard.reports.len());
+    cluster.master.until("some more reports", |heard| (heard.reports.len() > now + 3).then_some(())).await;
+    let states = |heard: &kit::master::Heard| {
+        let said = heard.reports[before..].iter().flat_map(|report| &report.attempts);
+        said.map(|status| status.state()).collect::<Vec<_>>()
+    };
+    let states = cluster.master.look(states);
+    assert!(states.contains(&AttemptState::Running) && !states.contains(&AttemptState::Failed), "{states:?}");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_message_without_an_end_fails_the_attempt_and_not_the_worker() {
     let cluster = Cluster::start(job("endless", JobConf::default())).await;
     cluster.master.launch(map(0));

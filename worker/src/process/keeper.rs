@@ -1,21 +1,21 @@
 //! The keeper of one process: starts it, hears it, buries it.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use howdah_proto::v1;
 use howdah_shared::job::counters::{Counters, FRAMEWORK};
 use howdah_shared::job::{AttemptId, Phase, TaskKind};
 use howdah_task::umbilical::{FromTask, ToTask};
 use nix::sys::signal::{Signal, killpg};
-use nix::sys::wait::{Id, WaitPidFlag, waitid};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use wait4::Wait4;
 
@@ -25,6 +25,8 @@ use crate::cgroup::AttemptGroup;
 /// Bytes of standard error that a failed attempt's report carries.
 const TAIL_BYTES: u64 = 4_096;
 
+/// How often a silent process is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Longest message of a process; more would be its worker's memory.
 const MAX_LINE_BYTES: u64 = 16 << 20;
 
@@ -122,7 +124,7 @@ impl Keeper {
     fn run(mut self) {
         match self.bear() {
             Ok(Born { child, socket, cgroup }) => {
-                self.listen(&socket);
+                self.listen(child.id(), &socket);
                 self.bury(child, cgroup);
             }
             Err(problem) => {
@@ -148,7 +150,8 @@ impl Keeper {
             File::create(&path).map_err(|error| format!("create log file `{}`: {error}", path.display()))
         };
         let (ours, theirs) = UnixStream::pair().map_err(|error| format!("create the umbilical: {error}"))?;
-        ours.set_write_timeout(Some(PATIENCE)).map_err(|error| format!("set up the umbilical: {error}"))?;
+        let limited = ours.set_write_timeout(Some(PATIENCE)).and_then(|()| ours.set_read_timeout(Some(LOOK_EVERY)));
+        limited.map_err(|error| format!("set up the umbilical: {error}"))?;
         let (program, args) = command_of(&self.surroundings, job);
         let name = cluster.attempt(*attempt);
         let mut command = Command::new(&program);
@@ -189,13 +192,16 @@ impl Keeper {
         Ok(Born { child, socket, cgroup })
     }
 
-    /// Hears the process until it has nothing more to say or closes its end.
-    fn listen(&mut self, socket: &UnixStream) {
+    /// Hears the process until it has nothing more to say, closes its end, or is over: a child that got away may
+    /// hold the end open.
+    fn listen(&mut self, pid: u32, socket: &UnixStream) {
         let mut lines = BufReader::with_capacity(4 << 10, socket);
         let mut line = Vec::new();
         loop {
-            line.clear();
-            match lines.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line) {
+            let room = MAX_LINE_BYTES.saturating_sub(line.len() as u64);
+            match lines.by_ref().take(room).read_until(b'\n', &mut line) {
+                // What there is of a line stays.
+                Err(error) if error.kind() == ErrorKind::WouldBlock && !has_ended(pid) => continue,
                 Ok(0) | Err(_) => return,
                 Ok(_) => {}
             }
@@ -206,6 +212,7 @@ impl Keeper {
                     if self.said_its_last() {
                         return;
                     }
+                    line.clear();
                 }
                 Err(error) => {
                     let text = format!("the attempt's process sent a message that is not one: {error}");
@@ -359,6 +366,12 @@ impl Keeper {
 
 fn peak_kib(counters: &Counters) -> u64 {
     counters.get(FRAMEWORK, "Physical memory (bytes) snapshot").max(0) as u64 / 1_024
+}
+
+/// Whether a child of ours is over, without reaping it.
+fn has_ended(pid: u32) -> bool {
+    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
+    !matches!(waitid(Id::Pid(Pid::from_raw(pid as i32)), flags), Ok(WaitStatus::StillAlive))
 }
 
 /// The probable cause in one or a few lines.

@@ -24,6 +24,14 @@ while IFS= read -r line; do
     *'"behave":"stay"'*)
         say "{\"say\":\"done\",\"counters\":{\"Test\":{\"pid\":$$}}}"
         while :; do sleep 1000 < /dev/null; done ;;
+    *'"behave":"leave"'*)
+        setsid sleep 20 <&0 &
+        finish
+        exit 0 ;;
+    *'"behave":"linger"'*)
+        setsid sleep 20 <&0 &
+        status
+        hang ;;
     *'"behave":"endless"'*) cat /dev/zero >&0 ;;
     *'"behave":"lingering"'*)
         sleep 1000 &
