@@ -197,6 +197,7 @@ async fn worker(
             may_park: false,
             attempts: known.into_iter().map(|id| status(id, progress)).collect(),
             vitals: Some(vitals()),
+            sequence: 0,
         };
         let mut request = request;
         request.free_maps = 2 - request.attempts.len() as u32;

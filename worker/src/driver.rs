@@ -356,6 +356,7 @@ impl Driver {
         let held: HashSet<AttemptId> = report.attempts.iter().map(|status| status.attempt).collect();
         self.extras.retain(|attempt, _| held.contains(attempt));
         let mut request = v1::HeartbeatRequest::from(&report);
+        request.sequence = seq;
         if let Some(vitals) = &mut request.vitals {
             vitals.core_use_parts = sample.core_use_parts;
         }

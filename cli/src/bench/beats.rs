@@ -116,6 +116,7 @@ impl Beater {
             may_park: false,
             attempts: self.attempts.iter().map(|attempt| status(*attempt, self.beats)).collect(),
             vitals: Some(vitals(self.beats)),
+            sequence: 0,
         };
         let answer = self.client.heartbeat(request).await?.into_inner();
         self.response_id = answer.response_id;

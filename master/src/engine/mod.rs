@@ -223,6 +223,13 @@ impl Engine {
 
     fn take_beat(&mut self, beat: Beat) {
         let Beat { request, report, extras, cores, reply, .. } = beat;
+        if let Some(row) = self.tables.workers.get_mut(report.worker.0 as usize)
+            && row.incarnation == report.incarnation
+            && row.is_overtaken(request.sequence)
+        {
+            // The worker's newer report is here already; the call of this one ends with its reply.
+            return;
+        }
         self.tables.report(&report, extras, cores, self.clock.read());
         let row = self.tables.workers.get_mut(report.worker.0 as usize);
         match row.filter(|row| row.incarnation == report.incarnation) {

@@ -26,6 +26,8 @@ pub(crate) struct WorkerRow {
     pub(crate) failures: u32,
     pub(crate) last_heard: Time,
     pub(crate) vitals: v1::Vitals,
+    /// Of the newest request of this registration.
+    sequence: u32,
     /// Directives for the next answer.
     pub(crate) directives: Vec<v1::Directive>,
     /// The heartbeat that waits for it.
@@ -48,6 +50,7 @@ impl WorkerRow {
             failures: 0,
             last_heard: now,
             vitals: v1::Vitals::default(),
+            sequence: 0,
             directives: Vec::new(),
             waiting: None,
         };
@@ -67,8 +70,18 @@ impl WorkerRow {
         self.version = request.version;
         self.last_heard = now;
         // What was meant for the previous run of the worker must not reach this one.
+        self.sequence = 0;
         self.directives.clear();
         self.waiting = None;
+    }
+
+    /// Whether a newer request of this registration is here already; notes this one if not.
+    pub(crate) fn is_overtaken(&mut self, sequence: u32) -> bool {
+        let overtaken = sequence != 0 && sequence <= self.sequence;
+        if !overtaken {
+            self.sequence = sequence;
+        }
+        overtaken
     }
 
     pub(crate) fn heard(&mut self, report: &Report, cores: Vec<u32>, now: Time) {

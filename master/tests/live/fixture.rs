@@ -156,6 +156,8 @@ pub(crate) struct FakeWorker {
     incarnation: u64,
     slots: [u32; 2],
     pub(crate) response_id: u32,
+    /// Of the next report; 0 does not count.
+    pub(crate) sequence: u32,
     /// Attempts that it says are running.
     running: Vec<v1::AttemptId>,
     directives: VecDeque<v1::Directive>,
@@ -192,9 +194,15 @@ impl FakeWorker {
             incarnation,
             slots: [map_slots, reduce_slots],
             response_id: 0,
+            sequence: 0,
             running: Vec::new(),
             directives: VecDeque::new(),
         }
+    }
+
+    /// The same worker once more, for a second call at the same time.
+    pub(crate) fn twin(&self) -> FakeWorker {
+        FakeWorker { client: self.client.clone(), running: Vec::new(), directives: VecDeque::new(), ..*self }
     }
 
     pub(crate) async fn beat(&mut self, changes: Vec<v1::AttemptStatus>) -> Result<v1::HeartbeatResponse, Status> {
@@ -215,7 +223,9 @@ impl FakeWorker {
             may_park: true,
             attempts,
             vitals: None,
+            sequence: self.sequence,
         };
+        self.sequence += u32::from(self.sequence > 0);
         let answer = tokio::time::timeout(PATIENCE, self.client.heartbeat(request)).await.expect("an answer comes");
         let answer = answer?.into_inner();
         self.response_id = answer.response_id;

@@ -212,6 +212,19 @@ async fn an_earlier_run_of_a_worker_does_not_take_the_present_ones_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_report_that_was_overtaken_is_dropped() {
+    let mut cluster = Cluster::start().await;
+    let mut worker = FakeWorker::register(&mut cluster, "w1", 1, 0).await;
+    // The newer of two reports under way comes first.
+    let mut older = worker.twin();
+    (older.sequence, worker.sequence) = (4, 5);
+    cluster.submit(sleep_job(1)).await.unwrap();
+    worker.next_launch().await;
+    assert_eq!(older.beat(vec![]).await.unwrap_err().code(), Code::Aborted);
+    cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_masters_never_share_a_directory() {
     let cluster = Cluster::start().await;
     let config = howdah_master::MasterConfig { dir: cluster.master_dir(), ..Default::default() };

@@ -93,6 +93,7 @@ impl From<&Report> for v1::HeartbeatRequest {
             may_park: report.may_park,
             attempts: report.attempts.iter().map(v1::AttemptStatus::from).collect(),
             vitals: Some((&report.vitals).into()),
+            sequence: 0,
         }
     }
 }

@@ -179,7 +179,8 @@ impl JobTracker {
 
     /// Ends a worker's heartbeat with all directives that it has not confirmed.
     pub(super) fn answer(&mut self, id: WorkerId, repeat: bool) {
-        let interval_ms = self.interval_ms();
+        // A repeated answer had no round before it: the worker's next report, at once, gets the one that it missed.
+        let interval_ms = if repeat { 0 } else { self.interval_ms() };
         let now = self.state.now;
         let worker = &mut self.state.workers[id.0 as usize];
         self.parking.leave(worker);
