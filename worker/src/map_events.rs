@@ -91,7 +91,7 @@ async fn fill(link: Link, cluster: ClusterId, job: JobId, log: Arc<Log>) {
 fn domain(cluster: ClusterId, event: v1::MapEvent) -> Option<MapEvent> {
     let attempt = AttemptId::try_from(event.attempt?).ok()?;
     let address = (!event.address.is_empty()).then_some(event.address);
-    Some(MapEvent { map: event.map, attempt: cluster.attempt(attempt), address })
+    Some(MapEvent { map: event.map, attempt: cluster.attempt(attempt), address, failed: event.failed })
 }
 
 fn forward(log: &Log, attempt: AttemptId, process: &Process) {

@@ -12,7 +12,7 @@ use crate::local::LocalCluster;
 /// Runs it.
 pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     let n: u32 = bench.size(200, 40);
-    let dir = bench.dir.join("idle-cluster");
+    let dir = bench.place("idle-cluster");
     let ours = Shape::two(2, 1).start(&dir.join("ours")).await?;
     let hadoop = Shape::two(2, 1).with("HOWDAH_MASTER_CLUSTER_MAX_PARKING_MS", "0");
     let hadoop = hadoop.start(&dir.join("hadoop")).await?;
@@ -25,7 +25,6 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     }
     stop(ours).await?;
     stop(hadoop).await?;
-    std::fs::remove_dir_all(&dir)?;
     let row = |measure: &str, share: f64, most| Row {
         measure: measure.to_owned(),
         unit: "ms",

@@ -62,7 +62,7 @@ fn label(rule: usize, parking: bool) -> String {
 
 /// Seconds from the first submission to the last end, and the mean from a job's submission to its end.
 async fn batch(bench: &Bench<'_>, rule: &str, parking: bool, jobs: u32) -> Outcome<(f64, f64)> {
-    let dir = bench.dir.join("intervals-cluster");
+    let dir = bench.place("intervals-cluster");
     let mut shape = Shape::two(2, 1).with("HOWDAH_MASTER_CLUSTER_HEARTBEAT", rule);
     if !parking {
         shape = shape.with("HOWDAH_MASTER_CLUSTER_MAX_PARKING_MS", "0");
@@ -83,6 +83,5 @@ async fn batch(bench: &Bench<'_>, rule: &str, parking: bool, jobs: u32) -> Outco
     }
     let span = began.elapsed().as_secs_f64();
     stop(cluster).await?;
-    std::fs::remove_dir_all(&dir)?;
     Ok((span, total / f64::from(jobs)))
 }

@@ -45,9 +45,18 @@ pub(crate) struct Bench<'a> {
     pub(crate) dir: PathBuf,
     pub(crate) quick: bool,
     repeats: Option<u32>,
+    /// Clusters started so far.
+    n_clusters: std::sync::atomic::AtomicU32,
 }
 
 impl Bench<'_> {
+    /// A directory for another cluster. Nothing is deleted between measurements: ext4 makes new files slowly for
+    /// minutes after many were deleted, which would be charged to whatever is measured next.
+    fn place(&self, name: &str) -> PathBuf {
+        let number = self.n_clusters.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.dir.join(format!("{name}-{number}"))
+    }
+
     /// Repeats of each measurement.
     pub(crate) fn repeats(&self) -> u32 {
         self.repeats.unwrap_or(if self.quick { 1 } else { 3 })
@@ -92,7 +101,13 @@ pub(crate) async fn bench(context: &Context, args: &BenchArgs) -> Outcome {
         }
         None => temporary.path().to_owned(),
     };
-    let bench = Bench { screen: &screen, dir, quick: args.quick, repeats: args.repeats };
+    let bench = Bench {
+        screen: &screen,
+        dir,
+        quick: args.quick,
+        repeats: args.repeats,
+        n_clusters: std::sync::atomic::AtomicU32::new(0),
+    };
     let stop = tokio::signal::ctrl_c();
     tokio::select! {
         outcome = run(&bench, args, config.output) => outcome,

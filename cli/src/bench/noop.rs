@@ -83,7 +83,7 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
 }
 
 async fn one(bench: &Bench<'_>, way: Way, n: u32) -> Outcome<Ran> {
-    let dir = bench.dir.join("noop-cluster");
+    let dir = bench.place("noop-cluster");
     let mut shape = Shape::two(SLOTS, 1);
     if way == Way::Cgroup {
         shape = shape.with("HOWDAH_WORKER_CGROUPS", "true");
@@ -97,7 +97,6 @@ async fn one(bench: &Bench<'_>, way: Way, n: u32) -> Outcome<Ran> {
     let job = submit(&mut client, "sleep", &request).await?;
     let ran = wait(&mut client, &job).await?;
     stop(cluster).await?;
-    std::fs::remove_dir_all(&dir)?;
     Ok(ran)
 }
 

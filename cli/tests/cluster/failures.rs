@@ -27,6 +27,27 @@ fn a_job_whose_task_always_fails_ends_failed_after_four_attempts_and_says_why() 
 }
 
 #[test]
+fn a_job_that_tolerates_failed_maps_ends_without_them() {
+    let cluster = Cluster::start(Setup::default());
+    let good = cluster.text("good.txt", "word\n");
+    let bad = cluster.text("bad.txt", "poison\n");
+    let out = cluster.output("out");
+    let mapper = cluster.script("mapper.sh", "read line; test $line != poison && echo $line");
+    let tolerant = ["-D", "mapred.max.map.failures.percent=50", "-D", "mapred.map.max.attempts=1"];
+    let mut args = vec!["submit", "streaming", "--mapper", &mapper, "--reducer", "cat", "--output", &out, "--wait"];
+    args.extend(["--input", &good, "--input", &bad]);
+    args.extend(tolerant);
+    cluster.run(&args).expect_code(0);
+    let part = std::fs::read_dir(&out)
+        .expect("the output")
+        .flatten()
+        .find(|e| e.file_name().to_string_lossy().starts_with("part-"));
+    let text = std::fs::read_to_string(part.expect("a part file").path()).expect("text");
+    assert_eq!(text.trim_end(), "word");
+    cluster.stop_and_replay();
+}
+
+#[test]
 fn an_attempt_killed_by_a_signal_says_which() {
     let cluster = Cluster::start(Setup::default());
     let input = cluster.text("input.txt", "one line\n");

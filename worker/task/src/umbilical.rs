@@ -39,6 +39,9 @@ pub struct MapEvent {
     pub attempt: String,
     /// `host:port` of the worker that serves it; `None` when this attempt's output is obsolete.
     pub address: Option<String>,
+    /// Whether the map is out of attempts in a job that tolerates it: no output of it will come.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
 }
 
 /// From the attempt's process to its worker.

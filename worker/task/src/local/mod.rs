@@ -180,7 +180,12 @@ impl LocalJob {
         let address = server.address();
         let events: Vec<MapEvent> = (0..n_maps)
             .zip(&maps)
-            .map(|(map, ended)| MapEvent { map, attempt: ended.attempt.clone(), address: Some(address.clone()) })
+            .map(|(map, ended)| MapEvent {
+                map,
+                attempt: ended.attempt.clone(),
+                address: Some(address.clone()),
+                failed: false,
+            })
             .collect();
         let reduces = self.run_tasks(self.n_reduces, |index, number| spec(TaskKind::Reduce, index, number), &events)?;
         let mut counters = Counters::default();

@@ -122,7 +122,7 @@ fn map_and_server(dir: &Path, attempt: &str) -> ShuffleServer {
 }
 
 fn event(attempt: &str, address: Option<String>) -> ToTask {
-    ToTask::MapEvents { events: vec![MapEvent { map: 0, attempt: attempt.to_owned(), address }] }
+    ToTask::MapEvents { events: vec![MapEvent { map: 0, attempt: attempt.to_owned(), address, failed: false }] }
 }
 
 fn part(dir: &Path, attempt: &str) -> PathBuf {

@@ -85,8 +85,14 @@ impl MapStates {
 
     /// Takes an event; `false` when there is no such map.
     pub(crate) fn on_event(&mut self, event: MapEvent) -> bool {
-        let MapEvent { map, attempt, address } = event;
+        let MapEvent { map, attempt, address, failed } = event;
         let Some(state) = self.maps.get_mut(map as usize) else { return false };
+        if failed {
+            // The job goes on without this map; nothing of it is left to wait for.
+            self.unqueue(map);
+            self.on_fetched(map);
+            return true;
+        }
         match (&mut *state, address) {
             (MapState::Fetched, _) => {}
             (MapState::Fetching { newest, .. }, Some(address)) => *newest = Some(Source { attempt, address }),
@@ -174,7 +180,7 @@ mod tests {
     use super::*;
 
     fn event(map: u32, attempt: &str, address: Option<&str>) -> MapEvent {
-        MapEvent { map, attempt: attempt.to_owned(), address: address.map(str::to_owned) }
+        MapEvent { map, attempt: attempt.to_owned(), address: address.map(str::to_owned), failed: false }
     }
 
     fn next(maps: &mut MapStates, now: Instant) -> Option<(u32, String, String)> {
@@ -215,6 +221,16 @@ mod tests {
         assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 10_000, 10_000]);
         maps.on_event(event(0, "a2", Some("h:2")));
         assert_eq!(next(&mut maps, now), Some((0, "a2".to_owned(), "h:2".to_owned())), "news are tried at once");
+    }
+
+    #[test]
+    fn a_map_that_failed_for_good_is_not_waited_for() {
+        let (mut maps, now) = (MapStates::new(2), Instant::now());
+        maps.on_event(event(0, "a", Some("h:1")));
+        maps.on_event(MapEvent { failed: true, ..event(0, "a", None) });
+        assert_eq!(next(&mut maps, now), None);
+        maps.on_event(MapEvent { failed: true, ..event(1, "b", None) });
+        assert!(maps.all_fetched());
     }
 
     #[test]
