@@ -36,8 +36,9 @@ pub(crate) use out::Outbox;
 /// Messages in one batch at most, so that one frame stays small.
 const MAX_BATCH: usize = 4_096;
 /// How long a batch waits for company when nothing in it is urgent. A thousand workers that only report
-/// progress then share the cost of waking this thread and of syncing the journal.
-const LINGER: Duration = Duration::from_millis(2);
+/// progress then share the cost of waking this thread and of syncing the journal. Something urgent that arrives
+/// meanwhile waits as long, so this stays well below the 20 ms within which an idle cluster is to start a job.
+const LINGER: Duration = Duration::from_millis(5);
 /// No message is added to a batch of so many bytes: with the largest message a frame stays readable.
 const MAX_BATCH_BYTES: usize = 64 << 20;
 /// A wait that took so much longer than asked means that the process stood still.
