@@ -223,7 +223,7 @@ async fn what_an_attempt_leaves_running_ends_with_it() {
     cluster.end().await;
 }
 
-/// Where this machine lets us make control groups; `None` elsewhere, and the tests that need them do nothing.
+/// Where this machine lets us make control groups; `None` elsewhere.
 fn cgroup_root() -> Option<std::path::PathBuf> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
     let mount = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"))?.split(' ').nth(1)?.to_owned();
@@ -233,12 +233,22 @@ fn cgroup_root() -> Option<std::path::PathBuf> {
     std::fs::create_dir(&probe).ok()?;
     let usable = probe.join("cgroup.kill").exists();
     std::fs::remove_dir(probe).ok()?;
-    usable.then_some(root)
+    assert!(usable, "control groups without `cgroup.kill`, expected Linux 5.14 or newer");
+    Some(root)
+}
+
+/// Where no groups can be made, a worker that is told to make them says so and does not start.
+async fn control_groups_are_refused() {
+    let master = kit::master::FakeMaster::start(job("escape", JobConf::default())).await;
+    let dir = tempfile::TempDir::new().unwrap();
+    let config = howdah_worker::WorkerConfig { cgroups: true, ..kit::config(&master, dir.path()) };
+    let refusal = howdah_worker::run(config, howdah_proto::stop::Stop::new()).await.unwrap_err();
+    assert!(format!("{refusal:#}").contains("control group"), "{refusal:#}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_control_group_catches_what_leaves_the_process_group() {
-    let Some(root) = cgroup_root() else { return };
+    let Some(root) = cgroup_root() else { return control_groups_are_refused().await };
     // Left by a worker that was killed: no process has this number.
     let stale = root.join("howdah-4294967295/attempt");
     std::fs::create_dir_all(&stale).unwrap();
