@@ -44,7 +44,7 @@ pub(crate) struct UpArgs {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DownArgs {
     /// Directory given to `up`
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", env = "HOWDAH_DIR", hide_env = true)]
     pub(crate) dir: PathBuf,
     /// How long processes may take to end by themselves before they are killed
     #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = parse_duration)]
