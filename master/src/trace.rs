@@ -91,9 +91,9 @@ pub fn template(history: &JobHistory, start_ms_epoch: u64) -> JobTemplate {
         deadline_ms: spec.conf.deadline.map(|span| span.as_ms()),
         n_maps: spec.n_maps,
         n_reduces: spec.n_reduces,
-        slowstart_ppm: spec.conf.slowstart_ppm,
+        slowstart_ppm: Some(spec.conf.slowstart_ppm),
         map_input_bytes: spec.map_input_bytes.clone(),
-        map_hosts: hosts(history),
+        split_hosts: spec.split_hosts.clone(),
         maps_by_locality: [places.node, places.rack, places.off_rack, places.unknown],
         outcome: history.state.name().to_owned(),
         measured: Some(Measured {
@@ -101,6 +101,8 @@ pub fn template(history: &JobHistory, start_ms_epoch: u64) -> JobTemplate {
             maps_done_ms: from_start(history.maps_done_ms_epoch),
             finish_ms: from_start(history.finish_ms_epoch),
         }),
+        input_bytes: (!spec.map_input_bytes.is_empty()).then(|| spec.map_input_bytes.iter().sum()),
+        commit_ms: commit_ms(history),
         ..JobTemplate::default()
     };
     // By kind, index and number: of several succeeded attempts of a task the last one counts.
@@ -119,12 +121,11 @@ pub fn template(history: &JobHistory, start_ms_epoch: u64) -> JobTemplate {
     template
 }
 
-fn hosts(history: &JobHistory) -> Vec<Vec<String>> {
-    let table = &history.spec.split_hosts;
-    if table.offsets.is_empty() {
-        return Vec::new();
-    }
-    (0..history.spec.n_maps).map(|map| table.of(map).map(str::to_owned).collect()).collect()
+/// From the last task's end to the job's.
+fn commit_ms(history: &JobHistory) -> u64 {
+    let succeeded = history.attempts.iter().filter(|attempt| attempt.state == AttemptState::Succeeded);
+    let last = succeeded.map(|attempt| attempt.ended_ms_epoch).max();
+    last.map_or(0, |last| history.finish_ms_epoch.saturating_sub(last))
 }
 
 fn slot_ms(attempt: &AttemptHistory) -> u64 {

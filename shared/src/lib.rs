@@ -4,12 +4,15 @@
 //! hash-map order decides anything.** Time and inputs come in, effects go out; the daemons and the replay
 //! engine are two drivers of the same objects. `clippy.toml` beside this crate enforces it.
 //!
-//! Module arrows (a ← b: b may use a): `job ← cluster ← schedulers ← tracker`.
+//! Module arrows (a ← b: b may use a): `job ← cluster ← models ← schedulers ← tracker ← replay`, `job ← traces`.
 
 #![warn(missing_docs)]
 
 pub mod cluster;
 pub mod job;
+pub mod models;
+pub mod replay;
 pub mod schedulers;
 pub mod time;
+pub mod traces;
 pub mod tracker;

@@ -1,16 +1,17 @@
 //! Job templates: what a run of a job tells about how long its parts take, whatever slots it had.
 //!
-//! This is the project's own trace format, schema `howdah/trace/v1`: one JSON document with the cluster that
-//! was measured and one [`JobTemplate`] per job in order of submission. All durations are milliseconds of
-//! occupied slot time on the master's clock, all instants milliseconds from the trace's start. Fields are only
-//! added; readers ignore none, so a typing error in a hand-written trace is an error.
+//! These types are also the project's own trace format, schema `howdah/trace/v1`: a JSON object with the header
+//! and the cluster that was measured, then one JSON object per job, in order of submission, one per line. (A
+//! reader also takes the jobs inside the header object, which is nicer to write by hand.) All durations are
+//! milliseconds of occupied slot time on the master's clock, all instants milliseconds from the trace's start.
+//! Fields are only added; readers ignore none, so a typing error in a hand-written trace is an error.
 //! Source: SimMR §III-A (job template), where the first shuffle is its non-overlapping part only.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Priority;
+use super::{Priority, SplitHosts};
 
 /// Value of `schema` in every trace.
 pub const TRACE_SCHEMA: &str = "howdah/trace/v1";
@@ -30,7 +31,20 @@ pub struct Trace {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<TraceCluster>,
     /// In order of submission.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobTemplate>,
+}
+
+impl Default for Trace {
+    fn default() -> Trace {
+        Trace {
+            schema: TRACE_SCHEMA.to_owned(),
+            source: String::new(),
+            start_ms_epoch: None,
+            cluster: None,
+            jobs: Vec::new(),
+        }
+    }
 }
 
 /// The cluster on which a trace was measured.
@@ -62,51 +76,85 @@ pub struct TraceWorker {
     pub reduce_slots: u16,
 }
 
-/// One job.
+/// One job. Fields that are empty or zero are left out of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JobTemplate {
     /// Printed id on the cluster that ran it; empty for made-up jobs.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// For people; jobs of one kind share it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// Who submitted it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub user: String,
     /// Queue or pool.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub queue: String,
     /// At submission.
+    #[serde(skip_serializing_if = "is_default")]
     pub priority: Priority,
     /// Instant of submission.
     pub submit_ms: u64,
     /// From submission; `None` when it had no deadline.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
     /// Maps.
     pub n_maps: u32,
     /// Reduces.
     pub n_reduces: u32,
-    /// Share of maps that must have finished before reduces are scheduled, in millionths.
-    pub slowstart_ppm: u32,
-    /// Winning maps, by map index; a map that never finished is missing.
+    /// Share of maps that must have finished before reduces are scheduled, in millionths; `None` when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowstart_ppm: Option<u32>,
+    /// Winning maps, by map index; a map that never finished is missing. Map `i` of a replay takes entry
+    /// `i mod len`, so one entry stands for any number of equal maps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub map_ms: Vec<u64>,
     /// First-wave reduces (assigned before the last map finished), by reduce index: from the end of the map
     /// stage to the end of their sort. The part that overlaps with maps is left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub first_shuffle_ms: Vec<u64>,
     /// Later reduces, by reduce index: from assignment to the end of their sort.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub typical_shuffle_ms: Vec<u64>,
     /// Winning reduces, by reduce index: from the end of their sort to their end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reduce_ms: Vec<u64>,
+    /// From the end of the last task to the end of the job, when the output is promoted; no slot is held.
+    #[serde(skip_serializing_if = "is_default")]
+    pub commit_ms: u64,
     /// Input bytes by map index; empty when unknown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub map_input_bytes: Vec<u64>,
-    /// Hosts of each map's split, by map index; empty when unknown.
-    pub map_hosts: Vec<Vec<String>>,
+    /// All input; `None` when unknown. Where `map_input_bytes` is known, its sum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_bytes: Option<u64>,
+    /// From maps to reduces; `None` when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shuffle_bytes: Option<u64>,
+    /// Written by the last stage; `None` when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_bytes: Option<u64>,
+    /// Hosts of each map's split; empty when unknown.
+    #[serde(skip_serializing_if = "is_default")]
+    pub split_hosts: SplitHosts,
     /// Attempts that did not win.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lost_attempts: Vec<LostAttempt>,
     /// Launched maps by locality: node, rack, off-rack, unknown.
+    #[serde(skip_serializing_if = "is_default")]
     pub maps_by_locality: [u32; 4],
     /// How the job ended: SUCCEEDED, FAILED or KILLED; empty for made-up jobs.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub outcome: String,
     /// Measured instants; `None` for made-up jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<Measured>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// An attempt that took a slot and did not count.

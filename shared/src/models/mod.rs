@@ -1,0 +1,1 @@
+//! Models of durations: distributions, their fits and distances.

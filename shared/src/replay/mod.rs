@@ -1,0 +1,14 @@
+//! Replay: a trace driven through the JobTracker with a virtual clock.
+//!
+//! The engine holds no policy. It plays the part of the workers and of time: what the core launches ends when the
+//! template says, what ends is told to the core at the next heartbeat (at once in the slots' view), and the core's
+//! own scheduler decides what comes next. Source: SimMR §III-B.
+
+mod options;
+mod report;
+
+pub use options::{
+    Arrivals, Deadlines, FaultPlan, LocalityCost, ReplayOptions, ShuffleModel, SimHeartbeat, SimWorker, View,
+    WorkerLoss, WorkersView,
+};
+pub use report::{AttemptRecord, JobOutcome, Observer, ReplayReport};

@@ -1,0 +1,193 @@
+//! What a replay is asked to do: the cluster, the policy, and what to change in the trace.
+//!
+//! Everything that decides is here or in the trace, and both are plain data: equal options and trace give equal
+//! decisions. Shares are in millionths, so that no float decides.
+
+use crate::schedulers::registry::Params;
+use crate::time::{Span, Time};
+
+/// All choices of one replay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplayOptions {
+    /// Name of the policy.
+    pub scheduler: String,
+    /// Its parameters.
+    pub scheduler_params: Params,
+    /// The cluster.
+    pub view: View,
+    /// When the jobs come.
+    pub arrivals: Arrivals,
+    /// Which deadlines they have.
+    pub deadlines: Deadlines,
+    /// What a reduce that waits for maps costs.
+    pub shuffle: ShuffleModel,
+    /// Slow start for all jobs, in millionths of their maps; `None` takes the template's, and Hadoop's 5 % where
+    /// it has none.
+    pub slowstart_ppm: Option<u32>,
+    /// What goes wrong.
+    pub faults: FaultPlan,
+    /// Of everything random. Parts of a replay that draw have a stream each.
+    pub seed: u64,
+}
+
+impl Default for ReplayOptions {
+    fn default() -> ReplayOptions {
+        ReplayOptions {
+            scheduler: "fifo".to_owned(),
+            scheduler_params: Params::new(),
+            view: View::Slots { maps: 64, reduces: 64 },
+            arrivals: Arrivals::AsRecorded,
+            deadlines: Deadlines::FromTrace,
+            shuffle: ShuffleModel::SimMr,
+            slowstart_ppm: None,
+            faults: FaultPlan::default(),
+            seed: 0,
+        }
+    }
+}
+
+/// The cluster as the replay sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum View {
+    /// SimMR's: one pool of slots, a decision whenever one is free, no heartbeats (SimMR §III-B).
+    Slots {
+        /// Map slots in all.
+        maps: u16,
+        /// Reduce slots in all.
+        reduces: u16,
+    },
+    /// Mumak's: workers that speak by heartbeats.
+    Workers(WorkersView),
+}
+
+/// Workers and how they speak.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorkersView {
+    /// In order of registration.
+    pub workers: Vec<SimWorker>,
+    /// When they are heard.
+    pub heartbeat: SimHeartbeat,
+    /// What a map pays for data that is not on its worker's host.
+    pub locality: LocalityCost,
+}
+
+/// One simulated worker.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimWorker {
+    /// Unique.
+    pub name: String,
+    /// As split locations name it.
+    pub host: String,
+    /// Rack path.
+    pub rack: String,
+    /// Map slots.
+    pub map_slots: u16,
+    /// Reduce slots.
+    pub reduce_slots: u16,
+    /// Its speed over time in millionths of a plain worker's: from each instant, ascending, on. Before the first,
+    /// 1,000,000. A speed of 0 stands still.
+    pub speed: Vec<(Time, u32)>,
+}
+
+/// When simulated workers are heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimHeartbeat {
+    /// Between two regular heartbeats; zero: a worker is heard at once whenever it has something to say or
+    /// could take work.
+    pub interval: Span,
+    /// Whether the end of an attempt is told at once, not with the next regular heartbeat.
+    pub out_of_band: bool,
+}
+
+impl Default for SimHeartbeat {
+    fn default() -> SimHeartbeat {
+        SimHeartbeat { interval: Span::ZERO, out_of_band: true }
+    }
+}
+
+/// What a map pays for distance to its data: its duration is multiplied by this, in millionths. 1,000,000 costs
+/// nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalityCost {
+    /// Data in the worker's rack.
+    pub rack_ppm: u32,
+    /// Data elsewhere.
+    pub off_rack_ppm: u32,
+}
+
+impl Default for LocalityCost {
+    fn default() -> LocalityCost {
+        LocalityCost { rack_ppm: 1_000_000, off_rack_ppm: 1_000_000 }
+    }
+}
+
+/// When the jobs come.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Arrivals {
+    /// As the trace says.
+    #[default]
+    AsRecorded,
+    /// All at the start, in the trace's order.
+    Batch,
+    /// In the trace's order, with exponential times between them.
+    Poisson {
+        /// Their mean.
+        mean: Span,
+    },
+    /// In the trace's order, Poisson, with the mean that gives the cluster this load: the share of its slots
+    /// that the jobs would occupy (slowdown paper §V-C), in millionths.
+    Load {
+        /// RHO.
+        rho_ppm: u32,
+    },
+}
+
+/// Which deadlines the jobs have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Deadlines {
+    /// Those of the trace.
+    #[default]
+    FromTrace,
+    /// None.
+    Drop,
+    /// Uniform in [T, factor × T], where T is the job's time alone on the cluster (SimMR §V-B).
+    Uniform {
+        /// The deadline factor df in millionths, at least 1,000,000.
+        factor_ppm: u32,
+    },
+}
+
+/// What a reduce costs that was started before its job's last map had finished.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShuffleModel {
+    /// It waits for the maps, then pays its first shuffle and its reduce time; a later one pays its typical
+    /// shuffle and its reduce time (SimMR §III-B).
+    #[default]
+    SimMr,
+    /// It waits for the maps, then pays its reduce time only (Mumak, SimMR §IV-A).
+    Mumak,
+}
+
+/// What goes wrong.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FaultPlan {
+    /// Whether the failed and killed attempts of the trace fail and are killed again.
+    pub scripted: bool,
+    /// Share of attempts that fail, at a uniform point of their time, in millionths.
+    pub attempt_failure_ppm: u32,
+    /// Workers that go, and perhaps come back. Only in the workers' view.
+    pub losses: Vec<WorkerLoss>,
+}
+
+/// A worker that goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkerLoss {
+    /// Which, by its place in the list of workers.
+    pub worker: u32,
+    /// When it stops.
+    pub at: Time,
+    /// How long the master takes to notice.
+    pub expiry: Span,
+    /// When it registers again, counted from `at`; `None` never.
+    pub back_after: Option<Span>,
+}
