@@ -4,9 +4,14 @@
 //! template says, what ends is told to the core at the next heartbeat (at once in the slots' view), and the core's
 //! own scheduler decides what comes next. Source: SimMR §III-B.
 
+mod arrivals;
+mod deadlines;
 mod options;
 mod report;
+mod streams;
 
+pub use arrivals::{ArrivalsError, submit_order, submit_times};
+pub use deadlines::deadlines;
 pub use options::{
     Arrivals, Deadlines, FaultPlan, LocalityCost, ReplayOptions, ShuffleModel, SimHeartbeat, SimWorker, View,
     WorkerLoss, WorkersView,
