@@ -4,6 +4,11 @@
 //! panic.** What it repairs or drops it counts in [`ImportNotes`] with the reason; what it cannot read is a
 //! [`TraceError`] with the record and what was expected.
 
+mod assemble;
+pub mod facts;
 mod notes;
+mod profiler;
 
+pub use assemble::TraceBuilder;
 pub use notes::{ImportNotes, Note, TraceError};
+pub use profiler::MAX_DECLARED_TASKS;

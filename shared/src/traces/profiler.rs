@@ -1,0 +1,517 @@
+//! MRProfiler: from what a history tells of a job to its template (SimMR §III-A).
+//!
+//! *Whose clock.* Attempts are timed by their workers, and worker clocks differ by minutes in real histories; tasks
+//! are timed by the master. So durations are differences on one worker's clock, and where two attempts must be
+//! compared (did this reduce start before the last map ended, how long after it did it shuffle) an attempt is moved
+//! so that its end is the master's end of its task. Without the master's times the workers' stand.
+//!
+//! *Who counts.* The winner of a task is its last attempt that succeeded. `map_ms` and the reduces' three lists
+//! hold winners with known times only, in order of index, so a job of which no task ended well has empty lists and
+//! replays with tasks of 0 ms; every other attempt that is over is a lost attempt. `n_maps` and `n_reduces` are the
+//! declared or the listed number, whichever is larger; a declared number above [`MAX_DECLARED_TASKS`] is not believed.
+//! The map stage ends with the last winning map, also in a job that failed before all of its maps were done.
+//! Set-up and clean-up tasks are not replayed: clean-up lies in `commit_ms`, which only jobs that succeeded have.
+
+use super::ImportNotes;
+use super::facts::{AttemptFacts, Ending, JobFacts, Place, TaskFacts};
+use crate::job::profile::{JobTemplate, LostAttempt, Measured};
+use crate::job::{Locality, SplitHosts, TaskKind};
+
+/// Tasks of one kind that a job may declare without listing them. Beyond, its number is an error of the file.
+pub const MAX_DECLARED_TASKS: u64 = 1_000_000;
+
+/// Instants beyond the year 9999 are errors of the file.
+const MAX_INSTANT_MS: u64 = 253_402_300_799_999;
+
+/// A template whose instants still count from the history's own start; the assembler moves them.
+#[derive(Debug)]
+pub(super) struct Profiled {
+    /// When the job was submitted, as far as anything tells.
+    pub(super) submit_ms: Option<u64>,
+    /// With `submit_ms` 0 and the measured instants on the history's clock.
+    pub(super) template: JobTemplate,
+}
+
+/// Makes the template, counting every repair.
+pub(super) fn profile(facts: &JobFacts, notes: &mut ImportNotes) -> Profiled {
+    let mut template = JobTemplate {
+        id: facts.id.clone(),
+        name: facts.name.clone(),
+        user: facts.user.clone(),
+        queue: facts.queue.clone(),
+        priority: facts.priority,
+        deadline_ms: facts.deadline_ms,
+        slowstart_ppm: facts.slowstart_ppm,
+        outcome: facts.outcome.map_or("", Ending::name).to_owned(),
+        ..JobTemplate::default()
+    };
+    notes.add_many("set-up or clean-up task: left out, its time is not a slot's in a replay", facts.aside, || {
+        facts.id.clone()
+    });
+    let mut job = Profiler { facts, notes, template: &mut template, maps_done_ms: None, last_end_ms: None };
+    job.count_tasks();
+    job.add_maps();
+    job.add_reduces();
+    job.add_splits();
+    job.add_bytes();
+    let submit_ms = job.add_instants();
+    Profiled { submit_ms, template }
+}
+
+struct Profiler<'a> {
+    facts: &'a JobFacts,
+    notes: &'a mut ImportNotes,
+    template: &'a mut JobTemplate,
+    /// Master's clock.
+    maps_done_ms: Option<u64>,
+    /// Of any winner, master's clock.
+    last_end_ms: Option<u64>,
+}
+
+/// A winner with known times, its instants on the master's clock.
+struct Winner {
+    start_ms: u64,
+    sorted_ms: Option<u64>,
+    finish_ms: u64,
+}
+
+impl Profiler<'_> {
+    fn count_tasks(&mut self) {
+        for kind in TaskKind::ALL {
+            let declared = match kind {
+                TaskKind::Map => self.facts.declared_maps,
+                TaskKind::Reduce => self.facts.declared_reduces,
+            };
+            let listed = self.facts.tasks(kind).count() as u64;
+            let place = || format!("{}, {} {kind}s listed", self.facts.id, listed, kind = kind.name());
+            let n = match declared {
+                Some(declared) if declared > MAX_DECLARED_TASKS && declared > listed => {
+                    self.notes.add("declared number of tasks is beyond belief: the listed ones count", place);
+                    listed
+                }
+                Some(declared) if declared > listed => {
+                    let missing = declared - listed;
+                    self.notes.add_many("task declared but not listed: kept, without times", missing, place);
+                    declared
+                }
+                Some(declared) if declared < listed => {
+                    self.notes.add_many("task listed beyond the declared number: kept", listed - declared, place);
+                    listed
+                }
+                _ => listed,
+            };
+            let n = u32::try_from(n).unwrap_or(u32::MAX);
+            match kind {
+                TaskKind::Map => self.template.n_maps = n,
+                TaskKind::Reduce => self.template.n_reduces = n,
+            }
+        }
+    }
+
+    fn add_maps(&mut self) {
+        let kind = TaskKind::Map;
+        for (rank, (index, task)) in self.facts.tasks(kind).enumerate() {
+            for (_, attempt) in self.facts.attempts(kind, index) {
+                let closeness = attempt.locality.unwrap_or_else(|| closeness(attempt.place.as_ref(), task));
+                let count = &mut self.template.maps_by_locality[closeness as usize];
+                *count = count.saturating_add(1);
+            }
+            let Some(winner) = self.add_attempts(kind, rank as u32, index, task) else { continue };
+            self.template.map_ms.push(winner.finish_ms - winner.start_ms);
+            self.maps_done_ms = self.maps_done_ms.max(Some(winner.finish_ms));
+        }
+        if self.template.n_maps > 0 && self.template.map_ms.is_empty() {
+            self.notes.add("no map of the job ended well: its maps take 0 ms", || self.facts.id.clone());
+        }
+    }
+
+    fn add_reduces(&mut self) {
+        let kind = TaskKind::Reduce;
+        for (rank, (index, task)) in self.facts.tasks(kind).enumerate() {
+            let Some(winner) = self.add_attempts(kind, rank as u32, index, task) else { continue };
+            let done_ms = self.maps_done_ms.filter(|&done| winner.start_ms < done);
+            let sorted_ms = winner.sorted_ms.unwrap_or_else(|| {
+                self.notes.add("reduce without the end of its sort: all after the maps counts as reduce time", || {
+                    place(self.facts, kind, index, None)
+                });
+                done_ms.unwrap_or(winner.start_ms).min(winner.finish_ms)
+            });
+            self.template.reduce_ms.push(winner.finish_ms - sorted_ms);
+            match done_ms {
+                None => self.template.typical_shuffle_ms.push(sorted_ms - winner.start_ms),
+                Some(done) => {
+                    if sorted_ms < done && winner.sorted_ms.is_some() {
+                        self.notes.add("reduce sorted before the last map ended: its first shuffle counts 0", || {
+                            place(self.facts, kind, index, None)
+                        });
+                    }
+                    self.template.first_shuffle_ms.push(sorted_ms.saturating_sub(done));
+                }
+            }
+        }
+        if self.template.n_reduces > 0 && self.template.reduce_ms.is_empty() {
+            self.notes.add("no reduce of the job ended well: its reduces take 0 ms", || self.facts.id.clone());
+        }
+    }
+
+    /// Records the attempts of one task and returns the winner.
+    fn add_attempts(&mut self, kind: TaskKind, rank: u32, index: u32, task: &TaskFacts) -> Option<Winner> {
+        let succeeded = |&(number, attempt): &(u32, &AttemptFacts)| {
+            (attempt.result == Some(Ending::Succeeded)).then_some((attempt.finish_ms, number))
+        };
+        let winner = self.facts.attempts(kind, index).filter_map(|entry| succeeded(&entry)).max();
+        let winner = winner.map(|(_, number)| number);
+        let mut times = None;
+        let mut latest_end = None;
+        self.note_oddities(kind, rank, index, winner.is_some());
+        for (number, attempt) in self.facts.attempts(kind, index) {
+            let beside = attempt.start_ms < latest_end && attempt.start_ms.is_some();
+            latest_end = latest_end.max(attempt.finish_ms);
+            if winner == Some(number) {
+                times = self.winner(kind, index, number, task, attempt);
+            } else if let Some(result) = attempt.result {
+                let lost = LostAttempt {
+                    reduce: kind == TaskKind::Reduce,
+                    index: rank,
+                    number: u16::try_from(number).unwrap_or(u16::MAX),
+                    failed: result == Ending::Failed,
+                    speculative: attempt.speculative.unwrap_or(beside),
+                    ms: self.duration(kind, index, number, attempt).unwrap_or(0),
+                };
+                self.template.lost_attempts.push(lost);
+            } else {
+                self.notes.add("attempt has no end: left out", || place(self.facts, kind, index, Some(number)));
+            }
+        }
+        times
+    }
+
+    fn note_oddities(&mut self, kind: TaskKind, rank: u32, index: u32, won: bool) {
+        let facts = self.facts;
+        let place = || place(facts, kind, index, None);
+        if rank != index {
+            self.notes.add("index of task follows a gap: tasks are numbered in their order", place);
+        }
+        if facts.attempts(kind, index).next().is_none() {
+            self.notes.add("task without an attempt: kept, without times", place);
+        } else if !won {
+            self.notes.add("task of which no attempt succeeded: kept, without times", place);
+        }
+        let early = facts.attempts(kind, index).filter(|(_, attempt)| attempt.start_ms < facts.submit_ms);
+        let early = early.filter(|(_, attempt)| attempt.start_ms.is_some()).count() as u64;
+        let reason = "attempt starts before its job on its worker's clock: only differences of its times count";
+        self.notes.add_many(reason, early, place);
+    }
+
+    /// The winner's times, moved to the master's clock.
+    fn winner(
+        &mut self,
+        kind: TaskKind,
+        index: u32,
+        number: u32,
+        task: &TaskFacts,
+        attempt: &AttemptFacts,
+    ) -> Option<Winner> {
+        let whole = self.duration(kind, index, number, attempt)?;
+        let own_end = believable(attempt.finish_ms)?;
+        let sorted = believable(attempt.sorted_ms.or(attempt.shuffled_ms));
+        let after_sort = sorted.map(|sorted| {
+            if sorted > own_end || own_end - sorted > whole {
+                self.notes.add("sort of reduce ends outside of its attempt: moved to its nearer end", || {
+                    place(self.facts, kind, index, Some(number))
+                });
+            }
+            own_end.saturating_sub(sorted).min(whole)
+        });
+        // At least `whole`, so that no instant is before the start of all time.
+        let finish_ms = believable(task.finish_ms).unwrap_or(own_end).max(whole);
+        self.last_end_ms = self.last_end_ms.max(Some(finish_ms));
+        Some(Winner { start_ms: finish_ms - whole, sorted_ms: after_sort.map(|after| finish_ms - after), finish_ms })
+    }
+
+    /// How long an attempt that is over held its slot; `None` when its times are not known.
+    fn duration(&mut self, kind: TaskKind, index: u32, number: u32, attempt: &AttemptFacts) -> Option<u64> {
+        let reason = match (believable(attempt.start_ms), believable(attempt.finish_ms)) {
+            (Some(start), Some(finish)) if start <= finish => return Some(finish - start),
+            (Some(_), Some(_)) => "attempt ends before it starts: its time counts 0",
+            _ if attempt.result == Some(Ending::Succeeded) => {
+                "attempt succeeded at unknown times: left out of the times"
+            }
+            _ => "attempt did not win and has no start or end: its time counts 0",
+        };
+        self.notes.add(reason, || place(self.facts, kind, index, Some(number)));
+        (believable(attempt.start_ms).is_some() && believable(attempt.finish_ms).is_some()).then_some(0)
+    }
+
+    fn add_splits(&mut self) {
+        let facts = self.facts;
+        let tasks = || facts.tasks(TaskKind::Map).map(|(_, task)| task);
+        let known = tasks().any(|task| !task.preferred.is_empty());
+        // A table has a row for each map. Rows for maps that are only declared would cost what no byte pays for.
+        if known && tasks().count() < self.template.n_maps as usize {
+            self.notes.add("places of splits are known of listed maps only: left out", || facts.id.clone());
+        } else if known {
+            let rows = tasks().map(|task| task.preferred.iter().map(|place| place.host.as_str()));
+            self.template.split_hosts = SplitHosts::new(rows);
+        }
+    }
+
+    fn add_bytes(&mut self) {
+        let winner = |kind, index| {
+            let succeeded = self.facts.attempts(kind, index).filter(|(_, a)| a.result == Some(Ending::Succeeded));
+            succeeded.last().map(|(_, attempt)| attempt)
+        };
+        let maps: Vec<Option<u64>> = self
+            .facts
+            .tasks(TaskKind::Map)
+            .map(|(index, task)| task.input_bytes.or_else(|| winner(TaskKind::Map, index)?.bytes_in))
+            .collect();
+        if maps.len() == self.template.n_maps as usize && maps.iter().all(Option::is_some) {
+            self.template.map_input_bytes = maps.into_iter().flatten().collect();
+        } else if maps.iter().any(Option::is_some) {
+            self.notes.add("input bytes are known of some maps only: left out", || self.facts.id.clone());
+        }
+        let total = |kind, of: fn(&AttemptFacts) -> Option<u64>| -> Option<u64> {
+            let mut sum = None;
+            for (index, _) in self.facts.tasks(kind) {
+                sum = Some(u64::saturating_add(sum.unwrap_or(0), of(winner(kind, index)?)?));
+            }
+            sum
+        };
+        let input = &self.template.map_input_bytes;
+        self.template.input_bytes =
+            (!input.is_empty()).then(|| input.iter().fold(0u64, |sum, &bytes| sum.saturating_add(bytes)));
+        self.template.shuffle_bytes = total(TaskKind::Reduce, |attempt| attempt.bytes_in);
+        let last = if self.template.n_reduces > 0 { TaskKind::Reduce } else { TaskKind::Map };
+        self.template.output_bytes = total(last, |attempt| attempt.bytes_out);
+    }
+
+    /// Sets the measured instants and the commit, and returns the submission.
+    fn add_instants(&mut self) -> Option<u64> {
+        let facts = self.facts;
+        let place = || facts.id.clone();
+        let given = [facts.submit_ms, facts.launch_ms, facts.finish_ms];
+        if given.iter().flatten().any(|&ms| ms > MAX_INSTANT_MS) {
+            self.notes.add("instant of the job is beyond the year 9999: counts as unknown", place);
+        }
+        let [submit, launch, finish] = given.map(believable);
+        let starts = TaskKind::ALL.into_iter().flat_map(|kind| facts.tasks(kind));
+        let first_start = starts.filter_map(|(_, task)| believable(task.start_ms)).min();
+        let start = submit.or(launch).or(first_start);
+        if submit.is_none() {
+            self.notes.add("job without a time of submission: its launch or the trace's start counts", place);
+        }
+        if finish.is_none() {
+            self.notes.add("job without an end: the end of its last task counts", place);
+        }
+        let succeeded = facts.outcome == Some(Ending::Succeeded);
+        if let (true, Some(finish), Some(last)) = (succeeded, finish, self.last_end_ms) {
+            if last > finish {
+                self.notes.add("last task ends after its job: the job's commit counts 0", place);
+            }
+            self.template.commit_ms = finish.saturating_sub(last);
+        }
+        let end = finish.or(self.last_end_ms);
+        if let (Some(start), Some(end)) = (start, end) {
+            if end < start {
+                self.notes.add("job ends before it is submitted: its end counts as its submission", place);
+            }
+            let launch = first_start.or(launch).unwrap_or(start).max(start);
+            self.template.measured = Some(Measured {
+                launch_ms: launch,
+                maps_done_ms: self.maps_done_ms.unwrap_or(0),
+                finish_ms: end.max(start),
+            });
+        }
+        start
+    }
+}
+
+/// Where an oddity is, for people.
+fn place(facts: &JobFacts, kind: TaskKind, index: u32, number: Option<u32>) -> String {
+    let number = number.map_or(String::new(), |number| format!(", attempt {number}"));
+    format!("{}, {} {index}{number}", facts.id, kind.name())
+}
+
+fn believable(ms: Option<u64>) -> Option<u64> {
+    ms.filter(|&ms| ms <= MAX_INSTANT_MS)
+}
+
+/// How close to its split an attempt at `place` ran. Attempts that did not end well often have no rack; then only
+/// its host can tell.
+fn closeness(place: Option<&Place>, task: &TaskFacts) -> Locality {
+    let Some(place) = place else { return Locality::Unknown };
+    if task.preferred.is_empty() {
+        return Locality::Unknown;
+    }
+    if task.preferred.iter().any(|split| split.host == place.host) {
+        return Locality::Node;
+    }
+    if place.rack.is_empty() || task.preferred.iter().all(|split| split.rack.is_empty()) {
+        return Locality::Unknown;
+    }
+    let same = task.preferred.iter().any(|split| split.rack == place.rack);
+    if same { Locality::Rack } else { Locality::OffRack }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAP: TaskKind = TaskKind::Map;
+    const REDUCE: TaskKind = TaskKind::Reduce;
+
+    /// Two maps that end at 40 and 50 and a reduce that starts at 30, has sorted at 65 and ends at 80; the job lasts
+    /// from 10 to 90. All by one clock.
+    fn small() -> JobFacts {
+        let mut job = JobFacts::new("job_1_0001");
+        job.outcome = Some(Ending::Succeeded);
+        (job.submit_ms, job.launch_ms, job.finish_ms) = (Some(10), Some(12), Some(90));
+        (job.declared_maps, job.declared_reduces) = (Some(2), Some(1));
+        for (kind, index, start, sorted, end) in
+            [(MAP, 0, 20, None, 40), (MAP, 1, 25, None, 50), (REDUCE, 0, 30, Some(65), 80)]
+        {
+            let task = job.task(kind, index);
+            (task.start_ms, task.finish_ms) = (Some(start), Some(end));
+            *job.attempt(kind, index, 0) = won(start, sorted, end);
+        }
+        job
+    }
+
+    fn won(start: u64, sorted: Option<u64>, end: u64) -> AttemptFacts {
+        AttemptFacts {
+            result: Some(Ending::Succeeded),
+            start_ms: Some(start),
+            sorted_ms: sorted,
+            finish_ms: Some(end),
+            ..AttemptFacts::default()
+        }
+    }
+
+    fn template(job: &JobFacts) -> (JobTemplate, Vec<String>) {
+        let mut notes = ImportNotes::default();
+        let made = profile(job, &mut notes).template;
+        (made, notes.iter().map(|(reason, note)| format!("{} {reason}", note.count)).collect())
+    }
+
+    #[test]
+    fn first_shuffle_is_what_follows_the_last_map() {
+        let (made, notes) = template(&small());
+        assert_eq!((made.n_maps, made.n_reduces), (2, 1));
+        assert_eq!(made.map_ms, [20, 25]);
+        assert_eq!((made.first_shuffle_ms, made.typical_shuffle_ms, made.reduce_ms), (vec![15], vec![], vec![15]));
+        assert_eq!(made.commit_ms, 10);
+        assert_eq!(made.measured, Some(Measured { launch_ms: 20, maps_done_ms: 50, finish_ms: 90 }));
+        assert_eq!(notes, [""; 0]);
+    }
+
+    #[test]
+    fn reduce_that_starts_with_the_end_of_the_maps_has_a_typical_shuffle() {
+        let mut job = small();
+        *job.attempt(REDUCE, 0, 0) = won(50, Some(65), 80);
+        let (made, _) = template(&job);
+        assert_eq!((made.first_shuffle_ms, made.typical_shuffle_ms, made.reduce_ms), (vec![], vec![15], vec![15]));
+    }
+
+    #[test]
+    fn worker_whose_clock_is_an_hour_early_changes_nothing() {
+        let mut job = small();
+        let hour = 3_600_000;
+        for (kind, index, start, sorted, end) in
+            [(MAP, 0, 20, None, 40), (MAP, 1, 25, None, 50), (REDUCE, 0, 30, Some(65), 80)]
+        {
+            *job.attempt(kind, index, 0) = won(start + hour, sorted.map(|ms: u64| ms + hour), end + hour);
+        }
+        assert_eq!(template(&job), template(&small()));
+    }
+
+    #[test]
+    fn last_success_of_a_task_counts_and_the_others_are_lost() {
+        let mut job = small();
+        *job.attempt(MAP, 0, 1) = AttemptFacts { result: Some(Ending::Failed), ..won(30, None, 33) };
+        *job.attempt(MAP, 0, 2) = AttemptFacts { result: Some(Ending::Killed), ..won(41, None, 42) };
+        *job.attempt(MAP, 0, 3) = won(43, None, 46);
+        let (made, _) = template(&job);
+        assert_eq!(made.map_ms, [3, 25]);
+        let lost: Vec<_> = made.lost_attempts.iter().map(|l| (l.number, l.failed, l.speculative, l.ms)).collect();
+        assert_eq!(lost, [(0, false, false, 20), (1, true, true, 3), (2, false, false, 1)]);
+    }
+
+    #[test]
+    fn impossible_times_are_counted_and_never_wrap() {
+        let mut job = small();
+        job.task(MAP, 0).finish_ms = Some(u64::MAX);
+        *job.attempt(MAP, 0, 0) = won(u64::MAX, None, 7);
+        *job.attempt(MAP, 1, 0) = won(50, None, 25);
+        *job.attempt(REDUCE, 0, 0) = won(30, Some(u64::MAX - 3), 80);
+        (job.submit_ms, job.finish_ms) = (Some(1_000), Some(u64::MAX));
+        let (made, notes) = template(&job);
+        assert_eq!(made.map_ms, [0]);
+        assert_eq!((made.first_shuffle_ms, made.reduce_ms), (vec![0], vec![30]));
+        assert_eq!(
+            notes,
+            [
+                "1 attempt ends before it starts: its time counts 0",
+                "2 attempt starts before its job on its worker's clock: only differences of its times count",
+                "1 attempt succeeded at unknown times: left out of the times",
+                "1 instant of the job is beyond the year 9999: counts as unknown",
+                "1 job ends before it is submitted: its end counts as its submission",
+                "1 job without an end: the end of its last task counts",
+                "1 reduce without the end of its sort: all after the maps counts as reduce time",
+            ]
+        );
+    }
+
+    #[test]
+    fn job_of_which_nothing_ended_well_keeps_its_tasks() {
+        let mut job = small();
+        job.declared_reduces = Some(u64::MAX);
+        job.declared_maps = Some(3);
+        for (kind, index) in [(MAP, 0), (MAP, 1), (REDUCE, 0)] {
+            job.attempt(kind, index, 0).result = Some(Ending::Failed);
+        }
+        let (made, notes) = template(&job);
+        assert_eq!((made.n_maps, made.n_reduces), (3, 1));
+        assert_eq!((made.map_ms.len(), made.reduce_ms.len(), made.lost_attempts.len()), (0, 0, 3));
+        assert_eq!(
+            notes,
+            [
+                "1 declared number of tasks is beyond belief: the listed ones count",
+                "1 no map of the job ended well: its maps take 0 ms",
+                "1 no reduce of the job ended well: its reduces take 0 ms",
+                "1 task declared but not listed: kept, without times",
+                "3 task of which no attempt succeeded: kept, without times",
+            ]
+        );
+    }
+
+    #[test]
+    fn hosts_and_racks_tell_how_close_a_map_ran() {
+        let mut job = small();
+        job.task(MAP, 0).preferred = vec![Place::parse("/r1/a").unwrap(), Place::parse("/r2/b").unwrap()];
+        for (number, ran) in ["/r1/a", "/r2/c", "/r3/d", "e", "b"].into_iter().enumerate() {
+            job.attempt(MAP, 0, number as u32).place = Place::parse(ran);
+            job.attempt(MAP, 0, number as u32).result = Some(Ending::Killed);
+        }
+        job.attempt(MAP, 1, 0).locality = Some(Locality::OffRack);
+        let (made, _) = template(&job);
+        assert_eq!(made.maps_by_locality, [2, 1, 2, 1]);
+        assert_eq!(made.split_hosts.of(0).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(made.split_hosts.of(1).count(), 0);
+    }
+
+    #[test]
+    fn bytes_of_splits_are_all_known_or_left_out() {
+        let mut job = small();
+        job.task(MAP, 0).input_bytes = Some(100);
+        job.attempt(MAP, 1, 0).bytes_in = Some(u64::MAX);
+        (job.attempt(REDUCE, 0, 0).bytes_in, job.attempt(REDUCE, 0, 0).bytes_out) = (Some(70), Some(7));
+        let (made, _) = template(&job);
+        assert_eq!(made.map_input_bytes, [100, u64::MAX]);
+        assert_eq!((made.input_bytes, made.shuffle_bytes, made.output_bytes), (Some(u64::MAX), Some(70), Some(7)));
+        job.attempt(MAP, 1, 0).bytes_in = None;
+        let (made, notes) = template(&job);
+        assert_eq!((made.map_input_bytes.len(), made.input_bytes), (0, None));
+        assert_eq!(notes, ["1 input bytes are known of some maps only: left out"]);
+    }
+}
