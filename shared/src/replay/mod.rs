@@ -5,9 +5,20 @@
 //! own scheduler decides what comes next. Source: SimMR §III-B.
 
 mod arrivals;
+mod beats;
 mod deadlines;
+mod digest;
+mod ends;
+mod error;
+mod job;
 mod options;
 mod report;
+mod setup;
+mod simulation;
+mod watch;
+mod workers;
+
+pub use error::ReplayError;
 mod streams;
 
 pub use arrivals::{ArrivalsError, submit_order, submit_times};
@@ -17,3 +28,4 @@ pub use options::{
     WorkerLoss, WorkersView,
 };
 pub use report::{AttemptRecord, JobOutcome, Observer, ReplayReport};
+pub use simulation::Simulation;

@@ -18,12 +18,16 @@ impl JobTracker {
     /// An attempt is gone from its worker.
     pub(super) fn end_attempt(&mut self, slot: u32, state: AttemptState, cause: EndCause) {
         let attempt = *self.state.attempts.at(slot);
+        if !attempt.detached {
+            self.state.unchain(slot);
+        }
+        self.state.unlink(slot);
+        if self.direct {
+            self.state.free_directly(attempt.worker, attempt.id.kind);
+        }
         if attempt.detached {
-            self.state.unlink(slot);
             return;
         }
-        self.state.unchain(slot);
-        self.state.unlink(slot);
         self.conclude(&attempt, state, cause);
     }
 
@@ -35,6 +39,7 @@ impl JobTracker {
         detached.detached = true;
         detached.kill.get_or_insert(cause);
         self.news(attempt.worker);
+        self.kill_at_once(slot);
         self.conclude(&attempt, AttemptState::Killed, cause);
     }
 
@@ -206,6 +211,7 @@ impl JobTracker {
         (attempt.kill, attempt.kill_fails) = (Some(cause), fails);
         let worker = attempt.worker;
         self.news(worker);
+        self.kill_at_once(slot);
     }
 
     /// Someone wants one attempt gone.

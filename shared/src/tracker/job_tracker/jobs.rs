@@ -145,7 +145,7 @@ impl JobTracker {
         let touched: Vec<u32> = job.touched.iter().collect();
         for worker in touched {
             let worker = &mut self.state.workers[worker as usize];
-            if worker.state != WorkerState::Lost {
+            if worker.state != WorkerState::Lost && !self.direct {
                 worker.forget.push((id, false));
             }
         }

@@ -9,6 +9,7 @@
 
 mod attempts;
 mod blacklist;
+mod direct;
 mod interval;
 mod jobs;
 mod liveness;
@@ -19,6 +20,7 @@ mod workers;
 
 use std::collections::VecDeque;
 
+pub use self::direct::Finished;
 use self::interval::Pace;
 use self::liveness::Liveness;
 use self::parking::Parking;
@@ -31,6 +33,8 @@ use crate::time::{Span, Time};
 /// The state machine of the master.
 pub struct JobTracker {
     config: ClusterConfig,
+    /// Whether a simulation drives it by `advance`, without reports and answers.
+    direct: bool,
     state: ClusterState,
     scheduler: Box<dyn Scheduler>,
     /// Effects of the batch under way.
@@ -66,6 +70,7 @@ impl JobTracker {
         scheduler.attach(&state);
         JobTracker {
             config,
+            direct: false,
             state,
             scheduler,
             out: Vec::new(),
@@ -96,6 +101,13 @@ impl JobTracker {
                 self.on_report(report);
             }
         }
+        self.on_inputs(inputs);
+        self.settle();
+        std::mem::swap(&mut self.out, effects);
+    }
+
+    /// Everything but reports, by rank.
+    fn on_inputs(&mut self, inputs: &[Input]) {
         for input in inputs {
             match input {
                 Input::Register(registration) => self.on_register(registration),
@@ -109,18 +121,20 @@ impl JobTracker {
         if inputs.iter().any(|input| matches!(input, Input::Tick)) {
             self.on_tick();
         }
-        self.settle();
-        std::mem::swap(&mut self.out, effects);
     }
 
     /// When a tick would change something; never in the past after a tick.
     pub fn next_deadline(&self) -> Option<Time> {
+        // A policy that names the present again would make the driver spin.
+        let policy = self.scheduler.next_deadline().map(|due| due.max(self.state.now + Span::from_us(1)));
+        let rare = [policy, self.next_forgiving].into_iter().flatten().min();
+        if self.direct {
+            return rare;
+        }
         let silent = self.liveness.longest_silent().map(|(_, heard)| heard + self.config.expiry());
         let launch = self.launches.front().map(|&(due, _)| due);
         let parked = self.parking.first_deadline().map(|(due, _)| due);
-        // A policy that names the present again would make the driver spin.
-        let policy = self.scheduler.next_deadline().map(|due| due.max(self.state.now + Span::from_us(1)));
-        [silent, launch, parked, policy, self.next_forgiving].into_iter().flatten().min()
+        [silent, launch, parked, rare].into_iter().flatten().min()
     }
 
     /// What policies, pages and explanations read.
@@ -163,6 +177,7 @@ impl JobTracker {
     pub fn fork(&self) -> JobTracker {
         JobTracker {
             config: self.config.clone(),
+            direct: self.direct,
             state: self.state.clone(),
             scheduler: self.scheduler.fork(),
             out: Vec::new(),

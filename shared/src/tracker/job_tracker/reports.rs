@@ -141,7 +141,7 @@ impl JobTracker {
     }
 
     /// What a reported end means, given what the core wanted of the attempt.
-    fn outcome(&self, attempt: &Attempt, reported: AttemptState) -> (AttemptState, EndCause) {
+    pub(super) fn outcome(&self, attempt: &Attempt, reported: AttemptState) -> (AttemptState, EndCause) {
         use AttemptState::{Failed, Killed, Succeeded};
         let ending = self.state.job(attempt.id.job).is_none_or(|job| job.ending.is_some());
         let commits = self.state.job(attempt.id.job).is_some_and(|job| {

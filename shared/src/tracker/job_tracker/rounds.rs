@@ -76,7 +76,7 @@ impl JobTracker {
     }
 
     /// Lets the policy fill a worker's free slots; returns the number of launches.
-    fn run_round(&mut self, id: WorkerId, parked: bool) -> u32 {
+    pub(super) fn run_round(&mut self, id: WorkerId, parked: bool) -> u32 {
         let worker = &self.state.workers[id.0 as usize];
         if worker.state != WorkerState::Live || !worker.accepts || worker.free == [0, 0] {
             return 0;
@@ -149,7 +149,12 @@ impl JobTracker {
         let reference = self.state.link(Attempt::new(attempt, id, now, a.locality, a.speculative));
         let worker = &mut self.state.workers[id.0 as usize];
         worker.free[a.kind as usize] -= 1;
-        worker.news = true;
+        worker.news = !self.direct;
+        if self.direct {
+            self.state.attempts.at_mut(reference.slot).state = AttemptState::Running;
+            let Assignment { locality, speculative, .. } = *a;
+            self.out.push(Effect::Launch { worker: id, attempt, locality, speculative });
+        }
         if let Some(expiry) = self.config.launch_expiry() {
             self.expire_launch_later(now + expiry, reference);
         }

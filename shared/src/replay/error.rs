@@ -1,0 +1,64 @@
+//! A replay that cannot begin.
+
+use crate::job::SpecError;
+use crate::schedulers::SchedulerError;
+
+/// Why it cannot.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// The policy cannot be made.
+    #[error(transparent)]
+    Scheduler(#[from] SchedulerError),
+    /// A job's tables do not fit its numbers of tasks.
+    #[error("trace, job {number}: {source}")]
+    Template {
+        /// Its place in the trace, from 1.
+        number: usize,
+        /// What does not fit.
+        source: SpecError,
+    },
+    /// Tasks that no slot can run.
+    #[error("{kind} slots: found 0, expected at least 1, as job {number} (`{name}`) has {n} {kind} tasks")]
+    NoSlots {
+        /// `map` or `reduce`.
+        kind: &'static str,
+        /// Its place in the trace, from 1.
+        number: usize,
+        /// Its name.
+        name: String,
+        /// Its tasks of the kind.
+        n: u32,
+    },
+    /// More jobs than ids.
+    #[error("trace: {found} jobs, expected at most {most}")]
+    TooManyJobs {
+        /// In the trace.
+        found: usize,
+        /// Most that fit.
+        most: u32,
+    },
+    /// Two workers of one name.
+    #[error("worker `{name}`: listed twice, expected each name once")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// A worker that is to be lost but is not there.
+    #[error("loss of worker {worker}: no such worker, expected a number below {n_workers}")]
+    NoSuchWorker {
+        /// As given, from 0.
+        worker: u32,
+        /// Workers of the cluster.
+        n_workers: usize,
+    },
+    /// An option that does not fit.
+    #[error("{what}: found {found}, expected {expected}")]
+    Option {
+        /// The option.
+        what: &'static str,
+        /// As given.
+        found: String,
+        /// A noun phrase.
+        expected: &'static str,
+    },
+}

@@ -1,0 +1,123 @@
+//! One job of a replay: its template's durations by task, and what has become of it.
+
+use super::report::JobOutcome;
+use crate::job::profile::JobTemplate;
+use crate::job::{AttemptId, JobConf, JobId, JobSpec, JobState, WorkerId};
+use crate::time::{Span, Time};
+
+/// Hadoop's share of maps after which reduces start, where neither the template nor the options name one.
+const DEFAULT_SLOWSTART_PPM: u32 = 50_000;
+
+/// A reduce that holds its slot until the maps are done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Filler {
+    pub(super) attempt: AttemptId,
+    pub(super) worker: WorkerId,
+    /// Number of its launch.
+    pub(super) launch: u64,
+}
+
+/// A job that was submitted.
+#[derive(Clone, Debug)]
+pub(super) struct SimJob<'t> {
+    pub(super) outcome: JobOutcome,
+    /// Maps whose output is not there yet.
+    pub(super) maps_left: u32,
+    pub(super) commit: Span,
+    /// In order of launch.
+    pub(super) fillers: Vec<Filler>,
+    map_ms: &'t [u64],
+    first_ms: &'t [u64],
+    typical_ms: &'t [u64],
+    reduce_ms: &'t [u64],
+}
+
+impl<'t> SimJob<'t> {
+    pub(super) fn new(
+        template: &'t JobTemplate,
+        index: u32,
+        id: JobId,
+        submit: Time,
+        deadline: Option<Span>,
+    ) -> SimJob<'t> {
+        let outcome = JobOutcome {
+            id,
+            template: index,
+            submit,
+            start: None,
+            maps_done: None,
+            finish: submit,
+            state: JobState::Prep,
+            deadline,
+            failed_attempts: 0,
+            killed_attempts: 0,
+        };
+        SimJob {
+            outcome,
+            maps_left: template.n_maps,
+            commit: span(template.commit_ms),
+            fillers: Vec::new(),
+            map_ms: &template.map_ms,
+            first_ms: &template.first_shuffle_ms,
+            typical_ms: &template.typical_shuffle_ms,
+            reduce_ms: &template.reduce_ms,
+        }
+    }
+
+    /// A map's time.
+    pub(super) fn map(&self, index: u32) -> Span {
+        cycle(self.map_ms, index)
+    }
+
+    /// A reduce's time after its sort.
+    pub(super) fn reduce(&self, index: u32) -> Span {
+        cycle(self.reduce_ms, index)
+    }
+
+    /// The shuffle of a reduce that waited for the maps, from the end of the map stage. Where the template knows
+    /// none, a later wave's stands in for it.
+    pub(super) fn first_shuffle(&self, index: u32) -> Span {
+        if self.first_ms.is_empty() { cycle(self.typical_ms, index) } else { cycle(self.first_ms, index) }
+    }
+
+    /// The shuffle of a reduce that started when the maps were done. Entry 0 belongs to the first reduce that was
+    /// not of the first wave, so that a run's own profile meets the reduces that it was taken from. Where the
+    /// template knows none, a first wave's stands in for it.
+    pub(super) fn typical_shuffle(&self, index: u32) -> Span {
+        if self.typical_ms.is_empty() {
+            return cycle(self.first_ms, index);
+        }
+        let first_wave = u32::try_from(self.first_ms.len()).unwrap_or(u32::MAX);
+        cycle(self.typical_ms, index.checked_sub(first_wave).unwrap_or(index))
+    }
+}
+
+/// The entry of a task; zero without entries.
+fn cycle(list: &[u64], index: u32) -> Span {
+    let index = index as usize;
+    match list.get(index) {
+        Some(&ms) => span(ms),
+        None if list.is_empty() => Span::ZERO,
+        None => span(list[index % list.len()]),
+    }
+}
+
+fn span(ms: u64) -> Span {
+    Span::from_us(ms.saturating_mul(1_000))
+}
+
+/// The specification that the core gets.
+pub(super) fn spec(template: &JobTemplate, slowstart_ppm: Option<u32>, deadline: Option<Span>) -> JobSpec {
+    let slowstart_ppm = slowstart_ppm.or(template.slowstart_ppm).unwrap_or(DEFAULT_SLOWSTART_PPM).min(1_000_000);
+    JobSpec {
+        name: template.name.clone(),
+        user: template.user.clone(),
+        queue: if template.queue.is_empty() { "default".to_owned() } else { template.queue.clone() },
+        priority: template.priority,
+        n_maps: template.n_maps,
+        n_reduces: template.n_reduces,
+        map_input_bytes: template.map_input_bytes.clone(),
+        split_hosts: template.split_hosts.clone(),
+        conf: JobConf { slowstart_ppm, deadline, ..JobConf::default() },
+    }
+}

@@ -1,0 +1,132 @@
+//! What a replay starts with: the checked options, the registered workers, the planned arrivals.
+
+use super::beats::Beats;
+use super::error::ReplayError;
+use super::job;
+use super::options::{LocalityCost, ReplayOptions, SimHeartbeat, SimWorker, View};
+use super::workers::Machines;
+use crate::job::profile::Trace;
+use crate::job::{TaskKind, WorkerId};
+use crate::schedulers;
+use crate::time::{Span, Time};
+use crate::tracker::{ClusterConfig, Input, JobTracker, Registration};
+
+/// Most jobs of a replay.
+const MAX_JOBS: u32 = u32::MAX - 1;
+
+/// A job to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arrival {
+    pub(super) at: Time,
+    /// Its place in the trace's list.
+    pub(super) template: u32,
+    /// From its arrival.
+    pub(super) deadline: Option<Span>,
+}
+
+/// All of it.
+pub(super) struct Setup {
+    pub(super) tracker: JobTracker,
+    /// By time, equal times in the trace's order.
+    pub(super) arrivals: Vec<Arrival>,
+    pub(super) beats: Beats,
+    pub(super) machines: Machines,
+    /// Map and reduce slots.
+    pub(super) slots: [u32; 2],
+}
+
+impl Setup {
+    pub(super) fn new(trace: &Trace, options: &ReplayOptions) -> Result<Setup, ReplayError> {
+        let (workers, heartbeat, locality) = workers_of(&options.view);
+        let slots = slots_of(&workers);
+        check_jobs(trace, options, slots)?;
+        let scheduler = schedulers::by_name(&options.scheduler, &options.scheduler_params)?;
+        let mut tracker = JobTracker::direct(&ClusterConfig::default(), scheduler);
+        let registrations: Vec<Input> = workers.iter().enumerate().map(registration).collect();
+        tracker.advance(Time::ZERO, &[], &registrations, &[], &mut Vec::new());
+        if tracker.state().workers().len() < workers.len() {
+            let mut names: Vec<&str> = workers.iter().map(|worker| worker.name.as_str()).collect();
+            names.sort_unstable();
+            let twice = names.windows(2).find(|pair| pair[0] == pair[1]).map_or("", |pair| pair[0]);
+            return Err(ReplayError::SameName { name: twice.to_owned() });
+        }
+        Ok(Setup {
+            tracker,
+            arrivals: arrivals(trace, options)?,
+            beats: Beats::new(heartbeat, workers.len()),
+            machines: Machines::new(&workers, locality),
+            slots,
+        })
+    }
+}
+
+/// The slots' view is one worker that is heard at once.
+fn workers_of(view: &View) -> (Vec<SimWorker>, SimHeartbeat, LocalityCost) {
+    match view {
+        View::Slots { maps, reduces } => {
+            let pool = SimWorker {
+                name: "slots".to_owned(),
+                host: "slots".to_owned(),
+                rack: "/default-rack".to_owned(),
+                map_slots: *maps,
+                reduce_slots: *reduces,
+                speed: Vec::new(),
+            };
+            (vec![pool], SimHeartbeat::default(), LocalityCost::default())
+        }
+        View::Workers(view) => (view.workers.clone(), view.heartbeat, view.locality),
+    }
+}
+
+fn slots_of(workers: &[SimWorker]) -> [u32; 2] {
+    let sum = |slots: fn(&SimWorker) -> u16| workers.iter().map(|worker| u32::from(slots(worker))).sum();
+    [sum(|worker| worker.map_slots), sum(|worker| worker.reduce_slots)]
+}
+
+fn registration((index, worker): (usize, &SimWorker)) -> Input {
+    Input::Register(Box::new(Registration {
+        worker: WorkerId(index as u32),
+        incarnation: 1,
+        name: worker.name.clone(),
+        host: worker.host.clone(),
+        rack: worker.rack.clone(),
+        map_slots: worker.map_slots,
+        reduce_slots: worker.reduce_slots,
+        attributes: Vec::new(),
+    }))
+}
+
+fn check_jobs(trace: &Trace, options: &ReplayOptions, slots: [u32; 2]) -> Result<(), ReplayError> {
+    if trace.jobs.len() > MAX_JOBS as usize {
+        return Err(ReplayError::TooManyJobs { found: trace.jobs.len(), most: MAX_JOBS });
+    }
+    for (index, template) in trace.jobs.iter().enumerate() {
+        let number = index + 1;
+        for kind in TaskKind::ALL {
+            let n = [template.n_maps, template.n_reduces][kind as usize];
+            if n > 0 && slots[kind as usize] == 0 {
+                return Err(ReplayError::NoSlots { kind: kind.name(), number, name: template.name.clone(), n });
+            }
+        }
+        if !template.map_input_bytes.is_empty() || !template.split_hosts.offsets.is_empty() {
+            let spec = job::spec(template, options.slowstart_ppm, None);
+            spec.check().map_err(|source| ReplayError::Template { number, source })?;
+        }
+    }
+    Ok(())
+}
+
+fn arrivals(trace: &Trace, _options: &ReplayOptions) -> Result<Vec<Arrival>, ReplayError> {
+    let mut arrivals: Vec<Arrival> = trace
+        .jobs
+        .iter()
+        .enumerate()
+        .map(|(index, template)| Arrival {
+            at: Time::ZERO + Span::from_us(template.submit_ms.saturating_mul(1_000)),
+            template: index as u32,
+            deadline: template.deadline_ms.map(|ms| Span::from_us(ms.saturating_mul(1_000))),
+        })
+        .collect();
+    arrivals.sort_by_key(|arrival| (arrival.at, arrival.template));
+    Ok(arrivals)
+}

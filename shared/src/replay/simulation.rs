@@ -1,0 +1,317 @@
+//! The event loop: one instant after another, each handed to the core as a whole.
+//!
+//! At an instant, the attempts that end then are told to the core (in order of launch), then jobs arrive and are
+//! promoted, then workers have their turns; what the core launches is given its end, from the template. A reduce
+//! that was launched before its job's last map had finished is a *filler*: it gets its end when the maps are done.
+//! **Invariant: the same trace and options give the same instants, inputs and decisions on every machine.**
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use super::beats::Beats;
+use super::digest::DecisionDigest;
+use super::ends::Ends;
+use super::error::ReplayError;
+use super::job::{Filler, SimJob, spec};
+use super::options::{ReplayOptions, ShuffleModel};
+use super::report::{Observer, ReplayReport};
+use super::setup::{Arrival, Setup};
+use super::watch::Watch;
+use super::workers::Machines;
+use crate::job::profile::Trace;
+use crate::job::{AttemptId, AttemptState, JobId, JobState, Locality, TaskKind, WorkerId};
+use crate::time::{Span, Time};
+use crate::tracker::{Effect, Finished, Input, JobTracker};
+
+/// A replay under way.
+pub struct Simulation<'t> {
+    trace: &'t Trace,
+    slowstart_ppm: Option<u32>,
+    shuffle: ShuffleModel,
+    tracker: JobTracker,
+    now: Time,
+    /// By time; those from `n_arrived` on are still to come.
+    arrivals: Vec<Arrival>,
+    n_arrived: usize,
+    ends: Ends,
+    commits: BinaryHeap<Reverse<(Time, JobId)>>,
+    beats: Beats,
+    machines: Machines,
+    /// By number of job, less 1.
+    jobs: Vec<SimJob<'t>>,
+    /// Attempts launched so far.
+    launches: u64,
+    tasks_done: u64,
+    tasks_in_all: u64,
+    report: ReplayReport,
+    digest: DecisionDigest,
+    watch: Option<Watch<'t>>,
+    finished: Vec<Finished>,
+    inputs: Vec<Input>,
+    effects: Vec<Effect>,
+}
+
+impl<'t> Simulation<'t> {
+    /// Makes the cluster, and plans the arrivals.
+    ///
+    /// # Errors
+    /// Names the option or job that does not fit, and what was expected.
+    pub fn new(trace: &'t Trace, options: &ReplayOptions) -> Result<Simulation<'t>, ReplayError> {
+        let Setup { tracker, arrivals, beats, machines, slots } = Setup::new(trace, options)?;
+        let tasks = |job: &Arrival| {
+            let template = &trace.jobs[job.template as usize];
+            u64::from(template.n_maps) + u64::from(template.n_reduces)
+        };
+        Ok(Simulation {
+            trace,
+            slowstart_ppm: options.slowstart_ppm,
+            shuffle: options.shuffle,
+            tracker,
+            now: Time::ZERO,
+            tasks_in_all: arrivals.iter().map(tasks).sum(),
+            jobs: Vec::with_capacity(arrivals.len()),
+            arrivals,
+            n_arrived: 0,
+            ends: Ends::default(),
+            commits: BinaryHeap::new(),
+            beats,
+            machines,
+            launches: 0,
+            tasks_done: 0,
+            report: ReplayReport { slots, ..ReplayReport::default() },
+            digest: DecisionDigest::default(),
+            watch: None,
+            finished: Vec::new(),
+            inputs: Vec::new(),
+            effects: Vec::new(),
+        })
+    }
+
+    /// Tells `observer` of every attempt and job that is over from now on.
+    pub fn observe(&mut self, observer: Box<dyn Observer + 't>) {
+        self.watch = Some(Watch::new(observer));
+    }
+
+    /// The instant of the last step.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The master, for its state, its policy and its explanations.
+    pub fn tracker(&self) -> &JobTracker {
+        &self.tracker
+    }
+
+    /// Tasks that are done, and tasks in all.
+    pub fn progress(&self) -> (u64, u64) {
+        (self.tasks_done, self.tasks_in_all)
+    }
+
+    /// When the next step happens; `None` when nothing is left to happen.
+    pub fn next_time(&self) -> Option<Time> {
+        let arrival = self.arrivals.get(self.n_arrived).map(|arrival| arrival.at);
+        let commit = self.commits.peek().map(|commit| commit.0.0);
+        let deadline = self.tracker.next_deadline().filter(|&due| due < Time::MAX);
+        let loss = self.machines.next_change();
+        let first = [self.ends.next_time(), arrival, commit, self.beats.next_time(), deadline, loss];
+        first.into_iter().flatten().min().map(|at| at.max(self.now))
+    }
+
+    /// Lets one instant happen. False when nothing is left to happen.
+    pub fn step(&mut self) -> bool {
+        let Some(now) = self.next_time() else { return false };
+        self.now = now;
+        while let Some(end) = self.ends.pop_at(now) {
+            self.beats.turn(end.worker);
+            self.finished.push(end);
+        }
+        self.gather_inputs();
+        loop {
+            let turns = self.beats.turns_at(now);
+            let woken = self.tracker.advance(now, &self.finished, &self.inputs, turns, &mut self.effects);
+            self.finished.clear();
+            self.inputs.clear();
+            self.follow();
+            if !self.beats.after_turns(now, woken, self.tracker.state()) {
+                return true;
+            }
+        }
+    }
+
+    /// Runs to the end.
+    pub fn run(&mut self) {
+        while self.step() {}
+    }
+
+    /// What happened so far; jobs that are not over have their present state and instant.
+    pub fn report(&self) -> ReplayReport {
+        let mut report = self.report.clone();
+        report.jobs = self.jobs.iter().map(|job| job.outcome).collect();
+        for job in report.jobs.iter_mut().filter(|job| !job.state.is_final()) {
+            job.finish = self.now;
+        }
+        let first = report.jobs.iter().map(|job| job.submit).min().unwrap_or_default();
+        let last = report.jobs.iter().map(|job| job.finish).max().unwrap_or_default();
+        report.makespan = last.since(first);
+        report.events = 2 * self.launches + 3 * self.jobs.len() as u64;
+        report.decisions_digest = self.digest.hex();
+        report
+    }
+
+    /// Arrivals, promotions, comings and goings of workers, and the policy's deadline, if they are due.
+    fn gather_inputs(&mut self) {
+        self.machines.changes_at(self.now, &mut self.inputs);
+        while let Some(&Reverse((at, job))) = self.commits.peek()
+            && at <= self.now
+        {
+            self.commits.pop();
+            self.inputs.push(Input::JobCommitted { job, ok: true });
+        }
+        while let Some(&Arrival { at, template: index, deadline }) = self.arrivals.get(self.n_arrived)
+            && at <= self.now
+        {
+            self.n_arrived += 1;
+            let id = JobId(self.n_arrived as u32);
+            let template = &self.trace.jobs[index as usize];
+            self.jobs.push(SimJob::new(template, index, id, at, deadline));
+            let spec = Arc::new(spec(template, self.slowstart_ppm, deadline));
+            self.inputs.push(Input::Submit { job: id, spec });
+        }
+        if self.tracker.next_deadline().is_some_and(|due| due <= self.now) {
+            self.inputs.push(Input::Tick);
+        }
+    }
+
+    /// Does what the core asks for.
+    fn follow(&mut self) {
+        let mut effects = std::mem::take(&mut self.effects);
+        for effect in &effects {
+            match *effect {
+                Effect::Launch { worker, attempt, locality, speculative } => {
+                    self.on_launch(worker, attempt, locality, speculative);
+                }
+                Effect::AttemptEnded { attempt, state, cause, started, .. } => {
+                    if let Some(watch) = &mut self.watch {
+                        watch.ended(attempt, self.now, state, cause);
+                    }
+                    self.on_ended(attempt, state, started);
+                }
+                Effect::Kill { worker, attempt, .. } => self.on_kill(worker, attempt),
+                Effect::JobState { job, state } => self.on_job_state(job, state),
+                Effect::CommitJob { job } => {
+                    let at = self.now + self.jobs[job.0 as usize - 1].commit;
+                    self.commits.push(Reverse((at, job)));
+                }
+                Effect::TaskFailed { task } if task.kind == TaskKind::Map => self.map_done(task.job),
+                Effect::MapOutputLost { attempt, .. } => self.on_output_lost(attempt),
+                _ => {}
+            }
+        }
+        effects.clear();
+        self.effects = effects;
+    }
+
+    fn on_launch(&mut self, worker: WorkerId, attempt: AttemptId, locality: Locality, speculative: bool) {
+        self.digest.launch(self.now, worker, attempt, locality, speculative);
+        let launch = self.launches;
+        self.launches += 1;
+        self.report.speculative += u64::from(speculative);
+        if let Some(watch) = &mut self.watch {
+            watch.launched(attempt, worker, self.now, locality, speculative);
+        }
+        let job = &mut self.jobs[attempt.job.0 as usize - 1];
+        match attempt.kind {
+            TaskKind::Map => {
+                let work = self.machines.at_distance(job.map(attempt.index), locality);
+                self.plan_end(worker, attempt, launch, work);
+            }
+            TaskKind::Reduce if job.maps_left > 0 => job.fillers.push(Filler { attempt, worker, launch }),
+            TaskKind::Reduce => {
+                let (shuffle, reduce) = (job.typical_shuffle(attempt.index), job.reduce(attempt.index));
+                self.plan_reduce(worker, attempt, launch, shuffle, reduce);
+            }
+        }
+    }
+
+    /// Plans the end of a reduce whose maps are done.
+    fn plan_reduce(&mut self, worker: WorkerId, attempt: AttemptId, launch: u64, shuffle: Span, reduce: Span) {
+        let shuffle = match self.shuffle {
+            ShuffleModel::SimMr => shuffle,
+            ShuffleModel::Mumak => Span::ZERO,
+        };
+        if let Some(watch) = &mut self.watch {
+            watch.shuffles(attempt, self.now, self.machines.end_of(worker, self.now, shuffle));
+        }
+        self.plan_end(worker, attempt, launch, shuffle + reduce);
+    }
+
+    /// Plans the end of an attempt that has so much work left from now on.
+    fn plan_end(&mut self, worker: WorkerId, attempt: AttemptId, launch: u64, work: Span) {
+        let at = self.machines.end_of(worker, self.now, work);
+        let end = Finished { attempt, worker, state: AttemptState::Succeeded };
+        self.ends.plan(self.beats.told(worker, at), launch, end);
+    }
+
+    fn on_ended(&mut self, id: AttemptId, state: AttemptState, started: Time) {
+        let held = self.now.since(started).as_us();
+        self.report.busy_us[id.kind as usize] += held;
+        if state == AttemptState::Succeeded {
+            self.tasks_done += 1;
+            if id.kind == TaskKind::Map {
+                self.map_done(id.job);
+            }
+            return;
+        }
+        self.report.wasted_us[id.kind as usize] += held;
+        let job = &mut self.jobs[id.job.0 as usize - 1];
+        match state {
+            AttemptState::Failed => job.outcome.failed_attempts += 1,
+            _ => job.outcome.killed_attempts += 1,
+        }
+        job.fillers.retain(|filler| filler.attempt != id);
+    }
+
+    /// A map's output is there, or will never be: the last one starts the shuffle of the reduces that wait.
+    fn map_done(&mut self, id: JobId) {
+        let job = &mut self.jobs[id.0 as usize - 1];
+        job.maps_left -= 1;
+        if job.maps_left > 0 {
+            return;
+        }
+        job.outcome.maps_done = Some(self.now);
+        for Filler { attempt, worker, launch, .. } in std::mem::take(&mut job.fillers) {
+            let job = &self.jobs[id.0 as usize - 1];
+            let (shuffle, reduce) = (job.first_shuffle(attempt.index), job.reduce(attempt.index));
+            self.plan_reduce(worker, attempt, launch, shuffle, reduce);
+        }
+    }
+
+    /// The map runs again; reduces that are under way have its output or get it in time.
+    fn on_output_lost(&mut self, map: AttemptId) {
+        let job = &mut self.jobs[map.job.0 as usize - 1];
+        job.maps_left += 1;
+        self.tasks_done -= 1;
+    }
+
+    /// The worker stops the attempt when the directive reaches it.
+    fn on_kill(&mut self, worker: WorkerId, attempt: AttemptId) {
+        self.digest.kill(self.now, worker, attempt);
+        let at = self.beats.reaches(worker, self.now);
+        self.ends.plan(at, self.launches, Finished { attempt, worker, state: AttemptState::Killed });
+    }
+
+    fn on_job_state(&mut self, id: JobId, state: JobState) {
+        let outcome = &mut self.jobs[id.0 as usize - 1].outcome;
+        outcome.state = state;
+        if state == JobState::Running {
+            outcome.start = Some(self.now);
+        }
+        if state.is_final() {
+            outcome.finish = self.now;
+            if let Some(watch) = &mut self.watch {
+                watch.observer.job(outcome);
+            }
+        }
+    }
+}
