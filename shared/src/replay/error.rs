@@ -1,5 +1,6 @@
 //! A replay that cannot begin.
 
+use super::arrivals::ArrivalsError;
 use crate::job::SpecError;
 use crate::schedulers::SchedulerError;
 
@@ -9,6 +10,9 @@ pub enum ReplayError {
     /// The policy cannot be made.
     #[error(transparent)]
     Scheduler(#[from] SchedulerError),
+    /// The rule of arrivals cannot be followed.
+    #[error(transparent)]
+    Arrivals(#[from] ArrivalsError),
     /// A job's tables do not fit its numbers of tasks.
     #[error("trace, job {number}: {source}")]
     Template {

@@ -4,6 +4,7 @@
 //! template says, what ends is told to the core at the next heartbeat (at once in the slots' view), and the core's
 //! own scheduler decides what comes next. Source: SimMR §III-B.
 
+mod alone;
 mod arrivals;
 mod beats;
 mod deadlines;
@@ -15,14 +16,14 @@ mod options;
 mod report;
 mod setup;
 mod simulation;
+mod streams;
 mod watch;
 mod workers;
 
-pub use error::ReplayError;
-mod streams;
-
+pub use alone::{Alone, alone, reference_times};
 pub use arrivals::{ArrivalsError, submit_order, submit_times};
 pub use deadlines::deadlines;
+pub use error::ReplayError;
 pub use options::{
     Arrivals, Deadlines, FaultPlan, LocalityCost, ReplayOptions, ShuffleModel, SimHeartbeat, SimWorker, View,
     WorkerLoss, WorkersView,

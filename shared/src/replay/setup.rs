@@ -1,9 +1,12 @@
 //! What a replay starts with: the checked options, the registered workers, the planned arrivals.
 
+use super::alone::alone;
+use super::arrivals::{submit_order, submit_times};
 use super::beats::Beats;
+use super::deadlines::deadlines;
 use super::error::ReplayError;
 use super::job;
-use super::options::{LocalityCost, ReplayOptions, SimHeartbeat, SimWorker, View};
+use super::options::{Deadlines, LocalityCost, ReplayOptions, SimHeartbeat, SimWorker, View};
 use super::workers::Machines;
 use crate::job::profile::Trace;
 use crate::job::{TaskKind, WorkerId};
@@ -52,7 +55,7 @@ impl Setup {
         }
         Ok(Setup {
             tracker,
-            arrivals: arrivals(trace, options)?,
+            arrivals: arrivals(trace, options, slots)?,
             beats: Beats::new(heartbeat, workers.len()),
             machines: Machines::new(&workers, locality),
             slots,
@@ -116,17 +119,20 @@ fn check_jobs(trace: &Trace, options: &ReplayOptions, slots: [u32; 2]) -> Result
     Ok(())
 }
 
-fn arrivals(trace: &Trace, _options: &ReplayOptions) -> Result<Vec<Arrival>, ReplayError> {
-    let mut arrivals: Vec<Arrival> = trace
-        .jobs
-        .iter()
-        .enumerate()
-        .map(|(index, template)| Arrival {
-            at: Time::ZERO + Span::from_us(template.submit_ms.saturating_mul(1_000)),
-            template: index as u32,
-            deadline: template.deadline_ms.map(|ms| Span::from_us(ms.saturating_mul(1_000))),
-        })
-        .collect();
-    arrivals.sort_by_key(|arrival| (arrival.at, arrival.template));
-    Ok(arrivals)
+fn arrivals(trace: &Trace, options: &ReplayOptions, slots: [u32; 2]) -> Result<Vec<Arrival>, ReplayError> {
+    let times = submit_times(trace, &options.arrivals, slots[0].saturating_add(slots[1]), options.seed)?;
+    let alone = match options.deadlines {
+        Deadlines::Uniform { factor_ppm } if factor_ppm < 1_000_000 => {
+            let found = format!("{factor_ppm} millionths");
+            return Err(ReplayError::Option { what: "deadline factor", found, expected: "at least 1" });
+        }
+        Deadlines::Uniform { .. } => alone(trace, options)?.into_iter().map(|time| time.completion).collect(),
+        Deadlines::FromTrace | Deadlines::Drop => Vec::new(),
+    };
+    let deadlines = deadlines(trace, &options.deadlines, &alone, options.seed);
+    let arrival = |place: u32| {
+        let index = place as usize;
+        Arrival { at: times[index], template: place, deadline: deadlines[index] }
+    };
+    Ok(submit_order(&times).into_iter().map(arrival).collect())
 }
