@@ -7,6 +7,7 @@
 mod alone;
 mod arrivals;
 mod beats;
+mod check;
 mod deadlines;
 mod digest;
 mod ends;

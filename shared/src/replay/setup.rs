@@ -3,6 +3,7 @@
 use super::alone::alone;
 use super::arrivals::{submit_order, submit_times};
 use super::beats::Beats;
+use super::check::check_options;
 use super::deadlines::deadlines;
 use super::error::ReplayError;
 use super::job;
@@ -40,6 +41,7 @@ pub(super) struct Setup {
 
 impl Setup {
     pub(super) fn new(trace: &Trace, options: &ReplayOptions) -> Result<Setup, ReplayError> {
+        check_options(options)?;
         let (workers, heartbeat, locality) = workers_of(&options.view);
         let slots = slots_of(&workers);
         check_jobs(trace, options, slots)?;
@@ -122,10 +124,6 @@ fn check_jobs(trace: &Trace, options: &ReplayOptions, slots: [u32; 2]) -> Result
 fn arrivals(trace: &Trace, options: &ReplayOptions, slots: [u32; 2]) -> Result<Vec<Arrival>, ReplayError> {
     let times = submit_times(trace, &options.arrivals, slots[0].saturating_add(slots[1]), options.seed)?;
     let alone = match options.deadlines {
-        Deadlines::Uniform { factor_ppm } if factor_ppm < 1_000_000 => {
-            let found = format!("{factor_ppm} millionths");
-            return Err(ReplayError::Option { what: "deadline factor", found, expected: "at least 1" });
-        }
         Deadlines::Uniform { .. } => alone(trace, options)?.into_iter().map(|time| time.completion).collect(),
         Deadlines::FromTrace | Deadlines::Drop => Vec::new(),
     };
