@@ -125,6 +125,11 @@ impl JobFacts {
         self.tasks.range((kind, 0)..=(kind, u32::MAX)).map(|(&(_, index), task)| (index, task))
     }
 
+    /// Whether the task is listed already.
+    pub fn lists(&self, kind: TaskKind, index: u32) -> bool {
+        self.tasks.contains_key(&(kind, index))
+    }
+
     /// The attempts of one task, by number.
     pub fn attempts(&self, kind: TaskKind, index: u32) -> impl Iterator<Item = (u32, &AttemptFacts)> {
         self.attempts

@@ -6,8 +6,11 @@
 
 mod assemble;
 pub mod facts;
+mod json;
 mod notes;
 mod profiler;
+pub mod rumen;
+pub mod topology;
 
 pub use assemble::TraceBuilder;
 pub use notes::{ImportNotes, Note, TraceError};

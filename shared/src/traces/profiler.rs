@@ -165,7 +165,10 @@ impl Profiler<'_> {
         let mut latest_end = None;
         self.note_oddities(kind, rank, index, winner.is_some());
         for (number, attempt) in self.facts.attempts(kind, index) {
-            let beside = attempt.start_ms < latest_end && attempt.start_ms.is_some();
+            // A task that is done is tried no more, so whatever has a higher number than the winner ran beside it,
+            // also where clocks that differ say otherwise.
+            let overlaps = attempt.start_ms < latest_end && attempt.start_ms.is_some();
+            let beside = overlaps || winner.is_some_and(|winner| number > winner);
             latest_end = latest_end.max(attempt.finish_ms);
             if winner == Some(number) {
                 times = self.winner(kind, index, number, task, attempt);
@@ -214,7 +217,8 @@ impl Profiler<'_> {
     ) -> Option<Winner> {
         let whole = self.duration(kind, index, number, attempt)?;
         let own_end = believable(attempt.finish_ms)?;
-        let sorted = believable(attempt.sorted_ms.or(attempt.shuffled_ms));
+        let sorted = attempt.sorted_ms.or(attempt.shuffled_ms).filter(|_| kind == TaskKind::Reduce);
+        let sorted = believable(sorted);
         let after_sort = sorted.map(|sorted| {
             if sorted > own_end || own_end - sorted > whole {
                 self.notes.add("sort of reduce ends outside of its attempt: moved to its nearer end", || {
