@@ -66,9 +66,9 @@ fn a_newer_report_takes_the_place_of_a_parked_one() {
     c.effects.clear();
     c.report(0, &[(map(1, 0, 0), Succeeded)]);
     assert_eq!(c.job_state(job), JobState::Committing);
-    assert_eq!(c.answers(), [], "parked again: nothing is to be said");
+    assert_eq!(c.answers(), [0_u32; 0], "parked again: nothing is to be said");
     c.advance(2_999);
-    assert_eq!(c.answers(), []);
+    assert_eq!(c.answers(), [0_u32; 0]);
     c.advance(1);
     assert_eq!(c.answers(), [0], "one answer, to the newer one");
 }
@@ -84,7 +84,11 @@ fn a_parked_worker_hears_of_a_kill_at_once_and_only_once() {
     c.expect(Effect::Kill { worker: WorkerId(0), attempt: map(1, 0, 0), cause: EndCause::Requested });
     assert_eq!(c.answers(), [0]);
     c.beat(0);
-    assert_eq!(c.answers(), [], "still stopping: the directive is repeated with the next answer, not in circles");
+    assert_eq!(
+        c.answers(),
+        [0_u32; 0],
+        "still stopping: the directive is repeated with the next answer, not in circles"
+    );
     c.advance(3_000);
     c.expect(Effect::Kill { worker: WorkerId(0), attempt: map(1, 0, 0), cause: EndCause::Requested });
 }
@@ -134,7 +138,7 @@ fn a_worker_that_runs_what_nobody_waits_for_is_told_to_stop_it() {
     c.expect(Effect::Kill { worker: WorkerId(0), attempt: map(5, 3, 2), cause: EndCause::JobEnded });
     assert_eq!(c.answers(), [0]);
     c.beat(0);
-    assert_eq!(c.answers(), [], "told once; the next time with the next answer");
+    assert_eq!(c.answers(), [0_u32; 0], "told once; the next time with the next answer");
     c.puppets[0].attempts.clear();
     c.beat(0);
     c.effects.clear();
