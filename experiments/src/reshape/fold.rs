@@ -1,0 +1,211 @@
+//! A shorter trace of equal character from a long one.
+//!
+//! Jobs are put into strata by their size (sum of task run times) and a share of each stratum is kept, so that few
+//! large jobs are neither lost nor doubled: that is where a plain sample goes wrong. Kept jobs stay in order of
+//! submission and keep their templates.
+//!
+//! Interarrival is preserved, not absolute time: each kept job comes after the gap that separated it from its
+//! predecessor in the long trace, so the trace shrinks in time as it does in jobs, and the load stays. What comes
+//! and goes with the hour of the day is not preserved, because a short trace has no room for it.
+
+use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::models::{Random, ks};
+
+use crate::workloads::properties::size_ms;
+
+/// Jobs per stratum of the long trace, at least: fewer make the strata as thin as the sample itself.
+const STRATA: usize = 20;
+
+/// How much to keep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Keep {
+    /// This many jobs.
+    Jobs(usize),
+    /// As many jobs as make about this much time between first and last submission, in milliseconds.
+    Span(u64),
+}
+
+/// How one property compares before and after.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Character {
+    /// What is compared.
+    pub property: &'static str,
+    /// Mean in the long trace.
+    pub before: f64,
+    /// Mean in the short one.
+    pub after: f64,
+    /// Kolmogorov–Smirnov distance between the two, 0 to 1.
+    pub distance: f64,
+}
+
+/// Why a trace cannot be folded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FoldError {
+    /// More than there is, or nothing.
+    #[error("jobs: expected 1 to {available}, found {asked}")]
+    Jobs {
+        /// Jobs of the trace.
+        available: usize,
+        /// Asked for.
+        asked: usize,
+    },
+    /// A span that is no shorter.
+    #[error("span: expected less than the trace's own {available_ms} ms and more than 0, found {asked_ms} ms")]
+    Span {
+        /// From first to last submission.
+        available_ms: u64,
+        /// Asked for.
+        asked_ms: u64,
+    },
+}
+
+/// The shorter trace.
+///
+/// # Errors
+/// If there is nothing to keep or nothing to leave out.
+pub fn fold(trace: &Trace, keep: Keep, seed: u64) -> Result<Trace, FoldError> {
+    let available = trace.jobs.len();
+    let count = match keep {
+        Keep::Jobs(asked) if asked == 0 || asked > available => return Err(FoldError::Jobs { available, asked }),
+        Keep::Jobs(asked) => asked,
+        Keep::Span(asked_ms) => {
+            let available_ms = span_ms(trace);
+            if asked_ms == 0 || asked_ms >= available_ms {
+                return Err(FoldError::Span { available_ms, asked_ms });
+            }
+            let share = asked_ms as f64 / available_ms as f64;
+            ((available as f64 * share).round() as usize).clamp(1, available)
+        }
+    };
+    let kept = choose(trace, count, &mut Random::new(seed, 0));
+    let mut now = 0;
+    let jobs = kept
+        .iter()
+        .enumerate()
+        .map(|(place, index)| {
+            if place > 0 {
+                now += gap_before(trace, *index);
+            }
+            JobTemplate { submit_ms: now, measured: None, ..trace.jobs[*index].clone() }
+        })
+        .collect();
+    Ok(Trace {
+        schema: trace.schema.clone(),
+        source: format!("{}, folded from {available} to {count} jobs", trace.source),
+        start_ms_epoch: None,
+        cluster: trace.cluster.clone(),
+        jobs,
+    })
+}
+
+fn span_ms(trace: &Trace) -> u64 {
+    let times = || trace.jobs.iter().map(|job| job.submit_ms);
+    times().max().unwrap_or(0) - times().min().unwrap_or(0)
+}
+
+/// From the job before it in the list to this one.
+fn gap_before(trace: &Trace, index: usize) -> u64 {
+    match index.checked_sub(1) {
+        Some(before) => trace.jobs[index].submit_ms.saturating_sub(trace.jobs[before].submit_ms),
+        None => 0,
+    }
+}
+
+/// `count` places in the trace, ascending: one from each of as many equal slices of the jobs in order of size, where
+/// neighbours in that order are shuffled within their stratum first, so that a seed is a sample of its own.
+fn choose(trace: &Trace, count: usize, random: &mut Random) -> Vec<usize> {
+    let n = trace.jobs.len();
+    let mut by_size: Vec<usize> = (0..n).collect();
+    by_size.sort_by_key(|index| (size_ms(&trace.jobs[*index]), *index));
+    for stratum in by_size.chunks_mut((n / STRATA).max(1)) {
+        random.shuffle(stratum);
+    }
+    // The start of the grid is drawn as well, so that the largest job is not always in or always out.
+    let step = n as f64 / count as f64;
+    let start = random.unit() * step;
+    let mut kept: Vec<usize> =
+        (0..count).map(|slice| by_size[((start + slice as f64 * step) as usize).min(n - 1)]).collect();
+    kept.sort_unstable();
+    kept
+}
+
+/// How the two compare: sizes, counts, gaps and task durations.
+pub fn character(long: &Trace, short: &Trace) -> Vec<Character> {
+    let of_jobs =
+        |number: fn(&JobTemplate) -> f64| move |trace: &Trace| trace.jobs.iter().map(number).collect::<Vec<f64>>();
+    let of_tasks = |values: fn(&JobTemplate) -> &[u64]| {
+        move |trace: &Trace| {
+            trace.jobs.iter().flat_map(|job| values(job).iter().map(|ms| *ms as f64)).collect::<Vec<f64>>()
+        }
+    };
+    let gaps = |trace: &Trace| (1..trace.jobs.len()).map(|index| gap_before(trace, index) as f64).collect::<Vec<f64>>();
+    let compare = |property, values: &dyn Fn(&Trace) -> Vec<f64>| {
+        let (mut before, mut after) = (values(long), values(short));
+        let mean = |values: &[f64]| howdah_shared::models::moments::Moments::of(values).mean;
+        let distance = ks::between(&mut before, &mut after);
+        Character { property, before: mean(&before), after: mean(&after), distance }
+    };
+    vec![
+        compare("job size, slot ms", &of_jobs(|job| size_ms(job) as f64)),
+        compare("maps per job", &of_jobs(|job| f64::from(job.n_maps))),
+        compare("reduces per job", &of_jobs(|job| f64::from(job.n_reduces))),
+        compare("gap before a job, ms", &gaps),
+        compare("map, ms", &of_tasks(|job| &job.map_ms)),
+        compare("first shuffle, ms", &of_tasks(|job| &job.first_shuffle_ms)),
+        compare("typical shuffle, ms", &of_tasks(|job| &job.typical_shuffle_ms)),
+        compare("reduce, ms", &of_tasks(|job| &job.reduce_ms)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use howdah_shared::models::Distribution;
+
+    use super::*;
+    use crate::workloads::{Choices, find};
+
+    fn long() -> Trace {
+        let gaps = Some(Distribution::Exponential { mean: 60_000.0 });
+        let choices = Choices { gaps, ..Choices::default() };
+        find("slowdown-swim").expect("it is there").generate(&choices).expect("generates")
+    }
+
+    #[test]
+    fn a_tenth_of_the_jobs_has_the_character_of_all() {
+        let long = long();
+        let short = fold(&long, Keep::Jobs(112), 3).expect("sound");
+        assert_eq!(short.jobs.len(), 112);
+        assert!(short.jobs.windows(2).all(|pair| pair[0].submit_ms <= pair[1].submit_ms));
+        let character = character(&long, &short);
+        let of = |property: &str| character.iter().find(|it| it.property == property).expect("compared");
+        // A plain sample of 112 would be off by 0.13 in one of twenty.
+        assert!(of("job size, slot ms").distance < 0.06, "{character:#?}");
+        assert!(of("gap before a job, ms").distance < 0.16, "{character:#?}");
+        assert!((of("job size, slot ms").after / of("job size, slot ms").before - 1.0).abs() < 0.15);
+        assert_eq!(of("first shuffle, ms").distance, 0.0);
+    }
+
+    #[test]
+    fn a_span_keeps_as_many_jobs_as_came_in_it_on_average() {
+        let long = long();
+        let wanted = span_ms(&long) / 4;
+        let short = fold(&long, Keep::Span(wanted), 3).expect("sound");
+        assert_eq!(short.jobs.len(), 280);
+        assert!((span_ms(&short) as f64 / wanted as f64 - 1.0).abs() < 0.25);
+    }
+
+    #[test]
+    fn all_jobs_are_kept_once_when_all_are_asked_for() {
+        let long = long();
+        let same = fold(&long, Keep::Jobs(long.jobs.len()), 5).expect("sound");
+        assert_eq!(same.jobs, long.jobs);
+    }
+
+    #[test]
+    fn nothing_and_more_than_all_are_refused() {
+        let long = long();
+        assert_eq!(fold(&long, Keep::Jobs(0), 0), Err(FoldError::Jobs { available: 1121, asked: 0 }));
+        assert_eq!(fold(&long, Keep::Jobs(9999), 0), Err(FoldError::Jobs { available: 1121, asked: 9999 }));
+        assert!(matches!(fold(&long, Keep::Span(u64::MAX), 0), Err(FoldError::Span { .. })));
+    }
+}
