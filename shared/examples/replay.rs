@@ -10,6 +10,7 @@ use howdah_shared::replay::{ReplayOptions, Simulation};
 
 fn main() {
     let n: u32 = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1_148);
+    let repeats = std::env::args().nth(2).and_then(|n| n.parse().ok()).unwrap_or(5);
     let mut state = 1u64;
     let mut draw = move |below: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -28,7 +29,7 @@ fn main() {
         })
         .collect();
     let trace = Trace { jobs, ..Trace::default() };
-    for _ in 0..5 {
+    for _ in 0..repeats {
         let started = Instant::now();
         let mut simulation = Simulation::new(&trace, &ReplayOptions::default()).expect("the options fit");
         simulation.run();

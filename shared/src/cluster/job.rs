@@ -147,6 +147,16 @@ impl Job {
         self.launched_at[locality as usize]
     }
 
+    /// Whether any worker is as good as any other for its tasks of a kind, and any pending task as good as the
+    /// first: no requirements, no known places, no failures.
+    pub fn is_plain(&self, kind: TaskKind) -> bool {
+        self.failed_on.is_empty()
+            && self.flaky == 0
+            && (kind == TaskKind::Reduce || self.locality.is_none())
+            && self.tasks[kind as usize].failed_first.is_empty()
+            && self.spec.conf.requires.is_empty()
+    }
+
     /// Failed attempts of this job on a worker.
     pub fn failures_on(&self, worker: WorkerId) -> u16 {
         self.worker_failures.get(&worker).copied().unwrap_or(0)

@@ -26,7 +26,7 @@ pub(crate) use worker::{Faults, Parked};
 
 use std::collections::BTreeMap;
 
-use crate::job::{AttemptId, JobId, Locality, TaskId, TaskKind, WorkerId};
+use crate::job::{AttemptId, JobId, Locality, Progress, TaskId, TaskKind, WorkerId};
 use crate::time::Time;
 
 /// Sums over all workers.
@@ -270,7 +270,9 @@ impl ClusterState {
     pub(crate) fn unchain(&mut self, slot: u32) {
         let attempt = *self.attempts.at(slot);
         let id = attempt.id;
-        let before = self.best_progress(id.task());
+        // One without progress takes nothing from its task's best.
+        let progressed = attempt.progress > Progress::ZERO;
+        let before = if progressed { self.best_progress(id.task()) } else { 0 };
         let job = self.jobs.get_mut(id.job).expect("only live jobs have chains");
         let tasks = &mut job.tasks[id.kind as usize];
         let task = &mut tasks.tasks[id.index as usize];
@@ -289,7 +291,9 @@ impl ClusterState {
         }
         tasks.n_attempts -= 1;
         self.attempts.at_mut(slot).next = NONE;
-        self.progress_changed(id.task(), before);
+        if progressed {
+            self.progress_changed(id.task(), before);
+        }
     }
 
     /// Frees the slot on the worker and the attempt's place in the arena.

@@ -169,6 +169,17 @@ impl Tasks {
         (task.state == TaskState::Succeeded).then_some((WorkerId(task.winner_worker), task.winner_number))
     }
 
+    /// The first success of a task; true if it was the last one that the job waited for.
+    #[inline]
+    pub(crate) fn succeed(&mut self, index: u32, worker: WorkerId, number: u16) -> bool {
+        let task = &mut self.tasks[index as usize];
+        task.state = TaskState::Succeeded;
+        task.winner_worker = worker.0;
+        task.winner_number = number;
+        self.n_succeeded += 1;
+        self.all_done()
+    }
+
     /// Makes a task wait again after an attempt ended, ahead of those that never ran.
     pub(crate) fn return_to_pending(&mut self, index: u32) {
         let task = &mut self.tasks[index as usize];

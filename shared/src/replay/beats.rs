@@ -65,9 +65,9 @@ impl Beats {
         self.next_beat(worker, now)
     }
 
-    /// When the next worker asks for work.
-    pub(super) fn next_time(&self) -> Option<Time> {
-        self.planned.peek().map(|beat| beat.0.0)
+    /// When the next worker asks for work; [`Time::MAX`] when none does.
+    pub(super) fn next_time(&self) -> Time {
+        self.planned.peek().map_or(Time::MAX, |beat| beat.0.0)
     }
 
     /// Gives a worker a turn at this instant.
@@ -92,10 +92,16 @@ impl Beats {
     /// After the turns of `now`: who is to be heard again, given the kinds of which new work appeared. True if
     /// someone is to have a turn at this very instant.
     pub(super) fn after_turns(&mut self, now: Time, woken: [bool; 2], state: &ClusterState) -> bool {
+        for worker in &self.turns {
+            self.has_turn[worker.0 as usize] = false;
+        }
+        if self.instant() && woken == [false; 2] {
+            self.turns.clear();
+            return false;
+        }
         let left = [0, 1].map(|kind| state.totals().offerable_jobs[kind] > 0);
         let mut turns = std::mem::take(&mut self.turns);
         for &worker in &turns {
-            self.has_turn[worker.0 as usize] = false;
             // What it left, it may take with its next heartbeat; at this instant it would only be refused again.
             if !self.instant() && could_take(state, worker, left) {
                 self.plan(worker, now + Span::from_us(1));

@@ -1,13 +1,13 @@
 //! A digest over all decisions of a replay, so that two runs can be compared in one line.
 //!
-//! BLAKE3 over 28 bytes for each launch and kill: instant, attempt, worker and kind of decision, little-endian. The
+//! BLAKE3 over 24 bytes for each launch and kill: instant, attempt, worker and kind of decision, little-endian. The
 //! bytes are gathered in blocks, as hashing them one decision at a time would cost more than the decision.
 
 use crate::job::{AttemptId, Locality, WorkerId};
 use crate::time::Time;
 
 const BLOCK: usize = 64 * 1024;
-const RECORD: usize = 28;
+const RECORD: usize = 24;
 
 /// Collects decisions.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl DecisionDigest {
         locality: Locality,
         speculative: bool,
     ) {
-        self.add(now, worker, attempt, 1 | (locality as u32) << 8 | u32::from(speculative) << 16);
+        self.add(now, worker, attempt, 1 | (locality as u32) << 2 | u32::from(speculative) << 4);
     }
 
     /// An attempt was told to stop.
@@ -45,10 +45,9 @@ impl DecisionDigest {
         record[..8].copy_from_slice(&now.as_us().to_le_bytes());
         record[8..12].copy_from_slice(&attempt.job.0.to_le_bytes());
         record[12..16].copy_from_slice(&attempt.index.to_le_bytes());
-        let number = u32::from(attempt.number) | (attempt.kind as u32) << 16;
-        record[16..20].copy_from_slice(&number.to_le_bytes());
-        record[20..24].copy_from_slice(&worker.0.to_le_bytes());
-        record[24..].copy_from_slice(&what.to_le_bytes());
+        record[16..20].copy_from_slice(&worker.0.to_le_bytes());
+        let rest = u32::from(attempt.number) | (attempt.kind as u32) << 16 | what << 17;
+        record[20..].copy_from_slice(&rest.to_le_bytes());
         if self.block.len() + RECORD > BLOCK {
             self.hasher.update(&self.block);
             self.block.clear();

@@ -34,8 +34,14 @@ pub struct Simulation<'t> {
     /// By time; those from `n_arrived` on are still to come.
     arrivals: Vec<Arrival>,
     n_arrived: usize,
+    /// When the next of all things happens that are not ends of attempts, as `next_time` found it.
+    next_rare: Time,
+    /// When the next job comes; [`Time::MAX`] after the last.
+    next_arrival: Time,
     ends: Ends,
     commits: BinaryHeap<Reverse<(Time, JobId)>>,
+    /// When the next job is promoted; [`Time::MAX`] without one.
+    next_commit: Time,
     beats: Beats,
     machines: Machines,
     /// By number of job, less 1.
@@ -71,10 +77,13 @@ impl<'t> Simulation<'t> {
             now: Time::ZERO,
             tasks_in_all: arrivals.iter().map(tasks).sum(),
             jobs: Vec::with_capacity(arrivals.len()),
+            next_rare: Time::ZERO,
+            next_arrival: arrivals.first().map_or(Time::MAX, |arrival| arrival.at),
             arrivals,
             n_arrived: 0,
             ends: Ends::default(),
             commits: BinaryHeap::new(),
+            next_commit: Time::MAX,
             beats,
             machines,
             launches: 0,
@@ -109,13 +118,11 @@ impl<'t> Simulation<'t> {
     }
 
     /// When the next step happens; `None` when nothing is left to happen.
-    pub fn next_time(&self) -> Option<Time> {
-        let arrival = self.arrivals.get(self.n_arrived).map(|arrival| arrival.at);
-        let commit = self.commits.peek().map(|commit| commit.0.0);
-        let deadline = self.tracker.next_deadline().filter(|&due| due < Time::MAX);
-        let loss = self.machines.next_change();
-        let first = [self.ends.next_time(), arrival, commit, self.beats.next_time(), deadline, loss];
-        first.into_iter().flatten().min().map(|at| at.max(self.now))
+    pub fn next_time(&mut self) -> Option<Time> {
+        let rare = self.next_arrival.min(self.next_commit).min(self.beats.next_time()).min(self.machines.next_change());
+        self.next_rare = rare.min(self.tracker.next_deadline().unwrap_or(Time::MAX));
+        let next = self.ends.next_time().min(self.next_rare);
+        (next < Time::MAX).then(|| next.max(self.now))
     }
 
     /// Lets one instant happen. False when nothing is left to happen.
@@ -126,7 +133,9 @@ impl<'t> Simulation<'t> {
             self.beats.turn(end.worker);
             self.finished.push(end);
         }
-        self.gather_inputs();
+        if self.next_rare <= now {
+            self.gather_inputs();
+        }
         loop {
             let turns = self.beats.turns_at(now);
             let woken = self.tracker.advance(now, &self.finished, &self.inputs, turns, &mut self.effects);
@@ -162,16 +171,15 @@ impl<'t> Simulation<'t> {
     /// Arrivals, promotions, comings and goings of workers, and the policy's deadline, if they are due.
     fn gather_inputs(&mut self) {
         self.machines.changes_at(self.now, &mut self.inputs);
-        while let Some(&Reverse((at, job))) = self.commits.peek()
-            && at <= self.now
-        {
-            self.commits.pop();
+        while self.next_commit <= self.now {
+            let Some(Reverse((_, job))) = self.commits.pop() else { break };
+            self.next_commit = self.commits.peek().map_or(Time::MAX, |next| next.0.0);
             self.inputs.push(Input::JobCommitted { job, ok: true });
         }
-        while let Some(&Arrival { at, template: index, deadline }) = self.arrivals.get(self.n_arrived)
-            && at <= self.now
-        {
+        while self.next_arrival <= self.now {
+            let Some(&Arrival { at, template: index, deadline }) = self.arrivals.get(self.n_arrived) else { break };
             self.n_arrived += 1;
+            self.next_arrival = self.arrivals.get(self.n_arrived).map_or(Time::MAX, |next| next.at);
             let id = JobId(self.n_arrived as u32);
             let template = &self.trace.jobs[index as usize];
             self.jobs.push(SimJob::new(template, index, id, at, deadline));
@@ -202,6 +210,7 @@ impl<'t> Simulation<'t> {
                 Effect::CommitJob { job } => {
                     let at = self.now + self.jobs[job.0 as usize - 1].commit;
                     self.commits.push(Reverse((at, job)));
+                    self.next_commit = self.next_commit.min(at);
                 }
                 Effect::TaskFailed { task } if task.kind == TaskKind::Map => self.map_done(task.job),
                 Effect::MapOutputLost { attempt, .. } => self.on_output_lost(attempt),

@@ -41,9 +41,9 @@ impl Machines {
         }
     }
 
-    /// When a worker next goes or comes.
-    pub(super) fn next_change(&self) -> Option<Time> {
-        None
+    /// When a worker next goes or comes; [`Time::MAX`] when none does.
+    pub(super) fn next_change(&self) -> Time {
+        Time::MAX
     }
 
     /// Adds what the master hears of workers that go or come now.

@@ -24,6 +24,8 @@ type Place = (Priority, Time, JobId);
 pub struct Fifo {
     /// Jobs with something to offer, by kind.
     waiting: [BTreeSet<Place>; 2],
+    /// The first of them, by kind.
+    first: [Option<JobId>; 2],
     /// Jobs with running attempts that might get second ones; only kept for a rule that wants it.
     running: BTreeSet<Place>,
     choice: Box<dyn TaskChoice>,
@@ -35,6 +37,7 @@ impl Default for Fifo {
     fn default() -> Fifo {
         Fifo {
             waiting: Default::default(),
+            first: [None; 2],
             running: BTreeSet::new(),
             choice: Box::new(NearestFirst),
             speculation: Box::new(NoSpeculation),
@@ -59,7 +62,13 @@ impl Fifo {
         if worker.free(kind) == 0 {
             return None;
         }
-        for &(_, _, id) in &self.waiting[kind as usize] {
+        // The job that is first takes nearly every slot, and starting an iteration costs more than finding it.
+        let first = self.first[kind as usize]?;
+        let job = state.job(first)?;
+        if let Ok(Choice { index, locality }) = self.choice.choose(state, job, kind, worker) {
+            return Some(Assignment { job: first, kind, index, locality, speculative: false });
+        }
+        for &(_, _, id) in self.waiting[kind as usize].iter().skip(1) {
             let job = state.job(id)?;
             if let Ok(Choice { index, locality }) = self.choice.choose(state, job, kind, worker) {
                 return Some(Assignment { job: id, kind, index, locality, speculative: false });
@@ -94,6 +103,11 @@ impl Fifo {
         } else {
             waiting.remove(&place(job));
         }
+        self.find_first();
+    }
+
+    fn find_first(&mut self) {
+        self.first = [0, 1].map(|kind: usize| self.waiting[kind].first().map(|&(_, _, id)| id));
     }
 }
 
@@ -113,6 +127,7 @@ impl Scheduler for Fifo {
                         set.insert(place(job));
                     }
                 }
+                self.find_first();
             }
             Change::Submitted { job } if !self.speculation.is_none() => {
                 self.running.extend(state.job(job).map(place));
@@ -149,6 +164,7 @@ impl Scheduler for Fifo {
 
     fn attach(&mut self, state: &ClusterState) {
         self.waiting = Default::default();
+        self.find_first();
         self.running.clear();
         for job in state.jobs() {
             for kind in TaskKind::ALL {
@@ -163,6 +179,7 @@ impl Scheduler for Fifo {
     fn fork(&self) -> Box<dyn Scheduler> {
         Box::new(Fifo {
             waiting: self.waiting.clone(),
+            first: self.first,
             running: self.running.clone(),
             choice: self.choice.fork(),
             speculation: self.speculation.fork(),

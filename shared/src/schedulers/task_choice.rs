@@ -74,6 +74,12 @@ impl NearestFirst {
         level: Locality,
     ) -> Result<Choice, Decline> {
         let tasks = job.tasks(kind);
+        // Most jobs want nothing special of most workers; the answer is the one that the rules below give.
+        if let (true, true, Some(index)) = (job.offerable(kind), job.is_plain(kind), tasks.pending().first())
+            && worker.reserved(kind).is_none()
+        {
+            return Ok(Choice { index, locality: Locality::Unknown });
+        }
         if !job.offerable(kind) {
             return Err(Decline::NothingPending);
         }

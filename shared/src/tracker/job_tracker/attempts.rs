@@ -89,13 +89,7 @@ impl JobTracker {
     fn on_success(&mut self, id: AttemptId, worker: WorkerId) {
         let now = self.state.now;
         let job = self.state.jobs.get_mut(id.job).expect("attempts in chains have live jobs");
-        let tasks = &mut job.tasks[id.kind as usize];
-        let task = &mut tasks.tasks[id.index as usize];
-        task.state = TaskState::Succeeded;
-        task.winner_worker = worker.0;
-        task.winner_number = id.number;
-        tasks.n_succeeded += 1;
-        let all_done = tasks.all_done();
+        let all_done = job.tasks[id.kind as usize].succeed(id.index, worker, id.number);
         if id.kind == TaskKind::Map {
             if all_done {
                 job.maps_done = Some(now);

@@ -7,9 +7,9 @@
 //! all its life or never.**
 
 use super::JobTracker;
-use crate::cluster::{ClusterState, EndCause, WorkerState};
-use crate::job::{AttemptId, AttemptState, TaskKind, WorkerId};
-use crate::schedulers::Scheduler;
+use crate::cluster::{ClusterState, EndCause, NONE, WorkerState};
+use crate::job::{AttemptId, AttemptState, Progress, TaskKind, WorkerId};
+use crate::schedulers::{Change, Scheduler};
 use crate::time::Time;
 use crate::tracker::{ClusterConfig, Effect, Input};
 
@@ -64,6 +64,9 @@ impl JobTracker {
     }
 
     fn on_finished(&mut self, end: &Finished) {
+        if end.state == AttemptState::Succeeded && self.succeed_alone(end) {
+            return;
+        }
         let Some(slot) = self.state.find_on(end.worker, end.attempt) else { return };
         let attempt = self.state.attempts.at_mut(slot);
         // Whoever succeeds here has been granted the commit; a second one is a loser by then.
@@ -72,6 +75,54 @@ impl JobTracker {
         let (state, cause) =
             if attempt.kill.is_none() { (end.state, EndCause::Reported) } else { self.outcome(&attempt, end.state) };
         self.end_attempt(slot, state, cause);
+    }
+
+    /// The usual end, in one go: nobody wanted the attempt stopped and it is its task's only one. Does what
+    /// `end_attempt` does for it, without looking the job up at each step; false, and nothing done, if the case is
+    /// another one.
+    fn succeed_alone(&mut self, end: &Finished) -> bool {
+        let Finished { attempt: id, worker, .. } = *end;
+        let Some(job) = self.state.jobs.get_mut(id.job) else { return false };
+        let tasks = &mut job.tasks[id.kind as usize];
+        let Some(task) = tasks.tasks.get_mut(id.index as usize) else { return false };
+        if task.n_running != 1 {
+            return false;
+        }
+        let slot = task.head;
+        let attempt = self.state.attempts.at(slot);
+        let usual = attempt.id.number == id.number
+            && attempt.worker == worker
+            && attempt.kill.is_none()
+            && attempt.progress == Progress::ZERO;
+        if !usual {
+            return false;
+        }
+        let started = attempt.started;
+        task.head = NONE;
+        task.n_running = 0;
+        tasks.n_running -= 1;
+        tasks.n_attempts -= 1;
+        let stage_done = tasks.succeed(id.index, worker, id.number);
+        if stage_done && id.kind == TaskKind::Map {
+            job.maps_done = Some(self.state.now);
+        }
+        let offers_change = job.offerable[1] != job.computes_offerable(TaskKind::Reduce);
+        self.state.unlink(slot);
+        self.state.free_directly(worker, id.kind);
+        let (state, cause) = (AttemptState::Succeeded, EndCause::Reported);
+        self.out.push(Effect::AttemptEnded { attempt: id, worker, state, cause, started });
+        let change = Change::Ended { attempt: id, worker, state, cause, started };
+        if self.scheduler.wakes_parked(&change) {
+            self.wake = [true; 2];
+        }
+        self.observe(change);
+        if offers_change {
+            self.refresh(id.job);
+        }
+        if stage_done {
+            self.check_job(id.job);
+        }
+        true
     }
 
     /// Tells an attempt's worker to stop it.

@@ -127,7 +127,10 @@ impl JobTracker {
     pub fn next_deadline(&self) -> Option<Time> {
         // A policy that names the present again would make the driver spin.
         let policy = self.scheduler.next_deadline().map(|due| due.max(self.state.now + Span::from_us(1)));
-        let rare = [policy, self.next_forgiving].into_iter().flatten().min();
+        let rare = match (policy, self.next_forgiving) {
+            (Some(policy), Some(forgiving)) => Some(policy.min(forgiving)),
+            (policy, forgiving) => policy.or(forgiving),
+        };
         if self.direct {
             return rare;
         }
@@ -316,6 +319,10 @@ impl JobTracker {
 
     /// Brings `offerable` up to date after a job changed.
     fn refresh(&mut self, id: JobId) {
+        let Some(job) = self.state.jobs.get(id) else { return };
+        if job.offerable == TaskKind::ALL.map(|kind| job.computes_offerable(kind)) {
+            return;
+        }
         for kind in TaskKind::ALL {
             let Some(job) = self.state.jobs.get_mut(id) else { return };
             let (old, new) = (job.offerable[kind as usize], job.computes_offerable(kind));

@@ -93,7 +93,9 @@ impl JobTracker {
             launched += 1;
         }
         self.scheduler.end_round(&self.state, &mut self.actions);
-        self.apply_actions();
+        if !self.actions.list.is_empty() {
+            self.apply_actions();
+        }
         launched
     }
 
@@ -143,6 +145,7 @@ impl JobTracker {
         }
         job.touched.grow(n_workers);
         job.touched.insert(id.0);
+        let last = job.tasks[a.kind as usize].pending.count() == 0;
         let first = job.launched.is_none();
         job.launched.get_or_insert(now);
         let attempt = TaskId { job: a.job, kind: a.kind, index: a.index }.attempt(number);
@@ -161,7 +164,9 @@ impl JobTracker {
         if first {
             self.job_runs(a.job);
         }
-        self.refresh(a.job);
+        if last {
+            self.refresh(a.job);
+        }
         self.observe(Change::Launched { attempt, reference, worker: id, speculative: a.speculative });
     }
 
