@@ -5,13 +5,26 @@
 //! [`TraceError`] with the record and what was expected.
 
 mod assemble;
+pub mod coflow;
+mod cost;
+pub mod csv;
 pub mod facts;
+mod format;
+pub mod hadoop1;
+pub mod howdah;
 mod json;
+mod lines;
 mod notes;
+mod numbers;
 mod profiler;
 pub mod rumen;
+mod source;
+pub mod swf;
+pub mod swim;
 pub mod topology;
 
 pub use assemble::TraceBuilder;
+pub use cost::CostModel;
+pub use format::{Format, ImportOptions, plain, read_any};
 pub use notes::{ImportNotes, Note, TraceError};
 pub use profiler::MAX_DECLARED_TASKS;

@@ -20,8 +20,8 @@ use crate::job::{Locality, SplitHosts, TaskKind};
 /// Tasks of one kind that a job may declare without listing them. Beyond, its number is an error of the file.
 pub const MAX_DECLARED_TASKS: u64 = 1_000_000;
 
-/// Instants beyond the year 9999 are errors of the file.
-const MAX_INSTANT_MS: u64 = 253_402_300_799_999;
+/// Instants and durations beyond the year 9999 are errors of the file. Microseconds of some of them still add up.
+pub(super) const MAX_INSTANT_MS: u64 = 253_402_300_799_999;
 
 /// A template whose instants still count from the history's own start; the assembler moves them.
 #[derive(Debug)]

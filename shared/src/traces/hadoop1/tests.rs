@@ -1,0 +1,119 @@
+//! Histories of all three kinds, of our own making.
+
+use super::*;
+
+/// 1.x: two maps, one of which fails first, a reduce, set-up in a reduce slot.
+const NEW: &str = r#"Meta VERSION="1" .
+Job JOBID="job_202011_0007" JOBNAME="words\.jar" USER="u" SUBMIT_TIME="1000" JOBCONF="hdfs://x/job\.xml" JOB_QUEUE="q" .
+Job JOBID="job_202011_0007" JOB_PRIORITY="HIGH" .
+Job JOBID="job_202011_0007" LAUNCH_TIME="1100" TOTAL_MAPS="2" TOTAL_REDUCES="1" JOB_STATUS="PREP" .
+Task TASKID="task_202011_0007_r_000002" TASK_TYPE="SETUP" START_TIME="1150" SPLITS="" .
+ReduceAttempt TASK_TYPE="SETUP" TASKID="task_202011_0007_r_000002" TASK_ATTEMPT_ID="attempt_202011_0007_r_000002_0" START_TIME="1151" TRACKER_NAME="tracker_a\.b:localhost/127\.0\.0\.1:1" HTTP_PORT="1" .
+Task TASKID="task_202011_0007_m_000000" TASK_TYPE="MAP" START_TIME="2000" SPLITS="/r1/a\.b,/r2/c" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_202011_0007_m_000000" TASK_ATTEMPT_ID="attempt_202011_0007_m_000000_0" START_TIME="2010" TRACKER_NAME="tracker_a\.b:localhost/127\.0\.0\.1:1" HTTP_PORT="1" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_202011_0007_m_000000" TASK_ATTEMPT_ID="attempt_202011_0007_m_000000_0" TASK_STATUS="FAILED" FINISH_TIME="2110" HOSTNAME="a\.b" ERROR="java\.io\.IOException: \"x\"
+	at a\.b(C\.java:1)
+" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_202011_0007_m_000000" TASK_ATTEMPT_ID="attempt_202011_0007_m_000000_1" START_TIME="2200" TRACKER_NAME="tracker_c:localhost/127\.0\.0\.1:1" HTTP_PORT="1" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_202011_0007_m_000000" TASK_ATTEMPT_ID="attempt_202011_0007_m_000000_1" TASK_STATUS="SUCCESS" FINISH_TIME="2700" HOSTNAME="/r2/c" STATE_STRING="" COUNTERS="{(FileSystemCounters)(FileSystemCounters)[(HDFS_BYTES_READ)(HDFS_BYTES_READ)(640)]}" .
+Task TASKID="task_202011_0007_m_000000" TASK_TYPE="MAP" TASK_STATUS="SUCCESS" FINISH_TIME="2700" COUNTERS="{}" .
+Task TASKID="task_202011_0007_m_000001" TASK_TYPE="MAP" START_TIME="2000" SPLITS="" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_202011_0007_m_000001" TASK_ATTEMPT_ID="attempt_202011_0007_m_000001_0" START_TIME="2000" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_202011_0007_m_000001" TASK_ATTEMPT_ID="attempt_202011_0007_m_000001_0" TASK_STATUS="SUCCESS" FINISH_TIME="2300" HOSTNAME="/r1/d" COUNTERS="{(FileSystemCounters)(FileSystemCounters)[(HDFS_BYTES_READ)(HDFS_BYTES_READ)(60)]}" .
+Task TASKID="task_202011_0007_m_000001" TASK_TYPE="MAP" TASK_STATUS="SUCCESS" FINISH_TIME="2300" .
+Task TASKID="task_202011_0007_r_000000" TASK_TYPE="REDUCE" START_TIME="2400" SPLITS="" .
+ReduceAttempt TASK_TYPE="REDUCE" TASKID="task_202011_0007_r_000000" TASK_ATTEMPT_ID="attempt_202011_0007_r_000000_0" START_TIME="2400" .
+ReduceAttempt TASK_TYPE="REDUCE" TASKID="task_202011_0007_r_000000" TASK_ATTEMPT_ID="attempt_202011_0007_r_000000_0" TASK_STATUS="SUCCESS" SHUFFLE_FINISHED="2800" SORT_FINISHED="2850" FINISH_TIME="3000" HOSTNAME="/r1/d" COUNTERS="{(FileSystemCounters)(FileSystemCounters)[(HDFS_BYTES_WRITTEN)(HDFS_BYTES_WRITTEN)(99)]}{(g)(Map-Reduce \\(x\\))[(REDUCE_SHUFFLE_BYTES)(Reduce shuffle bytes)(77)]}" .
+Task TASKID="task_202011_0007_r_000000" TASK_TYPE="REDUCE" TASK_STATUS="SUCCESS" FINISH_TIME="3000" .
+Job JOBID="job_202011_0007" FINISH_TIME="3200" JOB_STATUS="SUCCESS" FINISHED_MAPS="2" FINISHED_REDUCES="1" .
+"#;
+
+/// 0.18: no Meta, no dots, no backslashes, other ids, other counters.
+const OLD: &str = r#"Job JOBID="job_200807_0001" JOBNAME="say "hi"" USER="u" SUBMIT_TIME="500" JOBCONF="/a/job.xml"
+Job JOBID="job_200807_0001" LAUNCH_TIME="510" TOTAL_MAPS="1" TOTAL_REDUCES="0"
+Task TASKID="tip_200807_0001_m_000000" TASK_TYPE="MAP" START_TIME="600" SPLITS="/default-rack/n1"
+MapAttempt TASK_TYPE="MAP" TASKID="tip_200807_0001_m_000000" TASK_ATTEMPT_ID="task_200807_0001_m_000000_0" START_TIME="600" HOSTNAME="tracker_n1:50020"
+MapAttempt TASK_TYPE="MAP" TASKID="tip_200807_0001_m_000000" TASK_ATTEMPT_ID="task_200807_0001_m_000000_0" TASK_STATUS="FAILED" FINISH_TIME="650" HOSTNAME="tracker_n1:50020" ERROR="java.lang.Error
+	at x"
+MapAttempt TASK_TYPE="MAP" TASKID="tip_200807_0001_m_000000" TASK_ATTEMPT_ID="task_200807_0001_m_000000_1" START_TIME="700" HOSTNAME="tracker_n1:50020"
+MapAttempt TASK_TYPE="MAP" TASKID="tip_200807_0001_m_000000" TASK_ATTEMPT_ID="task_200807_0001_m_000000_1" TASK_STATUS="SUCCESS" FINISH_TIME="950" HOSTNAME="tracker_n1:50020"
+Task TASKID="tip_200807_0001_m_000000" TASK_TYPE="MAP" TASK_STATUS="SUCCESS" FINISH_TIME="950" COUNTERS="File Systems.HDFS bytes read:12"
+Job JOBID="job_200807_0001" FINISH_TIME="1000" JOB_STATUS="SUCCESS" FINISHED_MAPS="1" FINISHED_REDUCES="0"
+"#;
+
+fn from(text: &str) -> (Trace, ImportNotes) {
+    let mut notes = ImportNotes::default();
+    let trace = read(text.as_bytes(), &mut notes).unwrap();
+    (trace, notes)
+}
+
+fn reasons(notes: &ImportNotes) -> Vec<(&str, u64)> {
+    notes.iter().map(|(reason, note)| (reason, note.count)).collect()
+}
+
+#[test]
+fn a_history_of_1x_becomes_a_template() {
+    let (trace, notes) = from(NEW);
+    assert_eq!(reasons(&notes), [("set-up or clean-up task: left out, its time is not a slot's in a replay", 1)]);
+    let job = &trace.jobs[0];
+    assert_eq!((job.id.as_str(), job.name.as_str(), job.queue.as_str()), ("job_202011_0007", "words.jar", "q"));
+    assert_eq!((job.priority, job.outcome.as_str(), trace.start_ms_epoch), (Priority::High, "SUCCEEDED", Some(1_000)));
+    assert_eq!((job.n_maps, job.n_reduces, &job.map_ms[..]), (2, 1, &[500, 300][..]));
+    assert_eq!((&job.first_shuffle_ms[..], &job.reduce_ms[..], job.commit_ms), (&[150][..], &[150][..], 200));
+    let lost = &job.lost_attempts[0];
+    assert_eq!((job.lost_attempts.len(), lost.failed, lost.ms), (1, true, 100));
+    assert_eq!((job.input_bytes, job.shuffle_bytes, job.output_bytes), (Some(700), Some(77), Some(99)));
+    assert_eq!(job.split_hosts.of(0).collect::<Vec<_>>(), ["a.b", "c"]);
+    assert_eq!(job.completion_ms(), Some(2_200));
+}
+
+#[test]
+fn a_history_of_018_becomes_a_template() {
+    let (trace, notes) = from(OLD);
+    assert!(notes.is_empty(), "{notes:?}");
+    let job = &trace.jobs[0];
+    assert_eq!((job.name.as_str(), &job.map_ms[..], job.lost_attempts[0].ms), ("say \"hi\"", &[250][..], 50));
+    assert_eq!((job.maps_by_locality, job.commit_ms), ([2, 0, 0, 0], 50));
+}
+
+#[test]
+fn counters_are_found_in_both_spellings() {
+    assert_eq!(counter("{(a)(b)[(X)(x y)(12)][(Y)(y)(13)]}", "Y"), Some(13));
+    assert_eq!(
+        counter("File Systems.HDFS bytes read:12,Map-Reduce Framework.Map input bytes:13", "Map input bytes"),
+        Some(13)
+    );
+    assert_eq!(counter("{(a)(b)[(X)(x y)(", "X"), None);
+}
+
+#[test]
+fn several_jobs_of_one_file_stay_apart() {
+    let other = NEW.replace("_0007", "_0008").replace("SUBMIT_TIME=\"1000\"", "SUBMIT_TIME=\"1500\"");
+    let (trace, _) = from(&format!("{other}{NEW}"));
+    let jobs: Vec<_> = trace.jobs.iter().map(|job| (job.id.as_str(), job.submit_ms, job.map_ms.len())).collect();
+    assert_eq!(jobs, [("job_202011_0007", 0, 2), ("job_202011_0008", 500, 2)]);
+}
+
+#[test]
+fn a_history_that_breaks_off_keeps_what_it_told() {
+    let cut = NEW.find("(77)").unwrap();
+    let (trace, notes) = from(&NEW[..cut]);
+    assert!(reasons(&notes).contains(&("last record is cut off: left out", 1)), "{notes:?}");
+    assert_eq!((trace.jobs[0].map_ms.len(), trace.jobs[0].reduce_ms.len(), trace.jobs[0].outcome.as_str()), (2, 0, ""));
+}
+
+#[test]
+fn a_wrong_record_is_named_with_its_line_and_key() {
+    let error = |text: &str| read(text.as_bytes(), &mut ImportNotes::default()).unwrap_err().to_string();
+    assert_eq!(
+        error(&NEW.replace("FINISH_TIME=\"2700\"", "FINISH_TIME=\"late\"")),
+        "line 13, MapAttempt FINISH_TIME: found `late`, expected a whole number"
+    );
+    assert_eq!(
+        error(&NEW.replace("TASK_TYPE=\"SETUP\"", "TASK_TYPE=\"NAP\"")),
+        "line 5, Task TASK_TYPE: found `NAP`, expected MAP, REDUCE, SETUP or CLEANUP"
+    );
+    assert_eq!(error("Task A=\"1\" .\n"), "line 1: found a Task record without TASKID, expected one with it");
+    assert_eq!(error("hello\n"), "line 1: found a line that is no record, expected records such as Job JOBID=\"…\"");
+    assert_eq!(error("Meta VERSION=\"1\" .\n"), "end of the file: found no job, expected records of at least one");
+}

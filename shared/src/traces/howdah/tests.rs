@@ -1,0 +1,152 @@
+//! The own format: what is written reads back, and what is wrong is named.
+
+use rstest::rstest;
+
+use super::*;
+use crate::job::profile::{LostAttempt, Measured, TraceWorker};
+
+const HEADER: &str = r#"{"schema":"howdah/trace/v1","source":"by hand"}"#;
+
+fn from(text: &str) -> Result<Trace, TraceError> {
+    read(text.as_bytes(), &mut ImportNotes::default())
+}
+
+fn full_trace() -> Trace {
+    let worker = |n: u32| TraceWorker {
+        name: format!("worker-{n}"),
+        host: format!("host-{n}"),
+        rack: "/rack".to_owned(),
+        map_slots: 2,
+        reduce_slots: 1,
+    };
+    let job = JobTemplate {
+        id: "job_1_0001".to_owned(),
+        name: "ä \"quoted\"\nname".to_owned(),
+        submit_ms: 5,
+        deadline_ms: Some(9),
+        n_maps: 3,
+        n_reduces: 2,
+        map_ms: vec![10, 20, 30],
+        first_shuffle_ms: vec![4],
+        typical_shuffle_ms: vec![6],
+        reduce_ms: vec![7],
+        map_input_bytes: vec![1, 2, 3],
+        split_hosts: SplitHosts::new([vec!["host-1"], vec![], vec!["host-2", "host-1"]]),
+        lost_attempts: vec![LostAttempt { index: 2, ms: 8, failed: true, ..LostAttempt::default() }],
+        outcome: "SUCCEEDED".to_owned(),
+        measured: Some(Measured { launch_ms: 6, maps_done_ms: 40, finish_ms: 60 }),
+        ..JobTemplate::default()
+    };
+    Trace {
+        source: "a test".to_owned(),
+        start_ms_epoch: Some(1_700_000_000_000),
+        cluster: Some(TraceCluster {
+            scheduler: "fifo".to_owned(),
+            workers: vec![worker(1), worker(2)],
+            ..TraceCluster::default()
+        }),
+        jobs: vec![job, JobTemplate { submit_ms: 6, ..JobTemplate::default() }],
+        ..Trace::default()
+    }
+}
+
+#[test]
+fn what_is_written_reads_back_with_one_line_per_job() {
+    let trace = full_trace();
+    let mut text = Vec::new();
+    write(&trace, &mut text).unwrap();
+    assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 3);
+    let mut notes = ImportNotes::default();
+    assert_eq!(read(&text[..], &mut notes).unwrap(), trace);
+    assert!(notes.is_empty());
+}
+
+#[test]
+fn jobs_inside_a_header_of_many_lines_read_as_well() {
+    let text = serde_json::to_string_pretty(&full_trace()).unwrap();
+    assert_eq!(from(&text).unwrap(), full_trace());
+    let both = format!("{text}\n\n  {{\"submit_ms\":7,\"n_maps\":1}}  \r\n");
+    let trace = from(&both).unwrap();
+    assert_eq!((trace.jobs.len(), trace.jobs[2].n_maps), (3, 1));
+}
+
+#[test]
+fn jobs_out_of_order_are_sorted_and_counted() {
+    let mut notes = ImportNotes::default();
+    let text = format!("{HEADER}\n{{\"name\":\"late\",\"submit_ms\":9}}\n{{\"name\":\"early\"}}\n");
+    let trace = read(text.as_bytes(), &mut notes).unwrap();
+    assert_eq!(trace.jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["early", "late"]);
+    let (reason, note) = notes.iter().next().unwrap();
+    assert_eq!(
+        (reason, note.count, note.first.as_str()),
+        ("job submitted before the one above it: jobs were sorted", 1, "job 2")
+    );
+}
+
+#[rstest]
+#[case::not_ours(
+    r#"{"schema":"howdah/trace/v2","source":""}"#,
+    "header, field `schema`: found `howdah/trace/v2`, expected `howdah/trace/v1`"
+)]
+#[case::no_json("hello", "line 1, column 1 (header): found expected value, expected a JSON object")]
+#[case::nothing("", "line 1, column 0 (header): found the end in the middle of it, expected a whole JSON object")]
+#[case::too_many(
+    r#"{"schema":"howdah/trace/v1","source":"","jobs":[{"n_maps":1,"n_reduces":3,"reduce_ms":[1,2,3,4,5]}]}"#,
+    "job 1: found 5 reduce durations, expected at most 3, one per task"
+)]
+fn a_wrong_header_is_named(#[case] text: &str, #[case] expected: &str) {
+    assert_eq!(from(text).unwrap_err().to_string(), expected);
+}
+
+#[rstest]
+#[case::a_typing_error(
+    r#"{"n_mops":3}"#,
+    "line 3, column 9 (job 2): found unknown field `n_mops`, expected one of `id`, "
+)]
+#[case::text_for_a_number(
+    r#"{"n_maps":"3"}"#,
+    "line 3, column 13 (job 2): found invalid type: string \"3\", expected u32"
+)]
+#[case::torn(
+    r#"{"n_maps":3"#,
+    "line 3, column 11 (job 2): found the end in the middle of it, expected a whole JSON object"
+)]
+#[case::two_on_a_line("{} {}", "line 3, column 4 (job 2): found trailing characters, expected a JSON object")]
+#[case::durations(r#"{"n_maps":1,"map_ms":[1,2]}"#, "job 2: found 2 map durations, expected at most 1, one per task")]
+#[case::a_long_wait(
+    r#"{"submit_ms":253402300800000}"#,
+    "job 2, field `submit_ms`: found 253402300800000, expected at most 253402300799999 ms"
+)]
+#[case::sizes(
+    r#"{"n_maps":2,"map_input_bytes":[1]}"#,
+    "job 2, field `map_input_bytes`: found 1 sizes, expected 2 or none, one per map"
+)]
+#[case::outcome(r#"{"outcome":"FINE"}"#, "job 2, field `outcome`: found `FINE`, expected SUCCEEDED, FAILED or KILLED")]
+#[case::slow_start(
+    r#"{"slowstart_ppm":1000001}"#,
+    "job 2, field `slowstart_ppm`: found 1000001, expected at most 1000000, which is all maps"
+)]
+#[case::lost(
+    r#"{"lost_attempts":[{"reduce":true}]}"#,
+    "job 2, field `lost_attempts`: found index 0, expected less than the 0 reduces"
+)]
+#[case::offsets(
+    r#"{"n_maps":1,"split_hosts":{"hosts":["a"],"entries":[0],"offsets":[0]}}"#,
+    "job 2, field `split_hosts`: found 1 offsets, expected 2, one more than maps"
+)]
+#[case::entries(
+    r#"{"n_maps":1,"split_hosts":{"hosts":["a"],"entries":[4],"offsets":[0,1]}}"#,
+    "job 2, field `split_hosts`: found entry 4, expected less than the 1 hosts"
+)]
+fn a_wrong_job_is_named_with_what_was_expected(#[case] job: &str, #[case] expected: &str) {
+    let error = from(&format!("{HEADER}\n{{}}\n{job}\n")).unwrap_err().to_string();
+    assert!(error.starts_with(expected), "{error}");
+}
+
+#[test]
+fn a_worker_named_twice_is_refused() {
+    let mut trace = full_trace();
+    trace.cluster.as_mut().unwrap().workers[1].name = "worker-1".to_owned();
+    let error = from(&serde_json::to_string(&trace).unwrap()).unwrap_err().to_string();
+    assert_eq!(error, "header, field `workers`: found `worker-1` twice, expected every worker's name once");
+}
