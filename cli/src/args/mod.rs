@@ -11,6 +11,7 @@ pub(crate) mod generate;
 pub(crate) mod job;
 pub(crate) mod submit;
 pub(crate) mod tools;
+pub(crate) mod trace;
 
 use std::path::PathBuf;
 
@@ -130,9 +131,9 @@ pub(crate) enum Command {
     Queue(cluster::QueueCommand),
     /// The cluster on one screen
     Cluster(cluster::ClusterCommand),
-    /// Traces of recorded runs
+    /// Traces: recorded, foreign, looked at
     #[command(subcommand)]
-    Trace(tools::TraceCommand),
+    Trace(trace::TraceCommand),
     /// Decide a recorded run again and compare every effect
     Validate(tools::ValidateArgs),
     /// Make input: sudoku puzzles or text

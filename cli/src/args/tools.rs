@@ -1,28 +1,10 @@
-//! `trace`, `validate`, `config`.
+//! `validate`, `config`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 use super::FormatArgs;
-
-/// Traces of recorded runs.
-#[derive(Clone, Debug, Subcommand)]
-pub(crate) enum TraceCommand {
-    /// Extract job templates from a recorded run: durations of maps, shuffles and reduces
-    Record(TraceRecordArgs),
-}
-
-/// `trace record`
-#[derive(Args, Clone, Debug)]
-pub(crate) struct TraceRecordArgs {
-    /// Directory of the run: the master's own, or the one given to `up` or `demo`
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: PathBuf,
-    /// File to write [default: standard output]
-    #[arg(long, short, value_name = "OUT")]
-    pub(crate) out: Option<PathBuf>,
-}
 
 /// `validate`
 #[derive(Args, Clone, Debug)]

@@ -16,7 +16,7 @@ use std::future::Future;
 
 use crate::args::cluster::QueueCommand;
 use crate::args::daemon::WorkerCommand;
-use crate::args::tools::{ConfigCommand, TraceCommand};
+use crate::args::tools::ConfigCommand;
 use crate::args::{Cli, Command};
 use crate::config::Context;
 use crate::failure::{Failure, Outcome};
@@ -40,7 +40,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Cluster(args) => wait(cluster::show(&context, &args)),
         Command::Demo(args) => wait(demo::demo(&context, &args)),
         Command::Generate(command) => generate::run(&command),
-        Command::Trace(TraceCommand::Record(args)) => trace::record(&screen(&context)?, &args),
+        Command::Trace(command) => trace::run(&context, &command),
         Command::Validate(args) => validate::validate(&context, &args),
         Command::Bench(args) => wait(crate::bench::bench(&context, &args)),
         Command::Config(ConfigCommand::Show(args)) => config_show::show(&context, &args),

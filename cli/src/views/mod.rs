@@ -6,6 +6,7 @@
 pub(crate) mod attempt;
 pub(crate) mod cluster;
 pub(crate) mod job;
+pub(crate) mod trace;
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,231 @@
+//! Traces in files: read whatever their format, written whole or not at all.
+//!
+//! Every command that takes a trace takes any format that can be read, plain or gzip, and `-` for standard input.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use howdah_shared::job::profile::{Trace, TraceWorker};
+use howdah_shared::traces::{CostModel, Format, ImportNotes, ImportOptions, TraceError, plain, read_any, topology};
+
+use crate::failure::{Failure, Outcome};
+use crate::local::cannot;
+use crate::units;
+
+/// Reads a trace of any format, or of the one given; says in the notes what had to be repaired or dropped.
+///
+/// # Errors
+/// Wrong input, with the file, the record and what was expected.
+pub(crate) fn read_trace(
+    path: &Path,
+    format: Option<Format>,
+    options: &ImportOptions,
+) -> Outcome<(Trace, ImportNotes)> {
+    let source: Box<dyn Read> = if is_dash(path) {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(path).map_err(|error| cannot("open", path, &error))?)
+    };
+    let mut notes = ImportNotes::default();
+    let trace = read_any(source, format, options, &mut notes).map_err(|error| wrong(path, &error))?;
+    Ok((trace, notes))
+}
+
+/// Reads the workers of a topology, gzip or not.
+///
+/// # Errors
+/// Wrong input, with the file, the record and what was expected.
+pub(crate) fn read_topology(path: &Path) -> Outcome<(Vec<TraceWorker>, ImportNotes)> {
+    let file = File::open(path).map_err(|error| cannot("open", path, &error))?;
+    let mut notes = ImportNotes::default();
+    let workers = plain(file)
+        .and_then(|source| topology::read(source, &mut notes))
+        .map_err(|error| Failure::usage(format!("topology `{}`, {error}", path.display())))?;
+    Ok((workers, notes))
+}
+
+/// The settings given with `-D`.
+///
+/// # Errors
+/// A setting that does not exist, or a value that it cannot have.
+pub(crate) fn import_options(settings: &[String]) -> Outcome<ImportOptions> {
+    let mut options = ImportOptions::default();
+    for setting in settings {
+        let (key, value) = setting
+            .split_once('=')
+            .ok_or_else(|| Failure::usage(format!("-D `{setting}`: expected KEY=VALUE, such as swim.split=64MiB")))?;
+        let (trace, name) = key.split_once('.').unwrap_or((key, ""));
+        let model = match trace {
+            "swim" => &mut options.swim,
+            "coflow" => &mut options.coflow,
+            _ => return Err(unknown_setting(key)),
+        };
+        set(model, name, value)
+            .ok_or_else(|| unknown_setting(key))?
+            .map_err(|error| Failure::usage(format!("-D {key}: found `{value}`: {error}")))?;
+    }
+    Ok(options)
+}
+
+/// `None` when the model has no such setting.
+fn set(model: &mut CostModel, name: &str, value: &str) -> Option<Result<(), String>> {
+    let bytes =
+        || units::parse_bytes(value).and_then(|n| if n == 0 { Err("expected at least 1".to_owned()) } else { Ok(n) });
+    Some(match name {
+        "split" => bytes().map(|n| model.split_bytes = n),
+        "reduce-bytes" => bytes().map(|n| model.reduce_bytes = n),
+        "map-rate" => bytes().map(|n| model.map_rate = n),
+        "shuffle-rate" => bytes().map(|n| model.shuffle_rate = n),
+        "reduce-rate" => bytes().map(|n| model.reduce_rate = n),
+        "startup" => units::parse_duration(value).map(|span| model.startup_ms = span.as_millis() as u64),
+        "overlap" => match value.parse::<f64>() {
+            Ok(share) if (0.0..=1.0).contains(&share) => {
+                model.overlap_ppm = (share * 1e6).round() as u32;
+                Ok(())
+            }
+            _ => Err("expected a share from 0 to 1".to_owned()),
+        },
+        _ => return None,
+    })
+}
+
+fn unknown_setting(key: &str) -> Failure {
+    Failure::usage(format!("-D `{key}`: there is no such setting")).help(
+        "swim. or coflow. with split, reduce-bytes, map-rate, shuffle-rate, reduce-rate (per second), startup or overlap",
+    )
+}
+
+/// The name of a trace in messages.
+pub(crate) fn name_of(path: &Path) -> String {
+    if is_dash(path) { "standard input".to_owned() } else { format!("`{}`", path.display()) }
+}
+
+fn wrong(path: &Path, error: &TraceError) -> Failure {
+    let failure = Failure::usage(format!("trace {}, {error}", name_of(path)));
+    match error {
+        TraceError::Format { .. } => failure.help("`--format NAME` says which format it is"),
+        TraceError::Io { .. } | TraceError::Malformed { .. } => failure,
+    }
+}
+
+/// Whether standard input or output is meant.
+pub(crate) fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Calls `write` with a file beside `path` that takes its place in the end, so that `path` is never half written;
+/// a name that ends in `.gz` is compressed.
+///
+/// What exists and is no file (a pipe, a device) is written into as it is.
+///
+/// # Errors
+/// When the file cannot be made, written or moved.
+pub(crate) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome<()> {
+    let failed = |error: io::Error| cannot("write", path, &error);
+    let compressed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+    if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
+        let file = File::options().write(true).open(path).map_err(failed)?;
+        return into(file, compressed, write).map_err(failed);
+    }
+    // A link keeps pointing where it points.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    let temporary = tempfile::Builder::new()
+        .prefix(".howdah-")
+        // The user's own mask takes away what it should.
+        .permissions(std::fs::Permissions::from_mode(0o666))
+        .tempfile_in(&folder)
+        .map_err(failed)?;
+    into(temporary.as_file(), compressed, write).map_err(failed)?;
+    temporary.as_file().sync_all().map_err(failed)?;
+    temporary.persist(&target).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+fn into(file: impl Write, compressed: bool, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, file);
+    if compressed {
+        let mut gzip = GzEncoder::new(&mut out, Compression::default());
+        write(&mut gzip)?;
+        gzip.finish()?;
+    } else {
+        write(&mut out)?;
+    }
+    out.flush()
+}
+
+/// Writes to the file, or to standard output when there is none or it is `-`.
+///
+/// # Errors
+/// As [`write_file`]; a closed pipe is silence.
+pub(crate) fn write_out(out: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome<()> {
+    match out {
+        Some(path) if !is_dash(path) => write_file(path, write),
+        _ => Ok(into(io::stdout().lock(), false, write)?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_takes_its_place_at_once_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.jsonl");
+        write_file(&path, |out| out.write_all(b"first")).unwrap();
+        write_file(&path, |out| {
+            out.write_all(b"second")?;
+            Err(io::Error::other("no more"))
+        })
+        .unwrap_err();
+        assert_eq!(std::fs::read(&path).unwrap(), b"first");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_trace_named_gz_is_compressed_and_reads_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.jsonl.gz");
+        let trace = Trace { source: "a test".to_owned(), ..Trace::default() };
+        write_file(&path, |out| howdah_shared::traces::howdah::write(&trace, out)).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap()[..2], [0x1f, 0x8b]);
+        let (found, notes) = read_trace(&path, None, &ImportOptions::default()).unwrap();
+        assert_eq!((found, notes.is_empty()), (trace, true));
+    }
+
+    #[test]
+    fn a_file_of_no_known_format_says_so_with_advice() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("poem");
+        std::fs::write(&path, "Shall I compare thee").unwrap();
+        let said = read_trace(&path, None, &ImportOptions::default()).unwrap_err().to_string();
+        assert!(
+            said.contains("poem`, format: found `Shall I compare thee`, expected the beginning of a trace"),
+            "{said}"
+        );
+        assert!(said.contains("help: `--format NAME`"), "{said}");
+    }
+
+    #[test]
+    fn settings_reach_their_model_and_wrong_ones_are_named() {
+        let given = |text: &[&str]| import_options(&text.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>());
+        let options = given(&["swim.split=1MiB", "swim.overlap=0.25", "coflow.startup=1.5s"]).unwrap();
+        assert_eq!(
+            (options.swim.split_bytes, options.swim.overlap_ppm, options.coflow.startup_ms),
+            (1 << 20, 250_000, 1_500)
+        );
+        let said = |text| given(&[text]).unwrap_err().to_string();
+        assert!(said("swim.split=0").starts_with("error: -D swim.split: found `0`: expected at least 1"));
+        assert!(said("swim.overlap=2").contains("expected a share from 0 to 1"));
+        assert!(said("swim.spilt=1").starts_with("error: -D `swim.spilt`: there is no such setting"));
+        assert!(said("swim").contains("expected KEY=VALUE"));
+    }
+}
