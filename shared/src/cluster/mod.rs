@@ -22,6 +22,7 @@ pub use worker::{Vitals, Worker, WorkerState};
 
 pub(crate) use attempt::NONE;
 pub(crate) use job::Jobs;
+pub(crate) use tasks::Task;
 pub(crate) use worker::{Faults, Parked};
 
 use std::collections::BTreeMap;

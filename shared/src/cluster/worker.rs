@@ -85,7 +85,7 @@ pub struct Worker {
     pub(crate) free: [u16; 2],
     pub(crate) accepts: bool,
     /// Slots in the arena of attempts.
-    pub(crate) attempts: SmallVec<[u32; 8]>,
+    pub(crate) attempts: Vec<u32>,
     pub(crate) last_heard: Time,
     pub(crate) vitals: Vitals,
     /// Number of its last answer.
