@@ -23,8 +23,9 @@ pub(super) struct Beats {
     /// Regular heartbeats that will ask for work.
     planned: BinaryHeap<Reverse<(Time, WorkerId)>>,
     is_planned: Vec<bool>,
-    /// Workers that have a turn at this instant, and whether each has.
+    /// Workers that have a turn at this instant.
     turns: Vec<WorkerId>,
+    /// By worker: whether it has one, or is silent and gets none.
     has_turn: Vec<bool>,
 }
 
@@ -75,6 +76,18 @@ impl Beats {
         if !std::mem::replace(&mut self.has_turn[worker.0 as usize], true) {
             self.turns.push(worker);
         }
+    }
+
+    /// A worker has no more turns until it speaks again.
+    pub(super) fn silence(&mut self, worker: WorkerId) {
+        self.turns.retain(|&other| other != worker);
+        self.has_turn[worker.0 as usize] = true;
+    }
+
+    /// A worker that was silent has a turn at this instant.
+    pub(super) fn speak(&mut self, worker: WorkerId) {
+        self.has_turn[worker.0 as usize] = false;
+        self.turn(worker);
     }
 
     /// The workers whose turn it is at `now`: those that were given one, then those whose heartbeat is due.

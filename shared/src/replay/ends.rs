@@ -37,6 +37,10 @@ fn time_of(key: u128) -> Time {
     Time::from_us((key >> 64) as u64)
 }
 
+fn place_of(key: u128) -> u32 {
+    key as u32 & ((1 << PLACE_BITS) - 1)
+}
+
 impl Ends {
     /// When the next attempt ends; [`Time::MAX`] when none does.
     pub(super) fn next_time(&self) -> Time {
@@ -78,13 +82,29 @@ impl Ends {
         }
     }
 
+    /// Takes out the ends for which this holds; it looks at all of them.
+    pub(super) fn forget(&mut self, mut gone: impl FnMut(&Finished) -> bool) {
+        if std::mem::take(&mut self.open) {
+            self.heap.pop();
+        }
+        let (table, free) = (&self.table, &mut self.free);
+        self.heap.retain(|&Reverse(key)| {
+            let place = place_of(key);
+            let gone = gone(&table[place as usize]);
+            if gone {
+                free.push(place);
+            }
+            !gone
+        });
+    }
+
     /// The next end, if it comes at `now`.
     pub(super) fn pop_at(&mut self, now: Time) -> Option<Finished> {
         let key = self.first().filter(|&key| time_of(key) == now)?;
         if std::mem::replace(&mut self.open, true) {
             self.heap.pop();
         }
-        let place = key as u32 & ((1 << PLACE_BITS) - 1);
+        let place = place_of(key);
         self.free.push(place);
         Some(self.table[place as usize])
     }
@@ -116,5 +136,25 @@ mod tests {
             }
         }
         assert_eq!(order, [1, 3, 2, 6, 0, 4]);
+    }
+
+    #[test]
+    fn forgotten_ends_never_come_and_their_places_are_used_again() {
+        let mut ends = Ends::default();
+        for index in 0..100 {
+            ends.plan(Time::from_us(u64::from(index * 37 % 100)), u64::from(index), end(index));
+        }
+        let mut order = Vec::new();
+        while ends.next_time() < Time::MAX {
+            let now = ends.next_time();
+            order.extend(std::iter::from_fn(|| ends.pop_at(now)).map(|end| end.attempt.index * 37 % 100));
+            if now == Time::from_us(10) {
+                // The place of what ended last is still open.
+                ends.forget(|end| end.attempt.index % 3 == 0);
+            }
+        }
+        let kept = |at: &u32| *at <= 10 || (0..100).any(|index| index * 37 % 100 == *at && index % 3 != 0);
+        assert_eq!(order, (0..100).filter(kept).collect::<Vec<_>>());
+        assert_eq!(ends.free.len(), ends.table.len());
     }
 }

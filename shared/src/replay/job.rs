@@ -1,5 +1,7 @@
 //! One job of a replay: its template's durations by task, and what has become of it.
 
+use std::collections::BTreeSet;
+
 use super::report::JobOutcome;
 use crate::job::profile::JobTemplate;
 use crate::job::{AttemptId, JobConf, JobId, JobSpec, JobState, WorkerId};
@@ -17,6 +19,14 @@ pub(super) struct Filler {
     pub(super) launch: u64,
 }
 
+/// A reduce whose end is planned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reducing {
+    pub(super) attempt: Filler,
+    /// When it has shuffled and sorted.
+    pub(super) sorted: Time,
+}
+
 /// A job that was submitted.
 #[derive(Clone, Debug)]
 pub(super) struct SimJob<'t> {
@@ -26,6 +36,10 @@ pub(super) struct SimJob<'t> {
     pub(super) commit: Span,
     /// In order of launch.
     pub(super) fillers: Vec<Filler>,
+    /// The other running reduces, while workers may be lost; in order of their plans.
+    pub(super) reducing: Vec<Reducing>,
+    /// Maps whose output lies on a worker that is down, while the master has not noticed.
+    pub(super) unreachable: BTreeSet<u32>,
     map_ms: &'t [u64],
     first_ms: &'t [u64],
     typical_ms: &'t [u64],
@@ -57,6 +71,8 @@ impl<'t> SimJob<'t> {
             maps_left: template.n_maps,
             commit: span(template.commit_ms),
             fillers: Vec::new(),
+            reducing: Vec::new(),
+            unreachable: BTreeSet::new(),
             map_ms: &template.map_ms,
             first_ms: &template.first_shuffle_ms,
             typical_ms: &template.typical_shuffle_ms,

@@ -7,6 +7,7 @@ use super::check::check_options;
 use super::deadlines::deadlines;
 use super::error::ReplayError;
 use super::job;
+use super::losses::Losses;
 use super::options::{Deadlines, LocalityCost, ReplayOptions, SimHeartbeat, SimWorker, View};
 use super::workers::Machines;
 use crate::job::profile::Trace;
@@ -47,7 +48,8 @@ impl Setup {
         check_jobs(trace, options, slots)?;
         let scheduler = schedulers::by_name(&options.scheduler, &options.scheduler_params)?;
         let mut tracker = JobTracker::direct(&ClusterConfig::default(), scheduler);
-        let registrations: Vec<Input> = workers.iter().enumerate().map(registration).collect();
+        let hellos = || workers.iter().enumerate().map(registration);
+        let registrations: Vec<Input> = hellos().map(|hello| Input::Register(Box::new(hello))).collect();
         tracker.advance(Time::ZERO, &[], &registrations, &[], &mut Vec::new());
         if tracker.state().workers().len() < workers.len() {
             let mut names: Vec<&str> = workers.iter().map(|worker| worker.name.as_str()).collect();
@@ -59,7 +61,7 @@ impl Setup {
             tracker,
             arrivals: arrivals(trace, options, slots)?,
             beats: Beats::new(heartbeat, workers.len()),
-            machines: Machines::new(&workers, locality),
+            machines: Machines::new(&workers, locality, Losses::new(&options.faults.losses, hellos())),
             slots,
         })
     }
@@ -88,8 +90,8 @@ fn slots_of(workers: &[SimWorker]) -> [u32; 2] {
     [sum(|worker| worker.map_slots), sum(|worker| worker.reduce_slots)]
 }
 
-fn registration((index, worker): (usize, &SimWorker)) -> Input {
-    Input::Register(Box::new(Registration {
+fn registration((index, worker): (usize, &SimWorker)) -> Registration {
+    Registration {
         worker: WorkerId(index as u32),
         incarnation: 1,
         name: worker.name.clone(),
@@ -98,7 +100,7 @@ fn registration((index, worker): (usize, &SimWorker)) -> Input {
         map_slots: worker.map_slots,
         reduce_slots: worker.reduce_slots,
         attributes: Vec::new(),
-    }))
+    }
 }
 
 fn check_jobs(trace: &Trace, options: &ReplayOptions, slots: [u32; 2]) -> Result<(), ReplayError> {

@@ -5,6 +5,8 @@
 //! that was launched before its job's last map had finished is a *filler*: it gets its end when the maps are done.
 //! **Invariant: the same trace and options give the same instants, inputs and decisions on every machine.**
 
+mod faults;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -13,7 +15,8 @@ use super::beats::Beats;
 use super::digest::DecisionDigest;
 use super::ends::Ends;
 use super::error::ReplayError;
-use super::job::{Filler, SimJob, spec};
+use super::fates::Fates;
+use super::job::{Filler, Reducing, SimJob, spec};
 use super::options::{ReplayOptions, ShuffleModel};
 use super::report::{Observer, ReplayReport};
 use super::setup::{Arrival, Setup};
@@ -23,6 +26,10 @@ use crate::job::profile::Trace;
 use crate::job::{AttemptId, AttemptState, JobId, JobState, Locality, TaskKind, WorkerId};
 use crate::time::{Span, Time};
 use crate::tracker::{Effect, Finished, Input, JobTracker};
+
+/// A replay that only asks for work is over after so many steps in vain, if they also took so long.
+const QUIET_STEPS: u32 = 10_000;
+const QUIET_TIME: Span = Span::from_secs(3_600);
 
 /// A replay under way.
 pub struct Simulation<'t> {
@@ -44,8 +51,13 @@ pub struct Simulation<'t> {
     next_commit: Time,
     beats: Beats,
     machines: Machines,
+    fates: Fates,
+    /// Workers that stopped at this instant.
+    stopped: Vec<WorkerId>,
     /// By number of job, less 1.
     jobs: Vec<SimJob<'t>>,
+    /// Steps without effects since the last one with effects, and when that was.
+    quiet: (u32, Time),
     /// Attempts launched so far.
     launches: u64,
     tasks_done: u64,
@@ -86,6 +98,9 @@ impl<'t> Simulation<'t> {
             next_commit: Time::MAX,
             beats,
             machines,
+            fates: Fates::new(&options.faults, &trace.jobs, options.seed),
+            stopped: Vec::new(),
+            quiet: (0, Time::ZERO),
             launches: 0,
             tasks_done: 0,
             report: ReplayReport { slots, ..ReplayReport::default() },
@@ -117,15 +132,27 @@ impl<'t> Simulation<'t> {
         (self.tasks_done, self.tasks_in_all)
     }
 
-    /// When the next step happens; `None` when nothing is left to happen.
+    /// When the next step happens; `None` when all jobs are over or nothing can move those that are not.
+    ///
+    /// A replay whose jobs cannot go on (no worker is left, or the policy gives a job nothing) ends when only
+    /// heartbeats and the policy's own deadlines are left and nothing has come of them for an hour.
     pub fn next_time(&mut self) -> Option<Time> {
-        let rare = self.next_arrival.min(self.next_commit).min(self.beats.next_time()).min(self.machines.next_change());
-        self.next_rare = rare.min(self.tracker.next_deadline().unwrap_or(Time::MAX));
+        let fixed = self.next_arrival.min(self.next_commit).min(self.machines.losses.next_time());
+        let asking = self.beats.next_time().min(self.tracker.next_deadline().unwrap_or(Time::MAX));
+        self.next_rare = fixed.min(asking);
         let next = self.ends.next_time().min(self.next_rare);
-        (next < Time::MAX).then(|| next.max(self.now))
+        let over = self.next_arrival == Time::MAX && self.tracker.state().n_jobs() == 0;
+        if next == Time::MAX || over {
+            return None;
+        }
+        let (steps, since) = self.quiet;
+        let in_vain = steps >= QUIET_STEPS && self.now.since(since) >= QUIET_TIME;
+        let only_asking = fixed == Time::MAX && self.ends.next_time() == Time::MAX;
+        (!(in_vain && only_asking)).then(|| next.max(self.now))
     }
 
-    /// Lets one instant happen. False when nothing is left to happen.
+    /// Lets one instant happen. False when nothing is left to happen: then either all jobs are over, or the report
+    /// shows those that cannot go on in the state in which they are stuck, and [`JobTracker::explain`] says why.
     pub fn step(&mut self) -> bool {
         let Some(now) = self.next_time() else { return false };
         self.now = now;
@@ -141,10 +168,48 @@ impl<'t> Simulation<'t> {
             let woken = self.tracker.advance(now, &self.finished, &self.inputs, turns, &mut self.effects);
             self.finished.clear();
             self.inputs.clear();
+            self.quiet =
+                if self.effects.is_empty() { (self.quiet.0.saturating_add(1), self.quiet.1) } else { (0, now) };
             self.follow();
+            if !self.stopped.is_empty() {
+                self.take_outputs();
+            }
             if !self.beats.after_turns(now, woken, self.tracker.state()) {
                 return true;
             }
+        }
+    }
+
+    /// An independent copy, not observed, that goes on from here as this one does.
+    pub fn fork(&self) -> Simulation<'t> {
+        Simulation {
+            trace: self.trace,
+            slowstart_ppm: self.slowstart_ppm,
+            shuffle: self.shuffle,
+            tracker: self.tracker.fork(),
+            now: self.now,
+            arrivals: self.arrivals.clone(),
+            n_arrived: self.n_arrived,
+            next_rare: self.next_rare,
+            next_arrival: self.next_arrival,
+            ends: self.ends.clone(),
+            commits: self.commits.clone(),
+            next_commit: self.next_commit,
+            beats: self.beats.clone(),
+            machines: self.machines.clone(),
+            fates: self.fates.clone(),
+            stopped: Vec::new(),
+            jobs: self.jobs.clone(),
+            quiet: self.quiet,
+            launches: self.launches,
+            tasks_done: self.tasks_done,
+            tasks_in_all: self.tasks_in_all,
+            report: self.report.clone(),
+            digest: self.digest.clone(),
+            watch: None,
+            finished: Vec::new(),
+            inputs: Vec::new(),
+            effects: Vec::new(),
         }
     }
 
@@ -170,7 +235,7 @@ impl<'t> Simulation<'t> {
 
     /// Arrivals, promotions, comings and goings of workers, and the policy's deadline, if they are due.
     fn gather_inputs(&mut self) {
-        self.machines.changes_at(self.now, &mut self.inputs);
+        self.change_workers();
         while self.next_commit <= self.now {
             let Some(Reverse((_, job))) = self.commits.pop() else { break };
             self.next_commit = self.commits.peek().map_or(Time::MAX, |next| next.0.0);
@@ -213,7 +278,9 @@ impl<'t> Simulation<'t> {
                     self.next_commit = self.next_commit.min(at);
                 }
                 Effect::TaskFailed { task } if task.kind == TaskKind::Map => self.map_done(task.job),
-                Effect::MapOutputLost { attempt, .. } => self.on_output_lost(attempt),
+                Effect::MapOutputLost { attempt, .. } => {
+                    self.on_output_lost(attempt.job.0 as usize - 1, attempt.index);
+                }
                 _ => {}
             }
         }
@@ -230,6 +297,10 @@ impl<'t> Simulation<'t> {
             watch.launched(attempt, worker, self.now, locality, speculative);
         }
         let job = &mut self.jobs[attempt.job.0 as usize - 1];
+        if let Some((state, after)) = self.fates.scripted(job.outcome.template, attempt) {
+            self.plan_at(worker, launch, after, Finished { attempt, worker, state });
+            return;
+        }
         match attempt.kind {
             TaskKind::Map => {
                 let work = self.machines.at_distance(job.map(attempt.index), locality);
@@ -249,22 +320,38 @@ impl<'t> Simulation<'t> {
             ShuffleModel::SimMr => shuffle,
             ShuffleModel::Mumak => Span::ZERO,
         };
+        let sorted = || self.machines.end_of(worker, self.now, shuffle);
         if let Some(watch) = &mut self.watch {
-            watch.shuffles(attempt, self.now, self.machines.end_of(worker, self.now, shuffle));
+            watch.shuffles(attempt, self.now, sorted());
+        }
+        if self.machines.losses.any() {
+            let reduce = Reducing { attempt: Filler { attempt, worker, launch }, sorted: sorted() };
+            self.jobs[attempt.job.0 as usize - 1].reducing.push(reduce);
         }
         self.plan_end(worker, attempt, launch, shuffle + reduce);
     }
 
     /// Plans the end of an attempt that has so much work left from now on.
     fn plan_end(&mut self, worker: WorkerId, attempt: AttemptId, launch: u64, work: Span) {
-        let at = self.machines.end_of(worker, self.now, work);
-        let end = Finished { attempt, worker, state: AttemptState::Succeeded };
-        self.ends.plan(self.beats.told(worker, at), launch, end);
+        let template = self.jobs[attempt.job.0 as usize - 1].outcome.template;
+        let (state, work) = self.fates.drawn(template, attempt, work);
+        self.plan_at(worker, launch, work, Finished { attempt, worker, state });
+    }
+
+    /// Plans an end that comes after so much work, unless its worker is down.
+    fn plan_at(&mut self, worker: WorkerId, launch: u64, work: Span, end: Finished) {
+        if !self.machines.losses.is_down(worker) {
+            let at = self.machines.end_of(worker, self.now, work);
+            self.ends.plan(self.beats.told(worker, at), launch, end);
+        }
     }
 
     fn on_ended(&mut self, id: AttemptId, state: AttemptState, started: Time) {
         let held = self.now.since(started).as_us();
         self.report.busy_us[id.kind as usize] += held;
+        if id.kind == TaskKind::Reduce && self.machines.losses.any() {
+            self.jobs[id.job.0 as usize - 1].reducing.retain(|reduce| reduce.attempt.attempt != id);
+        }
         if state == AttemptState::Succeeded {
             self.tasks_done += 1;
             if id.kind == TaskKind::Map {
@@ -296,18 +383,13 @@ impl<'t> Simulation<'t> {
         }
     }
 
-    /// The map runs again; reduces that are under way have its output or get it in time.
-    fn on_output_lost(&mut self, map: AttemptId) {
-        let job = &mut self.jobs[map.job.0 as usize - 1];
-        job.maps_left += 1;
-        self.tasks_done -= 1;
-    }
-
     /// The worker stops the attempt when the directive reaches it.
     fn on_kill(&mut self, worker: WorkerId, attempt: AttemptId) {
         self.digest.kill(self.now, worker, attempt);
-        let at = self.beats.reaches(worker, self.now);
-        self.ends.plan(at, self.launches, Finished { attempt, worker, state: AttemptState::Killed });
+        if !self.machines.losses.is_down(worker) {
+            let at = self.beats.reaches(worker, self.now);
+            self.ends.plan(at, self.launches, Finished { attempt, worker, state: AttemptState::Killed });
+        }
     }
 
     fn on_job_state(&mut self, id: JobId, state: JobState) {

@@ -48,6 +48,13 @@ impl<'t> Watch<'t> {
         }
     }
 
+    /// A reduce that shuffles has to wait for maps again.
+    pub(super) fn waits(&mut self, attempt: AttemptId) {
+        if let Some(record) = self.running.get_mut(&attempt) {
+            (record.maps_done, record.sorted) = (None, None);
+        }
+    }
+
     pub(super) fn ended(&mut self, attempt: AttemptId, now: Time, state: AttemptState, cause: EndCause) {
         let Some(mut record) = self.running.remove(&attempt) else { return };
         (record.end, record.state, record.cause) = (now, state, cause);

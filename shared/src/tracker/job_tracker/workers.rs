@@ -167,6 +167,8 @@ impl JobTracker {
             }
         }
         self.state.workers[id.0 as usize].news = false;
+        // What others left to it, as it had failed on them, is theirs now.
+        self.wake = [true; 2];
     }
 
     /// Charges the loss to the jobs that have something on the worker; returns the map outputs that each of

@@ -1,0 +1,88 @@
+//! What goes wrong, as the simulation plays it: workers that stop and come back, map outputs that go with them.
+//!
+//! From the instant at which a worker stops nothing that runs on it ends, and its map outputs cannot be fetched,
+//! though the master believes in both until it notices. Reduces of the jobs concerned that have not sorted yet wait:
+//! they hold their slots as fillers until those maps have run again, and then pay their first shuffle anew, as the
+//! trace does not say which outputs they had already. Reduces that have sorted go on. Under the `mumak` model
+//! reduces that have all maps need nothing more. `Deviation:` in Hadoop, reduces that cannot fetch tell the master,
+//! which may run the maps again before the worker's expiry; here it waits for the expiry or the worker's return.
+
+use super::super::losses::Change;
+use super::Simulation;
+use crate::job::{AttemptState, JobState, TaskKind, WorkerId};
+
+impl Simulation<'_> {
+    /// Workers go and come.
+    pub(super) fn change_workers(&mut self) {
+        while let Some(change) = self.machines.losses.change_at(self.now) {
+            match change {
+                Change::Stopped(worker) => {
+                    self.beats.silence(worker);
+                    self.ends.forget(|end| end.worker == worker);
+                    self.stopped.push(worker);
+                }
+                Change::Noticed(goodbye) => self.inputs.push(goodbye),
+                Change::Back(worker, hello) => {
+                    self.inputs.push(hello);
+                    self.beats.speak(worker);
+                }
+            }
+        }
+    }
+
+    /// Takes the map outputs of the workers that stopped at this instant from the reduces that need them. What
+    /// ended at the instant itself has been told before.
+    pub(super) fn take_outputs(&mut self) {
+        for worker in std::mem::take(&mut self.stopped) {
+            for (job, map) in self.outputs_on(worker) {
+                if self.jobs[job].unreachable.insert(map) {
+                    self.output_gone(job);
+                }
+            }
+        }
+    }
+
+    /// Map outputs that lie on a worker and that reduces may need, by place of the job and index.
+    fn outputs_on(&self, worker: WorkerId) -> Vec<(usize, u32)> {
+        let mut outputs = Vec::new();
+        for job in self.tracker.state().jobs() {
+            let (maps, reduces) = (job.tasks(TaskKind::Map), job.tasks(TaskKind::Reduce));
+            let needed = job.state() == JobState::Running && !reduces.is_empty() && !reduces.all_done();
+            if needed && job.touched.contains(worker.0) {
+                let lost = (0..maps.len()).filter(|&map| maps.winner(map).is_some_and(|winner| winner.0 == worker));
+                outputs.extend(lost.map(|map| (job.id().0 as usize - 1, map)));
+            }
+        }
+        outputs
+    }
+
+    /// The master has noticed: the map runs again.
+    pub(super) fn on_output_lost(&mut self, job: usize, map: u32) {
+        self.tasks_done -= 1;
+        if !self.jobs[job].unreachable.remove(&map) {
+            self.output_gone(job);
+        }
+    }
+
+    /// One map output less: reduces that have not sorted wait for it.
+    fn output_gone(&mut self, job: usize) {
+        let now = self.now;
+        let job = &mut self.jobs[job];
+        job.maps_left += 1;
+        let (sorted, waiting): (Vec<_>, Vec<_>) = job.reducing.drain(..).partition(|reduce| reduce.sorted <= now);
+        job.reducing = sorted;
+        if waiting.is_empty() {
+            return;
+        }
+        for reduce in &waiting {
+            job.fillers.push(reduce.attempt);
+            if let Some(watch) = &mut self.watch {
+                watch.waits(reduce.attempt.attempt);
+            }
+        }
+        job.fillers.sort_by_key(|filler| filler.launch);
+        let is_void = |attempt| waiting.iter().any(|reduce| reduce.attempt.attempt == attempt);
+        // An order to stop stays on its way.
+        self.ends.forget(|end| end.state != AttemptState::Killed && is_void(end.attempt));
+    }
+}
