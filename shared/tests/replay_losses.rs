@@ -212,6 +212,16 @@ fn heartbeats_in_vain_end_after_an_hour() {
 }
 
 #[test]
+fn what_was_kept_for_a_worker_goes_to_another_one_when_it_is_lost() {
+    let mut options = options(2, vec![loss(1, 0, 6, None)]);
+    options.faults.scripted = true;
+    let failed = LostAttempt { failed: true, ms: 1_000, ..LostAttempt::default() };
+    let template = JobTemplate { n_maps: 1, n_reduces: 0, lost_attempts: vec![failed], ..job() };
+    // It failed on the first worker at 1 s; nothing runs on the second when it is lost.
+    assert_eq!(finish(template, &options), 6.0 + 10.0);
+}
+
+#[test]
 fn a_regular_heartbeat_tells_only_what_ended_before_its_worker_stopped() {
     let maps = JobTemplate { n_maps: 1, n_reduces: 0, ..job() };
     let with = |stops| {

@@ -14,6 +14,7 @@ use howdah_shared::replay::{
 };
 use howdah_shared::time::{Span, Time};
 use letters::Letters;
+use letters::live::Live;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -43,6 +44,10 @@ fn by_letter(trace: &Trace, view: &WorkersView, parks: bool) -> (Launches, BTree
     let mut letters = Letters::new(trace, view, parks);
     letters.run();
     (letters.launches, letters.finished)
+}
+
+fn when(launches: &Launches) -> Vec<(AttemptId, Time)> {
+    launches.iter().map(|(&attempt, at)| (attempt, at.0)).collect()
 }
 
 /// Times of tasks in milliseconds. Nothing takes no time: what begins and ends in one instant would ask how often an
@@ -131,8 +136,20 @@ proptest! {
         let view = WorkersView { workers, ..WorkersView::default() };
         let (ours, ends) = simulated(&trace, &view);
         let (theirs, their_ends) = by_letter(&trace, &view, true);
-        let when = |launches: &Launches| launches.iter().map(|(&attempt, at)| (attempt, at.0)).collect::<Vec<_>>();
         prop_assert_eq!(when(&ours), when(&theirs));
         prop_assert_eq!(ends, their_ends);
+    }
+
+    // With the workers' own state machine as well, which decides when to report and to park.
+    #[test]
+    fn both_state_machines_start_the_same_attempts_at_the_same_instants(jobs in vec(job(), 0..7), workers in workers()) {
+        let anywhere = |job| JobTemplate { split_hosts: SplitHosts::default(), ..job };
+        let trace = Trace { jobs: jobs.into_iter().map(anywhere).collect(), ..Trace::default() };
+        let view = WorkersView { workers, ..WorkersView::default() };
+        let (ours, ends) = simulated(&trace, &view);
+        let mut live = Live::new(&trace, &view);
+        live.run();
+        prop_assert_eq!(when(&ours), when(&live.launches));
+        prop_assert_eq!(ends, live.finished);
     }
 }

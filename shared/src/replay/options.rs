@@ -171,11 +171,16 @@ pub enum ShuffleModel {
 /// What goes wrong.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FaultPlan {
-    /// Whether the failed and killed attempts of the trace fail and are killed again.
+    /// Whether the failed and killed attempts of the trace fail and are killed again, after the slot time that they
+    /// took there. Killed ones only if they were not speculative and their job did not fail and was not killed:
+    /// others lost a race or ended with their job, which the replay decides anew.
     pub scripted: bool,
-    /// Share of attempts that fail, at a uniform point of their time, in millionths.
+    /// Share of attempts that fail, at a uniform point of their time, in millionths. Which do depends on the seed,
+    /// the job's place in the trace, the task and the attempt's number only. A reduce's time counts from the end of
+    /// the maps if it waits for them.
     pub attempt_failure_ppm: u32,
-    /// Workers that go, and perhaps come back. Only in the workers' view.
+    /// Workers that go, and perhaps come back; one that is down when it is to go stays as it is. Only in the workers'
+    /// view.
     pub losses: Vec<WorkerLoss>,
 }
 
@@ -184,9 +189,9 @@ pub struct FaultPlan {
 pub struct WorkerLoss {
     /// Which, by its place in the list of workers.
     pub worker: u32,
-    /// When it stops.
+    /// When it stops: nothing on it ends after this, and its map outputs cannot be fetched.
     pub at: Time,
-    /// How long the master takes to notice.
+    /// How long the master takes to notice, unless the worker is back earlier; [`Span::MAX`]: for ever.
     pub expiry: Span,
     /// When it registers again, counted from `at`; `None` never.
     pub back_after: Option<Span>,

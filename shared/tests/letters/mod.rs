@@ -6,6 +6,8 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
 
+pub mod live;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -191,11 +193,11 @@ impl<'t> Letters<'t> {
     /// Attempts of the last stage wait for leave before they end; the workers want no work meanwhile.
     fn ask_for_commits(&mut self, speakers: &[usize]) {
         let asking: Vec<usize> =
-            speakers.iter().copied().filter(|&w| self.over(w).any(|attempt| self.commits_output(attempt))).collect();
+            speakers.iter().copied().filter(|&w| self.over(w).any(|attempt| self.asks_for_commit(attempt))).collect();
         let batch: Vec<Input> = asking.iter().map(|&w| self.report(w, AttemptState::CommitPending, false)).collect();
         self.apply(&batch);
         for worker in asking {
-            let winners = self.over(worker).filter(|&attempt| self.commits_output(attempt));
+            let winners = self.over(worker).filter(|&attempt| self.asks_for_commit(attempt));
             assert!(winners.into_iter().all(|attempt| self.granted.contains(&attempt)), "nobody else can have won");
         }
     }
@@ -205,8 +207,8 @@ impl<'t> Letters<'t> {
         self.workers[worker].runs.iter().filter(over).map(|run| run.attempt)
     }
 
-    fn commits_output(&self, attempt: AttemptId) -> bool {
-        attempt.kind == TaskKind::Reduce || self.jobs[attempt.job.0 as usize - 1].template.n_reduces == 0
+    fn asks_for_commit(&self, attempt: AttemptId) -> bool {
+        commits_output(self.jobs[attempt.job.0 as usize - 1].template, attempt.kind)
     }
 
     /// A heartbeat, in which what is over is in state `over`.
@@ -215,7 +217,7 @@ impl<'t> Letters<'t> {
         let mut attempts = Vec::new();
         for run in &self.workers[index].runs {
             let is_over = run.end.is_some_and(|end| end <= self.now);
-            let is_over = is_over && (last || self.commits_output(run.attempt));
+            let is_over = is_over && (last || self.asks_for_commit(run.attempt));
             let state = if is_over { over } else { AttemptState::Running };
             free[run.attempt.kind as usize] -= u16::from(!state.is_final());
             attempts.push(AttemptReport {
@@ -312,6 +314,11 @@ impl<'t> Letters<'t> {
             }
         }
     }
+}
+
+/// Whether attempts of a kind are of the job's last stage.
+fn commits_output(job: &JobTemplate, kind: TaskKind) -> bool {
+    kind == TaskKind::Reduce || job.n_reduces == 0
 }
 
 fn cycle(list: &[u64], index: usize) -> Span {
