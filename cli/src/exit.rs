@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// The five ways in which `howdah` can end.
+/// The six ways in which `howdah` can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// What was asked for was done.
@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     Broke = 3,
     /// The time given with `--timeout` is over.
     TimedOut = 4,
+    /// Stopped by Ctrl-C before it was done; what it had by then was printed. 128 and the signal's number, as in shells.
+    Interrupted = 130,
 }
 
 /// The same table for people, at the end of `howdah --help`.
@@ -24,7 +26,8 @@ Exit codes:
   1  a job failed or was killed, or a check did not hold
   2  wrong usage or bad input; nothing was started
   3  the cluster could not be reached, or broke
-  4  timed out";
+  4  timed out
+  130  interrupted while simulating; what had happened by then was printed";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
@@ -38,7 +41,7 @@ mod tests {
 
     #[test]
     fn the_printed_table_names_every_code_once() {
-        for exit in [Exit::Done, Exit::Failed, Exit::Usage, Exit::Broke, Exit::TimedOut] {
+        for exit in [Exit::Done, Exit::Failed, Exit::Usage, Exit::Broke, Exit::TimedOut, Exit::Interrupted] {
             let start = format!("  {}  ", exit as u8);
             assert_eq!(TABLE.lines().filter(|line| line.starts_with(&start)).count(), 1, "{exit:?}");
         }

@@ -13,6 +13,7 @@ mod exit;
 mod failure;
 mod local;
 mod output;
+mod timeline;
 mod trace_file;
 mod units;
 mod views;

@@ -3,7 +3,7 @@
 //! Every command that takes a trace takes any format that can be read, plain or gzip, and `-` for standard input.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufWriter, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use flate2::write::GzEncoder;
 use howdah_shared::job::profile::{Trace, TraceWorker};
 use howdah_shared::traces::{CostModel, Format, ImportNotes, ImportOptions, TraceError, plain, read_any, topology};
 
+use crate::commands::replay::log as replay_log;
 use crate::failure::{Failure, Outcome};
 use crate::local::cannot;
 use crate::units;
@@ -31,6 +32,14 @@ pub(crate) fn read_trace(
         Box::new(File::open(path).map_err(|error| cannot("open", path, &error))?)
     };
     let mut notes = ImportNotes::default();
+    let mut source = plain(source).map_err(|error| wrong(path, &error))?;
+    // The log of a replay holds histories, which only this side of the house knows.
+    let head = source.fill_buf().map_err(|error| cannot("read", path, &error))?;
+    if matches!(format, None | Some(Format::Howdah)) && replay_log::is_log(head) {
+        let trace = replay_log::read(&mut source);
+        let wrong = |problem| Failure::usage(format!("trace {}, {problem}", name_of(path)));
+        return Ok((trace.map_err(wrong)?, notes));
+    }
     let trace = read_any(source, format, options, &mut notes).map_err(|error| wrong(path, &error))?;
     Ok((trace, notes))
 }

@@ -9,6 +9,8 @@ pub(crate) mod daemon;
 pub(crate) mod demo;
 pub(crate) mod generate;
 pub(crate) mod job;
+pub(crate) mod replay;
+pub(crate) mod replay_words;
 pub(crate) mod submit;
 pub(crate) mod tools;
 pub(crate) mod trace;
@@ -134,6 +136,8 @@ pub(crate) enum Command {
     /// Traces: recorded, foreign, looked at
     #[command(subcommand)]
     Trace(trace::TraceCommand),
+    /// Simulate a trace on a cluster of your choice
+    Replay(Box<replay::ReplayArgs>),
     /// Decide a recorded run again and compare every effect
     Validate(tools::ValidateArgs),
     /// Make input: sudoku puzzles or text

@@ -8,6 +8,7 @@ mod generate;
 pub(crate) mod job;
 mod local_cluster;
 mod manual;
+pub(crate) mod replay;
 pub(crate) mod submit;
 mod trace;
 mod validate;
@@ -41,6 +42,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Demo(args) => wait(demo::demo(&context, &args)),
         Command::Generate(command) => generate::run(&command),
         Command::Trace(command) => trace::run(&context, &command),
+        Command::Replay(args) => replay::replay(&context, &args),
         Command::Validate(args) => validate::validate(&context, &args),
         Command::Bench(args) => wait(crate::bench::bench(&context, &args)),
         Command::Config(ConfigCommand::Show(args)) => config_show::show(&context, &args),

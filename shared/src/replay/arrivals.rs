@@ -75,7 +75,7 @@ fn mean_gap(trace: &Trace, rho_ppm: u32, slots: u32) -> Result<Span, ArrivalsErr
 }
 
 /// Sum of the tasks' times: maps, typical shuffles and reduces.
-fn size_ms(job: &JobTemplate) -> u128 {
+pub(super) fn size_ms(job: &JobTemplate) -> u128 {
     let (first, typical) = (&job.first_shuffle_ms, &job.typical_shuffle_ms);
     // The reduces whose typical shuffle is not known take part in turn, as in the replay itself.
     let shuffles = if typical.is_empty() { first } else { typical };

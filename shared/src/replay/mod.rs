@@ -20,6 +20,7 @@ mod report;
 mod setup;
 mod simulation;
 mod streams;
+pub mod summary;
 mod watch;
 mod workers;
 

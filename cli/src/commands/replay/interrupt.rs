@@ -1,0 +1,50 @@
+//! Ctrl-C and a request to terminate, as a flag that long computations look at.
+//!
+//! The first signal only sets the flag: whoever computes stops at the next good moment and says what it has. The
+//! second ends the process at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+
+/// Listens as long as it lives.
+pub(super) struct Interrupt {
+    flag: Arc<AtomicBool>,
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Interrupt {
+    /// Takes the signals over.
+    pub(super) fn listen() -> Outcome<Interrupt> {
+        let flag = Arc::new(AtomicBool::new(false));
+        let failed = |error: std::io::Error| Failure::broke(format!("listen for signals: {error}"));
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.map_err(failed)?;
+        let (mut interrupt, mut terminate) = {
+            let _inside = runtime.enter();
+            (signal(SignalKind::interrupt()).map_err(failed)?, signal(SignalKind::terminate()).map_err(failed)?)
+        };
+        let seen = Arc::clone(&flag);
+        runtime.spawn(async move {
+            loop {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
+                if seen.swap(true, Ordering::Relaxed) {
+                    std::process::exit(Exit::Interrupted as i32);
+                }
+            }
+        });
+        Ok(Interrupt { flag, _runtime: runtime })
+    }
+
+    /// Whether a signal has come.
+    pub(super) fn came(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+}

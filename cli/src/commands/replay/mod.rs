@@ -1,0 +1,246 @@
+//! `replay`: a trace simulated on a cluster that is asked for, and what came of it.
+//!
+//! All that can be wrong about the arguments is found before anything is simulated; files appear only when they
+//! are whole, and not at all when the replay is interrupted.
+
+mod answer;
+mod cluster;
+mod drive;
+mod interrupt;
+pub(crate) mod log;
+mod page;
+mod picture;
+
+use std::path::Path;
+
+use howdah_shared::job::ClusterId;
+use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::replay::summary::{QueueUsage, Summary, UsageByQueue};
+use howdah_shared::replay::{
+    AttemptRecord, FaultPlan, Observer, ReplayOptions, ReplayReport, Simulation, View, WorkerLoss,
+};
+use howdah_shared::schedulers;
+use howdah_shared::schedulers::registry::Params;
+use howdah_shared::time::Time;
+use howdah_shared::traces::ImportOptions;
+
+use crate::args::replay::{Faults, ReplayArgs};
+use crate::args::{ClusterArgs, Format};
+use crate::config::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::{Screen, note};
+use crate::timeline::Recorder;
+use crate::trace_file;
+use interrupt::Interrupt;
+
+/// What a replay came to, for all forms of the answer.
+struct Replayed<'a> {
+    trace: &'a Trace,
+    options: &'a ReplayOptions,
+    report: ReplayReport,
+    summary: Summary,
+    /// By name; empty when all jobs share one queue.
+    queues: Vec<QueueUsage>,
+    wall_s: f64,
+    /// The instant reached, if it was interrupted.
+    stopped_at: Option<Time>,
+}
+
+/// `howdah replay`
+pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
+    let config = context.client(&ClusterArgs::default(), args.answer.format.output)?;
+    let screen = Screen::new(config.color);
+    let policy = policy(args)?;
+    check_files(args)?;
+    let interrupt = Interrupt::listen()?;
+    let trace = read(args)?;
+    let options = options(args, &trace, policy)?;
+    let (replayed, attempts) = simulate(args, &trace, &options, &interrupt)?;
+    match config.output {
+        Format::Json => screen.json(&answer::Answer::new(&replayed))?,
+        Format::Table => screen.line(page::page(&screen, &replayed, args.answer.all))?,
+    }
+    if interrupt.came() {
+        let at = replayed.stopped_at.map_or_else(
+            || "before all slowdowns were known".to_owned(),
+            |at| format!("at {:.3} s of the trace's time", at.as_us() as f64 / 1e6),
+        );
+        let files = if attempts.is_some() { "; no files were written" } else { "" };
+        return Err(Failure::new(
+            Exit::Interrupted,
+            format!("interrupted {at}; this is what had happened by then{files}"),
+        ));
+    }
+    write_files(args, &replayed, attempts.unwrap_or_default())?;
+    match replayed.summary.jobs.unfinished {
+        0 => Ok(Exit::Done),
+        n => Err(Failure::failed(format!(
+            "{} never finished: nothing could move any more",
+            crate::units::counted(n, "job")
+        ))
+        .help("is there a slot, or a worker that comes back, for every task? `--output json` tells each job's state")),
+    }
+}
+
+/// The policy's name and parameters, tried once.
+fn policy(args: &ReplayArgs) -> Outcome<(String, Params)> {
+    let name = args.scheduler.clone().unwrap_or_else(|| "fifo".to_owned());
+    let params: Params = args.define.iter().cloned().collect();
+    schedulers::by_name(&name, &params).map_err(|error| Failure::usage(error.to_string()))?;
+    Ok((name, params))
+}
+
+/// Files to write must have a known form and a directory.
+fn check_files(args: &ReplayArgs) -> Outcome<()> {
+    if let Some(path) = &args.answer.timeline {
+        let extension = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+        if !["svg", "csv"].contains(&extension) {
+            let found = path.display();
+            return Err(Failure::usage(format!(
+                "--timeline: found `{found}`, expected a name that ends in .svg or .csv"
+            )));
+        }
+    }
+    for path in [&args.answer.timeline, &args.answer.log].into_iter().flatten() {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            let (file, folder) = (path.display(), folder.display());
+            return Err(Failure::usage(format!("cannot write `{file}`: there is no directory `{folder}`")));
+        }
+    }
+    Ok(())
+}
+
+fn read(args: &ReplayArgs) -> Outcome<Trace> {
+    let (trace, notes) = trace_file::read_trace(&args.trace, None, &ImportOptions::default())?;
+    let repairs: u64 = notes.iter().map(|(_, repair)| repair.count).sum();
+    if repairs > 0 {
+        let name = trace_file::name_of(&args.trace);
+        let counted = crate::units::counted(repairs, "repair or drop");
+        note(format!("note: {name}: {counted} while reading; `howdah trace import` tells which"));
+    }
+    if trace.jobs.is_empty() {
+        return Err(Failure::usage(format!(
+            "trace {}: found no jobs, expected at least one",
+            trace_file::name_of(&args.trace)
+        )));
+    }
+    Ok(trace)
+}
+
+fn options(
+    args: &ReplayArgs,
+    trace: &Trace,
+    (scheduler, scheduler_params): (String, Params),
+) -> Outcome<ReplayOptions> {
+    let view = cluster::view(args, trace)?;
+    let losses = match &view {
+        View::Slots { .. } => Vec::new(),
+        View::Workers(view) => {
+            let loss = |loss: &crate::args::replay_words::Loss| {
+                let worker = cluster::find(&view.workers, &loss.worker, "--lose")?;
+                Ok(WorkerLoss { worker, at: loss.at, expiry: args.faults.expiry, back_after: loss.back_after })
+            };
+            args.faults.lose.iter().map(loss).collect::<Outcome<Vec<WorkerLoss>>>()?
+        }
+    };
+    Ok(ReplayOptions {
+        scheduler,
+        scheduler_params,
+        view,
+        arrivals: args.load.arrivals,
+        deadlines: args.load.deadlines,
+        shuffle: args.load.shuffle,
+        slowstart_ppm: args.slowstart,
+        faults: FaultPlan {
+            scripted: args.faults.faults == Faults::Trace,
+            attempt_failure_ppm: args.faults.attempt_failures,
+            losses,
+        },
+        seed: args.load.seed,
+    })
+}
+
+/// Runs it, and sums it up. Attempts are kept only if a file is to be made of them.
+fn simulate<'a>(
+    args: &ReplayArgs,
+    trace: &'a Trace,
+    options: &'a ReplayOptions,
+    interrupt: &Interrupt,
+) -> Outcome<(Replayed<'a>, Option<Vec<AttemptRecord>>)> {
+    let wrong = |error: howdah_shared::replay::ReplayError| Failure::usage(error.to_string());
+    let mut simulation = Simulation::new(trace, options).map_err(wrong)?;
+    let usage = several_queues(trace).then(UsageByQueue::default);
+    let recorder = (args.answer.timeline.is_some() || args.answer.log.is_some()).then(Recorder::default);
+    // Watching costs as much as simulating: only who wants something of it pays.
+    if usage.is_some() || recorder.is_some() {
+        simulation.observe(Box::new(Watchers { usage: usage.clone(), recorder: recorder.clone() }));
+    }
+    let driven = drive::drive(&mut simulation, interrupt);
+    let report = simulation.report();
+    drop(simulation);
+    let wanted = !args.answer.no_slowdown && driven.stopped_at.is_none();
+    let references = if wanted { drive::alone(trace, options, interrupt).map_err(wrong)? } else { None };
+    let summary = Summary::new(&report, trace, references.as_deref(), &args.answer.percentiles.0);
+    let queues = usage.map(|usage| usage.queues(&report, trace)).unwrap_or_default();
+    let replayed = Replayed {
+        trace,
+        options,
+        summary,
+        queues,
+        report,
+        wall_s: driven.wall.as_secs_f64(),
+        stopped_at: driven.stopped_at,
+    };
+    Ok((replayed, recorder.map(|recorder| recorder.take())))
+}
+
+fn several_queues(trace: &Trace) -> bool {
+    trace.jobs.windows(2).any(|pair| pair[0].queue != pair[1].queue)
+}
+
+/// One observer for all who want to see.
+struct Watchers {
+    usage: Option<UsageByQueue>,
+    recorder: Option<Recorder>,
+}
+
+impl Observer for Watchers {
+    fn attempt(&mut self, record: &AttemptRecord) {
+        if let Some(usage) = &mut self.usage {
+            usage.attempt(record);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.attempt(record);
+        }
+    }
+}
+
+fn write_files(args: &ReplayArgs, replayed: &Replayed<'_>, attempts: Vec<AttemptRecord>) -> Outcome<()> {
+    if let Some(path) = &args.answer.log {
+        trace_file::write_file(path, |out| log::write(replayed, &attempts, out))?;
+        note(format!(
+            "{}: history of {}",
+            path.display(),
+            crate::units::counted(replayed.report.jobs.len() as u64, "job")
+        ));
+    }
+    if let Some(path) = &args.answer.timeline {
+        let timeline = picture::timeline(args, replayed, attempts);
+        let is_table = path.extension().is_some_and(|end| end == "csv");
+        trace_file::write_file(path, |out| {
+            if is_table { timeline.write_csv(out) } else { timeline.write_svg(picture::lanes(args), out) }
+        })?;
+        note(format!("{}: {}", path.display(), if is_table { "a row per attempt" } else { "slots over time" }));
+    }
+    Ok(())
+}
+
+/// A job's printed id: the trace's, or one made of its place in the trace.
+fn job_id(template: &JobTemplate, place: u32) -> String {
+    if template.id.is_empty() { MADE_UP.job(howdah_shared::job::JobId(place + 1)) } else { template.id.clone() }
+}
+
+/// The cluster in made-up ids.
+const MADE_UP: ClusterId = ClusterId(0);

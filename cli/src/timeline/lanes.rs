@@ -1,0 +1,63 @@
+//! Which slot an attempt had.
+//!
+//! The core counts slots, it does not number them. Here each attempt takes the lowest slot of its worker and kind
+//! that is free when it is launched, which gives as many lanes as were ever busy at once.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use howdah_shared::job::TaskKind;
+use howdah_shared::replay::AttemptRecord;
+use howdah_shared::time::Time;
+
+/// Attempts in order of launch, each with its lane.
+#[derive(Debug, Default)]
+pub(crate) struct Placed {
+    /// Index of the attempt, and its lane among those of its worker and kind, from 0.
+    pub(crate) attempts: Vec<(usize, u32)>,
+    /// Number of lanes by worker and kind.
+    pub(crate) lanes: BTreeMap<(u32, TaskKind), u32>,
+}
+
+/// The lanes of one worker and kind.
+#[derive(Debug, Default)]
+struct Slots {
+    busy: BinaryHeap<Reverse<(Time, u32)>>,
+    free: BinaryHeap<Reverse<u32>>,
+    used: u32,
+}
+
+impl Slots {
+    fn take(&mut self, start: Time, end: Time) -> u32 {
+        while let Some(&Reverse((until, lane))) = self.busy.peek()
+            && until <= start
+        {
+            self.busy.pop();
+            self.free.push(Reverse(lane));
+        }
+        let lane = self.free.pop().map_or_else(
+            || {
+                self.used += 1;
+                self.used - 1
+            },
+            |Reverse(lane)| lane,
+        );
+        self.busy.push(Reverse((end, lane)));
+        lane
+    }
+}
+
+/// Gives each attempt its lane.
+pub(crate) fn place(attempts: &[AttemptRecord]) -> Placed {
+    let mut order: Vec<usize> = (0..attempts.len()).collect();
+    // Of those launched at one instant the shorter first: an attempt of no length leaves its slot to the next.
+    order.sort_by_key(|&index| (attempts[index].start, attempts[index].end, attempts[index].attempt));
+    let mut slots: BTreeMap<(u32, TaskKind), Slots> = BTreeMap::new();
+    let placed = order.into_iter().map(|index| {
+        let attempt = &attempts[index];
+        let of = slots.entry((attempt.worker.0, attempt.attempt.kind)).or_default();
+        (index, of.take(attempt.start, attempt.end))
+    });
+    let attempts = placed.collect();
+    Placed { attempts, lanes: slots.into_iter().map(|(key, slots)| (key, slots.used)).collect() }
+}

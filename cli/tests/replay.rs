@@ -1,0 +1,251 @@
+//! `howdah replay` as scripts see it: what it prints, what it writes, and with which exit code.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// Two jobs whose every instant can be worked out by hand.
+const TRACE: &str = r#"{"schema":"howdah/trace/v1","source":"two jobs by hand","jobs":[
+ {"id":"job_7_0003","name":"grep","n_maps":4,"n_reduces":2,"map_ms":[2000],
+  "first_shuffle_ms":[500],"typical_shuffle_ms":[1000],"reduce_ms":[1500]},
+ {"name":"sort","queue":"etl","submit_ms":1000,"deadline_ms":8000,"n_maps":3,"n_reduces":3,
+  "map_ms":[3000,1000,2000],"first_shuffle_ms":[250],"typical_shuffle_ms":[700],"reduce_ms":[1000]}]}"#;
+
+const SLOTS: [&str; 4] = ["--map-slots", "3", "--reduce-slots", "2"];
+
+struct Said {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+fn run(dir: &Path, args: &[&str], input: &str) -> Said {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_howdah"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("HOWDAH_") || name == "NO_COLOR" {
+            command.env_remove(name);
+        }
+    }
+    let output = command.current_dir(dir).arg("replay").args(args).write_stdin(input).output().expect("runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    Said { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+/// A directory with the trace in it.
+fn here() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("t.json"), TRACE).expect("written");
+    dir
+}
+
+/// A replay that must do what it is asked.
+fn replay(dir: &Path, args: &[&str]) -> Said {
+    let said = run(dir, &[&["t.json"], args].concat(), "");
+    assert_eq!(said.code, Some(0), "{args:?}: {}", said.stderr);
+    said
+}
+
+fn json(dir: &Path, args: &[&str]) -> Value {
+    let said = replay(dir, &[args, &["--output", "json"]].concat());
+    serde_json::from_str(&said.stdout).expect("JSON")
+}
+
+/// What differs from run to run, blotted out.
+fn steady(text: &str) -> String {
+    let speed = regex::Regex::new(r"events in .*, [\d,]+ events/s").expect("an expression");
+    let digest = regex::Regex::new(r"\b[0-9a-f]{64}\b").expect("an expression");
+    let text = speed.replace_all(text, "events in _, _ events/s").into_owned();
+    digest.replace_all(&text, "_").into_owned()
+}
+
+#[test]
+fn help_is_what_was_agreed() {
+    let dir = here();
+    let said = run(dir.path(), &["--help"], "");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    insta::assert_snapshot!("help-replay", said.stdout);
+}
+
+#[test]
+fn people_get_figures_first_and_then_the_jobs() {
+    let dir = here();
+    insta::assert_snapshot!("replay-table", steady(&replay(dir.path(), &SLOTS).stdout));
+}
+
+#[test]
+fn programs_get_the_fields_that_were_promised_with_the_right_numbers() {
+    let dir = here();
+    let answer = json(dir.path(), &SLOTS);
+    assert_eq!(answer["schema"], "howdah/replay/v1");
+    assert_eq!((&answer["scheduler"], &answer["seed"]), (&"fifo".into(), &0.into()));
+    assert_eq!(answer["makespan_s"], 9.4);
+    // Two events for each of twelve tasks, three for each of two jobs.
+    assert_eq!(answer["events"], 30);
+    assert!(answer["wall_s"].as_f64().expect("a number") > 0.0 && answer["events_per_s"].as_f64() > Some(0.0));
+    assert_eq!(answer["decisions_digest"].as_str().expect("text").len(), 64);
+    let job = &answer["jobs"][0];
+    assert_eq!(
+        (&job["id"], &job["name"], &job["maps"], &job["reduces"]),
+        (&"job_7_0003".into(), &"grep".into(), &4.into(), &2.into())
+    );
+    let instants =
+        ["submit_s", "start_s", "maps_done_s", "finish_s", "completion_s", "slowdown"].map(|key| job[key].clone());
+    // Waves of 3 and 1 maps of 2 s; both reduces are fillers: 4 + 0.5 + 1.5.
+    assert_eq!(instants, [0.0, 0.0, 4.0, 6.0, 6.0, 1.0].map(Value::from));
+    assert_eq!(job["deadline_s"], Value::Null);
+    let job = &answer["jobs"][1];
+    assert_eq!(job["id"], "job_0_0002");
+    // Maps start at 2 s in the two slots left; reduces follow at 6 s: 6 + 0.7 + 1 twice, then once more.
+    let instants =
+        ["submit_s", "start_s", "maps_done_s", "finish_s", "completion_s", "deadline_s"].map(|key| job[key].clone());
+    assert_eq!(instants, [1.0, 2.0, 5.0, 9.4, 8.4, 8.0].map(Value::from));
+    let summary = &answer["summary"];
+    assert_eq!(summary["relative_deadline_exceeded"], 0.05);
+    let near = |key: &str, expected: f64| {
+        let found = summary[key].as_f64().expect("a number");
+        assert!((found - expected).abs() < 1e-9, "{key}: {found}");
+    };
+    // Alone, sort takes 3 s for its maps and then 0.25 + 1 s, and 0.7 + 1 s for its third reduce: 5.95 s.
+    let slow = 8.4 / 5.95;
+    near("median_slowdown", (1.0 + slow) / 2.0);
+    near("p95_slowdown", 1.0 + 0.95 * (slow - 1.0));
+    near("slowdown_variability", (1.0 + 0.95 * (slow - 1.0)) / ((1.0 + slow) / 2.0));
+    assert_eq!(summary["queues"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn a_trace_is_read_from_standard_input_too() {
+    let dir = here();
+    let args = ["-", "--output", "json", "--no-slowdown"];
+    let said = run(dir.path(), &[&args[..], &SLOTS].concat(), TRACE);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let answer: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    assert_eq!((&answer["makespan_s"], &answer["jobs"][0]["slowdown"]), (&9.4.into(), &Value::Null));
+}
+
+#[test]
+fn the_same_seed_decides_the_same_and_another_one_only_what_is_random() {
+    let dir = here();
+    let digest = |args: &[&str]| json(dir.path(), &[&SLOTS[..], args].concat())["decisions_digest"].clone();
+    assert_eq!(digest(&["--seed", "1"]), digest(&["--seed", "2"]));
+    let random = ["--arrivals", "poisson:10s", "--seed"];
+    assert_eq!(digest(&[&random[..], &["1"]].concat()), digest(&[&random[..], &["1"]].concat()));
+    assert_ne!(digest(&[&random[..], &["1"]].concat()), digest(&[&random[..], &["2"]].concat()));
+}
+
+#[test]
+fn one_worker_with_all_slots_that_is_heard_at_once_does_what_the_pool_does() {
+    let dir = here();
+    let worker = json(dir.path(), &[&["--workers", "1"], &SLOTS[..]].concat());
+    assert_eq!(worker["decisions_digest"], json(dir.path(), &SLOTS)["decisions_digest"]);
+    assert_eq!((&worker["cluster"]["view"], &worker["cluster"]["workers"]), (&"workers".into(), &1.into()));
+    let late = json(dir.path(), &[&["--workers", "1", "--heartbeat", "3s", "--in-band"], &SLOTS[..]].concat());
+    assert!(late["makespan_s"].as_f64() > Some(9.4), "{}", late["makespan_s"]);
+}
+
+#[test]
+fn a_log_is_a_trace_that_replays_to_the_same_schedule() {
+    let dir = here();
+    for (name, cluster) in
+        [("pool", &SLOTS[..]), ("workers", &["--workers", "2", "--map-slots", "2", "--reduce-slots", "1"])]
+    {
+        let first = json(dir.path(), &[cluster, &["--log", "log.jsonl"]].concat());
+        // The log tells of the cluster, so that nothing need be said about it.
+        let said = run(dir.path(), &["log.jsonl", "--output", "json"], "");
+        assert_eq!(said.code, Some(0), "{name}: {}", said.stderr);
+        let again: Value = serde_json::from_str(&said.stdout).expect("JSON");
+        assert_eq!(again["decisions_digest"], first["decisions_digest"], "{name}");
+        let schedule = |answer: &Value| {
+            let jobs = answer["jobs"].as_array().expect("a list").clone();
+            jobs.iter()
+                .map(|job| {
+                    ["id", "name", "submit_s", "start_s", "maps_done_s", "finish_s", "deadline_s"]
+                        .map(|key| job[key].clone())
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(schedule(&again), schedule(&first), "{name}");
+    }
+}
+
+#[test]
+fn a_timeline_is_a_picture_or_a_table_by_its_name() {
+    let dir = here();
+    let said = replay(dir.path(), &[&SLOTS[..], &["--timeline", "t.svg", "--lanes", "job"]].concat());
+    assert_eq!(said.stderr, "t.svg: slots over time\n");
+    let picture = std::fs::read_to_string(dir.path().join("t.svg")).expect("written");
+    assert!(picture.starts_with("<svg ") && picture.contains("Replay of t.json under fifo"), "{picture}");
+    replay(dir.path(), &[&SLOTS[..], &["--timeline", "t.csv"]].concat());
+    let table = std::fs::read_to_string(dir.path().join("t.csv")).expect("written");
+    let rows: Vec<&str> = table.lines().collect();
+    assert_eq!(rows.len(), 1 + 12);
+    assert!(
+        rows.contains(&"job_7_0003,grep,reduce,1,0,,1,2.000000,4.000000,4.500000,6.000000,SUCCEEDED,,,false"),
+        "{table}"
+    );
+}
+
+#[test]
+fn jobs_beyond_twenty_are_counted_not_shown() {
+    let dir = here();
+    let jobs = vec![r#"{"n_maps":1,"map_ms":[1000]}"#; 25].join("\n");
+    std::fs::write(dir.path().join("t.json"), format!("{{\"schema\":\"howdah/trace/v1\",\"source\":\"\"}}\n{jobs}\n"))
+        .expect("written");
+    let rows = |text: &str| text.lines().filter(|line| line.starts_with("job_0_")).count();
+    let said = replay(dir.path(), &[]);
+    assert_eq!(rows(&said.stdout), 20);
+    assert!(said.stdout.ends_with("… and 5 more jobs; --all shows them, --output json too\n"), "{}", said.stdout);
+    assert_eq!(rows(&replay(dir.path(), &["--all"]).stdout), 25);
+}
+
+#[test]
+fn what_cannot_be_done_is_said_in_one_line_before_anything_starts() {
+    let dir = here();
+    let cases: &[(&[&str], &str)] = &[
+        (&["nowhere.json"], "cannot open `nowhere.json`"),
+        (&["t.json", "--scheduler", "lottery"], "scheduler `lottery`: no such scheduler, expected one of"),
+        (&["t.json", "-D", "quantum=3"], "unknown parameter `quantum`"),
+        (&["t.json", "--timeline", "t.png"], "--timeline: found `t.png`, expected a name that ends in .svg or .csv"),
+        (&["t.json", "--log", "no/such/log"], "there is no directory `no/such`"),
+        (&["t.json", "--lose", "worker-1@5s"], "--lose: found one pool of slots, expected workers"),
+        (&["t.json", "--workers", "2", "--lose", "w@5s"], "--lose: no worker `w`, expected one of worker-1, worker-2"),
+        (&["t.json", "--workers", "2", "--speed", "w=2"], "--speed: no worker `w`"),
+        (&["t.json", "--map-slots", "0", "--reduce-slots", "1"], "map slots: found 0, expected at least 1"),
+    ];
+    for (args, expected) in cases {
+        let said = run(dir.path(), args, "");
+        assert_eq!(said.code, Some(2), "{args:?}: {}{}", said.stdout, said.stderr);
+        let first = said.stderr.lines().next().unwrap_or_default();
+        assert!(first.starts_with("error: ") && first.contains(expected), "{args:?}: {first}");
+        assert_eq!(said.stdout, "", "{args:?}");
+    }
+    for args in [
+        &["t.json", "--map-slots", "3"][..],
+        &["t.json", "--arrivals", "sometimes"],
+        &["t.json", "--deadlines", "uniform:0.5"],
+        &["t.json", "--slowstart", "5"],
+        &["t.json", "--workers", "0"],
+        &["t.json", "--percentiles", "101"],
+        &["t.json", "--heartbeat", "0s"],
+        &["t.json", "--in-band"],
+        &[],
+    ] {
+        assert_eq!(run(dir.path(), args, "").code, Some(2), "{args:?}");
+    }
+    let left: Vec<_> =
+        std::fs::read_dir(dir.path()).expect("listed").map(|entry| entry.expect("an entry").file_name()).collect();
+    assert_eq!(left, ["t.json"], "nothing was written");
+}
+
+#[test]
+fn a_trace_that_is_none_says_where_and_what_was_expected() {
+    let dir = here();
+    let said = |text: &str| {
+        let said = run(dir.path(), &["-"], text);
+        assert_eq!(said.code, Some(2), "{text}: {}", said.stdout);
+        said.stderr
+    };
+    assert!(said("").starts_with("error: trace standard input, "), "{}", said(""));
+    assert!(said("{\"schema\":\"howdah/trace/v1\",\"source\":\"\"}").contains("found no jobs, expected at least one"));
+}
