@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::replay::{ReplayOptions, Simulation, View};
-use howdah_shared::traces::{ImportNotes, TraceError, rumen, topology};
+use howdah_shared::traces::{ImportNotes, TraceError, jhist, rumen, sls, topology};
 
 /// The bytes of a file of the folder; `None` when there is no folder.
 fn bytes(file: &str) -> Option<Vec<u8>> {
@@ -228,6 +228,79 @@ fn rumen_trace_of_sls_has_two_jobs_of_maps() {
     assert_eq!(trace.jobs[1].submit_ms, 105_204);
     assert_eq!(notes, [""; 0]);
     assert_replays(&trace, 16);
+}
+
+#[test]
+fn sleep_job_of_hadoop_two_is_read_whole() {
+    let file = "jhist/job_1329348432655_0001-10.jhist";
+    let Some((trace, notes)) = import(file, |bytes, notes| jhist::read(bytes, notes)) else { return };
+    let counts = Counts::of(&trace);
+    assert_eq!((counts.succeeded, counts.maps, counts.reduces, counts.attempts), (1, 10, 1, [11, 0, 0]));
+    assert_eq!((trace.jobs[0].completion_ms().unwrap() + 50) / 100, 254);
+    assert_eq!(notes, [""; 0]);
+    assert_replays(&trace, 2);
+}
+
+#[test]
+fn failed_job_of_hadoop_two_keeps_its_failures() {
+    let file = "jhist/job_2.0.3-alpha-FAILED.jhist";
+    let Some((trace, notes)) = import(file, |bytes, notes| jhist::read(bytes, notes)) else { return };
+    let counts = Counts::of(&trace);
+    assert_eq!((counts.failed, counts.maps, counts.reduces, counts.attempts), (1, 2, 1, [0, 4, 0]));
+    assert_eq!(trace.jobs[0].queue, "unfunded");
+    assert_eq!(trace.jobs[0].lost_attempts.iter().map(|lost| lost.ms).sum::<u64>(), 3_364 + 3_324 + 3_343 + 3_347);
+    assert_eq!(
+        notes,
+        [
+            format!("1 {NO_MAP}"),
+            format!("1 {NO_REDUCE}"),
+            "1 task of which no attempt succeeded: kept, without times".to_owned(),
+            // Map 1 and the reduce were killed before they had one.
+            format!("2 {NO_ATTEMPT}"),
+        ]
+    );
+    assert_replays(&trace, 2);
+}
+
+#[test]
+fn history_that_breaks_off_is_used_as_far_as_it_goes() {
+    let file = "jhist/job_1410289045532_259974-truncated.jhist";
+    let Some((trace, notes)) = import(file, |bytes, notes| jhist::read(bytes, notes)) else { return };
+    let job = &trace.jobs[0];
+    assert_eq!(
+        (job.id.as_str(), job.queue.as_str(), job.outcome.as_str()),
+        ("job_1410289045532_259974", "root.someQueueName", "")
+    );
+    assert_eq!((job.n_maps, job.n_reduces, job.maps_by_locality), (1, 0, [0, 0, 1, 0]));
+    assert_eq!(
+        notes,
+        [
+            "1 attempt has no end: left out".to_owned(),
+            "1 history breaks off before the end of its job".to_owned(),
+            "1 job without an end: the end of its last task counts".to_owned(),
+            format!("1 {NO_MAP}"),
+            "1 task of which no attempt succeeded: kept, without times".to_owned(),
+        ]
+    );
+    assert_replays(&trace, 2);
+}
+
+#[test]
+fn native_sls_jobs_have_the_times_of_their_containers() {
+    let Some((trace, notes)) = import("sls/inputsls.json", |bytes, notes| sls::read(bytes, notes)) else { return };
+    let maps: Vec<_> = trace.jobs.iter().map(|job| &job.map_ms[..]).collect();
+    assert_eq!(maps, [&[17_043, 14_928, 17_843][..], &[22_163, 19_589][..]]);
+    assert_eq!(trace.jobs.iter().map(|job| job.submit_ms).collect::<Vec<_>>(), [0, 105_204]);
+    assert_eq!(trace.jobs[1].measured.as_ref().map(|measured| measured.finish_ms), Some(197_256));
+    assert_eq!(notes, [""; 0]);
+    assert_replays(&trace, 2);
+}
+
+#[test]
+fn synthetic_sls_file_is_called_what_it_is() {
+    let Some(bytes) = bytes("sls/syn.json") else { return };
+    let error = sls::read(&bytes[..], &mut ImportNotes::default()).unwrap_err().to_string();
+    assert!(error.starts_with("format: found an SLS synthetic workload"), "{error}");
 }
 
 #[test]

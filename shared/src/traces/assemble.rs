@@ -30,16 +30,12 @@ impl TraceBuilder {
     /// The trace, its instants counted from the first submission, which becomes its `start_ms_epoch`.
     pub fn finish(self, source: &str, notes: &mut ImportNotes) -> Trace {
         let start = self.jobs.iter().filter_map(|job| job.submit_ms).min();
-        Trace { start_ms_epoch: start, ..self.finish_from(source, start.unwrap_or(0), notes) }
-    }
-
-    /// The trace, its instants counted from `start_ms`: 0 keeps those of a format that counts from its own start.
-    pub fn finish_from(self, source: &str, start_ms: u64, notes: &mut ImportNotes) -> Trace {
+        let start_ms = start.unwrap_or(0);
         let mut jobs: Vec<JobTemplate> = self.jobs.into_iter().map(|job| moved(job, start_ms)).collect();
         let behind = jobs.windows(2).filter(|pair| pair[1].submit_ms < pair[0].submit_ms).count() as u64;
         notes.add_many("job submitted before the job above it: sorted by submission", behind, || source.to_owned());
         jobs.sort_by_key(|job| job.submit_ms);
-        Trace { source: source.to_owned(), jobs, ..Trace::default() }
+        Trace { source: source.to_owned(), start_ms_epoch: start, jobs, ..Trace::default() }
     }
 }
 

@@ -6,7 +6,7 @@ use super::cost::CostModel;
 use super::lines::shortened;
 use super::numbers::scaled;
 use super::source::Source;
-use super::{ImportNotes, TraceError, coflow, hadoop1, howdah, rumen, swf, swim};
+use super::{ImportNotes, TraceError, coflow, hadoop1, howdah, jhist, rumen, sls, swf, swim};
 use crate::job::profile::Trace;
 
 /// A format that can be read.
@@ -16,6 +16,10 @@ pub enum Format {
     Rumen,
     /// Hadoop 0.18 to 1.x text histories.
     Hadoop1,
+    /// Job histories of Hadoop 0.23 and later, as JSON.
+    Jhist,
+    /// YARN's scheduler load simulator, native jobs.
+    Sls,
     /// SWIM's workloads, both sets of columns.
     Swim,
     /// The Standard Workload Format of parallel machines.
@@ -37,14 +41,24 @@ pub struct ImportOptions {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Format; 6] =
-        [Format::Rumen, Format::Hadoop1, Format::Swim, Format::Swf, Format::Coflow, Format::Howdah];
+    pub const ALL: [Format; 8] = [
+        Format::Rumen,
+        Format::Hadoop1,
+        Format::Jhist,
+        Format::Sls,
+        Format::Swim,
+        Format::Swf,
+        Format::Coflow,
+        Format::Howdah,
+    ];
 
     /// As typed after `--format`.
     pub const fn name(self) -> &'static str {
         match self {
             Format::Rumen => "rumen",
             Format::Hadoop1 => "hadoop1",
+            Format::Jhist => "jhist",
+            Format::Sls => "sls",
             Format::Swim => "swim",
             Format::Swf => "swf",
             Format::Coflow => "coflow",
@@ -67,12 +81,20 @@ impl Format {
 
 /// The first name that only one format knows decides.
 fn of_json(text: &str) -> Option<Format> {
-    const NAMES: [(&str, Format); 5] = [
+    const NAMES: [(&str, Format); 12] = [
         ("\"schema\"", Format::Howdah),
         ("\"jobID\"", Format::Rumen),
         ("\"mapTasks\"", Format::Rumen),
         ("\"reduceTasks\"", Format::Rumen),
         ("\"otherTasks\"", Format::Rumen),
+        ("\"am.type\"", Format::Sls),
+        ("\"job.id\"", Format::Sls),
+        ("\"job.start.ms\"", Format::Sls),
+        ("\"job.tasks\"", Format::Sls),
+        ("\"num.nodes\"", Format::Sls),
+        // Of the synthetic kind, which its reader refuses by name.
+        ("\"num_jobs\"", Format::Sls),
+        ("\"workloads\"", Format::Sls),
     ];
     let found = NAMES.into_iter().filter_map(|(name, format)| Some((text.find(name)?, format)));
     found.min_by_key(|(at, _)| *at).map(|(_, format)| format)
@@ -85,6 +107,10 @@ fn of_lines(text: &str) -> Option<Format> {
     let line = text.lines().next()?;
     if ["Meta VERSION=\"", "Job JOBID=\"", "Task TASKID=\""].iter().any(|start| line.starts_with(start)) {
         return Some(Format::Hadoop1);
+    }
+    // Archives put a licence or a comment above it.
+    if text.lines().any(|line| matches!(line.trim(), "Avro-Json" | "Avro-Binary")) {
+        return Some(Format::Jhist);
     }
     let words: Vec<&str> = line.split_whitespace().collect();
     let numbers = |words: &[&str]| words.iter().all(|word| word.parse::<f64>().is_ok());
@@ -115,6 +141,8 @@ pub fn read_any(
     match format {
         Format::Rumen => rumen::read(source.rest, notes),
         Format::Hadoop1 => hadoop1::read(source.rest, notes),
+        Format::Jhist => jhist::read(source.rest, notes),
+        Format::Sls => sls::read(source.rest, notes),
         Format::Swim => swim::read(source.rest, &options.swim, notes),
         Format::Swf => swf::read(source.rest, notes),
         Format::Coflow => coflow::read(source.rest, &options.coflow, notes),
@@ -160,6 +188,12 @@ mod tests {
     #[case::rumen("{\n  \"priority\" : \"NORMAL\",\n  \"jobID\" : \"job_1_0001\"", Some(Format::Rumen))]
     #[case::hadoop1("Meta VERSION=\"1\" .\n", Some(Format::Hadoop1))]
     #[case::hadoop_018("Job JOBID=\"job_1_0001\"", Some(Format::Hadoop1))]
+    #[case::jhist("Avro-Json\n{\"type\":", Some(Format::Jhist))]
+    #[case::jhist_below_a_licence("/**\n * Licensed to\n */\n\nAvro-Json\r\n", Some(Format::Jhist))]
+    #[case::jhist_of_bytes("Avro-Binary\n\u{1}\u{2}", Some(Format::Jhist))]
+    #[case::sls("{ \"yarn.sls.am.type\": \"mapreduce\", \"job.start.ms\": 0", Some(Format::Sls))]
+    #[case::sls_with_nodes("{\"num.nodes\": 3}", Some(Format::Sls))]
+    #[case::sls_synthetic("{\"description\": \"tiny\", \"num_nodes\": 20, \"num_jobs\": 1", Some(Format::Sls))]
     #[case::swf("; Version: 2.2\n", Some(Format::Swf))]
     #[case::swf_without_a_header("1 0 5 60 4 -1 -1 4 100 -1 1 3 1 7 2 -1 -1 -1\n", Some(Format::Swf))]
     #[case::coflow("150 526\n1 0 1 22 1 65:1.0\n", Some(Format::Coflow))]

@@ -51,6 +51,11 @@ fn explain(number: u64, expected: &str, error: serde_json::Error) -> TraceError 
     TraceError::Malformed { place, found, expected }
 }
 
+/// Reads one object of a line.
+pub(super) fn object<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+    serde_json::from_str::<Object<T>>(text).map(|Object(object)| object)
+}
+
 /// What serde found, without the place, which is told apart, and short.
 pub(super) fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();

@@ -5,11 +5,12 @@
 //! compared (did this reduce start before the last map ended, how long after it did it shuffle) an attempt is moved
 //! so that its end is the master's end of its task. Without the master's times the workers' stand.
 //!
-//! *Who counts.* The winner of a task is its last attempt that succeeded. `map_ms` and the reduces' three lists
+//! *Who counts.* The winner of a task is its last attempt that succeeded, by number. `map_ms` and the reduces' three lists
 //! hold winners with known times only, in order of index, so a job of which no task ended well has empty lists and
 //! replays with tasks of 0 ms; every other attempt that is over is a lost attempt. `n_maps` and `n_reduces` are the
 //! declared or the listed number, whichever is larger; a declared number above [`MAX_DECLARED_TASKS`] is not believed.
 //! The map stage ends with the last winning map, also in a job that failed before all of its maps were done.
+//! Whether a lost attempt was speculative is told by the workers' clocks where the history does not say it.
 //! Set-up and clean-up tasks are not replayed: clean-up lies in `commit_ms`, which only jobs that succeeded have.
 
 use super::ImportNotes;
@@ -156,11 +157,7 @@ impl Profiler<'_> {
 
     /// Records the attempts of one task and returns the winner.
     fn add_attempts(&mut self, kind: TaskKind, rank: u32, index: u32, task: &TaskFacts) -> Option<Winner> {
-        let succeeded = |&(number, attempt): &(u32, &AttemptFacts)| {
-            (attempt.result == Some(Ending::Succeeded)).then_some((attempt.finish_ms, number))
-        };
-        let winner = self.facts.attempts(kind, index).filter_map(|entry| succeeded(&entry)).max();
-        let winner = winner.map(|(_, number)| number);
+        let winner = winner_of(self.facts, kind, index).map(|(number, _)| number);
         let mut times = None;
         let mut latest_end = None;
         self.note_oddities(kind, rank, index, winner.is_some());
@@ -261,14 +258,11 @@ impl Profiler<'_> {
     }
 
     fn add_bytes(&mut self) {
-        let winner = |kind, index| {
-            let succeeded = self.facts.attempts(kind, index).filter(|(_, a)| a.result == Some(Ending::Succeeded));
-            succeeded.last().map(|(_, attempt)| attempt)
-        };
+        let facts = self.facts;
         let maps: Vec<Option<u64>> = self
             .facts
             .tasks(TaskKind::Map)
-            .map(|(index, task)| task.input_bytes.or_else(|| winner(TaskKind::Map, index)?.bytes_in))
+            .map(|(index, task)| task.input_bytes.or_else(|| winner_of(facts, TaskKind::Map, index)?.1.bytes_in))
             .collect();
         if maps.len() == self.template.n_maps as usize && maps.iter().all(Option::is_some) {
             self.template.map_input_bytes = maps.into_iter().flatten().collect();
@@ -278,7 +272,7 @@ impl Profiler<'_> {
         let total = |kind, of: fn(&AttemptFacts) -> Option<u64>| -> Option<u64> {
             let mut sum = None;
             for (index, _) in self.facts.tasks(kind) {
-                sum = Some(u64::saturating_add(sum.unwrap_or(0), of(winner(kind, index)?)?));
+                sum = Some(u64::saturating_add(sum.unwrap_or(0), of(winner_of(facts, kind, index)?.1)?));
             }
             sum
         };
@@ -329,6 +323,11 @@ impl Profiler<'_> {
         }
         start
     }
+}
+
+/// A task is tried again after a success only when its output is lost, so the last success counts.
+fn winner_of(facts: &JobFacts, kind: TaskKind, index: u32) -> Option<(u32, &AttemptFacts)> {
+    facts.attempts(kind, index).filter(|(_, attempt)| attempt.result == Some(Ending::Succeeded)).last()
 }
 
 /// Where an oddity is, for people.
