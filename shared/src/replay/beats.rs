@@ -6,11 +6,8 @@
 //! and get nothing, so they are skipped, which makes 1,000 idle workers free. With an interval of zero every worker
 //! is heard at every instant at which it has something to say or could take work.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use super::options::SimHeartbeat;
-use crate::cluster::{ClusterState, WorkerState};
+use crate::cluster::{BitSet, ClusterState, WorkerState};
 use crate::job::{TaskKind, WorkerId};
 use crate::time::{Span, Time};
 
@@ -19,10 +16,16 @@ use crate::time::{Span, Time};
 pub(super) struct Beats {
     interval: u64,
     out_of_band: bool,
-    n_workers: u64,
-    /// Regular heartbeats that will ask for work.
-    planned: BinaryHeap<Reverse<(Time, WorkerId)>>,
-    is_planned: Vec<bool>,
+    /// By worker: its first regular heartbeat, in microseconds.
+    phases: Vec<u64>,
+    /// The first regular heartbeat that nobody has looked at: how many intervals have passed, and whose it is. All
+    /// before it have had their turn or had no use for one.
+    round: u64,
+    next: u32,
+    /// By kind: live workers with a free slot.
+    free: [BitSet; 2],
+    /// Workers whose state the master changed.
+    changed: Vec<WorkerId>,
     /// Workers that have a turn at this instant.
     turns: Vec<WorkerId>,
     /// By worker: whether it has one, or is silent and gets none.
@@ -30,16 +33,24 @@ pub(super) struct Beats {
 }
 
 impl Beats {
-    pub(super) fn new(heartbeat: SimHeartbeat, n_workers: usize) -> Beats {
-        Beats {
-            interval: heartbeat.interval.as_us(),
+    /// For the workers that have registered.
+    pub(super) fn new(heartbeat: SimHeartbeat, state: &ClusterState) -> Beats {
+        let n = state.workers().len();
+        let interval = heartbeat.interval.as_us();
+        let phase = |index: usize| (u128::from(interval) * index as u128 / n as u128) as u64;
+        let mut beats = Beats {
+            interval,
             out_of_band: heartbeat.out_of_band,
-            n_workers: n_workers.max(1) as u64,
-            planned: BinaryHeap::new(),
-            is_planned: vec![false; n_workers],
+            phases: (0..n).map(phase).collect(),
+            round: 0,
+            next: 0,
+            free: [BitSet::empty(n as u32), BitSet::empty(n as u32)],
+            changed: Vec::new(),
             turns: Vec::new(),
-            has_turn: vec![false; n_workers],
-        }
+            has_turn: vec![false; n],
+        };
+        (0..n as u32).for_each(|worker| beats.look_at(WorkerId(worker), state));
+        beats
     }
 
     fn instant(&self) -> bool {
@@ -51,9 +62,14 @@ impl Beats {
         if self.instant() {
             return at;
         }
-        let phase = (u128::from(self.interval) * u128::from(worker.0) / u128::from(self.n_workers)) as u64;
+        let phase = self.phases[worker.0 as usize];
         let beats = at.as_us().saturating_sub(phase).div_ceil(self.interval);
-        Time::ZERO + Span::from_us(beats.saturating_mul(self.interval).saturating_add(phase))
+        self.beat(beats, worker)
+    }
+
+    fn beat(&self, round: u64, worker: WorkerId) -> Time {
+        let start = Time::ZERO + Span::from_us(round.saturating_mul(self.interval));
+        start + Span::from_us(self.phases[worker.0 as usize])
     }
 
     /// When the master hears of what happens on a worker at `at`.
@@ -66,9 +82,24 @@ impl Beats {
         self.next_beat(worker, now)
     }
 
+    /// The next worker that asks for work, and in which round of heartbeats: one with a free slot of a kind that
+    /// something waits for.
+    fn next_asking(&self, state: &ClusterState) -> Option<(u64, WorkerId)> {
+        if self.instant() {
+            return None;
+        }
+        let offered = state.totals().offerable_jobs;
+        let first = |from| {
+            let of_kind = |kind: usize| if offered[kind] > 0 { self.free[kind].next_from(from) } else { None };
+            [of_kind(0), of_kind(1)].into_iter().flatten().min().map(WorkerId)
+        };
+        let this_round = first(self.next).map(|worker| (self.round, worker));
+        this_round.or_else(|| first(0).map(|worker| (self.round + 1, worker)))
+    }
+
     /// When the next worker asks for work; [`Time::MAX`] when none does.
-    pub(super) fn next_time(&self) -> Time {
-        self.planned.peek().map_or(Time::MAX, |beat| beat.0.0)
+    pub(super) fn next_time(&self, state: &ClusterState) -> Time {
+        self.next_asking(state).map_or(Time::MAX, |(round, worker)| self.beat(round, worker))
     }
 
     /// Gives a worker a turn at this instant.
@@ -82,6 +113,9 @@ impl Beats {
     pub(super) fn silence(&mut self, worker: WorkerId) {
         self.turns.retain(|&other| other != worker);
         self.has_turn[worker.0 as usize] = true;
+        self.free.iter_mut().for_each(|free| {
+            free.remove(worker.0);
+        });
     }
 
     /// A worker that was silent has a turn at this instant.
@@ -90,67 +124,77 @@ impl Beats {
         self.turn(worker);
     }
 
+    /// The master changed a worker's state: it may be asked again, or no more.
+    pub(super) fn change(&mut self, worker: WorkerId) {
+        self.changed.push(worker);
+    }
+
     /// The workers whose turn it is at `now`: those that were given one, then those whose heartbeat is due.
-    pub(super) fn turns_at(&mut self, now: Time) -> &[WorkerId] {
-        while let Some(&Reverse((at, worker))) = self.planned.peek()
-            && at <= now
+    pub(super) fn turns_at(&mut self, now: Time, state: &ClusterState) -> &[WorkerId] {
+        while let Some((round, worker)) = self.next_asking(state)
+            && self.beat(round, worker) <= now
         {
-            self.planned.pop();
-            self.is_planned[worker.0 as usize] = false;
+            self.pass(round, worker);
             self.turn(worker);
         }
         &self.turns
     }
 
-    /// After the turns of `now`: who is to be heard again, given the kinds of which new work appeared. True if
-    /// someone is to have a turn at this very instant.
+    /// Moves on past a regular heartbeat.
+    fn pass(&mut self, round: u64, worker: WorkerId) {
+        (self.round, self.next) = (self.round, self.next).max((round, worker.0 + 1));
+    }
+
+    /// After the turns of `now`: notes who has free slots left. True if someone is to have a turn at this very
+    /// instant, given the kinds of which new work appeared.
     pub(super) fn after_turns(&mut self, now: Time, woken: [bool; 2], state: &ClusterState) -> bool {
-        for worker in &self.turns {
-            self.has_turn[worker.0 as usize] = false;
-        }
-        if self.instant() && woken == [false; 2] {
-            self.turns.clear();
-            return false;
-        }
-        let left = [0, 1].map(|kind| state.totals().offerable_jobs[kind] > 0);
         let mut turns = std::mem::take(&mut self.turns);
-        for &worker in &turns {
+        for worker in turns.drain(..) {
+            self.has_turn[worker.0 as usize] = false;
+            self.look_at(worker, state);
             // What it left, it may take with its next heartbeat; at this instant it would only be refused again.
-            if !self.instant() && could_take(state, worker, left) {
-                self.plan(worker, now + Span::from_us(1));
+            if !self.instant() && self.next_beat(worker, now) == now {
+                let round = (now.as_us() - self.phases[worker.0 as usize]) / self.interval;
+                self.pass(round, worker);
             }
         }
-        turns.clear();
         self.turns = turns;
-        let wanted = [0, 1].map(|kind| woken[kind] && left[kind]);
-        if wanted == [false; 2] {
+        while let Some(worker) = self.changed.pop() {
+            self.look_at(worker, state);
+        }
+        if !self.instant() {
+            self.catch_up(now);
             return false;
         }
-        for worker in state.workers().iter().map(|worker| worker.id()) {
-            if !could_take(state, worker, wanted) {
-                continue;
-            }
-            if self.instant() {
-                self.turn(worker);
-            } else {
-                self.plan(worker, now);
+        let wanted = [0, 1].map(|kind| woken[kind] && state.totals().offerable_jobs[kind] > 0);
+        for kind in [0, 1] {
+            let mut from = 0;
+            while wanted[kind]
+                && let Some(worker) = self.free[kind].next_from(from)
+            {
+                self.turn(WorkerId(worker));
+                from = worker + 1;
             }
         }
         !self.turns.is_empty()
     }
 
-    /// Makes a worker ask for work with its first regular heartbeat that is not before `at`.
-    fn plan(&mut self, worker: WorkerId, at: Time) {
-        if !std::mem::replace(&mut self.is_planned[worker.0 as usize], true) {
-            self.planned.push(Reverse((self.next_beat(worker, at), worker)));
+    /// Skips the regular heartbeats before `now`: nobody had a use for them.
+    fn catch_up(&mut self, now: Time) {
+        let (round, within) = (now.as_us() / self.interval, now.as_us() % self.interval);
+        let next = self.phases.partition_point(|&phase| phase < within) as u32;
+        (self.round, self.next) = (self.round, self.next).max((round, next));
+    }
+
+    fn look_at(&mut self, worker: WorkerId, state: &ClusterState) {
+        let Some(known) = state.worker(worker) else { return };
+        for kind in TaskKind::ALL {
+            let free = &mut self.free[kind as usize];
+            if known.state() == WorkerState::Live && known.free(kind) > 0 {
+                free.insert(worker.0);
+            } else {
+                free.remove(worker.0);
+            }
         }
     }
-}
-
-/// Whether a worker has a free slot of a kind that is wanted.
-fn could_take(state: &ClusterState, worker: WorkerId, wanted: [bool; 2]) -> bool {
-    state.worker(worker).is_some_and(|worker| {
-        worker.state() == WorkerState::Live
-            && TaskKind::ALL.into_iter().any(|kind| wanted[kind as usize] && worker.free(kind) > 0)
-    })
 }

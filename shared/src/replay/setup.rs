@@ -58,9 +58,9 @@ impl Setup {
             return Err(ReplayError::SameName { name: twice.to_owned() });
         }
         Ok(Setup {
+            beats: Beats::new(heartbeat, tracker.state()),
             tracker,
             arrivals: arrivals(trace, options, slots)?,
-            beats: Beats::new(heartbeat, workers.len()),
             machines: Machines::new(&workers, locality, Losses::new(&options.faults.losses, hellos())),
             slots,
         })

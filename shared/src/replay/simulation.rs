@@ -138,7 +138,7 @@ impl<'t> Simulation<'t> {
     /// heartbeats and the policy's own deadlines are left and nothing has come of them for an hour.
     pub fn next_time(&mut self) -> Option<Time> {
         let fixed = self.next_arrival.min(self.next_commit).min(self.machines.losses.next_time());
-        let asking = self.beats.next_time().min(self.tracker.next_deadline().unwrap_or(Time::MAX));
+        let asking = self.beats.next_time(self.tracker.state()).min(self.tracker.next_deadline().unwrap_or(Time::MAX));
         self.next_rare = fixed.min(asking);
         let next = self.ends.next_time().min(self.next_rare);
         let over = self.next_arrival == Time::MAX && self.tracker.state().n_jobs() == 0;
@@ -164,7 +164,7 @@ impl<'t> Simulation<'t> {
             self.gather_inputs();
         }
         loop {
-            let turns = self.beats.turns_at(now);
+            let turns = self.beats.turns_at(now, self.tracker.state());
             let woken = self.tracker.advance(now, &self.finished, &self.inputs, turns, &mut self.effects);
             self.finished.clear();
             self.inputs.clear();
@@ -281,6 +281,7 @@ impl<'t> Simulation<'t> {
                 Effect::MapOutputLost { attempt, .. } => {
                     self.on_output_lost(attempt.job.0 as usize - 1, attempt.index);
                 }
+                Effect::WorkerState { worker, .. } => self.beats.change(worker),
                 _ => {}
             }
         }
