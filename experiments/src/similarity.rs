@@ -6,48 +6,10 @@
 //! pairs of runs of which each is of another application. The caption says 95th percentile where the columns say
 //! Max; it is the largest here.
 
-use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::job::profile::Trace;
 use howdah_shared::models::divergence::Divergence;
 
-/// The phases of Table I.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Maps.
-    Map,
-    /// First and typical shuffles together: the table has one column.
-    Shuffle,
-    /// Reduces after their shuffle.
-    Reduce,
-}
-
-impl Phase {
-    /// In the table's order.
-    pub const ALL: [Phase; 3] = [Phase::Map, Phase::Shuffle, Phase::Reduce];
-
-    /// As printed and typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Phase::Map => "map",
-            Phase::Shuffle => "shuffle",
-            Phase::Reduce => "reduce",
-        }
-    }
-
-    /// Durations of a job in milliseconds.
-    pub fn of_job(self, job: &JobTemplate) -> impl Iterator<Item = f64> + '_ {
-        let (one, two): (&[u64], &[u64]) = match self {
-            Phase::Map => (&job.map_ms, &[]),
-            Phase::Shuffle => (&job.first_shuffle_ms, &job.typical_shuffle_ms),
-            Phase::Reduce => (&job.reduce_ms, &[]),
-        };
-        one.iter().chain(two).map(|ms| *ms as f64)
-    }
-
-    /// Durations of all jobs of a trace in milliseconds.
-    pub fn of_trace(self, trace: &Trace) -> Vec<f64> {
-        trace.jobs.iter().flat_map(|job| self.of_job(job)).collect()
-    }
-}
+use crate::phase::Phase;
 
 /// Several runs of one application.
 #[derive(Clone, Debug)]
@@ -122,6 +84,7 @@ pub fn similarity(applications: &[Application<'_>], divergence: Divergence) -> S
 
 #[cfg(test)]
 mod tests {
+    use howdah_shared::job::profile::JobTemplate;
     use howdah_shared::models::{Distribution, Random};
 
     use super::*;
@@ -132,7 +95,13 @@ mod tests {
             let mut random = Random::new(seed, stream);
             (0..400).map(|_| distribution.sample_whole(&mut random)).collect::<Vec<u64>>()
         };
-        let job = JobTemplate { map_ms: draw(map, 0), reduce_ms: draw(reduce, 1), ..JobTemplate::default() };
+        let job = JobTemplate {
+            n_maps: 400,
+            n_reduces: 400,
+            map_ms: draw(map, 0),
+            reduce_ms: draw(reduce, 1),
+            ..JobTemplate::default()
+        };
         Trace { jobs: vec![job], ..Trace::default() }
     }
 

@@ -14,6 +14,7 @@ pub(crate) mod replay_words;
 pub(crate) mod submit;
 pub(crate) mod tools;
 pub(crate) mod trace;
+pub(crate) mod trace_models;
 
 use std::path::PathBuf;
 

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use howdah_shared::traces::Format;
 
 use super::FormatArgs;
+use super::trace_models::{TraceCompareArgs, TraceFitArgs, TraceFoldArgs, TraceGenerateArgs, TraceScaleArgs};
 
 /// Traces: recorded, foreign, looked at.
 #[derive(Clone, Debug, Subcommand)]
@@ -19,6 +20,16 @@ pub(crate) enum TraceCommand {
     Export(TraceExportArgs),
     /// Jobs, tasks, span and distributions of a trace
     Info(TraceInfoArgs),
+    /// Make a trace: a workload of the papers by name, or one of your own
+    Generate(TraceGenerateArgs),
+    /// Fit the common distributions to the durations of a trace and rank them
+    Fit(TraceFitArgs),
+    /// How far apart the durations of two traces are, phase by phase
+    Compare(TraceCompareArgs),
+    /// From a trace of jobs on a small input, one for a larger input
+    Scale(TraceScaleArgs),
+    /// Make a long trace shorter, with jobs of the same character
+    Fold(TraceFoldArgs),
 }
 
 /// `trace record`

@@ -1,8 +1,9 @@
 //! A shorter trace of equal character from a long one.
 //!
-//! Jobs are put into strata by their size (sum of task run times) and a share of each stratum is kept, so that few
-//! large jobs are neither lost nor doubled: that is where a plain sample goes wrong. Kept jobs stay in order of
-//! submission and keep their templates.
+//! Jobs in order of size (sum of task run times) are cut into as many slices as jobs are to be kept, and each slice
+//! keeps one: of the jobs closest to the slice's mean size, the one that the seed picks. So few large jobs are
+//! neither lost nor doubled, which is where a plain sample goes wrong, and the mean size stays. Kept jobs stay in
+//! order of submission and keep their templates.
 //!
 //! Interarrival is preserved, not absolute time: each kept job comes after the gap that separated it from its
 //! predecessor in the long trace, so the trace shrinks in time as it does in jobs, and the load stays. What comes
@@ -11,10 +12,11 @@
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::models::{Random, ks};
 
+use crate::phase::Phase;
 use crate::workloads::properties::size_ms;
 
-/// Jobs per stratum of the long trace, at least: fewer make the strata as thin as the sample itself.
-const STRATA: usize = 20;
+/// Jobs of a slice whose distance from its mean size is within this share of it are as good as the closest one.
+const AS_GOOD: f64 = 0.05;
 
 /// How much to keep.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,20 +113,26 @@ fn gap_before(trace: &Trace, index: usize) -> u64 {
     }
 }
 
-/// `count` places in the trace, ascending: one from each of as many equal slices of the jobs in order of size, where
-/// neighbours in that order are shuffled within their stratum first, so that a seed is a sample of its own.
+/// `count` places in the trace, ascending: one from each of as many slices of the jobs in order of size.
 fn choose(trace: &Trace, count: usize, random: &mut Random) -> Vec<usize> {
-    let n = trace.jobs.len();
-    let mut by_size: Vec<usize> = (0..n).collect();
-    by_size.sort_by_key(|index| (size_ms(&trace.jobs[*index]), *index));
-    for stratum in by_size.chunks_mut((n / STRATA).max(1)) {
-        random.shuffle(stratum);
-    }
-    // The start of the grid is drawn as well, so that the largest job is not always in or always out.
-    let step = n as f64 / count as f64;
-    let start = random.unit() * step;
-    let mut kept: Vec<usize> =
-        (0..count).map(|slice| by_size[((start + slice as f64 * step) as usize).min(n - 1)]).collect();
+    let mut by_size: Vec<(u64, usize)> =
+        trace.jobs.iter().enumerate().map(|(index, job)| (size_ms(job), index)).collect();
+    by_size.sort_unstable();
+    let mut kept: Vec<usize> = (0..count)
+        .map(|slice| {
+            // At most as many slices as jobs: none is empty.
+            let jobs = &by_size[slice * by_size.len() / count..(slice + 1) * by_size.len() / count];
+            let mean = jobs.iter().map(|(size, _)| *size as f64).sum::<f64>() / jobs.len() as f64;
+            let distance = |size: u64| (size as f64 - mean).abs();
+            let closest = jobs.iter().map(|(size, _)| distance(*size)).fold(f64::INFINITY, f64::min);
+            let good: Vec<usize> = jobs
+                .iter()
+                .filter(|(size, _)| distance(*size) <= closest + AS_GOOD * mean)
+                .map(|(_, index)| *index)
+                .collect();
+            good[random.below(good.len())]
+        })
+        .collect();
     kept.sort_unstable();
     kept
 }
@@ -133,11 +141,6 @@ fn choose(trace: &Trace, count: usize, random: &mut Random) -> Vec<usize> {
 pub fn character(long: &Trace, short: &Trace) -> Vec<Character> {
     let of_jobs =
         |number: fn(&JobTemplate) -> f64| move |trace: &Trace| trace.jobs.iter().map(number).collect::<Vec<f64>>();
-    let of_tasks = |values: fn(&JobTemplate) -> &[u64]| {
-        move |trace: &Trace| {
-            trace.jobs.iter().flat_map(|job| values(job).iter().map(|ms| *ms as f64)).collect::<Vec<f64>>()
-        }
-    };
     let gaps = |trace: &Trace| (1..trace.jobs.len()).map(|index| gap_before(trace, index) as f64).collect::<Vec<f64>>();
     let compare = |property, values: &dyn Fn(&Trace) -> Vec<f64>| {
         let (mut before, mut after) = (values(long), values(short));
@@ -150,10 +153,9 @@ pub fn character(long: &Trace, short: &Trace) -> Vec<Character> {
         compare("maps per job", &of_jobs(|job| f64::from(job.n_maps))),
         compare("reduces per job", &of_jobs(|job| f64::from(job.n_reduces))),
         compare("gap before a job, ms", &gaps),
-        compare("map, ms", &of_tasks(|job| &job.map_ms)),
-        compare("first shuffle, ms", &of_tasks(|job| &job.first_shuffle_ms)),
-        compare("typical shuffle, ms", &of_tasks(|job| &job.typical_shuffle_ms)),
-        compare("reduce, ms", &of_tasks(|job| &job.reduce_ms)),
+        compare("map, ms", &|trace| Phase::Map.of_trace(trace)),
+        compare("shuffle, ms", &|trace| Phase::Shuffle.of_trace(trace)),
+        compare("reduce, ms", &|trace| Phase::Reduce.of_trace(trace)),
     ]
 }
 
@@ -179,10 +181,10 @@ mod tests {
         let character = character(&long, &short);
         let of = |property: &str| character.iter().find(|it| it.property == property).expect("compared");
         // A plain sample of 112 would be off by 0.13 in one of twenty.
-        assert!(of("job size, slot ms").distance < 0.06, "{character:#?}");
+        assert!(of("job size, slot ms").distance < 0.03, "{character:#?}");
         assert!(of("gap before a job, ms").distance < 0.16, "{character:#?}");
-        assert!((of("job size, slot ms").after / of("job size, slot ms").before - 1.0).abs() < 0.15);
-        assert_eq!(of("first shuffle, ms").distance, 0.0);
+        assert!((of("job size, slot ms").after / of("job size, slot ms").before - 1.0).abs() < 0.02);
+        assert_eq!(of("shuffle, ms").distance, 0.0);
     }
 
     #[test]
@@ -197,6 +199,7 @@ mod tests {
     #[test]
     fn all_jobs_are_kept_once_when_all_are_asked_for() {
         let long = long();
+        assert_ne!(fold(&long, Keep::Jobs(300), 1), fold(&long, Keep::Jobs(300), 2), "a seed is a sample of its own");
         let same = fold(&long, Keep::Jobs(long.jobs.len()), 5).expect("sound");
         assert_eq!(same.jobs, long.jobs);
     }

@@ -1,9 +1,14 @@
 //! `trace`: one file per subcommand.
 
+mod compare;
 mod export;
+mod fit;
+mod fold;
+mod generate;
 mod import;
 mod info;
 mod record;
+mod scale;
 
 use crate::args::trace::TraceCommand;
 use crate::config::Context;
@@ -16,5 +21,10 @@ pub(crate) fn run(context: &Context, command: &TraceCommand) -> Outcome {
         TraceCommand::Import(args) => import::import(context, args),
         TraceCommand::Export(args) => export::export(args),
         TraceCommand::Info(args) => info::info(context, args),
+        TraceCommand::Generate(args) => generate::generate(context, args),
+        TraceCommand::Fit(args) => fit::fit(context, args),
+        TraceCommand::Compare(args) => compare::compare(context, args),
+        TraceCommand::Scale(args) => scale::scale(args),
+        TraceCommand::Fold(args) => fold::fold(context, args),
     }
 }

@@ -1,0 +1,68 @@
+//! `trace fold`: a shorter trace of equal character.
+
+use howdah_experiments::reshape::fold::{Character, Keep, character, fold as folded};
+use howdah_shared::traces::howdah;
+use serde_json::{Value, json};
+
+use super::import::tell;
+use crate::args::trace_models::TraceFoldArgs;
+use crate::args::{ClusterArgs, Format};
+use crate::config::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::table::Grid;
+use crate::output::{Screen, note};
+use crate::trace_file::{import_options, is_dash, name_of, read_trace, write_out};
+use crate::units;
+use crate::views::Listing;
+
+/// `howdah trace fold`
+pub(crate) fn fold(context: &Context, args: &TraceFoldArgs) -> Outcome {
+    // Only a form that was asked for: the trace itself goes to standard output otherwise.
+    let form = args.format.output;
+    let screen = Screen::new(context.client(&ClusterArgs::default(), form)?.color);
+    let to_screen = args.out.as_deref().is_none_or(is_dash);
+    if to_screen && args.out.is_some() && form.is_some() {
+        return Err(Failure::usage("-o - and --output both want standard output").help("leave one of them out"));
+    }
+    let (long, notes) = read_trace(&args.trace, args.read.from, &import_options(&args.read.settings)?)?;
+    tell(&args.trace, &notes);
+    let keep = match (args.jobs, args.span) {
+        (_, Some(span)) => Keep::Span(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)),
+        (jobs, None) => Keep::Jobs(jobs.unwrap_or(0)),
+    };
+    let short = folded(&long, keep, args.seed)
+        .map_err(|error| Failure::usage(format!("trace {}: {error}", name_of(&args.trace))))?;
+    if form.is_none() || !to_screen {
+        write_out(args.out.as_deref(), |out| howdah::write(&short, out))?;
+    }
+    let compared = character(&long, &short);
+    match form {
+        Some(Format::Json) => {
+            let counts = json!({ "before": long.jobs.len(), "after": short.jobs.len() });
+            let body = json!({ "jobs": counts, "character": compared.iter().map(body).collect::<Vec<Value>>() });
+            screen.json(&Listing::new("trace-fold", body))?;
+        }
+        _ => {
+            let jobs = units::counted(long.jobs.len() as u64, "job");
+            let said =
+                format!("{jobs} became {}\n{}", units::count(short.jobs.len() as u64), table(&screen, &compared));
+            // Beside the trace, not into it.
+            if to_screen && form.is_none() { note(said) } else { screen.line(said)? }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn table(screen: &Screen, compared: &[Character]) -> String {
+    let mut grid = Grid::new(&["property", ">mean before", ">mean after", ">KS distance"]);
+    for it in compared {
+        let mean = |value: f64| if value < 100.0 { format!("{value:.2}") } else { units::count(value.round() as u64) };
+        grid.row([it.property.to_owned(), mean(it.before), mean(it.after), format!("{:.4}", it.distance)]);
+    }
+    grid.render(screen)
+}
+
+fn body(it: &Character) -> Value {
+    json!({ "property": it.property, "mean_before": it.before, "mean_after": it.after, "ks_distance": it.distance })
+}
