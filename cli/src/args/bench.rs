@@ -55,6 +55,8 @@ pub(crate) enum BenchName {
     Heartbeat,
     /// A batch of short jobs under each heartbeat interval rule
     Intervals,
+    /// Simulated events against a hand-written loop
+    Replay,
     /// The hand-written word count, as its own process
     #[value(hide = true)]
     BaselineWordcount,
@@ -64,6 +66,9 @@ pub(crate) enum BenchName {
     /// The echo server, as its own process
     #[value(hide = true)]
     BaselineEcho,
+    /// A replay whose memory is measured, as its own process
+    #[value(hide = true)]
+    ReplayMemory,
     /// The simulated workers, as their own process
     #[value(hide = true)]
     Beats,

@@ -31,6 +31,12 @@ pub(crate) fn run_part(part: &str, args: &[String]) -> Outcome<Used> {
     Ok(Used { wall, cpu: ended.rusage.utime + ended.rusage.stime, peak_kib: ended.rusage.maxrss / 1024 })
 }
 
+/// CPU time of this thread so far: what a computation costs, whoever else uses the machine.
+pub(crate) fn thread_time() -> Outcome<Duration> {
+    let spent = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID);
+    Ok(spent.map_err(|error| Failure::broke(format!("read the thread's clock: {error}")))?.into())
+}
+
 /// The middle value; the lower one of two.
 pub(crate) fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)

@@ -4,6 +4,7 @@
 //! meaningless. What uses CPU time is a process of its own (hidden names of `bench`), so that its time can be taken
 //! as a whole. A row has the bar that the project set itself; missing one ends the command with code 1.
 
+mod baseline_replay;
 mod baseline_spawn;
 mod baseline_wordcount;
 mod beats;
@@ -14,6 +15,8 @@ mod idle;
 mod intervals;
 mod measure;
 mod noop;
+mod replay;
+mod replay_trace;
 mod report;
 mod wordcount;
 
@@ -30,12 +33,13 @@ use crate::output::{Screen, note};
 use report::Report;
 
 /// What each measures; the order of `all`.
-const ABOUT: [(BenchName, &str, &str); 5] = [
+const ABOUT: [(BenchName, &str, &str); 6] = [
     (BenchName::Wordcount, "wordcount", "word count over 1 GiB against a hand-written two-thread hash-map program"),
     (BenchName::Noop, "noop", "10,000 attempts that do nothing against a bare loop of /bin/true, two at a time"),
     (BenchName::Idle, "idle", "from submission to the first attempt on an idle cluster"),
     (BenchName::Heartbeat, "heartbeat", "the master's CPU time per heartbeat against a bare tonic echo server"),
     (BenchName::Intervals, "intervals", "a batch of short jobs under each heartbeat interval rule"),
+    (BenchName::Replay, "replay", "simulated events a second against a hand-written loop over the same events"),
 ];
 
 /// How a benchmark is to run.
@@ -79,6 +83,7 @@ pub(crate) async fn bench(context: &Context, args: &BenchArgs) -> Outcome {
         BenchName::BaselineWordcount => return baseline_wordcount::main(&args.rest),
         BenchName::BaselineSpawn => return baseline_spawn::main(&args.rest),
         BenchName::BaselineEcho => return echo::main(&args.rest),
+        BenchName::ReplayMemory => return replay::memory_main(&args.rest),
         BenchName::Beats => return beats::main(&args.rest).await,
         _ => {}
     }
@@ -124,6 +129,7 @@ async fn run(bench: &Bench<'_>, args: &BenchArgs, format: Format) -> Outcome {
             BenchName::Noop => noop::run(bench).await?,
             BenchName::Idle => idle::run(bench).await?,
             BenchName::Heartbeat => heartbeat::run(bench).await?,
+            BenchName::Replay => replay::run(bench).await?,
             _ => intervals::run(bench).await?,
         };
         if format == Format::Table {

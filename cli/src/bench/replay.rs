@@ -1,0 +1,266 @@
+//! The replay engine against a hand-written loop over the same events.
+//!
+//! Both run in this process, in turn, on the same trace, and must reach the same makespan. Events are counted as
+//! SimMR counts them: two per task, three per job. Time is the thread's CPU time. The engine's time covers everything from the trace to the report:
+//! the core's states, the policy behind its interface, and the digest of all decisions. Memory is measured in a
+//! process of its own, trace included.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use howdah_shared::job::profile::Trace;
+use howdah_shared::replay::{ReplayOptions, SimHeartbeat, SimWorker, Simulation, View, WorkersView};
+use howdah_shared::time::Span;
+
+use super::Bench;
+use super::baseline_replay;
+use super::measure::{median, thread_time};
+use super::replay_trace::{PAPER_JOBS, PAPER_TASKS, equal, paper, papers};
+use super::report::{Bar, Report, Row};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::local::proc;
+use crate::units;
+
+/// Slots of each kind, SimMR's testbed (§IV-B).
+const SLOTS: u32 = 64;
+
+/// Turns of a small trace for each repeat that was asked for: it is over in a fraction of a second.
+const SMALL: u32 = 5;
+
+/// Jobs that wait at the same time when few do.
+const FEW: usize = 50;
+
+/// Runs it.
+pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
+    let copies: u64 = bench.size(100, 5);
+    let mut rows = Vec::new();
+    // First, before this process grows.
+    let per_task = memory_per_task(copies)?;
+    rows.push(against_baseline(bench, 1, 1.0).await?);
+    rows.push(against_baseline(bench, copies, 0.8).await?);
+    rows.push(Row {
+        measure: format!("memory per task, {} tasks", units::count(copies * PAPER_TASKS)),
+        unit: "B",
+        howdah: per_task,
+        baseline: None,
+        bar: Some(Bar::AtMost(64.0)),
+    });
+    rows.push(waiting(bench).await?);
+    rows.push(workers(bench).await?);
+    rows.extend(figure_6(bench).await?);
+    Ok(Report {
+        name: "replay",
+        title: "Replaying traces under FIFO".to_owned(),
+        baseline: "one heap through which SimMR's seven events pass (cli/src/bench/baseline_replay.rs)",
+        rows,
+        notes: vec![
+            format!("{SLOTS} + {SLOTS} slots unless workers are named; rates are per second of CPU time and count two events per task and three per job, idle heartbeats nothing"),
+            "engine and baseline reach the same makespan, or the benchmark fails; the engine's time includes its set-up, its digest of all decisions and its report".to_owned(),
+            format!("small traces take {SMALL} turns for each repeat"),
+            "memory is the peak of a process that makes and replays the trace, less what it had before".to_owned(),
+            "the row on waiting jobs has no foreign baseline: it compares the engine with itself, all jobs at once against 50 at once".to_owned(),
+            "the last rows repeat SimMR's Figure 6, which has 1.5 s for 1,148 jobs of SimMR and 680 s of Mumak, on the machine of 2011".to_owned(),
+        ],
+        repeats: bench.repeats(),
+        quick: bench.quick,
+    })
+}
+
+/// What one replay took and found.
+#[derive(Clone, Copy, Debug)]
+struct Ran {
+    seconds: f64,
+    events: u64,
+    makespan: Span,
+}
+
+impl Ran {
+    fn millions_a_second(self) -> f64 {
+        self.events as f64 / self.seconds / 1e6
+    }
+}
+
+fn engine(trace: &Trace, view: View) -> Outcome<Ran> {
+    let options = ReplayOptions { view, ..ReplayOptions::default() };
+    let began = thread_time()?;
+    let mut simulation = Simulation::new(trace, &options).map_err(|error| Failure::broke(error.to_string()))?;
+    while simulation.step() {}
+    let report = simulation.report();
+    let seconds = (thread_time()? - began).as_secs_f64();
+    Ok(Ran { seconds, events: report.events, makespan: report.makespan })
+}
+
+fn slots() -> View {
+    View::Slots { maps: SLOTS as u16, reduces: SLOTS as u16 }
+}
+
+fn baseline(trace: &Trace) -> Outcome<Ran> {
+    let began = thread_time()?;
+    let done = baseline_replay::run(trace, [SLOTS; 2]);
+    let seconds = (thread_time()? - began).as_secs_f64();
+    Ok(Ran { seconds, events: done.events, makespan: Span::from_ms(done.makespan_ms) })
+}
+
+/// One of each, which must agree.
+fn both(trace: &Trace) -> Outcome<(Ran, Ran)> {
+    let (base, ours) = (baseline(trace)?, engine(trace, slots())?);
+    if (base.makespan, base.events) != (ours.makespan, ours.events) {
+        return Err(Failure::broke(format!(
+            "baseline and engine disagree: {} and {} events, makespans {} and {}",
+            base.events, ours.events, base.makespan, ours.makespan
+        )));
+    }
+    Ok((base, ours))
+}
+
+/// The paper's jobs, so many times one after the other.
+async fn against_baseline(bench: &Bench<'_>, copies: u64, bar: f64) -> Outcome<Row> {
+    let trace = papers(copies, true, [SLOTS; 2])?;
+    let name = jobs_and_tasks(&trace);
+    let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+    for turn in 0..bench.repeats() * if copies == 1 { SMALL } else { 1 } {
+        let (base, engine) = both(&trace)?;
+        theirs.push(base.millions_a_second());
+        ours.push(engine.millions_a_second());
+        bench.tell(format!(
+            "{name}, turn {}: engine {:.2} million events/s, baseline {:.2}",
+            turn + 1,
+            engine.millions_a_second(),
+            base.millions_a_second()
+        ));
+        // An interrupt is noticed between turns.
+        tokio::task::yield_now().await;
+    }
+    Ok(Row {
+        measure: name,
+        unit: "M/s",
+        howdah: median(&ours),
+        baseline: Some(median(&theirs)),
+        bar: Some(Bar::AtLeast(bar)),
+    })
+}
+
+fn jobs_and_tasks(trace: &Trace) -> String {
+    let tasks = trace.jobs.iter().map(|job| u64::from(job.n_maps) + u64::from(job.n_reduces)).sum();
+    format!("{}, {}", units::counted(trace.jobs.len() as u64, "job"), units::counted(tasks, "task"))
+}
+
+/// Cost per event with all jobs waiting at once, and with few at once: equal jobs, only their arrivals differ.
+async fn waiting(bench: &Bench<'_>) -> Outcome<Row> {
+    let jobs = bench.size(10_000, 2_000);
+    let many = equal(jobs)?;
+    let mut few = many.clone();
+    // Each batch comes when the one before is through.
+    let mut now = 0;
+    for batch in few.jobs.chunks_mut(FEW) {
+        batch.iter_mut().for_each(|job| job.submit_ms = now);
+        let alone = Trace { jobs: batch.to_vec(), ..Trace::default() };
+        now += baseline_replay::run(&alone, [SLOTS; 2]).makespan_ms + 1;
+    }
+    let (mut costs_few, mut costs_many) = (Vec::new(), Vec::new());
+    for _ in 0..bench.repeats() * SMALL {
+        for (trace, costs) in [(&few, &mut costs_few), (&many, &mut costs_many)] {
+            let (_, ran) = both(trace)?;
+            costs.push(1e3 / ran.millions_a_second());
+        }
+        tokio::task::yield_now().await;
+    }
+    Ok(Row {
+        measure: format!("time per event, {} jobs waiting (baseline: {FEW})", units::count(jobs as u64)),
+        unit: "ns",
+        howdah: median(&costs_many),
+        baseline: Some(median(&costs_few)),
+        bar: Some(Bar::AtMost(1.5)),
+    })
+}
+
+/// Workers that are heard every three seconds only.
+async fn workers(bench: &Bench<'_>) -> Outcome<Row> {
+    let n: usize = 1_000;
+    let worker = |index| SimWorker {
+        name: format!("worker-{index:04}"),
+        host: format!("host-{index:04}"),
+        rack: format!("/rack-{}", index / 40),
+        map_slots: 2,
+        reduce_slots: 2,
+        speed: Vec::new(),
+    };
+    let heartbeat = SimHeartbeat { interval: Span::from_secs(3), out_of_band: false };
+    let view =
+        View::Workers(WorkersView { workers: (0..n).map(worker).collect(), heartbeat, ..WorkersView::default() });
+    let copies: u64 = bench.size(5, 1);
+    let trace = papers(copies, false, [SLOTS; 2])?;
+    let mut rates = Vec::new();
+    for turn in 0..bench.repeats() {
+        let ran = engine(&trace, view.clone())?;
+        rates.push((2 * copies * PAPER_TASKS) as f64 / ran.seconds / 1e6);
+        bench.tell(format!("workers, turn {}: {:.2} million task events/s", turn + 1, rates[turn as usize]));
+        tokio::task::yield_now().await;
+    }
+    Ok(Row {
+        measure: format!(
+            "{} workers of 2 + 2 slots, heartbeats every 3 s, {}: task events",
+            units::count(n as u64),
+            jobs_and_tasks(&trace)
+        ),
+        unit: "M/s",
+        howdah: median(&rates),
+        baseline: None,
+        bar: Some(Bar::AtLeast(2.0)),
+    })
+}
+
+/// Time against number of jobs.
+async fn figure_6(bench: &Bench<'_>) -> Outcome<Vec<Row>> {
+    let mut rows = Vec::new();
+    for jobs in [50, 200, 500, PAPER_JOBS] {
+        let mut trace = paper(0)?;
+        trace.jobs.truncate(jobs);
+        let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+        for _ in 0..bench.repeats() * SMALL {
+            let (base, engine) = both(&trace)?;
+            theirs.push(base.seconds * 1e3);
+            ours.push(engine.seconds * 1e3);
+        }
+        rows.push(Row {
+            measure: format!("Figure 6: {}", jobs_and_tasks(&trace)),
+            unit: "ms",
+            howdah: median(&ours),
+            baseline: Some(median(&theirs)),
+            bar: None,
+        });
+        tokio::task::yield_now().await;
+    }
+    Ok(rows)
+}
+
+/// Peak memory per task of a replay, its trace included, in bytes.
+fn memory_per_task(copies: u64) -> Outcome<f64> {
+    let exe = std::env::current_exe().map_err(|error| Failure::broke(format!("find this program: {error}")))?;
+    let mut command = Command::new(exe);
+    command.args(["bench", "replay-memory", &copies.to_string()]).stdin(Stdio::null()).stderr(Stdio::inherit());
+    let output = command.output().map_err(|error| Failure::broke(format!("cannot start `replay-memory`: {error}")))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let grown_kib: u64 = match text.trim().parse() {
+        Ok(kib) if output.status.success() => kib,
+        _ => return Err(Failure::broke(format!("`replay-memory` ended with {} and said `{text}`", output.status))),
+    };
+    Ok(grown_kib as f64 * 1024.0 / (copies * PAPER_TASKS) as f64)
+}
+
+/// `howdah bench replay-memory COPIES`: replays the paper's jobs so many times and says by how many KiB the process
+/// grew at most.
+pub(super) fn memory_main(args: &[String]) -> Outcome {
+    let [copies] = args else { return Err(Failure::usage("expected COPIES")) };
+    let copies: u64 = copies.parse().map_err(|_| Failure::usage(format!("expected a number, found `{copies}`")))?;
+    let peak = || proc::peak_kib(std::process::id()).ok_or_else(|| Failure::broke("no peak memory in /proc"));
+    let before = peak()?;
+    let ran = engine(&papers(copies.max(1), true, [SLOTS; 2])?, slots())?;
+    let grown = peak()? - before;
+    if ran.events != copies * (2 * PAPER_TASKS + 3 * PAPER_JOBS as u64) {
+        return Err(Failure::broke(format!("the replay ended after {} events", ran.events)));
+    }
+    writeln!(std::io::stdout(), "{grown}")?;
+    Ok(Exit::Done)
+}
