@@ -14,6 +14,7 @@ mod failure;
 mod local;
 mod output;
 mod timeline;
+mod trace_db;
 mod trace_file;
 mod units;
 mod views;

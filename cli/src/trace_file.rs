@@ -116,6 +116,9 @@ pub(crate) fn name_of(path: &Path) -> String {
 fn wrong(path: &Path, error: &TraceError) -> Failure {
     let failure = Failure::usage(format!("trace {}, {error}", name_of(path)));
     match error {
+        TraceError::Format { found, .. } if found.starts_with("`SQLite format 3") => {
+            failure.help("`howdah trace get NAME --db FILE` takes a trace out of a database")
+        }
         TraceError::Format { .. } => failure.help("`--format NAME` says which format it is"),
         TraceError::Io { .. } | TraceError::Malformed { .. } => failure,
     }

@@ -16,6 +16,16 @@ pub(crate) enum TraceCommand {
     Record(TraceRecordArgs),
     /// Read traces of other systems and write one in the project's own format
     Import(TraceImportArgs),
+    /// Add traces to a database
+    Add(TraceAddArgs),
+    /// List the traces of a database
+    List(TraceListArgs),
+    /// Ask a database a question in SQL
+    Query(TraceQueryArgs),
+    /// Take a trace out of a database
+    Get(TraceGetArgs),
+    /// Remove a trace from a database
+    Remove(TraceRemoveArgs),
     /// Write a trace in the format of another system
     Export(TraceExportArgs),
     /// Jobs, tasks, span and distributions of a trace
@@ -134,4 +144,82 @@ pub(crate) struct TraceInfoArgs {
     pub(crate) read: ReadArgs,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
+}
+
+/// Which trace database.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct TraceDbArgs {
+    /// SQLite file with traces [default: traces.db] [variable: HOWDAH_TRACE_DB]
+    #[arg(long, value_name = "FILE", env = "HOWDAH_TRACE_DB", hide_env = true)]
+    pub(crate) db: Option<PathBuf>,
+}
+
+/// `trace add`
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  howdah trace add monday.jsonl tuesday.jsonl.gz
+  howdah trace add FB-2009_samples_24_times_1hr_0.tsv --name facebook-day --db workloads.db")]
+pub(crate) struct TraceAddArgs {
+    /// Traces of any format, gzip or not; - is standard input
+    #[arg(required = true, value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+    /// Name in the database [default: the file's, up to its first dot]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Take the place of a trace that has the name
+    #[arg(long)]
+    pub(crate) replace: bool,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    #[command(flatten)]
+    pub(crate) db: TraceDbArgs,
+}
+
+/// `trace list`
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TraceListArgs {
+    #[command(flatten)]
+    pub(crate) db: TraceDbArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}
+
+/// `trace query`
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Tables: traces (one row each), jobs (trace_id, job_index, …), tasks (a row per duration and phase; `uses` tells how
+many tasks take it). The guide's page on traces lists all columns. The database is opened for reading only.
+
+Examples:
+  howdah trace query \"SELECT name, n_jobs FROM traces\"
+  howdah trace query \"SELECT user, count(*), avg(completion_ms) FROM jobs GROUP BY user\" --output json")]
+pub(crate) struct TraceQueryArgs {
+    /// One SELECT
+    pub(crate) sql: String,
+    #[command(flatten)]
+    pub(crate) db: TraceDbArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}
+
+/// `trace get`
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TraceGetArgs {
+    /// Name in the database
+    pub(crate) name: String,
+    /// File to write; compressed when it ends in .gz [default: standard output]
+    #[arg(long, short, value_name = "OUT")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) db: TraceDbArgs,
+}
+
+/// `trace remove`
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TraceRemoveArgs {
+    /// Name in the database
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) db: TraceDbArgs,
 }

@@ -174,14 +174,9 @@ fn seconds(ms: u64) -> f64 {
 fn durations(jobs: &[JobTemplate]) -> BTreeMap<&'static str, Spread> {
     let mut values: BTreeMap<&'static str, Vec<(u64, u64)>> = BTreeMap::new();
     for (index, job) in jobs.iter().enumerate() {
-        let shuffles = job.first_shuffle_ms.len() + job.typical_shuffle_ms.len();
-        let measured = shuffles as u64 >= u64::from(job.n_reduces);
-        let users = |list: &[u64]| if measured { list.len() as u64 } else { u64::from(job.n_reduces) };
-        let (first, typical) = (&job.first_shuffle_ms, &job.typical_shuffle_ms);
-        values.entry("map").or_default().extend(used(&job.map_ms, u64::from(job.n_maps)));
-        values.entry("first_shuffle").or_default().extend(used(first, users(first)));
-        values.entry("typical_shuffle").or_default().extend(used(typical, users(typical)));
-        values.entry("reduce").or_default().extend(used(&job.reduce_ms, u64::from(job.n_reduces)));
+        for (name, list, tasks) in phases(job) {
+            values.entry(name).or_default().extend(used(list, tasks));
+        }
         values.entry("completion").or_default().extend(job.completion_ms().map(|ms| (ms, 1)));
         if index > 0 {
             let gap = job.submit_ms.saturating_sub(jobs[index - 1].submit_ms);
@@ -197,8 +192,22 @@ fn per_job(jobs: &[JobTemplate]) -> BTreeMap<&'static str, Spread> {
     [("maps", maps), ("reduces", reduces)].into_iter().filter_map(|(name, v)| Some((name, spread(v, 1.0)?))).collect()
 }
 
+/// The four lists of a job by their names, each with the number of tasks that use it.
+pub(crate) fn phases(job: &JobTemplate) -> [(&'static str, &[u64], u64); 4] {
+    let (first, typical) = (&job.first_shuffle_ms[..], &job.typical_shuffle_ms[..]);
+    let (maps, reduces) = (u64::from(job.n_maps), u64::from(job.n_reduces));
+    let measured = (first.len() + typical.len()) as u64 >= reduces;
+    let users = |list: &[u64]| if measured { list.len() as u64 } else { reduces };
+    [
+        ("map", &job.map_ms, maps),
+        ("first_shuffle", first, users(first)),
+        ("typical_shuffle", typical, users(typical)),
+        ("reduce", &job.reduce_ms, reduces),
+    ]
+}
+
 /// Each entry of a list that `tasks` tasks use in turn, with how often it is used.
-fn used(list: &[u64], tasks: u64) -> impl Iterator<Item = (u64, u64)> {
+pub(crate) fn used(list: &[u64], tasks: u64) -> impl Iterator<Item = (u64, u64)> {
     let n = list.len() as u64;
     list.iter().enumerate().map(move |(index, ms)| (*ms, tasks / n + u64::from((index as u64) < tasks % n)))
 }

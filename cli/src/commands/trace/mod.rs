@@ -1,6 +1,7 @@
 //! `trace`: one file per subcommand.
 
 mod compare;
+mod database;
 mod export;
 mod fit;
 mod fold;
@@ -20,6 +21,11 @@ pub(crate) fn run(context: &Context, command: &TraceCommand) -> Outcome {
         TraceCommand::Record(args) => record::record(args),
         TraceCommand::Import(args) => import::import(context, args),
         TraceCommand::Export(args) => export::export(args),
+        TraceCommand::Add(args) => database::add(args),
+        TraceCommand::List(args) => database::list(context, args),
+        TraceCommand::Query(args) => database::query(context, args),
+        TraceCommand::Get(args) => database::get(args),
+        TraceCommand::Remove(args) => database::remove(args),
         TraceCommand::Info(args) => info::info(context, args),
         TraceCommand::Generate(args) => generate::generate(context, args),
         TraceCommand::Fit(args) => fit::fit(context, args),
