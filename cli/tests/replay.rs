@@ -249,3 +249,51 @@ fn a_trace_that_is_none_says_where_and_what_was_expected() {
     assert!(said("").starts_with("error: trace standard input, "), "{}", said(""));
     assert!(said("{\"schema\":\"howdah/trace/v1\",\"source\":\"\"}").contains("found no jobs, expected at least one"));
 }
+
+/// Processor time of a process in ticks, and nothing once it has ended.
+fn ticks(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    fields.get(11)?.parse().ok()
+}
+
+#[test]
+fn an_interrupted_replay_tells_what_it_had_writes_nothing_and_ends_with_130() {
+    let dir = here();
+    // One slot and so many maps that it takes minutes; reading it takes no time.
+    let trace = r#"{"schema":"howdah/trace/v1","source":"","jobs":[{"n_maps":1000000,"map_ms":[1000]},
+        {"n_maps":1000000,"map_ms":[1000]},{"n_maps":1000000,"map_ms":[1000]}]}"#;
+    std::fs::write(dir.path().join("t.json"), trace).expect("written");
+    let child = std::process::Command::new(env!("CARGO_BIN_EXE_howdah"))
+        .args([
+            "replay",
+            "t.json",
+            "--map-slots",
+            "1",
+            "--reduce-slots",
+            "0",
+            "--output",
+            "json",
+            "--timeline",
+            "t.csv",
+        ])
+        .current_dir(dir.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("starts");
+    // Once it has computed for a while, it simulates.
+    while ticks(child.id()).is_some_and(|used| used < 20) {
+        std::thread::yield_now();
+    }
+    let pid = nix::unistd::Pid::from_raw(child.id() as i32);
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it runs");
+    let output = child.wait_with_output().expect("ends");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.starts_with("error: interrupted at ") && stderr.contains("no files were written"), "{stderr}");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&answer["complete"], &answer["summary"]["jobs_unfinished"]), (&false.into(), &3.into()));
+    assert!(answer["stopped_s"].as_f64() > Some(0.0) && answer["jobs"][0]["finish_s"].is_null());
+    assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 1, "only the trace is there");
+}

@@ -15,6 +15,7 @@ use super::axis::{Axis, decimal_step};
 use super::stages::{Stage, stretches};
 use super::svg::{FOOT, HEAD, LEFT, RIGHT, Svg, WIDTH, num};
 use super::{JobBar, Lanes, Timeline, slots_of};
+use crate::units::count;
 
 /// At most this many bars for jobs.
 const MAX_BARS: usize = 6_000;
@@ -27,7 +28,7 @@ const GAP: f64 = 26.0;
 pub(crate) fn write(timeline: &Timeline, lanes: Lanes, out: &mut dyn Write) -> io::Result<()> {
     let panel = if lanes == Lanes::Slot { PANEL } else { PANEL / 2.0 };
     let most = if lanes == Lanes::Slot { 320.0 } else { 800.0 };
-    let jobs = (timeline.jobs.len() as f64 * 3.0).clamp(60.0, most);
+    let jobs = (timeline.jobs.len() as f64 * 12.0).clamp(60.0, most);
     let kinds: Vec<TaskKind> = TaskKind::ALL.into_iter().filter(|&kind| timeline.slots[kind as usize] > 0).collect();
     let bottom = HEAD + kinds.len() as f64 * (GAP + panel) + GAP + panel + GAP + jobs;
     let mut svg = Svg::open(out, bottom + FOOT, &timeline.title, &timeline.subtitle)?;
@@ -45,7 +46,7 @@ pub(crate) fn write(timeline: &Timeline, lanes: Lanes, out: &mut dyn Write) -> i
     let mut top = HEAD + GAP;
     for (kind, sums) in kinds.iter().zip(&sums) {
         let slots = timeline.slots[*kind as usize];
-        let name = format!("{} in use, of {slots}", slots_of(*kind));
+        let name = format!("{} in use, of {}", slots_of(*kind), count(slots.into()));
         write_busy(&mut svg, &axis, (top, panel), &name, Some(slots), &in_order(sums))?;
         top += panel + GAP;
     }
@@ -126,7 +127,7 @@ fn write_busy(
     let step = decimal_step(most / 5.0).max(1.0);
     let mut tick = 0.0;
     while tick <= most + 1e-9 {
-        svg.text("t", "end", axis.left() - 8.0, base - tick * per_one + 4.0, &num(tick))?;
+        svg.text("t", "end", axis.left() - 8.0, base - tick * per_one + 4.0, &count(tick as u64))?;
         tick += step;
     }
     if let Some(limit) = limit.map(|limit| base - f64::from(limit) * per_one) {
@@ -162,7 +163,13 @@ fn write_jobs(svg: &mut Svg<'_>, axis: &Axis, top: f64, height: f64, jobs: &[Job
         if job > 1 && (job as f64 * pitch) < 14.0 {
             continue;
         }
-        svg.text("t", "end", axis.left() - 8.0, top + pitch * (job as f64 - 0.5) + 4.0, &format!("job {job}"))?;
+        svg.text(
+            "t",
+            "end",
+            axis.left() - 8.0,
+            top + pitch * (job as f64 - 0.5) + 4.0,
+            &format!("job {}", count(job as u64)),
+        )?;
     }
     Ok(())
 }

@@ -157,7 +157,7 @@ fn many_slots_become_areas_and_many_jobs_thin_bars() {
     let mut many = timeline(attempts, 2_000);
     many.slots = [1_000, 0];
     let text = svg(&many, Lanes::Slot);
-    assert!(text.contains("map slots in use, of 1000") && text.contains("job 2000"), "{text}");
+    assert!(text.contains("map slots in use, of 1,000") && text.contains("job 2,000"), "{text}");
     assert!(!text.contains("reduce slots"), "there are none");
 }
 

@@ -1,7 +1,7 @@
 //! The answer for programs, schema `howdah/replay/v1`.
 //!
-//! Times are seconds from the trace's start, but `deadline_s`, `completion_s` and `alone`-like lengths count from
-//! the job's submission. What is not known is null. Fields are only added.
+//! Times are seconds from the trace's start; lengths (`deadline_s` and `completion_s`, both from the job's
+//! submission, `makespan_s`, slot seconds) are seconds too. What is not known is null. Fields are only added.
 
 use std::collections::BTreeMap;
 

@@ -82,6 +82,41 @@ pub(super) fn alone(
 /// On standard error, which answers do not use; invisible unless that is a terminal.
 fn progress_bar(what: &'static str, of: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(of), ProgressDrawTarget::stderr_with_hz(15)).with_prefix(what);
-    let style = ProgressStyle::with_template("  {prefix:<15} {bar:32} {percent:>3} %  {human_pos} of {human_len}{msg}");
+    let style = ProgressStyle::with_template("  {prefix} {wide_bar} {percent:>3} %  {human_pos} of {human_len}{msg}");
     bar.with_style(style.map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─")))
+}
+
+#[cfg(test)]
+mod tests {
+    use howdah_shared::job::profile::JobTemplate;
+    use howdah_shared::replay::View;
+
+    use super::*;
+
+    fn one_after_another(n_maps: u32) -> (Trace, ReplayOptions) {
+        let job = JobTemplate { n_maps, map_ms: vec![1_000], ..JobTemplate::default() };
+        let view = View::Slots { maps: 1, reduces: 0 };
+        (Trace { jobs: vec![job], ..Trace::default() }, ReplayOptions { view, ..ReplayOptions::default() })
+    }
+
+    #[test]
+    fn an_interrupted_simulation_stops_at_the_next_look_and_knows_where() {
+        let (trace, options) = one_after_another(3 * LOOK_EVERY);
+        let mut simulation = Simulation::new(&trace, &options).expect("a slot for all");
+        let driven = drive(&mut simulation, &Interrupt::raised());
+        // The first instant is the submission.
+        assert_eq!(driven.stopped_at, Some(Time::ZERO + Span::from_secs(u64::from(LOOK_EVERY) - 1)));
+        let report = simulation.report();
+        assert!(!report.jobs[0].state.is_final());
+        assert_eq!(alone(&trace, &options, &Interrupt::raised()).expect("a slot for all"), None);
+    }
+
+    #[test]
+    fn a_simulation_left_alone_runs_to_its_end() {
+        let (trace, options) = one_after_another(10);
+        let mut simulation = Simulation::new(&trace, &options).expect("a slot for all");
+        let interrupt = Interrupt::listen().expect("signals can be listened to");
+        assert_eq!(drive(&mut simulation, &interrupt).stopped_at, None);
+        assert_eq!(alone(&trace, &options, &interrupt).expect("a slot for all"), Some(vec![Span::from_secs(10)]));
+    }
 }

@@ -11,6 +11,7 @@ pub(crate) mod log;
 mod page;
 mod picture;
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use howdah_shared::job::ClusterId;
@@ -53,9 +54,10 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
     let screen = Screen::new(config.color);
     let policy = policy(args)?;
     check_files(args)?;
-    let interrupt = Interrupt::listen()?;
     let trace = read(args)?;
     let options = options(args, &trace, policy)?;
+    // Until here there is nothing to tell, and a signal just ends the process.
+    let interrupt = Interrupt::listen()?;
     let (replayed, attempts) = simulate(args, &trace, &options, &interrupt)?;
     match config.output {
         Format::Json => screen.json(&answer::Answer::new(&replayed))?,
@@ -72,7 +74,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
             format!("interrupted {at}; this is what had happened by then{files}"),
         ));
     }
-    write_files(args, &replayed, attempts.unwrap_or_default())?;
+    write_files(args, &replayed, attempts.unwrap_or_default(), &interrupt)?;
     match replayed.summary.jobs.unfinished {
         0 => Ok(Exit::Done),
         n => Err(Failure::failed(format!(
@@ -117,8 +119,8 @@ fn read(args: &ReplayArgs) -> Outcome<Trace> {
     let repairs: u64 = notes.iter().map(|(_, repair)| repair.count).sum();
     if repairs > 0 {
         let name = trace_file::name_of(&args.trace);
-        let counted = crate::units::counted(repairs, "repair or drop");
-        note(format!("note: {name}: {counted} while reading; `howdah trace import` tells which"));
+        let times = if repairs == 1 { "once".to_owned() } else { format!("{} times", crate::units::count(repairs)) };
+        note(format!("note: {name} was repaired {times} while reading; `howdah trace import` tells how and why"));
     }
     if trace.jobs.is_empty() {
         return Err(Failure::usage(format!(
@@ -217,19 +219,27 @@ impl Observer for Watchers {
     }
 }
 
-fn write_files(args: &ReplayArgs, replayed: &Replayed<'_>, attempts: Vec<AttemptRecord>) -> Outcome<()> {
+fn write_files(
+    args: &ReplayArgs,
+    replayed: &Replayed<'_>,
+    attempts: Vec<AttemptRecord>,
+    interrupt: &Interrupt,
+) -> Outcome<()> {
+    let write = |path: &Path, fill: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
+        trace_file::write_file(path, |out| fill(&mut interrupt.guard(out))).map_err(|failure| {
+            let said = format!("interrupted; `{}` was not written", path.display());
+            if interrupt.came() { Failure::new(Exit::Interrupted, said) } else { failure }
+        })
+    };
     if let Some(path) = &args.answer.log {
-        trace_file::write_file(path, |out| log::write(replayed, &attempts, out))?;
-        note(format!(
-            "{}: history of {}",
-            path.display(),
-            crate::units::counted(replayed.report.jobs.len() as u64, "job")
-        ));
+        write(path, &|out| log::write(replayed, &attempts, out))?;
+        let jobs = crate::units::counted(replayed.report.jobs.len() as u64, "job");
+        note(format!("{}: history of {jobs}", path.display()));
     }
     if let Some(path) = &args.answer.timeline {
         let timeline = picture::timeline(args, replayed, attempts);
         let is_table = path.extension().is_some_and(|end| end == "csv");
-        trace_file::write_file(path, |out| {
+        write(path, &|out| {
             if is_table { timeline.write_csv(out) } else { timeline.write_svg(picture::lanes(args), out) }
         })?;
         note(format!("{}: {}", path.display(), if is_table { "a row per attempt" } else { "slots over time" }));

@@ -49,6 +49,10 @@ fn figures(screen: &Screen, replayed: &Replayed<'_>) -> String {
     let makespan = report.makespan.as_secs_f64();
     let exact = if makespan >= 100.0 { format!(" ({makespan:.3} s)") } else { String::new() };
     line("makespan", screen.paint(Style::Bold, format!("{}{exact}", seconds(makespan))));
+    if let Some(at) = replayed.stopped_at {
+        let at = seconds(at.since(Time::ZERO).as_secs_f64());
+        line("stopped", screen.paint(Style::Warn, format!("at {at} of the trace's time; later jobs are missing here")));
+    }
     line("jobs", job_counts(screen, replayed));
     if let Some(c) = &summary.completion {
         let (median, p95, mean) = (seconds(c.median_s), seconds(c.p95_s), seconds(c.mean_s));
@@ -157,8 +161,10 @@ fn jobs(replayed: &Replayed<'_>, all: bool) -> Grid {
     let (report, summary) = (&replayed.report, &replayed.summary);
     let deadlines = summary.with_deadline > 0;
     let states = summary.jobs.succeeded < report.jobs.len() as u64;
-    let mut columns = vec!["job", "name", ">maps", ">reduces", ">submit", ">start", ">maps done", ">finish"];
-    columns.extend([">completion", ">slowdown"]);
+    let names = report.jobs.iter().any(|job| !replayed.trace.jobs[job.template as usize].name.is_empty());
+    let mut columns = vec!["job"];
+    columns.extend(names.then_some("name"));
+    columns.extend([">maps", ">reduces", ">submit", ">start", ">maps done", ">finish", ">completion", ">slowdown"]);
     columns.extend(deadlines.then_some(">deadline"));
     columns.extend(states.then_some("state"));
     let mut grid = Grid::new(&columns);
@@ -166,9 +172,9 @@ fn jobs(replayed: &Replayed<'_>, all: bool) -> Grid {
     for (job, slowdown) in report.jobs.iter().zip(&summary.slowdowns).take(shown) {
         let template = &replayed.trace.jobs[job.template as usize];
         let over = job.state.is_final();
-        let mut row = vec![
-            job_id(template, job.template),
-            shortened(&template.name, 32),
+        let mut row = vec![job_id(template, job.template)];
+        row.extend(names.then(|| shortened(&template.name, 32)));
+        row.extend([
             count(template.n_maps.into()),
             count(template.n_reduces.into()),
             instant(Some(job.submit)),
@@ -177,7 +183,7 @@ fn jobs(replayed: &Replayed<'_>, all: bool) -> Grid {
             instant(over.then_some(job.finish)),
             if over { seconds(job.completion().as_secs_f64()) } else { "-".to_owned() },
             slowdown.map_or("-".to_owned(), factor),
-        ];
+        ]);
         row.extend(deadlines.then(|| job.deadline.map_or("-".to_owned(), |d| seconds(d.as_secs_f64()))));
         row.extend(states.then(|| job.state.name().to_owned()));
         let n = row.len();

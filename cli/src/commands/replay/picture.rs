@@ -6,7 +6,7 @@ use super::{Replayed, job_id};
 use crate::args::replay::{LaneChoice, ReplayArgs};
 use crate::timeline::{JobBar, Lanes, Timeline};
 
-use crate::units::{counted, seconds};
+use crate::units::{count, counted, seconds};
 
 /// As asked for.
 pub(super) fn lanes(args: &ReplayArgs) -> Lanes {
@@ -30,7 +30,7 @@ pub(super) fn timeline(args: &ReplayArgs, replayed: &Replayed<'_>, attempts: Vec
             finish: job.finish,
         }
     });
-    let [maps, reduces] = report.slots;
+    let [maps, reduces] = report.slots.map(|slots| count(slots.into()));
     let (workers, slots) = match &options.view {
         View::Slots { .. } => (Vec::new(), format!("{maps} map and {reduces} reduce slots")),
         View::Workers(view) => {

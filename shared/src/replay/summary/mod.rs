@@ -30,11 +30,11 @@ pub struct Summary {
     pub completion: Option<CompletionSummary>,
     /// Share of the slots of each kind, maps first, that was busy over the makespan.
     pub utilisation: [f64; 2],
-    /// Sum over all jobs of how late they were relative to their deadlines (SimMR §V-A).
+    /// Sum over the jobs that are over of how late they were relative to their deadlines (SimMR §V-A).
     pub relative_deadline_exceeded: f64,
     /// Jobs with a deadline.
     pub with_deadline: u64,
-    /// Of them, those that were late or did not succeed.
+    /// Of them, those that are late or ended without success.
     pub deadlines_missed: u64,
     /// Attempts that failed, over all jobs.
     pub failed_attempts: u64,
@@ -106,16 +106,19 @@ impl Summary {
     /// is no slowdown. `percentiles` are those of the slowdown to tell, each from 0 to 100.
     pub fn new(report: &ReplayReport, trace: &Trace, references: Option<&[Span]>, percentiles: &[f64]) -> Summary {
         let slowdowns: Vec<Option<f64>> = report.jobs.iter().map(|job| slowdown(job, references)).collect();
+        // A job that is not over has missed its deadline once it is late; how late it will be nobody knows.
         let missed = |job: &&JobOutcome| {
-            job.deadline.is_some_and(|deadline| job.state != JobState::Succeeded || job.completion() > deadline)
+            let lost = job.state.is_final() && job.state != JobState::Succeeded;
+            job.deadline.is_some_and(|deadline| lost || job.completion() > deadline)
         };
+        let over = report.jobs.iter().filter(|job| job.state.is_final());
         Summary {
             jobs: JobCounts::of(&report.jobs),
             slowdown: summarise(report, trace, &slowdowns, percentiles),
             slowdowns,
             completion: CompletionSummary::of(&report.jobs),
             utilisation: report.utilisation(),
-            relative_deadline_exceeded: report.jobs.iter().map(JobOutcome::relative_deadline_exceeded).sum(),
+            relative_deadline_exceeded: over.map(JobOutcome::relative_deadline_exceeded).sum(),
             with_deadline: report.jobs.iter().filter(|job| job.deadline.is_some()).count() as u64,
             deadlines_missed: report.jobs.iter().filter(missed).count() as u64,
             failed_attempts: report.jobs.iter().map(|job| u64::from(job.failed_attempts)).sum(),

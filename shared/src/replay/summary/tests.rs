@@ -81,11 +81,12 @@ fn lateness_is_relative_and_summed_over_the_late_ones_only() {
     };
     let mut failed = with(2, 5, 100);
     failed.state = JobState::Failed;
-    let report =
-        ReplayReport { jobs: vec![with(0, 30, 20), with(1, 10, 20), failed, job(3, 0, 9)], ..ReplayReport::default() };
-    let summary = Summary::new(&report, &trace(&[1; 4]), None, &[]);
+    let running = |template, so_far| JobOutcome { state: JobState::Running, ..with(template, so_far, 20) };
+    let jobs = vec![with(0, 30, 20), with(1, 10, 20), failed, job(3, 0, 9), running(4, 90), running(5, 3)];
+    let report = ReplayReport { jobs, ..ReplayReport::default() };
+    let summary = Summary::new(&report, &trace(&[1; 6]), None, &[]);
     assert_eq!(summary.relative_deadline_exceeded, 0.5);
-    assert_eq!((summary.with_deadline, summary.deadlines_missed), (3, 2));
+    assert_eq!((summary.with_deadline, summary.deadlines_missed), (5, 3));
 }
 
 #[test]
