@@ -77,9 +77,23 @@ impl Beats {
         if self.out_of_band || at == Time::MAX { at } else { self.next_beat(worker, at) }
     }
 
-    /// When a directive that is ready now reaches a worker.
-    pub(super) fn reaches(&self, worker: WorkerId, now: Time) -> Time {
-        self.next_beat(worker, now)
+    /// Whether a worker that speaks has a turn at this instant.
+    pub(super) fn is_answered(&self, worker: WorkerId) -> bool {
+        self.has_turn[worker.0 as usize]
+    }
+
+    /// When the master hears that an attempt was stopped that it orders to stop now, and whether the order wins over
+    /// the attempt's own end if that is told at the same instant.
+    ///
+    /// The order goes with the next answer to the worker, which may be at this instant; in band, the report after that
+    /// answer tells of it, and whatever else that report tells came later than the order.
+    pub(super) fn stopped(&self, worker: WorkerId, now: Time) -> (Time, bool) {
+        let reached = if self.is_answered(worker) { now } else { self.next_beat(worker, now) };
+        if self.out_of_band || self.instant() {
+            (reached, false)
+        } else {
+            (self.next_beat(worker, reached + Span::from_us(1)), true)
+        }
     }
 
     /// The next worker that asks for work, and in which round of heartbeats: one with a free slot of a kind that
@@ -186,11 +200,13 @@ impl Beats {
         (self.round, self.next) = (self.round, self.next).max((round, next));
     }
 
+    /// Notes what a worker could take that has no turn now; a silent one takes nothing.
     fn look_at(&mut self, worker: WorkerId, state: &ClusterState) {
         let Some(known) = state.worker(worker) else { return };
+        let speaks = !self.has_turn[worker.0 as usize];
         for kind in TaskKind::ALL {
             let free = &mut self.free[kind as usize];
-            if known.state() == WorkerState::Live && known.free(kind) > 0 {
+            if speaks && known.state() == WorkerState::Live && known.free(kind) > 0 {
                 free.insert(worker.0);
             } else {
                 free.remove(worker.0);

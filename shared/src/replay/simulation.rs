@@ -7,6 +7,8 @@
 
 mod faults;
 
+use self::faults::Order;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -54,6 +56,10 @@ pub struct Simulation<'t> {
     fates: Fates,
     /// Workers that stopped at this instant.
     stopped: Vec<WorkerId>,
+    /// Whether any attempt was ever ordered to stop.
+    ordered: bool,
+    /// Orders to stop attempts that wait for their workers' next words.
+    orders: Vec<Order>,
     /// By number of job, less 1.
     jobs: Vec<SimJob<'t>>,
     /// Steps without effects since the last one with effects, and when that was.
@@ -100,6 +106,8 @@ impl<'t> Simulation<'t> {
             machines,
             fates: Fates::new(&options.faults, &trace.jobs, options.seed),
             stopped: Vec::new(),
+            ordered: false,
+            orders: Vec::new(),
             quiet: (0, Time::ZERO),
             launches: 0,
             tasks_done: 0,
@@ -157,8 +165,11 @@ impl<'t> Simulation<'t> {
         let Some(now) = self.next_time() else { return false };
         self.now = now;
         while let Some(end) = self.ends.pop_at(now) {
-            self.beats.turn(end.worker);
-            self.finished.push(end);
+            // What was stopped leaves its own end behind, of which nobody speaks.
+            if !self.ordered || self.tracker.state().find_on(end.worker, end.attempt).is_some() {
+                self.beats.turn(end.worker);
+                self.finished.push(end);
+            }
         }
         if self.next_rare <= now {
             self.gather_inputs();
@@ -173,6 +184,9 @@ impl<'t> Simulation<'t> {
             self.follow();
             if !self.stopped.is_empty() {
                 self.take_outputs();
+            }
+            if !self.orders.is_empty() {
+                self.hand_out_orders();
             }
             if !self.beats.after_turns(now, woken, self.tracker.state()) {
                 return true;
@@ -199,6 +213,8 @@ impl<'t> Simulation<'t> {
             machines: self.machines.clone(),
             fates: self.fates.clone(),
             stopped: Vec::new(),
+            ordered: self.ordered,
+            orders: self.orders.clone(),
             jobs: self.jobs.clone(),
             quiet: self.quiet,
             launches: self.launches,
@@ -277,7 +293,9 @@ impl<'t> Simulation<'t> {
                     self.commits.push(Reverse((at, job)));
                     self.next_commit = self.next_commit.min(at);
                 }
-                Effect::TaskFailed { task } if task.kind == TaskKind::Map => self.map_done(task.job),
+                Effect::TaskFailed { task } if task.kind == TaskKind::Map && self.does_without(task.job) => {
+                    self.map_done(task.job);
+                }
                 Effect::MapOutputLost { attempt, .. } => {
                     self.on_output_lost(attempt.job.0 as usize - 1, attempt.index);
                 }
@@ -384,12 +402,22 @@ impl<'t> Simulation<'t> {
         }
     }
 
+    /// Whether a job goes on although a task is out of attempts.
+    fn does_without(&self, job: JobId) -> bool {
+        self.tracker.state().job(job).is_some_and(|job| job.ending().is_none())
+    }
+
     /// The worker stops the attempt when the directive reaches it.
     fn on_kill(&mut self, worker: WorkerId, attempt: AttemptId) {
         self.digest.kill(self.now, worker, attempt);
+        self.ordered = true;
         if !self.machines.losses.is_down(worker) {
-            let at = self.beats.reaches(worker, self.now);
-            self.ends.plan(at, self.launches, Finished { attempt, worker, state: AttemptState::Killed });
+            let (at, wins) = self.beats.stopped(worker, self.now);
+            let order = if wins { 0 } else { self.launches };
+            self.ends.plan(at, order, Finished { attempt, worker, state: AttemptState::Killed });
+            if at > self.now && !wins {
+                self.orders.push(Order { at, worker, attempt });
+            }
         }
     }
 

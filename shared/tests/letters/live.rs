@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{AttemptId, AttemptState, JobId, TaskKind, WorkerId};
+use howdah_shared::job::{AttemptId, AttemptState, JobId, JobState, TaskKind, WorkerId};
 use howdah_shared::replay::WorkersView;
 use howdah_shared::schedulers::by_name;
 use howdah_shared::time::{Span, Time};
@@ -41,8 +41,8 @@ pub struct Live<'t> {
     commits: BTreeSet<(Time, JobId)>,
     /// When each attempt was launched, and where.
     pub launches: BTreeMap<AttemptId, (Time, WorkerId)>,
-    /// When each job was over, in order of submission.
-    pub finished: BTreeMap<JobId, Time>,
+    /// When each job was over and how, in order of submission.
+    pub finished: BTreeMap<JobId, (Time, JobState)>,
 }
 
 impl<'t> Live<'t> {
@@ -217,7 +217,7 @@ impl<'t> Live<'t> {
                 let commit = Span::from_ms(self.jobs[job.0 as usize - 1].0.commit_ms);
                 self.commits.insert((self.now + commit, job));
             }
-            Effect::JobState { job, state } if state.is_final() => drop(self.finished.insert(job, self.now)),
+            Effect::JobState { job, state } if state.is_final() => drop(self.finished.insert(job, (self.now, state))),
             Effect::AttemptEnded { attempt, state, .. } => {
                 assert_eq!(state, AttemptState::Succeeded, "nothing fails here");
                 if attempt.kind == TaskKind::Map {

@@ -2,7 +2,8 @@
 //!
 //! What the simulation spares itself is all here: every heartbeat, idle ones too, lists everything that runs; launches
 //! count only when an answer brings them; a winner asks for leave to commit before it ends; a worker may be parked.
-//! Times come from the same job templates as the simulation's, by the rules of SimMR §III-B. Nothing fails.
+//! Times come from the same job templates as the simulation's, by the rules of SimMR §III-B. Attempts that the templates
+//! call lost are lost again.
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
 
@@ -26,6 +27,8 @@ struct Run {
     launch: usize,
     /// `None` while a reduce waits for maps.
     end: Option<Time>,
+    /// How it ends.
+    state: AttemptState,
 }
 
 struct Worker {
@@ -54,9 +57,14 @@ pub struct Letters<'t> {
     commits: BTreeSet<(Time, JobId)>,
     /// All attempts: when they were launched, and where.
     pub launches: BTreeMap<AttemptId, (Time, WorkerId)>,
-    /// When each job was over, in order of submission.
-    pub finished: BTreeMap<JobId, Time>,
+    /// When each job was over and how, in order of submission.
+    pub finished: BTreeMap<JobId, (Time, JobState)>,
     granted: BTreeSet<AttemptId>,
+    /// Who spoke at this instant, and whether anyone told of an end.
+    spoke: (BTreeSet<usize>, bool),
+    /// Whether several workers ever spoke at one instant of which one told of an end. Who of them came first is
+    /// anyone's choice then.
+    pub is_ambiguous: bool,
 }
 
 impl<'t> Letters<'t> {
@@ -83,6 +91,8 @@ impl<'t> Letters<'t> {
             launches: BTreeMap::new(),
             finished: BTreeMap::new(),
             granted: BTreeSet::new(),
+            spoke: (BTreeSet::new(), false),
+            is_ambiguous: false,
         };
         let hello = |(index, worker): (usize, &SimWorker)| {
             Input::Register(Box::new(Registration {
@@ -105,6 +115,7 @@ impl<'t> Letters<'t> {
     pub fn run(&mut self) {
         while self.jobs.len() < self.arrivals.len() || self.tracker.state().n_jobs() > 0 {
             self.now = self.next_time();
+            self.spoke = (BTreeSet::new(), false);
             self.pass(true);
             while self.is_due() {
                 self.pass(false);
@@ -163,9 +174,12 @@ impl<'t> Letters<'t> {
         };
         let others: Vec<usize> = (0..self.workers.len()).filter(|&w| asks(w) && !speakers.contains(&w)).collect();
         speakers.extend(others);
+        self.spoke.0.extend(&speakers);
+        self.spoke.1 |= n_telling > 0;
+        self.is_ambiguous |= self.spoke.1 && self.spoke.0.len() > 1;
         let mut batch = Vec::new();
         for (place, &worker) in speakers.iter().enumerate() {
-            let report = self.report(worker, AttemptState::Succeeded, true);
+            let report = self.report(worker, true);
             if place < n_telling {
                 let now = self.now;
                 self.workers[worker].runs.retain(|run| run.end.is_none_or(|end| end > now));
@@ -192,33 +206,35 @@ impl<'t> Letters<'t> {
 
     /// Attempts of the last stage wait for leave before they end; the workers want no work meanwhile.
     fn ask_for_commits(&mut self, speakers: &[usize]) {
-        let asking: Vec<usize> =
-            speakers.iter().copied().filter(|&w| self.over(w).any(|attempt| self.asks_for_commit(attempt))).collect();
-        let batch: Vec<Input> = asking.iter().map(|&w| self.report(w, AttemptState::CommitPending, false)).collect();
+        let asking: Vec<usize> = speakers
+            .iter()
+            .copied()
+            .filter(|&w| self.workers[w].runs.iter().any(|run| self.asks_for_commit(run)))
+            .collect();
+        let batch: Vec<Input> = asking.iter().map(|&w| self.report(w, false)).collect();
         self.apply(&batch);
         for worker in asking {
-            let winners = self.over(worker).filter(|&attempt| self.asks_for_commit(attempt));
-            assert!(winners.into_iter().all(|attempt| self.granted.contains(&attempt)), "nobody else can have won");
+            let mut winners = self.workers[worker].runs.iter().filter(|run| self.asks_for_commit(run));
+            assert!(winners.all(|run| self.granted.contains(&run.attempt)), "nobody else can have won");
         }
     }
 
-    fn over(&self, worker: usize) -> impl Iterator<Item = AttemptId> + '_ {
-        let over = |run: &&Run| run.end.is_some_and(|end| end <= self.now);
-        self.workers[worker].runs.iter().filter(over).map(|run| run.attempt)
+    fn asks_for_commit(&self, run: &Run) -> bool {
+        let is_over = run.end.is_some_and(|end| end <= self.now) && run.state == AttemptState::Succeeded;
+        is_over && commits_output(self.jobs[run.attempt.job.0 as usize - 1].template, run.attempt.kind)
     }
 
-    fn asks_for_commit(&self, attempt: AttemptId) -> bool {
-        commits_output(self.jobs[attempt.job.0 as usize - 1].template, attempt.kind)
-    }
-
-    /// A heartbeat, in which what is over is in state `over`.
-    fn report(&mut self, index: usize, over: AttemptState, last: bool) -> Input {
+    /// A heartbeat; all but the last one of an instant ask for leave to commit and want no work.
+    fn report(&mut self, index: usize, last: bool) -> Input {
         let mut free = self.workers[index].slots;
         let mut attempts = Vec::new();
         for run in &self.workers[index].runs {
             let is_over = run.end.is_some_and(|end| end <= self.now);
-            let is_over = is_over && (last || self.asks_for_commit(run.attempt));
-            let state = if is_over { over } else { AttemptState::Running };
+            let state = match (last, is_over) {
+                (true, true) => run.state,
+                (false, true) if self.asks_for_commit(run) => AttemptState::CommitPending,
+                _ => AttemptState::Running,
+            };
             free[run.attempt.kind as usize] -= u16::from(!state.is_final());
             attempts.push(AttemptReport {
                 attempt: run.attempt,
@@ -249,23 +265,22 @@ impl<'t> Letters<'t> {
             match effect {
                 Effect::Launch { worker, attempt, locality, .. } => self.launch(worker, attempt, locality),
                 Effect::Commit { attempt, .. } => drop(self.granted.insert(attempt)),
+                Effect::Kill { worker, attempt, .. } => self.stop(worker, attempt),
                 Effect::Answer { worker, response_id, .. } => {
                     let worker = &mut self.workers[worker.0 as usize];
                     (worker.response_id, worker.waits) = (response_id, false);
                 }
-                Effect::AttemptEnded { attempt, state, .. } => {
-                    assert_eq!(state, AttemptState::Succeeded, "nothing fails here");
-                    if attempt.kind == TaskKind::Map {
-                        self.map_done(attempt.job);
-                    }
+                Effect::AttemptEnded { attempt, state: AttemptState::Succeeded, .. }
+                    if attempt.kind == TaskKind::Map =>
+                {
+                    self.map_done(attempt.job);
                 }
                 Effect::CommitJob { job } => {
                     let commit = self.jobs[job.0 as usize - 1].template.commit_ms;
                     self.commits.insert((self.now + Span::from_ms(commit), job));
                 }
                 Effect::JobState { job, state } if state.is_final() => {
-                    assert_eq!(state, JobState::Succeeded);
-                    self.finished.insert(job, self.now);
+                    self.finished.insert(job, (self.now, state));
                 }
                 Effect::Rejected { why, .. } => panic!("{why:?} after {batch:?}"),
                 _ => {}
@@ -286,8 +301,32 @@ impl<'t> Letters<'t> {
             TaskKind::Reduce if job.maps_left > 0 => None,
             TaskKind::Reduce => Some(typical(job.template, attempt.index) + reduce(job.template, attempt.index)),
         };
+        let lost = job.template.lost_attempts.iter().find(|lost| {
+            let kind = if lost.reduce { TaskKind::Reduce } else { TaskKind::Map };
+            (kind, lost.index, lost.number) == (attempt.kind, attempt.index, attempt.number)
+        });
+        let (time, state) = match lost {
+            None => (time, AttemptState::Succeeded),
+            Some(lost) => {
+                let state = if lost.failed { AttemptState::Failed } else { AttemptState::Killed };
+                (Some(Span::from_ms(lost.ms)), state)
+            }
+        };
         let end = time.map(|time| self.now + time);
-        self.workers[worker.0 as usize].runs.push(Run { attempt, launch, end });
+        self.workers[worker.0 as usize].runs.push(Run { attempt, launch, end, state });
+    }
+
+    /// A directive: the attempt is gone at once, and its worker says so when it next speaks.
+    fn stop(&mut self, worker: WorkerId, attempt: AttemptId) {
+        let now = self.now;
+        let later = if self.view.heartbeat.out_of_band { 0 } else { 1 };
+        let run = self.workers[worker.0 as usize].runs.iter_mut().find(|run| run.attempt == attempt);
+        if let Some(run) = run {
+            run.state = AttemptState::Killed;
+            if run.end.is_none_or(|end| end > now) {
+                run.end = Some(Time::from_us(now.as_us() + later));
+            }
+        }
     }
 
     fn map_time(&self, job: &JobTemplate, index: u32, locality: Locality) -> Span {

@@ -9,7 +9,18 @@
 
 use super::super::losses::Change;
 use super::Simulation;
-use crate::job::{AttemptState, JobState, TaskKind, WorkerId};
+use crate::job::{AttemptId, AttemptState, JobState, TaskKind, WorkerId};
+use crate::time::Time;
+use crate::tracker::Finished;
+
+/// An order to stop an attempt, which reaches its worker with its next regular heartbeat unless it speaks earlier.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Order {
+    /// That heartbeat, for which the attempt's end is planned.
+    pub(super) at: Time,
+    pub(super) worker: WorkerId,
+    pub(super) attempt: AttemptId,
+}
 
 impl Simulation<'_> {
     /// Workers go and come.
@@ -19,6 +30,7 @@ impl Simulation<'_> {
                 Change::Stopped(worker) => {
                     self.beats.silence(worker);
                     self.ends.forget(|end| end.worker == worker);
+                    self.orders.retain(|order| order.worker != worker);
                     self.stopped.push(worker);
                 }
                 Change::Noticed(goodbye) => self.inputs.push(goodbye),
@@ -27,6 +39,15 @@ impl Simulation<'_> {
                     self.beats.speak(worker);
                 }
             }
+        }
+    }
+
+    /// Gives the workers that are answered at this instant their orders. What was planned for later comes to nothing.
+    pub(super) fn hand_out_orders(&mut self) {
+        let now = self.now;
+        self.orders.retain(|order| order.at > now);
+        for Order { worker, attempt, .. } in self.orders.extract_if(.., |order| self.beats.is_answered(order.worker)) {
+            self.ends.plan(now, self.launches, Finished { attempt, worker, state: AttemptState::Killed });
         }
     }
 
