@@ -212,6 +212,39 @@ fn heartbeats_in_vain_end_after_an_hour() {
 }
 
 #[test]
+fn what_was_stopped_is_not_heard_of_when_it_would_have_ended() {
+    let mut options = options(1, vec![]);
+    let View::Workers(view) = &mut options.view else { panic!("made of workers") };
+    view.workers[0].map_slots = 2;
+    view.heartbeat = SimHeartbeat { interval: Span::from_secs(12), out_of_band: true };
+    options.faults.scripted = true;
+    let failed = |number| LostAttempt { number, failed: true, ms: 1_000, ..LostAttempt::default() };
+    // Fails at 4 s with its first map; the second one would have ended at 100 s.
+    let failing =
+        JobTemplate { map_ms: vec![100_000], n_reduces: 0, lost_attempts: (0..4).map(failed).collect(), ..job() };
+    let next = JobTemplate { submit_ms: 100_000, n_maps: 1, n_reduces: 0, ..job() };
+    let report = replay(vec![failing, next], &options);
+    assert_eq!((report.jobs[0].state, report.jobs[0].finish), (JobState::Failed, Time::from_ms(4_000)));
+    // The worker next speaks at 108 s.
+    assert_eq!(report.jobs[1].finish, Time::from_ms(118_000));
+}
+
+#[test]
+fn in_band_a_stopped_attempt_is_told_one_heartbeat_after_its_order() {
+    let mut options = options(1, vec![]);
+    let View::Workers(view) = &mut options.view else { panic!("made of workers") };
+    view.workers[0].map_slots = 2;
+    view.heartbeat = SimHeartbeat { interval: Span::from_secs(10), out_of_band: false };
+    options.faults.scripted = true;
+    let failed = |number| LostAttempt { number, failed: true, ms: 1_000, ..LostAttempt::default() };
+    let lost_attempts = (0..4).map(failed).collect();
+    let failing = JobTemplate { map_ms: vec![400_000], n_reduces: 0, lost_attempts, ..job() };
+    // The first map's failures are told at 10, 20, 30 and 40 s; the answer at 40 s stops the second map.
+    let report = replay(vec![failing], &options);
+    assert_eq!((report.jobs[0].state, report.jobs[0].finish), (JobState::Failed, Time::from_ms(50_000)));
+}
+
+#[test]
 fn what_was_kept_for_a_worker_goes_to_another_one_when_it_is_lost() {
     let mut options = options(2, vec![loss(1, 0, 6, None)]);
     options.faults.scripted = true;
