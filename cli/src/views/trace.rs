@@ -114,7 +114,7 @@ impl Summary {
         let mut rows = vec![
             ("source", self.source.clone()),
             ("jobs", format!("{}, {} of them map-only", units::count(self.jobs), units::count(self.map_only_jobs))),
-            ("tasks", format!("{} maps, {} reduces", units::count(self.maps), units::count(self.reduces))),
+            ("tasks", format!("{}, {}", units::counted(self.maps, "map"), units::counted(self.reduces, "reduce"))),
             ("submitted", format!("over {}", units::seconds(self.submit_span_s))),
         ];
         if let Some(span_s) = self.span_s {
