@@ -102,7 +102,7 @@ fn rounded(text: &str) -> String {
     let mut rest = text;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit() || c == '-') {
         let (before, from) = rest.split_at(start);
-        let length = from.find(|c: char| c == ',' || c == ')').unwrap_or(from.len());
+        let length = from.find([',', ')']).unwrap_or(from.len());
         let (digits, after) = from.split_at(length);
         result += before;
         result += &digits.parse::<f64>().map_or_else(|_| digits.to_owned(), significant);
