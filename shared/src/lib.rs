@@ -4,7 +4,7 @@
 //! hash-map order decides anything.** Time and inputs come in, effects go out; the daemons and the replay
 //! engine are two drivers of the same objects. `clippy.toml` beside this crate enforces it.
 //!
-//! Module arrows (a ← b: b may use a): `job ← cluster ← models ← schedulers ← tracker ← replay`, `job ← traces`.
+//! Module arrows (a ← b: b may use a): `job ← cluster ← models ← schedulers ← tracker ← replay`, `models ← traces`.
 
 #![warn(missing_docs)]
 

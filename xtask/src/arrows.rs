@@ -43,7 +43,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("models", &["time", "job", "cluster"]),
     ("schedulers", &["time", "job", "cluster", "models"]),
     ("tracker", &["time", "job", "cluster", "models", "schedulers"]),
-    ("traces", &["time", "job"]),
+    ("traces", &["time", "job", "models"]),
     ("replay", &["time", "job", "cluster", "models", "schedulers", "tracker", "traces"]),
 ];
 

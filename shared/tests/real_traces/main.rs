@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::replay::{ReplayOptions, Simulation, View};
-use howdah_shared::traces::{ImportNotes, ImportOptions, TraceError, read_any};
+use howdah_shared::traces::{ImportNotes, ImportOptions, read_any};
 
 /// The bytes of a file of the folder; `None` when there is no folder.
 fn bytes(file: &str) -> Option<Vec<u8>> {
@@ -26,14 +26,9 @@ fn bytes(file: &str) -> Option<Vec<u8>> {
 
 /// The trace, its notes as `count reason`. The format is found out, gzip or not.
 fn import(file: &str) -> Option<(Trace, Vec<String>)> {
-    let (trace, notes) = try_import(&bytes(file)?);
-    Some((trace.unwrap(), notes))
-}
-
-fn try_import(bytes: &[u8]) -> (Result<Trace, TraceError>, Vec<String>) {
     let mut notes = ImportNotes::default();
-    let trace = read_any(bytes, None, &ImportOptions::default(), &mut notes);
-    (trace, notes.iter().map(|(reason, note)| format!("{} {reason}", note.count)).collect())
+    let trace = read_any(&bytes(file)?[..], None, &ImportOptions::default(), &mut notes).unwrap();
+    Some((trace, notes.iter().map(|(reason, note)| format!("{} {reason}", note.count)).collect()))
 }
 
 /// Sums over all jobs, in the order of the READMEs' tables.

@@ -1,6 +1,6 @@
 //! Traces that are neither Rumen's nor a history.
 
-use super::{assert_replays, bytes, import, try_import};
+use super::{assert_replays, import};
 
 #[test]
 fn native_sls_jobs_have_the_times_of_their_containers() {
@@ -14,10 +14,15 @@ fn native_sls_jobs_have_the_times_of_their_containers() {
 }
 
 #[test]
-fn synthetic_sls_file_is_called_what_it_is() {
-    let Some(bytes) = bytes("sls/syn.json") else { return };
-    let error = try_import(&bytes).0.unwrap_err().to_string();
-    assert!(error.starts_with("format: found an SLS synthetic workload"), "{error}");
+fn synthetic_sls_file_is_drawn_from_with_its_own_seed() {
+    let Some((trace, notes)) = import("sls/syn.json") else { return };
+    assert_eq!((trace.jobs.len(), trace.cluster.as_ref().map(|cluster| cluster.workers.len())), (10, Some(20)));
+    assert!(trace.jobs.iter().all(|job| job.name == "class_1" && job.user == "foobar" && job.queue == "sls_queue_1"));
+    assert!(trace.jobs.iter().all(|job| (1_000..60_000).contains(&job.submit_ms)));
+    // 5 ± 1 maps of 10 ± 2 s.
+    assert!(trace.jobs.iter().all(|job| (1..=12).contains(&job.n_maps) && job.map_ms.iter().all(|ms| *ms < 30_000)));
+    assert_eq!(notes, [""; 0]);
+    assert_replays(&trace, 4);
 }
 
 #[test]

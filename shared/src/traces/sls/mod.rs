@@ -4,13 +4,16 @@
 //! what they waited for, so a reduce has no shuffle here: one that ran beside maps gets what is left of it after the
 //! last map, the others all of it. `container.host` is what SLS asks the scheduler for, so it is the split's place.
 //! Numbers may be quoted. `count` stands for equal containers, `job.count` for equal jobs; both are written out, up
-//! to [`MOST_REPEATED`] tasks in a file. SLS's *synthetic* files describe distributions, not jobs, and are refused.
+//! to [`MOST_REPEATED`] tasks in a file. From SLS's *synthetic* files, which describe distributions, jobs are drawn.
 //! Source: the SLSRunner of Hadoop 3 and the format's notes there.
+
+mod synthetic;
 
 use std::io::BufRead;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+
+use synthetic::{Workload, draw};
 
 use super::json::{List, Text, Whole, for_each};
 use super::profiler::MAX_INSTANT_MS;
@@ -54,8 +57,12 @@ struct Record {
     nodes: Whole,
     #[serde(rename = "num.racks")]
     racks: Whole,
-    workloads: Option<IgnoredAny>,
-    job_classes: Option<IgnoredAny>,
+    // Of the synthetic kind.
+    num_nodes: Whole,
+    nodes_per_rack: Whole,
+    num_jobs: Whole,
+    rand_seed: Whole,
+    workloads: Option<List<Workload>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -94,27 +101,31 @@ struct Run {
 pub fn read(source: impl BufRead, notes: &mut ImportNotes) -> Result<Trace, TraceError> {
     let mut trace = Trace { source: "SLS job file".to_owned(), ..Trace::default() };
     let mut reader = Reader { notes, left: MOST_REPEATED };
-    for_each(source, "an SLS job (an object with job.tasks)", |number, record: Record| {
-        let malformed = |found: &str| TraceError::Malformed {
-            place: format!("record {number}"),
-            found: found.to_owned(),
-            expected: "an SLS job (an object with job.tasks)".to_owned(),
-        };
-        match (&record.tasks, record.nodes.count()) {
-            _ if record.workloads.is_some() || record.job_classes.is_some() => {
-                return Err(TraceError::Format {
-                    found: "an SLS synthetic workload (job_classes to draw jobs from)".to_owned(),
-                    expected: "SLS jobs with their tasks".to_owned(),
-                });
+    let expected = "an SLS job (an object with job.tasks)";
+    for_each(source, expected, |number, record: Record| {
+        if let Some(workloads) = record.workloads {
+            let seed = record.rand_seed.0.unwrap_or(0);
+            trace.source = format!("SLS synthetic workload, seed {seed}");
+            trace.jobs.extend(draw(&workloads.0, record.num_jobs.count().unwrap_or(0), seed, &mut reader)?);
+            let nodes = record.num_nodes.count().unwrap_or(0);
+            if nodes > 0 {
+                let racks = nodes.div_ceil(record.nodes_per_rack.count().unwrap_or(1).max(1));
+                trace.cluster = Some(cluster("num_nodes", nodes, racks)?);
             }
+            return Ok(());
+        }
+        match (&record.tasks, record.nodes.count()) {
             (Some(_), _) => reader.add_job(number, record, &mut trace.jobs)?,
             (None, Some(nodes)) if trace.cluster.is_none() => {
-                if nodes > MOST_NODES {
-                    return Err(malformed(&format!("num.nodes of {nodes}, more than {MOST_NODES}")));
-                }
-                trace.cluster = Some(cluster(nodes, record.racks.count().unwrap_or(1).max(1)));
+                trace.cluster = Some(cluster("num.nodes", nodes, record.racks.count().unwrap_or(1).max(1))?);
             }
-            (None, _) => return Err(malformed("an object without job.tasks")),
+            (None, _) => {
+                return Err(TraceError::Malformed {
+                    place: format!("record {number}"),
+                    found: "an object without job.tasks".to_owned(),
+                    expected: expected.to_owned(),
+                });
+            }
         }
         Ok(())
     })?;
@@ -128,14 +139,21 @@ pub fn read(source: impl BufRead, notes: &mut ImportNotes) -> Result<Trace, Trac
     Ok(trace)
 }
 
-/// Nodes as SLS names them, one rack after another.
-fn cluster(nodes: u64, racks: u64) -> TraceCluster {
+/// Nodes as SLS names them, one of each rack in turn.
+fn cluster(key: &str, nodes: u64, racks: u64) -> Result<TraceCluster, TraceError> {
+    if nodes > MOST_NODES {
+        return Err(TraceError::Malformed {
+            place: key.to_owned(),
+            found: nodes.to_string(),
+            expected: format!("at most {MOST_NODES} nodes"),
+        });
+    }
     let worker = |number: u64| {
         let host = format!("node{}", number + 1);
         let rack = format!("/rack{}", number % racks + 1);
         TraceWorker { name: host.clone(), host, rack, map_slots: 0, reduce_slots: 0 }
     };
-    TraceCluster { workers: (0..nodes).map(worker).collect(), ..TraceCluster::default() }
+    Ok(TraceCluster { workers: (0..nodes).map(worker).collect(), ..TraceCluster::default() })
 }
 
 struct Reader<'a> {
@@ -282,7 +300,7 @@ mod tests {
 
     use super::*;
 
-    const SMALL: &str = include_str!("../../tests/fixtures/sls-small.json");
+    const SMALL: &str = include_str!("../../../tests/fixtures/sls-small.json");
 
     fn imported(text: &str) -> Result<(Trace, Vec<String>), String> {
         let mut notes = ImportNotes::default();
@@ -341,8 +359,7 @@ mod tests {
     #[rstest]
     #[case("", "format: found no job, expected SLS jobs")]
     #[case(r#"{"jobID":"x"}"#, "record 1: found an object without job.tasks, expected an SLS job")]
-    #[case(r#"{"num_jobs":10,"workloads":[{"job_classes":[]}]}"#, "format: found an SLS synthetic workload")]
-    #[case(r#"{"num.nodes":100001}"#, "num.nodes of 100001, more than 100000")]
+    #[case(r#"{"num.nodes":100001}"#, "num.nodes: found 100001, expected at most 100000 nodes")]
     #[case(
         r#"{"job.id":"j","job.tasks":[{"count":9000000000}]}"#,
         "j: found counts that stand for 8999999999 more tasks"
