@@ -51,6 +51,7 @@ const FIXTURES: &[(&str, &str)] = &[
     ("hadoop1", include_str!("fixtures/hadoop1-018.log")),
     ("jhist", include_str!("fixtures/small.jhist")),
     ("sls", include_str!("fixtures/sls-small.json")),
+    ("sls", include_str!("fixtures/sls-synthetic.json")),
     ("swim", include_str!("fixtures/swim-six.tsv")),
     ("swim", include_str!("fixtures/swim-ten.tsv")),
     ("swf", include_str!("fixtures/small.swf")),

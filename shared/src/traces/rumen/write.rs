@@ -1,4 +1,4 @@
-//! Writes a Rumen trace, one job in memory at a time.
+//! Writes a Rumen trace, the instants of one job and one task in memory at a time.
 //!
 //! Instants are made up (see the timeline); durations, counts, places, bytes and lost attempts are the template's.
 //! A duration that stands for many tasks is written for each. Jobs without an id get one of a cluster `howdah`; a
@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::timeline::{TaskTimes, Timeline};
 use crate::job::TaskKind;
@@ -21,9 +21,9 @@ const DEFAULT_RACK: &str = "/default-rack";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct LoggedJob<'a> {
+struct LoggedJob<'a, 'b> {
     #[serde(rename = "jobID")]
-    job_id: String,
+    job_id: &'b str,
     job_name: Option<&'a str>,
     user: Option<&'a str>,
     queue: Option<&'a str>,
@@ -36,8 +36,8 @@ struct LoggedJob<'a> {
     total_maps: u32,
     total_reduces: u32,
     job_properties: BTreeMap<&'static str, String>,
-    map_tasks: Vec<LoggedTask<'a>>,
-    reduce_tasks: Vec<LoggedTask<'a>>,
+    map_tasks: Tasks<'a, 'b>,
+    reduce_tasks: Tasks<'a, 'b>,
     other_tasks: [(); 0],
 }
 
@@ -86,15 +86,20 @@ pub fn write(trace: &Trace, target: &mut dyn Write) -> std::io::Result<()> {
     let racks: BTreeMap<&str, &str> = workers.map(|worker| (worker.host.as_str(), worker.rack.as_str())).collect();
     let base_ms = trace.start_ms_epoch.filter(|&ms| ms > 0).unwrap_or(MADE_UP_START_MS);
     for (place, template) in trace.jobs.iter().enumerate() {
-        serde_json::to_writer(&mut *target, &job(template, place, base_ms, &racks))?;
+        let id = id_of(template, place);
+        let timeline = Timeline::new(template, base_ms);
+        serde_json::to_writer(&mut *target, &job(template, &id, &timeline, &racks))?;
         target.write_all(b"\n")?;
     }
     Ok(())
 }
 
-fn job<'a>(template: &'a JobTemplate, place: usize, base_ms: u64, racks: &BTreeMap<&'a str, &'a str>) -> LoggedJob<'a> {
-    let id = id_of(template, place);
-    let timeline = Timeline::new(template, base_ms);
+fn job<'a, 'b>(
+    template: &'a JobTemplate,
+    id: &'b str,
+    timeline: &'b Timeline<'a>,
+    racks: &'b BTreeMap<&'a str, &'a str>,
+) -> LoggedJob<'a, 'b> {
     let mut properties = BTreeMap::new();
     if let Some(ppm) = template.slowstart_ppm {
         let share = format!("{}.{:06}", ppm / 1_000_000, ppm % 1_000_000);
@@ -104,11 +109,9 @@ fn job<'a>(template: &'a JobTemplate, place: usize, base_ms: u64, racks: &BTreeM
         properties.insert("howdah.job.deadline.ms", ms.to_string());
     }
     let text = |text: &'a str| (!text.is_empty()).then_some(text);
-    let tasks = |kind, times: &[TaskTimes<'a>]| {
-        let shared = Shared { id: &id, kind, launch_ms: timeline.launch_ms, racks, template };
-        times.iter().zip(0..).map(|(times, index)| shared.task(index, times)).collect()
-    };
+    let tasks = |kind, times| Tasks { id, kind, launch_ms: timeline.launch_ms, racks, template, times };
     LoggedJob {
+        job_id: id,
         job_name: text(&template.name),
         user: text(&template.user),
         queue: text(&template.queue),
@@ -127,7 +130,6 @@ fn job<'a>(template: &'a JobTemplate, place: usize, base_ms: u64, racks: &BTreeM
         map_tasks: tasks(TaskKind::Map, &timeline.maps),
         reduce_tasks: tasks(TaskKind::Reduce, &timeline.reduces),
         other_tasks: [],
-        job_id: id,
     }
 }
 
@@ -140,16 +142,23 @@ fn id_of(template: &JobTemplate, place: usize) -> String {
     if fits { template.id.clone() } else { format!("job_howdah_{:04}", place + 1) }
 }
 
-/// What the tasks of one kind share.
-struct Shared<'a, 'b> {
+/// The tasks of one kind, each made when it is written.
+struct Tasks<'a, 'b> {
     id: &'b str,
     kind: TaskKind,
     launch_ms: u64,
     racks: &'b BTreeMap<&'a str, &'a str>,
     template: &'a JobTemplate,
+    times: &'b [TaskTimes<'a>],
 }
 
-impl<'a> Shared<'a, '_> {
+impl Serialize for Tasks<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.times.iter().zip(0..).map(|(times, index)| self.task(index, times)))
+    }
+}
+
+impl<'a> Tasks<'a, '_> {
     fn task(&self, index: u32, times: &TaskTimes<'a>) -> LoggedTask<'a> {
         let numbers = self.id.strip_prefix("job").unwrap_or(self.id);
         let name = format!("{numbers}_{}_{index:06}", self.kind.letter());

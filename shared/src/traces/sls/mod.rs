@@ -24,7 +24,7 @@ use crate::job::profile::{JobTemplate, Measured, Trace, TraceCluster, TraceWorke
 
 /// Tasks that counts in one file may stand for; a repeated job weighs 100 more. A count costs a few bytes, what it
 /// stands for may cost any memory.
-pub const MOST_REPEATED: u64 = 10_000_000;
+pub const MOST_REPEATED: u64 = 1_000_000;
 
 /// Nodes that a file may announce.
 const MOST_NODES: u64 = 100_000;
@@ -364,7 +364,7 @@ mod tests {
         r#"{"job.id":"j","job.tasks":[{"count":9000000000}]}"#,
         "j: found counts that stand for 8999999999 more tasks"
     )]
-    #[case(r#"{"job.id":"j","job.count":99999999,"job.tasks":[]}"#, "expected at most 10000000 in the file")]
+    #[case(r#"{"job.id":"j","job.count":99999999,"job.tasks":[]}"#, "expected at most 1000000 in the file")]
     #[case(r#"{"job.tasks":[{"container.start.ms":"soon"}]}"#, "expected a whole number or null")]
     fn what_cannot_be_is_refused(#[case] text: &str, #[case] part: &str) {
         let error = imported(text).unwrap_err();
