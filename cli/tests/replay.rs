@@ -181,7 +181,7 @@ fn a_timeline_is_a_picture_or_a_table_by_its_name() {
     let rows: Vec<&str> = table.lines().collect();
     assert_eq!(rows.len(), 1 + 12);
     assert!(
-        rows.contains(&"job_7_0003,grep,reduce,1,0,,1,2.000000,4.000000,4.500000,6.000000,SUCCEEDED,,,false"),
+        rows.contains(&"job_7_0003,grep,reduce,1,0,,1,1,2.000000,4.000000,4.500000,6.000000,SUCCEEDED,,,false"),
         "{table}"
     );
 }

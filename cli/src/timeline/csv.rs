@@ -9,16 +9,16 @@ use howdah_shared::job::{Locality, TaskKind};
 use howdah_shared::time::Time;
 
 use super::Timeline;
-use super::lanes::Placed;
+use super::lanes::{Place, Placed};
 
 const HEADER: &str =
-    "job,name,kind,index,attempt,worker,lane,start_s,maps_done_s,sorted_s,end_s,state,cause,locality,speculative";
+    "job,name,kind,index,attempt,worker,lane,wave,start_s,maps_done_s,sorted_s,end_s,state,cause,locality,speculative";
 
 /// Writes header and rows.
 pub(crate) fn write(timeline: &Timeline, placed: &Placed, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{HEADER}")?;
-    for &(index, lane) in &placed.attempts {
-        let record = &timeline.attempts[index];
+    for &Place { attempt, lane, wave } in &placed.attempts {
+        let record = &timeline.attempts[attempt];
         let id = record.attempt;
         let job = timeline.jobs.get((id.job.0 as usize).wrapping_sub(1));
         let (job, name) = job.map_or_else(|| (id.job.0.to_string(), ""), |job| (quoted(&job.id), job.name.as_str()));
@@ -26,7 +26,7 @@ pub(crate) fn write(timeline: &Timeline, placed: &Placed, out: &mut dyn Write) -
         let reduce = id.kind == TaskKind::Reduce;
         writeln!(
             out,
-            "{job},{},{},{},{},{},{lane},{},{},{},{},{},{},{},{}",
+            "{job},{},{},{},{},{},{lane},{wave},{},{},{},{},{},{},{},{}",
             quoted(name),
             id.kind,
             id.index,

@@ -6,17 +6,28 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use howdah_shared::job::TaskKind;
+use howdah_shared::job::{JobId, TaskKind};
 use howdah_shared::replay::AttemptRecord;
 use howdah_shared::time::Time;
 
-/// Attempts in order of launch, each with its lane.
+/// All attempts, each with its place.
 #[derive(Debug, Default)]
 pub(crate) struct Placed {
-    /// Index of the attempt, and its lane among those of its worker and kind, from 0.
-    pub(crate) attempts: Vec<(usize, u32)>,
+    /// In order of launch.
+    pub(crate) attempts: Vec<Place>,
     /// Number of lanes by worker and kind.
     pub(crate) lanes: BTreeMap<(u32, TaskKind), u32>,
+}
+
+/// Where an attempt is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Index of the attempt in the list that was given.
+    pub(crate) attempt: usize,
+    /// Among those of its worker and kind, from 0.
+    pub(crate) lane: u32,
+    /// The how manieth attempt of its job and kind this slot runs, from 1.
+    pub(crate) wave: u32,
 }
 
 /// The lanes of one worker and kind.
@@ -53,10 +64,14 @@ pub(crate) fn place(attempts: &[AttemptRecord]) -> Placed {
     // Of those launched at one instant the shorter first: an attempt of no length leaves its slot to the next.
     order.sort_by_key(|&index| (attempts[index].start, attempts[index].end, attempts[index].attempt));
     let mut slots: BTreeMap<(u32, TaskKind), Slots> = BTreeMap::new();
+    let mut waves: BTreeMap<(JobId, u32, TaskKind, u32), u32> = BTreeMap::new();
     let placed = order.into_iter().map(|index| {
         let attempt = &attempts[index];
-        let of = slots.entry((attempt.worker.0, attempt.attempt.kind)).or_default();
-        (index, of.take(attempt.start, attempt.end))
+        let (worker, kind) = (attempt.worker.0, attempt.attempt.kind);
+        let lane = slots.entry((worker, kind)).or_default().take(attempt.start, attempt.end);
+        let wave = waves.entry((attempt.attempt.job, worker, kind, lane)).or_default();
+        *wave += 1;
+        Place { attempt: index, lane, wave: *wave }
     });
     let attempts = placed.collect();
     Placed { attempts, lanes: slots.into_iter().map(|(key, slots)| (key, slots.used)).collect() }

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use howdah_shared::job::TaskKind;
 
 use super::axis::Axis;
-use super::lanes::Placed;
+use super::lanes::{Place, Placed};
 use super::stages::{Stage, stretches};
 use super::svg::{FOOT, HEAD, LEFT, RIGHT, Svg, WIDTH, num, shortened};
 use super::{MAX_LANES, MAX_PIECES, Timeline, slots_of};
@@ -44,6 +44,7 @@ struct Piece {
     stage: Stage,
     /// Index of the attempt that begins it.
     attempt: usize,
+    wave: u32,
     x: f64,
     to_x: f64,
 }
@@ -148,10 +149,11 @@ impl<'a> SlotLanes<'a> {
         let what = if piece.stage == Stage::Map { String::new() } else { format!(" ({})", piece.stage.label()) };
         let seconds = |time: howdah_shared::time::Time| time.as_us() as f64 / 1e6;
         format!(
-            "{}: {} {}{tries}{ahead}{what}, {:.3} to {:.3} s",
+            "{}: {} {}{tries}{ahead}{what}, wave {}, {:.3} to {:.3} s",
             self.timeline.job_label(id.job.0),
             id.kind,
             id.index,
+            piece.wave,
             seconds(record.start),
             seconds(record.end)
         )
@@ -194,7 +196,7 @@ fn pieces(timeline: &Timeline, placed: &Placed, axis: &Axis) -> Option<Vec<Piece
     let mut pieces: Vec<Piece> = Vec::new();
     // The last piece of each lane and stage, which may grow.
     let mut last: BTreeMap<(u32, TaskKind, u32, Stage), usize> = BTreeMap::new();
-    for &(attempt, lane) in &placed.attempts {
+    for &Place { attempt, lane, wave } in &placed.attempts {
         let record = &timeline.attempts[attempt];
         let lane = (record.worker.0, record.attempt.kind, lane);
         for stretch in stretches(record) {
@@ -210,7 +212,7 @@ fn pieces(timeline: &Timeline, placed: &Placed, axis: &Axis) -> Option<Vec<Piece
                 return None;
             }
             last.insert((lane.0, lane.1, lane.2, stretch.stage), pieces.len());
-            pieces.push(Piece { lane, stage: stretch.stage, attempt, x, to_x });
+            pieces.push(Piece { lane, stage: stretch.stage, attempt, wave, x, to_x });
         }
     }
     Some(pieces)

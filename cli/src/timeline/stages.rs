@@ -66,7 +66,7 @@ impl Stage {
     pub(crate) fn fill(self) -> &'static str {
         match self {
             Stage::Map => "#0072B2",
-            Stage::Wait => "#F7E0AE",
+            Stage::Wait => "#F2CF87",
             Stage::Shuffle => "#E69F00",
             Stage::Reduce => "#009E73",
             Stage::Failed => "url(#failed)",
@@ -78,7 +78,7 @@ impl Stage {
     pub(crate) fn other_fill(self) -> &'static str {
         match self {
             Stage::Map => "#4FA3D1",
-            Stage::Wait => "#FBEFD3",
+            Stage::Wait => "#F8E3B4",
             Stage::Shuffle => "#F3C45C",
             Stage::Reduce => "#56BF9F",
             Stage::Failed | Stage::Killed => self.fill(),

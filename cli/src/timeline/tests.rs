@@ -89,7 +89,7 @@ fn check_text(text: &str) {
 #[test]
 fn an_attempt_takes_the_lowest_slot_that_is_free() {
     let placed = lanes::place(&[map(0, 0, 10), map(1, 0, 5), map(2, 5, 8), map(3, 6, 9), map(4, 10, 12)]);
-    let lane_of = |index: usize| placed.attempts.iter().find(|(at, _)| *at == index).expect("placed").1;
+    let lane_of = |index: usize| placed.attempts.iter().find(|place| place.attempt == index).expect("placed").lane;
     // The shorter of the two first ones is placed first.
     assert_eq!([0, 1, 2, 3, 4].map(lane_of), [1, 0, 0, 2, 0]);
     assert_eq!(placed.lanes[&(0, TaskKind::Map)], 3);
@@ -104,10 +104,19 @@ fn no_two_attempts_share_a_slot_at_one_time() {
     }
     let placed = lanes::place(&attempts);
     let mut until = vec![Time::ZERO; placed.lanes[&(0, TaskKind::Map)] as usize];
-    for &(index, lane) in &placed.attempts {
+    for &lanes::Place { attempt: index, lane, .. } in &placed.attempts {
         assert!(until[lane as usize] <= attempts[index].start, "lane {lane}");
         until[lane as usize] = attempts[index].end;
     }
+}
+
+#[test]
+fn a_slots_second_attempt_of_a_job_is_its_second_wave() {
+    let mut other = map(9, 20, 30);
+    other.attempt.job = JobId(2);
+    let placed = lanes::place(&[map(0, 0, 10), map(1, 0, 12), map(2, 10, 20), other]);
+    let waves: Vec<(u32, u32)> = placed.attempts.iter().map(|place| (place.lane, place.wave)).collect();
+    assert_eq!(waves, [(0, 1), (1, 1), (0, 2), (0, 1)]);
 }
 
 #[test]
@@ -185,7 +194,7 @@ fn the_table_has_a_row_per_attempt_with_exact_times() {
     let text = String::from_utf8(out).expect("UTF-8").replace('\u{1}', "?");
     let name = "\"count <&> \"\"quote\"\", ?\"";
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[1], format!("job_1_0001,{name},map,7,0,,0,0.000000,,,1.500000,SUCCEEDED,,,false"));
-    assert_eq!(lines[2], format!("job_1_0001,{name},reduce,4,0,,0,0.001000,,,0.003000,KILLED,worker_lost,,false"));
-    assert_eq!(lines[0].split(',').count(), 15);
+    assert_eq!(lines[1], format!("job_1_0001,{name},map,7,0,,0,1,0.000000,,,1.500000,SUCCEEDED,,,false"));
+    assert_eq!(lines[2], format!("job_1_0001,{name},reduce,4,0,,0,1,0.001000,,,0.003000,KILLED,worker_lost,,false"));
+    assert_eq!(lines[0].split(',').count(), 16);
 }
