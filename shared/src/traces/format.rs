@@ -18,7 +18,7 @@ pub enum Format {
     Hadoop1,
     /// Job histories of Hadoop 0.23 and later, as JSON.
     Jhist,
-    /// YARN's scheduler load simulator, native jobs.
+    /// YARN's scheduler load simulator: native jobs, or a synthetic workload to draw jobs from.
     Sls,
     /// SWIM's workloads, both sets of columns.
     Swim,
@@ -92,7 +92,7 @@ fn of_json(text: &str) -> Option<Format> {
         ("\"job.start.ms\"", Format::Sls),
         ("\"job.tasks\"", Format::Sls),
         ("\"num.nodes\"", Format::Sls),
-        // Of the synthetic kind, which its reader refuses by name.
+        // Of the synthetic kind.
         ("\"num_jobs\"", Format::Sls),
         ("\"workloads\"", Format::Sls),
     ];
