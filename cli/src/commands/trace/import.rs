@@ -49,11 +49,13 @@ pub(crate) fn import(context: &Context, args: &TraceImportArgs) -> Outcome {
     if form.is_none() || !to_screen {
         write_out(args.out.as_deref(), |out| howdah::write(&trace, out))?;
     }
-    let summary = Summary::of(&trace);
-    let said = format!("{}, {}", units::counted(summary.jobs, "job"), units::counted(summary.tasks(), "task"));
+    // The figures take memory of their own: only for those who want to see them.
+    let summary = || Summary::of(&trace);
+    let tasks: u64 = trace.jobs.iter().map(|job| u64::from(job.n_maps) + u64::from(job.n_reduces)).sum();
+    let said = format!("{}, {}", units::counted(trace.jobs.len() as u64, "job"), units::counted(tasks, "task"));
     match form {
-        Some(Format::Json) => screen.json(&Listing::new("trace-import", body(&summary, &all_notes)))?,
-        Some(Format::Table) => screen.line(table(&screen, &summary, &all_notes))?,
+        Some(Format::Json) => screen.json(&Listing::new("trace-import", body(&summary(), &all_notes)))?,
+        Some(Format::Table) => screen.line(table(&screen, &summary(), &all_notes))?,
         None => match args.out.as_deref().filter(|out| !is_dash(out)) {
             Some(out) => note(format!("{}: {said}", out.display())),
             None => note(said),
