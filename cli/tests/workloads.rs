@@ -135,6 +135,25 @@ fn a_description_of_ones_own_is_a_workload() {
 }
 
 #[test]
+fn the_guide_names_every_workload_and_its_description_generates() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide/workloads.md");
+    let guide = std::fs::read_to_string(guide).expect("the guide");
+    let dir = here();
+    let list = json(dir.path(), &["trace", "generate", "--list", "--output", "json"]);
+    for workload in list["workloads"].as_array().expect("workloads") {
+        let name = workload["name"].as_str().expect("a name");
+        // The guide names families of them once.
+        let family = if name.starts_with("example-") { "example-…" } else { name };
+        let family = family.trim_end_matches("-10").trim_end_matches("-20");
+        assert!(guide.contains(&format!("`{family}`")), "docs/guide/workloads.md does not have {name}");
+    }
+    let (_, rest) = guide.split_once("```toml\n").expect("a description");
+    let (description, _) = rest.split_once("```").expect("its end");
+    std::fs::write(dir.path().join("nightly.toml"), description).expect("written");
+    assert_eq!(howdah(dir.path(), &["trace", "generate", "nightly.toml"]).lines().count(), 201);
+}
+
+#[test]
 fn wrong_usage_ends_with_2_and_names_what_was_expected() {
     let dir = here();
     std::fs::write(dir.path().join("bad.toml"), "name = 'x'\njobs = 1\n[[class]]\nname = 'a'\nmaps = 'often'\n")

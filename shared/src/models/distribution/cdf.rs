@@ -28,7 +28,11 @@ impl Distribution {
                 if *sigma == 0.0 { step(z >= 0.0) } else { standard_cdf(z / sigma) }
             }
             Distribution::Weibull { shape, scale } if x > 0.0 => -libm::expm1(-libm::pow(x / scale, *shape)),
-            Distribution::Gamma { shape, scale } if x > 0.0 => gamma_lr(*shape, x / scale),
+            Distribution::Gamma { shape, scale } if x > 0.0 => {
+                let ratio = x / scale;
+                // The function wants a positive finite number, which a quotient of two need not be.
+                if ratio.is_finite() && ratio > 0.0 { gamma_lr(*shape, ratio) } else { step(ratio > 0.0) }
+            }
             Distribution::Pareto { minimum, shape } if x > *minimum => 1.0 - libm::pow(minimum / x, *shape),
             Distribution::Empirical(values) => values.partition_point(|value| *value <= x) as f64 / values.len() as f64,
             Distribution::Mixture(parts) => weighted(parts, |part| part.cdf(x)),
@@ -58,10 +62,10 @@ impl Distribution {
             }
             Distribution::Normal { .. } | Distribution::Gamma { .. } | Distribution::Mixture(_) => {
                 let (mut low, mut high) = (-1.0, 1.0);
-                while self.cdf(low) >= share {
+                while self.cdf(low) >= share && low > f64::MIN / 4.0 {
                     low *= 2.0;
                 }
-                while self.cdf(high) < share {
+                while self.cdf(high) < share && high < f64::MAX / 4.0 {
                     high *= 2.0;
                 }
                 halve(low, high, |x| self.cdf(x) >= share)
@@ -159,6 +163,33 @@ mod tests {
         for share in [0.001, 0.1, 0.5, 0.9, 0.95, 0.999] {
             let back = distribution.cdf(distribution.quantile(share));
             assert!((back - share).abs() < 1e-9, "{text} at {share}: {back}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_passes_the_check_can_be_drawn_from_and_asked(
+            kind in 0..7_u8,
+            a in proptest::num::f64::ANY,
+            b in proptest::num::f64::ANY,
+            share in 0.001..0.999_f64,
+        ) {
+            let negative = [Negative::Keep, Negative::Clamp, Negative::Redraw, Negative::Absolute][usize::from(kind % 4)];
+            let distribution = match kind {
+                0 => Distribution::Uniform { low: a, high: b },
+                1 => Distribution::Normal { mean: a, sd: b, negative },
+                2 => Distribution::LogNormal { mu: a, sigma: b },
+                3 => Distribution::Weibull { shape: a, scale: b },
+                4 => Distribution::Gamma { shape: a, scale: b },
+                5 => Distribution::Pareto { minimum: a, shape: b },
+                _ => Distribution::Mixture(vec![(a, Distribution::Exponential { mean: b }), (1.0, Distribution::Constant(b))]),
+            };
+            if let Ok(distribution) = distribution.check() {
+                let mut random = crate::models::Random::new(1, 0);
+                distribution.sample_whole(&mut random);
+                let at = distribution.cdf(distribution.quantile(share));
+                proptest::prop_assert!(at.is_nan() || (-1e-9..=1.0 + 1e-9).contains(&at), "{}", at);
+            }
         }
     }
 }

@@ -204,6 +204,8 @@ impl Distribution {
             {
                 Some("a shape and a scale above 0")
             }
+            // Beyond, it is a normal distribution, and its cumulative one takes for ever.
+            Distribution::Gamma { shape, .. } if *shape > 1e6 => Some("a shape of at most 1,000,000"),
             Distribution::Pareto { minimum, shape } if !(positive(*minimum) && positive(*shape)) => {
                 Some("a minimum and a shape above 0")
             }
@@ -305,6 +307,14 @@ mod tests {
         assert_eq!("  lognormal( 1 , 2 ) ".parse(), Ok(Distribution::LogNormal { mu: 1.0, sigma: 2.0 }));
         assert_eq!("7.5".parse(), Ok(Distribution::Constant(7.5)));
         assert_eq!(serde_json::from_str::<Distribution>("7").expect("a number"), Distribution::Constant(7.0));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_parser_panic(text in "[a-z(),:.0-9 é-]{0,60}") {
+            let _ = text.parse::<Distribution>();
+            let _ = format!("mixture({text})").parse::<Distribution>();
+        }
     }
 
     #[rstest]
