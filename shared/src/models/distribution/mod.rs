@@ -1,6 +1,6 @@
 //! Distributions of durations, counts and gaps, with draws that are the same on every machine.
 //!
-//! Draws use ChaCha words and `libm` only (see [`Random`]); square roots are exact by IEEE 754. The cumulative
+//! Draws use ChaCha words and `libm` only (see [`Random`](super::Random)); square roots are exact by IEEE 754. The cumulative
 //! distribution of the gamma comes from `statrs`, whose last bits may differ between machines: no draw and no
 //! decision depends on it, only printed distances do. Values have no unit here; whoever uses them says it.
 //!
