@@ -53,6 +53,8 @@ fn help_of_every_command_is_what_was_agreed() {
         &["trace", "record"],
         &["generate", "sudoku"],
         &["generate", "text"],
+        &["experiment", "list"],
+        &["experiment", "run"],
         &["bench"],
         &["config", "show"],
     ];
@@ -69,6 +71,32 @@ fn help_of_every_command_is_what_was_agreed() {
         };
         insta::assert_snapshot!(format!("help-{name}"), text);
     }
+}
+
+#[test]
+fn experiments_are_listed_with_what_they_need() {
+    let dir = here();
+    let said = run(dir.path(), &["experiment", "list"], &[]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    insta::assert_snapshot!("experiment-list", said.stdout);
+    let said = run(dir.path(), &["experiment", "list", "--output", "json"], &[]);
+    let listed: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+    assert_eq!(listed["schema"], "howdah/experiments/v1");
+    assert_eq!(listed["experiments"][0]["name"], "simmr-accuracy");
+    assert_eq!(listed["experiments"][0]["needs"], "live-runs");
+}
+
+#[test]
+fn an_unknown_experiment_ends_with_2_and_names_those_there_are() {
+    let dir = here();
+    let said = run(dir.path(), &["experiment", "run", "simmr-nothing"], &[]);
+    assert_eq!(said.code, Some(2));
+    assert!(
+        said.stderr.starts_with("error: experiment `simmr-nothing`: no such experiment, expected "),
+        "{}",
+        said.stderr
+    );
+    assert!(said.stderr.contains("simmr-accuracy"), "{}", said.stderr);
 }
 
 #[test]

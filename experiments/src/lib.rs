@@ -1,8 +1,45 @@
-//! The papers' workloads, tables and figures: data made from documented distributions, and pure functions over it.
+//! The papers' workloads, tables and figures: data made from documented distributions, pure functions over it, and
+//! experiments. Each experiment writes CSV, SVG and a Markdown page that sets our numbers beside the paper's own.
 //!
-//! Nothing here starts a cluster; what needs one gets the path of the `howdah` executable handed in.
+//! An experiment is simulation alone, or runs real clusters: those are `howdah` processes, started from the program
+//! path that the caller hands in, because this crate knows neither daemons nor commands. How far simulated times are
+//! from measured ones is [`accuracy`]; `howdah validate` uses it too.
 
+pub mod accuracy;
+pub mod framework;
+mod live;
 pub mod phase;
 pub mod reshape;
 pub mod similarity;
+mod simmr_accuracy;
+mod simmr_kl;
 pub mod workloads;
+
+use framework::Experiment;
+
+/// All experiments, in the order of `howdah experiment list`.
+pub fn all() -> Vec<Box<dyn Experiment>> {
+    vec![Box::new(simmr_accuracy::SimMrAccuracy), Box::new(simmr_kl::SimMrKl)]
+}
+
+/// One by its name.
+pub fn by_name(name: &str) -> Option<Box<dyn Experiment>> {
+    all().into_iter().find(|experiment| experiment.about().name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_distinct_and_every_experiment_says_what_it_follows() {
+        let names: Vec<_> = all().iter().map(|experiment| experiment.about().name).collect();
+        assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), names.len());
+        for experiment in all() {
+            let about = experiment.about();
+            assert!(!about.line.is_empty() && !about.paper.is_empty() && !about.figure.is_empty(), "{}", about.name);
+            assert!(by_name(about.name).is_some());
+        }
+        assert!(by_name("no-such").is_none());
+    }
+}

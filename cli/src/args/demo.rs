@@ -9,8 +9,8 @@ use clap::Args;
 #[command(after_help = "\
 Starts one master and N workers as processes on this machine, counts the words of a real text \
 and solves generated sudokus on them, checks every count and every solution, stops them, and \
-decides the recorded run again in a fresh process that sees the inputs alone. Exit code 0 only \
-if everything held.
+decides the recorded run again in a fresh process that sees the inputs alone, and simulates it \
+from its own profile. Exit code 0 only if everything held.
 
 The text is the sources and documents of the crates that building howdah downloaded, or \
 --input, or generated text where there are neither.

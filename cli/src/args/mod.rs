@@ -7,6 +7,7 @@ pub(crate) mod bench;
 pub(crate) mod cluster;
 pub(crate) mod daemon;
 pub(crate) mod demo;
+pub(crate) mod experiment;
 pub(crate) mod generate;
 pub(crate) mod job;
 pub(crate) mod replay;
@@ -139,11 +140,14 @@ pub(crate) enum Command {
     Trace(trace::TraceCommand),
     /// Simulate a trace on a cluster of your choice
     Replay(Box<replay::ReplayArgs>),
-    /// Decide a recorded run again and compare every effect
+    /// Decide a recorded run again and compare every effect and time
     Validate(tools::ValidateArgs),
     /// Make input: sudoku puzzles or text
     #[command(subcommand)]
     Generate(generate::GenerateCommand),
+    /// Run the papers' tables and figures again
+    #[command(subcommand)]
+    Experiment(experiment::ExperimentCommand),
     /// Measure this machine's howdah against fixed baselines
     Bench(bench::BenchArgs),
     /// Show the effective settings and where each comes from

@@ -11,14 +11,24 @@ use super::FormatArgs;
 #[command(after_help = "\
 A fresh core in this process gets the recorded inputs, batch by batch, and nothing else; what it \
 decides is compared with what the live master decided, effect by effect, along the recorded \
-chain of digests. Exit code 0 only if all effects are identical.
+chain of digests. Then the run is simulated from its own profile, on its own cluster and under its \
+own scheduler, and every job's completion time is compared with the measured one.
 
-Example:
-  howdah validate --dir cluster")]
+With --repeat, each run also predicts the others (cross-run; cross-shape where slots or scheduler \
+differ), and the spread of real repeats is printed beside the errors.
+
+Exit code 0 only if all effects are identical, whatever the errors.
+
+Examples:
+  howdah validate --dir cluster
+  howdah validate --dir run1 --repeat run2 --repeat run3")]
 pub(crate) struct ValidateArgs {
     /// Directory of the run: the master's own, or the one given to `up` or `demo`
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: PathBuf,
+    /// Directory of another run of the same workload; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) repeat: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
 }

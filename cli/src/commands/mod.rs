@@ -4,6 +4,7 @@ mod cluster;
 mod config_show;
 mod daemon;
 mod demo;
+mod experiment;
 mod generate;
 pub(crate) mod job;
 mod local_cluster;
@@ -44,6 +45,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Trace(command) => trace::run(&context, &command),
         Command::Replay(args) => replay::replay(&context, &args),
         Command::Validate(args) => validate::validate(&context, &args),
+        Command::Experiment(command) => experiment::run(&context, &command),
         Command::Bench(args) => wait(crate::bench::bench(&context, &args)),
         Command::Config(ConfigCommand::Show(args)) => config_show::show(&context, &args),
         Command::Completions { shell } => manual::completions(&screen(&context)?, shell),

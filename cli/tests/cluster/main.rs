@@ -11,3 +11,4 @@ mod harness;
 mod leftovers;
 mod many_keys;
 mod same_bytes;
+mod validation;

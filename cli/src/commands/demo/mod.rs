@@ -87,7 +87,12 @@ async fn run(screen: &Screen, args: &DemoArgs) -> Outcome {
     };
     verdict.say(screen, stopped)?;
     let again = replay::compare(screen, &place.path).await?;
-    verdict.say(screen, again)?;
+    verdict.say(screen, again.decisions)?;
+    verdict.say(screen, again.simulated)?;
+    if !again.times.is_empty() {
+        screen.line(format!("\n{}", screen.paint(Style::Bold, "Measured and simulated completion times")))?;
+        screen.line(report::prediction_table(again.times).render(screen))?;
+    }
     place.finish(screen)?;
     verdict.close(screen, began.elapsed())
 }

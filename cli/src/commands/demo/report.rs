@@ -38,6 +38,13 @@ pub(crate) fn time_table(jobs: &[Finished]) -> Grid {
     crate::commands::job::time_grid(&rows)
 }
 
+/// A row per job and one for the whole run.
+pub(crate) fn prediction_table(rows: Vec<[String; 5]>) -> Grid {
+    let mut grid = Grid::new(&["job", "name", ">measured", ">simulated", ">error"]);
+    rows.into_iter().for_each(|row| grid.row(row));
+    grid
+}
+
 /// What held and what did not, said as it becomes known.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {

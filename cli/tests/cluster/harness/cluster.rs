@@ -260,7 +260,13 @@ impl Cluster {
     /// Stops everything in order and checks that no process is left and that the recorded run decides the same
     /// again, in a process of its own that gets the inputs and no decisions.
     #[track_caller]
-    pub(crate) fn stop_and_replay(mut self) {
+    pub(crate) fn stop_and_replay(self) {
+        self.stop_and_validate();
+    }
+
+    /// As [`Cluster::stop_and_replay`]; returns everything that `validate` says.
+    #[track_caller]
+    pub(crate) fn stop_and_validate(mut self) -> Value {
         for index in 0..self.workers.len() {
             if self.workers[index].is_some() {
                 self.stop_worker(index, Signal::SIGTERM);
@@ -269,17 +275,18 @@ impl Cluster {
         kill(Pid::from_raw(self.master.id() as i32), Signal::SIGTERM).expect("signal the master");
         wait_for("the master to end", || self.master.try_wait().expect("look at the master"));
         self.mark.wait_until_gone("the daemons stopped");
-        self.assert_replay_is_identical();
+        self.assert_replay_is_identical()
     }
 
     #[track_caller]
-    fn assert_replay_is_identical(&self) {
+    fn assert_replay_is_identical(&self) -> Value {
         let dir = self.path("master");
         let args = ["validate", "--dir", dir.to_str().expect("a plain path"), "--output", "json"];
         let report = Finished::of(howdah(&self.mark).args(args), LONG).expect_code(0).json();
         let compared = report["decisions"]["compared"].as_u64().expect("a number of compared effects");
         assert!(compared > 0, "nothing was compared: {report}");
         assert_eq!(report["decisions"]["identical"].as_u64(), Some(compared), "{report}");
+        report
     }
 
     fn print_logs(&self) {

@@ -1,0 +1,97 @@
+//! `howdah/validate/v1`.
+
+use howdah_experiments::accuracy::{Comparison, Kind, Measure, Prediction};
+use howdah_master::replay::{DecisionReport, Difference};
+use serde_json::{Value, json};
+
+use super::runs::{Repeats, Run};
+
+/// The document without its schema.
+pub(super) fn body(run: &Run, repeats: Option<&Repeats>) -> Value {
+    let simulated = run.simulated.as_ref();
+    let summary = run.summary();
+    json!({
+        "run": run.decisions.run,
+        "decisions": decisions(&run.decisions),
+        "makespan": simulated.ok().map(|comparison| measure(&comparison.makespan)),
+        "jobs": simulated.map_or(Vec::new(), jobs),
+        "jobs_left_out": simulated.ok().map(|comparison| comparison.left_out),
+        "mean_error": summary.map(|summary| summary.mean_error),
+        "max_error": summary.map(|summary| summary.max_error),
+        "not_simulated": simulated.err().map(|error| super::text::chain(error)),
+        "repeats": repeats.map(|repeats| with_repeats(run, repeats)),
+    })
+}
+
+fn decisions(report: &DecisionReport) -> Value {
+    let first = report.first_difference.as_ref().map(|difference| {
+        let Difference { batch, time, expected, found } = difference;
+        json!({ "batch": batch, "time_us_epoch": time.as_us(), "expected": expected, "found": found })
+    });
+    json!({
+        "compared": report.compared,
+        "identical": report.identical,
+        "batches": report.batches,
+        "inputs": report.inputs,
+        "launches": report.decisions,
+        "first_difference": first,
+        "torn": report.torn,
+    })
+}
+
+fn measure(measure: &Measure) -> Value {
+    json!({ "measured_s": measure.measured_s, "simulated_s": measure.simulated_s, "error": measure.error() })
+}
+
+fn jobs(comparison: &Comparison) -> Vec<Value> {
+    let one = |job: &howdah_experiments::accuracy::JobMeasure| {
+        let mut value = measure(&job.completion);
+        value["id"] = job.id.clone().into();
+        value["name"] = job.name.clone().into();
+        value
+    };
+    comparison.jobs.iter().map(one).collect()
+}
+
+fn with_repeats(run: &Run, repeats: &Repeats) -> Value {
+    let runs: Vec<&Run> = std::iter::once(run).chain(&repeats.others).collect();
+    let spread = &repeats.spread;
+    let jobs = spread.jobs.iter();
+    let jobs: Vec<Value> =
+        jobs.map(|job| json!({ "name": job.name, "completion_s": job.completion_s, "spread": job.spread })).collect();
+    let errors = Kind::ALL.into_iter().filter_map(|kind| {
+        let (jobs, summary) = repeats.summary(kind)?;
+        Some(json!({
+            "kind": kind.name(),
+            "jobs": jobs,
+            "mean_error": summary.mean_error,
+            "max_error": summary.max_error,
+            "makespan_mean_error": repeats.makespan_error(kind),
+        }))
+    });
+    json!({
+        "runs": runs.iter().map(|run| json!({
+            "run": run.decisions.run,
+            "compared": run.decisions.compared,
+            "identical": run.decisions.identical,
+        })).collect::<Vec<_>>(),
+        "spread": {
+            "runs": spread.runs, "makespan": spread.makespan, "mean": spread.mean(), "max": spread.max(), "jobs": jobs,
+        },
+        "errors": errors.collect::<Vec<_>>(),
+        "predictions": repeats.predictions.iter().map(|found| prediction(found, &runs)).collect::<Vec<_>>(),
+        "verdict": run.summary().and_then(|own| repeats.verdict(own)),
+    })
+}
+
+fn prediction(found: &Prediction, runs: &[&Run]) -> Value {
+    let summary = found.comparison.summary();
+    json!({
+        "kind": found.kind.name(),
+        "profile": runs[found.profile].decisions.run,
+        "measured": runs[found.measured].decisions.run,
+        "makespan": measure(&found.comparison.makespan),
+        "mean_error": summary.mean_error,
+        "max_error": summary.max_error,
+    })
+}

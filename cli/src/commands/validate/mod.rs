@@ -1,0 +1,50 @@
+//! `validate`: a recorded run decided again from its inputs alone, and simulated from its own profile.
+//!
+//! The first must be identical, or the command fails. The second is a measurement: how far simulated completion
+//! times are from real ones, beside how far real repeats are from each other. A run without a job that succeeded
+//! has nothing to simulate; that is said, and is no failure.
+
+mod json;
+mod runs;
+mod text;
+
+use crate::args::tools::ValidateArgs;
+use crate::args::{ClusterArgs, Format};
+use crate::config::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::progress::spinner;
+use crate::units;
+use crate::views::Listing;
+use runs::{Repeats, Run};
+
+/// `howdah validate`
+pub(crate) fn validate(context: &Context, args: &ValidateArgs) -> Outcome {
+    let config = context.client(&ClusterArgs::default(), args.format.output)?;
+    let screen = Screen::new(config.color);
+    let shown = spinner(&screen, "deciding and simulating the run again");
+    let read = read(args);
+    shown.finish_and_clear();
+    let (run, repeats) = read?;
+    match config.output {
+        Format::Json => screen.json(&Listing::new("validate", json::body(&run, repeats.as_ref())))?,
+        Format::Table => screen.line(text::text(&screen, &run, repeats.as_ref()))?,
+    }
+    let others = repeats.iter().flat_map(|repeats| &repeats.others);
+    for run in std::iter::once(&run).chain(others) {
+        let report = &run.decisions;
+        if report.compared != report.identical {
+            let different = units::counted(report.compared - report.identical, "effect");
+            let of = units::count(report.compared);
+            return Err(Failure::failed(format!("run `{}`: {different} of {of} differ", report.run.display())));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn read(args: &ValidateArgs) -> Outcome<(Run, Option<Repeats>)> {
+    let run = Run::read(&args.dir)?;
+    let repeats = if args.repeat.is_empty() { None } else { Some(Repeats::read(&run, &args.repeat)?) };
+    Ok((run, repeats))
+}

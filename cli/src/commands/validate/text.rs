@@ -1,0 +1,150 @@
+//! What `validate` prints for people.
+
+use howdah_experiments::accuracy::{Comparison, Kind};
+use howdah_master::replay::Difference;
+
+use super::runs::{Repeats, Run};
+use crate::output::table::Grid;
+use crate::output::{Screen, Style};
+use crate::units;
+
+/// More jobs than this are summed up, not listed.
+const LISTED: usize = 50;
+
+/// The whole answer.
+pub(super) fn text(screen: &Screen, run: &Run, repeats: Option<&Repeats>) -> String {
+    let mut lines = decisions(screen, run);
+    match &run.simulated {
+        Ok(comparison) => lines.extend(simulated(screen, comparison)),
+        Err(error) => lines.push(format!("simulation none: {}", chain(error))),
+    }
+    if let Some(repeats) = repeats {
+        lines.extend(with_repeats(screen, run, repeats));
+    }
+    lines.join("\n")
+}
+
+fn decisions(screen: &Screen, run: &Run) -> Vec<String> {
+    let report = &run.decisions;
+    let all = report.compared == report.identical;
+    let mark = if all { screen.paint(Style::Good, "identical") } else { screen.paint(Style::Bad, "different") };
+    let mut lines = vec![
+        format!("run        {}", report.run.display()),
+        format!(
+            "inputs     {} in {}",
+            units::counted(report.inputs, "input"),
+            units::counted(report.batches, "batch").replace("batchs", "batches")
+        ),
+        format!(
+            "decisions  {} compared, {} identical, {} of them launches: {mark}",
+            units::counted(report.compared, "effect"),
+            units::count(report.identical),
+            units::count(report.decisions),
+        ),
+    ];
+    if let Some(Difference { batch, time, expected, found }) = &report.first_difference {
+        lines.push(format!("first difference in batch {batch}, at {} us", time.as_us()));
+        lines.push(format!("  recorded  {expected}"));
+        lines.push(format!("  now       {found}"));
+    }
+    if report.torn {
+        lines.push(
+            "the journal breaks off in the middle of a frame, as after a crash; all whole frames were used".to_owned(),
+        );
+    }
+    lines
+}
+
+fn simulated(screen: &Screen, comparison: &Comparison) -> Vec<String> {
+    let summary = comparison.summary();
+    let makespan = &comparison.makespan;
+    let mut lines = vec![
+        format!(
+            "makespan   {:.3} s measured, {:.3} s simulated: {}",
+            makespan.measured_s,
+            makespan.simulated_s,
+            signed(makespan.signed_error())
+        ),
+        format!(
+            "errors     of {}: {} mean, {} at most",
+            units::counted(comparison.jobs.len() as u64, "job"),
+            share(summary.mean_error),
+            share(summary.max_error)
+        ),
+    ];
+    if comparison.left_out > 0 {
+        let jobs = units::counted(comparison.left_out as u64, "job");
+        lines.push(format!("left out   {jobs} without success, which the simulation does not have either"));
+    }
+    if comparison.jobs.len() <= LISTED {
+        let mut grid = Grid::new(&["job", "name", ">measured", ">simulated", ">error"]);
+        for job in &comparison.jobs {
+            let time = &job.completion;
+            grid.row([
+                job.id.clone(),
+                job.name.clone(),
+                format!("{:.3} s", time.measured_s),
+                format!("{:.3} s", time.simulated_s),
+                signed(time.signed_error()),
+            ]);
+        }
+        lines.extend([String::new(), grid.render(screen)]);
+    } else {
+        lines.push(screen.paint(Style::Dim, "each job's error: --output json"));
+    }
+    lines
+}
+
+fn with_repeats(screen: &Screen, run: &Run, repeats: &Repeats) -> Vec<String> {
+    let mut grid = Grid::new(&["prediction", ">jobs", ">mean error", ">largest error", ">makespan, mean"]);
+    for kind in Kind::ALL {
+        if let Some((jobs, summary)) = repeats.summary(kind) {
+            grid.row([
+                kind.name().to_owned(),
+                units::count(jobs as u64),
+                share(summary.mean_error),
+                share(summary.max_error),
+                share(repeats.makespan_error(kind)),
+            ]);
+        }
+    }
+    let mut lines = vec![String::new(), grid.render(screen), String::new()];
+    let spread = &repeats.spread;
+    if spread.runs > 1 {
+        lines.push(format!(
+            "spread     {} runs alike: makespan {}, jobs {} mean, {} at most (largest minus smallest over the median)",
+            spread.runs,
+            share(spread.makespan),
+            share(spread.mean()),
+            share(spread.max())
+        ));
+        lines.extend(run.summary().and_then(|own| repeats.verdict(own)).map(|said| format!("           {said}")));
+    } else {
+        lines.push("spread     unknown: no other run has this one's shape and policy".to_owned());
+    }
+    for other in &repeats.others {
+        let report = &other.decisions;
+        let [compared, identical] = [report.compared, report.identical].map(units::count);
+        lines.push(format!("repeat     {}: {compared} effects compared, {identical} identical", report.run.display()));
+    }
+    lines
+}
+
+/// An error and everything behind it, in one line.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        text += &format!(": {next}");
+        cause = next.source();
+    }
+    text
+}
+
+fn share(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
+}
+
+fn signed(share: f64) -> String {
+    format!("{:+.2} %", share * 100.0)
+}

@@ -1,0 +1,97 @@
+//! All predictions among several runs of one workload.
+
+use howdah_shared::job::profile::Trace;
+
+use super::{AccuracyError, Comparison, Kind, Model, compare, kind};
+
+/// One run predicted from one profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// What the profile was to the run.
+    pub kind: Kind,
+    /// Place of the run that gave the profile.
+    pub profile: usize,
+    /// Place of the run that was predicted.
+    pub measured: usize,
+    /// How it went.
+    pub comparison: Comparison,
+}
+
+/// Each run predicted from itself; each from every other one of the same shape and policy; and those of other
+/// shapes or policies than the first run from all that are like the first.
+///
+/// # Errors
+/// When a run cannot be simulated, or the runs are not of one workload.
+pub fn across(runs: &[&Trace], model: Model) -> Result<Vec<Prediction>, AccuracyError> {
+    let mut predictions = Vec::new();
+    let mut add = |kind, profile: usize, measured: usize| {
+        let comparison = compare(runs[profile], runs[measured], model)?;
+        predictions.push(Prediction { kind, profile, measured, comparison });
+        Ok::<(), AccuracyError>(())
+    };
+    for place in 0..runs.len() {
+        add(Kind::Own, place, place)?;
+    }
+    for profile in 0..runs.len() {
+        let is_like_first = profile == 0 || kind(runs[0], runs[profile]) == Kind::CrossRun;
+        for measured in (0..runs.len()).filter(|&measured| measured != profile) {
+            let kind = kind(runs[profile], runs[measured]);
+            if kind == Kind::CrossRun || is_like_first {
+                add(kind, profile, measured)?;
+            }
+        }
+    }
+    Ok(predictions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use howdah_shared::job::profile::{JobTemplate, Measured, TraceCluster, TraceWorker};
+
+    /// One job of four maps on so many map slots.
+    fn run(map_slots: u16, map_ms: u64, finish_ms: u64) -> Trace {
+        let worker = TraceWorker {
+            name: "w".to_owned(),
+            host: "h".to_owned(),
+            rack: "/r".to_owned(),
+            map_slots,
+            reduce_slots: 1,
+        };
+        Trace {
+            cluster: Some(TraceCluster {
+                scheduler: "fifo".to_owned(),
+                workers: vec![worker],
+                ..TraceCluster::default()
+            }),
+            jobs: vec![JobTemplate {
+                name: "a".to_owned(),
+                n_maps: 4,
+                map_ms: vec![map_ms; 4],
+                outcome: "SUCCEEDED".to_owned(),
+                measured: Some(Measured { finish_ms, ..Measured::default() }),
+                ..JobTemplate::default()
+            }],
+            ..Trace::default()
+        }
+    }
+
+    #[test]
+    fn repeats_predict_each_other_and_another_shape_is_predicted_from_the_repeats_alone() {
+        let (a, b, other) = (run(2, 100, 200), run(2, 110, 220), run(1, 100, 400));
+        let found = across(&[&a, &b, &other], Model::SimMr).expect("simulates");
+        let pairs: Vec<_> = found.iter().map(|p| (p.kind, p.profile, p.measured)).collect();
+        let (own, run, shape) = (Kind::Own, Kind::CrossRun, Kind::CrossShape);
+        assert_eq!(
+            pairs,
+            [(own, 0, 0), (own, 1, 1), (own, 2, 2), (run, 0, 1), (shape, 0, 2), (run, 1, 0), (shape, 1, 2)]
+        );
+        let error = |place: usize| found[place].comparison.summary().max_error;
+        assert_eq!([error(0), error(1), error(2)], [0.0; 3]);
+        // 200 ms for 220, 400 for 400, 220 for 200, 440 for 400.
+        let expected = [20.0 / 220.0, 0.0, 0.1, 0.1];
+        for (place, expected) in expected.into_iter().enumerate() {
+            assert!((error(place + 3) - expected).abs() < 1e-9, "{place}: {}", error(place + 3));
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The closed loop: a run's jobs, simulated on the run's own cluster, against what was measured.
+
+use howdah_shared::job::profile::{Trace, TraceCluster};
+use howdah_shared::replay::{
+    FaultPlan, ReplayError, ReplayOptions, ShuffleModel, SimWorker, Simulation, View, WorkersView,
+};
+
+use super::compare::{Comparison, JobMeasure, Measure};
+use super::pair::{PairError, head, predictor, succeeded};
+use super::spread::measured_makespan_s;
+
+/// A run that cannot be compared with its simulation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AccuracyError {
+    /// The trace does not say where it was measured.
+    #[error("trace `{source_name}`: the cluster is unknown, expected the trace of a recorded run")]
+    NoCluster {
+        /// As the trace names its source.
+        source_name: String,
+    },
+    /// No job of the run succeeded.
+    #[error("trace `{source_name}`: {found} jobs and none succeeded, expected at least one to compare")]
+    NothingToCompare {
+        /// As the trace names its source.
+        source_name: String,
+        /// Jobs of the run.
+        found: usize,
+    },
+    /// Two runs of different workloads.
+    #[error(transparent)]
+    Pair(#[from] PairError),
+    /// The simulation does not begin.
+    #[error("simulate the run")]
+    Replay(#[from] ReplayError),
+    /// The simulation ended before a job did.
+    #[error("simulate the run: job {id} did not succeed in the simulation, expected it to as it did for real")]
+    Stuck {
+        /// Printed id.
+        id: String,
+    },
+}
+
+/// Whose idea of a shuffle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Model {
+    /// First and typical shuffles.
+    #[default]
+    SimMr,
+    /// None at all, as in Mumak (SimMR §IV-A).
+    Mumak,
+}
+
+/// The simulated twin of a measured cluster: its workers with their slots, its policy and parameters. Workers are
+/// heard at once, as ours are: they report ends as they happen and have a request parked while they are idle.
+pub fn options_of(cluster: &TraceCluster) -> ReplayOptions {
+    let workers = cluster.workers.iter().map(|worker| SimWorker {
+        name: worker.name.clone(),
+        host: worker.host.clone(),
+        rack: worker.rack.clone(),
+        map_slots: worker.map_slots,
+        reduce_slots: worker.reduce_slots,
+        speed: Vec::new(),
+    });
+    ReplayOptions {
+        scheduler: cluster.scheduler.clone(),
+        scheduler_params: cluster.scheduler_params.clone(),
+        view: View::Workers(WorkersView { workers: workers.collect(), ..WorkersView::default() }),
+        ..ReplayOptions::default()
+    }
+}
+
+/// Predicts `measured` from `profile` (which may be the same trace) and compares.
+///
+/// # Errors
+/// When the run cannot be simulated, or the two are not of one workload.
+pub fn compare(profile: &Trace, measured: &Trace, model: Model) -> Result<Comparison, AccuracyError> {
+    let source_name = || measured.source.clone();
+    let cluster = measured.cluster.as_ref();
+    let cluster = cluster.ok_or_else(|| AccuracyError::NoCluster { source_name: source_name() })?;
+    let is_own = std::ptr::eq(profile, measured);
+    let trace = if is_own { only_succeeded(measured) } else { predictor(profile, measured)? };
+    if trace.jobs.is_empty() {
+        return Err(AccuracyError::NothingToCompare { source_name: source_name(), found: measured.jobs.len() });
+    }
+    let mut options = options_of(cluster);
+    options.faults = FaultPlan { scripted: is_own, ..FaultPlan::default() };
+    if model == Model::Mumak {
+        options.shuffle = ShuffleModel::Mumak;
+    }
+    let mut simulation = Simulation::new(&trace, &options)?;
+    while simulation.step() {}
+    let report = simulation.report();
+    let mut jobs = Vec::with_capacity(trace.jobs.len());
+    for outcome in &report.jobs {
+        let job = &trace.jobs[outcome.template as usize];
+        if outcome.state != howdah_shared::job::JobState::Succeeded {
+            return Err(AccuracyError::Stuck { id: job.id.clone() });
+        }
+        jobs.push(JobMeasure {
+            id: job.id.clone(),
+            name: job.name.clone(),
+            completion: Measure {
+                measured_s: job.completion_ms().unwrap_or(0) as f64 / 1e3,
+                simulated_s: outcome.completion().as_us() as f64 / 1e6,
+            },
+        });
+    }
+    let makespan =
+        Measure { measured_s: measured_makespan_s(measured), simulated_s: report.makespan.as_us() as f64 / 1e6 };
+    Ok(Comparison { makespan, jobs, left_out: measured.jobs.len() - trace.jobs.len() })
+}
+
+fn only_succeeded(trace: &Trace) -> Trace {
+    Trace { jobs: trace.jobs.iter().filter(|job| succeeded(job)).cloned().collect(), ..head(trace) }
+}

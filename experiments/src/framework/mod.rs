@@ -1,0 +1,169 @@
+//! What every experiment has: a description, a directory for its results, checks with bars, progress.
+
+mod chart;
+mod page;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+pub use chart::{Bars, Series};
+pub(crate) use page::percent;
+pub use page::{FIGURE_ONLY, Page};
+pub use table::Table;
+
+/// What an experiment needs to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing but this process.
+    Simulation,
+    /// Real clusters on this machine; their figures mean something only while it does nothing else.
+    LiveRuns,
+}
+
+impl Needs {
+    /// As printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Needs::Simulation => "simulation",
+            Needs::LiveRuns => "live-runs",
+        }
+    }
+}
+
+/// What an experiment is.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// As in `howdah experiment run NAME`; also the name of its files.
+    pub name: &'static str,
+    /// What it shows, in one line.
+    pub line: &'static str,
+    /// The paper it follows.
+    pub paper: &'static str,
+    /// Table or figure of the paper.
+    pub figure: &'static str,
+    /// What it needs.
+    pub needs: Needs,
+    /// Rough time in seconds: in full, and with `--quick`.
+    pub estimate_s: [u32; 2],
+}
+
+/// One of the papers' tables or figures.
+pub trait Experiment {
+    /// What it is.
+    fn about(&self) -> About;
+
+    /// Runs it and writes its results into the directory of `lab`.
+    ///
+    /// # Errors
+    /// When it cannot be run to its end; a missed bar is a [`Check`], not an error.
+    fn run(&self, lab: &Lab<'_>) -> Result<Outcome>;
+}
+
+/// Where and how an experiment runs.
+pub struct Lab<'a> {
+    /// Of the results; exists.
+    pub dir: PathBuf,
+    /// Smaller, faster, and only roughly right.
+    pub quick: bool,
+    /// Of everything random.
+    pub seed: u64,
+    /// The `howdah` program, for live runs.
+    pub program: PathBuf,
+    /// Policies of live runs; the first is the one that profiles are taken under.
+    pub schedulers: Vec<String>,
+    /// Repeats of each live run; `None` leaves it to the experiment.
+    pub repeats: Option<u32>,
+    /// Who hears how far it is.
+    pub progress: &'a dyn Progress,
+}
+
+/// Listens to how far an experiment is.
+pub trait Progress {
+    /// A line worth keeping.
+    fn step(&self, text: &str);
+
+    /// What is going on right now; may be overwritten by the next.
+    fn tick(&self, text: &str);
+}
+
+/// A bar and how it was met.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// What was measured.
+    pub what: String,
+    /// What came out.
+    pub found: f64,
+    /// Most that it may be.
+    pub bar: f64,
+    /// Whether this run was meant to be judged by it; quick runs are too rough for most bars.
+    pub judged: bool,
+}
+
+impl Check {
+    /// Whether the bar was met.
+    pub fn holds(&self) -> bool {
+        self.found <= self.bar
+    }
+}
+
+/// What an experiment leaves.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Files it wrote, the page first.
+    pub files: Vec<PathBuf>,
+    /// Its bars.
+    pub checks: Vec<Check>,
+}
+
+impl Outcome {
+    /// Checks that were meant to hold and do not.
+    pub fn missed(&self) -> impl Iterator<Item = &Check> {
+        self.checks.iter().filter(|check| check.judged && !check.holds())
+    }
+}
+
+impl Lab<'_> {
+    /// The first for a full run, the second for a quick one.
+    pub fn size<T>(&self, full: T, quick: T) -> T {
+        if self.quick { quick } else { full }
+    }
+
+    /// Writes a file of results; the name has no directories in it.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let path = self.dir.join(name);
+        fs::write(&path, text).with_context(|| format!("write `{}`", path.display()))?;
+        Ok(path)
+    }
+
+    /// A directory below the results', made if missing.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn folder(&self, name: &str) -> Result<PathBuf> {
+        make_folder(&self.dir.join(name))
+    }
+}
+
+pub(crate) fn make_folder(path: &Path) -> Result<PathBuf> {
+    fs::create_dir_all(path).with_context(|| format!("make directory `{}`", path.display()))?;
+    path.canonicalize().with_context(|| format!("find directory `{}`", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_judged_checks_can_be_missed() {
+        let check = |found, judged| Check { what: String::new(), found, bar: 1.0, judged };
+        let outcome =
+            Outcome { files: Vec::new(), checks: vec![check(2.0, false), check(1.0, true), check(3.0, true)] };
+        assert_eq!(outcome.missed().map(|check| check.found).collect::<Vec<_>>(), [3.0]);
+    }
+}

@@ -1,0 +1,188 @@
+//! One master and its workers as processes of ours.
+//!
+//! **They never outlive us**: each holds the other end of a pipe from this process and stops at once when it
+//! closes, whether we stop them, fail, or are killed. Nothing here signals a process that it did not start.
+
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::program::Program;
+use crate::framework::make_folder;
+
+/// How long a healthy machine may take to start or stop a few processes.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Between two looks at something that takes a moment.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// What a cluster is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) workers: u32,
+    /// Of each worker.
+    pub(crate) map_slots: u32,
+    /// Of each worker.
+    pub(crate) reduce_slots: u32,
+}
+
+impl std::fmt::Display for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Shape { workers, map_slots, reduce_slots } = self;
+        write!(f, "{workers} workers × {map_slots}+{reduce_slots} slots")
+    }
+}
+
+/// A cluster that runs.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    program: Program,
+    address: String,
+    /// The master first.
+    daemons: Vec<Daemon>,
+}
+
+#[derive(Debug)]
+struct Daemon {
+    name: String,
+    child: Child,
+    log: PathBuf,
+}
+
+impl Cluster {
+    /// Starts one in `dir` and returns when all workers are registered.
+    ///
+    /// # Errors
+    /// When a process does not start or ends; whatever was started is stopped.
+    pub(crate) fn start(program: &Program, dir: &Path, shape: Shape, scheduler: &str) -> Result<Cluster> {
+        let mut cluster = Cluster { program: program.clone(), address: String::new(), daemons: Vec::new() };
+        let master = ["--listen", "127.0.0.1:0", "--scheduler", scheduler].map(str::to_owned);
+        cluster.spawn(dir, "master", "master", &master)?;
+        let access = dir.join("master/access.json");
+        cluster.address = cluster.wait("the master to listen", |_| Ok(address_in(&access)))?;
+        for n in 1..=shape.workers {
+            let name = format!("worker-{n}");
+            let (maps, reduces) = (shape.map_slots.to_string(), shape.reduce_slots.to_string());
+            let args =
+                ["--master", &cluster.address, "--name", &name, "--map-slots", &maps, "--reduce-slots", &reduces]
+                    .map(str::to_owned);
+            cluster.spawn(dir, "worker", &name, &args)?;
+            // Registered in order of their names, so that repeats are alike.
+            cluster.wait("a worker to register", |cluster| Ok((cluster.live_workers()? >= n).then_some(())))?;
+        }
+        Ok(cluster)
+    }
+
+    /// `host:port` of the master.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The program that it runs.
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Stops it: workers first, so that the recorded run ends with an orderly cluster.
+    ///
+    /// # Errors
+    /// When a process does not end within the patience; it is killed then.
+    pub(crate) fn stop(mut self) -> Result<()> {
+        while let Some(daemon) = self.daemons.pop() {
+            let name = daemon.name.clone();
+            if !daemon.stop() {
+                bail!("{name} did not stop within {} s and was killed", PATIENCE.as_secs());
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails with the last words of a daemon that has ended.
+    ///
+    /// # Errors
+    /// When one has.
+    pub(crate) fn check_alive(&mut self) -> Result<()> {
+        for daemon in &mut self.daemons {
+            if let Some(status) = daemon.child.try_wait().with_context(|| format!("look at {}", daemon.name))? {
+                let said = std::fs::read_to_string(&daemon.log).unwrap_or_default();
+                bail!("{} ended with {status}: {}", daemon.name, said.lines().last().unwrap_or("it said nothing"));
+            }
+        }
+        Ok(())
+    }
+
+    fn spawn(&mut self, dir: &Path, role: &str, name: &str, args: &[String]) -> Result<()> {
+        let dir = make_folder(&dir.join(name))?;
+        let log = dir.join(format!("{role}.err"));
+        let mut command = self.program.command();
+        command.arg(role).arg("--dir").arg(&dir).args(args).arg("--stop-with-stdin");
+        // Lines per attempt would cost time that the run does not have to spend.
+        command.env("HOWDAH_LOG", "warn").stdin(Stdio::piped()).stdout(Stdio::null());
+        command.stderr(File::create(&log).with_context(|| format!("create `{}`", log.display()))?);
+        // Ctrl-C is for us alone: the pipe tells the daemons.
+        command.process_group(0);
+        let child = start(&mut command, name)?;
+        self.daemons.push(Daemon { name: name.to_owned(), child, log });
+        Ok(())
+    }
+
+    fn live_workers(&self) -> Result<u32> {
+        let answer = self.program.json(["worker", "list", "--output", "json", "--master", &self.address])?;
+        let workers = answer["workers"].as_array().map_or(&[][..], |workers| workers);
+        Ok(workers.iter().filter(|worker| worker["state"] == "LIVE").count() as u32)
+    }
+
+    fn wait<T>(&mut self, what: &str, mut look: impl FnMut(&Cluster) -> Result<Option<T>>) -> Result<T> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            self.check_alive()?;
+            if let Some(found) = look(self)? {
+                return Ok(found);
+            }
+            if Instant::now() > end {
+                bail!("waited {} s for {what}", PATIENCE.as_secs());
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        while let Some(daemon) = self.daemons.pop() {
+            daemon.stop();
+        }
+    }
+}
+
+impl Daemon {
+    /// Closes the pipe and waits; false if it had to be killed.
+    fn stop(mut self) -> bool {
+        drop(self.child.stdin.take());
+        let end = Instant::now() + PATIENCE;
+        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < end {
+            std::thread::sleep(LOOK);
+        }
+        let ended = !matches!(self.child.try_wait(), Ok(None));
+        if !ended {
+            // Gone in between is as good.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+        ended
+    }
+}
+
+fn start(command: &mut Command, name: &str) -> Result<Child> {
+    command.spawn().with_context(|| format!("start {name}"))
+}
+
+fn address_in(access: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(access).ok()?;
+    let access: Value = serde_json::from_str(&text).ok()?;
+    access["master"].as_str().map(str::to_owned)
+}

@@ -1,0 +1,12 @@
+//! Real clusters for experiments: `howdah` processes on a leash, driven through the command alone.
+
+mod cluster;
+mod program;
+mod record;
+mod study;
+mod workload;
+
+pub(crate) use cluster::Shape;
+pub(crate) use program::Program;
+pub(crate) use study::{LiveRun, Study};
+pub(crate) use workload::Submission;

@@ -1,0 +1,134 @@
+//! The workload that computes: word count, grep, sort and sudoku at three sizes each, arriving over time.
+//!
+//! Grep is two jobs, the second of which sorts what the first found; its pattern finds most word pairs, so that the
+//! second takes long enough to be measured in milliseconds. So do word count's maps, because it combines by the
+//! reducer's rule and not by the faster fold. Two slots are busy a little under half of the time, one slot most of
+//! the time: a long queue would multiply every error of the work before a job by its waiting time.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Result;
+use howdah_shared::models::Random;
+
+use super::errors::Bars;
+use crate::accuracy::Kind;
+use crate::framework::Lab;
+use crate::live::{Program, Submission};
+
+/// What the project asks of it.
+pub(super) const BARS: [(Kind, Bars); 3] = [
+    (Kind::Own, Bars { mean: 0.02, max: None }),
+    (Kind::CrossRun, Bars { mean: 0.05, max: Some(0.12) }),
+    (Kind::CrossShape, Bars { mean: 0.05, max: Some(0.12) }),
+];
+
+/// Sizes of each application, as multiples of its unit.
+const SIZES: [u32; 3] = [1, 2, 4];
+/// Mean time between two jobs.
+const BETWEEN_MS: f64 = 5_000.0;
+const PATTERN: &str = "[a-z]+ [a-z]{6,}";
+
+/// What the jobs read.
+#[derive(Debug)]
+pub(super) struct Inputs {
+    text: PathBuf,
+    /// By size.
+    puzzles: Vec<PathBuf>,
+    split_mib: u32,
+    between_ms: f64,
+    puzzles_per_map: u32,
+    /// How often each sudoku is solved.
+    work: u32,
+}
+
+impl Inputs {
+    /// Generates them in the results' directory; equal seeds make equal inputs.
+    pub(super) fn make(lab: &Lab<'_>) -> Result<Inputs> {
+        let program = Program::new(&lab.program);
+        let dir = lab.folder("input")?;
+        let seed = lab.seed.to_string();
+        let text = dir.join("text.txt");
+        let mib = lab.size(64, 8);
+        let out = |path: &Path| path.display().to_string();
+        program.run(["generate", "text", "--bytes", &format!("{mib}MiB"), "--seed", &seed, "-o", &out(&text)])?;
+        let unit = lab.size(2_000, 250);
+        let mut puzzles = Vec::new();
+        for size in SIZES {
+            let path = dir.join(format!("puzzles-{size}.txt"));
+            let n = (unit * size).to_string();
+            program.run(["generate", "sudoku", "--puzzles", &n, "--seed", &seed, "-o", &out(&path)])?;
+            puzzles.push(path);
+        }
+        Ok(Inputs {
+            text,
+            puzzles,
+            split_mib: lab.size(16, 4),
+            between_ms: BETWEEN_MS / f64::from(lab.size(1, 7)),
+            puzzles_per_map: unit / 8,
+            work: 100,
+        })
+    }
+}
+
+/// Every application at every size, in an order drawn from the seed.
+pub(super) fn jobs(inputs: &Inputs, seed: u64, results: &Path) -> Vec<Submission> {
+    let mut jobs: Vec<(String, Vec<String>)> = Vec::new();
+    for (index, size) in SIZES.into_iter().enumerate() {
+        let text = |times: u32| (0..times).flat_map(|_| ["--input".to_owned(), inputs.text.display().to_string()]);
+        let split = ["-D".to_owned(), format!("mapred.max.split.size={}m", inputs.split_mib)];
+        let puzzles = ["--input".to_owned(), inputs.puzzles[index].display().to_string()];
+        let mut add = |app: &str, own: &[&str], input: Vec<String>| {
+            let name = format!("{app}-{size}");
+            let mut words = vec![app.to_owned()];
+            words.extend(own.iter().map(|&word| word.to_owned()));
+            words.extend(input);
+            words.extend(["--output".to_owned(), results.join(&name).display().to_string()]);
+            jobs.push((name, words));
+        };
+        let with = |times| split.iter().cloned().chain(text(times)).collect();
+        add("wordcount", &["--combiner", "reducer", "--reduces", "2"], with(size));
+        add("grep", &[PATTERN], with(size));
+        add("sort", &["--reduces", "2"], with(size));
+        let (work, per_map) = (inputs.work.to_string(), inputs.puzzles_per_map.to_string());
+        add("sudoku", &["--work", &work, "--puzzles-per-map", &per_map, "--reduces", "1"], puzzles.to_vec());
+    }
+    let mut random = Random::new(seed, 2);
+    random.shuffle(&mut jobs);
+    let mut at_ms = 0.0;
+    jobs.into_iter()
+        .map(|(name, mut words)| {
+            words.extend(["--deadline".to_owned(), format!("{:.1}s", 10.0 + 50.0 * random.unit())]);
+            let job = Submission { name, words, at: Duration::from_millis(at_ms as u64) };
+            // Between half and one and a half times the mean: arrivals in bunches would make one long queue.
+            at_ms += inputs.between_ms * (0.5 + random.unit());
+            job
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_application_comes_at_each_size_once_with_an_output_of_its_own() {
+        let inputs = Inputs {
+            text: "text".into(),
+            puzzles: vec!["p1".into(), "p2".into(), "p4".into()],
+            split_mib: 32,
+            between_ms: 1_000.0,
+            puzzles_per_map: 250,
+            work: 1,
+        };
+        let made = jobs(&inputs, 3, Path::new("out"));
+        let names: std::collections::BTreeSet<_> = made.iter().map(|job| job.name.as_str()).collect();
+        assert_eq!(names.len(), 12);
+        for app in ["wordcount", "grep", "sort", "sudoku"] {
+            assert_eq!(names.iter().filter(|name| name.starts_with(app)).count(), 3, "{app}");
+        }
+        assert!(made.iter().all(|job| job.words.contains(&format!("out/{}", job.name))));
+        assert_eq!(made, jobs(&inputs, 3, Path::new("out")));
+        assert_ne!(made, jobs(&inputs, 4, Path::new("out")));
+    }
+}

@@ -1,0 +1,111 @@
+//! All predictions among the live runs of one workload.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use howdah_shared::job::profile::Trace;
+
+use crate::accuracy::{self, AccuracyError, Comparison, Kind, Model, Prediction, Spread, Summary};
+use crate::framework::Check;
+use crate::live::LiveRun;
+
+/// What the project asks of one kind of prediction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bars {
+    /// For the mean error.
+    pub(super) mean: f64,
+    /// For the largest.
+    pub(super) max: Option<f64>,
+}
+
+/// What one workload showed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Findings {
+    pub(super) predictions: Vec<Prediction>,
+    /// Each run from its own profile, without shuffles.
+    pub(super) mumak: Vec<Prediction>,
+    /// Among the repeats of each policy on the base.
+    pub(super) spreads: BTreeMap<String, Spread>,
+    /// In the order of the predictions' places.
+    pub(super) runs: Vec<RunLine>,
+}
+
+/// A live run, for the page.
+#[derive(Clone, Debug)]
+pub(super) struct RunLine {
+    pub(super) label: String,
+    pub(super) shape: String,
+    pub(super) scheduler: String,
+    pub(super) jobs: usize,
+    pub(super) tasks: u64,
+    pub(super) makespan_s: f64,
+    pub(super) compared: u64,
+    pub(super) identical: u64,
+}
+
+impl Findings {
+    /// Makes all predictions; what stands first is the first repeat of the first policy.
+    pub(super) fn of(runs: &[LiveRun]) -> Result<Findings> {
+        let traces: Vec<&Trace> = runs.iter().map(|run| &run.recorded.trace).collect();
+        let predictions = accuracy::across(&traces, Model::SimMr).context("predict the runs")?;
+        let mumak = traces.iter().enumerate().map(|(place, trace)| {
+            let comparison = accuracy::compare(trace, trace, Model::Mumak)?;
+            Ok(Prediction { kind: Kind::Own, profile: place, measured: place, comparison })
+        });
+        let mumak = mumak.collect::<Result<Vec<_>, AccuracyError>>().context("predict without shuffles")?;
+        let mut repeats: BTreeMap<String, Vec<_>> = BTreeMap::new();
+        for run in runs.iter().filter(|run| runs.first().is_some_and(|base| run.shape == base.shape)) {
+            repeats.entry(run.scheduler.clone()).or_default().push(&run.recorded.trace);
+        }
+        let spreads = repeats.into_iter().map(|(name, runs)| (name, accuracy::spread(&runs))).collect();
+        // Own predictions come first, in the order of the runs.
+        let lines = runs.iter().zip(&predictions).map(|(run, own)| line(run, &own.comparison)).collect();
+        Ok(Findings { predictions, mumak, spreads, runs: lines })
+    }
+
+    /// Over all jobs of all predictions of this kind; `None` without any.
+    pub(super) fn summary(&self, kind: Kind) -> Option<Summary> {
+        let mut found = self.predictions.iter().filter(|prediction| prediction.kind == kind).peekable();
+        found.peek()?;
+        Some(Summary::of(found.flat_map(|prediction| job_errors(&prediction.comparison))))
+    }
+
+    /// The same of the baseline without shuffles.
+    pub(super) fn mumak_summary(&self) -> Summary {
+        Summary::of(self.mumak.iter().flat_map(|prediction| job_errors(&prediction.comparison)))
+    }
+
+    /// The bars for each kind of prediction, and for the decision replays.
+    pub(super) fn checks(&self, workload: &str, bars: &[(Kind, Bars)], judged: bool) -> Vec<Check> {
+        let mut checks = Vec::new();
+        for (kind, bar) in bars {
+            if let Some(found) = self.summary(*kind) {
+                checks.extend(super::bars(&format!("{workload}, {}", kind.name()), found, *bar, judged));
+            }
+        }
+        let compared: u64 = self.runs.iter().map(|run| run.compared).sum();
+        let different: u64 = self.runs.iter().map(|run| run.compared - run.identical.min(run.compared)).sum();
+        let found = if compared == 0 { 1.0 } else { different as f64 / compared as f64 };
+        let what = format!("{workload}: decisions that replay differently");
+        checks.push(Check { what, found, bar: 0.0, judged: true });
+        checks
+    }
+}
+
+fn job_errors(comparison: &Comparison) -> impl Iterator<Item = f64> {
+    comparison.jobs.iter().map(|job| job.completion.error())
+}
+
+fn line(run: &LiveRun, own: &Comparison) -> RunLine {
+    let jobs = &run.recorded.trace.jobs;
+    RunLine {
+        label: run.label.clone(),
+        shape: run.shape.to_string(),
+        scheduler: run.scheduler.clone(),
+        jobs: jobs.len(),
+        tasks: jobs.iter().map(|job| u64::from(job.n_maps) + u64::from(job.n_reduces)).sum(),
+        makespan_s: own.makespan.measured_s,
+        compared: run.recorded.compared,
+        identical: run.recorded.identical,
+    }
+}

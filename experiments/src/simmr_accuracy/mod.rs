@@ -1,0 +1,71 @@
+//! `simmr-accuracy`: simulated against measured completion times, after SimMR Fig. 5.
+//!
+//! Two workloads run live: one whose tasks sleep, on more workers than there are cores, where every error is ours;
+//! and one that computes, on no more slots of a kind than cores, where repeats differ by themselves. Each is
+//! predicted from its own profile, from another repeat's, and from a run on another cluster or under another policy.
+
+mod cpu;
+mod errors;
+mod page;
+mod sleep;
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome};
+use crate::live::{Shape, Study};
+use errors::{Bars, Findings};
+
+/// The experiment.
+pub(crate) struct SimMrAccuracy;
+
+impl Experiment for SimMrAccuracy {
+    fn about(&self) -> About {
+        About {
+            name: "simmr-accuracy",
+            line: "How far simulated completion times are from those of live runs",
+            paper: "SimMR (Verma, Cherkasova, Campbell: Play It Again, SimMR!, 2011)",
+            figure: "Figure 5",
+            needs: Needs::LiveRuns,
+            estimate_s: [480, 60],
+        }
+    }
+
+    fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
+        ensure!(!lab.schedulers.is_empty(), "no scheduler was named, expected at least one");
+        let repeats = lab.repeats.unwrap_or(lab.size(3, 2)).max(1);
+        let jobs = sleep::jobs(lab.quick, lab.seed);
+        let sleep = Study {
+            name: "sleep",
+            base: Shape { workers: 16, map_slots: 2, reduce_slots: 2 },
+            other: Some(Shape { workers: 8, map_slots: 2, reduce_slots: 2 }),
+            repeats,
+            workload: &|_| jobs.clone(),
+            bound: Duration::from_secs(300),
+        };
+        let sleep = Findings::of(&sleep.run(lab)?)?;
+        lab.progress.step("making the input of the computing workload");
+        let inputs = cpu::Inputs::make(lab)?;
+        let cpu = Study {
+            name: "cpu",
+            base: Shape { workers: 2, map_slots: 1, reduce_slots: 1 },
+            other: Some(Shape { workers: 1, map_slots: 1, reduce_slots: 1 }),
+            repeats,
+            workload: &|results| cpu::jobs(&inputs, lab.seed, results),
+            bound: Duration::from_secs(900),
+        };
+        let cpu = Findings::of(&cpu.run(lab)?)?;
+        let mut checks = sleep.checks("sleep", &sleep::BARS, !lab.quick);
+        checks.extend(cpu.checks("cpu", &cpu::BARS, !lab.quick));
+        let files = page::write(lab, &self.about(), &[("sleep", &sleep), ("cpu", &cpu)], &checks)?;
+        Ok(Outcome { files, checks })
+    }
+}
+
+/// A bar for the mean, and perhaps one for the largest error.
+fn bars(what: &str, found: crate::accuracy::Summary, bars: Bars, judged: bool) -> Vec<Check> {
+    let mean = Check { what: format!("{what}: mean error"), found: found.mean_error, bar: bars.mean, judged };
+    let max = bars.max.map(|bar| Check { what: format!("{what}: largest error"), found: found.max_error, bar, judged });
+    std::iter::once(mean).chain(max).collect()
+}
