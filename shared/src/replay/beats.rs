@@ -16,6 +16,8 @@ use crate::time::{Span, Time};
 pub(super) struct Beats {
     interval: u64,
     out_of_band: bool,
+    /// Whether all slots belong to one worker that is heard at once and was never silent, as in the slots' view.
+    pool: bool,
     /// By worker: its first regular heartbeat, in microseconds.
     phases: Vec<u64>,
     /// The first regular heartbeat that nobody has looked at: how many intervals have passed, and whose it is. All
@@ -41,6 +43,7 @@ impl Beats {
         let mut beats = Beats {
             interval,
             out_of_band: heartbeat.out_of_band,
+            pool: interval == 0 && n == 1,
             phases: (0..n).map(phase).collect(),
             round: 0,
             next: 0,
@@ -125,6 +128,7 @@ impl Beats {
 
     /// A worker has no more turns until it speaks again.
     pub(super) fn silence(&mut self, worker: WorkerId) {
+        self.pool = false;
         self.turns.retain(|&other| other != worker);
         self.has_turn[worker.0 as usize] = true;
         self.free.iter_mut().for_each(|free| {
@@ -162,6 +166,15 @@ impl Beats {
     /// After the turns of `now`: notes who has free slots left. True if someone is to have a turn at this very
     /// instant, given the kinds of which new work appeared.
     pub(super) fn after_turns(&mut self, now: Time, woken: [bool; 2], state: &ClusterState) -> bool {
+        if self.pool {
+            let again = [0, 1].iter().any(|&kind: &usize| woken[kind] && state.totals().offerable_jobs[kind] > 0);
+            self.turns.clear();
+            self.has_turn[0] = false;
+            if again {
+                self.turn(WorkerId(0));
+            }
+            return again;
+        }
         let mut turns = std::mem::take(&mut self.turns);
         for worker in turns.drain(..) {
             self.has_turn[worker.0 as usize] = false;

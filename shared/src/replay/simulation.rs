@@ -154,9 +154,13 @@ impl<'t> Simulation<'t> {
             return None;
         }
         let (steps, since) = self.quiet;
-        let in_vain = steps >= QUIET_STEPS && self.now.since(since) >= QUIET_TIME;
-        let only_asking = fixed == Time::MAX && self.ends.next_time() == Time::MAX;
-        (!(in_vain && only_asking)).then(|| next.max(self.now))
+        if steps >= QUIET_STEPS && self.now.since(since) >= QUIET_TIME {
+            let only_asking = fixed == Time::MAX && self.ends.next_time() == Time::MAX;
+            if only_asking {
+                return None;
+            }
+        }
+        Some(next.max(self.now))
     }
 
     /// Lets one instant happen. False when nothing is left to happen: then either all jobs are over, or the report

@@ -152,6 +152,10 @@ impl Scheduler for Fifo {
             .or_else(|| self.speculate(state, &round))
     }
 
+    fn may_speculate(&self) -> bool {
+        !self.speculation.is_none()
+    }
+
     fn explain(&self, id: JobId, state: &ClusterState) -> Reason {
         if let Some(reason) = Reason::common(id, state) {
             return reason;

@@ -62,6 +62,12 @@ pub trait Scheduler: Send {
         false
     }
 
+    /// Whether it may assign second attempts of tasks that run. One that never does is not asked when no task waits
+    /// for a free slot of its kind.
+    fn may_speculate(&self) -> bool {
+        true
+    }
+
     /// Why a job is not running more than it is.
     fn explain(&self, job: JobId, state: &ClusterState) -> Reason;
 

@@ -85,7 +85,7 @@ impl JobTracker {
         let round = Round { now: self.state.now, worker: id, free_maps, free_reduces, parked };
         self.scheduler.begin_round(&round, &self.state);
         let mut launched = 0;
-        while self.state.workers[id.0 as usize].free != [0, 0]
+        while self.has_use_for(id)
             && let Some(assignment) = self.scheduler.assign(&self.state)
         {
             if !(self.direct && self.launch_plain(id, &assignment)) {
@@ -101,6 +101,16 @@ impl JobTracker {
             self.apply_actions();
         }
         launched
+    }
+
+    /// Whether a worker has a free slot for which something waits, or may be made to wait.
+    #[inline]
+    fn has_use_for(&self, id: WorkerId) -> bool {
+        let [maps, reduces] = self.state.workers[id.0 as usize].free;
+        let offered = self.state.totals.offerable_jobs;
+        (maps > 0 && offered[0] > 0)
+            || (reduces > 0 && offered[1] > 0)
+            || ((maps > 0 || reduces > 0) && self.scheduler.may_speculate())
     }
 
     /// Whether a policy's choice is possible.
