@@ -8,5 +8,5 @@ mod workload;
 
 pub(crate) use cluster::Shape;
 pub(crate) use program::Program;
-pub(crate) use study::{LiveRun, Study};
+pub(crate) use study::{LiveRun, Other, Study};
 pub(crate) use workload::Submission;

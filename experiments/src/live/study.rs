@@ -1,4 +1,4 @@
-//! One workload, run live several times: in repeats on one cluster under each policy, and once on another cluster.
+//! One workload, run live several times: in repeats on one cluster under each policy, and once on each other cluster.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,8 +17,8 @@ pub(crate) struct Study<'a> {
     pub(crate) name: &'static str,
     /// Where repeats run.
     pub(crate) base: Shape,
-    /// Where the same workload runs once more; `None` leaves that out.
-    pub(crate) other: Option<Shape>,
+    /// Where the same workload runs once more under the first policy.
+    pub(crate) others: &'a [Other],
     /// Repeats on the base under each policy.
     pub(crate) repeats: u32,
     /// The workload, for outputs below this directory.
@@ -27,12 +27,24 @@ pub(crate) struct Study<'a> {
     pub(crate) bound: Duration,
 }
 
+/// Another cluster for the same workload.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Other {
+    /// Of its directory.
+    pub(crate) name: &'static str,
+    pub(crate) shape: Shape,
+    /// Whether predictions of it are held against the bars.
+    pub(crate) judged: bool,
+}
+
 /// One live run.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveRun {
     pub(crate) label: String,
     pub(crate) shape: Shape,
     pub(crate) scheduler: String,
+    /// Whether predictions of it are held against the bars.
+    pub(crate) judged: bool,
     pub(crate) recorded: Recorded,
 }
 
@@ -42,21 +54,22 @@ impl Study<'_> {
     /// # Errors
     /// When a run fails.
     pub(crate) fn run(&self, lab: &Lab<'_>) -> Result<Vec<LiveRun>> {
-        let mut plan: Vec<(String, Shape, String)> = Vec::new();
+        let mut plan: Vec<(String, Shape, String, bool)> = Vec::new();
         for scheduler in &lab.schedulers {
             for n in 1..=self.repeats {
-                plan.push((format!("{}-{scheduler}-{n}", self.name), self.base, scheduler.clone()));
+                plan.push((format!("{}-{scheduler}-{n}", self.name), self.base, scheduler.clone(), true));
             }
         }
-        if let (Some(other), Some(first)) = (self.other, lab.schedulers.first()) {
-            plan.push((format!("{}-{first}-other", self.name), other, first.clone()));
+        for (other, first) in self.others.iter().zip(lab.schedulers.first().into_iter().cycle()) {
+            let label = format!("{}-{first}-{}", self.name, other.name);
+            plan.push((label, other.shape, first.clone(), other.judged));
         }
         let all = plan.len();
         let mut runs = Vec::new();
-        for (n, (label, shape, scheduler)) in plan.into_iter().enumerate() {
+        for (n, (label, shape, scheduler, judged)) in plan.into_iter().enumerate() {
             lab.progress.step(&format!("run {} of {all}: {label}, {shape}", n + 1));
             let recorded = self.one(lab, &label, shape, &scheduler).with_context(|| format!("run {label}"))?;
-            runs.push(LiveRun { label, shape, scheduler, recorded });
+            runs.push(LiveRun { label, shape, scheduler, judged, recorded });
         }
         Ok(runs)
     }

@@ -36,6 +36,8 @@ pub(super) struct RunLine {
     pub(super) label: String,
     pub(super) shape: String,
     pub(super) scheduler: String,
+    /// Whether predictions of it are held against the bars.
+    pub(super) judged: bool,
     pub(super) jobs: usize,
     pub(super) tasks: u64,
     pub(super) makespan_s: f64,
@@ -63,9 +65,14 @@ impl Findings {
         Ok(Findings { predictions, mumak, spreads, runs: lines })
     }
 
-    /// Over all jobs of all predictions of this kind; `None` without any.
-    pub(super) fn summary(&self, kind: Kind) -> Option<Summary> {
-        let mut found = self.predictions.iter().filter(|prediction| prediction.kind == kind).peekable();
+    /// Predictions of this kind of runs that are judged, or of those that are not.
+    pub(super) fn of_kind(&self, kind: Kind, judged: bool) -> impl Iterator<Item = &Prediction> {
+        self.predictions.iter().filter(move |found| found.kind == kind && self.runs[found.measured].judged == judged)
+    }
+
+    /// Over all jobs of these predictions; `None` without any.
+    pub(super) fn summary(&self, kind: Kind, judged: bool) -> Option<Summary> {
+        let mut found = self.of_kind(kind, judged).peekable();
         found.peek()?;
         Some(Summary::of(found.flat_map(|prediction| job_errors(&prediction.comparison))))
     }
@@ -79,7 +86,7 @@ impl Findings {
     pub(super) fn checks(&self, workload: &str, bars: &[(Kind, Bars)], judged: bool) -> Vec<Check> {
         let mut checks = Vec::new();
         for (kind, bar) in bars {
-            if let Some(found) = self.summary(*kind) {
+            if let Some(found) = self.summary(*kind, true) {
                 checks.extend(super::bars(&format!("{workload}, {}", kind.name()), found, *bar, judged));
             }
         }
@@ -102,6 +109,7 @@ fn line(run: &LiveRun, own: &Comparison) -> RunLine {
         label: run.label.clone(),
         shape: run.shape.to_string(),
         scheduler: run.scheduler.clone(),
+        judged: run.judged,
         jobs: jobs.len(),
         tasks: jobs.iter().map(|job| u64::from(job.n_maps) + u64::from(job.n_reduces)).sum(),
         makespan_s: own.makespan.measured_s,

@@ -14,7 +14,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 
 use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome};
-use crate::live::{Shape, Study};
+use crate::live::{Other, Shape, Study};
 use errors::{Bars, Findings};
 
 /// The experiment.
@@ -28,7 +28,7 @@ impl Experiment for SimMrAccuracy {
             paper: "SimMR (Verma, Cherkasova, Campbell: Play It Again, SimMR!, 2011)",
             figure: "Figure 5",
             needs: Needs::LiveRuns,
-            estimate_s: [480, 60],
+            estimate_s: [540, 80],
         }
     }
 
@@ -39,7 +39,7 @@ impl Experiment for SimMrAccuracy {
         let sleep = Study {
             name: "sleep",
             base: Shape { workers: 16, map_slots: 2, reduce_slots: 2 },
-            other: Some(Shape { workers: 8, map_slots: 2, reduce_slots: 2 }),
+            others: &[Other { name: "half", shape: Shape { workers: 8, map_slots: 2, reduce_slots: 2 }, judged: true }],
             repeats,
             workload: &|_| jobs.clone(),
             bound: Duration::from_secs(300),
@@ -50,7 +50,7 @@ impl Experiment for SimMrAccuracy {
         let cpu = Study {
             name: "cpu",
             base: Shape { workers: 2, map_slots: 1, reduce_slots: 1 },
-            other: Some(Shape { workers: 1, map_slots: 1, reduce_slots: 1 }),
+            others: &cpu::OTHERS,
             repeats,
             workload: &|results| cpu::jobs(&inputs, lab.seed, results),
             bound: Duration::from_secs(900),

@@ -41,7 +41,7 @@ pub(super) fn write(lab: &Lab<'_>, about: &About, workloads: &Workloads<'_>, che
 const HOW: &str = "Each workload ran on real clusters of this machine and was then simulated on the same cluster, with \
 the same policy, arrivals as they were, and the durations of a profile. *self*: the profile of the very run that is \
 predicted, so only what a profile leaves out can be wrong. *cross-run*: the profile of another repeat. *cross-shape*: \
-the profile of a repeat, for a run on another number of slots or under another policy. *Mumak's model* is the self \
+the profile of a repeat, for a run on other slots or under another policy. *Mumak's model* is the self \
 prediction without shuffles. Errors are shares of measured completion times, over all jobs of all predictions.";
 
 fn summary_table(workloads: &Workloads<'_>) -> Table {
@@ -49,9 +49,12 @@ fn summary_table(workloads: &Workloads<'_>) -> Table {
         Table::new(&["workload", "prediction", ">jobs", ">mean error", ">largest error", ">makespan, mean"]);
     for (name, findings) in workloads {
         for kind in Kind::ALL {
-            let all: Vec<_> = findings.predictions.iter().filter(|found| found.kind == kind).collect();
-            if let Some(summary) = findings.summary(kind) {
-                table.row(summary_row(name, kind.name(), &all, summary));
+            for (judged, note) in [(true, ""), (false, ", half as many at a time (not judged)")] {
+                let all: Vec<_> = findings.of_kind(kind, judged).collect();
+                let what = format!("{}{note}", kind.name());
+                if let Some(summary) = findings.summary(kind, judged).filter(|_| judged || kind == Kind::CrossShape) {
+                    table.row(summary_row(name, &what, &all, summary));
+                }
             }
         }
         let all: Vec<_> = findings.mumak.iter().collect();
@@ -115,7 +118,7 @@ fn spread_lines(page: &mut Page, findings: &Findings) {
             percent(spread.mean()),
             percent(spread.max()),
         );
-        if let Some(error) = findings.summary(Kind::CrossRun).map(|summary| summary.mean_error)
+        if let Some(error) = findings.summary(Kind::CrossRun, true).map(|summary| summary.mean_error)
             && error < spread.mean()
         {
             text += &format!(

@@ -24,11 +24,11 @@ const MAP_MS: f64 = 600.0;
 const REDUCE_MS: f64 = 500.0;
 const SIGMA: f64 = 0.4;
 
-/// Sixteen jobs in half a minute, or six in about eight seconds.
+/// Twelve jobs in half a minute, or six in about ten seconds.
 pub(super) fn jobs(quick: bool, seed: u64) -> Vec<Submission> {
     let mut random = Random::new(seed, 1);
     let mut at_ms = 0.0;
-    let n = if quick { 6 } else { 16 };
+    let n = if quick { 6 } else { 12 };
     (0..n)
         .map(|n| {
             let (size, maps, reduces) = SIZES[n % SIZES.len()];
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(a, b);
         assert_ne!(a, jobs(false, 8));
         let names: std::collections::BTreeSet<_> = a.iter().map(|job| &job.name).collect();
-        assert_eq!(names.len(), 16);
+        assert_eq!(names.len(), 12);
         assert!(a.is_sorted_by_key(|job| job.at));
     }
 

@@ -43,7 +43,7 @@ impl Experiment for SimMrKl {
         let study = Study {
             name: "kl",
             base: Shape { workers: 2, map_slots: 1, reduce_slots: 1 },
-            other: None,
+            others: &[],
             repeats: 1,
             workload: &|results| workload::jobs(&inputs, repeats, results),
             bound: Duration::from_secs(600),
