@@ -28,12 +28,31 @@ pub(crate) struct Shape {
     pub(crate) map_slots: u32,
     /// Of each worker.
     pub(crate) reduce_slots: u32,
+    /// Whether every odd worker has map slots only and every even one reduce slots only.
+    pub(crate) split: bool,
+}
+
+impl Shape {
+    /// Workers that are all alike.
+    pub(crate) const fn even(workers: u32, map_slots: u32, reduce_slots: u32) -> Shape {
+        Shape { workers, map_slots, reduce_slots, split: false }
+    }
+
+    /// Map and reduce slots of the `n`-th worker, from 1.
+    fn slots(self, n: u32) -> (u32, u32) {
+        match (self.split, n % 2) {
+            (false, _) => (self.map_slots, self.reduce_slots),
+            (true, 1) => (self.map_slots, 0),
+            (true, _) => (0, self.reduce_slots),
+        }
+    }
 }
 
 impl std::fmt::Display for Shape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Shape { workers, map_slots, reduce_slots } = self;
-        write!(f, "{workers} workers × {map_slots}+{reduce_slots} slots")
+        let Shape { workers, map_slots, reduce_slots, split } = self;
+        let by_turns = if *split { " by turns" } else { "" };
+        write!(f, "{workers} workers × {map_slots}+{reduce_slots} slots{by_turns}")
     }
 }
 
@@ -66,7 +85,8 @@ impl Cluster {
         cluster.address = cluster.wait("the master to listen", |_| Ok(address_in(&access)))?;
         for n in 1..=shape.workers {
             let name = format!("worker-{n}");
-            let (maps, reduces) = (shape.map_slots.to_string(), shape.reduce_slots.to_string());
+            let (maps, reduces) = shape.slots(n);
+            let (maps, reduces) = (maps.to_string(), reduces.to_string());
             let args =
                 ["--master", &cluster.address, "--name", &name, "--map-slots", &maps, "--reduce-slots", &reduces]
                     .map(str::to_owned);

@@ -23,13 +23,15 @@ pub(super) const BARS: [(Kind, Bars); 3] = [
     (Kind::CrossShape, Bars { mean: 0.05, max: Some(0.12) }),
 ];
 
-/// Other clusters than two workers with a map and a reduce slot each. The first has other slots but as many for
-/// maps, so that tasks share the machine as they did when their profile was taken. The second runs half as many at
-/// a time: whatever two cores share (caches, memory, clock) is then in the profile and not in the run, which no
-/// profile of durations can know. It is measured to show how much that is.
+/// Two workers, one for maps and one for reduces: no more slots than cores, so that no task takes another's time.
+pub(super) const BASE: Shape = Shape { workers: 2, map_slots: 1, reduce_slots: 1, split: true };
+
+/// Other clusters. The first has the same slots on one worker, so that tasks have a core each as they had when their
+/// profile was taken. The second has twice as many slots as cores: whatever tasks then take from each other is in
+/// the run and not in the profile, which no profile of durations can know. It is measured to show how much that is.
 pub(super) const OTHERS: [Other; 2] = [
-    Other { name: "joined", shape: Shape { workers: 1, map_slots: 2, reduce_slots: 1 }, judged: true },
-    Other { name: "narrow", shape: Shape { workers: 1, map_slots: 1, reduce_slots: 1 }, judged: false },
+    Other { name: "joined", shape: Shape::even(1, 1, 1), judged: true },
+    Other { name: "crowded", shape: Shape::even(2, 1, 1), judged: false },
 ];
 
 /// Sizes of each application, as multiples of its unit.

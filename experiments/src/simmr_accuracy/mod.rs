@@ -38,8 +38,8 @@ impl Experiment for SimMrAccuracy {
         let jobs = sleep::jobs(lab.quick, lab.seed);
         let sleep = Study {
             name: "sleep",
-            base: Shape { workers: 16, map_slots: 2, reduce_slots: 2 },
-            others: &[Other { name: "half", shape: Shape { workers: 8, map_slots: 2, reduce_slots: 2 }, judged: true }],
+            base: Shape::even(16, 2, 2),
+            others: &[Other { name: "half", shape: Shape::even(8, 2, 2), judged: true }],
             repeats,
             workload: &|_| jobs.clone(),
             bound: Duration::from_secs(300),
@@ -49,7 +49,7 @@ impl Experiment for SimMrAccuracy {
         let inputs = cpu::Inputs::make(lab)?;
         let cpu = Study {
             name: "cpu",
-            base: Shape { workers: 2, map_slots: 1, reduce_slots: 1 },
+            base: cpu::BASE,
             others: &cpu::OTHERS,
             repeats,
             workload: &|results| cpu::jobs(&inputs, lab.seed, results),

@@ -49,7 +49,7 @@ fn summary_table(workloads: &Workloads<'_>) -> Table {
         Table::new(&["workload", "prediction", ">jobs", ">mean error", ">largest error", ">makespan, mean"]);
     for (name, findings) in workloads {
         for kind in Kind::ALL {
-            for (judged, note) in [(true, ""), (false, ", half as many at a time (not judged)")] {
+            for (judged, note) in [(true, ""), (false, ", more slots than cores (not judged)")] {
                 let all: Vec<_> = findings.of_kind(kind, judged).collect();
                 let what = format!("{}{note}", kind.name());
                 if let Some(summary) = findings.summary(kind, judged).filter(|_| judged || kind == Kind::CrossShape) {

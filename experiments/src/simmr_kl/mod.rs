@@ -42,7 +42,7 @@ impl Experiment for SimMrKl {
         let repeats = lab.repeats.unwrap_or(lab.size(5, 3)).max(2);
         let study = Study {
             name: "kl",
-            base: Shape { workers: 2, map_slots: 1, reduce_slots: 1 },
+            base: Shape::even(2, 1, 1),
             others: &[],
             repeats: 1,
             workload: &|results| workload::jobs(&inputs, repeats, results),
