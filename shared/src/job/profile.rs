@@ -22,7 +22,8 @@ pub const TRACE_SCHEMA: &str = "howdah/trace/v1";
 pub struct Trace {
     /// [`TRACE_SCHEMA`].
     pub schema: String,
-    /// Where it comes from, for people.
+    /// Where it comes from, for people; may be left out.
+    #[serde(default)]
     pub source: String,
     /// When the trace starts, in milliseconds since the epoch; `None` for made-up traces.
     #[serde(default, skip_serializing_if = "Option::is_none")]

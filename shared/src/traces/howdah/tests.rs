@@ -150,3 +150,10 @@ fn a_worker_named_twice_is_refused() {
     let error = from(&serde_json::to_string(&trace).unwrap()).unwrap_err().to_string();
     assert_eq!(error, "header, field `workers`: found `worker-1` twice, expected every worker's name once");
 }
+
+#[test]
+fn a_trace_written_by_hand_needs_its_schema_and_jobs_only() {
+    let text = r#"{"schema":"howdah/trace/v1","jobs":[{"submit_ms":0,"n_maps":2,"map_ms":[5]}]}"#;
+    let trace = from(text).expect("it reads");
+    assert_eq!((trace.source.as_str(), trace.jobs.len(), trace.jobs[0].n_maps), ("", 1, 2));
+}
