@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use super::bits::BitSet;
 use super::locality::LocalityIndex;
 use super::tasks::Tasks;
-use crate::job::{JobId, JobSpec, JobState, Locality, Priority, TaskKind, WorkerId};
+use crate::job::{AttemptId, JobId, JobSpec, JobState, Locality, Priority, TaskKind, WorkerId};
 use crate::time::{Span, Time};
 
 /// A job that is not over.
@@ -180,6 +180,15 @@ impl Job {
     /// Notifications that the present output of a map could not be fetched.
     pub fn fetch_failures(&self, map: u32) -> u32 {
         self.fetch_failures.get(&map).copied().unwrap_or(0)
+    }
+
+    /// A task's first success; true if it was the last one of its kind that the job waited for.
+    pub(crate) fn succeed(&mut self, id: AttemptId, worker: WorkerId, now: Time) -> bool {
+        let all_done = self.tasks[id.kind as usize].succeed(id.index, worker, id.number);
+        if all_done && id.kind == TaskKind::Map {
+            self.maps_done = Some(now);
+        }
+        all_done
     }
 
     /// What `offerable` should be.

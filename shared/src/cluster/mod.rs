@@ -22,7 +22,6 @@ pub use worker::{Vitals, Worker, WorkerState};
 
 pub(crate) use attempt::NONE;
 pub(crate) use job::Jobs;
-pub(crate) use tasks::Task;
 pub(crate) use worker::{Faults, Parked};
 
 use std::collections::BTreeMap;
@@ -251,16 +250,9 @@ impl ClusterState {
         attempt.position = worker.attempts.len() as u32;
         let job = self.jobs.get_mut(id.job).expect("attempts are linked to live jobs only");
         let tasks = &mut job.tasks[id.kind as usize];
-        let task = &mut tasks.tasks[id.index as usize];
-        attempt.next = task.head;
+        attempt.next = tasks.tasks[id.index as usize].head;
         let reference = self.attempts.insert(attempt);
-        task.head = reference.slot;
-        if task.n_running == 0 {
-            task.state = TaskState::Running;
-            tasks.n_running += 1;
-        }
-        task.n_running += 1;
-        tasks.n_attempts += 1;
+        tasks.attempt_starts(id.index, reference.slot);
         worker.attempts.push(reference.slot);
         worker.occupied[id.kind as usize] += 1;
         self.totals.running[id.kind as usize] += 1;
@@ -286,11 +278,7 @@ impl ClusterState {
             }
             self.attempts.at_mut(previous).next = attempt.next;
         }
-        task.n_running -= 1;
-        if task.n_running == 0 {
-            tasks.n_running -= 1;
-        }
-        tasks.n_attempts -= 1;
+        tasks.attempt_stops(id.index);
         self.attempts.at_mut(slot).next = NONE;
         if progressed {
             self.progress_changed(id.task(), before);

@@ -169,6 +169,30 @@ impl Tasks {
         (task.state == TaskState::Succeeded).then_some((WorkerId(task.winner_worker), task.winner_number))
     }
 
+    /// One attempt of a task more, in this slot: the new head of its chain.
+    #[inline]
+    pub(crate) fn attempt_starts(&mut self, index: u32, slot: u32) {
+        let task = &mut self.tasks[index as usize];
+        task.head = slot;
+        if task.n_running == 0 {
+            task.state = TaskState::Running;
+            self.n_running += 1;
+        }
+        task.n_running += 1;
+        self.n_attempts += 1;
+    }
+
+    /// One attempt of a task less; its chain and, after the last one, its state are the caller's business.
+    #[inline]
+    pub(crate) fn attempt_stops(&mut self, index: u32) {
+        let task = &mut self.tasks[index as usize];
+        task.n_running -= 1;
+        if task.n_running == 0 {
+            self.n_running -= 1;
+        }
+        self.n_attempts -= 1;
+    }
+
     /// The first success of a task; true if it was the last one that the job waited for.
     #[inline]
     pub(crate) fn succeed(&mut self, index: u32, worker: WorkerId, number: u16) -> bool {

@@ -89,14 +89,9 @@ impl JobTracker {
     fn on_success(&mut self, id: AttemptId, worker: WorkerId) {
         let now = self.state.now;
         let job = self.state.jobs.get_mut(id.job).expect("attempts in chains have live jobs");
-        let all_done = job.tasks[id.kind as usize].succeed(id.index, worker, id.number);
-        if id.kind == TaskKind::Map {
-            if all_done {
-                job.maps_done = Some(now);
-            }
-            if job.spec.n_reduces > 0 {
-                self.out.push(Effect::MapOutputReady { attempt: id, worker });
-            }
+        job.succeed(id, worker, now);
+        if id.kind == TaskKind::Map && job.spec.n_reduces > 0 {
+            self.out.push(Effect::MapOutputReady { attempt: id, worker });
         }
     }
 

@@ -7,9 +7,9 @@
 //! all its life or never.**
 
 use super::JobTracker;
-use crate::cluster::{Attempt, ClusterState, EndCause, NONE, Task, TaskState, WorkerState};
-use crate::job::{AttemptId, AttemptState, Progress, TaskId, TaskKind, WorkerId};
-use crate::schedulers::{Assignment, Change, Scheduler};
+use crate::cluster::{ClusterState, EndCause, NONE, WorkerState};
+use crate::job::{AttemptId, AttemptState, Progress, TaskKind, WorkerId};
+use crate::schedulers::{Change, Scheduler};
 use crate::time::Time;
 use crate::tracker::{ClusterConfig, Effect, Input};
 
@@ -99,13 +99,8 @@ impl JobTracker {
         }
         let started = attempt.started;
         task.head = NONE;
-        task.n_running = 0;
-        tasks.n_running -= 1;
-        tasks.n_attempts -= 1;
-        let stage_done = tasks.succeed(id.index, worker, id.number);
-        if stage_done && id.kind == TaskKind::Map {
-            job.maps_done = Some(self.state.now);
-        }
+        tasks.attempt_stops(id.index);
+        let stage_done = job.succeed(id, worker, self.state.now);
         let offers_change = job.offerable[1] != job.computes_offerable(TaskKind::Reduce);
         self.state.unlink(slot);
         self.state.free_directly(worker, id.kind);
@@ -122,53 +117,6 @@ impl JobTracker {
         if stage_done {
             self.check_job(id.job);
         }
-        true
-    }
-
-    /// The usual launch, in one go: a task that never ran, of a job that wants nothing special. Does what `holds`
-    /// and `launch` do for it; false, and nothing done, if the case is another one.
-    pub(super) fn launch_plain(&mut self, id: WorkerId, a: &Assignment) -> bool {
-        let now = self.state.now;
-        let number = self.first_number();
-        let ClusterState { jobs, workers, attempts, totals, .. } = &mut self.state;
-        let kind = a.kind as usize;
-        let Some(job) = jobs.get_mut(a.job) else { return false };
-        let worker = &mut workers[id.0 as usize];
-        let usual = !a.speculative
-            && job.is_plain(a.kind)
-            && job.ending.is_none()
-            && job.launched.is_some()
-            && worker.free[kind] > 0
-            && worker.reserved[kind].is_none()
-            && job.touched.contains(id.0);
-        let tasks = &mut job.tasks[kind];
-        let Some(task) = tasks.tasks.get_mut(a.index as usize).filter(|_| usual) else { return false };
-        if task.state != TaskState::Pending || task.next_number > number {
-            return false;
-        }
-        let attempt = TaskId { job: a.job, kind: a.kind, index: a.index }.attempt(number);
-        let position = worker.attempts.len() as u32;
-        let mut fresh = Attempt::new(attempt, id, now, a.locality, false);
-        (fresh.state, fresh.position) = (AttemptState::Running, position);
-        let reference = attempts.insert(fresh);
-        *task =
-            Task { head: reference.slot, next_number: number + 1, state: TaskState::Running, n_running: 1, ..*task };
-        tasks.pending.remove(a.index);
-        tasks.n_running += 1;
-        tasks.n_attempts += 1;
-        let last = tasks.pending.count() == 0;
-        if a.kind == TaskKind::Map {
-            job.launched_at[a.locality as usize] += 1;
-        }
-        worker.attempts.push(reference.slot);
-        worker.occupied[kind] += 1;
-        worker.free[kind] -= 1;
-        totals.running[kind] += 1;
-        self.out.push(Effect::Launch { worker: id, attempt, locality: a.locality, speculative: false });
-        if last {
-            self.refresh(a.job);
-        }
-        self.observe(Change::Launched { attempt, reference, worker: id, speculative: false });
         true
     }
 

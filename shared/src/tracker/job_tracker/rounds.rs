@@ -87,13 +87,9 @@ impl JobTracker {
         let mut launched = 0;
         while self.has_use_for(id)
             && let Some(assignment) = self.scheduler.assign(&self.state)
+            && self.holds(id, &assignment)
         {
-            if !(self.direct && self.launch_plain(id, &assignment)) {
-                if !self.holds(id, &assignment) {
-                    break;
-                }
-                self.launch(id, &assignment);
-            }
+            self.launch(id, &assignment);
             launched += 1;
         }
         self.scheduler.end_round(&self.state, &mut self.actions);
@@ -132,19 +128,14 @@ impl JobTracker {
             && worker.occupied[kind] < worker.slots[kind]
             && task.next_number < u16::MAX
             && worker.reserved[kind].is_none_or(|reserved| reserved == a.job)
-            && self.state.job_may_use(job, a.kind, worker)
-            && !self.state.task_avoids(job, a.kind, a.index, id)
-    }
-
-    /// The number of a task's first attempt in this run of the master.
-    pub(super) fn first_number(&self) -> u16 {
-        (self.state.epoch.saturating_mul(NUMBERS_PER_EPOCH)).min(MAX_FIRST_NUMBER) as u16
+            && (job.is_plain(a.kind)
+                || (self.state.job_may_use(job, a.kind, worker) && !self.state.task_avoids(job, a.kind, a.index, id)))
     }
 
     /// Starts an attempt.
     fn launch(&mut self, id: WorkerId, a: &Assignment) {
         let now = self.state.now;
-        let first_number = self.first_number();
+        let first_number = (self.state.epoch.saturating_mul(NUMBERS_PER_EPOCH)).min(MAX_FIRST_NUMBER) as u16;
         let n_workers = self.state.workers.len() as u32;
         let job = self.state.jobs.get_mut(a.job).expect("the assignment was checked");
         let tasks = &mut job.tasks[a.kind as usize];
