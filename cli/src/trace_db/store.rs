@@ -117,7 +117,7 @@ impl TraceDb {
 }
 
 fn insert(transaction: &Transaction<'_>, name: &str, trace: &Trace, now_ms: u64) -> rusqlite::Result<()> {
-    let header = header_of(trace);
+    let header = trace.header();
     let total = |of: fn(&JobTemplate) -> u32| trace.jobs.iter().map(|job| i64::from(of(job))).sum::<i64>();
     transaction.execute(
         "INSERT INTO traces (name, source, added_ms_epoch, start_ms_epoch, n_jobs, n_maps, n_reduces, header) \
@@ -174,17 +174,6 @@ fn insert(transaction: &Transaction<'_>, name: &str, trace: &Trace, now_ms: u64)
         }
     }
     Ok(())
-}
-
-/// All but the jobs.
-fn header_of(trace: &Trace) -> Trace {
-    Trace {
-        schema: trace.schema.clone(),
-        source: trace.source.clone(),
-        start_ms_epoch: trace.start_ms_epoch,
-        cluster: trace.cluster.clone(),
-        jobs: Vec::new(),
-    }
 }
 
 /// SQLite's numbers are signed; what is larger is shown as the largest (the template keeps it).

@@ -59,7 +59,7 @@ pub fn predictor(profile: &Trace, measured: &Trace) -> Result<Trace, PairError> 
         })?;
         jobs.push(with_durations_of(job, partner));
     }
-    Ok(Trace { jobs, ..head(measured) })
+    Ok(Trace { jobs, ..measured.header() })
 }
 
 fn with_durations_of(job: &JobTemplate, partner: &JobTemplate) -> JobTemplate {
@@ -72,17 +72,6 @@ fn with_durations_of(job: &JobTemplate, partner: &JobTemplate) -> JobTemplate {
         // What went wrong in one run is no part of what its jobs are.
         lost_attempts: Vec::new(),
         ..job.clone()
-    }
-}
-
-/// Everything but the jobs.
-pub(super) fn head(trace: &Trace) -> Trace {
-    Trace {
-        schema: trace.schema.clone(),
-        source: trace.source.clone(),
-        start_ms_epoch: trace.start_ms_epoch,
-        cluster: trace.cluster.clone(),
-        jobs: Vec::new(),
     }
 }
 

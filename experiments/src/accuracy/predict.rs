@@ -6,7 +6,7 @@ use howdah_shared::replay::{
 };
 
 use super::compare::{Comparison, JobMeasure, Measure};
-use super::pair::{PairError, head, predictor, succeeded};
+use super::pair::{PairError, predictor, succeeded};
 use super::spread::measured_makespan_s;
 
 /// A run that cannot be compared with its simulation.
@@ -111,5 +111,5 @@ pub fn compare(profile: &Trace, measured: &Trace, model: Model) -> Result<Compar
 }
 
 fn only_succeeded(trace: &Trace) -> Trace {
-    Trace { jobs: trace.jobs.iter().filter(|job| succeeded(job)).cloned().collect(), ..head(trace) }
+    Trace { jobs: trace.jobs.iter().filter(|job| succeeded(job)).cloned().collect(), ..trace.header() }
 }

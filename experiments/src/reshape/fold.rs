@@ -91,13 +91,8 @@ pub fn fold(trace: &Trace, keep: Keep, seed: u64) -> Result<Trace, FoldError> {
             JobTemplate { submit_ms: now, measured: None, ..trace.jobs[*index].clone() }
         })
         .collect();
-    Ok(Trace {
-        schema: trace.schema.clone(),
-        source: format!("{}, folded from {available} to {count} jobs", trace.source),
-        start_ms_epoch: None,
-        cluster: trace.cluster.clone(),
-        jobs,
-    })
+    let source = format!("{}, folded from {available} to {count} jobs", trace.source);
+    Ok(Trace { source, start_ms_epoch: None, jobs, ..trace.header() })
 }
 
 fn span_ms(trace: &Trace) -> u64 {

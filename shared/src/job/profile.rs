@@ -48,6 +48,19 @@ impl Default for Trace {
     }
 }
 
+impl Trace {
+    /// All but the jobs.
+    pub fn header(&self) -> Trace {
+        Trace {
+            schema: self.schema.clone(),
+            source: self.source.clone(),
+            start_ms_epoch: self.start_ms_epoch,
+            cluster: self.cluster.clone(),
+            jobs: Vec::new(),
+        }
+    }
+}
+
 /// The cluster on which a trace was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -24,14 +24,7 @@ const LONGEST_LINE: usize = 1 << 30;
 /// # Errors
 /// When the target breaks.
 pub fn write(trace: &Trace, target: &mut dyn Write) -> std::io::Result<()> {
-    let header = Trace {
-        schema: trace.schema.clone(),
-        source: trace.source.clone(),
-        start_ms_epoch: trace.start_ms_epoch,
-        cluster: trace.cluster.clone(),
-        jobs: Vec::new(),
-    };
-    serde_json::to_writer(&mut *target, &header)?;
+    serde_json::to_writer(&mut *target, &trace.header())?;
     target.write_all(b"\n")?;
     for job in &trace.jobs {
         serde_json::to_writer(&mut *target, job)?;
