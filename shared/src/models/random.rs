@@ -16,9 +16,20 @@ impl Random {
     pub fn new(seed: u64, stream: u64) -> Random {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
-        let mut rng = ChaCha8Rng::from_seed(key);
-        rng.set_stream(stream);
-        Random(rng)
+        let mut random = Random::keyed(key);
+        random.0.set_stream(stream);
+        random
+    }
+
+    /// The generator of a whole key.
+    pub fn keyed(key: [u8; 32]) -> Random {
+        Random(ChaCha8Rng::from_seed(key))
+    }
+
+    /// Any 32 bits.
+    #[inline]
+    pub fn bits32(&mut self) -> u32 {
+        self.0.next_u32()
     }
 
     /// Any 64 bits.

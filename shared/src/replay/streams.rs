@@ -5,14 +5,12 @@
 //! the same on every machine, and numbers are made from its bits here, so that no library's next version changes
 //! them.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
-
+use crate::models::Random;
 use crate::time::Span;
 
 /// The random numbers of one part of a replay.
 #[derive(Clone, Debug)]
-pub(crate) struct Stream(ChaCha8Rng);
+pub(crate) struct Stream(Random);
 
 impl Stream {
     /// The stream of `part` under `seed`.
@@ -23,19 +21,19 @@ impl Stream {
             .update(&[0])
             .update(&seed.to_le_bytes())
             .finalize();
-        Stream(ChaCha8Rng::from_seed(*key.as_bytes()))
+        Stream(Random::keyed(*key.as_bytes()))
     }
 
     /// Uniform from 0 to `most`, both included.
     pub(crate) fn up_to(&mut self, most: u64) -> u64 {
         // The high half of the product: the bias is below one part in 2^64 / most.
-        ((u128::from(self.0.next_u64()) * (u128::from(most) + 1)) >> 64) as u64
+        ((u128::from(self.0.bits()) * (u128::from(most) + 1)) >> 64) as u64
     }
 
     /// Exponential with this mean, to the microsecond.
     pub(crate) fn exponential(&mut self, mean: Span) -> Span {
         // In (0, 1], 53 bits of it, so that the logarithm is finite.
-        let share = ((self.0.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+        let share = ((self.0.bits() >> 11) + 1) as f64 / (1u64 << 53) as f64;
         Span::from_us(libm::round(-libm::log(share) * mean.as_us() as f64) as u64)
     }
 }

@@ -1,35 +1,28 @@
-//! Random numbers that are the same on every machine and in every version: ChaCha8, seeded in one stated way.
-//!
-//! Only the cipher's words are used; ranges and shuffles are made here, because a library's may change.
+//! The project's random numbers, with small ranges made of half a word of the cipher each: generators of input draw
+//! millions of them, and what they write must never change.
 
-use rand::Rng;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use howdah_shared::models;
 
 /// A stream of random numbers.
 #[derive(Clone)]
-pub(crate) struct Random(ChaCha8Rng);
+pub(crate) struct Random(models::Random);
 
 impl Random {
-    /// The `stream`-th generator of a seed: the key is the seed's eight bytes, little-endian, then zeros.
+    /// The `stream`-th generator of a seed.
     pub(crate) fn new(seed: u64, stream: u64) -> Random {
-        let mut key = [0; 32];
-        key[..8].copy_from_slice(&seed.to_le_bytes());
-        let mut rng = ChaCha8Rng::from_seed(key);
-        rng.set_stream(stream);
-        Random(rng)
+        Random(models::Random::new(seed, stream))
     }
 
     /// Any 32 bits.
     #[inline]
     pub(crate) fn bits32(&mut self) -> u32 {
-        self.0.next_u32()
+        self.0.bits32()
     }
 
     /// Any 64 bits.
     #[inline]
     pub(crate) fn bits64(&mut self) -> u64 {
-        self.0.next_u64()
+        self.0.bits()
     }
 
     /// A number below `bound`, which is not 0. Bounds here are small, so the bias of multiplication (below
