@@ -1,32 +1,15 @@
 //! The command as scripts see it: what it prints, where, and with which exit code. No cluster is started here.
 
+mod said;
+
 use std::path::Path;
 
-use assert_cmd::Command;
 use serde_json::Value;
 
-/// `howdah` without the caller's settings, in a directory of its own.
-fn howdah(dir: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_howdah"));
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("HOWDAH_") || name == "NO_COLOR" {
-            command.env_remove(name);
-        }
-    }
-    command.current_dir(dir);
-    command
-}
-
-struct Said {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
+use said::{Said, howdah};
 
 fn run(dir: &Path, args: &[&str], variables: &[(&str, &str)]) -> Said {
-    let output = howdah(dir).args(args).envs(variables.iter().copied()).output().expect("runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    Said { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    howdah(dir).args(args).envs(variables.iter().copied()).output().expect("runs").into()
 }
 
 fn here() -> tempfile::TempDir {

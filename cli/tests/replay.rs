@@ -1,9 +1,12 @@
 //! `howdah replay` as scripts see it: what it prints, what it writes, and with which exit code.
 
+mod said;
+
 use std::path::Path;
 
-use assert_cmd::Command;
 use serde_json::Value;
+
+use said::{Said, howdah};
 
 /// Two jobs whose every instant can be worked out by hand.
 const TRACE: &str = r#"{"schema":"howdah/trace/v1","source":"two jobs by hand","jobs":[
@@ -14,22 +17,8 @@ const TRACE: &str = r#"{"schema":"howdah/trace/v1","source":"two jobs by hand","
 
 const SLOTS: [&str; 4] = ["--map-slots", "3", "--reduce-slots", "2"];
 
-struct Said {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
 fn run(dir: &Path, args: &[&str], input: &str) -> Said {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_howdah"));
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("HOWDAH_") || name == "NO_COLOR" {
-            command.env_remove(name);
-        }
-    }
-    let output = command.current_dir(dir).arg("replay").args(args).write_stdin(input).output().expect("runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    Said { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    howdah(dir).arg("replay").args(args).write_stdin(input).output().expect("runs").into()
 }
 
 /// A directory with the trace in it.

@@ -1,30 +1,19 @@
 //! `howdah trace import · info · export` and the trace database as scripts see them.
 
+mod said;
+
 use std::io::Write;
 use std::path::Path;
 
-use assert_cmd::Command;
 use serde_json::Value;
+
+use said::{Said, howdah};
 
 const SWIM: &str = "job0\t49\t49\t134217729\t60000000\t30000000\njob1\t101\t52\t0\t0\t0\n";
 const HISTORY: &str = include_str!("../../shared/tests/fixtures/hadoop1-1x.log");
 
-struct Said {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
 fn run_with(dir: &Path, args: &[&str], input: &str) -> Said {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_howdah"));
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("HOWDAH_") || name == "NO_COLOR" {
-            command.env_remove(name);
-        }
-    }
-    let output = command.current_dir(dir).arg("trace").args(args).write_stdin(input).output().expect("runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    Said { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    howdah(dir).arg("trace").args(args).write_stdin(input).output().expect("runs").into()
 }
 
 /// What must be done.

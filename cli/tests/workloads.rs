@@ -1,30 +1,26 @@
 //! Generated traces as scripts see them: `trace generate`, `fit`, `compare`, `scale`, `fold`.
 
+mod said;
+
 use std::path::Path;
 
-use assert_cmd::Command;
 use serde_json::Value;
 
+use said::{Said, howdah};
+
 /// Standard output of `howdah` with these arguments, which succeeds.
-fn howdah(dir: &Path, args: &[&str]) -> String {
-    let output = run(dir, args);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {said}");
-    String::from_utf8(output.stdout).expect("UTF-8")
+fn answer(dir: &Path, args: &[&str]) -> String {
+    let said = run(dir, args);
+    assert_eq!(said.code, Some(0), "{args:?}: {}", said.stderr);
+    said.stdout
 }
 
-fn run(dir: &Path, args: &[&str]) -> std::process::Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_howdah"));
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("HOWDAH_") || name == "NO_COLOR" {
-            command.env_remove(name);
-        }
-    }
-    command.current_dir(dir).args(args).output().expect("runs")
+fn run(dir: &Path, args: &[&str]) -> Said {
+    howdah(dir).args(args).output().expect("runs").into()
 }
 
 fn json(dir: &Path, args: &[&str]) -> Value {
-    serde_json::from_str(&howdah(dir, args)).expect("JSON")
+    serde_json::from_str(&answer(dir, args)).expect("JSON")
 }
 
 fn here() -> tempfile::TempDir {
@@ -35,14 +31,14 @@ fn here() -> tempfile::TempDir {
 fn help_is_what_was_agreed() {
     let dir = here();
     for command in ["generate", "fit", "compare", "scale", "fold"] {
-        insta::assert_snapshot!(format!("help-trace-{command}"), howdah(dir.path(), &["trace", command, "--help"]));
+        insta::assert_snapshot!(format!("help-trace-{command}"), answer(dir.path(), &["trace", command, "--help"]));
     }
 }
 
 #[test]
 fn the_list_names_every_workload_with_its_source() {
     let dir = here();
-    insta::assert_snapshot!("workload-list", howdah(dir.path(), &["trace", "generate", "--list"]));
+    insta::assert_snapshot!("workload-list", answer(dir.path(), &["trace", "generate", "--list"]));
     let list = json(dir.path(), &["trace", "generate", "--list", "--output", "json"]);
     assert_eq!(list["schema"], "howdah/workloads/v1");
     let first = &list["workloads"][0];
@@ -54,7 +50,7 @@ fn the_list_names_every_workload_with_its_source() {
 fn the_same_choices_give_the_same_bytes_and_another_seed_others() {
     let dir = here();
     let generate =
-        |seed: &str| howdah(dir.path(), &["trace", "generate", "simmr-facebook", "--jobs", "5", "--seed", seed]);
+        |seed: &str| answer(dir.path(), &["trace", "generate", "simmr-facebook", "--jobs", "5", "--seed", seed]);
     assert_eq!(generate("3"), generate("3"));
     assert_ne!(generate("3"), generate("4"));
     assert_eq!(generate("3").lines().count(), 6);
@@ -63,7 +59,7 @@ fn the_same_choices_give_the_same_bytes_and_another_seed_others() {
 #[test]
 fn a_worked_example_goes_through_generation_and_replay() {
     let dir = here();
-    howdah(dir.path(), &["trace", "generate", "example-five-jobs-johnson", "-o", "five.jsonl"]);
+    answer(dir.path(), &["trace", "generate", "example-five-jobs-johnson", "-o", "five.jsonl"]);
     let replay =
         json(dir.path(), &["replay", "five.jsonl", "--map-slots", "30", "--reduce-slots", "30", "--output", "json"]);
     assert_eq!(replay["makespan_s"], 47.0);
@@ -72,7 +68,7 @@ fn a_worked_example_goes_through_generation_and_replay() {
 #[test]
 fn a_fit_of_generated_durations_finds_what_they_were_drawn_from() {
     let dir = here();
-    howdah(dir.path(), &["trace", "generate", "simmr-facebook", "-o", "f.jsonl.gz"]);
+    answer(dir.path(), &["trace", "generate", "simmr-facebook", "-o", "f.jsonl.gz"]);
     let fit = json(dir.path(), &["trace", "fit", "f.jsonl.gz", "--phase", "map", "--output", "json"]);
     assert_eq!(fit["schema"], "howdah/trace-fit/v1");
     let best = &fit["phases"][0]["fits"][0];
@@ -87,7 +83,7 @@ fn two_runs_of_one_workload_are_closer_than_two_workloads() {
     for (name, workload, seed) in
         [("a", "simmr-facebook", "1"), ("b", "simmr-facebook", "2"), ("c", "example-five-jobs", "0")]
     {
-        howdah(dir.path(), &["trace", "generate", workload, "--seed", seed, "-o", name]);
+        answer(dir.path(), &["trace", "generate", workload, "--seed", seed, "-o", name]);
     }
     let map = |other: &str, bins: &str| {
         let compared = json(dir.path(), &["trace", "compare", "a", other, "--bins", bins, "--output", "json"]);
@@ -103,12 +99,12 @@ fn two_runs_of_one_workload_are_closer_than_two_workloads() {
 #[test]
 fn a_trace_is_scaled_and_folded_and_says_how_it_compares() {
     let dir = here();
-    howdah(
+    answer(
         dir.path(),
         &["trace", "generate", "simmr-facebook", "--jobs", "80", "--arrivals", "poisson:30s", "-o", "t"],
     );
-    howdah(dir.path(), &["trace", "scale", "t", "--factor", "2", "--reduces", "grow", "-o", "large"]);
-    howdah(dir.path(), &["trace", "fold", "large", "--jobs", "20", "-o", "short", "--output", "json"]);
+    answer(dir.path(), &["trace", "scale", "t", "--factor", "2", "--reduces", "grow", "-o", "large"]);
+    answer(dir.path(), &["trace", "fold", "large", "--jobs", "20", "-o", "short", "--output", "json"]);
     let header = |name: &str| {
         let text = std::fs::read_to_string(dir.path().join(name)).expect("written");
         (text.lines().count() - 1, text.lines().next().expect("a header").to_owned())
@@ -128,7 +124,7 @@ fn a_description_of_ones_own_is_a_workload() {
     let dir = here();
     let text = "name = 'mine'\njobs = 3\n[[class]]\nname = 'only'\nmaps = 4\nmap_ms = 'uniform(5,9)'\n";
     std::fs::write(dir.path().join("mine.toml"), text).expect("written");
-    assert_eq!(howdah(dir.path(), &["trace", "generate", "mine.toml"]).lines().count(), 4);
+    assert_eq!(answer(dir.path(), &["trace", "generate", "mine.toml"]).lines().count(), 4);
     let properties = json(dir.path(), &["trace", "generate", "mine.toml", "--properties", "--output", "json"]);
     assert_eq!(properties["schema"], "howdah/workload-properties/v1");
     assert_eq!(properties["properties"]["maps"], 12.0);
@@ -150,7 +146,7 @@ fn the_guide_names_every_workload_and_its_description_generates() {
     let (_, rest) = guide.split_once("```toml\n").expect("a description");
     let (description, _) = rest.split_once("```").expect("its end");
     std::fs::write(dir.path().join("nightly.toml"), description).expect("written");
-    assert_eq!(howdah(dir.path(), &["trace", "generate", "nightly.toml"]).lines().count(), 201);
+    assert_eq!(answer(dir.path(), &["trace", "generate", "nightly.toml"]).lines().count(), 201);
 }
 
 #[test]
@@ -158,7 +154,7 @@ fn wrong_usage_ends_with_2_and_names_what_was_expected() {
     let dir = here();
     std::fs::write(dir.path().join("bad.toml"), "name = 'x'\njobs = 1\n[[class]]\nname = 'a'\nmaps = 'often'\n")
         .expect("written");
-    howdah(dir.path(), &["trace", "generate", "example-two-jobs", "-o", "two"]);
+    answer(dir.path(), &["trace", "generate", "example-two-jobs", "-o", "two"]);
     let cases: &[(&[&str], &str)] = &[
         (&["trace", "generate"], "WORKLOAD"),
         (&["trace", "generate", "nonsense"], "workload `nonsense`: expected one of the names"),
@@ -174,9 +170,8 @@ fn wrong_usage_ends_with_2_and_names_what_was_expected() {
         (&["trace", "fold", "two"], "--jobs"),
     ];
     for (args, expected) in cases {
-        let output = run(dir.path(), args);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
-        assert!(said.contains(expected), "{args:?}: {said}");
+        let Said { code, stderr, .. } = run(dir.path(), args);
+        assert_eq!(code, Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains(expected), "{args:?}: {stderr}");
     }
 }
