@@ -3,8 +3,10 @@
 //! Everything that decides is here or in the trace, and both are plain data: equal options and trace give equal
 //! decisions. Shares are in millionths, so that no float decides.
 
+use crate::job::WorkerId;
 use crate::schedulers::registry::Params;
 use crate::time::{Span, Time};
+use crate::tracker::Registration;
 
 /// All choices of one replay.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +89,22 @@ pub struct SimWorker {
     /// Its speed over time in millionths of a plain worker's: from each instant, ascending, on. Before the first,
     /// 1,000,000. A speed of 0 stands still.
     pub speed: Vec<(Time, u32)>,
+}
+
+impl SimWorker {
+    /// Its first words, as the `worker`-th of the cluster and in its `incarnation`-th run.
+    pub fn hello(&self, worker: WorkerId, incarnation: u64) -> Registration {
+        Registration {
+            worker,
+            incarnation,
+            name: self.name.clone(),
+            host: self.host.clone(),
+            rack: self.rack.clone(),
+            map_slots: self.map_slots,
+            reduce_slots: self.reduce_slots,
+            attributes: Vec::new(),
+        }
+    }
 }
 
 /// When simulated workers are heard.

@@ -14,7 +14,7 @@ use crate::job::profile::Trace;
 use crate::job::{TaskKind, WorkerId};
 use crate::schedulers;
 use crate::time::{Span, Time};
-use crate::tracker::{ClusterConfig, Input, JobTracker, Registration};
+use crate::tracker::{ClusterConfig, Input, JobTracker};
 
 /// Most jobs of a replay.
 const MAX_JOBS: u32 = u32::MAX - 1;
@@ -48,7 +48,7 @@ impl Setup {
         check_jobs(trace, options, slots)?;
         let scheduler = schedulers::by_name(&options.scheduler, &options.scheduler_params)?;
         let mut tracker = JobTracker::direct(&ClusterConfig::default(), scheduler);
-        let hellos = || workers.iter().enumerate().map(registration);
+        let hellos = || workers.iter().zip(0..).map(|(worker, index)| worker.hello(WorkerId(index), 1));
         let registrations: Vec<Input> = hellos().map(|hello| Input::Register(Box::new(hello))).collect();
         tracker.advance(Time::ZERO, &[], &registrations, &[], &mut Vec::new());
         if tracker.state().workers().len() < workers.len() {
@@ -88,19 +88,6 @@ fn workers_of(view: &View) -> (Vec<SimWorker>, SimHeartbeat, LocalityCost) {
 fn slots_of(workers: &[SimWorker]) -> [u32; 2] {
     let sum = |slots: fn(&SimWorker) -> u16| workers.iter().map(|worker| u32::from(slots(worker))).sum();
     [sum(|worker| worker.map_slots), sum(|worker| worker.reduce_slots)]
-}
-
-fn registration((index, worker): (usize, &SimWorker)) -> Registration {
-    Registration {
-        worker: WorkerId(index as u32),
-        incarnation: 1,
-        name: worker.name.clone(),
-        host: worker.host.clone(),
-        rack: worker.rack.clone(),
-        map_slots: worker.map_slots,
-        reduce_slots: worker.reduce_slots,
-        attributes: Vec::new(),
-    }
 }
 
 fn check_jobs(trace: &Trace, options: &ReplayOptions, slots: [u32; 2]) -> Result<(), ReplayError> {

@@ -7,12 +7,11 @@
 
 mod faults;
 
-use self::faults::Order;
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use self::faults::Order;
 use super::beats::Beats;
 use super::digest::DecisionDigest;
 use super::ends::Ends;
@@ -399,7 +398,7 @@ impl<'t> Simulation<'t> {
             return;
         }
         job.outcome.maps_done = Some(self.now);
-        for Filler { attempt, worker, launch, .. } in std::mem::take(&mut job.fillers) {
+        for Filler { attempt, worker, launch } in std::mem::take(&mut job.fillers) {
             let job = &self.jobs[id.0 as usize - 1];
             let (shuffle, reduce) = (job.first_shuffle(attempt.index), job.reduce(attempt.index));
             self.plan_reduce(worker, attempt, launch, shuffle, reduce);

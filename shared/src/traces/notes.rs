@@ -42,6 +42,12 @@ impl ImportNotes {
         self.reasons.iter().map(|(reason, note)| (reason.as_str(), note))
     }
 
+    /// All of them as `COUNT REASON`, for tests.
+    #[cfg(test)]
+    pub(super) fn lines(&self) -> Vec<String> {
+        self.iter().map(|(reason, note)| format!("{} {reason}", note.count)).collect()
+    }
+
     /// Whether nothing had to be repaired or dropped.
     pub fn is_empty(&self) -> bool {
         self.reasons.is_empty()

@@ -10,7 +10,7 @@ use howdah_shared::replay::WorkersView;
 use howdah_shared::schedulers::by_name;
 use howdah_shared::time::{Span, Time};
 use howdah_shared::tracker::task_tracker::{Directive, TaskTracker, TrackerConfig, TrackerEffect, TrackerInput};
-use howdah_shared::tracker::{ClusterConfig, Effect, Input, JobTracker, Registration, Vitals};
+use howdah_shared::tracker::{ClusterConfig, Effect, Input, JobTracker, Vitals};
 
 use super::{commits_output, cycle, first, reduce, spec, typical};
 
@@ -154,17 +154,8 @@ impl<'t> Live<'t> {
         let node = &mut self.nodes[index];
         match effect {
             TrackerEffect::Register { incarnation } => {
-                let worker = &self.view.workers[index];
-                self.inbox.push(Input::Register(Box::new(Registration {
-                    worker: WorkerId(index as u32),
-                    incarnation,
-                    name: worker.name.clone(),
-                    host: worker.host.clone(),
-                    rack: worker.rack.clone(),
-                    map_slots: worker.map_slots,
-                    reduce_slots: worker.reduce_slots,
-                    attributes: Vec::new(),
-                })));
+                let hello = self.view.workers[index].hello(WorkerId(index as u32), incarnation);
+                self.inbox.push(Input::Register(Box::new(hello)));
                 let interval = Span::from_ms(300);
                 node.inbox.push(TrackerInput::Registered { worker: WorkerId(index as u32), interval });
             }

@@ -19,7 +19,7 @@ use howdah_shared::job::{
 use howdah_shared::replay::{SimHeartbeat, SimWorker, WorkersView};
 use howdah_shared::schedulers::by_name;
 use howdah_shared::time::{Span, Time};
-use howdah_shared::tracker::{AttemptReport, ClusterConfig, Effect, Input, JobTracker, Registration, Report, Vitals};
+use howdah_shared::tracker::{AttemptReport, ClusterConfig, Effect, Input, JobTracker, Report, Vitals};
 
 /// Something that a worker runs.
 struct Run {
@@ -94,19 +94,14 @@ impl<'t> Letters<'t> {
             spoke: (BTreeSet::new(), false),
             is_ambiguous: false,
         };
-        let hello = |(index, worker): (usize, &SimWorker)| {
-            Input::Register(Box::new(Registration {
-                worker: WorkerId(index as u32),
-                incarnation: 1,
-                name: worker.name.clone(),
-                host: worker.host.clone(),
-                rack: worker.rack.clone(),
-                map_slots: worker.map_slots,
-                reduce_slots: worker.reduce_slots,
-                attributes: Vec::new(),
-            }))
-        };
-        let hellos: Vec<Input> = view.workers.iter().enumerate().map(hello).collect();
+        let hellos: Vec<Input> = view
+            .workers
+            .iter()
+            .zip(0..)
+            .map(|(worker, index)| worker.hello(WorkerId(index), 1))
+            .map(Box::new)
+            .map(Input::Register)
+            .collect();
         letters.apply(&hellos);
         letters
     }

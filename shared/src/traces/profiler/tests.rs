@@ -35,7 +35,7 @@ fn won(start: u64, sorted: Option<u64>, end: u64) -> AttemptFacts {
 fn template(job: &JobFacts) -> (JobTemplate, Vec<String>) {
     let mut notes = ImportNotes::default();
     let made = profile(job, &mut notes).template;
-    (made, notes.iter().map(|(reason, note)| format!("{} {reason}", note.count)).collect())
+    (made, notes.lines())
 }
 
 #[test]

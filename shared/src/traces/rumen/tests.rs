@@ -13,7 +13,7 @@ const SMALL: &str = include_str!("../../../tests/fixtures/rumen-small.json");
 fn imported(text: &str) -> (Trace, Vec<String>) {
     let mut notes = ImportNotes::default();
     let trace = read(text.as_bytes(), &mut notes).unwrap();
-    (trace, notes.iter().map(|(reason, note)| format!("{} {reason}", note.count)).collect())
+    (trace, notes.lines())
 }
 
 fn error(text: &str) -> String {

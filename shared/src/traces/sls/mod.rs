@@ -305,7 +305,7 @@ mod tests {
     fn imported(text: &str) -> Result<(Trace, Vec<String>), String> {
         let mut notes = ImportNotes::default();
         let trace = read(text.as_bytes(), &mut notes).map_err(|error| error.to_string())?;
-        Ok((trace, notes.iter().map(|(reason, note)| format!("{} {reason}", note.count)).collect()))
+        Ok((trace, notes.lines()))
     }
 
     #[test]
