@@ -59,24 +59,7 @@ pub fn scale(trace: &Trace, factor: f64, reduces: Reduces, seed: u64) -> Result<
         .map(|(index, job)| scale_job(job, index, factor, reduces, &mut Random::new(seed, index as u64)))
         .collect::<Result<_, ScaleError>>()?;
     let source = format!("{}, scaled by {factor}", trace.source);
-    Ok(Trace { source, jobs, ..trace.clone_header() })
-}
-
-/// A trace's header without its jobs.
-trait Header {
-    fn clone_header(&self) -> Trace;
-}
-
-impl Header for Trace {
-    fn clone_header(&self) -> Trace {
-        Trace {
-            schema: self.schema.clone(),
-            source: self.source.clone(),
-            start_ms_epoch: self.start_ms_epoch,
-            cluster: self.cluster.clone(),
-            jobs: Vec::new(),
-        }
-    }
+    Ok(Trace { source, jobs, ..trace.header() })
 }
 
 fn scale_job(
