@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  services ──► engine (one thread owns the core and the tables) ──► journal, history, promotion of output
-//!  replay, trace: read what a run left
+//!  replay, trace: read what a run left            policies: those of the core, and those that need a process
 //! ```
 
 #![warn(missing_docs)]
@@ -14,6 +14,7 @@ pub mod digest;
 mod engine;
 pub mod history;
 pub mod journal;
+pub mod policies;
 pub mod recorder;
 pub mod replay;
 mod run;

@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use howdah_proto::convert::{ConvertError, attempt_id, decision, locality};
 use howdah_proto::v1;
 use howdah_shared::job::ClusterId;
-use howdah_shared::schedulers::{self, Scheduler, SchedulerError};
+use howdah_shared::schedulers::{Scheduler, SchedulerError};
 use howdah_shared::time::Time;
 use howdah_shared::tracker::{ClusterConfig, Effect, Input, JobTracker};
 
 use crate::digest::{Chain, DIGEST_BYTES};
 use crate::journal::{JournalError, JournalReader, find_run};
+use crate::policies;
 
 /// A recorded run that cannot be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -100,7 +101,7 @@ pub struct Difference {
 /// # Errors
 /// When the run does not read; differences are no error but part of the report.
 pub fn replay_decisions(dir: &Path) -> Result<DecisionReport, ReplayError> {
-    replay_with(dir, schedulers::by_name)
+    replay_with(dir, policies::make)
 }
 
 /// As [`replay_decisions`], with schedulers made by the caller.

@@ -17,7 +17,6 @@ use howdah_proto::stop::Stop;
 use howdah_proto::v1::client_service_server::ClientServiceServer;
 use howdah_proto::v1::worker_service_server::WorkerServiceServer;
 use howdah_shared::job::ClusterId;
-use howdah_shared::schedulers;
 use howdah_shared::tracker::WorkerState;
 use nix::fcntl::{Flock, FlockArg};
 use tokio::net::TcpListener;
@@ -29,6 +28,7 @@ use tonic::transport::server::TcpIncoming;
 use crate::config::MasterConfig;
 use crate::engine::{Clearing, CoreHandle, Engine, Outbox};
 use crate::journal::runs_in;
+use crate::policies;
 use crate::recorder::{Origin, Recorder};
 use crate::services::{ClientApi, Shared, SharedRef, WorkerApi};
 use crate::tables::Tables;
@@ -137,7 +137,7 @@ fn start_core(
         scheduler_params: config.scheduler_params.clone(),
         seed: config.seed,
     };
-    let scheduler = schedulers::by_name(&config.scheduler, &config.scheduler_params).context("make the scheduler")?;
+    let scheduler = policies::make(&config.scheduler, &config.scheduler_params).context("make the scheduler")?;
     let recorder = Recorder::create(run_dir, &origin, scheduler, config.journal_segment_bytes.max(1 << 16))
         .context("start the journal")?;
     let (send, inbox) = crossbeam_channel::bounded(config.limits.inbox.max(16) as usize);

@@ -48,7 +48,7 @@ pub(crate) fn worker(context: &Context, args: &WorkerArgs) -> Outcome {
 
 /// A name that no scheduler has is wrong usage, whoever starts the master.
 pub(crate) fn check_scheduler(name: &str, params: &BTreeMap<String, String>) -> Outcome<()> {
-    match howdah_shared::schedulers::by_name(name, params) {
+    match howdah_master::policies::make(name, params) {
         Ok(_) => Ok(()),
         Err(error) => Err(Failure::usage(error.to_string())),
     }

@@ -12,7 +12,7 @@ use super::options::{Deadlines, LocalityCost, ReplayOptions, SimHeartbeat, SimWo
 use super::workers::Machines;
 use crate::job::profile::Trace;
 use crate::job::{TaskKind, WorkerId};
-use crate::schedulers;
+use crate::schedulers::Scheduler;
 use crate::time::{Span, Time};
 use crate::tracker::{ClusterConfig, Input, JobTracker};
 
@@ -41,12 +41,15 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    pub(super) fn new(trace: &Trace, options: &ReplayOptions) -> Result<Setup, ReplayError> {
+    pub(super) fn new(
+        trace: &Trace,
+        options: &ReplayOptions,
+        scheduler: Box<dyn Scheduler>,
+    ) -> Result<Setup, ReplayError> {
         check_options(options)?;
         let (workers, heartbeat, locality) = workers_of(&options.view);
         let slots = slots_of(&workers);
         check_jobs(trace, options, slots)?;
-        let scheduler = schedulers::by_name(&options.scheduler, &options.scheduler_params)?;
         let mut tracker = JobTracker::direct(&ClusterConfig::default(), scheduler);
         let hellos = || workers.iter().zip(0..).map(|(worker, index)| worker.hello(WorkerId(index), 1));
         let registrations: Vec<Input> = hellos().map(|hello| Input::Register(Box::new(hello))).collect();

@@ -25,6 +25,7 @@ use super::watch::Watch;
 use super::workers::Machines;
 use crate::job::profile::Trace;
 use crate::job::{AttemptId, AttemptState, JobId, JobState, Locality, TaskKind, WorkerId};
+use crate::schedulers::{self, Scheduler};
 use crate::time::{Span, Time};
 use crate::tracker::{Effect, Finished, Input, JobTracker};
 
@@ -76,12 +77,26 @@ pub struct Simulation<'t> {
 }
 
 impl<'t> Simulation<'t> {
-    /// Makes the cluster, and plans the arrivals.
+    /// Makes the cluster and its policy, and plans the arrivals.
     ///
     /// # Errors
     /// Names the option or job that does not fit, and what was expected.
     pub fn new(trace: &'t Trace, options: &ReplayOptions) -> Result<Simulation<'t>, ReplayError> {
-        let Setup { tracker, arrivals, beats, machines, slots } = Setup::new(trace, options)?;
+        let scheduler = schedulers::by_name(&options.scheduler, &options.scheduler_params)?;
+        Simulation::with_scheduler(trace, options, scheduler)
+    }
+
+    /// As [`Simulation::new`], under a policy of the caller's: the core can neither read files nor start programs,
+    /// and a policy under test need not be registered. The options' own scheduler is not looked at.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn with_scheduler(
+        trace: &'t Trace,
+        options: &ReplayOptions,
+        scheduler: Box<dyn Scheduler>,
+    ) -> Result<Simulation<'t>, ReplayError> {
+        let Setup { tracker, arrivals, beats, machines, slots } = Setup::new(trace, options, scheduler)?;
         let tasks = |job: &Arrival| {
             let template = &trace.jobs[job.template as usize];
             u64::from(template.n_maps) + u64::from(template.n_reduces)
@@ -132,6 +147,11 @@ impl<'t> Simulation<'t> {
     /// The master, for its state, its policy and its explanations.
     pub fn tracker(&self) -> &JobTracker {
         &self.tracker
+    }
+
+    /// Puts another policy in charge from the next instant on; what runs goes on.
+    pub fn switch_scheduler(&mut self, scheduler: Box<dyn Scheduler>) {
+        self.tracker.switch_scheduler(scheduler);
     }
 
     /// Tasks that are done, and tasks in all.

@@ -65,10 +65,22 @@ pub fn by_name(name: &str, params: &Params) -> Result<Box<dyn Scheduler>, Schedu
         let known = names().collect::<Vec<_>>().join(", ");
         return Err(SchedulerError::Unknown { name: name.to_owned(), known });
     };
+    read(name, params, make)
+}
+
+/// Reads a policy's parameters by `make`, for policies that are not in the registry because the core could not run them.
+///
+/// # Errors
+/// What `make` finds wrong, or a parameter that it did not ask for.
+pub fn read<T>(
+    name: &str,
+    params: &Params,
+    make: impl FnOnce(&mut Reader<'_>) -> Result<T, SchedulerError>,
+) -> Result<T, SchedulerError> {
     let mut reader = Reader { scheduler: name, params, known: Vec::new() };
-    let scheduler = make(&mut reader)?;
+    let made = make(&mut reader)?;
     reader.finish()?;
-    Ok(scheduler)
+    Ok(made)
 }
 
 /// Reads a policy's parameters and notes which it knows.
@@ -109,7 +121,8 @@ impl Reader<'_> {
         value.trim().parse().map_err(|_| self.wrong(key, &value, expected))
     }
 
-    fn wrong(&self, key: &str, value: &str, expected: &str) -> SchedulerError {
+    /// The error of a value that is not what `expected`, a noun phrase, says.
+    pub fn wrong(&self, key: &str, value: &str, expected: &str) -> SchedulerError {
         SchedulerError::BadParameter {
             scheduler: self.scheduler.to_owned(),
             key: key.to_owned(),

@@ -14,13 +14,14 @@ mod picture;
 use std::io::{self, Write};
 use std::path::Path;
 
+use howdah_master::policies;
 use howdah_shared::job::ClusterId;
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::replay::summary::{QueueUsage, Summary, UsageByQueue};
 use howdah_shared::replay::{
     AttemptRecord, FaultPlan, Observer, ReplayOptions, ReplayReport, Simulation, View, WorkerLoss,
 };
-use howdah_shared::schedulers;
+use howdah_shared::schedulers::Scheduler;
 use howdah_shared::schedulers::registry::Params;
 use howdah_shared::time::Time;
 use howdah_shared::traces::ImportOptions;
@@ -55,10 +56,10 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
     let policy = policy(args)?;
     check_files(args)?;
     let trace = read(args)?;
-    let options = options(args, &trace, policy)?;
+    let options = options(args, &trace, (policy.name, policy.params))?;
     // Until here there is nothing to tell, and a signal just ends the process.
     let interrupt = Interrupt::listen()?;
-    let (replayed, attempts) = simulate(args, &trace, &options, &interrupt)?;
+    let (replayed, attempts) = simulate(args, &trace, &options, policy.policy, &interrupt)?;
     match config.output {
         Format::Json => screen.json(&answer::Answer::new(&replayed))?,
         Format::Table => screen.line(page::page(&screen, &replayed, args.answer.all))?,
@@ -85,12 +86,18 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
     }
 }
 
-/// The policy's name and parameters, tried once.
-fn policy(args: &ReplayArgs) -> Outcome<(String, Params)> {
+/// The policy, made before anything else, and what it was made from.
+struct Policy {
+    name: String,
+    params: Params,
+    policy: Box<dyn Scheduler>,
+}
+
+fn policy(args: &ReplayArgs) -> Outcome<Policy> {
     let name = args.scheduler.clone().unwrap_or_else(|| "fifo".to_owned());
     let params: Params = args.define.iter().cloned().collect();
-    schedulers::by_name(&name, &params).map_err(|error| Failure::usage(error.to_string()))?;
-    Ok((name, params))
+    let policy = policies::make(&name, &params).map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(Policy { name, params, policy })
 }
 
 /// Files to write must have a known form and a directory.
@@ -169,10 +176,11 @@ fn simulate<'a>(
     args: &ReplayArgs,
     trace: &'a Trace,
     options: &'a ReplayOptions,
+    policy: Box<dyn Scheduler>,
     interrupt: &Interrupt,
 ) -> Outcome<(Replayed<'a>, Option<Vec<AttemptRecord>>)> {
     let wrong = |error: howdah_shared::replay::ReplayError| Failure::usage(error.to_string());
-    let mut simulation = Simulation::new(trace, options).map_err(wrong)?;
+    let mut simulation = Simulation::with_scheduler(trace, options, policy).map_err(wrong)?;
     let usage = several_queues(trace).then(UsageByQueue::default);
     let recorder = (args.answer.timeline.is_some() || args.answer.log.is_some()).then(Recorder::default);
     // Watching costs as much as simulating: only who wants something of it pays.
