@@ -5,21 +5,30 @@
 //! round, so a policy that saw single slots could not express them. Waits, preemption and demotion come as
 //! the policy's own deadlines and [`Actions`].
 //!
-//! A policy composes from three parts: an order of jobs, a [`TaskChoice`] within a job, and [`Speculation`].
-//! A new policy is one file and one line in [`registry`]. **No policy sees who drives it, and none may let
+//! A policy composes from three parts: an order of jobs, a [`TaskChoice`] within a job, and [`Speculation`]; the
+//! latter two come together as an [`Offer`]. A new policy is one file, mostly a [`JobOrder`] for [`Ordered`], and one
+//! line in [`registry`]. **No policy sees who drives it, and none may let
 //! the order of a hash map decide.**
 
 mod fifo;
+mod offer;
+mod ordered;
+mod per_job;
 mod reason;
 pub mod registry;
 mod speculation;
 mod task_choice;
+mod waiting;
 
 pub use fifo::Fifo;
+pub use offer::Offer;
+pub use ordered::{JobOrder, Ordered};
+pub use per_job::PerJob;
 pub use reason::Reason;
 pub use registry::{SchedulerError, by_name, names};
 pub use speculation::{NoSpeculation, Speculation};
 pub use task_choice::{Choice, Decline, NearestFirst, TaskChoice};
+pub use waiting::Waiting;
 
 use crate::cluster::{AttemptRef, ClusterState, EndCause};
 use crate::job::{AttemptId, AttemptState, JobId, JobState, Locality, Priority, TaskId, TaskKind, WorkerId};

@@ -78,6 +78,13 @@ pub enum Reason {
     },
     /// It is the next one and slots are free: a worker will get its task with the next heartbeat.
     NextHeartbeat(TaskKind),
+    /// The policy lets so many of its tasks run, and they do.
+    AtLimit {
+        /// Map or reduce.
+        kind: TaskKind,
+        /// Attempts at a time.
+        limit: u32,
+    },
     /// A limit of the policy, in the policy's words.
     Limit(String),
 }
@@ -204,6 +211,10 @@ impl fmt::Display for Reason {
             }
             Reason::NextHeartbeat(kind) => {
                 write!(f, "It is next and {kind} slots are free: it starts with the next heartbeat of their workers.")
+            }
+            Reason::AtLimit { kind, limit } => {
+                let tasks = count(*limit, &format!("{kind} task"), &format!("{kind} tasks"));
+                write!(f, "It may run {tasks} at a time and has that many running.")
             }
             Reason::Limit(text) => f.write_str(text),
         }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fifo, Scheduler};
+use super::{Fifo, JobOrder, Offer, Ordered, Scheduler};
 
 /// Parameters of a policy by name.
 pub type Params = BTreeMap<String, String>;
@@ -14,7 +14,12 @@ pub type Params = BTreeMap<String, String>;
 type Policy = (&'static str, fn(&mut Reader<'_>) -> Result<Box<dyn Scheduler>, SchedulerError>);
 
 /// All policies, by name.
-const POLICIES: &[Policy] = &[("fifo", |params| Ok(Box::new(Fifo::from_params(params)?)))];
+const POLICIES: &[Policy] = &[("fifo", |params| ordered(Fifo, params))];
+
+/// A policy over an order of jobs, with the parameters that all of them have.
+fn ordered(order: impl JobOrder, params: &mut Reader<'_>) -> Result<Box<dyn Scheduler>, SchedulerError> {
+    Ok(Box::new(Ordered::new(order, Offer::from_params(params)?)))
+}
 
 /// A policy that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -25,6 +25,12 @@ pub trait Speculation: Send {
         false
     }
 
+    /// Whether a job's second attempts go before the pending tasks of the jobs behind it, as in Hadoop, where one
+    /// job after the other is asked for anything at all; otherwise only slots that no pending task can use get them.
+    fn before_next_job(&self) -> bool {
+        false
+    }
+
     /// An independent copy.
     fn fork(&self) -> Box<dyn Speculation>;
 }

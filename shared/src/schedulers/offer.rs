@@ -1,0 +1,69 @@
+//! How a policy takes tasks from a job: a task choice and a speculation rule, under any order of jobs.
+//!
+//! Every policy takes its tasks through an [`Offer`], so that the three parts of a policy stay apart: which job, which
+//! of its tasks, and when a second attempt.
+
+use super::registry::{Reader, SchedulerError};
+use super::{Assignment, Choice, NearestFirst, NoSpeculation, Speculation, TaskChoice};
+use crate::cluster::{ClusterState, Job, Worker};
+use crate::job::TaskKind;
+use crate::time::Time;
+
+/// A task choice and a speculation rule.
+pub struct Offer {
+    choice: Box<dyn TaskChoice>,
+    speculation: Box<dyn Speculation>,
+}
+
+impl Default for Offer {
+    fn default() -> Offer {
+        Offer { choice: Box::new(NearestFirst), speculation: Box::new(NoSpeculation) }
+    }
+}
+
+impl Clone for Offer {
+    fn clone(&self) -> Offer {
+        Offer { choice: self.choice.fork(), speculation: self.speculation.fork() }
+    }
+}
+
+impl Offer {
+    /// Reads `speculation` (`none`).
+    ///
+    /// # Errors
+    /// When there is no such rule.
+    pub fn from_params(params: &mut Reader<'_>) -> Result<Offer, SchedulerError> {
+        params.word("speculation", &["none"])?;
+        Ok(Offer::default())
+    }
+
+    /// Whether there are second attempts at all.
+    #[inline]
+    pub fn speculates(&self) -> bool {
+        !self.speculation.is_none()
+    }
+
+    /// Whether a job's second attempts go before the next job's pending tasks.
+    pub fn second_before_next_job(&self) -> bool {
+        self.speculation.before_next_job()
+    }
+
+    /// A pending task of a job for a worker.
+    #[inline]
+    pub fn pending(&mut self, state: &ClusterState, job: &Job, kind: TaskKind, worker: &Worker) -> Option<Assignment> {
+        let Choice { index, locality } = self.choice.choose(state, job, kind, worker).ok()?;
+        Some(Assignment { job: job.id(), kind, index, locality, speculative: false })
+    }
+
+    /// A running task of a job that deserves another attempt on a worker now.
+    pub fn second(
+        &mut self,
+        now: Time,
+        state: &ClusterState,
+        job: &Job,
+        kind: TaskKind,
+        worker: &Worker,
+    ) -> Option<Assignment> {
+        self.speculation.pick(now, state, job, kind, worker.id())
+    }
+}

@@ -1,0 +1,92 @@
+//! Jobs that have something to offer, in a policy's order, by kind of task.
+//!
+//! A job enters when it has pending tasks that may start and leaves when it has none, so that a decision costs the
+//! same with 10 and with 10,000 waiting jobs. The first job of each kind is kept apart: it takes nearly every slot,
+//! and starting an iteration costs more than finding it.
+
+use std::collections::BTreeSet;
+
+use crate::job::{JobId, TaskKind};
+
+/// An ordered index of waiting jobs. `R` is the rank that the policy gives them; smaller goes first, and among
+/// equals the lower number.
+#[derive(Clone, Debug)]
+pub struct Waiting<R> {
+    sets: [BTreeSet<(R, JobId)>; 2],
+    first: [Option<JobId>; 2],
+}
+
+impl<R> Default for Waiting<R> {
+    fn default() -> Waiting<R> {
+        Waiting { sets: [BTreeSet::new(), BTreeSet::new()], first: [None; 2] }
+    }
+}
+
+impl<R: Copy + Ord> Waiting<R> {
+    /// Puts a job in.
+    pub fn insert(&mut self, kind: TaskKind, rank: R, job: JobId) {
+        self.sets[kind as usize].insert((rank, job));
+        self.find_first(kind);
+    }
+
+    /// Takes a job out; true if it was there with this rank.
+    pub fn remove(&mut self, kind: TaskKind, rank: R, job: JobId) -> bool {
+        let was_there = self.sets[kind as usize].remove(&(rank, job));
+        if self.first[kind as usize] == Some(job) {
+            self.find_first(kind);
+        }
+        was_there
+    }
+
+    /// The first job.
+    #[inline]
+    pub fn first(&self, kind: TaskKind) -> Option<JobId> {
+        self.first[kind as usize]
+    }
+
+    /// Whether no job waits.
+    pub fn is_empty(&self, kind: TaskKind) -> bool {
+        self.first[kind as usize].is_none()
+    }
+
+    /// Jobs that wait.
+    pub fn len(&self, kind: TaskKind) -> usize {
+        self.sets[kind as usize].len()
+    }
+
+    /// All jobs in order.
+    pub fn iter(&self, kind: TaskKind) -> impl Iterator<Item = JobId> + '_ {
+        self.sets[kind as usize].iter().map(|&(_, job)| job)
+    }
+
+    /// How many jobs stand before this place, and the first of them.
+    pub fn ahead(&self, kind: TaskKind, rank: R, job: JobId) -> Option<(u32, JobId)> {
+        let mut ahead = self.sets[kind as usize].range(..(rank, job)).map(|&(_, job)| job);
+        let first = ahead.next()?;
+        Some((1 + ahead.count() as u32, first))
+    }
+
+    fn find_first(&mut self, kind: TaskKind) {
+        self.first[kind as usize] = self.sets[kind as usize].first().map(|&(_, job)| job);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_follows_what_comes_and_goes() {
+        let mut waiting = Waiting::default();
+        for (rank, job) in [(5, 1), (3, 2), (3, 3), (9, 4)] {
+            waiting.insert(TaskKind::Map, rank, JobId(job));
+        }
+        assert_eq!(waiting.first(TaskKind::Map), Some(JobId(2)));
+        assert!(waiting.is_empty(TaskKind::Reduce));
+        assert_eq!(waiting.ahead(TaskKind::Map, 9, JobId(4)), Some((3, JobId(2))));
+        assert!(waiting.remove(TaskKind::Map, 3, JobId(2)));
+        assert!(!waiting.remove(TaskKind::Map, 4, JobId(3)), "another rank is another place");
+        assert_eq!(waiting.iter(TaskKind::Map).map(|job| job.0).collect::<Vec<_>>(), [3, 1, 4]);
+        assert_eq!(waiting.first(TaskKind::Map), Some(JobId(3)));
+    }
+}
