@@ -12,6 +12,7 @@ mod commit;
 mod config;
 pub mod digest;
 mod engine;
+mod external;
 pub mod history;
 pub mod journal;
 pub mod policies;

@@ -6,10 +6,29 @@
 use howdah_shared::schedulers::registry::Params;
 use howdah_shared::schedulers::{Scheduler, SchedulerError, registry};
 
-/// Makes a policy from its name and parameters.
+use crate::external::External;
+pub use crate::external::{NAME as EXTERNAL, Warn};
+
+/// Makes a policy from its name and parameters; what it warns of is logged.
 ///
 /// # Errors
 /// Names the unknown policy or the parameter, and what was expected.
 pub fn make(name: &str, params: &Params) -> Result<Box<dyn Scheduler>, SchedulerError> {
-    registry::by_name(name, params)
+    make_warning(name, params, |text| tracing::warn!("{text}"))
+}
+
+/// As [`make`], for who shows warnings otherwise.
+///
+/// # Errors
+/// As [`make`].
+pub fn make_warning(name: &str, params: &Params, warn: Warn) -> Result<Box<dyn Scheduler>, SchedulerError> {
+    if name == EXTERNAL {
+        return Ok(Box::new(External::from_params(params, warn)?));
+    }
+    registry::by_name(name, params).map_err(|error| match error {
+        SchedulerError::Unknown { name, known } => {
+            SchedulerError::Unknown { name, known: format!("{known}, {EXTERNAL}") }
+        }
+        error => error,
+    })
 }

@@ -1,0 +1,538 @@
+//! [`Scheduler`] on behalf of a program.
+//!
+//! A turn is one question: the program hears what changed since the last one and answers with a list, which is handed
+//! out assignment by assignment. The fallback policy hears of every change as well, so that it can take a turn at
+//! once. **Invariant: a program that is given up is never spoken to again.**
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use howdah_shared::cluster::ClusterState;
+use howdah_shared::job::{AttemptId, JobId, TaskKind};
+use howdah_shared::schedulers::registry::{self, Params};
+use howdah_shared::schedulers::{Actions, Assignment, Change, Reason, Round, Scheduler, SchedulerError};
+use howdah_shared::time::{Span, Time};
+
+use super::choice::{Refused, choose};
+use super::process::{Broken, Process};
+use super::protocol::{
+    Answer, Declined, FirstLine, Line, Named, Notice, OfferedJob, OfferedWorker, PROTOCOL, Wish, notice,
+};
+
+/// Its name among the schedulers.
+pub const NAME: &str = "external";
+/// Takes a sentence that somebody should see.
+pub type Warn = fn(&str);
+
+/// Parameters of the fallback policy begin so.
+const FALLBACK: &str = "fallback.";
+/// A program may take so long to say hello: interpreters start slowly on a busy machine.
+const FIRST_WORD: Duration = Duration::from_secs(10);
+/// Notices are sent once they are so many bytes, even if nothing is asked.
+const MOST_UNSENT: usize = 32 << 10;
+/// Questions of one turn.
+const MOST_QUESTIONS: u32 = 64;
+
+/// What a program did wrong; the order is that of `WARNED`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wrong {
+    Late,
+    Ended(String),
+    Garbage(String),
+    Impossible(String),
+}
+
+impl Wrong {
+    fn cause(&self) -> usize {
+        match self {
+            Wrong::Late => 0,
+            Wrong::Ended(_) => 1,
+            Wrong::Garbage(_) => 2,
+            Wrong::Impossible(_) => 3,
+        }
+    }
+}
+
+/// The program's state.
+enum Program {
+    /// A fork starts its own when it is first asked.
+    NotStarted,
+    Running {
+        process: Process,
+        notices: Vec<Notice>,
+        speculates: bool,
+    },
+    GivenUp,
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    NotAsked,
+    Program { questions: u32 },
+    Fallback,
+}
+
+/// The policy.
+pub(crate) struct External {
+    command: String,
+    timeout: Duration,
+    /// Turns in a row that may go wrong before the program is given up.
+    patience: u32,
+    warn: Warn,
+    fallback: Box<dyn Scheduler>,
+    program: Program,
+    /// Turns in a row that went wrong.
+    strikes: u32,
+    warned: [bool; 4],
+    offers: u64,
+    /// Jobs that the program was told of.
+    known: BTreeSet<JobId>,
+    /// Jobs that it is to be told of.
+    changed: BTreeSet<JobId>,
+    gone: Vec<u32>,
+    /// Lines that wait for the next question.
+    unsent: Vec<u8>,
+    round: Option<Round>,
+    turn: Turn,
+    wishes: VecDeque<Wish>,
+    declined: Vec<Declined>,
+    /// Whether anything was declined since the last question.
+    declined_more: bool,
+    preempt: Vec<Named>,
+    again: Option<Time>,
+    why: BTreeMap<JobId, String>,
+}
+
+impl External {
+    /// Reads `command`, `timeout`, `strikes`, `fallback` and `fallback.*`, and starts the program.
+    ///
+    /// # Errors
+    /// Names the parameter; a program that does not say hello is a wrong `command`.
+    pub(crate) fn from_params(params: &Params, warn: Warn) -> Result<External, SchedulerError> {
+        let (inner, own): (Params, Params) = params.clone().into_iter().partition(|(key, _)| key.starts_with(FALLBACK));
+        let inner: Params = inner.into_iter().map(|(key, value)| (key[FALLBACK.len()..].to_owned(), value)).collect();
+        let mut policy = registry::read(NAME, &own, |reader| {
+            let command = reader.text("command").map(str::to_owned).unwrap_or_default();
+            if command.trim().is_empty() {
+                return Err(reader.wrong("command", &command, "a command line, such as `python3 policy.py`"));
+            }
+            let timeout = match reader.text("timeout").map(str::to_owned) {
+                None => Duration::from_secs(1),
+                Some(text) => duration(&text)
+                    .ok_or_else(|| reader.wrong("timeout", &text, "a time from 1ms to 60s, such as 200ms or 1s"))?,
+            };
+            let patience: u32 = reader.value("strikes", 3, "a number from 1 on")?;
+            if patience == 0 {
+                return Err(reader.wrong("strikes", "0", "a number from 1 on"));
+            }
+            let fallback = reader.text("fallback").unwrap_or("fifo").to_owned();
+            let fallback = registry::by_name(&fallback, &inner)?;
+            Ok(External::new(command, timeout, patience, warn, fallback))
+        })?;
+        // Last, or a wrong parameter would be told only after a program has run.
+        policy.start().map_err(|wrong| SchedulerError::BadParameter {
+            scheduler: NAME.to_owned(),
+            key: "command".to_owned(),
+            value: policy.command.clone(),
+            expected: format!("a program that says hello: {}", policy.sentence(&wrong)),
+        })?;
+        Ok(policy)
+    }
+
+    fn new(command: String, timeout: Duration, patience: u32, warn: Warn, fallback: Box<dyn Scheduler>) -> External {
+        External {
+            command,
+            timeout,
+            patience,
+            warn,
+            fallback,
+            program: Program::NotStarted,
+            strikes: 0,
+            warned: [false; 4],
+            offers: 0,
+            known: BTreeSet::new(),
+            changed: BTreeSet::new(),
+            gone: Vec::new(),
+            unsent: Vec::new(),
+            round: None,
+            turn: Turn::NotAsked,
+            wishes: VecDeque::new(),
+            declined: Vec::new(),
+            declined_more: false,
+            preempt: Vec::new(),
+            again: None,
+            why: BTreeMap::new(),
+        }
+    }
+
+    /// Starts the program and waits for its hello.
+    fn start(&mut self) -> Result<(), Wrong> {
+        let mut process = Process::start(&self.command).map_err(|error| Wrong::Ended(error.to_string()))?;
+        let (notices, speculates) = greet(&mut process).map_err(|wrong| match wrong {
+            Wrong::Ended(_) => Wrong::Ended(process.stop()),
+            wrong => wrong,
+        })?;
+        self.program = Program::Running { process, notices, speculates };
+        Ok(())
+    }
+
+    /// Asks the program; what it answers is in `wishes` afterwards.
+    fn ask(&mut self, round: &Round, state: &ClusterState) -> Result<(), Wrong> {
+        if matches!(self.program, Program::NotStarted) {
+            self.start()?;
+        }
+        let Program::Running { process, .. } = &mut self.program else { return Err(Wrong::Ended(String::new())) };
+        let Some(worker) = state.worker(round.worker) else { return Ok(()) };
+        self.offers += 1;
+        let known = &mut self.known;
+        let jobs = self.changed.iter().filter_map(|&id| state.job(id));
+        let jobs = jobs.map(|job| OfferedJob::new(job, known.insert(job.id()))).collect();
+        let offer = Line::Offer {
+            id: self.offers,
+            now_us: round.now.as_us(),
+            worker: OfferedWorker::new(worker),
+            free_maps: worker.free(TaskKind::Map),
+            free_reduces: worker.free(TaskKind::Reduce),
+            jobs,
+            gone: &self.gone,
+            declined: &self.declined,
+        };
+        put(&mut self.unsent, &offer);
+        self.changed.clear();
+        self.gone.clear();
+        let until = Instant::now() + self.timeout;
+        let answer = process.send(&self.unsent, until).map_err(Wrong::from);
+        self.unsent.clear();
+        let answer = answer.and_then(|()| answer_to(process, self.offers, until))?;
+        self.wishes = answer.choices.into();
+        self.preempt.extend(answer.preempt);
+        self.again = answer.again_ms.map(|ms| round.now + Span::from_ms(ms.max(1)));
+        self.why = answer.why.into_iter().map(|why| (JobId(why.job), why.text)).collect();
+        Ok(())
+    }
+
+    /// The program's next choice that holds.
+    fn ask_program(&mut self, state: &ClusterState, round: &Round) -> Result<Option<Assignment>, Wrong> {
+        loop {
+            let Some(wish) = self.wishes.front_mut() else {
+                let Turn::Program { questions } = self.turn else { return Ok(None) };
+                let more = questions == 0 || (self.declined_more && questions < MOST_QUESTIONS);
+                let worker = state.worker(round.worker);
+                if !more || worker.is_none_or(|w| TaskKind::ALL.iter().all(|&kind| w.free(kind) == 0)) {
+                    return Ok(None);
+                }
+                self.turn = Turn::Program { questions: questions + 1 };
+                self.declined_more = false;
+                self.ask(round, state)?;
+                if self.wishes.is_empty() {
+                    return Ok(None);
+                }
+                continue;
+            };
+            wish.count = wish.count.saturating_sub(1);
+            let wish = if wish.count == 0 { self.wishes.pop_front() } else { Some(wish.clone()) };
+            let Some(wish) = wish else { continue };
+            match choose(&wish, round.worker, state) {
+                Ok(assignment) => return Ok(Some(assignment)),
+                Err(Refused::Declined(why)) => {
+                    self.wishes.retain(|other| (other.job, other.kind) != (wish.job, wish.kind));
+                    let declined = Declined { job: wish.job, kind: wish.kind, why };
+                    if !self.declined.contains(&declined) {
+                        self.declined.push(declined);
+                        self.declined_more = true;
+                    }
+                }
+                Err(Refused::Impossible(why)) => return Err(Wrong::Impossible(why)),
+            }
+        }
+    }
+
+    /// Counts a mistake, warns of it if it is the first of its cause, and gives the turn to the fallback policy.
+    fn on_wrong(&mut self, wrong: Wrong, round: &Round, state: &ClusterState) {
+        self.wishes.clear();
+        self.preempt.clear();
+        self.turn = Turn::Fallback;
+        self.strikes += 1;
+        let ended = matches!(wrong, Wrong::Ended(_));
+        let wrong = match (wrong, &mut self.program) {
+            (Wrong::Ended(_), Program::Running { process, .. }) => Wrong::Ended(process.stop()),
+            (wrong, _) => wrong,
+        };
+        let fallback = self.fallback.name();
+        if !std::mem::replace(&mut self.warned[wrong.cause()], true) {
+            let until = if ended { "from now on" } else { "for this turn" };
+            let sentence = self.sentence(&wrong);
+            (self.warn)(&format!("scheduler `{NAME}`: {sentence}; `{fallback}` decides {until}"));
+        }
+        if ended || self.strikes >= self.patience {
+            if !ended {
+                let times = self.strikes;
+                (self.warn)(&format!(
+                    "scheduler `{NAME}`: `{}` went wrong {times} times running and is stopped; `{fallback}` decides from now on",
+                    self.command
+                ));
+            }
+            // What waits, and since when, is for the fallback policy to count from here.
+            self.fallback.attach(state);
+            self.program = Program::GivenUp;
+            self.again = None;
+            self.unsent = Vec::new();
+        }
+        self.begin_fallback(round, state);
+    }
+
+    fn begin_fallback(&mut self, round: &Round, state: &ClusterState) {
+        let free = |kind| state.worker(round.worker).map_or(0, |worker| worker.free(kind));
+        let (free_maps, free_reduces) = (free(TaskKind::Map), free(TaskKind::Reduce));
+        self.fallback.begin_round(&Round { free_maps, free_reduces, ..*round }, state);
+    }
+
+    fn sentence(&self, wrong: &Wrong) -> String {
+        let command = &self.command;
+        match wrong {
+            Wrong::Late => format!("`{command}` did not answer in time"),
+            Wrong::Ended(how) => format!("`{command}` ended ({how})"),
+            Wrong::Garbage(what) => format!("`{command}` answered what is no answer: {what}"),
+            Wrong::Impossible(what) => format!("`{command}` made an impossible choice: {what}"),
+        }
+    }
+
+    fn given_up(&self) -> bool {
+        matches!(self.program, Program::GivenUp)
+    }
+
+    /// Sends notices that nobody asks about, before they become many.
+    fn drain_notices(&mut self) {
+        if let Program::Running { process, .. } = &mut self.program
+            && self.unsent.len() >= MOST_UNSENT
+        {
+            // A program that does not take them will be found out when it is asked.
+            let _ = process.send(&self.unsent, Instant::now() + self.timeout);
+            self.unsent.clear();
+        }
+    }
+}
+
+/// The notices that the program wants, and whether it speculates.
+fn greet(process: &mut Process) -> Result<(Vec<Notice>, bool), Wrong> {
+    let until = Instant::now() + FIRST_WORD;
+    let mut line = Vec::new();
+    put(&mut line, &Line::Hello { protocol: PROTOCOL, howdah: env!("CARGO_PKG_VERSION") });
+    match process.send(&line, until) {
+        // What it said before it ended tells more.
+        Ok(()) | Err(Broken::Ended) => {}
+        Err(broken) => return Err(broken.into()),
+    }
+    let FirstLine::Hello { protocol, notices, speculates } = parse(process.line(until)?)?;
+    if protocol != PROTOCOL {
+        return Err(Wrong::Garbage(format!("protocol {protocol}, expected {PROTOCOL}")));
+    }
+    Ok((notices, speculates))
+}
+
+/// The answer to one offer; answers to earlier ones, which came too late, are passed over.
+fn answer_to(process: &mut Process, id: u64, until: Instant) -> Result<Answer, Wrong> {
+    loop {
+        let answer: Answer = parse(process.line(until)?)?;
+        if answer.id == id {
+            return Ok(answer);
+        }
+        if answer.id > id {
+            return Err(Wrong::Garbage(format!("an answer to offer {}, expected one to offer {id}", answer.id)));
+        }
+    }
+}
+
+fn parse<'a, T: serde::Deserialize<'a>>(line: &'a [u8]) -> Result<T, Wrong> {
+    serde_json::from_slice(line).map_err(|error| {
+        let shown: String = String::from_utf8_lossy(line).chars().take(120).collect();
+        Wrong::Garbage(format!("`{shown}`, {error}"))
+    })
+}
+
+fn put(lines: &mut Vec<u8>, line: &Line<'_>) {
+    serde_json::to_writer(&mut *lines, line).expect("text and numbers always have a JSON form");
+    lines.push(b'\n');
+}
+
+/// From 1 ms to 60 s; a number alone counts milliseconds.
+fn duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let (number, unit) = match text.strip_suffix("ms") {
+        Some(number) => (number, 1),
+        None => text.strip_suffix('s').map_or((text, 1), |number| (number, 1_000)),
+    };
+    let ms = number.trim().parse::<u64>().ok()?.checked_mul(unit)?;
+    (1..=60_000).contains(&ms).then(|| Duration::from_millis(ms))
+}
+
+impl From<Broken> for Wrong {
+    fn from(broken: Broken) -> Wrong {
+        match broken {
+            Broken::Late => Wrong::Late,
+            Broken::Ended => Wrong::Ended(String::new()),
+            Broken::Endless => Wrong::Garbage("a line without end".to_owned()),
+        }
+    }
+}
+
+impl Scheduler for External {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn observe(&mut self, change: &Change, state: &ClusterState) {
+        self.fallback.observe(change, state);
+        if self.given_up() {
+            return;
+        }
+        match *change {
+            Change::Submitted { job } | Change::Priority { job, .. } | Change::Offerable { job, .. } => {
+                self.changed.insert(job);
+            }
+            Change::Launched { attempt, .. } | Change::Ended { attempt, .. } => {
+                self.changed.insert(attempt.job);
+            }
+            Change::Returned { task } => {
+                self.changed.insert(task.job);
+            }
+            Change::JobOver { job, .. } => {
+                self.changed.remove(&job);
+                self.why.remove(&job);
+                if self.known.remove(&job) {
+                    self.gone.push(job.0);
+                }
+            }
+            Change::Worker { .. } | Change::Reported { .. } | Change::Recovered => {}
+        }
+        if let Program::Running { notices, .. } = &self.program
+            && let Some(line) = notice(change, notices, state)
+        {
+            put(&mut self.unsent, &line);
+            self.drain_notices();
+        }
+    }
+
+    fn begin_round(&mut self, round: &Round, state: &ClusterState) {
+        self.round = Some(*round);
+        self.wishes.clear();
+        self.declined.clear();
+        self.declined_more = false;
+        if self.given_up() {
+            self.turn = Turn::Fallback;
+            self.begin_fallback(round, state);
+        } else {
+            self.turn = Turn::NotAsked;
+        }
+    }
+
+    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
+        let round = self.round?;
+        if self.turn == Turn::NotAsked {
+            self.turn = Turn::Program { questions: 0 };
+        }
+        if self.turn != Turn::Fallback {
+            match self.ask_program(state, &round) {
+                Ok(Some(assignment)) => return Some(assignment),
+                Ok(None) => {
+                    self.strikes = 0;
+                    return None;
+                }
+                Err(wrong) => self.on_wrong(wrong, &round, state),
+            }
+        }
+        self.fallback.assign(state)
+    }
+
+    fn end_round(&mut self, state: &ClusterState, actions: &mut Actions) {
+        if self.turn == Turn::Fallback {
+            self.fallback.end_round(state, actions);
+            return;
+        }
+        // The slots may be full before the list is at its end; an answer that nothing was wrong with is a good one.
+        if self.turn != Turn::NotAsked {
+            self.strikes = 0;
+        }
+        for Named { job, kind, task, number } in self.preempt.drain(..) {
+            let wanted = AttemptId { job: JobId(job), kind: kind.into(), index: task, number };
+            let found = state.attempts().iter().find(|(_, attempt)| attempt.id() == wanted && !attempt.detached());
+            if let Some((reference, _)) = found {
+                actions.preempt(reference);
+            }
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        if self.given_up() { self.fallback.next_deadline() } else { self.again }
+    }
+
+    fn tick(&mut self, now: Time, state: &ClusterState, actions: &mut Actions) {
+        if self.given_up() {
+            self.fallback.tick(now, state, actions);
+        } else if self.again.is_some_and(|again| again <= now) {
+            self.again = None;
+            actions.wake_parked();
+        }
+    }
+
+    /// Nobody knows what a program waits for.
+    fn wakes_parked(&self, change: &Change) -> bool {
+        if self.given_up() { self.fallback.wakes_parked(change) } else { matches!(change, Change::Ended { .. }) }
+    }
+
+    fn may_speculate(&self) -> bool {
+        match self.program {
+            Program::Running { speculates, .. } => speculates || self.fallback.may_speculate(),
+            Program::NotStarted => true,
+            Program::GivenUp => self.fallback.may_speculate(),
+        }
+    }
+
+    fn explain(&self, job: JobId, state: &ClusterState) -> Reason {
+        if self.given_up() {
+            return self.fallback.explain(job, state);
+        }
+        if let Some(reason) = Reason::common(job, state) {
+            return reason;
+        }
+        if let Some(why) = self.why.get(&job) {
+            return Reason::Limit(why.clone());
+        }
+        let waits = |kind: &TaskKind| state.job(job).is_some_and(|job| job.offerable(*kind));
+        let kind = TaskKind::ALL.into_iter().find(waits).unwrap_or(TaskKind::Map);
+        match Reason::in_order(kind, None, state) {
+            taken @ Reason::SlotsTaken { .. } => taken,
+            _ => Reason::Limit(format!(
+                "Slots are free, and the program `{}`, which decides, has not chosen it and says no more.",
+                self.command
+            )),
+        }
+    }
+
+    fn attach(&mut self, state: &ClusterState) {
+        self.fallback.attach(state);
+        self.gone.extend(self.known.iter().filter(|id| state.job(**id).is_none()).map(|id| id.0));
+        self.known.retain(|id| state.job(*id).is_some());
+        self.changed = state.jobs().map(|job| job.id()).collect();
+        self.round = None;
+        self.again = None;
+    }
+
+    /// The copy starts a program of its own and tells it of all jobs: a program whose choices follow from the jobs as
+    /// they are goes on as the first one does.
+    fn fork(&self) -> Box<dyn Scheduler> {
+        let fallback = self.fallback.fork();
+        let mut copy = External::new(self.command.clone(), self.timeout, self.patience, self.warn, fallback);
+        if self.given_up() {
+            copy.program = Program::GivenUp;
+        }
+        copy.changed = self.known.union(&self.changed).copied().collect();
+        copy.again = self.again;
+        copy.why = self.why.clone();
+        Box::new(copy)
+    }
+}
+
+#[cfg(test)]
+mod tests;
