@@ -162,6 +162,9 @@ pub struct JobConf {
     pub commits_output: bool,
     /// From submission; `None` when the job has no deadline.
     pub deadline: Option<Span>,
+    /// `howdah.job.size.ms`: the sum of its task times, where someone knows it beforehand; a replay does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<Span>,
     /// Attributes that a worker must have, `name=value`; matched by schedulers.
     pub requires: BTreeMap<String, String>,
 }
@@ -181,6 +184,7 @@ impl Default for JobConf {
             reuse_tasks: 1,
             commits_output: true,
             deadline: None,
+            size: None,
             requires: BTreeMap::new(),
         }
     }
@@ -258,6 +262,10 @@ impl JobConf {
             }
             "mapred.task.timeout" | "mapreduce.task.timeout" => {
                 self.task_timeout_ms = parse(key, value, "a number of milliseconds")?;
+            }
+            "howdah.job.size.ms" => {
+                let ms: u64 = parse(key, value, "a number of milliseconds")?;
+                self.size = Some(Span::from_us(ms.saturating_mul(1_000)));
             }
             "mapred.job.reuse.jvm.num.tasks" | "mapreduce.job.jvm.numtasks" => {
                 let n: i32 = parse(key, value, "-1 or a number of tasks from 1")?;

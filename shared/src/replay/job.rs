@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::report::JobOutcome;
+use super::summary::size;
 use crate::job::profile::JobTemplate;
 use crate::job::{AttemptId, JobConf, JobId, JobSpec, JobState, WorkerId};
 use crate::time::{Span, Time};
@@ -134,6 +135,6 @@ pub(super) fn spec(template: &JobTemplate, slowstart_ppm: Option<u32>, deadline:
         n_reduces: template.n_reduces,
         map_input_bytes: template.map_input_bytes.clone(),
         split_hosts: template.split_hosts.clone(),
-        conf: JobConf { slowstart_ppm, deadline, ..JobConf::default() },
+        conf: JobConf { slowstart_ppm, deadline, size: Some(size(template)), ..JobConf::default() },
     }
 }

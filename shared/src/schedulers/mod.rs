@@ -16,6 +16,7 @@ mod ordered;
 mod per_job;
 mod reason;
 pub mod registry;
+pub mod size_based;
 mod speculation;
 mod task_choice;
 mod waiting;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fifo, JobOrder, Offer, Ordered, Scheduler};
+use super::{Fifo, JobOrder, Offer, Ordered, Scheduler, size_based};
 
 /// Parameters of a policy by name.
 pub type Params = BTreeMap<String, String>;
@@ -14,7 +14,13 @@ pub type Params = BTreeMap<String, String>;
 type Policy = (&'static str, fn(&mut Reader<'_>) -> Result<Box<dyn Scheduler>, SchedulerError>);
 
 /// All policies, by name.
-const POLICIES: &[Policy] = &[("fifo", |params| ordered(Fifo, params))];
+const POLICIES: &[Policy] = &[
+    ("comp", size_based::comp),
+    ("fbq", size_based::fbq),
+    ("fifo", |params| ordered(Fifo, params)),
+    ("sita", size_based::sita),
+    ("tags", size_based::tags),
+];
 
 /// A policy over an order of jobs, with the parameters that all of them have.
 fn ordered(order: impl JobOrder, params: &mut Reader<'_>) -> Result<Box<dyn Scheduler>, SchedulerError> {
@@ -159,7 +165,8 @@ mod tests {
     #[test]
     fn an_unknown_scheduler_is_answered_with_the_known_names() {
         let error = by_name("lottery", &params(&[])).err().expect("no such policy");
-        assert_eq!(error.to_string(), "scheduler `lottery`: no such scheduler, expected one of fifo");
+        let known = names().collect::<Vec<_>>().join(", ");
+        assert_eq!(error.to_string(), format!("scheduler `lottery`: no such scheduler, expected one of {known}"));
     }
 
     #[test]

@@ -1,0 +1,447 @@
+//! K queues, served in order or each from its own partition.
+//!
+//! **Invariants: a live job has one entry; it stands, by kind, in the queue of its entry exactly while it has something
+//! to offer; a job whose limit is not the last stands in `demotions` exactly if it will reach it as things are; a
+//! running attempt is counted in the partition of the queue that its job was in when it was launched.**
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::entry::{Entry, Limits};
+use super::partitions::Partitions;
+use super::prediction::Prediction;
+use super::service::{Service, WaitingReduces};
+use crate::cluster::{ClusterState, Job, Worker};
+use crate::job::{AttemptId, JobId, JobState, Priority, TaskKind};
+use crate::schedulers::reason::waiting_kind;
+use crate::schedulers::{Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
+use crate::time::{Span, Time};
+
+/// A job's rank within its queue: smaller runs first.
+type Rank = (Priority, u64);
+
+/// How jobs come into queues.
+#[derive(Clone, Debug)]
+pub(super) enum Placement {
+    /// Into the first, and on from there by the service that they receive.
+    Used(Limits),
+    /// By their predicted sizes: above so many of the cutoffs.
+    Predicted { cutoffs_us: Vec<u64>, prediction: Prediction },
+    /// By their predicted sizes: larger than so many of the last jobs that succeeded, at most one fewer than there are
+    /// queues. While fewer have, they are all that a job is compared with.
+    Compared { queues: usize, last_us: VecDeque<u64>, by_prediction: bool, prediction: Prediction },
+}
+
+impl Placement {
+    /// K.
+    pub(super) fn queues(&self) -> usize {
+        match self {
+            Placement::Used(limits) => limits.us.len() + 1,
+            Placement::Predicted { cutoffs_us, .. } => cutoffs_us.len() + 1,
+            Placement::Compared { queues, .. } => *queues,
+        }
+    }
+
+    /// The queue of a job that comes now, from 0, and its predicted size.
+    fn place(&self, job: &Job) -> (usize, u64) {
+        let larger = |sizes: &mut dyn Iterator<Item = &u64>, size| sizes.filter(|&&other| size > other).count();
+        match self {
+            Placement::Used(_) => (0, 0),
+            Placement::Predicted { cutoffs_us, prediction } => {
+                let size = prediction.of(job);
+                (larger(&mut cutoffs_us.iter(), size), size)
+            }
+            Placement::Compared { last_us, prediction, .. } => {
+                let size = prediction.of(job);
+                (larger(&mut last_us.iter(), size), size)
+            }
+        }
+    }
+
+    fn limit(&self, queue: usize, so_far_us: u64) -> u64 {
+        match self {
+            Placement::Used(limits) => limits.of(queue, so_far_us),
+            _ => u64::MAX,
+        }
+    }
+
+    /// A job has succeeded.
+    fn departed(&mut self, job: &Job, size_us: u64, predicted_us: u64) {
+        match self {
+            Placement::Used(_) => {}
+            Placement::Predicted { prediction, .. } => prediction.learn(job, size_us),
+            Placement::Compared { queues, last_us, by_prediction, prediction } => {
+                last_us.push_back(if *by_prediction { predicted_us } else { size_us });
+                if last_us.len() >= *queues {
+                    last_us.pop_front();
+                }
+                prediction.learn(job, size_us);
+            }
+        }
+    }
+
+    fn forget(&mut self) {
+        match self {
+            Placement::Used(_) => {}
+            Placement::Predicted { prediction, .. } => prediction.forget(),
+            Placement::Compared { last_us, prediction, .. } => {
+                last_us.clear();
+                prediction.forget();
+            }
+        }
+    }
+}
+
+/// Any of the four policies.
+#[derive(Clone)]
+pub(super) struct SizeBased {
+    name: &'static str,
+    placement: Placement,
+    partitions: Option<Partitions>,
+    waiting_reduces: WaitingReduces,
+    offer: Offer,
+    /// Jobs with something to offer, by queue.
+    queues: Vec<Waiting<Rank>>,
+    jobs: PerJob<Entry>,
+    /// When jobs will have received the service of their queues' limits.
+    demotions: BTreeSet<(Time, JobId)>,
+    /// Arrivals in queues so far.
+    arrivals: u64,
+    /// Queue of each running attempt's partition; only kept with partitions.
+    places: BTreeMap<AttemptId, usize>,
+    /// Live jobs by queue; only kept for a rule that wants second attempts.
+    live: BTreeSet<(usize, Rank, JobId)>,
+    round: Option<Round>,
+}
+
+impl SizeBased {
+    pub(super) fn new(
+        name: &'static str,
+        placement: Placement,
+        partitions: Option<Partitions>,
+        waiting_reduces: WaitingReduces,
+        offer: Offer,
+    ) -> SizeBased {
+        let queues = vec![Waiting::default(); placement.queues()];
+        SizeBased {
+            name,
+            placement,
+            partitions,
+            waiting_reduces,
+            offer,
+            queues,
+            jobs: PerJob::default(),
+            demotions: BTreeSet::new(),
+            arrivals: 0,
+            places: BTreeMap::new(),
+            live: BTreeSet::new(),
+            round: None,
+        }
+    }
+
+    /// A job comes.
+    fn enter(&mut self, job: &Job, now: Time, received_us: u64) {
+        let (queue, predicted_us) = self.placement.place(job);
+        let mut service = Service::default();
+        service.begin_with(received_us);
+        service.set_running(now, self.waiting_reduces.served(job));
+        let limit_us = self.placement.limit(queue, 0);
+        let entry = Entry { queue, place: self.arrivals, service, limit_us, due: None, predicted_us };
+        self.arrivals += 1;
+        self.jobs.insert(job.id(), entry);
+        self.stand(job);
+        self.plan(job.id());
+    }
+
+    /// Puts a job where it belongs.
+    fn stand(&mut self, job: &Job) {
+        let Some(entry) = self.jobs.get(job.id()) else { return };
+        let rank = (job.priority(), entry.place);
+        for kind in TaskKind::ALL.into_iter().filter(|&kind| job.offerable(kind)) {
+            self.queues[entry.queue].insert(kind, rank, job.id());
+        }
+        if self.offer.speculates() {
+            self.live.insert((entry.queue, rank, job.id()));
+        }
+    }
+
+    /// Takes a job, which had this priority, out of where it stands.
+    fn rise(&mut self, id: JobId, priority: Priority) {
+        let Some(entry) = self.jobs.get(id) else { return };
+        let rank = (priority, entry.place);
+        for kind in TaskKind::ALL {
+            self.queues[entry.queue].remove(kind, rank, id);
+        }
+        self.live.remove(&(entry.queue, rank, id));
+    }
+
+    /// Brings a job's service up to date after what it has running changed.
+    fn account(&mut self, id: JobId, state: &ClusterState) {
+        let (Some(job), Some(entry)) = (state.job(id), self.jobs.get_mut(id)) else { return };
+        entry.service.set_running(state.now(), self.waiting_reduces.served(job));
+        self.plan(id);
+    }
+
+    /// Brings a job's place in the list of demotions up to date.
+    fn plan(&mut self, id: JobId) {
+        let Some(entry) = self.jobs.get_mut(id) else { return };
+        let due = entry.moves_on();
+        if due == entry.due {
+            return;
+        }
+        if let Some(old) = std::mem::replace(&mut entry.due, due) {
+            self.demotions.remove(&(old, id));
+        }
+        if let Some(due) = due {
+            self.demotions.insert((due, id));
+        }
+    }
+
+    /// Appends a job to the next queue.
+    fn demote(&mut self, job: &Job) {
+        self.rise(job.id(), job.priority());
+        let Some(entry) = self.jobs.get_mut(job.id()) else { return };
+        entry.queue += 1;
+        entry.place = self.arrivals;
+        self.arrivals += 1;
+        entry.limit_us = self.placement.limit(entry.queue, entry.limit_us);
+        self.stand(job);
+        self.plan(job.id());
+    }
+
+    fn leave(&mut self, id: JobId, end: JobState, state: &ClusterState) {
+        let Some(job) = state.job(id) else { return };
+        self.rise(id, job.priority());
+        let Some(entry) = self.jobs.remove(id) else { return };
+        if let Some(due) = entry.due {
+            self.demotions.remove(&(due, id));
+        }
+        if end == JobState::Succeeded {
+            self.placement.departed(job, entry.service.at(state.now()), entry.predicted_us);
+        }
+    }
+
+    fn launched(&mut self, attempt: AttemptId) {
+        let (Some(partitions), Some(entry)) = (&mut self.partitions, self.jobs.get(attempt.job)) else { return };
+        partitions.starts(entry.queue, attempt.kind as usize);
+        self.places.insert(attempt, entry.queue);
+    }
+
+    fn ended(&mut self, attempt: AttemptId) {
+        if let (Some(partitions), Some(queue)) = (&mut self.partitions, self.places.remove(&attempt)) {
+            partitions.ends(queue, attempt.kind as usize);
+        }
+    }
+
+    fn has_room(&self, queue: usize, kind: TaskKind) -> bool {
+        self.partitions.as_ref().is_none_or(|partitions| partitions.has_room(queue, kind as usize))
+    }
+
+    /// A pending task of the first job, in the order of queues, that has one for the worker.
+    fn pending(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker) -> Option<Assignment> {
+        for queue in 0..self.queues.len() {
+            let Some(first) = self.queues[queue].first(kind).filter(|_| self.has_room(queue, kind)) else { continue };
+            if let Some(found) = self.offer.pending(state, state.job(first)?, kind, worker) {
+                return Some(found);
+            }
+            for id in self.queues[queue].iter(kind).skip(1) {
+                if let Some(found) = self.offer.pending(state, state.job(id)?, kind, worker) {
+                    return Some(found);
+                }
+            }
+        }
+        None
+    }
+
+    /// A second attempt, where the rule wants one.
+    fn second(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker, now: Time) -> Option<Assignment> {
+        for &(queue, _, id) in &self.live {
+            let job = state.job(id)?;
+            let room = self.partitions.as_ref().is_none_or(|partitions| partitions.has_room(queue, kind as usize));
+            if let Some(found) = self.offer.second(now, state, job, kind, worker).filter(|_| room) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// What jobs had received when the policy took over: their running attempts' time. What ended before is unknown.
+    fn received(&self, state: &ClusterState) -> BTreeMap<JobId, u64> {
+        let now = state.now();
+        let mut received = BTreeMap::new();
+        for (_, attempt) in state.attempts().iter().filter(|(_, attempt)| !attempt.detached()) {
+            let Some(job) = state.job(attempt.id().job) else { continue };
+            let mut from = attempt.started();
+            if attempt.id().kind == TaskKind::Reduce && self.waiting_reduces == WaitingReduces::Free {
+                let done = if job.tasks(TaskKind::Map).all_done() { job.maps_done() } else { Some(now) };
+                from = from.max(done.unwrap_or_default());
+            }
+            *received.entry(job.id()).or_insert(0) += now.since(from).as_us();
+        }
+        received
+    }
+}
+
+impl Scheduler for SizeBased {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn observe(&mut self, change: &Change, state: &ClusterState) {
+        match *change {
+            Change::Submitted { job } => {
+                if let Some(job) = state.job(job) {
+                    self.enter(job, state.now(), 0);
+                }
+            }
+            Change::JobOver { job, end } => self.leave(job, end, state),
+            Change::Priority { job, from } => {
+                self.rise(job, from);
+                if let Some(job) = state.job(job) {
+                    self.stand(job);
+                }
+            }
+            Change::Offerable { job, kind, offerable } => {
+                let (Some(job), Some(entry)) = (state.job(job), self.jobs.get(job)) else { return };
+                let (queue, rank) = (&mut self.queues[entry.queue], (job.priority(), entry.place));
+                if offerable {
+                    queue.insert(kind, rank, job.id());
+                } else {
+                    queue.remove(kind, rank, job.id());
+                }
+            }
+            Change::Launched { attempt, .. } => {
+                self.launched(attempt);
+                self.account(attempt.job, state);
+            }
+            Change::Ended { attempt, .. } => {
+                self.ended(attempt);
+                self.account(attempt.job, state);
+            }
+            // A map whose output is lost makes the reduces wait again.
+            Change::Returned { task } => self.account(task.job, state),
+            Change::Worker { .. } => {
+                if let Some(partitions) = &mut self.partitions {
+                    partitions.resize(state.totals().slots);
+                }
+            }
+            Change::Reported { .. } | Change::Recovered => {}
+        }
+    }
+
+    fn begin_round(&mut self, round: &Round, _state: &ClusterState) {
+        self.round = Some(*round);
+    }
+
+    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
+        let round = self.round?;
+        let worker = state.worker(round.worker)?;
+        let mut kinds = TaskKind::ALL.into_iter().filter(|&kind| worker.free(kind) > 0);
+        kinds.find_map(|kind| {
+            let found = self.pending(state, kind, worker);
+            if found.is_none() && self.offer.speculates() {
+                return self.second(state, kind, worker, round.now);
+            }
+            found
+        })
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        self.demotions.first().map(|&(due, _)| due)
+    }
+
+    fn tick(&mut self, now: Time, state: &ClusterState, actions: &mut Actions) {
+        let mut any = false;
+        while let Some(&(due, id)) = self.demotions.first()
+            && due <= now
+        {
+            match state.job(id) {
+                Some(job) => self.demote(job),
+                None => drop(self.demotions.pop_first()),
+            }
+            any = true;
+        }
+        // The next queue's partition may have had room for it all the time.
+        if any && self.partitions.is_some() {
+            actions.wake_parked();
+        }
+    }
+
+    fn wakes_parked(&self, change: &Change) -> bool {
+        self.partitions.is_some() && matches!(change, Change::Ended { .. })
+    }
+
+    fn may_speculate(&self) -> bool {
+        self.offer.speculates()
+    }
+
+    fn explain(&self, id: JobId, state: &ClusterState) -> Reason {
+        if let Some(reason) = Reason::common(id, state) {
+            return reason;
+        }
+        let (Some(job), Some(kind), Some(entry)) = (state.job(id), waiting_kind(id, state), self.jobs.get(id)) else {
+            return Reason::Unknown;
+        };
+        let (number, of) = (entry.queue + 1, self.queues.len());
+        let served = Span::from_us(entry.service.at(state.now()));
+        let place = match self.placement {
+            Placement::Used(_) => format!("It is in queue {number} of {of}, having received {served} of slot time"),
+            _ => {
+                let size = Span::from_us(entry.predicted_us);
+                format!("It is in queue {number} of {of}, for a predicted {size} of slot time")
+            }
+        };
+        let rank = (job.priority(), entry.place);
+        let within = self.queues[entry.queue].ahead(kind, rank, id);
+        if let Some(partitions) = &self.partitions {
+            let (runs, size) =
+                (partitions.running(entry.queue, kind as usize), partitions.size(entry.queue, kind as usize));
+            if size != u32::MAX && runs >= size {
+                let behind = match within {
+                    None => String::new(),
+                    Some((1, _)) => "; 1 job waits before it".to_owned(),
+                    Some((jobs, _)) => format!("; {jobs} jobs wait before it"),
+                };
+                return Reason::Limit(format!(
+                    "{place}. {runs} of {size} {kind} slots of its partition are taken{behind}."
+                ));
+            }
+            return Reason::in_order(kind, within, state);
+        }
+        let before: Vec<(u32, JobId)> = self.queues[..entry.queue]
+            .iter()
+            .filter_map(|queue| Some((queue.len(kind) as u32, queue.first(kind)?)))
+            .chain(within)
+            .collect();
+        match before.first() {
+            None => Reason::in_order(kind, None, state),
+            Some((_, first)) => {
+                let jobs: u32 = before.iter().map(|(jobs, _)| jobs).sum();
+                let (jobs, still) =
+                    if jobs == 1 { ("1 job".to_owned(), "has") } else { (format!("{jobs} jobs"), "have") };
+                Reason::Limit(format!("{place}. Before it {jobs} {still} {kind}s waiting, first job {}.", first.0))
+            }
+        }
+    }
+
+    fn attach(&mut self, state: &ClusterState) {
+        let mut placement = self.placement.clone();
+        placement.forget();
+        let (partitions, offer) = (self.partitions.take(), self.offer.clone());
+        *self = SizeBased::new(self.name, placement, partitions, self.waiting_reduces, offer);
+        if let Some(partitions) = &mut self.partitions {
+            partitions.clear();
+            partitions.resize(state.totals().slots);
+        }
+        let received = self.received(state);
+        for job in state.jobs() {
+            self.enter(job, state.now(), received.get(&job.id()).copied().unwrap_or(0));
+        }
+        for (_, attempt) in state.attempts().iter().filter(|(_, attempt)| !attempt.detached()) {
+            self.launched(attempt.id());
+        }
+    }
+
+    fn fork(&self) -> Box<dyn Scheduler> {
+        Box::new(self.clone())
+    }
+}
