@@ -8,6 +8,8 @@
 pub mod accuracy;
 pub mod framework;
 mod live;
+mod makespan;
+pub mod optimize;
 pub mod phase;
 pub mod reshape;
 pub mod similarity;
@@ -19,7 +21,7 @@ use framework::Experiment;
 
 /// All experiments, in the order of `howdah experiment list`.
 pub fn all() -> Vec<Box<dyn Experiment>> {
-    vec![Box::new(simmr_accuracy::SimMrAccuracy), Box::new(simmr_kl::SimMrKl)]
+    vec![Box::new(simmr_accuracy::SimMrAccuracy), Box::new(simmr_kl::SimMrKl), Box::new(makespan::Makespan)]
 }
 
 /// One by its name.

@@ -10,6 +10,7 @@ pub(crate) mod demo;
 pub(crate) mod experiment;
 pub(crate) mod generate;
 pub(crate) mod job;
+pub(crate) mod optimize;
 pub(crate) mod replay;
 pub(crate) mod replay_words;
 pub(crate) mod submit;
@@ -140,6 +141,8 @@ pub(crate) enum Command {
     Trace(trace::TraceCommand),
     /// Simulate a trace on a cluster of your choice
     Replay(Box<replay::ReplayArgs>),
+    /// The best order of a batch of jobs, or pools for it
+    Optimize(optimize::OptimizeArgs),
     /// Decide a recorded run again and compare every effect and time
     Validate(tools::ValidateArgs),
     /// Make input: sudoku puzzles or text

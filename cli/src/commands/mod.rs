@@ -9,6 +9,7 @@ mod generate;
 pub(crate) mod job;
 mod local_cluster;
 mod manual;
+pub(crate) mod optimize;
 pub(crate) mod replay;
 pub(crate) mod submit;
 mod trace;
@@ -44,6 +45,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Generate(command) => generate::run(&command),
         Command::Trace(command) => trace::run(&context, &command),
         Command::Replay(args) => replay::replay(&context, &args),
+        Command::Optimize(args) => optimize::optimize(&context, &args),
         Command::Validate(args) => validate::validate(&context, &args),
         Command::Experiment(command) => experiment::run(&context, &command),
         Command::Bench(args) => wait(crate::bench::bench(&context, &args)),

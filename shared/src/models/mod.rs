@@ -3,9 +3,11 @@
 pub mod distribution;
 pub mod divergence;
 pub mod fit;
+pub mod johnson;
 pub mod ks;
 pub mod moments;
 pub mod random;
 
 pub use distribution::{Distribution, Negative};
+pub use johnson::{JohnsonRank, Stages, johnson_order, two_stage_makespan};
 pub use random::Random;

@@ -1,0 +1,182 @@
+//! `optimize`: the best order of a batch, or pools for it, and what each strategy comes to.
+//!
+//! The optimiser is `howdah_experiments::optimize`; here are the words for its choices, the answer, and the files that
+//! take a plan elsewhere: a trace in the plan's order, and queues for the capacity scheduler.
+
+mod answer;
+pub(crate) mod write;
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use howdah_experiments::optimize::{
+    Batch, Bound, Method, Objective, Plan, Replanned, Sizes, Slots, Theory, plan, replan, theory,
+};
+use howdah_shared::job::profile::Trace;
+use howdah_shared::traces::ImportOptions;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::args::optimize::{ArrivalsChoice, BoundChoice, MethodChoice, ObjectiveChoice, OptimizeArgs, SizesChoice};
+use crate::args::{ClusterArgs, Format};
+use crate::config::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::{Screen, note};
+use crate::trace_file;
+
+/// What came out.
+pub(super) struct Found<'a> {
+    trace: &'a Trace,
+    args: &'a OptimizeArgs,
+    method: Method,
+    theory: Theory,
+    /// By name: MinSim, MaxSim, and the method's if it is another one.
+    simulated: Vec<(&'static str, Plan)>,
+    /// Of the method; the last one where jobs come over time.
+    plan: Plan,
+    /// One per instant at which jobs come; empty for a batch.
+    replans: Vec<Replanned>,
+    wall_s: f64,
+}
+
+/// `howdah optimize`
+pub(crate) fn optimize(context: &Context, args: &OptimizeArgs) -> Outcome {
+    let config = context.client(&ClusterArgs::default(), args.format.output)?;
+    let screen = Screen::new(config.color);
+    let (trace, _) = trace_file::read_trace(&args.trace, None, &ImportOptions::default())?;
+    if trace.jobs.is_empty() {
+        let name = trace_file::name_of(&args.trace);
+        return Err(Failure::usage(format!("trace {name}: found no jobs, expected at least one")));
+    }
+    let found = find(args, &trace)?;
+    write_files(&found)?;
+    match config.output {
+        Format::Json => screen.json(&answer::json(&found))?,
+        Format::Table => screen.line(answer::page(&screen, &found))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn find<'a>(args: &'a OptimizeArgs, trace: &'a Trace) -> Outcome<Found<'a>> {
+    let began = Instant::now();
+    let bar = Bar::default();
+    let progress = |done, of| bar.show(done, of);
+    let batch = Batch {
+        bound: match args.bound {
+            BoundChoice::Low => Bound::Low,
+            BoundChoice::Average => Bound::Average,
+            BoundChoice::Up => Bound::Up,
+        },
+        shuffle: args.shuffle,
+        slowstart_ppm: args.slowstart,
+        threads: args.threads.map_or(0, |threads| threads as usize),
+        progress: &progress,
+        ..Batch::new(trace, Slots { maps: args.map_slots, reduces: args.reduce_slots })
+    };
+    let method = method(args);
+    let wrong = |error: howdah_shared::replay::ReplayError| Failure::usage(error.to_string());
+    let mut simulated = vec![
+        ("MinSim", plan(&batch, Method::Johnson).map_err(wrong)?),
+        ("MaxSim", plan(&batch, Method::ReverseJohnson).map_err(wrong)?),
+    ];
+    let chosen = match method {
+        Method::Johnson => simulated[0].1.clone(),
+        Method::ReverseJohnson => simulated[1].1.clone(),
+        Method::ShortestFirst | Method::BalancedPools { .. } => {
+            let chosen = plan(&batch, method).map_err(wrong)?;
+            let name = if method == Method::ShortestFirst { "ShortestFirst" } else { "BalancedPools" };
+            simulated.push((name, chosen.clone()));
+            chosen
+        }
+    };
+    let replans = match args.arrivals {
+        ArrivalsChoice::Batch => Vec::new(),
+        ArrivalsChoice::Asis => replan(&batch, method).map_err(wrong)?,
+    };
+    bar.clear();
+    let plan = replans.last().map_or(chosen, |last| last.plan.clone());
+    Ok(Found {
+        trace,
+        args,
+        method,
+        theory: theory(&batch),
+        simulated,
+        plan,
+        replans,
+        wall_s: began.elapsed().as_secs_f64(),
+    })
+}
+
+fn method(args: &OptimizeArgs) -> Method {
+    match args.method {
+        MethodChoice::Johnson => Method::Johnson,
+        MethodChoice::ReverseJohnson => Method::ReverseJohnson,
+        MethodChoice::ShortestFirst => Method::ShortestFirst,
+        MethodChoice::BalancedPools => Method::BalancedPools {
+            most: args.pools as usize,
+            sizes: match args.sizes {
+                SizesChoice::Machines => Sizes::Machines,
+                SizesChoice::Apart => Sizes::Apart,
+            },
+            objective: match args.objective {
+                ObjectiveChoice::Makespan => Objective::Makespan,
+                ObjectiveChoice::MeanDelay => Objective::MeanDelay,
+            },
+        },
+    }
+}
+
+fn write_files(found: &Found<'_>) -> Outcome<()> {
+    let args = found.args;
+    let asked = [("--write-trace", &args.write_trace), ("--write-capacity", &args.write_capacity)];
+    if let Some((flag, _)) = asked.iter().find(|(_, path)| path.is_some() && !found.replans.is_empty()) {
+        return Err(Failure::usage(format!(
+            "{flag}: found --arrivals asis, expected a batch: its plan is one of several"
+        )));
+    }
+    if let Some(path) = &args.write_trace {
+        let planned = write::trace(found.trace, &found.plan);
+        trace_file::write_file(path, |out| howdah_shared::traces::howdah::write(&planned, out))?;
+        note(format!("{}: jobs in the order of the plan", path.display()));
+    }
+    if let Some(path) = &args.write_capacity {
+        let text = write::capacity(&found.plan);
+        trace_file::write_file(path, |out| out.write_all(text.as_bytes()))?;
+        note(format!("{}: queues of the capacity scheduler", path.display()));
+    }
+    Ok(())
+}
+
+/// Splits done, on standard error; invisible unless that is a terminal, and while it goes fast.
+#[derive(Default)]
+struct Bar(Mutex<Option<(Instant, Option<ProgressBar>)>>);
+
+/// Shorter searches show no bar.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+impl Bar {
+    fn show(&self, done: usize, of: usize) {
+        let Ok(mut state) = self.0.lock() else { return };
+        let (began, bar) = state.get_or_insert_with(|| (Instant::now(), None));
+        if began.elapsed() > PATIENCE {
+            let bar = bar.get_or_insert_with(new_bar);
+            bar.set_length(of as u64);
+            bar.set_position(done as u64);
+        }
+    }
+
+    fn clear(&self) {
+        let state = self.0.lock().ok().and_then(|mut state| state.take());
+        if let Some(bar) = state.and_then(|(_, bar)| bar) {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn new_bar() -> ProgressBar {
+    let bar =
+        ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(15)).with_prefix("splits tried");
+    let style =
+        ProgressStyle::with_template("  {prefix} {wide_bar} {percent:>3} %  {human_pos} of {human_len}, {eta} left");
+    bar.with_style(style.map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─")))
+}

@@ -1,0 +1,121 @@
+//! The readings that the paper's text leaves open, one beside the other.
+//!
+//! A normal distribution with a deviation of ten times its mean is negative nearly half the time, and the text does
+//! not say what becomes of that. "An additional scale factor is applied to map (reduce) task durations of each job"
+//! reads as one factor per job or as one for its maps and one for its reduces. Workloads drawn anew differ, too
+//! (footnote 7). Separate factors are made of two draws of the workload: maps of one, reduces of the other.
+
+use anyhow::{Context, Result};
+use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::models::Negative;
+
+use super::sweep::{Point, point};
+use crate::framework::Lab;
+use crate::workloads::{Choices, find};
+
+/// The workloads for which the text states an effect.
+const WORKLOADS: [&str; 5] =
+    ["synthetic1-unimodal", "synthetic1-bimodal", "synthetic2-bimodal", "yahoo-m45-unimodal", "yahoo-m45-bimodal"];
+/// Sizes on which each is tried.
+const SIZES: [u16; 4] = [25, 50, 100, 200];
+
+/// Gains of one reading, over seeds and sizes.
+#[derive(Clone, Debug)]
+pub(super) struct Reading {
+    pub(super) workload: &'static str,
+    pub(super) negative: &'static str,
+    pub(super) factors: &'static str,
+    /// Of Johnson's order over its reverse: mean and largest.
+    pub(super) johnson: (f64, f64),
+    /// Of pools over Johnson's order.
+    pub(super) pools: (f64, f64),
+    /// Of pools over the reverse order.
+    pub(super) overall: (f64, f64),
+}
+
+/// All of them.
+pub(super) fn run(lab: &Lab<'_>) -> Result<Vec<Reading>> {
+    let mut readings = Vec::new();
+    let negatives = [
+        (Negative::Redraw, "drawn again"),
+        (Negative::Clamp, "taken as 0"),
+        (Negative::Absolute, "without their sign"),
+    ];
+    for workload in WORKLOADS.into_iter().take(lab.size(WORKLOADS.len(), 2)) {
+        for (negative, negative_name) in negatives {
+            for (apart, factors) in [(false, "one per job"), (true, "maps and reduces apart")] {
+                let mut points = Vec::new();
+                for seed in lab.seed..lab.seed + lab.size(3, 1) {
+                    let trace = made(lab, workload, seed, negative, apart)?;
+                    for size in SIZES.into_iter().take(lab.size(SIZES.len(), 2)) {
+                        points.push(point(lab, workload, &trace, size)?);
+                    }
+                }
+                readings.push(Reading {
+                    workload,
+                    negative: negative_name,
+                    factors,
+                    johnson: mean_and_most(&points, Point::johnson_gain),
+                    pools: mean_and_most(&points, Point::pools_gain),
+                    overall: mean_and_most(&points, Point::overall_gain),
+                });
+            }
+        }
+        lab.progress.step(&format!("{workload}: all readings"));
+    }
+    Ok(readings)
+}
+
+fn made(lab: &Lab<'_>, name: &str, seed: u64, negative: Negative, apart: bool) -> Result<Trace> {
+    let workload = find(name).with_context(|| format!("workload `{name}` is not there"))?;
+    let draw = |seed| {
+        let choices = Choices { jobs: lab.size(None, Some(10)), seed, negative, gaps: None };
+        workload.generate(&choices).with_context(|| format!("make `{name}`"))
+    };
+    // Far from the seeds of the other draws.
+    let other = if apart { Some(draw(seed + 1_000)?) } else { None };
+    Ok(match other {
+        None => draw(seed)?,
+        Some(other) => joined(draw(seed)?, &other),
+    })
+}
+
+/// Maps of one trace's jobs and reduces of the other's.
+fn joined(maps: Trace, reduces: &Trace) -> Trace {
+    let job = |(maps, reduces): (JobTemplate, &JobTemplate)| JobTemplate {
+        n_reduces: reduces.n_reduces,
+        reduce_ms: reduces.reduce_ms.clone(),
+        ..maps
+    };
+    Trace { jobs: maps.jobs.into_iter().zip(&reduces.jobs).map(job).collect(), ..Trace::default() }
+}
+
+fn mean_and_most(points: &[Point], gain: impl Fn(&Point) -> f64) -> (f64, f64) {
+    let gains: Vec<f64> = points.iter().map(gain).collect();
+    let mean = gains.iter().sum::<f64>() / gains.len().max(1) as f64;
+    (mean, gains.into_iter().fold(f64::NEG_INFINITY, f64::max))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separate_factors_take_maps_of_one_draw_and_reduces_of_the_other() {
+        let trace = |n: u64| {
+            let job = JobTemplate {
+                n_maps: 1,
+                n_reduces: n as u32,
+                map_ms: vec![n],
+                reduce_ms: vec![10 * n],
+                ..Default::default()
+            };
+            Trace { jobs: vec![job], ..Trace::default() }
+        };
+        let both = joined(trace(1), &trace(2));
+        assert_eq!(
+            (both.jobs[0].n_reduces, &both.jobs[0].map_ms[..], &both.jobs[0].reduce_ms[..]),
+            (2, &[1][..], &[20][..])
+        );
+    }
+}

@@ -1,0 +1,132 @@
+//! BalancedPools, Algorithm 2 of balanced-pools §3.3: small jobs and big jobs, each on slots of their own.
+//!
+//! Jobs are sorted by their number of maps; every place between two of them is a split, and for each the sizes are
+//! searched. Splits are independent, so that all cores take part. What a chunk of splits may count as best is settled
+//! before the chunk begins, not while it runs: otherwise threads in another order would prune others.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use howdah_shared::replay::ReplayError;
+
+use super::bench::Bench;
+use super::search::{Split, cost};
+use super::{Batch, Objective, Plan, Pool, Sizes};
+
+/// Splits between two looks at what is best.
+const CHUNK: usize = 16;
+
+/// The best two pools, or the plan that is there already if none is better.
+///
+/// # Errors
+/// When a template does not hold together.
+pub(super) fn balance(
+    bench: &Bench,
+    batch: &Batch<'_>,
+    plan: Plan,
+    sizes: Sizes,
+    objective: Objective,
+) -> Result<Plan, ReplayError> {
+    let jobs = by_maps(bench);
+    let splits = spread(jobs.len());
+    let mut crew = Crew::new(bench, batch.threads);
+    let mut best = plan;
+    for (done, chunk) in splits.chunks(CHUNK).enumerate() {
+        let below = cost(objective, best.pools.iter().map(|pool| &pool.times));
+        let done = AtomicUsize::new(done * CHUNK);
+        let found = crew.each(chunk, |bench, &split| {
+            let (small, big) = jobs.split_at(split);
+            let found = Split { cluster: batch.slots, small, big }.best(bench, below, sizes, objective);
+            (batch.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, splits.len());
+            found
+        })?;
+        for pools in found.into_iter().flatten() {
+            better(&mut best, pools.to_vec(), objective);
+        }
+    }
+    Ok(best)
+}
+
+/// Takes pools that cost less.
+pub(super) fn better(best: &mut Plan, pools: Vec<Pool>, objective: Objective) {
+    let of = |pools: &[Pool]| cost(objective, pools.iter().map(|pool| &pool.times));
+    if of(&pools) < of(&best.pools) {
+        best.pools = pools;
+    }
+}
+
+/// All jobs, those with few maps first; equals keep their places.
+fn by_maps(bench: &Bench) -> Vec<usize> {
+    let mut jobs: Vec<usize> = (0..bench.profiles().len()).collect();
+    jobs.sort_by_key(|&job| (bench.profiles()[job].tasks()[0], job));
+    jobs
+}
+
+/// The splits of so many jobs, far apart first: a good one found early makes all others cheap.
+fn spread(jobs: usize) -> Vec<usize> {
+    let mut stride = jobs.next_power_of_two();
+    let mut splits = Vec::with_capacity(jobs);
+    while stride > 0 {
+        splits.extend((stride..jobs).step_by(2 * stride));
+        stride /= 2;
+    }
+    splits
+}
+
+/// Threads with a bench each.
+pub(super) struct Crew {
+    benches: Vec<Bench>,
+}
+
+impl Crew {
+    /// So many threads, or one per core for 0.
+    pub(super) fn new(bench: &Bench, threads: usize) -> Crew {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if threads == 0 { cores } else { threads };
+        Crew { benches: (0..threads).map(|_| bench.copy()).collect() }
+    }
+
+    /// `work` of each item, in the items' order.
+    ///
+    /// # Errors
+    /// The first one of any item.
+    pub(super) fn each<T: Sync, R: Send>(
+        &mut self,
+        items: &[T],
+        work: impl Fn(&mut Bench, &T) -> Result<R, ReplayError> + Sync,
+    ) -> Result<Vec<R>, ReplayError> {
+        let next = AtomicUsize::new(0);
+        let results: Mutex<Vec<(usize, Result<R, ReplayError>)>> = Mutex::new(Vec::with_capacity(items.len()));
+        std::thread::scope(|scope| {
+            for bench in &mut self.benches {
+                let (next, results, work) = (&next, &results, &work);
+                scope.spawn(move || {
+                    while let Some((place, item)) =
+                        Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|place| Some((place, items.get(place)?)))
+                    {
+                        let result = work(bench, item);
+                        results.lock().expect("no thread panics with the lock").push((place, result));
+                    }
+                });
+            }
+        });
+        let mut results = results.into_inner().expect("no thread panics with the lock");
+        results.sort_by_key(|(place, _)| *place);
+        results.into_iter().map(|(_, result)| result).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_split_is_visited_once() {
+        for jobs in [0, 1, 2, 3, 8, 100, 129] {
+            let mut splits = spread(jobs);
+            splits.sort_unstable();
+            assert_eq!(splits, (1..jobs).collect::<Vec<_>>(), "{jobs} jobs");
+        }
+        assert_eq!(spread(8)[..3], [4, 2, 6]);
+    }
+}
