@@ -17,6 +17,7 @@ pub mod history;
 pub mod journal;
 pub mod policies;
 pub mod recorder;
+mod reload;
 pub mod replay;
 mod run;
 mod services;

@@ -17,6 +17,7 @@ use howdah_proto::stop::Stop;
 use howdah_proto::v1::client_service_server::ClientServiceServer;
 use howdah_proto::v1::worker_service_server::WorkerServiceServer;
 use howdah_shared::job::ClusterId;
+use howdah_shared::schedulers::registry::Params;
 use howdah_shared::tracker::WorkerState;
 use nix::fcntl::{Flock, FlockArg};
 use tokio::net::TcpListener;
@@ -30,6 +31,7 @@ use crate::engine::{Clearing, CoreHandle, Engine, Outbox};
 use crate::journal::runs_in;
 use crate::policies;
 use crate::recorder::{Origin, Recorder};
+use crate::reload;
 use crate::services::{ClientApi, Shared, SharedRef, WorkerApi};
 use crate::tables::Tables;
 
@@ -59,7 +61,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let listener = TcpListener::bind(config.listen).await.with_context(|| format!("listen on {}", config.listen))?;
     let address = listener.local_addr().context("read the address listened on")?;
     let clearing = Clearing::default();
-    let (core, engine) = start_core(&config, cluster, &run_dir, clearing.clone())?;
+    let params = policies::with_files(&config.scheduler, &config.scheduler_params).context("make the scheduler")?;
+    let (core, engine) = start_core(&config, &params, cluster, &run_dir, clearing.clone())?;
     let (thread_ended, mut core_ended) = oneshot::channel();
     let thread = std::thread::Builder::new().name("core".to_owned()).spawn(move || {
         let result = engine.run();
@@ -68,6 +71,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     });
     let thread = thread.context("start the core's thread")?;
     let closing = CancellationToken::new();
+    let (name, named) = (config.scheduler.clone(), config.scheduler_params.clone());
+    tokio::spawn(reload::follow(core.clone(), name, named, params, closing.clone()));
     let shared: SharedRef = Arc::new(Shared {
         core: core.clone(),
         cluster,
@@ -126,6 +131,7 @@ async fn serve(
 
 fn start_core(
     config: &MasterConfig,
+    params: &Params,
     cluster: ClusterId,
     run_dir: &Path,
     clearing: Clearing,
@@ -134,10 +140,10 @@ fn start_core(
         cluster_id: cluster.0,
         cluster: config.cluster.clone(),
         scheduler: config.scheduler.clone(),
-        scheduler_params: config.scheduler_params.clone(),
+        scheduler_params: params.clone(),
         seed: config.seed,
     };
-    let scheduler = policies::make(&config.scheduler, &config.scheduler_params).context("make the scheduler")?;
+    let scheduler = policies::make(&config.scheduler, params).context("make the scheduler")?;
     let recorder = Recorder::create(run_dir, &origin, scheduler, config.journal_segment_bytes.max(1 << 16))
         .context("start the journal")?;
     let (send, inbox) = crossbeam_channel::bounded(config.limits.inbox.max(16) as usize);

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use howdah_shared::job::{JobConf, JobId, JobSpec, Phase, Priority, SplitHosts, TaskKind, WorkerId};
 use howdah_shared::time::Time;
-use howdah_shared::tracker::{AttemptReport, ClusterConfig, HeartbeatRule, Input, Registration, Report, Vitals};
+use howdah_shared::tracker::{
+    AttemptReport, ClusterConfig, HeartbeatRule, Input, Registration, Report, SchedulerChoice, Vitals,
+};
 use kit::*;
 use proptest::prelude::*;
 
@@ -106,6 +108,7 @@ fn input() -> impl Strategy<Value = Input> {
         3 => submission(),
         1 => number().prop_map(|job| Input::KillJob { job: JobId(job) }),
         2 => (attempt(), any::<bool>()).prop_map(|(attempt, fail)| Input::KillAttempt { attempt, fail }),
+        1 => "fifo|fair|nobody".prop_map(|name| Input::SetScheduler(Box::new(SchedulerChoice { name, ..Default::default() }))),
         1 => number().prop_map(|job| Input::SetPriority { job: JobId(job), priority: Priority::High }),
         1 => (number(), any::<bool>()).prop_map(|(w, drain)| Input::Drain { worker: WorkerId(w), drain }),
         1 => (number(), 0u64..3).prop_map(|(w, incarnation)| Input::Goodbye { worker: WorkerId(w), incarnation }),

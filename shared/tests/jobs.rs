@@ -3,7 +3,7 @@
 mod kit;
 
 use howdah_shared::job::{JobState, Locality, Priority, WorkerId};
-use howdah_shared::tracker::{Effect, EndCause, Input};
+use howdah_shared::tracker::{Effect, EndCause, Input, Rejection, SchedulerChoice};
 use kit::*;
 
 #[test]
@@ -115,9 +115,13 @@ fn a_policy_can_be_exchanged_while_jobs_run() {
     c.submit(job(1, 0));
     c.submit(job(3, 0));
     c.beat(0);
-    let fifo = howdah_shared::schedulers::by_name("fifo", &Default::default()).expect("fifo exists");
-    c.tracker.switch_scheduler(fifo);
     c.launches();
+    let choice = |name: &str| SchedulerChoice { name: name.to_owned(), ..SchedulerChoice::default() };
+    let nobody = c.tracker.check_scheduler(&choice("nobody")).expect_err("no such policy").to_string();
+    assert!(nobody.starts_with("scheduler `nobody`: no such scheduler"), "{nobody}");
+    c.apply(&[Input::SetScheduler(Box::new(choice("nobody")))]);
+    c.expect(Effect::Rejected { worker: None, why: Rejection::BadScheduler });
+    c.apply(&[Input::SetScheduler(Box::new(choice("fifo")))]);
     c.beat(1);
     assert_eq!(c.launches(), [(1, map(2, 0, 0))], "the new one knows what waits");
 }

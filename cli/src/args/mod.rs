@@ -13,6 +13,7 @@ pub(crate) mod job;
 pub(crate) mod optimize;
 pub(crate) mod replay;
 pub(crate) mod replay_words;
+pub(crate) mod scheduler;
 pub(crate) mod submit;
 pub(crate) mod tools;
 pub(crate) mod trace;
@@ -134,6 +135,9 @@ pub(crate) enum Command {
     /// Look at queues
     #[command(subcommand)]
     Queue(cluster::QueueCommand),
+    /// List the schedulers, or put another one in charge
+    #[command(subcommand)]
+    Scheduler(scheduler::SchedulerCommand),
     /// The cluster on one screen
     Cluster(cluster::ClusterCommand),
     /// Traces: recorded, foreign, looked at

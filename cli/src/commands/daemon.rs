@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::io::Read;
 
+use howdah_master::policies;
 use howdah_proto::stop::Stop;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -48,7 +49,8 @@ pub(crate) fn worker(context: &Context, args: &WorkerArgs) -> Outcome {
 
 /// A name that no scheduler has is wrong usage, whoever starts the master.
 pub(crate) fn check_scheduler(name: &str, params: &BTreeMap<String, String>) -> Outcome<()> {
-    match howdah_master::policies::make(name, params) {
+    let made = policies::with_files(name, params).and_then(|params| policies::make(name, &params));
+    match made {
         Ok(_) => Ok(()),
         Err(error) => Err(Failure::usage(error.to_string())),
     }

@@ -11,6 +11,7 @@ mod local_cluster;
 mod manual;
 pub(crate) mod optimize;
 pub(crate) mod replay;
+mod scheduler;
 pub(crate) mod submit;
 mod trace;
 mod validate;
@@ -40,6 +41,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Submit(args) => wait(submit::submit(&context, &args)),
         Command::Job(command) => wait(job::run(&context, &command)),
         Command::Queue(QueueCommand::List(args)) => wait(cluster::list_queues(&context, &args)),
+        Command::Scheduler(command) => wait(scheduler::run(&context, &command)),
         Command::Cluster(args) => wait(cluster::show(&context, &args)),
         Command::Demo(args) => wait(demo::demo(&context, &args)),
         Command::Generate(command) => generate::run(&command),

@@ -3,11 +3,19 @@
 //! Whoever drives a JobTracker (the live master, decision replay, simulations) makes its policy here, so that one
 //! name and its parameters mean the same everywhere.
 
+mod files;
+
+pub use files::{ALLOCATION_FILE, ALLOCATIONS, with_files};
 use howdah_shared::schedulers::registry::Params;
 use howdah_shared::schedulers::{Scheduler, SchedulerError, registry};
 
 use crate::external::External;
 pub use crate::external::{NAME as EXTERNAL, Warn};
+
+/// The names of all policies.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    registry::names().chain([EXTERNAL])
+}
 
 /// Makes a policy from its name and parameters; what it warns of is logged.
 ///

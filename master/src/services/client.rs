@@ -6,7 +6,7 @@ use std::time::Duration;
 use howdah_proto::v1;
 use howdah_proto::v1::client_service_server::ClientService;
 use howdah_shared::job::{AttemptState, JobId, JobState, Priority, TaskKind};
-use howdah_shared::tracker::{Input, WorkerState};
+use howdah_shared::tracker::{Input, SchedulerChoice, WorkerState};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -15,6 +15,7 @@ use tonic::{Request, Response, Status};
 use super::{SharedRef, logs, status, submit};
 use crate::engine::View;
 use crate::history::{AttemptHistory, JobHistory, history_path};
+use crate::reload;
 
 /// A watcher hears of changes at most this often.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);
@@ -243,6 +244,15 @@ impl ClientService for ClientApi {
         Ok(Response::new(v1::SetPriorityResponse {}))
     }
 
+    async fn set_scheduler(
+        &self,
+        request: Request<v1::SetSchedulerRequest>,
+    ) -> Result<Response<v1::SetSchedulerResponse>, Status> {
+        let choice = SchedulerChoice::from(&request.into_inner());
+        reload::set(&self.0.core, choice).await.map_err(status::scheduler)?;
+        Ok(Response::new(v1::SetSchedulerResponse {}))
+    }
+
     async fn explain(&self, request: Request<v1::GetJobRequest>) -> Result<Response<v1::ExplainResponse>, Status> {
         let text = request.into_inner().job;
         let job = self.live_job(&text).await?;
@@ -304,7 +314,6 @@ impl ClientService for ClientApi {
         let mut answer = self.ask(count).await?;
         answer.cluster_id = self.0.cluster.0;
         answer.version = env!("CARGO_PKG_VERSION").to_owned();
-        answer.scheduler = self.0.config.scheduler.clone();
         answer.started_ms_epoch = self.0.started_ms_epoch;
         Ok(Response::new(answer))
     }
@@ -323,6 +332,7 @@ fn count(view: &View<'_>) -> v1::GetClusterResponse {
     let slots = |kind: TaskKind| up().map(|row| row.slots[kind as usize]).sum();
     let jobs = |wanted: &[JobState]| tables.jobs.values().filter(|row| wanted.contains(&row.state)).count() as u32;
     v1::GetClusterResponse {
+        scheduler: view.tracker.scheduler().name().to_owned(),
         live_workers: workers(WorkerState::Live),
         lost_workers: workers(WorkerState::Lost),
         blacklisted_workers: workers(WorkerState::Blacklisted),

@@ -5,6 +5,7 @@ use howdah_shared::job::{ClusterId, IdError, JobId, SpecError};
 use tonic::Status;
 
 use crate::engine::CoreError;
+use crate::reload::SetError;
 
 /// A message with advice.
 pub(super) fn with_help(message: impl std::fmt::Display, help: impl std::fmt::Display) -> String {
@@ -17,6 +18,13 @@ pub(super) fn core(error: CoreError) -> Status {
         CoreError::TooManyWorkers(_) => Status::resource_exhausted(error.to_string()),
         CoreError::Malformed(_) => Status::invalid_argument(error.to_string()),
         CoreError::Rejected(_) => Status::failed_precondition(error.to_string()),
+    }
+}
+
+pub(super) fn scheduler(error: SetError) -> Status {
+    match error {
+        SetError::Core(error) => core(error),
+        SetError::Scheduler(error) => Status::invalid_argument(error.to_string()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use howdah_shared::job::{JobId, JobSpec, Locality, Priority, WorkerId};
-use howdah_shared::tracker::{Effect, Input, Report};
+use howdah_shared::tracker::{Effect, Input, Report, SchedulerChoice};
 
 use super::{ConvertError, attempt_id, registration};
 use crate::v1;
@@ -30,6 +30,7 @@ impl From<&Input> for v1::JournalInput {
                 Kind::SetPriority(v1::JournalSetPriority { job: job.0, priority: *priority as u32 })
             }
             Input::Drain { worker, drain } => Kind::Drain(v1::JournalDrain { worker: worker.0, drain: *drain }),
+            Input::SetScheduler(choice) => Kind::SetScheduler((&**choice).into()),
             Input::Goodbye { worker, incarnation } => {
                 Kind::Goodbye(v1::GoodbyeRequest { worker: worker.0, incarnation: *incarnation })
             }
@@ -62,6 +63,7 @@ impl TryFrom<&v1::JournalInput> for Input {
             }
             Kind::SetPriority(set) => Input::SetPriority { job: JobId(set.job), priority: priority(set.priority)? },
             Kind::Drain(drain) => Input::Drain { worker: WorkerId(drain.worker), drain: drain.drain },
+            Kind::SetScheduler(choice) => Input::SetScheduler(Box::new(choice.into())),
             Kind::Goodbye(goodbye) => {
                 Input::Goodbye { worker: WorkerId(goodbye.worker), incarnation: goodbye.incarnation }
             }
@@ -69,6 +71,18 @@ impl TryFrom<&v1::JournalInput> for Input {
             Kind::Tick(_) => Input::Tick,
             Kind::Recovered(_) => Input::Recovered,
         })
+    }
+}
+
+impl From<&SchedulerChoice> for v1::SetSchedulerRequest {
+    fn from(choice: &SchedulerChoice) -> v1::SetSchedulerRequest {
+        v1::SetSchedulerRequest { name: choice.name.clone(), params: choice.params.clone().into_iter().collect() }
+    }
+}
+
+impl From<&v1::SetSchedulerRequest> for SchedulerChoice {
+    fn from(wire: &v1::SetSchedulerRequest) -> SchedulerChoice {
+        SchedulerChoice { name: wire.name.clone(), params: wire.params.clone().into_iter().collect() }
     }
 }
 

@@ -8,7 +8,7 @@ use howdah_shared::job::{
     AttemptId, AttemptState, JobConf, JobId, JobSpec, Phase, Priority, Progress, SplitHosts, TaskKind, WorkerId,
 };
 use howdah_shared::time::Span;
-use howdah_shared::tracker::{AttemptReport, Input, Registration, Report, Vitals};
+use howdah_shared::tracker::{AttemptReport, Input, Registration, Report, SchedulerChoice, Vitals};
 use proptest::prelude::*;
 use prost::Message;
 
@@ -128,6 +128,8 @@ fn input() -> impl Strategy<Value = Input> {
         (attempt(), any::<bool>()).prop_map(|(attempt, fail)| Input::KillAttempt { attempt, fail }),
         (any::<u32>(), 0..5usize)
             .prop_map(|(job, p)| Input::SetPriority { job: JobId(job), priority: Priority::ALL[p] }),
+        (any::<String>(), prop::collection::btree_map(".{0,5}", ".{0,9}", 0..3))
+            .prop_map(|(name, params)| Input::SetScheduler(Box::new(SchedulerChoice { name, params }))),
         (any::<u32>(), any::<bool>()).prop_map(|(worker, drain)| Input::Drain { worker: WorkerId(worker), drain }),
         (any::<u32>(), any::<u64>())
             .prop_map(|(worker, incarnation)| Input::Goodbye { worker: WorkerId(worker), incarnation }),

@@ -84,6 +84,15 @@ pub trait Scheduler: Send {
     /// Takes over a running cluster: forget everything and build the indexes from `state`.
     fn attach(&mut self, state: &ClusterState);
 
+    /// Takes over other parameters while it goes on with what it knows: an allocation file that was read again. False
+    /// if it cannot, and is to be made anew instead.
+    ///
+    /// # Errors
+    /// Names the parameter, or the place in its text, and what was expected; then nothing changed.
+    fn reconfigure(&mut self, _params: &registry::Params, _state: &ClusterState) -> Result<bool, SchedulerError> {
+        Ok(false)
+    }
+
     /// An independent copy.
     fn fork(&self) -> Box<dyn Scheduler>;
 }

@@ -164,6 +164,8 @@ pub enum Rejection {
     },
     /// The job is not waiting for its output to be promoted.
     NotCommitting(JobId),
+    /// The policy cannot be made, or does not take these parameters while it runs; nothing changed.
+    BadScheduler,
 }
 
 const _: () = assert!(std::mem::size_of::<Effect>() <= 32, "effects are copied by the million");

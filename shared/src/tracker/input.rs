@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::cluster::Vitals;
 use crate::job::{AttemptId, AttemptState, JobId, JobSpec, Phase, Priority, Progress, WorkerId};
+use crate::schedulers::registry::Params;
 
 /// One input of the JobTracker.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +57,8 @@ pub enum Input {
         /// The registration that says goodbye; an older one is ignored.
         incarnation: u64,
     },
+    /// Another policy is to decide from now on, or the present one with other parameters.
+    SetScheduler(Box<SchedulerChoice>),
     /// The driver has promoted the winners' output, or failed to.
     JobCommitted {
         /// Which.
@@ -67,6 +70,15 @@ pub enum Input {
     Tick,
     /// The master was down and recovered: liveness clocks start again at this batch's time.
     Recovered,
+}
+
+/// A policy by name, with its parameters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SchedulerChoice {
+    /// As the registry has it.
+    pub name: String,
+    /// All of them; those that are left out have their defaults.
+    pub params: Params,
 }
 
 /// A worker's first words.

@@ -96,6 +96,7 @@ struct Policy {
 fn policy(args: &ReplayArgs) -> Outcome<Policy> {
     let name = args.scheduler.clone().unwrap_or_else(|| "fifo".to_owned());
     let params: Params = args.define.iter().cloned().collect();
+    let params = policies::with_files(&name, &params).map_err(|error| Failure::usage(error.to_string()))?;
     let policy = policies::make_warning(&name, &params, |text| note(format!("warning: {text}")))
         .map_err(|error| Failure::usage(error.to_string()))?;
     Ok(Policy { name, params, policy })

@@ -24,10 +24,10 @@ pub use self::direct::Finished;
 use self::interval::Pace;
 use self::liveness::Liveness;
 use self::parking::Parking;
-use super::{ClusterConfig, Effect, Input, Rejection};
+use super::{ClusterConfig, Effect, Input, Rejection, SchedulerChoice};
 use crate::cluster::{AttemptRef, ClusterState, WorkerState};
 use crate::job::{AttemptState, JobId, TaskKind, WorkerId};
-use crate::schedulers::{Actions, Change, Reason, Scheduler};
+use crate::schedulers::{Actions, Change, Reason, Scheduler, SchedulerError, registry};
 use crate::time::{Span, Time};
 
 /// The state machine of the master.
@@ -163,6 +163,33 @@ impl JobTracker {
         self.wake_all = true;
     }
 
+    /// Whether [`Input::SetScheduler`] with this choice would be taken now; changes nothing.
+    ///
+    /// # Errors
+    /// Names the parameter, or the place in its text, and what was expected.
+    pub fn check_scheduler(&self, choice: &SchedulerChoice) -> Result<(), SchedulerError> {
+        if choice.name == self.scheduler.name() && self.scheduler.fork().reconfigure(&choice.params, &self.state)? {
+            return Ok(());
+        }
+        registry::by_name(&choice.name, &choice.params).map(drop)
+    }
+
+    fn on_set_scheduler(&mut self, choice: &SchedulerChoice) {
+        let taken = if choice.name == self.scheduler.name() {
+            self.scheduler.reconfigure(&choice.params, &self.state)
+        } else {
+            Ok(false)
+        };
+        let done = taken.and_then(|taken| match taken {
+            true => Ok(()),
+            false => registry::by_name(&choice.name, &choice.params).map(|policy| self.switch_scheduler(policy)),
+        });
+        match done {
+            Ok(()) => self.wake_all = true,
+            Err(_) => self.reject(None, Rejection::BadScheduler),
+        }
+    }
+
     /// Why a job is not running more than it is.
     pub fn explain(&self, job: JobId) -> Reason {
         self.scheduler.explain(job, &self.state)
@@ -240,6 +267,7 @@ impl JobTracker {
             Input::KillJob { job } => self.on_kill_job(*job),
             Input::KillAttempt { attempt, fail } => self.on_kill_attempt(*attempt, *fail),
             Input::SetPriority { job, priority } => self.on_set_priority(*job, *priority),
+            Input::SetScheduler(choice) => self.on_set_scheduler(choice),
             Input::Drain { worker, drain } => self.on_drain(*worker, *drain),
             Input::JobCommitted { job, ok } => self.on_committed(*job, *ok),
             Input::Recovered => self.on_recovered(),

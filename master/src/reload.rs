@@ -1,0 +1,79 @@
+//! The policy's allocation file, read again while the master runs.
+//!
+//! The file is looked at every two seconds and taken over when it has changed and two looks agree, so that one that
+//! is being written is not read in halves; one that does not hold is reported once and the old allocation stays.
+//! `Deviation:` Hadoop looks every ten seconds and waits until the file is five seconds old; people who tune pools
+//! should not have to. Source: `hadoop-semantics` §4.5.
+
+use std::time::Duration;
+
+use howdah_shared::schedulers::SchedulerError;
+use howdah_shared::schedulers::registry::Params;
+use howdah_shared::tracker::{Input, SchedulerChoice};
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::{CoreError, CoreHandle};
+use crate::policies::{self, ALLOCATION_FILE};
+
+/// Between two looks at the file.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// Why another policy, or other parameters, are not in charge.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SetError {
+    /// They do not hold together.
+    #[error(transparent)]
+    Scheduler(#[from] SchedulerError),
+    /// The core did not take them.
+    #[error(transparent)]
+    Core(#[from] CoreError),
+}
+
+/// Puts a policy in charge once the core has said that it would take it.
+pub(crate) async fn set(core: &CoreHandle, choice: SchedulerChoice) -> Result<(), SetError> {
+    let wanted = choice.clone();
+    core.ask(move |view| view.tracker.check_scheduler(&wanted)).await??;
+    tracing::info!(scheduler = choice.name, "the scheduler has other parameters, or is another one, from now on");
+    core.request(Input::SetScheduler(Box::new(choice))).await?;
+    Ok(())
+}
+
+/// Follows the allocation file that `named` names until the master closes; `first` is what the policy was made of.
+pub(crate) async fn follow(core: CoreHandle, name: String, named: Params, first: Params, closing: CancellationToken) {
+    if !named.contains_key(ALLOCATION_FILE) {
+        return;
+    }
+    let mut in_force = Ok(first);
+    let mut last_look = in_force.clone();
+    let mut looks = tokio::time::interval(LOOK_EVERY);
+    loop {
+        tokio::select! {
+            () = closing.cancelled() => return,
+            _ = looks.tick() => {}
+        }
+        let look = policies::with_files(&name, &named).map_err(|error| error.to_string());
+        let settled = look == last_look && look != in_force;
+        last_look = look;
+        if !settled {
+            continue;
+        }
+        in_force = last_look.clone();
+        let refused = match &in_force {
+            Ok(params) => take_over(&core, &name, params).await.err(),
+            Err(error) => Some(error.clone()),
+        };
+        if let Some(error) = refused {
+            tracing::error!(error, "the allocation file does not hold; the old allocation stays");
+        }
+    }
+}
+
+/// Hands the parameters in, unless someone has put another policy in charge meanwhile.
+async fn take_over(core: &CoreHandle, name: &str, params: &Params) -> Result<(), String> {
+    let now = core.ask(|view| view.tracker.scheduler().name()).await.map_err(|error| error.to_string())?;
+    if now != name {
+        return Ok(());
+    }
+    let choice = SchedulerChoice { name: name.to_owned(), params: params.clone() };
+    set(core, choice).await.map_err(|error| error.to_string())
+}
