@@ -11,4 +11,5 @@ mod harness;
 mod leftovers;
 mod many_keys;
 mod same_bytes;
+mod schedulers;
 mod validation;

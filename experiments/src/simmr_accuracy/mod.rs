@@ -28,7 +28,7 @@ impl Experiment for SimMrAccuracy {
             paper: "SimMR (Verma, Cherkasova, Campbell: Play It Again, SimMR!, 2011)",
             figure: "Figure 5",
             needs: Needs::LiveRuns,
-            estimate_s: [540, 80],
+            estimate_s: [780, 80],
         }
     }
 
