@@ -1,5 +1,9 @@
 //! Policies by their sources' rules, and properties of each over random workloads.
 
+#[path = "schedulers/capacity.rs"]
+mod capacity;
+#[path = "schedulers/job_queue.rs"]
+mod job_queue;
 mod kit;
 #[path = "schedulers/size_based.rs"]
 mod size_based;

@@ -32,6 +32,13 @@ pub(super) struct Beats {
     turns: Vec<WorkerId>,
     /// By worker: whether it has one, or is silent and gets none.
     has_turn: Vec<bool>,
+    /// Whether the policy limits what one heartbeat gives, so that a worker that was given something is heard again
+    /// at once if heartbeats take no time.
+    repeats: bool,
+    /// By worker, if so: whether this turn gave it anything.
+    given: Vec<bool>,
+    /// Workers with another turn at this instant.
+    more: Vec<WorkerId>,
 }
 
 impl Beats {
@@ -51,6 +58,9 @@ impl Beats {
             changed: Vec::new(),
             turns: Vec::new(),
             has_turn: vec![false; n],
+            repeats: false,
+            given: vec![false; n],
+            more: Vec::new(),
         };
         (0..n as u32).for_each(|worker| beats.look_at(WorkerId(worker), state));
         beats
@@ -119,6 +129,29 @@ impl Beats {
         self.next_asking(state).map_or(Time::MAX, |(round, worker)| self.beat(round, worker))
     }
 
+    /// Notes whether the policy limits what one heartbeat gives.
+    pub(super) fn set_policy(&mut self, limits_rounds: bool) {
+        self.repeats = limits_rounds && self.instant();
+    }
+
+    /// Notes that a worker was given an attempt.
+    #[inline]
+    pub(super) fn launched(&mut self, worker: WorkerId) {
+        if self.repeats {
+            self.given[worker.0 as usize] = true;
+        }
+    }
+
+    /// Whether a worker's last turn gave it something and there may be more for it.
+    fn may_have_more(&mut self, id: WorkerId, state: &ClusterState) -> bool {
+        if !self.repeats || !std::mem::take(&mut self.given[id.0 as usize]) {
+            return false;
+        }
+        let offered = |kind: TaskKind| state.totals().offerable_jobs[kind as usize] > 0;
+        let free = |kind| state.worker(id).is_some_and(|worker| worker.free(kind) > 0);
+        TaskKind::ALL.into_iter().any(|kind| offered(kind) && free(kind))
+    }
+
     /// Gives a worker a turn at this instant.
     pub(super) fn turn(&mut self, worker: WorkerId) {
         if !std::mem::replace(&mut self.has_turn[worker.0 as usize], true) {
@@ -167,7 +200,8 @@ impl Beats {
     /// instant, given the kinds of which new work appeared.
     pub(super) fn after_turns(&mut self, now: Time, woken: [bool; 2], state: &ClusterState) -> bool {
         if self.pool {
-            let again = [0, 1].iter().any(|&kind: &usize| woken[kind] && state.totals().offerable_jobs[kind] > 0);
+            let mut again = [0, 1].iter().any(|&kind: &usize| woken[kind] && state.totals().offerable_jobs[kind] > 0);
+            again |= self.may_have_more(WorkerId(0), state);
             self.turns.clear();
             self.has_turn[0] = false;
             if again {
@@ -179,6 +213,9 @@ impl Beats {
         for worker in turns.drain(..) {
             self.has_turn[worker.0 as usize] = false;
             self.look_at(worker, state);
+            if self.may_have_more(worker, state) {
+                self.more.push(worker);
+            }
             // What it left, it may take with its next heartbeat; at this instant it would only be refused again.
             if !self.instant() && self.next_beat(worker, now) == now {
                 let round = (now.as_us() - self.phases[worker.0 as usize]) / self.interval;
@@ -186,6 +223,9 @@ impl Beats {
             }
         }
         self.turns = turns;
+        let mut more = std::mem::take(&mut self.more);
+        more.drain(..).for_each(|worker| self.turn(worker));
+        self.more = more;
         while let Some(worker) = self.changed.pop() {
             self.look_at(worker, state);
         }

@@ -7,6 +7,16 @@ use crate::schedulers::SchedulerError;
 /// Why it cannot.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
+    /// The policy does not take a job.
+    #[error("job {number} (`{name}`): {why}")]
+    Refused {
+        /// Its place in the trace, from 1.
+        number: usize,
+        /// Its name.
+        name: String,
+        /// The policy's words.
+        why: String,
+    },
     /// The policy cannot be made.
     #[error(transparent)]
     Scheduler(#[from] SchedulerError),

@@ -127,14 +127,22 @@ fn span(ms: u64) -> Span {
 pub(super) fn spec(template: &JobTemplate, slowstart_ppm: Option<u32>, deadline: Option<Span>) -> JobSpec {
     let slowstart_ppm = slowstart_ppm.or(template.slowstart_ppm).unwrap_or(DEFAULT_SLOWSTART_PPM).min(1_000_000);
     JobSpec {
+        map_input_bytes: template.map_input_bytes.clone(),
+        split_hosts: template.split_hosts.clone(),
+        conf: JobConf { slowstart_ppm, deadline, size: Some(size(template)), ..JobConf::default() },
+        ..bare_spec(template)
+    }
+}
+
+/// The same without tables and settings.
+pub(super) fn bare_spec(template: &JobTemplate) -> JobSpec {
+    JobSpec {
         name: template.name.clone(),
         user: template.user.clone(),
         queue: if template.queue.is_empty() { "default".to_owned() } else { template.queue.clone() },
         priority: template.priority,
         n_maps: template.n_maps,
         n_reduces: template.n_reduces,
-        map_input_bytes: template.map_input_bytes.clone(),
-        split_hosts: template.split_hosts.clone(),
-        conf: JobConf { slowstart_ppm, deadline, size: Some(size(template)), ..JobConf::default() },
+        ..JobSpec::default()
     }
 }

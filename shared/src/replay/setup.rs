@@ -50,6 +50,8 @@ impl Setup {
         let (workers, heartbeat, locality) = workers_of(&options.view);
         let slots = slots_of(&workers);
         check_jobs(trace, options, slots)?;
+        check_accepted(trace, &*scheduler)?;
+        let limits_rounds = scheduler.limits_rounds();
         let mut tracker = JobTracker::direct(&ClusterConfig::default(), scheduler);
         let hellos = || workers.iter().zip(0..).map(|(worker, index)| worker.hello(WorkerId(index), 1));
         let registrations: Vec<Input> = hellos().map(|hello| Input::Register(Box::new(hello))).collect();
@@ -60,8 +62,10 @@ impl Setup {
             let twice = names.windows(2).find(|pair| pair[0] == pair[1]).map_or("", |pair| pair[0]);
             return Err(ReplayError::SameName { name: twice.to_owned() });
         }
+        let mut beats = Beats::new(heartbeat, tracker.state());
+        beats.set_policy(limits_rounds);
         Ok(Setup {
-            beats: Beats::new(heartbeat, tracker.state()),
+            beats,
             tracker,
             arrivals: arrivals(trace, options, slots)?,
             machines: Machines::new(&workers, locality, Losses::new(&options.faults.losses, hellos())),
@@ -109,6 +113,15 @@ fn check_jobs(trace: &Trace, options: &ReplayOptions, slots: [u32; 2]) -> Result
             let spec = job::spec(template, options.slowstart_ppm, None);
             spec.check().map_err(|source| ReplayError::Template { number, source })?;
         }
+    }
+    Ok(())
+}
+
+/// Asks the policy for each job as if it came first.
+fn check_accepted(trace: &Trace, scheduler: &dyn Scheduler) -> Result<(), ReplayError> {
+    for (template, number) in trace.jobs.iter().zip(1..) {
+        let spec = job::bare_spec(template);
+        scheduler.accepts(&spec).map_err(|why| ReplayError::Refused { number, name: template.name.clone(), why })?;
     }
     Ok(())
 }

@@ -151,6 +151,7 @@ impl<'t> Simulation<'t> {
 
     /// Puts another policy in charge from the next instant on; what runs goes on.
     pub fn switch_scheduler(&mut self, scheduler: Box<dyn Scheduler>) {
+        self.beats.set_policy(scheduler.limits_rounds());
         self.tracker.switch_scheduler(scheduler);
     }
 
@@ -334,6 +335,7 @@ impl<'t> Simulation<'t> {
         self.digest.launch(self.now, worker, attempt, locality, speculative);
         let launch = self.launches;
         self.launches += 1;
+        self.beats.launched(worker);
         self.report.speculative += u64::from(speculative);
         if let Some(watch) = &mut self.watch {
             watch.launched(attempt, worker, self.now, locality, speculative);

@@ -10,7 +10,10 @@
 //! line in [`registry`]. **No policy sees who drives it, and none may let
 //! the order of a hash map decide.**
 
+mod capacity;
 mod fifo;
+pub mod hadoop_xml;
+mod job_queue;
 mod offer;
 mod ordered;
 mod per_job;
@@ -21,7 +24,9 @@ mod speculation;
 mod task_choice;
 mod waiting;
 
+pub use capacity::Capacity;
 pub use fifo::Fifo;
+pub use job_queue::JobQueue;
 pub use offer::Offer;
 pub use ordered::{JobOrder, Ordered};
 pub use per_job::PerJob;
@@ -32,7 +37,7 @@ pub use task_choice::{Choice, Decline, NearestFirst, TaskChoice};
 pub use waiting::Waiting;
 
 use crate::cluster::{AttemptRef, ClusterState, EndCause};
-use crate::job::{AttemptId, AttemptState, JobId, JobState, Locality, Priority, TaskId, TaskKind, WorkerId};
+use crate::job::{AttemptId, AttemptState, JobId, JobSpec, JobState, Locality, Priority, TaskId, TaskKind, WorkerId};
 use crate::time::Time;
 
 /// A policy.
@@ -67,7 +72,7 @@ pub trait Scheduler: Send {
 
     /// Whether this change may let a parked worker have work that it was refused before. New work (a
     /// submission, a task that returned, slow start reached) always does and is not asked about; policies
-    /// with limits answer true for [`Change::Ended`].
+    /// with limits answer true for [`Change::Ended`], those with limits on jobs for [`Change::JobOver`] too.
     fn wakes_parked(&self, _change: &Change) -> bool {
         false
     }
@@ -76,6 +81,21 @@ pub trait Scheduler: Send {
     /// for a free slot of its kind.
     fn may_speculate(&self) -> bool {
         true
+    }
+
+    /// Whether it gives a worker less in one round than there is for it, as rules per heartbeat do. Then a worker
+    /// whose heartbeats take no time (a replay's slots) has further rounds at the same instant, until one gives
+    /// nothing.
+    fn limits_rounds(&self) -> bool {
+        false
+    }
+
+    /// Whether a job may be submitted now; drivers ask before they accept it.
+    ///
+    /// # Errors
+    /// A sentence: the queue that does not exist, or the limit that is reached.
+    fn accepts(&self, _job: &JobSpec) -> Result<(), String> {
+        Ok(())
     }
 
     /// Why a job is not running more than it is.

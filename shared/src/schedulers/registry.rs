@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fifo, JobOrder, Offer, Ordered, Scheduler, size_based};
+use super::{Capacity, Fifo, JobOrder, JobQueue, Offer, Ordered, Scheduler, size_based};
 
 /// Parameters of a policy by name.
 pub type Params = BTreeMap<String, String>;
@@ -15,9 +15,13 @@ type Policy = (&'static str, fn(&mut Reader<'_>) -> Result<Box<dyn Scheduler>, S
 
 /// All policies, by name.
 const POLICIES: &[Policy] = &[
+    ("capacity", |params| Ok(Box::new(Capacity::from_params(params)?))),
     ("comp", size_based::comp),
     ("fbq", size_based::fbq),
-    ("fifo", |params| ordered(Fifo, params)),
+    ("fifo", |params| match params.word("dialect", &["plain", "0.20.2", "1.2.1"])? {
+        "plain" => ordered(Fifo, params),
+        dialect => Ok(Box::new(JobQueue::from_params(dialect, params)?)),
+    }),
     ("sita", size_based::sita),
     ("tags", size_based::tags),
 ];
@@ -47,6 +51,16 @@ pub enum SchedulerError {
         key: String,
         /// Its parameters, joined by commas.
         known: String,
+    },
+    /// A file of allocations does not hold together.
+    #[error("scheduler `{scheduler}`: {file}: {problem}")]
+    BadFile {
+        /// The policy.
+        scheduler: String,
+        /// The file's path, or the parameter that held its text.
+        file: String,
+        /// The key, what is wrong with it and what was expected.
+        problem: String,
     },
     /// A parameter's value does not read.
     #[error("scheduler `{scheduler}`: parameter `{key}`: `{value}` is not {expected}")]
@@ -94,6 +108,15 @@ pub fn read<T>(
     Ok(made)
 }
 
+/// The text of a policy's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allocations {
+    /// Its path, or what else to call it.
+    pub file: String,
+    /// XML if it begins with `<`, else TOML.
+    pub text: String,
+}
+
 /// Reads a policy's parameters and notes which it knows.
 pub struct Reader<'a> {
     scheduler: &'a str,
@@ -130,6 +153,21 @@ impl Reader<'_> {
     ) -> Result<T, SchedulerError> {
         let Some(value) = self.text(key).map(str::to_owned) else { return Ok(default) };
         value.trim().parse().map_err(|_| self.wrong(key, &value, expected))
+    }
+
+    /// The text of the policy's file, which the driver has read, and the name to call it by.
+    pub fn allocations(&mut self) -> Option<Allocations> {
+        let file = self.text("allocation.file").unwrap_or("parameter `allocations`").to_owned();
+        self.text("allocations").map(|text| Allocations { file, text: text.to_owned() })
+    }
+
+    /// An error in such a file: the key, what is wrong with it and what was expected.
+    pub fn bad_file(&self, file: &str, problem: impl Into<String>) -> SchedulerError {
+        SchedulerError::BadFile {
+            scheduler: self.scheduler.to_owned(),
+            file: file.to_owned(),
+            problem: problem.into(),
+        }
     }
 
     /// The error of a value that is not what `expected`, a noun phrase, says.
@@ -172,7 +210,7 @@ mod tests {
     #[test]
     fn wrong_parameters_are_named() {
         let error = by_name("fifo", &params(&[("quantum", "3")])).err().expect("no such parameter");
-        assert_eq!(error.to_string(), "scheduler `fifo`: unknown parameter `quantum`, expected one of speculation");
+        assert_eq!(error.to_string(), "scheduler `fifo`: unknown parameter `quantum`, expected one of dialect, speculation");
         let error = by_name("fifo", &params(&[("speculation", "maybe")])).err().expect("no such rule");
         assert_eq!(error.to_string(), "scheduler `fifo`: parameter `speculation`: `maybe` is not none");
     }

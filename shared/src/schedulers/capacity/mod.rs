@@ -1,0 +1,235 @@
+//! The capacity scheduler: queues with guaranteed shares of the cluster, which may use what others leave idle.
+//!
+//! A free slot goes to the queue that uses the smallest part of its own capacity, there to the first job whose user
+//! is within the limit. Per heartbeat, maps fill the worker's slots, but only one of them runs far from its data, and
+//! one reduce starts. A job waits for a worker near its data for as many chances as it wants workers. Nothing is
+//! preempted. Source: `hadoop-semantics` §4.6, MR1 CapacityTaskScheduler.
+//!
+//! `Deviation:` jobs are initialised at once, not by a thread that polls. Queues that are equally full go by name;
+//! in Hadoop, by the order in which they were before.
+
+mod by_user;
+mod config;
+mod explain;
+mod from_toml;
+mod from_xml;
+mod jobs;
+mod queue;
+mod reserve;
+mod serve;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use self::by_user::Place;
+use self::config::{Names, Settings};
+use self::queue::Queue;
+use self::reserve::Reservations;
+use self::serve::Turn;
+use super::registry::{Allocations, Reader, SchedulerError};
+use super::{Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler};
+use crate::cluster::ClusterState;
+use crate::job::{JobId, JobSpec, TaskKind};
+use crate::time::{Span, Time};
+
+/// How long a job that waits for a worker near its data waits at most for anybody to speak: Hadoop's shortest
+/// heartbeat interval.
+const LOCALITY_CHANCE: Span = Span::from_ms(300);
+
+/// The policy.
+#[derive(Clone)]
+pub struct Capacity {
+    settings: Settings,
+    offer: Offer,
+    /// By name.
+    queues: Vec<Queue>,
+    numbers: BTreeMap<String, u16>,
+    jobs: PerJob<Entry>,
+    /// Queues by kind, emptiest first, equally full ones by name.
+    order: [Vec<u16>; 2],
+    /// Whether queues may have to change places in it.
+    moved: [bool; 2],
+    /// Map and reduce slots of the cluster for which the queues' capacities hold.
+    slots: [u32; 2],
+    /// Hosts of workers that are not lost; `None` after workers changed.
+    hosts: Option<u32>,
+    reservations: Reservations,
+    turn: Option<Turn>,
+    /// When workers are offered work again, because a job waits for one near its data.
+    chance: Option<Time>,
+}
+
+/// One live job.
+#[derive(Clone, Debug)]
+struct Entry {
+    queue: u16,
+    user: u32,
+    place: Place,
+    /// Of one task of each kind.
+    slots: [u32; 2],
+    /// Of both kinds.
+    tasks: u64,
+    initialised: bool,
+    /// Times that it was asked for a map since it last had one near its data.
+    chances: u32,
+    /// Hosts that hold its splits.
+    hosts: u32,
+}
+
+impl Capacity {
+    /// Reads `allocations` (with its name in `allocation.file`) and `speculation`.
+    pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Capacity, SchedulerError> {
+        let offer = Offer::from_params(params)?;
+        let settings = match params.allocations() {
+            None => Settings::plain(),
+            Some(Allocations { file, text }) => {
+                settings(&text).map_err(|problem| params.bad_file(&file, problem))?
+            }
+        };
+        Ok(Capacity::new(settings, offer))
+    }
+
+    fn new(settings: Settings, offer: Offer) -> Capacity {
+        let queues: Vec<Queue> = settings.queues.keys().map(|name| Queue::new(name, &settings)).collect();
+        let all: Vec<u16> = (0..queues.len() as u16).collect();
+        Capacity {
+            numbers: settings.queues.keys().cloned().zip(0..).collect(),
+            queues,
+            settings,
+            offer,
+            jobs: PerJob::default(),
+            order: [all.clone(), all],
+            moved: [true; 2],
+            slots: [u32::MAX; 2],
+            hosts: None,
+            reservations: Reservations::default(),
+            turn: None,
+            chance: None,
+        }
+    }
+
+    /// Brings the queues' capacities up to date.
+    fn resize(&mut self, state: &ClusterState) {
+        let slots = state.totals().slots;
+        if self.slots != slots {
+            self.slots = slots;
+            self.queues.iter_mut().for_each(|queue| queue.resize(slots));
+            self.moved = [true; 2];
+        }
+    }
+
+    /// Slots that an attempt or a reservation takes from its queue and user.
+    fn hold(&mut self, job: JobId, kind: TaskKind) {
+        if let Some(entry) = self.jobs.get(job) {
+            self.queues[entry.queue as usize].hold(kind, entry.user, entry.slots[kind as usize]);
+            self.moved[kind as usize] = true;
+        }
+    }
+
+    /// The same slots when they are free again.
+    fn give_back(&mut self, job: JobId, kind: TaskKind) {
+        if let Some(entry) = self.jobs.get(job) {
+            self.queues[entry.queue as usize].give_back(kind, entry.user, entry.slots[kind as usize]);
+            self.moved[kind as usize] = true;
+        }
+    }
+}
+
+/// The settings of a file's text.
+fn settings(text: &str) -> Result<Settings, String> {
+    if text.trim_start().trim_start_matches('\u{feff}').starts_with('<') {
+        Settings::check(from_xml::read(text.trim_start().trim_start_matches('\u{feff}'))?, Names::Hadoop)
+    } else {
+        Settings::check(from_toml::read(text)?, Names::Toml)
+    }
+}
+
+impl Scheduler for Capacity {
+    fn name(&self) -> &'static str {
+        "capacity"
+    }
+
+    fn observe(&mut self, change: &Change, state: &ClusterState) {
+        match *change {
+            Change::Submitted { job } => self.enter(job, state),
+            Change::JobOver { job, .. } => self.leave(job, state),
+            Change::Priority { job, .. } => self.rank_again(job, state),
+            Change::Offerable { job, kind, offerable } => self.offers(job, kind, offerable),
+            Change::Launched { attempt, .. } => self.hold(attempt.job, attempt.kind),
+            Change::Ended { attempt, .. } => self.give_back(attempt.job, attempt.kind),
+            Change::Worker { worker } => {
+                self.hosts = None;
+                self.release_lost(worker, state);
+            }
+            _ => {}
+        }
+    }
+
+    fn begin_round(&mut self, round: &Round, state: &ClusterState) {
+        self.resize(state);
+        self.turn = Some(Turn::new(*round, &self.settings));
+    }
+
+    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
+        let mut turn = self.turn.take()?;
+        let found = self.serve(&mut turn, state);
+        self.turn = Some(turn);
+        found
+    }
+
+    fn end_round(&mut self, _state: &ClusterState, actions: &mut Actions) {
+        self.reservations.carry_out(actions);
+        if let Some(turn) = self.turn.take()
+            && turn.waits_for_locality()
+        {
+            self.chance = Some(self.chance.map_or(turn.now() + LOCALITY_CHANCE, |old| old));
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        self.chance
+    }
+
+    fn tick(&mut self, now: Time, _state: &ClusterState, actions: &mut Actions) {
+        if self.chance.is_some_and(|due| due <= now) {
+            self.chance = None;
+            actions.wake_parked();
+        }
+    }
+
+    fn wakes_parked(&self, change: &Change) -> bool {
+        // Slots of a queue or a user that was at a limit, or another job that may be initialised.
+        matches!(change, Change::Ended { .. } | Change::JobOver { .. })
+    }
+
+    fn may_speculate(&self) -> bool {
+        self.offer.speculates()
+    }
+
+    fn limits_rounds(&self) -> bool {
+        true
+    }
+
+    fn accepts(&self, job: &JobSpec) -> Result<(), String> {
+        let Some(&number) = self.numbers.get(&job.queue) else {
+            let known = self.numbers.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            return Err(format!("queue `{}` does not exist, expected one of {known}", job.queue));
+        };
+        let tasks = u64::from(job.n_maps) + u64::from(job.n_reduces);
+        self.queues[number as usize].accepts(&job.user, tasks)
+    }
+
+    fn explain(&self, job: JobId, state: &ClusterState) -> Reason {
+        Reason::common(job, state).unwrap_or_else(|| self.why(job, state))
+    }
+
+    fn attach(&mut self, state: &ClusterState) {
+        *self = Capacity::new(self.settings.clone(), self.offer.clone());
+        self.take_over(state);
+    }
+
+    fn fork(&self) -> Box<dyn Scheduler> {
+        Box::new(self.clone())
+    }
+}

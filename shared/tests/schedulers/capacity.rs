@@ -1,0 +1,356 @@
+//! The capacity scheduler. Source of each rule: `hadoop-semantics` §4.6, MR1 CapacityTaskScheduler.
+
+use std::collections::BTreeMap;
+
+use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::job::{AttemptId, JobSpec, Priority};
+use howdah_shared::replay::{ReplayError, ReplayOptions, Simulation, View};
+use howdah_shared::schedulers::registry::Params;
+use howdah_shared::schedulers::{Scheduler, by_name};
+use howdah_shared::time::Span;
+use howdah_shared::tracker::Input;
+
+use crate::kit::*;
+
+fn params(file: &str) -> Params {
+    BTreeMap::from([("allocations".to_owned(), file.to_owned())])
+}
+
+fn policy(file: &str) -> Box<dyn Scheduler> {
+    by_name("capacity", &params(file)).expect("the file holds together")
+}
+
+/// So many workers of 4 map and 2 reduce slots.
+fn cluster(file: &str, workers: u32) -> Cluster {
+    Cluster::made(|_| {}, policy(file)).workers(workers, 4, 2)
+}
+
+fn of(queue: &str, user: &str, maps: u32, reduces: u32) -> JobSpec {
+    let mut spec = job_with(maps, reduces, |conf| conf.slowstart_ppm = 0);
+    (spec.queue, spec.user) = (queue.into(), user.into());
+    spec
+}
+
+/// The same with each map's data on one host.
+fn of_on(queue: &str, user: &str, hosts: &[&str]) -> JobSpec {
+    let lists: Vec<Vec<&str>> = hosts.iter().map(|&host| vec![host]).collect();
+    let lists: Vec<&[&str]> = lists.iter().map(Vec::as_slice).collect();
+    let mut spec = job_on(&lists);
+    (spec.queue, spec.user) = (queue.into(), user.into());
+    spec
+}
+
+/// Jobs of the launches of one heartbeat, maps before reduces.
+fn given(cluster: &mut Cluster, worker: u32) -> Vec<u32> {
+    cluster.beat(worker);
+    cluster.launches().iter().map(|(_, attempt)| attempt.job.0).collect()
+}
+
+/// Ends everything that runs on a worker, without a round in between.
+fn end_all(cluster: &mut Cluster, worker: u32) {
+    let running: Vec<(AttemptId, AttemptState)> =
+        cluster.running_on(worker).into_iter().map(|id| (id, Killed)).collect();
+    cluster.report(worker, &running);
+}
+
+const FREE: &str = "maximum_offswitch_per_heartbeat = 100\nmaximum_reduces_per_heartbeat = 100\n";
+const HALVES: &str = "[queues.a]\ncapacity = 50\n[queues.b]\ncapacity = 50\n";
+
+fn free(queues: &str) -> String {
+    format!("{FREE}{queues}")
+}
+
+// §4.6: queue order: occupied/capacity ascending, re-sorted per assignment.
+#[test]
+fn a_slot_goes_to_the_queue_that_uses_the_smallest_part_of_its_capacity() {
+    let mut cluster = cluster(&free("[queues.a]\ncapacity = 75\n[queues.b]\ncapacity = 25\n"), 2);
+    cluster.submit(of("b", "u", 20, 0));
+    cluster.submit(of("a", "u", 20, 0));
+    // Of 8 slots, a has 6 and b 2. Equally empty: by name. Then a 1/6, b 0; a 1/6, b 1/2; a 2/6; a 3/6, b 1/2: by name.
+    assert_eq!(given(&mut cluster, 0), [2, 1, 2, 2]);
+    assert_eq!(given(&mut cluster, 1), [2, 1, 2, 2]);
+}
+
+// §4.6: queues may use what others leave idle, and get their own back as slots become free: no preemption.
+#[test]
+fn idle_capacity_is_lent_and_comes_back_without_preemption() {
+    let file = format!("{FREE}[defaults]\nuser_limit_factor = 10\n{HALVES}");
+    let mut cluster = cluster(&file, 2);
+    cluster.submit(of("a", "u", 20, 0));
+    assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1; 4], vec![1; 4]));
+    cluster.submit(of("b", "u", 20, 0));
+    assert_eq!(given(&mut cluster, 0), [0; 0]);
+    assert_eq!(cluster.running_on(0).len(), 4, "nothing is stopped");
+    end_all(&mut cluster, 0);
+    let jobs: Vec<u32> = cluster.launches().iter().map(|(_, attempt)| attempt.job.0).collect();
+    assert_eq!(jobs, [2; 4], "b takes what it is short of");
+}
+
+// §4.6: queue skipped if occupied + slots > maximum capacity.
+#[test]
+fn a_queue_never_exceeds_its_maximum_capacity() {
+    let file = free("[defaults]\nuser_limit_factor = 10\n[queues.a]\ncapacity = 25\nmaximum_capacity = 50\n[queues.b]\ncapacity = 75\n");
+    let mut cluster = cluster(&file, 2);
+    let job = cluster.submit(of("a", "u", 20, 20));
+    assert_eq!(given(&mut cluster, 0), [1; 6], "4 of 8 map slots, 2 of 4 reduce slots");
+    assert_eq!(given(&mut cluster, 1), [0; 0]);
+    let why = cluster.tracker.explain(job).to_string();
+    assert_eq!(why, "Queue `a` holds 4 map slots and may have 4 at most.");
+}
+
+// §4.6: "Default ⇒ one user can never exceed the queue's own capacity, even on an idle cluster" (factor 1).
+#[test]
+fn one_user_stays_within_the_queues_capacity_by_default() {
+    let mut cluster = cluster(&free(HALVES), 2);
+    let job = cluster.submit(of("a", "u", 20, 0));
+    assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1; 4], vec![]));
+    let why = cluster.tracker.explain(job).to_string();
+    assert_eq!(why, "User `u` holds 4 map slots in queue `a`, and one user may have 4 there now.");
+    // A second user has the queue go beyond its capacity: both may have ceil((4 + 1) × 100 %) of at most 4.
+    cluster.submit(of("a", "v", 20, 0));
+    assert_eq!(given(&mut cluster, 1), [2; 4]);
+}
+
+// §4.6: user-limit-factor.
+#[test]
+fn the_user_limit_factor_lets_a_user_have_a_multiple_of_the_capacity() {
+    let file = free("[defaults]\nuser_limit_factor = 1.5\n[queues.a]\ncapacity = 50\n[queues.b]\ncapacity = 50\n");
+    let mut cluster = cluster(&file, 2);
+    cluster.submit(of("a", "u", 20, 0));
+    assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1; 4], vec![1; 2]));
+}
+
+// §4.6: limit = max(ceil(cur/activeUsers), ceil(ulMin·cur/100)).
+#[test]
+fn users_with_waiting_tasks_share_the_queue_down_to_the_minimum_percentage() {
+    let file = free("[queues.default]\ncapacity = 100\nminimum_user_limit_percent = 25\n");
+    let mut cluster = cluster(&file, 2);
+    cluster.submit(of("default", "u", 20, 0));
+    cluster.submit(of("default", "v", 20, 0));
+    // Two users share 8 slots: 4 each, although all of u's came first.
+    assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1; 4], vec![2; 4]));
+    // With six users nobody has less than 25 %: ceil(8 × 25 %) = 2.
+    for user in ["w", "x", "y", "z"] {
+        cluster.submit(of("default", user, 20, 0));
+    }
+    end_all(&mut cluster, 0);
+    end_all(&mut cluster, 1);
+    let mut held = BTreeMap::new();
+    for (_, attempt) in cluster.launches() {
+        *held.entry(attempt.job.0).or_insert(0) += 1;
+    }
+    assert!(held.values().all(|&n| n <= 4), "{held:?}");
+    assert_eq!(given(&mut cluster, 0), [0; 0]);
+}
+
+// §4.6: job order startTime, or priority if supports-priority.
+#[test]
+fn priorities_count_only_where_the_queue_supports_them() {
+    let file = free("[queues.a]\ncapacity = 50\nsupports_priority = true\n[queues.b]\ncapacity = 50\n");
+    for (queue, first) in [("a", 2), ("b", 1)] {
+        let mut cluster = cluster(&file, 1);
+        cluster.submit(of(queue, "u", 1, 0));
+        cluster.submit(JobSpec { priority: Priority::High, ..of(queue, "u", 1, 0) });
+        assert_eq!(given(&mut cluster, 0)[0], first, "{queue}");
+    }
+    // A change of priority moves a job that waits.
+    let mut cluster = cluster(&file, 1);
+    cluster.submit(of("a", "u", 2, 0));
+    let second = cluster.submit(of("a", "u", 2, 0));
+    cluster.apply(&[Input::SetPriority { job: second, priority: Priority::VeryHigh }]);
+    assert_eq!(given(&mut cluster, 0), [2, 2]);
+}
+
+// §4.6: reduces: 1 per heartbeat; one off-switch map, and maximum-tasks-after-offswitch (0) more.
+#[test]
+fn a_heartbeat_gives_one_map_without_known_place_and_one_reduce() {
+    let mut cluster = cluster("[queues.default]\ncapacity = 100\n", 1);
+    cluster.submit(of("default", "u", 10, 10));
+    cluster.beat(0);
+    assert_eq!(cluster.launches(), [(0, map(1, 0, 0)), (0, reduce(1, 0, 0))]);
+    cluster.beat(0);
+    assert_eq!(cluster.launches(), [(0, map(1, 1, 0)), (0, reduce(1, 1, 0))]);
+}
+
+// MR1: local maps fill the slots; the first off-switch one ends the heartbeat's maps.
+#[test]
+fn maps_near_their_data_fill_the_worker_and_one_from_elsewhere_ends_it() {
+    let mut cluster = cluster("[queues.default]\ncapacity = 100\n", 2);
+    cluster.submit(of_on("default", "u", &["h0", "h0", "h1", "h0"]));
+    cluster.submit(of("default", "u", 5, 0));
+    // All hosts are of one rack: h1's split is rack-local to h0.
+    assert_eq!(given(&mut cluster, 0), [1, 1, 1, 1]);
+    assert_eq!(given(&mut cluster, 1), [2]);
+}
+
+// hadoop-semantics §3.4: maximum-tasks-per-heartbeat, maximum-tasks-after-offswitch.
+#[test]
+fn the_maps_of_a_heartbeat_and_those_after_a_far_one_have_limits() {
+    let mut cluster = cluster("maximum_tasks_per_heartbeat = 3\n[queues.default]\ncapacity = 100\n", 1);
+    cluster.submit(of_on("default", "u", &["h0"; 8]));
+    assert_eq!(given(&mut cluster, 0), [1; 3]);
+    assert_eq!(given(&mut cluster, 0), [1; 1]);
+    let file = "maximum_tasks_after_offswitch = 2\n[queues.a]\ncapacity = 50\n[queues.b]\ncapacity = 50\n";
+    let mut cluster = self::cluster(file, 1);
+    cluster.submit(of("a", "u", 5, 0));
+    cluster.submit(of_on("b", "u", &["h0"; 5]));
+    // a's map has no known place; then only maps near their data, two of them, by b's capacity of 2.
+    assert_eq!(given(&mut cluster, 0), [1, 2, 2]);
+}
+
+// §4.6: off-switch allowed when missed opportunities > factor × min(remaining maps, trackers), factor = job's hosts
+// over the cluster's.
+#[test]
+fn a_job_waits_for_a_worker_near_its_data_as_many_chances_as_it_wants_workers() {
+    let mut cluster = Cluster::made(|_| {}, policy("[queues.default]\ncapacity = 100\n"));
+    for worker in 0..4 {
+        cluster.add_worker(&format!("h{worker}"), &format!("/r{worker}"), 4, 2);
+    }
+    cluster.effects.clear();
+    let job = cluster.submit(of_on("default", "u", &["h0", "h0", "h1", "h1"]));
+    // 4 maps, 4 workers, 2 of 4 hosts: more than 2 chances.
+    assert_eq!(given(&mut cluster, 2), [0; 0]);
+    let why = cluster.tracker.explain(job).to_string();
+    assert_eq!(why, "It waits for a worker near its data: it has let 1 chances pass and takes any worker at the 3th.");
+    assert_eq!(given(&mut cluster, 3), [0; 0]);
+    assert_eq!(given(&mut cluster, 2), [1]);
+    // A far one does not begin the wait anew; one near its data does.
+    assert_eq!(given(&mut cluster, 3), [1]);
+    assert_eq!(given(&mut cluster, 0), [1, 1]);
+}
+
+// §4.6: a map that ran before is given wherever it is (MR1 failedMaps).
+#[test]
+fn a_map_that_failed_does_not_wait_for_its_data() {
+    let mut cluster = Cluster::made(|_| {}, policy("[queues.default]\ncapacity = 100\n"));
+    for worker in 0..2 {
+        cluster.add_worker(&format!("h{worker}"), &format!("/r{worker}"), 4, 2);
+    }
+    cluster.effects.clear();
+    cluster.submit(of_on("default", "u", &["h0"]));
+    assert_eq!(given(&mut cluster, 0), [1]);
+    cluster.report(0, &[(map(1, 0, 0), Failed)]);
+    assert_eq!(given(&mut cluster, 1), [1]);
+}
+
+// §4.6: init limits: ceil(maxSystemJobs·cap%), per user ×ulMin%.
+#[test]
+fn jobs_beyond_the_limits_are_not_begun_until_others_are_over() {
+    let file = format!(
+        "maximum_system_jobs = 4\n{FREE}[queues.default]\ncapacity = 100\nminimum_user_limit_percent = 25\n"
+    );
+    let mut cluster = cluster(&file, 2);
+    let first = cluster.submit(of("default", "u", 1, 0));
+    let second = cluster.submit(of("default", "u", 1, 0));
+    cluster.submit(of("default", "v", 1, 0));
+    assert_eq!(given(&mut cluster, 0), [1, 3], "u may have one job at a time, v another");
+    let why = cluster.tracker.explain(second).to_string();
+    assert_eq!(
+        why,
+        "User `u` has 1 jobs under way in queue `default`, as many as one user may (minimum-user-limit-percent)."
+    );
+    cluster.apply(&[Input::KillJob { job: first }]);
+    cluster.report(0, &[(map(1, 0, 0), Killed)]);
+    let jobs: Vec<u32> = cluster.launches().iter().map(|(_, attempt)| attempt.job.0).collect();
+    assert_eq!(jobs, [2]);
+}
+
+// §3.4: maximum-initialized-active-tasks, -per-user.
+#[test]
+fn tasks_of_jobs_under_way_have_limits() {
+    let file = format!("{FREE}[queues.default]\ncapacity = 100\nmaximum_initialized_active_tasks = 5\n");
+    let mut cluster = cluster(&file, 2);
+    for maps in [3, 3, 1] {
+        cluster.submit(of("default", "u", maps, 0));
+    }
+    // 3 + 3 > 5 ends the search: the small job does not overtake.
+    assert_eq!(given(&mut cluster, 0), [1; 3]);
+    let policy = cluster.tracker.scheduler();
+    let error = policy.accepts(&of("default", "u", 6, 0)).expect_err("could never begin");
+    assert!(error.starts_with("the job has 6 tasks; queue `default` initialises at most 5 tasks of one user"), "{error}");
+}
+
+// §4.6: accept ×10 (init-accept-jobs-factor), said clearly; unknown queue.
+#[test]
+fn submissions_to_unknown_queues_and_beyond_the_limits_are_refused() {
+    let file = "maximum_system_jobs = 2\n[defaults]\ninit_accept_jobs_factor = 2\nminimum_user_limit_percent = 50\n[queues.a]\ncapacity = 100\n";
+    let mut cluster = cluster(file, 1);
+    let refusal = |cluster: &Cluster, queue: &str, user: &str| {
+        cluster.tracker.scheduler().accepts(&of(queue, user, 1, 0)).err().unwrap_or_default()
+    };
+    assert_eq!(refusal(&cluster, "x", "u"), "queue `x` does not exist, expected one of a");
+    for user in ["u", "u"] {
+        assert_eq!(refusal(&cluster, "a", user), "");
+        cluster.submit(of("a", user, 1, 0));
+    }
+    assert!(refusal(&cluster, "a", "u").starts_with("user `u` has 2 jobs in queue `a`, which accepts at most 2"));
+    for user in ["v", "v"] {
+        cluster.submit(of("a", user, 1, 0));
+    }
+    assert!(refusal(&cluster, "a", "w").starts_with("queue `a` has 4 jobs and accepts at most 4"));
+}
+
+fn template(queue: &str, tasks: u32, map_ms: u64, reduce_ms: u64) -> JobTemplate {
+    JobTemplate {
+        queue: queue.into(),
+        n_maps: tasks,
+        n_reduces: tasks,
+        map_ms: vec![map_ms],
+        reduce_ms: vec![reduce_ms],
+        ..JobTemplate::default()
+    }
+}
+
+fn options(file: &str, maps: u16, reduces: u16) -> ReplayOptions {
+    ReplayOptions {
+        scheduler: "capacity".into(),
+        scheduler_params: params(file),
+        view: View::Slots { maps, reduces },
+        ..ReplayOptions::default()
+    }
+}
+
+// BalancedPools §3.3, scenario 2, Figure 9 (b): pools of 10 and 20 slots take 39 and 40, the whole 40 instead of 47.
+#[test]
+fn fixed_pools_run_as_clusters_of_their_own() {
+    let stage = |queue, tasks, map_s: u64, reduce_s: u64| template(queue, tasks, map_s * 1_000, reduce_s * 1_000);
+    let jobs = vec![
+        stage("small", 30, 2, 3),
+        stage("large", 20, 6, 30),
+        stage("small", 30, 1, 4),
+        stage("small", 30, 4, 5),
+        stage("large", 20, 30, 4),
+    ];
+    let makespan = |jobs: Vec<JobTemplate>, file: &str| {
+        let trace = Trace { jobs, ..Trace::default() };
+        let mut simulation = Simulation::new(&trace, &options(file, 30, 30)).expect("the queues exist");
+        simulation.run();
+        simulation.report().makespan
+    };
+    let pools = "[queues.small]\nmap_slots = 10\nreduce_slots = 10\n[queues.large]\nmap_slots = 20\nreduce_slots = 20\n";
+    // Hadoop's limits per heartbeat take no time where heartbeats take none.
+    for file in [free(pools), pools.to_owned()] {
+        assert_eq!(makespan(jobs.clone(), &file), Span::from_secs(40));
+    }
+    let alone = |queue: &str| jobs.iter().filter(|job| job.queue == queue).cloned().collect::<Vec<_>>();
+    assert_eq!(makespan(alone("large"), pools), Span::from_secs(40), "idle slots of the other pool stay idle");
+}
+
+#[test]
+fn a_replay_with_an_unknown_queue_does_not_begin() {
+    let trace = Trace { jobs: vec![template("x", 1, 1, 1)], ..Trace::default() };
+    let error = Simulation::new(&trace, &options(HALVES, 1, 1)).err().expect("no such queue");
+    assert!(matches!(error, ReplayError::Refused { .. }));
+    assert_eq!(error.to_string(), "job 1 (``): queue `x` does not exist, expected one of a, b");
+}
+
+// A job with data on hosts that are not there must not wait for ever where nobody speaks of himself.
+#[test]
+fn a_wait_for_data_ends_without_heartbeats_too() {
+    let mut job = template("a", 3, 1_000, 1_000);
+    job.split_hosts = howdah_shared::job::SplitHosts::new([["x"], ["y"], ["z"]]);
+    let trace = Trace { jobs: vec![job], ..Trace::default() };
+    let mut simulation = Simulation::new(&trace, &options(HALVES, 4, 4)).expect("the queue exists");
+    simulation.run();
+    assert!(simulation.report().jobs.iter().all(|job| job.state.is_final()));
+}
