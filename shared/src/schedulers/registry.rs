@@ -163,11 +163,7 @@ impl Reader<'_> {
 
     /// An error in such a file: the key, what is wrong with it and what was expected.
     pub fn bad_file(&self, file: &str, problem: impl Into<String>) -> SchedulerError {
-        SchedulerError::BadFile {
-            scheduler: self.scheduler.to_owned(),
-            file: file.to_owned(),
-            problem: problem.into(),
-        }
+        SchedulerError::BadFile { scheduler: self.scheduler.to_owned(), file: file.to_owned(), problem: problem.into() }
     }
 
     /// The error of a value that is not what `expected`, a noun phrase, says.
@@ -210,7 +206,10 @@ mod tests {
     #[test]
     fn wrong_parameters_are_named() {
         let error = by_name("fifo", &params(&[("quantum", "3")])).err().expect("no such parameter");
-        assert_eq!(error.to_string(), "scheduler `fifo`: unknown parameter `quantum`, expected one of dialect, speculation");
+        assert_eq!(
+            error.to_string(),
+            "scheduler `fifo`: unknown parameter `quantum`, expected one of dialect, speculation"
+        );
         let error = by_name("fifo", &params(&[("speculation", "maybe")])).err().expect("no such rule");
         assert_eq!(error.to_string(), "scheduler `fifo`: parameter `speculation`: `maybe` is not none");
     }

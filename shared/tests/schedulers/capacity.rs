@@ -89,7 +89,9 @@ fn idle_capacity_is_lent_and_comes_back_without_preemption() {
 // §4.6: queue skipped if occupied + slots > maximum capacity.
 #[test]
 fn a_queue_never_exceeds_its_maximum_capacity() {
-    let file = free("[defaults]\nuser_limit_factor = 10\n[queues.a]\ncapacity = 25\nmaximum_capacity = 50\n[queues.b]\ncapacity = 75\n");
+    let file = free(
+        "[defaults]\nuser_limit_factor = 10\n[queues.a]\ncapacity = 25\nmaximum_capacity = 50\n[queues.b]\ncapacity = 75\n",
+    );
     let mut cluster = cluster(&file, 2);
     let job = cluster.submit(of("a", "u", 20, 20));
     assert_eq!(given(&mut cluster, 0), [1; 6], "4 of 8 map slots, 2 of 4 reduce slots");
@@ -207,7 +209,7 @@ fn a_job_waits_for_a_worker_near_its_data_as_many_chances_as_it_wants_workers() 
         cluster.add_worker(&format!("h{worker}"), &format!("/r{worker}"), 4, 2);
     }
     cluster.effects.clear();
-    let job = cluster.submit(of_on("default", "u", &["h0", "h0", "h1", "h1"]));
+    let job = cluster.submit(of_on("default", "u", &["h1", "h1", "h0", "h0"]));
     // 4 maps, 4 workers, 2 of 4 hosts: more than 2 chances.
     assert_eq!(given(&mut cluster, 2), [0; 0]);
     let why = cluster.tracker.explain(job).to_string();
@@ -236,9 +238,8 @@ fn a_map_that_failed_does_not_wait_for_its_data() {
 // §4.6: init limits: ceil(maxSystemJobs·cap%), per user ×ulMin%.
 #[test]
 fn jobs_beyond_the_limits_are_not_begun_until_others_are_over() {
-    let file = format!(
-        "maximum_system_jobs = 4\n{FREE}[queues.default]\ncapacity = 100\nminimum_user_limit_percent = 25\n"
-    );
+    let file =
+        format!("maximum_system_jobs = 4\n{FREE}[queues.default]\ncapacity = 100\nminimum_user_limit_percent = 25\n");
     let mut cluster = cluster(&file, 2);
     let first = cluster.submit(of("default", "u", 1, 0));
     let second = cluster.submit(of("default", "u", 1, 0));
@@ -267,7 +268,10 @@ fn tasks_of_jobs_under_way_have_limits() {
     assert_eq!(given(&mut cluster, 0), [1; 3]);
     let policy = cluster.tracker.scheduler();
     let error = policy.accepts(&of("default", "u", 6, 0)).expect_err("could never begin");
-    assert!(error.starts_with("the job has 6 tasks; queue `default` initialises at most 5 tasks of one user"), "{error}");
+    assert!(
+        error.starts_with("the job has 6 tasks; queue `default` initialises at most 5 tasks of one user"),
+        "{error}"
+    );
 }
 
 // §4.6: accept ×10 (init-accept-jobs-factor), said clearly; unknown queue.
@@ -315,10 +319,10 @@ fn options(file: &str, maps: u16, reduces: u16) -> ReplayOptions {
 fn fixed_pools_run_as_clusters_of_their_own() {
     let stage = |queue, tasks, map_s: u64, reduce_s: u64| template(queue, tasks, map_s * 1_000, reduce_s * 1_000);
     let jobs = vec![
-        stage("small", 30, 2, 3),
-        stage("large", 20, 6, 30),
         stage("small", 30, 1, 4),
+        stage("small", 30, 2, 3),
         stage("small", 30, 4, 5),
+        stage("large", 20, 6, 30),
         stage("large", 20, 30, 4),
     ];
     let makespan = |jobs: Vec<JobTemplate>, file: &str| {
@@ -327,7 +331,8 @@ fn fixed_pools_run_as_clusters_of_their_own() {
         simulation.run();
         simulation.report().makespan
     };
-    let pools = "[queues.small]\nmap_slots = 10\nreduce_slots = 10\n[queues.large]\nmap_slots = 20\nreduce_slots = 20\n";
+    let pools =
+        "[queues.small]\nmap_slots = 10\nreduce_slots = 10\n[queues.large]\nmap_slots = 20\nreduce_slots = 20\n";
     // Hadoop's limits per heartbeat take no time where heartbeats take none.
     for file in [free(pools), pools.to_owned()] {
         assert_eq!(makespan(jobs.clone(), &file), Span::from_secs(40));

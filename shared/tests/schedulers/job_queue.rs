@@ -23,7 +23,9 @@ fn cluster(workers: u32, maps: u16, reduces: u16) -> Cluster {
 fn on(hosts: &[&str]) -> JobSpec {
     let lists: Vec<Vec<&str>> = hosts.iter().map(|&host| vec![host]).collect();
     let lists: Vec<&[&str]> = lists.iter().map(Vec::as_slice).collect();
-    job_on(&lists)
+    let mut spec = job_on(&lists);
+    spec.conf.commits_output = false;
+    spec
 }
 
 fn quick_reduces(maps: u32, reduces: u32) -> JobSpec {
@@ -93,8 +95,8 @@ fn reduces_that_may_not_start_are_no_load() {
     // Of the reduces only one is load: ceil(1/4 × 2) = 1.
     assert_eq!(given(&mut cluster, 0), [1, 2]);
     cluster.submit(quick_reduces(0, 1));
-    assert_eq!(given(&mut cluster, 0), [1], "the load is 2 of 4, so a worker runs 1; here one runs");
-    assert_eq!(given(&mut cluster, 1), [3]);
+    assert_eq!(given(&mut cluster, 0), [0; 0], "the load is 2 of 4, so a worker runs 1, as this one does");
+    assert_eq!(given(&mut cluster, 1), [1, 3]);
 }
 
 // §4.4: padding = min(trackerSlots, int(needed·0.01)) only if > 3 trackers; exceeded if running + padding ≥ capacity;
@@ -109,7 +111,7 @@ fn near_a_full_cluster_a_heartbeat_gives_one_map_even_near_its_data() {
     // 12 + 2 < 16: this heartbeat is not padded; on three workers nothing ever is.
     assert_eq!(given(&mut cluster, 3).len(), 4);
     cluster.report(3, &[(map(1, 12, 0), Succeeded), (map(1, 13, 0), Succeeded)]);
-    assert_eq!(cluster.launches().len(), 1, "14 + 1.98 → 14 + 1 < 16 does not hold for 198.. desired counts all: 14 + 2 ≥ 16");
+    assert_eq!(cluster.launches().len(), 1, "14 run, 2 are kept");
     let mut small = self::cluster(3, 4, 1);
     small.submit(with_reduces());
     assert_eq!([0, 1, 2].map(|worker| given(&mut small, worker).len()), [4, 4, 4]);

@@ -21,10 +21,16 @@ impl Capacity {
         let ahead = queue.offers[kind as usize].ahead(entry.place);
         let totals = state.totals();
         let free = totals.running[kind as usize] < totals.slots[kind as usize];
-        if ahead.is_none() && free && let Some(text) = self.waits_for_data(entry, kind, job, state) {
+        if ahead.is_none()
+            && free
+            && let Some(text) = self.waits_for_data(entry, kind, job, state)
+        {
             return Reason::Limit(text);
         }
-        if ahead.is_none() && !free && let Some(other) = self.emptier(entry.queue, kind) {
+        if ahead.is_none()
+            && !free
+            && let Some(other) = self.emptier(entry.queue, kind)
+        {
             return Reason::Limit(format!(
                 "All {kind} slots are taken, and queue `{other}` uses less of its capacity than `{}`: the next free \
                  slot is for it.",

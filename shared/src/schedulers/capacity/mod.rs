@@ -83,9 +83,7 @@ impl Capacity {
         let offer = Offer::from_params(params)?;
         let settings = match params.allocations() {
             None => Settings::plain(),
-            Some(Allocations { file, text }) => {
-                settings(&text).map_err(|problem| params.bad_file(&file, problem))?
-            }
+            Some(Allocations { file, text }) => settings(&text).map_err(|problem| params.bad_file(&file, problem))?,
         };
         Ok(Capacity::new(settings, offer))
     }

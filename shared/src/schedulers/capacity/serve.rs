@@ -211,13 +211,7 @@ struct Asked<'a> {
 }
 
 /// A task of a job, near its data or, if that may be, far from it.
-fn obtain(
-    asked: &mut Asked<'_>,
-    state: &ClusterState,
-    job: &Job,
-    kind: TaskKind,
-    worker: &Worker,
-) -> Option<Found> {
+fn obtain(asked: &mut Asked<'_>, state: &ClusterState, job: &Job, kind: TaskKind, worker: &Worker) -> Option<Found> {
     let Asked { offer, entry, hosts, turn, search } = asked;
     if kind == TaskKind::Map {
         entry.chances = entry.chances.saturating_add(1);
@@ -250,13 +244,7 @@ fn is_far(job: &Job, map: &Assignment) -> bool {
 
 /// Whether a job may run a map far from its data: if it missed more chances than the workers that it wants, or than
 /// the part of the workers that its data lie on. Tasks of several slots do not wait.
-fn may_go_far(
-    entry: &Entry,
-    hosts: &mut Option<u32>,
-    turn: &Turn,
-    state: &ClusterState,
-    job: &Job,
-) -> bool {
+fn may_go_far(entry: &Entry, hosts: &mut Option<u32>, turn: &Turn, state: &ClusterState, job: &Job) -> bool {
     if entry.slots[TaskKind::Map as usize] > 1 {
         return true;
     }

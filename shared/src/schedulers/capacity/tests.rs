@@ -90,29 +90,56 @@ const Q: &str = "mapred.capacity-scheduler.queue.";
 fn a_wrong_file_is_answered_with_key_and_expectation(#[case] properties: &[(&str, &str)], #[case] expected: &str) {
     let error = error_of(&xml(properties));
     assert!(error.contains(expected), "{error}");
-    assert!(expected.contains("no queue") || expected.contains("add up") || error.contains(Q) || error.contains("mapred"));
+    assert!(
+        expected.contains("no queue") || expected.contains("add up") || error.contains(Q) || error.contains("mapred")
+    );
 }
 
 #[rstest]
 #[case::unclosed("<configuration>", "not well-formed XML")]
 #[case::other_root("<allocations/>", "root element is <allocations>, expected <configuration>")]
-#[case::entities("<!DOCTYPE c [<!ENTITY a \"&a;\">]><configuration>&a;</configuration>", "a document type is not allowed")]
+#[case::entities(
+    "<!DOCTYPE c [<!ENTITY a \"&a;\">]><configuration>&a;</configuration>",
+    "a document type is not allowed"
+)]
 #[case::include("<configuration><include href=\"c.xml\"/></configuration>", "other files are not included")]
-#[case::queue_names("<configuration><property><name>mapred.queue.names</name><value>a,b</value></property>\
+#[case::queue_names(
+    "<configuration><property><name>mapred.queue.names</name><value>a,b</value></property>\
     <property><name>mapred.capacity-scheduler.queue.a.capacity</name><value>100</value></property></configuration>",
-    "queue `b` has no capacity")]
-#[case::unlisted("<configuration><property><name>mapred.queue.names</name><value>a</value></property>\
+    "queue `b` has no capacity"
+)]
+#[case::unlisted(
+    "<configuration><property><name>mapred.queue.names</name><value>a</value></property>\
     <property><name>mapred.capacity-scheduler.queue.b.capacity</name><value>100</value></property></configuration>",
-    "`mapred.queue.names` does not list queue `b`")]
+    "`mapred.queue.names` does not list queue `b`"
+)]
 #[case::toml_key("[queues.a]\ncapacty = 100\n", "unknown field `capacty`")]
 #[case::toml_type("[queues.a]\ncapacity = \"x\"\n", "capacity")]
 #[case::toml_sum("[queues.a]\ncapacity = 99\n", "`queues.a.capacity`: capacities add up to 99, expected 100")]
-#[case::toml_maximum("[queues.a]\ncapacity = 100\nmaximum_capacity = 50\n", "`queues.a.maximum_capacity`: `50` is below")]
-#[case::mixed("[queues.a]\ncapacity = 100\n[queues.b]\nmap_slots = 1\nreduce_slots = 1\n", "expected one of the two for all")]
-#[case::both("[queues.a]\ncapacity = 100\nmap_slots = 1\n", "`queues.a.capacity`: a queue has slots or a capacity in percent")]
-#[case::half("[queues.a]\nmap_slots = 1\n", "`queues.a.map_slots` is there, expected `queues.a.reduce_slots` beside it")]
-#[case::elastic("[queues.a]\nmap_slots = 1\nreduce_slots = 1\nmaximum_capacity = 5\n", "a queue of slots never exceeds them")]
-#[case::default_share("[defaults]\ncapacity = 10\n[queues.a]\ncapacity = 100\n", "`defaults.capacity`: a share has no default")]
+#[case::toml_maximum(
+    "[queues.a]\ncapacity = 100\nmaximum_capacity = 50\n",
+    "`queues.a.maximum_capacity`: `50` is below"
+)]
+#[case::mixed(
+    "[queues.a]\ncapacity = 100\n[queues.b]\nmap_slots = 1\nreduce_slots = 1\n",
+    "expected one of the two for all"
+)]
+#[case::both(
+    "[queues.a]\ncapacity = 100\nmap_slots = 1\n",
+    "`queues.a.capacity`: a queue has slots or a capacity in percent"
+)]
+#[case::half(
+    "[queues.a]\nmap_slots = 1\n",
+    "`queues.a.map_slots` is there, expected `queues.a.reduce_slots` beside it"
+)]
+#[case::elastic(
+    "[queues.a]\nmap_slots = 1\nreduce_slots = 1\nmaximum_capacity = 5\n",
+    "a queue of slots never exceeds them"
+)]
+#[case::default_share(
+    "[defaults]\ncapacity = 10\n[queues.a]\ncapacity = 100\n",
+    "`defaults.capacity`: a share has no default"
+)]
 #[case::empty("", "no queue, expected at least one `queues.NAME.capacity`")]
 fn a_file_that_is_not_of_the_form_is_refused(#[case] text: &str, #[case] expected: &str) {
     let error = error_of(text);
