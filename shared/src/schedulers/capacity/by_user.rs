@@ -106,7 +106,7 @@ impl ByUser {
                 (front, _) => front.is_none(),
             };
             let next = if old { more.pop().map(|Reverse(next)| next) } else { fronts.next() };
-            let Some((place, user)) = next else { return None };
+            let (place, user) = next?;
             if !old && !may(user) {
                 continue;
             }

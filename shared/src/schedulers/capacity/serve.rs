@@ -137,7 +137,8 @@ impl Capacity {
             let found = set.walk(may, |id, user| {
                 let (job, entry) = (state.job(id)?, jobs.get_mut(id)?);
                 let slots = entry.slots[kind as usize];
-                if !all_plain && !(queue.has_room(kind, slots) && queue.user_may(kind, user, slots)) {
+                let within = all_plain || (queue.has_room(kind, slots) && queue.user_may(kind, user, slots));
+                if !within {
                     return None;
                 }
                 if u32::from(worker.free(kind)) < slots {
