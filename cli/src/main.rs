@@ -13,6 +13,7 @@ mod exit;
 mod failure;
 mod local;
 mod output;
+mod profile_file;
 mod timeline;
 mod trace_db;
 mod trace_file;

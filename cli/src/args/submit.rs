@@ -53,6 +53,10 @@ pub(crate) struct SubmitArgs {
     /// When it should be done, counted from now: 90s, 15m, 2h
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(crate) deadline: Option<Duration>,
+    /// Trace of an earlier run, and the job in it, whose task times policies such as minedf plan with; without JOB the
+    /// last one of the job's name
+    #[arg(long, value_name = "TRACE[:JOB]")]
+    pub(crate) profile: Option<String>,
     /// Attribute that a worker must have; may be repeated
     #[arg(long, value_name = "ATTR=VALUE", value_parser = parse_pair)]
     pub(crate) requires: Vec<(String, String)>,

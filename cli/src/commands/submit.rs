@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use howdah_apps::{JobPlan, PlanRequest};
 use howdah_proto::v1::{JobStatus, SubmitJobRequest};
-use howdah_shared::job::Priority;
+use howdah_shared::job::{JobProfile, Priority};
 use serde_json::json;
 
 use crate::args::Format;
@@ -16,6 +16,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::progress::JobProgress;
 use crate::output::{Screen, Style, note};
+use crate::profile_file::Profiles;
 use crate::views::job::Job;
 use crate::views::{Listing, counter_map};
 
@@ -32,12 +33,21 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
         priority: args.priority,
         deadline: args.deadline,
         requires: args.requires.clone(),
+        profile: None,
     };
+    let profiles = args.profile.as_deref().map(Profiles::read).transpose()?;
+    if plans.len() > 1 && profiles.as_ref().is_some_and(Profiles::names_a_job) {
+        let message = format!("--profile names one job, but `{}` is a chain of {} jobs", args.app, plans.len());
+        return Err(Failure::usage(message).help("leave out :JOB and each takes the profile of its own name"));
+    }
+    // All of them before the first job is submitted.
+    let profile_of = |plan: &JobPlan| profiles.as_ref().map(|known| known.of(&plan.name)).transpose();
+    let known = plans.iter().map(profile_of).collect::<Outcome<Vec<Option<JobProfile>>>>()?;
     let mut jobs = Vec::new();
     let mut ended = Vec::new();
     let last = plans.len().saturating_sub(1);
     for (index, plan) in plans.iter().enumerate() {
-        let job = submit_plan(&mut client, plan, &how).await?;
+        let job = submit_plan(&mut client, plan, &SubmitAs { profile: known[index], ..how.clone() }).await?;
         jobs.push(job.clone());
         if !quiet {
             screen.line(format!("Running job: {job}"))?;
@@ -146,6 +156,7 @@ pub(crate) struct SubmitAs {
     pub(crate) priority: Option<Priority>,
     pub(crate) deadline: Option<Duration>,
     pub(crate) requires: Vec<(String, String)>,
+    pub(crate) profile: Option<JobProfile>,
 }
 
 /// Submits one job and returns its printed id.
@@ -166,6 +177,10 @@ pub(crate) async fn submit_plan(client: &mut Client, plan: &JobPlan, how: &Submi
         properties: plan.properties.clone().into_iter().collect(),
         deadline_ms: how.deadline.map_or(0, |deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)),
         requires: how.requires.iter().cloned().collect(),
+        profile_json: match &how.profile {
+            Some(profile) => json("profile", serde_json::to_string(profile))?,
+            None => String::new(),
+        },
     };
     Ok(client.rpc.submit_job(request).await?.into_inner().job)
 }

@@ -137,6 +137,10 @@ fn prepare(request: v1::SubmitJobRequest, limits: &Limits, host: &str) -> Result
         conf.deadline = Some(Span::from_us(request.deadline_ms.saturating_mul(1_000)));
     }
     conf.requires = request.requires.into_iter().collect();
+    let profile = match request.profile_json.as_str() {
+        "" => None,
+        text => Some(json("profile", text)?),
+    };
     let priority = match request.priority.as_str() {
         "" => Priority::Normal,
         text => text.parse().map_err(|e| status::spec(&e))?,
@@ -163,6 +167,7 @@ fn prepare(request: v1::SubmitJobRequest, limits: &Limits, host: &str) -> Result
             Split::Generated => Vec::new(),
         })),
         conf,
+        profile,
     };
     spec.check().map_err(|e| status::spec(&e))?;
     Ok(JobFile {

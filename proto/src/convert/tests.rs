@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use howdah_shared::job::counters::Counters;
 use howdah_shared::job::{
-    AttemptId, AttemptState, JobConf, JobId, JobSpec, Phase, Priority, Progress, SplitHosts, TaskKind, WorkerId,
+    AttemptId, AttemptState, JobConf, JobId, JobProfile, JobSpec, Phase, PhaseTimes, Priority, Progress, SplitHosts,
+    TaskKind, WorkerId,
 };
 use howdah_shared::time::Span;
 use howdah_shared::tracker::{AttemptReport, Input, Registration, Report, SchedulerChoice, Vitals};
@@ -115,6 +116,10 @@ fn spec() -> impl Strategy<Value = JobSpec> {
                 requires: BTreeMap::from([("disk".to_owned(), "ssd".to_owned())]),
                 ..JobConf::default()
             },
+            profile: deadline.map(|us| {
+                let map = PhaseTimes { avg: Span::from_us(us / 2), max: Span::from_us(us) };
+                JobProfile { map, reduce: PhaseTimes::even(Span::from_us(us)), ..JobProfile::default() }
+            }),
         },
     )
 }

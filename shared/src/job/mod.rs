@@ -5,6 +5,7 @@
 pub mod counters;
 mod file;
 mod ids;
+mod phases;
 pub mod profile;
 mod spec;
 pub mod splits;
@@ -12,5 +13,6 @@ mod state;
 
 pub use file::{App, InputFormat, JobFile, OutputFormat, Split};
 pub use ids::{AttemptId, ClusterId, IdError, JobId, TaskId, TaskKind, WorkerId};
+pub use phases::{JobProfile, PhaseTimes};
 pub use spec::{JobConf, JobSpec, Priority, SpecError, SplitHosts};
 pub use state::{AttemptState, JobState, Locality, Phase, Progress};

@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::JobProfile;
 use crate::time::Span;
 
 /// Hadoop's five job priorities; smaller sorts first.
@@ -86,6 +87,9 @@ pub struct JobSpec {
     pub split_hosts: SplitHosts,
     /// Limits and switches that decisions read.
     pub conf: JobConf,
+    /// How long its tasks take, where that is known before it runs; policies that plan read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<JobProfile>,
 }
 
 /// Hosts that hold each split, as one table: `hosts[entries[offsets[m] .. offsets[m + 1]]]` for map `m`.
@@ -203,6 +207,14 @@ pub enum SpecError {
         /// A noun phrase.
         expected: &'static str,
     },
+    /// A profile that no durations have.
+    #[error("job `{job}`: profile: the average `{part}` is above its maximum")]
+    Profile {
+        /// The job's name.
+        job: String,
+        /// Of the profile.
+        part: &'static str,
+    },
     /// Two numbers that must agree.
     #[error("job `{job}`: {what} has {found} entries, expected {expected}")]
     Length {
@@ -281,10 +293,10 @@ impl JobConf {
 }
 
 impl JobSpec {
-    /// Checks that the tables fit the numbers of tasks.
+    /// Checks that the tables fit the numbers of tasks and the profile holds together.
     ///
     /// # Errors
-    /// Names the table, its length and the length expected.
+    /// Names the table, its length and the length expected, or the part of the profile.
     pub fn check(&self) -> Result<(), SpecError> {
         let maps = self.n_maps as usize;
         let wrong = |what, found, expected| SpecError::Length { job: self.name.clone(), what, found, expected };
@@ -302,6 +314,9 @@ impl JobSpec {
         }
         if let Some(&bad) = table.entries.iter().find(|&&e| e as usize >= table.hosts.len()) {
             return Err(wrong("the list of split hosts", table.hosts.len(), bad as usize + 1));
+        }
+        if let Some(part) = self.profile.as_ref().and_then(JobProfile::contradiction) {
+            return Err(SpecError::Profile { job: self.name.clone(), part });
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
-//! Models of durations: distributions, their fits and distances.
+//! Models of durations: distributions, their fits and distances; bounds on what jobs take with so many slots.
 
+pub mod bounds;
 pub mod distribution;
 pub mod divergence;
 pub mod fit;

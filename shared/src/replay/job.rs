@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::report::JobOutcome;
 use super::summary::size;
 use crate::job::profile::JobTemplate;
-use crate::job::{AttemptId, JobConf, JobId, JobSpec, JobState, WorkerId};
+use crate::job::{AttemptId, JobConf, JobId, JobProfile, JobSpec, JobState, WorkerId};
 use crate::time::{Span, Time};
 
 /// Hadoop's share of maps after which reduces start, where neither the template nor the options name one.
@@ -130,6 +130,7 @@ pub(super) fn spec(template: &JobTemplate, slowstart_ppm: Option<u32>, deadline:
         map_input_bytes: template.map_input_bytes.clone(),
         split_hosts: template.split_hosts.clone(),
         conf: JobConf { slowstart_ppm, deadline, size: Some(size(template)), ..JobConf::default() },
+        profile: JobProfile::of(template),
         ..bare_spec(template)
     }
 }

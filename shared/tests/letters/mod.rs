@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::job::{
-    AttemptId, AttemptState, JobConf, JobId, JobSpec, JobState, Locality, Phase, Progress, TaskKind, WorkerId,
+    AttemptId, AttemptState, JobConf, JobId, JobProfile, JobSpec, JobState, Locality, Phase, Progress, TaskKind,
+    WorkerId,
 };
 use howdah_shared::replay::{SimHeartbeat, SimWorker, WorkersView};
 use howdah_shared::schedulers::by_name;
@@ -387,5 +388,6 @@ fn spec(job: &JobTemplate) -> JobSpec {
         map_input_bytes: Vec::new(),
         split_hosts: job.split_hosts.clone(),
         conf: JobConf { slowstart_ppm: job.slowstart_ppm.unwrap_or(50_000), ..JobConf::default() },
+        profile: JobProfile::of(job),
     }
 }
