@@ -2,6 +2,10 @@
 
 #[path = "schedulers/capacity.rs"]
 mod capacity;
+#[path = "schedulers/edf.rs"]
+mod edf;
+#[path = "schedulers/edf_properties.rs"]
+mod edf_properties;
 #[path = "schedulers/job_queue.rs"]
 mod job_queue;
 mod kit;

@@ -57,6 +57,11 @@ pub trait JobOrder: Clone + Send + 'static {
     fn explain_limit(&self, _job: &Job, _kind: TaskKind, _state: &ClusterState) -> Option<Reason> {
         None
     }
+
+    /// What is to be known of a job beside why it waits: that its deadline cannot be met.
+    fn note(&self, _job: &Job, _state: &ClusterState) -> Option<String> {
+        None
+    }
 }
 
 /// A policy over an order of jobs.
@@ -275,7 +280,11 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
             let limit = self.order.limit(job, kind, state);
             return self.order.explain_limit(job, kind, state).unwrap_or(Reason::AtLimit { kind, limit });
         }
-        Reason::in_order(kind, self.waiting.ahead(kind, rank, id), state)
+        let reason = Reason::in_order(kind, self.waiting.ahead(kind, rank, id), state);
+        match self.order.note(job, state) {
+            Some(note) => Reason::Noted { reason: Box::new(reason), note },
+            None => reason,
+        }
     }
 
     fn attach(&mut self, state: &ClusterState) {

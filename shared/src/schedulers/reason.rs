@@ -87,6 +87,13 @@ pub enum Reason {
     },
     /// A limit of the policy, in the policy's words.
     Limit(String),
+    /// A reason, and what else the policy has to say of the job.
+    Noted {
+        /// Why it waits.
+        reason: Box<Reason>,
+        /// A sentence.
+        note: String,
+    },
 }
 
 impl Reason {
@@ -217,6 +224,7 @@ impl fmt::Display for Reason {
                 write!(f, "It may run {tasks} at a time and has that many running.")
             }
             Reason::Limit(text) => f.write_str(text),
+            Reason::Noted { reason, note } => write!(f, "{reason} {note}"),
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Capacity, Fifo, JobOrder, JobQueue, Offer, Ordered, Scheduler, size_based};
+use super::{Capacity, Fifo, JobOrder, JobQueue, MaxEdf, MinEdf, Offer, Ordered, Scheduler, size_based};
 
 /// Parameters of a policy by name.
 pub type Params = BTreeMap<String, String>;
@@ -22,6 +22,8 @@ const POLICIES: &[Policy] = &[
         "plain" => ordered(Fifo, params),
         dialect => Ok(Box::new(JobQueue::from_params(dialect, params)?)),
     }),
+    ("maxedf", |params| ordered(MaxEdf, params)),
+    ("minedf", |params| ordered(MinEdf::from_params(params)?, params)),
     ("sita", size_based::sita),
     ("tags", size_based::tags),
 ];

@@ -1,0 +1,230 @@
+//! MaxEDF and MinEDF, one rule of SimMR at a time.
+
+use std::collections::BTreeMap;
+
+use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::job::{AttemptState, JobId, JobSpec, Priority, TaskKind};
+use howdah_shared::replay::{AttemptRecord, Simulation};
+use howdah_shared::schedulers::by_name;
+use howdah_shared::time::{Span, Time};
+use howdah_shared::tracker::Input;
+use rstest::rstest;
+
+use super::kit::{Cluster, job_with, map};
+use super::size_based::{Memory, maps, options};
+
+fn due(deadline_s: u64, job: JobTemplate) -> JobTemplate {
+    JobTemplate { deadline_ms: Some(deadline_s * 1_000), ..job }
+}
+
+/// All attempts in the order of their starts.
+fn attempts(jobs: Vec<JobTemplate>, scheduler: &str, params: &[(&str, &str)], slots: (u16, u16)) -> Vec<AttemptRecord> {
+    let trace = Trace { jobs, ..Trace::default() };
+    let memory = Memory::default();
+    let mut simulation = Simulation::new(&trace, &options(scheduler, params, slots)).expect("slots of both kinds");
+    simulation.observe(Box::new(memory.clone()));
+    simulation.run();
+    let mut attempts = memory.0.borrow().clone();
+    assert!(attempts.iter().all(|attempt| attempt.state == AttemptState::Succeeded));
+    attempts.sort_by_key(|attempt| (attempt.start, attempt.attempt));
+    attempts
+}
+
+/// When each job was over, in seconds.
+fn finish_s(attempts: &[AttemptRecord]) -> Vec<u64> {
+    let mut finish: BTreeMap<JobId, u64> = BTreeMap::new();
+    for attempt in attempts {
+        let end = finish.entry(attempt.attempt.job).or_default();
+        *end = (*end).max(attempt.end.as_us() / 1_000_000);
+    }
+    finish.into_values().collect()
+}
+
+/// The most attempts of a kind and job that ran at once.
+fn most_at_once(attempts: &[AttemptRecord], job: u32, kind: TaskKind) -> usize {
+    let own: Vec<_> = attempts.iter().filter(|a| a.attempt.job == JobId(job) && a.attempt.kind == kind).collect();
+    own.iter().map(|a| own.iter().filter(|b| b.start <= a.start && a.start < b.end).count()).max().unwrap_or(0)
+}
+
+// SimMR §III-C: "the job with the earliest deadline which has an unscheduled map (or reduce) task", nothing preempted.
+#[rstest]
+#[case::fifo("fifo", [30, 50])]
+#[case::maxedf("maxedf", [50, 30])]
+fn the_earlier_deadline_takes_every_slot_that_becomes_free(#[case] scheduler: &str, #[case] finish: [u64; 2]) {
+    let jobs = vec![due(1_000, maps(0, 6, 10)), due(50, maps(5, 4, 10))];
+    assert_eq!(finish_s(&attempts(jobs, scheduler, &[], (2, 1))), finish);
+}
+
+// A job whose deadline has passed is the most urgent of all: its instant is the earliest.
+#[rstest]
+#[case("maxedf")]
+#[case("minedf")]
+fn jobs_without_deadline_come_after_those_with_one_and_in_the_order_of_fifo(#[case] scheduler: &str) {
+    let low = JobTemplate { priority: Priority::Low, ..maps(0, 1, 10) };
+    let jobs = vec![maps(0, 1, 10), low, maps(0, 1, 10), due(9_000, maps(1, 1, 10)), due(2, maps(2, 1, 10))];
+    // The first one starts when nobody else is there.
+    assert_eq!(finish_s(&attempts(jobs, scheduler, &[], (1, 1))), [10, 50, 40, 30, 20]);
+}
+
+// SimMR §V-A: "the minimum sufficient resources to the job for completing within the deadline and leaves the remaining,
+// spare resources to the next arriving job". 8 maps of 10 s in 20 s: 80/S; 75/S + 5; 70/S + 10.
+#[rstest]
+#[case::low("low", 4, 20)]
+#[case::average("average", 5, 20)]
+#[case::upper("upper", 7, 20)]
+fn a_job_gets_the_slots_that_its_deadline_needs_and_the_next_one_the_rest(
+    #[case] bound: &str,
+    #[case] slots: usize,
+    #[case] finish: u64,
+) {
+    let found = attempts(vec![due(20, maps(0, 8, 10)), maps(0, 16, 10)], "minedf", &[("bound", bound)], (8, 1));
+    assert_eq!(most_at_once(&found, 1, TaskKind::Map), slots);
+    assert_eq!(most_at_once(&found[..8], 2, TaskKind::Map), 8 - slots);
+    assert_eq!(finish_s(&found)[0], finish);
+}
+
+// SimMR §V-A: "Typically, the average of lower and upper bounds is a good approximation": the default.
+#[test]
+fn the_mean_of_the_bounds_is_the_default() {
+    let jobs = || vec![due(20, maps(0, 8, 10))];
+    let named = attempts(jobs(), "minedf", &[("bound", "average")], (8, 1));
+    assert_eq!(attempts(jobs(), "minedf", &[], (8, 1)), named);
+    assert_ne!(attempts(jobs(), "minedf", &[("bound", "low")], (8, 1)), named);
+}
+
+// SimMR §V-A, Lagrange's point of 36/S_M + 4/S_R = 8: (36 + 12) / 8 = 6 and (4 + 12) / 8 = 2.
+#[test]
+fn both_kinds_of_slots_are_the_fewest_in_sum() {
+    let job = JobTemplate { n_reduces: 4, reduce_ms: vec![1_000], ..maps(0, 36, 1) };
+    let found = attempts(vec![due(8, job)], "minedf", &[("bound", "low")], (20, 20));
+    let most = TaskKind::ALL.map(|kind| most_at_once(&found, 1, kind));
+    assert_eq!(most, [6, 2]);
+    assert_eq!(finish_s(&found), [8]);
+}
+
+// SimMR §III-C caps the running tasks at the wanted number; giving the rest away is the other reading.
+#[rstest]
+#[case::kept("false", 4, 20)]
+#[case::given_away("true", 8, 10)]
+fn spare_slots_are_kept_or_given_away(#[case] spare: &str, #[case] most: usize, #[case] finish: u64) {
+    let params = [("bound", "low"), ("spare", spare)];
+    let found = attempts(vec![due(20, maps(0, 8, 10))], "minedf", &params, (8, 1));
+    assert_eq!((most_at_once(&found, 1, TaskKind::Map), finish_s(&found)), (most, vec![finish]));
+}
+
+#[test]
+fn spare_slots_go_to_jobs_without_deadline_first() {
+    let jobs = vec![due(20, maps(0, 8, 10)), maps(0, 4, 10)];
+    let found = attempts(jobs, "minedf", &[("bound", "low"), ("spare", "true")], (8, 1));
+    assert_eq!(most_at_once(&found[..8], 1, TaskKind::Map), 4);
+    assert_eq!(finish_s(&found), [20, 10]);
+}
+
+#[test]
+fn a_deadline_out_of_reach_is_handled_as_under_maxedf() {
+    let jobs = || vec![due(5, maps(0, 20, 10)), due(6, maps(0, 4, 10))];
+    assert_eq!(attempts(jobs(), "minedf", &[], (8, 1)), attempts(jobs(), "maxedf", &[], (8, 1)));
+}
+
+// The project's option: the second job was planned with 2 slots for 40 s; when it starts, 20 s are left.
+#[rstest]
+#[case::at_arrival("false", [20, 60])]
+#[case::while_it_runs("true", [20, 40])]
+fn a_demand_stays_or_follows_the_time_that_is_left(#[case] recompute: &str, #[case] finish: [u64; 2]) {
+    let jobs = vec![due(20, maps(0, 4, 20)), due(40, maps(0, 8, 10))];
+    let params = [("bound", "low"), ("recompute", recompute)];
+    assert_eq!(finish_s(&attempts(jobs, "minedf", &params, (4, 1))), finish);
+}
+
+#[test]
+fn a_recomputed_demand_falls_when_tasks_were_faster_than_their_average() {
+    // 40 s of work on average tasks: 4 slots for 10 s; after the five short ones there is time for fewer.
+    let uneven = JobTemplate { map_ms: [vec![100; 8], vec![9_800; 4]].concat(), ..maps(0, 12, 0) };
+    let running = |recompute| {
+        let found =
+            attempts(vec![due(12, uneven.clone())], "minedf", &[("bound", "low"), ("recompute", recompute)], (8, 1));
+        most_at_once(&found[8..], 1, TaskKind::Map)
+    };
+    assert!(running("true") < running("false"), "{} of {}", running("true"), running("false"));
+}
+
+/// What the policy says of a job at an instant.
+fn explained(jobs: Vec<JobTemplate>, scheduler: &str, slots: (u16, u16), at_s: u64, job: u32) -> String {
+    let trace = Trace { jobs, ..Trace::default() };
+    let mut simulation = Simulation::new(&trace, &options(scheduler, &[], slots)).expect("slots of both kinds");
+    while simulation.next_time().is_some_and(|next| next <= Time::from_ms(at_s * 1_000)) {
+        simulation.step();
+    }
+    simulation.tracker().explain(JobId(job)).to_string()
+}
+
+#[test]
+fn explain_names_the_demand_and_the_deadline_that_cannot_be_met() {
+    let said = explained(vec![due(20, maps(0, 8, 10))], "minedf", (8, 1), 1, 1);
+    assert_eq!(
+        said,
+        "It has 5 maps running and needs no more for its deadline: 5 map and 0 reduce slots are enough by its profile."
+    );
+    let said = explained(vec![due(5, maps(0, 20, 10))], "minedf", (8, 1), 1, 1);
+    assert_eq!(
+        said,
+        "It is next, but 8 map slots are taken. Its deadline cannot be met: with all slots it would take 29.375 s, and \
+         it had 5.000 s; so it may take all that it can use."
+    );
+    let said = explained(vec![due(100, maps(0, 9, 10)), due(200, maps(0, 9, 10))], "maxedf", (8, 1), 1, 2);
+    assert_eq!(said, "It is behind job 1, which still has maps waiting.");
+}
+
+fn live() -> Cluster {
+    let params = [("bound".to_owned(), "low".to_owned())].into();
+    Cluster::made(|_| {}, by_name("minedf", &params).expect("right parameters")).workers(1, 4, 1)
+}
+
+/// Maps whose success needs no grant.
+fn plain_job(n_maps: u32, deadline_s: Option<u64>) -> JobSpec {
+    job_with(n_maps, 0, |conf| {
+        conf.commits_output = false;
+        conf.deadline = deadline_s.map(Span::from_secs);
+    })
+}
+
+#[test]
+fn without_a_profile_the_last_run_of_the_application_stands_in() {
+    let mut c = live();
+    let first = c.submit(plain_job(4, None));
+    c.beat(0);
+    assert_eq!(c.launches().len(), 4);
+    c.now = Time::from_us(c.now.as_us() + 10_000_000);
+    c.report(0, &[0, 1, 2, 3].map(|index| (map(1, index, 0), AttemptState::Succeeded)));
+    c.apply(&[Input::JobCommitted { job: first, ok: true }]);
+    // 8 maps of 10 s in 40 s.
+    let second = c.submit(plain_job(8, Some(40)));
+    c.beat(0);
+    assert_eq!(c.launches().len(), 2, "{}", c.tracker.explain(second));
+    let said = c.tracker.explain(second).to_string();
+    assert!(said.ends_with("2 map and 0 reduce slots are enough by an earlier run of `test`."), "{said}");
+}
+
+#[test]
+fn without_any_run_the_jobs_own_tasks_show_what_it_needs() {
+    let mut c = live();
+    let job = c.submit(plain_job(8, Some(80)));
+    c.beat(0);
+    assert_eq!(c.launches().len(), 4, "nothing is known, so nothing is held back");
+    let said = c.tracker.explain(job).to_string();
+    assert!(said.ends_with("Nothing is known yet of how long its tasks take, so it has no limit."), "{said}");
+    // One of 8 maps took 10 s: the other 7 fit one after the other into the 70 s that are left.
+    c.now = Time::from_us(c.now.as_us() + 10_000_000);
+    c.report(0, &[(map(1, 0, 0), AttemptState::Succeeded)]);
+    assert_eq!(c.launches().len(), 0, "{}", c.tracker.explain(job));
+    let said = c.tracker.explain(job).to_string();
+    assert!(said.ends_with("1 map and 0 reduce slots are enough by its own 1 maps and 0 reduces so far."), "{said}");
+}
+
+#[rstest]
+#[case(("bound", "middle"), "scheduler `minedf`: parameter `bound`: `middle` is not average or low or upper")]
+#[case(("spare", "yes"), "scheduler `minedf`: parameter `spare`: `yes` is not false or true")]
+fn wrong_parameters_are_named(#[case] (key, value): (&str, &str), #[case] said: &str) {
+    let params = [(key.to_owned(), value.to_owned())].into();
+    assert_eq!(by_name("minedf", &params).err().expect("refused").to_string(), said);
+}
