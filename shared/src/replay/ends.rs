@@ -1,29 +1,46 @@
 //! The queue of ends: which running attempt ends next.
 //!
-//! A binary heap by time, then by order of launch, over keys of 16 bytes; what ends is in a table beside it. Mostly
-//! one attempt ends and another one is launched at the same instant, so the place that an end leaves at the top
-//! stays open until the next one is planned, and the heap is put in order once instead of twice. An attempt that
-//! was stopped early leaves its entry behind; the core ignores the end of an attempt that it no longer has.
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+//! A binary heap by time over entries of 16 bytes; what ends is in a table beside it. Mostly one attempt ends and
+//! another one is launched at the same instant, so the place that an end leaves at the top stays open until the next
+//! one is planned, and the heap is put in order once instead of twice. An attempt that was stopped early leaves its
+//! entry behind; the core ignores the end of an attempt that it no longer has.
+//!
+//! The heap fills whole levels: below its entries stand [`NEVER`]s. So an entry can sink through all levels without
+//! the questions whether it has arrived and which child is smaller being branches: no processor foresees the answers,
+//! and a wrong guess costs more than a level. Ends of one instant are put in order of launch when they are due.
 
 use crate::job::{AttemptId, AttemptState, JobId, TaskKind, WorkerId};
 use crate::time::Time;
 use crate::tracker::Finished;
 
-/// Bits of a key that name the place in the table; 16 million attempts run at a time.
+/// Bits of an order that name the place in the table; 16 million attempts run at a time.
 const PLACE_BITS: u32 = 24;
+
+/// One end to come.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    at: Time,
+    /// Launch and place, from the highest bit on.
+    order: u64,
+}
+
+/// The entry after all others.
+const NEVER: Entry = Entry { at: Time::MAX, order: u64::MAX };
 
 /// All ends to come.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ends {
-    /// Time, launch and place, from the highest bit on.
-    heap: BinaryHeap<Reverse<u128>>,
-    /// Whether the first key of the heap is gone already.
+    /// No child is before its parent. The root is at 1, the children of `i` are at `2i` and `2i + 1`, and the length
+    /// is a power of two.
+    heap: Vec<Entry>,
+    /// Entries that are not [`NEVER`], the one that is gone included.
+    n: usize,
+    /// Whether the first entry is gone already.
     open: bool,
     table: Vec<Finished>,
     free: Vec<u32>,
+    /// Orders of the ends that are due.
+    due: Vec<u64>,
 }
 
 /// What stands in a free place of the table.
@@ -33,29 +50,30 @@ const NOBODY: Finished = Finished {
     state: AttemptState::Killed,
 };
 
-fn time_of(key: u128) -> Time {
-    Time::from_us((key >> 64) as u64)
-}
-
-fn place_of(key: u128) -> u32 {
-    key as u32 & ((1 << PLACE_BITS) - 1)
+fn place_of(order: u64) -> u32 {
+    order as u32 & ((1 << PLACE_BITS) - 1)
 }
 
 impl Ends {
     /// When the next attempt ends; [`Time::MAX`] when none does.
+    #[inline]
     pub(super) fn next_time(&self) -> Time {
-        self.first().map_or(Time::MAX, time_of)
+        self.first().at
     }
 
-    /// The smallest key that is not gone. Below an open top stand the next ones, in its two children.
-    fn first(&self) -> Option<u128> {
-        let keys = self.heap.as_slice();
-        if !self.open {
-            return keys.first().map(|key| key.0);
-        }
-        match (keys.get(1), keys.get(2)) {
-            (Some(left), Some(right)) => Some(left.0.min(right.0)),
-            (left, _) => left.map(|key| key.0),
+    /// The first entry that is not gone. Below an open top stand the next ones, in its two children.
+    #[inline]
+    fn first(&self) -> Entry {
+        let at = |index| self.heap.get(index).copied().unwrap_or(NEVER);
+        match (self.open, at(2), at(3)) {
+            (false, ..) => at(1),
+            (true, left, right) => {
+                if right.at < left.at {
+                    right
+                } else {
+                    left
+                }
+            }
         }
     }
 
@@ -63,50 +81,115 @@ impl Ends {
     ///
     /// # Panics
     /// With more than 16 million attempts at a time.
+    #[inline]
     pub(super) fn plan(&mut self, at: Time, launch: u64, end: Finished) {
         if at == Time::MAX {
             return;
         }
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.table.push(NOBODY);
-            self.table.len() as u32 - 1
-        });
-        assert!(place < 1 << PLACE_BITS, "at most 16 million attempts run at a time");
-        self.table[place as usize] = end;
-        let order = u128::from(launch << PLACE_BITS | u64::from(place));
-        let key = Reverse(u128::from(at.as_us()) << 64 | order);
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.table[place as usize] = end;
+                place
+            }
+            None => self.new_place(end),
+        };
+        let entry = Entry { at, order: launch << PLACE_BITS | u64::from(place) };
         if std::mem::take(&mut self.open) {
-            *self.heap.peek_mut().expect("the open place is in it") = key;
+            self.sink(entry);
         } else {
-            self.heap.push(key);
+            self.push(entry);
+        }
+    }
+
+    #[cold]
+    fn new_place(&mut self, end: Finished) -> u32 {
+        let place = self.table.len() as u32;
+        assert!(place < 1 << PLACE_BITS, "at most 16 million attempts run at a time");
+        self.table.push(end);
+        place
+    }
+
+    /// Puts an entry in the place of the first one.
+    #[inline]
+    fn sink(&mut self, mut entry: Entry) {
+        let heap = self.heap.as_mut_slice();
+        let mut at = 1;
+        while 2 * at + 1 < heap.len() {
+            let (left, right) = (heap[2 * at], heap[2 * at + 1]);
+            let is_right = right.at < left.at;
+            let child = if is_right { right } else { left };
+            // Where the entry has found its place, the one that it met sinks on, to where it was.
+            let stays = entry.at < child.at;
+            heap[at] = if stays { entry } else { child };
+            entry = if stays { child } else { entry };
+            at = 2 * at + usize::from(is_right);
+        }
+        heap[at] = entry;
+    }
+
+    /// Adds an entry at the end and lets it rise.
+    fn push(&mut self, entry: Entry) {
+        self.n += 1;
+        if self.n >= self.heap.len() {
+            self.heap.resize((2 * self.heap.len()).max(2), NEVER);
+        }
+        let mut at = self.n;
+        while at > 1 && entry.at < self.heap[at / 2].at {
+            self.heap[at] = self.heap[at / 2];
+            at /= 2;
+        }
+        self.heap[at] = entry;
+    }
+
+    /// Closes the open place with the last entry.
+    fn close(&mut self) {
+        let last = std::mem::replace(&mut self.heap[self.n], NEVER);
+        self.n -= 1;
+        if self.n > 0 {
+            self.sink(last);
         }
     }
 
     /// Takes out the ends for which this holds; it looks at all of them.
     pub(super) fn forget(&mut self, mut gone: impl FnMut(&Finished) -> bool) {
         if std::mem::take(&mut self.open) {
-            self.heap.pop();
+            self.close();
         }
-        let (table, free) = (&self.table, &mut self.free);
-        self.heap.retain(|&Reverse(key)| {
-            let place = place_of(key);
-            let gone = gone(&table[place as usize]);
-            if gone {
-                free.push(place);
+        let mut entries = std::mem::take(&mut self.heap);
+        entries.truncate(self.n + 1);
+        self.n = 0;
+        for entry in entries.into_iter().skip(1) {
+            let place = place_of(entry.order);
+            if gone(&self.table[place as usize]) {
+                self.free.push(place);
+            } else {
+                self.push(entry);
             }
-            !gone
-        });
+        }
     }
 
-    /// The next end, if it comes at `now`.
-    pub(super) fn pop_at(&mut self, now: Time) -> Option<Finished> {
-        let key = self.first().filter(|&key| time_of(key) == now)?;
-        if std::mem::replace(&mut self.open, true) {
-            self.heap.pop();
+    /// Takes out the ends that come at `now`, which is before [`Time::MAX`], in order of launch.
+    #[inline]
+    pub(super) fn take_at(&mut self, now: Time, mut each: impl FnMut(Finished)) {
+        self.due.clear();
+        loop {
+            let first = self.first();
+            if first.at != now {
+                break;
+            }
+            if std::mem::replace(&mut self.open, true) {
+                self.close();
+            }
+            self.due.push(first.order);
         }
-        let place = place_of(key);
-        self.free.push(place);
-        Some(self.table[place as usize])
+        if self.due.len() > 1 {
+            self.due.sort_unstable();
+        }
+        for &order in &self.due {
+            let place = place_of(order);
+            self.free.push(place);
+            each(self.table[place as usize]);
+        }
     }
 }
 
@@ -128,11 +211,9 @@ mod tests {
         let mut order = Vec::new();
         while ends.next_time() < Time::MAX {
             let now = ends.next_time();
-            while let Some(end) = ends.pop_at(now) {
-                order.push(end.attempt.index);
-                if end.attempt.index == 3 {
-                    ends.plan(Time::from_us(25), 6, self::end(6));
-                }
+            ends.take_at(now, |end| order.push(end.attempt.index));
+            if order.ends_with(&[3]) {
+                ends.plan(Time::from_us(25), 6, end(6));
             }
         }
         assert_eq!(order, [1, 3, 2, 6, 0, 4]);
@@ -147,7 +228,7 @@ mod tests {
         let mut order = Vec::new();
         while ends.next_time() < Time::MAX {
             let now = ends.next_time();
-            order.extend(std::iter::from_fn(|| ends.pop_at(now)).map(|end| end.attempt.index * 37 % 100));
+            ends.take_at(now, |end| order.push(end.attempt.index * 37 % 100));
             if now == Time::from_us(10) {
                 // The place of what ended last is still open.
                 ends.forget(|end| end.attempt.index % 3 == 0);

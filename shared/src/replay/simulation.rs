@@ -188,13 +188,13 @@ impl<'t> Simulation<'t> {
     pub fn step(&mut self) -> bool {
         let Some(now) = self.next_time() else { return false };
         self.now = now;
-        while let Some(end) = self.ends.pop_at(now) {
+        self.ends.take_at(now, |end| {
             // What was stopped leaves its own end behind, of which nobody speaks.
             if !self.ordered || self.tracker.state().find_on(end.worker, end.attempt).is_some() {
                 self.beats.turn(end.worker);
                 self.finished.push(end);
             }
-        }
+        });
         if self.next_rare <= now {
             self.gather_inputs();
         }
