@@ -76,6 +76,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
+    #[inline(always)]
     pub(crate) fn new(
         id: AttemptId,
         worker: WorkerId,
@@ -188,6 +189,9 @@ impl Attempts {
         self.slots.get(reference.slot as usize).filter(|a| a.used && a.generation == reference.generation)
     }
 
+    /// Puts an attempt into a free slot. Inlined, so that its fields go straight there: a copy of what was just written
+    /// in narrower pieces stalls the processor.
+    #[inline(always)]
     pub(crate) fn insert(&mut self, mut attempt: Attempt) -> AttemptRef {
         match self.free.pop() {
             Some(slot) => {
@@ -203,6 +207,7 @@ impl Attempts {
         }
     }
 
+    #[inline]
     pub(crate) fn remove(&mut self, slot: u32) {
         let attempt = &mut self.slots[slot as usize];
         debug_assert!(attempt.used, "slot {slot} is freed twice");

@@ -149,6 +149,7 @@ impl Job {
 
     /// Whether any worker is as good as any other for its tasks of a kind, and any pending task as good as the
     /// first: no requirements, no known places, no failures.
+    #[inline]
     pub fn is_plain(&self, kind: TaskKind) -> bool {
         self.failed_on.is_empty()
             && self.flaky == 0
@@ -271,6 +272,7 @@ impl Jobs {
         self.first + self.entries.len() as u32 - 1
     }
 
+    #[inline]
     pub(crate) fn get(&self, id: JobId) -> Option<&Job> {
         match self.entries.get(id.0.checked_sub(self.first)? as usize)? {
             Entry::Live(job) => Some(job),
@@ -278,6 +280,7 @@ impl Jobs {
         }
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, id: JobId) -> Option<&mut Job> {
         match self.entries.get_mut(id.0.checked_sub(self.first)? as usize)? {
             Entry::Live(job) => Some(job),

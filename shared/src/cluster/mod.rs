@@ -244,20 +244,6 @@ impl ClusterState {
     }
 
     /// Puts an attempt on its worker and into its task's chain.
-    pub(crate) fn link(&mut self, mut attempt: Attempt) -> AttemptRef {
-        let (id, worker) = (attempt.id, attempt.worker);
-        let worker = &mut self.workers[worker.0 as usize];
-        attempt.position = worker.attempts.len() as u32;
-        let job = self.jobs.get_mut(id.job).expect("attempts are linked to live jobs only");
-        let tasks = &mut job.tasks[id.kind as usize];
-        attempt.next = tasks.tasks[id.index as usize].head;
-        let reference = self.attempts.insert(attempt);
-        tasks.attempt_starts(id.index, reference.slot);
-        worker.attempts.push(reference.slot);
-        worker.occupied[id.kind as usize] += 1;
-        self.totals.running[id.kind as usize] += 1;
-        reference
-    }
 
     /// Takes an attempt out of its task's chain; the task's state is the caller's business if it was the last.
     pub(crate) fn unchain(&mut self, slot: u32) {
@@ -286,6 +272,7 @@ impl ClusterState {
     }
 
     /// Frees the slot on the worker and the attempt's place in the arena.
+    #[inline]
     pub(crate) fn unlink(&mut self, slot: u32) {
         let Attempt { id, worker, position, .. } = *self.attempts.at(slot);
         let worker = &mut self.workers[worker.0 as usize];
@@ -329,6 +316,26 @@ impl ClusterState {
         self.totals.count(&self.workers[id.0 as usize], true);
         true
     }
+}
+
+/// Puts an attempt on its worker and into its task's chain.
+#[inline(always)]
+pub(crate) fn link(
+    attempts: &mut Attempts,
+    totals: &mut Totals,
+    worker: &mut Worker,
+    tasks: &mut Tasks,
+    mut attempt: Attempt,
+) -> AttemptRef {
+    let id = attempt.id;
+    attempt.position = worker.attempts.len() as u32;
+    attempt.next = tasks.tasks[id.index as usize].head;
+    let reference = attempts.insert(attempt);
+    tasks.attempt_starts(id.index, reference.slot);
+    worker.attempts.push(reference.slot);
+    worker.occupied[id.kind as usize] += 1;
+    totals.running[id.kind as usize] += 1;
+    reference
 }
 
 impl Totals {

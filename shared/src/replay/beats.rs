@@ -28,7 +28,7 @@ pub(super) struct Beats {
     free: [BitSet; 2],
     /// Workers whose state the master changed.
     changed: Vec<WorkerId>,
-    /// Workers that have a turn at this instant.
+    /// Workers that have a turn at this instant; for a pool its only worker, whether it has one or not.
     turns: Vec<WorkerId>,
     /// By worker: whether it has one, or is silent and gets none.
     has_turn: Vec<bool>,
@@ -62,6 +62,9 @@ impl Beats {
             given: vec![false; n],
             more: Vec::new(),
         };
+        if beats.pool {
+            beats.turns.push(WorkerId(0));
+        }
         (0..n as u32).for_each(|worker| beats.look_at(WorkerId(worker), state));
         beats
     }
@@ -86,6 +89,7 @@ impl Beats {
     }
 
     /// When the master hears of what happens on a worker at `at`.
+    #[inline]
     pub(super) fn told(&self, worker: WorkerId, at: Time) -> Time {
         if self.out_of_band || at == Time::MAX { at } else { self.next_beat(worker, at) }
     }
@@ -111,6 +115,7 @@ impl Beats {
 
     /// The next worker that asks for work, and in which round of heartbeats: one with a free slot of a kind that
     /// something waits for.
+    #[inline]
     fn next_asking(&self, state: &ClusterState) -> Option<(u64, WorkerId)> {
         if self.instant() {
             return None;
@@ -125,6 +130,7 @@ impl Beats {
     }
 
     /// When the next worker asks for work; [`Time::MAX`] when none does.
+    #[inline]
     pub(super) fn next_time(&self, state: &ClusterState) -> Time {
         self.next_asking(state).map_or(Time::MAX, |(round, worker)| self.beat(round, worker))
     }
@@ -143,6 +149,7 @@ impl Beats {
     }
 
     /// Whether a worker's last turn gave it something and there may be more for it.
+    #[inline]
     fn may_have_more(&mut self, id: WorkerId, state: &ClusterState) -> bool {
         if !self.repeats || !std::mem::take(&mut self.given[id.0 as usize]) {
             return false;
@@ -153,15 +160,23 @@ impl Beats {
     }
 
     /// Gives a worker a turn at this instant.
+    #[inline]
     pub(super) fn turn(&mut self, worker: WorkerId) {
-        if !std::mem::replace(&mut self.has_turn[worker.0 as usize], true) {
+        if !std::mem::replace(&mut self.has_turn[worker.0 as usize], true) && !self.pool {
             self.turns.push(worker);
+        }
+    }
+
+    /// The pool is an ordinary worker from now on.
+    fn leave_pool(&mut self) {
+        if std::mem::take(&mut self.pool) && !self.has_turn[0] {
+            self.turns.clear();
         }
     }
 
     /// A worker has no more turns until it speaks again.
     pub(super) fn silence(&mut self, worker: WorkerId) {
-        self.pool = false;
+        self.leave_pool();
         self.turns.retain(|&other| other != worker);
         self.has_turn[worker.0 as usize] = true;
         self.free.iter_mut().for_each(|free| {
@@ -181,7 +196,11 @@ impl Beats {
     }
 
     /// The workers whose turn it is at `now`: those that were given one, then those whose heartbeat is due.
+    #[inline]
     pub(super) fn turns_at(&mut self, now: Time, state: &ClusterState) -> &[WorkerId] {
+        if self.pool {
+            return &self.turns[..usize::from(self.has_turn[0])];
+        }
         while let Some((round, worker)) = self.next_asking(state)
             && self.beat(round, worker) <= now
         {
@@ -202,11 +221,7 @@ impl Beats {
         if self.pool {
             let mut again = [0, 1].iter().any(|&kind: &usize| woken[kind] && state.totals().offerable_jobs[kind] > 0);
             again |= self.may_have_more(WorkerId(0), state);
-            self.turns.clear();
-            self.has_turn[0] = false;
-            if again {
-                self.turn(WorkerId(0));
-            }
+            self.has_turn[0] = again;
             return again;
         }
         let mut turns = std::mem::take(&mut self.turns);

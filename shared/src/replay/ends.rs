@@ -9,7 +9,6 @@
 //! the questions whether it has arrived and which child is smaller being branches: no processor foresees the answers,
 //! and a wrong guess costs more than a level. Ends of one instant are put in order of launch when they are due.
 
-use crate::job::{AttemptId, AttemptState, JobId, TaskKind, WorkerId};
 use crate::time::Time;
 use crate::tracker::Finished;
 
@@ -43,13 +42,6 @@ pub(super) struct Ends {
     due: Vec<u64>,
 }
 
-/// What stands in a free place of the table.
-const NOBODY: Finished = Finished {
-    attempt: AttemptId { job: JobId(0), index: 0, number: 0, kind: TaskKind::Map },
-    worker: WorkerId(0),
-    state: AttemptState::Killed,
-};
-
 fn place_of(order: u64) -> u32 {
     order as u32 & ((1 << PLACE_BITS) - 1)
 }
@@ -81,7 +73,7 @@ impl Ends {
     ///
     /// # Panics
     /// With more than 16 million attempts at a time.
-    #[inline]
+    #[inline(always)]
     pub(super) fn plan(&mut self, at: Time, launch: u64, end: Finished) {
         if at == Time::MAX {
             return;
@@ -110,7 +102,7 @@ impl Ends {
     }
 
     /// Puts an entry in the place of the first one.
-    #[inline]
+    #[inline(never)]
     fn sink(&mut self, mut entry: Entry) {
         let heap = self.heap.as_mut_slice();
         let mut at = 1;
@@ -196,9 +188,11 @@ impl Ends {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::{AttemptId, AttemptState, JobId, TaskKind, WorkerId};
 
     fn end(index: u32) -> Finished {
-        Finished { attempt: AttemptId { index, ..NOBODY.attempt }, ..NOBODY }
+        let attempt = AttemptId { job: JobId(1), index, number: 0, kind: TaskKind::Map };
+        Finished { attempt, worker: WorkerId(0), state: AttemptState::Succeeded }
     }
 
     #[test]

@@ -39,6 +39,7 @@ impl Fates {
     }
 
     /// How the trace has the attempt end, and after how much time on a plain worker.
+    #[inline]
     pub(super) fn scripted(&self, template: u32, id: AttemptId) -> Option<(AttemptState, Span)> {
         if self.script.is_empty() {
             return None;
@@ -47,6 +48,7 @@ impl Fates {
     }
 
     /// How an attempt with so much work ends, and after how much of it.
+    #[inline]
     pub(super) fn drawn(&self, template: u32, id: AttemptId, work: Span) -> (AttemptState, Span) {
         if self.failing_ppm == 0 {
             return (AttemptState::Succeeded, work);

@@ -79,6 +79,7 @@ impl Losses {
         !self.plan.is_empty()
     }
 
+    #[inline]
     pub(super) fn is_down(&self, worker: WorkerId) -> bool {
         self.runs.get(worker.0 as usize).is_some_and(|run| run.down)
     }

@@ -164,6 +164,7 @@ impl<'t> Simulation<'t> {
     ///
     /// A replay whose jobs cannot go on (no worker is left, or the policy gives a job nothing) ends when only
     /// heartbeats and the policy's own deadlines are left and nothing has come of them for an hour.
+    #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
         let fixed = self.next_arrival.min(self.next_commit).min(self.machines.losses.next_time());
         let asking = self.beats.next_time(self.tracker.state()).min(self.tracker.next_deadline().unwrap_or(Time::MAX));
@@ -298,9 +299,8 @@ impl<'t> Simulation<'t> {
 
     /// Does what the core asks for.
     fn follow(&mut self) {
-        let mut effects = std::mem::take(&mut self.effects);
-        for effect in &effects {
-            match *effect {
+        for index in 0..self.effects.len() {
+            match self.effects[index] {
                 Effect::Launch { worker, attempt, locality, speculative } => {
                     self.on_launch(worker, attempt, locality, speculative);
                 }
@@ -327,10 +327,10 @@ impl<'t> Simulation<'t> {
                 _ => {}
             }
         }
-        effects.clear();
-        self.effects = effects;
+        self.effects.clear();
     }
 
+    #[inline(always)]
     fn on_launch(&mut self, worker: WorkerId, attempt: AttemptId, locality: Locality, speculative: bool) {
         self.digest.launch(self.now, worker, attempt, locality, speculative);
         let launch = self.launches;
@@ -341,14 +341,15 @@ impl<'t> Simulation<'t> {
             watch.launched(attempt, worker, self.now, locality, speculative);
         }
         let job = &mut self.jobs[attempt.job.0 as usize - 1];
-        if let Some((state, after)) = self.fates.scripted(job.outcome.template, attempt) {
+        let template = job.outcome.template;
+        if let Some((state, after)) = self.fates.scripted(template, attempt) {
             self.plan_at(worker, launch, after, Finished { attempt, worker, state });
             return;
         }
         match attempt.kind {
             TaskKind::Map => {
                 let work = self.machines.at_distance(job.map(attempt.index), locality);
-                self.plan_end(worker, attempt, launch, work);
+                self.plan_end(worker, attempt, launch, template, work);
             }
             TaskKind::Reduce if job.maps_left > 0 => job.fillers.push(Filler { attempt, worker, launch }),
             TaskKind::Reduce => {
@@ -372,17 +373,19 @@ impl<'t> Simulation<'t> {
             let reduce = Reducing { attempt: Filler { attempt, worker, launch }, sorted: sorted() };
             self.jobs[attempt.job.0 as usize - 1].reducing.push(reduce);
         }
-        self.plan_end(worker, attempt, launch, shuffle + reduce);
+        let template = self.jobs[attempt.job.0 as usize - 1].outcome.template;
+        self.plan_end(worker, attempt, launch, template, shuffle + reduce);
     }
 
     /// Plans the end of an attempt that has so much work left from now on.
-    fn plan_end(&mut self, worker: WorkerId, attempt: AttemptId, launch: u64, work: Span) {
-        let template = self.jobs[attempt.job.0 as usize - 1].outcome.template;
+    #[inline(always)]
+    fn plan_end(&mut self, worker: WorkerId, attempt: AttemptId, launch: u64, template: u32, work: Span) {
         let (state, work) = self.fates.drawn(template, attempt, work);
         self.plan_at(worker, launch, work, Finished { attempt, worker, state });
     }
 
     /// Plans an end that comes after so much work, unless its worker is down.
+    #[inline(always)]
     fn plan_at(&mut self, worker: WorkerId, launch: u64, work: Span, end: Finished) {
         if !self.machines.losses.is_down(worker) {
             let at = self.machines.end_of(worker, self.now, work);
@@ -390,6 +393,7 @@ impl<'t> Simulation<'t> {
         }
     }
 
+    #[inline]
     fn on_ended(&mut self, id: AttemptId, state: AttemptState, started: Time) {
         let held = self.now.since(started).as_us();
         self.report.busy_us[id.kind as usize] += held;

@@ -26,6 +26,7 @@ impl Machines {
     }
 
     /// A map's time at a distance from its data.
+    #[inline]
     pub(super) fn at_distance(&self, time: Span, locality: Locality) -> Span {
         let factor = match locality {
             Locality::Rack => self.locality.rack_ppm,
@@ -36,6 +37,7 @@ impl Machines {
     }
 
     /// When a plain worker's `work` that starts at `from` is done on this worker.
+    #[inline]
     pub(super) fn end_of(&self, worker: WorkerId, from: Time, work: Span) -> Time {
         match self.speeds.get(worker.0 as usize) {
             None => from + work,

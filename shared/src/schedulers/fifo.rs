@@ -23,4 +23,8 @@ impl JobOrder for Fifo {
     fn rank(&self, job: &Job, _state: &ClusterState) -> (Priority, Time) {
         (job.priority(), job.submitted())
     }
+
+    fn follows_attempts(&self) -> bool {
+        false
+    }
 }

@@ -81,8 +81,14 @@ pub trait Scheduler: Send {
         false
     }
 
+    /// Whether `observe` has a use for [`Change::Launched`] and [`Change::Ended`], which are nearly all changes. One
+    /// that has none is told of neither, nor asked by `wakes_parked` about ends. Changes only with its parameters.
+    fn follows_attempts(&self) -> bool {
+        true
+    }
+
     /// Whether it may assign second attempts of tasks that run. One that never does is not asked when no task waits
-    /// for a free slot of its kind.
+    /// for a free slot of its kind. Changes only with its parameters.
     fn may_speculate(&self) -> bool {
         true
     }

@@ -11,19 +11,26 @@ use crate::time::Time;
 
 /// A task choice and a speculation rule.
 pub struct Offer {
-    choice: Box<dyn TaskChoice>,
+    /// `None` is [`NearestFirst`], which nearly every policy has, without a call through a table.
+    choice: Option<Box<dyn TaskChoice>>,
     speculation: Box<dyn Speculation>,
+    /// Whether that rule ever picks anything.
+    speculates: bool,
 }
 
 impl Default for Offer {
     fn default() -> Offer {
-        Offer { choice: Box::new(NearestFirst), speculation: Box::new(NoSpeculation) }
+        Offer { choice: None, speculation: Box::new(NoSpeculation), speculates: false }
     }
 }
 
 impl Clone for Offer {
     fn clone(&self) -> Offer {
-        Offer { choice: self.choice.fork(), speculation: self.speculation.fork() }
+        Offer {
+            choice: self.choice.as_ref().map(|choice| choice.fork()),
+            speculation: self.speculation.fork(),
+            speculates: self.speculates,
+        }
     }
 }
 
@@ -40,7 +47,7 @@ impl Offer {
     /// Whether there are second attempts at all.
     #[inline]
     pub fn speculates(&self) -> bool {
-        !self.speculation.is_none()
+        self.speculates
     }
 
     /// Whether a job's second attempts go before the next job's pending tasks.
@@ -49,9 +56,13 @@ impl Offer {
     }
 
     /// A pending task of a job for a worker.
-    #[inline]
+    #[inline(always)]
     pub fn pending(&mut self, state: &ClusterState, job: &Job, kind: TaskKind, worker: &Worker) -> Option<Assignment> {
-        let Choice { index, locality } = self.choice.choose(state, job, kind, worker).ok()?;
+        let choice = match &mut self.choice {
+            None => NearestFirst.choose(state, job, kind, worker),
+            Some(choice) => choice.choose(state, job, kind, worker),
+        };
+        let Choice { index, locality } = choice.ok()?;
         Some(Assignment { job: job.id(), kind, index, locality, speculative: false })
     }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use super::reason::waiting_kind;
 use super::{Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
 use crate::cluster::{ClusterState, Job, Worker};
-use crate::job::{JobId, TaskKind};
+use crate::job::{JobId, TaskKind, WorkerId};
 use crate::time::Time;
 
 /// An order of jobs.
@@ -41,6 +41,11 @@ pub trait JobOrder: Clone + Send + 'static {
 
     /// Something changed; `moved` takes the jobs whose rank or limit is another now.
     fn observe(&mut self, _change: &Change, _state: &ClusterState, _moved: &mut Vec<JobId>) {}
+
+    /// Whether [`observe`](JobOrder::observe) has a use for launches and ends of attempts.
+    fn follows_attempts(&self) -> bool {
+        true
+    }
 
     /// When `tick` has something to do.
     fn next_deadline(&self) -> Option<Time> {
@@ -77,7 +82,8 @@ pub struct Ordered<O: JobOrder> {
     /// All live jobs; only kept for a rule that wants second attempts.
     live: BTreeSet<(O::Rank, JobId)>,
     moved: Vec<JobId>,
-    round: Option<Round>,
+    /// When the round began, and whose it is.
+    round: Option<(Time, WorkerId)>,
 }
 
 impl<O: JobOrder> Ordered<O> {
@@ -160,13 +166,15 @@ impl<O: JobOrder> Ordered<O> {
     /// A pending task of the first job that has one for the worker.
     #[inline]
     fn pending(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker) -> Option<Assignment> {
-        let first = self.waiting.first(kind);
-        if let Some(found) = first.and_then(|id| self.offer.pending(state, state.job(id)?, kind, worker)) {
+        if let Some(job) = self.waiting.first(kind).and_then(|id| state.job(id))
+            && let Some(found) = self.offer.pending(state, job, kind, worker)
+        {
             return Some(found);
         }
         self.pending_beyond_first(state, kind, worker)
     }
 
+    #[inline(never)]
     fn pending_beyond_first(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker) -> Option<Assignment> {
         let spare = self.order.gives_spare().then(|| self.held.iter(kind)).into_iter().flatten();
         for id in self.waiting.iter(kind).skip(1).chain(spare) {
@@ -233,19 +241,25 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
     }
 
     fn begin_round(&mut self, round: &Round, _state: &ClusterState) {
-        self.round = Some(*round);
+        self.round = Some((round.now, round.worker));
     }
 
     fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
-        let round = self.round?;
-        let worker = state.worker(round.worker)?;
-        TaskKind::ALL.into_iter().filter(|&kind| worker.free(kind) > 0).find_map(|kind| {
-            if self.offer.speculates() {
-                self.with_second(state, kind, worker, round.now)
-            } else {
-                self.pending(state, kind, worker)
+        let (now, worker) = self.round?;
+        let worker = state.worker(worker)?;
+        for kind in TaskKind::ALL {
+            if worker.free(kind) == 0 {
+                continue;
             }
-        })
+            if self.offer.speculates() {
+                if let Some(found) = self.with_second(state, kind, worker, now) {
+                    return Some(found);
+                }
+            } else if let Some(found) = self.pending(state, kind, worker) {
+                return Some(found);
+            }
+        }
+        None
     }
 
     fn next_deadline(&self) -> Option<Time> {
@@ -263,6 +277,10 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
 
     fn wakes_parked(&self, change: &Change) -> bool {
         self.order.has_limits() && matches!(change, Change::Ended { .. })
+    }
+
+    fn follows_attempts(&self) -> bool {
+        self.order.has_limits() || self.order.follows_attempts()
     }
 
     fn may_speculate(&self) -> bool {

@@ -66,6 +66,7 @@ impl NearestFirst {
     ///
     /// # Errors
     /// Says why there is none.
+    #[inline(always)]
     pub fn within(
         state: &ClusterState,
         job: &Job,
@@ -73,13 +74,25 @@ impl NearestFirst {
         worker: &Worker,
         level: Locality,
     ) -> Result<Choice, Decline> {
-        let tasks = job.tasks(kind);
         // Most jobs want nothing special of most workers; the answer is the one that the rules below give.
-        if let (true, true, Some(index)) = (job.offerable(kind), job.is_plain(kind), tasks.pending().first())
+        if let (true, true, Some(index)) = (job.offerable(kind), job.is_plain(kind), job.tasks(kind).pending().first())
             && worker.reserved(kind).is_none()
         {
             return Ok(Choice { index, locality: Locality::Unknown });
         }
+        NearestFirst::search(state, job, kind, worker, level)
+    }
+
+    /// The rules one after the other.
+    #[inline(never)]
+    fn search(
+        state: &ClusterState,
+        job: &Job,
+        kind: TaskKind,
+        worker: &Worker,
+        level: Locality,
+    ) -> Result<Choice, Decline> {
+        let tasks = job.tasks(kind);
         if !job.offerable(kind) {
             return Err(Decline::NothingPending);
         }
@@ -116,6 +129,7 @@ impl NearestFirst {
 }
 
 impl TaskChoice for NearestFirst {
+    #[inline(always)]
     fn choose(&mut self, state: &ClusterState, job: &Job, kind: TaskKind, worker: &Worker) -> Result<Choice, Decline> {
         debug_assert_eq!(worker.state(), WorkerState::Live, "only live workers have rounds");
         NearestFirst::within(state, job, kind, worker, Locality::Unknown)

@@ -72,11 +72,7 @@ impl JobTracker {
                 self.after_loss(task);
             }
         }
-        let change = Change::Ended { attempt: id, worker, state, cause, started };
-        if self.scheduler.wakes_parked(&change) {
-            self.wake = [true; 2];
-        }
-        self.observe(change);
+        self.observe_end(Change::Ended { attempt: id, worker, state, cause, started });
         self.refresh(id.job);
         if state == AttemptState::Succeeded {
             self.detach_all(task, EndCause::LostRace);

@@ -80,6 +80,7 @@ impl JobTracker {
     /// The usual end, in one go: nobody wanted the attempt stopped and it is its task's only one. Does what
     /// `end_attempt` does for it, without looking the job up at each step; false, and nothing done, if the case is
     /// another one.
+    #[inline]
     fn succeed_alone(&mut self, end: &Finished) -> bool {
         let Finished { attempt: id, worker, .. } = *end;
         let Some(job) = self.state.jobs.get_mut(id.job) else { return false };
@@ -106,11 +107,7 @@ impl JobTracker {
         self.state.free_directly(worker, id.kind);
         let (state, cause) = (AttemptState::Succeeded, EndCause::Reported);
         self.out.push(Effect::AttemptEnded { attempt: id, worker, state, cause, started });
-        let change = Change::Ended { attempt: id, worker, state, cause, started };
-        if self.scheduler.wakes_parked(&change) {
-            self.wake = [true; 2];
-        }
-        self.observe(change);
+        self.observe_end(Change::Ended { attempt: id, worker, state, cause, started });
         if offers_change {
             self.refresh(id.job);
         }
@@ -132,6 +129,7 @@ impl JobTracker {
 
 impl ClusterState {
     /// Makes the slot of an ended attempt free at once, as no report will say so.
+    #[inline]
     pub(super) fn free_directly(&mut self, worker: WorkerId, kind: TaskKind) {
         let worker = &mut self.workers[worker.0 as usize];
         if worker.state == WorkerState::Lost {

@@ -37,6 +37,10 @@ pub struct JobTracker {
     direct: bool,
     state: ClusterState,
     scheduler: Box<dyn Scheduler>,
+    /// What the policy says of itself: whether it follows attempts, and whether it may assign second ones. Asked once,
+    /// as a simulation would ask at every launch and end.
+    follows_attempts: bool,
+    may_speculate: bool,
     /// Effects of the batch under way.
     out: Vec<Effect>,
     liveness: Liveness,
@@ -69,6 +73,8 @@ impl JobTracker {
         let state = ClusterState::new();
         scheduler.attach(&state);
         JobTracker {
+            follows_attempts: scheduler.follows_attempts(),
+            may_speculate: scheduler.may_speculate(),
             config,
             direct: false,
             state,
@@ -160,7 +166,14 @@ impl JobTracker {
     pub fn switch_scheduler(&mut self, mut scheduler: Box<dyn Scheduler>) {
         scheduler.attach(&self.state);
         self.scheduler = scheduler;
+        self.learn_habits();
         self.wake_all = true;
+    }
+
+    /// Asks a policy that is new in charge, or has new parameters, what it says of itself.
+    fn learn_habits(&mut self) {
+        self.follows_attempts = self.scheduler.follows_attempts();
+        self.may_speculate = self.scheduler.may_speculate();
     }
 
     /// Whether [`Input::SetScheduler`] with this choice would be taken now; changes nothing.
@@ -185,7 +198,10 @@ impl JobTracker {
             false => registry::by_name(&choice.name, &choice.params).map(|policy| self.switch_scheduler(policy)),
         });
         match done {
-            Ok(()) => self.wake_all = true,
+            Ok(()) => {
+                self.learn_habits();
+                self.wake_all = true;
+            }
             Err(_) => self.reject(None, Rejection::BadScheduler),
         }
     }
@@ -210,6 +226,8 @@ impl JobTracker {
             direct: self.direct,
             state: self.state.clone(),
             scheduler: self.scheduler.fork(),
+            follows_attempts: self.follows_attempts,
+            may_speculate: self.may_speculate,
             out: Vec::new(),
             liveness: self.liveness.clone(),
             launches: self.launches.clone(),
@@ -339,6 +357,17 @@ impl JobTracker {
 
     fn observe(&mut self, change: Change) {
         self.scheduler.observe(&change, &self.state);
+    }
+
+    /// Tells the policy of the end of an attempt, if it wants to know.
+    #[inline]
+    fn observe_end(&mut self, change: Change) {
+        if self.follows_attempts {
+            if self.scheduler.wakes_parked(&change) {
+                self.wake = [true; 2];
+            }
+            self.observe(change);
+        }
     }
 
     fn reject(&mut self, worker: Option<WorkerId>, why: Rejection) {

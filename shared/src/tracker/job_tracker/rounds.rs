@@ -7,7 +7,7 @@
 //! ask in circles.
 
 use super::{JobTracker, interval};
-use crate::cluster::{Attempt, AttemptRef, TaskState, WorkerState};
+use crate::cluster::{Attempt, AttemptRef, TaskState, WorkerState, link};
 use crate::job::{AttemptState, TaskId, TaskKind, WorkerId};
 use crate::schedulers::{Assignment, Change, Round};
 use crate::time::Time;
@@ -87,9 +87,8 @@ impl JobTracker {
         let mut launched = 0;
         while self.has_use_for(id)
             && let Some(assignment) = self.scheduler.assign(&self.state)
-            && self.holds(id, &assignment)
+            && self.launch(id, &assignment)
         {
-            self.launch(id, &assignment);
             launched += 1;
         }
         self.scheduler.end_round(&self.state, &mut self.actions);
@@ -106,39 +105,51 @@ impl JobTracker {
         let offered = self.state.totals.offerable_jobs;
         (maps > 0 && offered[0] > 0)
             || (reduces > 0 && offered[1] > 0)
-            || ((maps > 0 || reduces > 0) && self.scheduler.may_speculate())
+            || ((maps > 0 || reduces > 0) && self.may_speculate)
     }
 
-    /// Whether a policy's choice is possible.
-    fn holds(&self, id: WorkerId, a: &Assignment) -> bool {
+    /// What `launch` checks besides where the job is not plain or the attempt not its task's first.
+    #[inline(never)]
+    fn allows(&self, id: WorkerId, a: &Assignment) -> bool {
         let worker = &self.state.workers[id.0 as usize];
-        let Some(job) = self.state.job(a.job).filter(|job| job.ending.is_none() && !job.all_done()) else {
+        let Some(job) = self.state.job(a.job) else { return false };
+        let fits = !a.speculative || {
+            let Some(task) = job.tasks[a.kind as usize].tasks.get(a.index as usize) else { return false };
+            let mut others = self.state.attempts_of(TaskId { job: a.job, kind: a.kind, index: a.index });
+            task.state == TaskState::Running
+                && task.n_running < u8::MAX
+                && !others.any(|attempt: &Attempt| attempt.worker == id)
+        };
+        fits && self.state.job_may_use(job, a.kind, worker) && !self.state.task_avoids(job, a.kind, a.index, id)
+    }
+
+    /// Starts an attempt; false, and nothing done, if the policy's choice is not possible.
+    fn launch(&mut self, id: WorkerId, a: &Assignment) -> bool {
+        let Some(job) = self.state.jobs.get_mut(a.job) else { return false };
+        let job = if job.is_plain(a.kind) && !a.speculative {
+            job
+        } else if self.allows(id, a) {
+            self.state.jobs.get_mut(a.job).expect("it was there")
+        } else {
             return false;
         };
+        let worker = &mut self.state.workers[id.0 as usize];
         let kind = a.kind as usize;
-        let Some(task) = job.tasks[kind].tasks.get(a.index as usize) else { return false };
-        let fits = if a.speculative {
-            let on_worker = |attempt: &Attempt| attempt.worker == id;
-            let of_task = || self.state.attempts_of(TaskId { job: a.job, kind: a.kind, index: a.index });
-            task.state == TaskState::Running && task.n_running < u8::MAX && !of_task().any(on_worker)
-        } else {
-            task.state == TaskState::Pending
-        };
-        fits && worker.free[kind] > 0
+        let goes_on = job.ending.is_none() && !job.all_done();
+        let tasks = &mut job.tasks[kind];
+        let Some(task) = tasks.tasks.get_mut(a.index as usize) else { return false };
+        let possible = goes_on
+            && (a.speculative || task.state == TaskState::Pending)
+            && worker.free[kind] > 0
             && worker.occupied[kind] < worker.slots[kind]
             && task.next_number < u16::MAX
-            && worker.reserved[kind].is_none_or(|reserved| reserved == a.job)
-            && (job.is_plain(a.kind)
-                || (self.state.job_may_use(job, a.kind, worker) && !self.state.task_avoids(job, a.kind, a.index, id)))
-    }
-
-    /// Starts an attempt.
-    fn launch(&mut self, id: WorkerId, a: &Assignment) {
-        let now = self.state.now;
+            && worker.reserved[kind].is_none_or(|reserved| reserved == a.job);
+        if !possible {
+            return false;
+        }
         let first_number = (self.state.epoch.saturating_mul(NUMBERS_PER_EPOCH)).min(MAX_FIRST_NUMBER) as u16;
-        let n_workers = self.state.workers.len() as u32;
-        let job = self.state.jobs.get_mut(a.job).expect("the assignment was checked");
-        let tasks = &mut job.tasks[a.kind as usize];
+        let number = task.next_number.max(first_number);
+        task.next_number = number + 1;
         if !a.speculative {
             tasks.take_pending(a.index);
             if let Some(places) = &mut job.locality
@@ -147,26 +158,28 @@ impl JobTracker {
                 places.taken(&job.spec, a.index, &tasks.pending, &self.state.topology);
             }
         }
-        let task = &mut tasks.tasks[a.index as usize];
-        let number = task.next_number.max(first_number);
-        task.next_number = number + 1;
         if a.kind == TaskKind::Map {
             job.launched_at[a.locality as usize] += 1;
         }
-        job.touched.grow(n_workers);
-        job.touched.insert(id.0);
-        let last = job.tasks[a.kind as usize].pending.count() == 0;
+        if !job.touched.contains(id.0) {
+            job.touched.grow(id.0 + 1);
+            job.touched.insert(id.0);
+        }
+        let now = self.state.now;
         let first = job.launched.is_none();
         job.launched.get_or_insert(now);
-        let attempt = TaskId { job: a.job, kind: a.kind, index: a.index }.attempt(number);
-        let reference = self.state.link(Attempt::new(attempt, id, now, a.locality, a.speculative));
-        let worker = &mut self.state.workers[id.0 as usize];
-        worker.free[a.kind as usize] -= 1;
-        worker.news = !self.direct;
+        let last = tasks.pending.count() == 0;
+        let attempt_id = TaskId { job: a.job, kind: a.kind, index: a.index }.attempt(number);
+        let mut attempt = Attempt::new(attempt_id, id, now, a.locality, a.speculative);
         if self.direct {
-            self.state.attempts.at_mut(reference.slot).state = AttemptState::Running;
+            attempt.state = AttemptState::Running;
+        }
+        worker.free[kind] -= 1;
+        worker.news = !self.direct;
+        let reference = link(&mut self.state.attempts, &mut self.state.totals, worker, tasks, attempt);
+        if self.direct {
             let Assignment { locality, speculative, .. } = *a;
-            self.out.push(Effect::Launch { worker: id, attempt, locality, speculative });
+            self.out.push(Effect::Launch { worker: id, attempt: attempt_id, locality, speculative });
         }
         if let Some(expiry) = self.config.launch_expiry() {
             self.expire_launch_later(now + expiry, reference);
@@ -177,7 +190,11 @@ impl JobTracker {
         if last {
             self.refresh(a.job);
         }
-        self.observe(Change::Launched { attempt, reference, worker: id, speculative: a.speculative });
+        if self.follows_attempts {
+            let speculative = a.speculative;
+            self.observe(Change::Launched { attempt: attempt_id, reference, worker: id, speculative });
+        }
+        true
     }
 
     fn expire_launch_later(&mut self, due: Time, reference: AttemptRef) {
