@@ -243,8 +243,6 @@ impl ClusterState {
         slots.iter().copied().find(|&slot| self.attempts.at(slot).id == id)
     }
 
-    /// Puts an attempt on its worker and into its task's chain.
-
     /// Takes an attempt out of its task's chain; the task's state is the caller's business if it was the last.
     pub(crate) fn unchain(&mut self, slot: u32) {
         let attempt = *self.attempts.at(slot);

@@ -58,7 +58,7 @@ pub struct ReplayReport {
     pub makespan: Span,
     /// As SimMR counts them: two per task attempt, three per job.
     pub events: u64,
-    /// BLAKE3 over all launches and kills with their times, as hexadecimal digits.
+    /// A hash over all launches and kills with their times, as hexadecimal digits.
     pub decisions_digest: String,
     /// Slot time of map and reduce attempts, lost ones included, in microseconds.
     pub busy_us: [u64; 2],
