@@ -6,6 +6,12 @@ mod capacity;
 mod edf;
 #[path = "schedulers/edf_properties.rs"]
 mod edf_properties;
+#[path = "schedulers/fair.rs"]
+mod fair;
+#[path = "schedulers/fair_deficits.rs"]
+mod fair_deficits;
+#[path = "schedulers/fair_properties.rs"]
+mod fair_properties;
 #[path = "schedulers/job_queue.rs"]
 mod job_queue;
 mod kit;

@@ -171,6 +171,9 @@ pub struct JobConf {
     pub size: Option<Span>,
     /// Attributes that a worker must have, `name=value`; matched by schedulers.
     pub requires: BTreeMap<String, String>,
+    /// `mapred.fairscheduler.pool`: the Fair scheduler's pool, when the job names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
 }
 
 impl Default for JobConf {
@@ -190,6 +193,7 @@ impl Default for JobConf {
             deadline: None,
             size: None,
             requires: BTreeMap::new(),
+            pool: None,
         }
     }
 }
@@ -286,6 +290,7 @@ impl JobConf {
                 }
                 self.reuse_tasks = n;
             }
+            "mapred.fairscheduler.pool" => self.pool = Some(value.trim().to_owned()),
             _ => {}
         }
         Ok(())

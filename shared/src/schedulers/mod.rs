@@ -11,6 +11,7 @@
 //! the order of a hash map decide.**
 
 mod capacity;
+pub mod fair;
 mod fifo;
 pub mod hadoop_xml;
 mod job_queue;
@@ -121,6 +122,12 @@ pub trait Scheduler: Send {
     /// Names the parameter, or the place in its text, and what was expected; then nothing changed.
     fn reconfigure(&mut self, _params: &registry::Params, _state: &ClusterState) -> Result<bool, SchedulerError> {
         Ok(false)
+    }
+
+    /// What it noted since this was last asked, oldest first, a sentence each: what its configuration is doubtful
+    /// about, and what it did or would have done beside assignments. For logs.
+    fn take_notes(&mut self) -> Vec<String> {
+        Vec::new()
     }
 
     /// An independent copy.

@@ -77,6 +77,13 @@ impl<T> PerJob<T> {
         let entries = self.entries.iter().enumerate();
         entries.filter_map(move |(place, entry)| Some((JobId(first + place as u32), entry.as_ref()?)))
     }
+
+    /// All entries, ascending by job, to change them.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (JobId, &mut T)> {
+        let first = self.first;
+        let entries = self.entries.iter_mut().enumerate();
+        entries.filter_map(move |(place, entry)| Some((JobId(first + place as u32), entry.as_mut()?)))
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Capacity, Fifo, JobOrder, JobQueue, MaxEdf, MinEdf, Offer, Ordered, Scheduler, size_based};
+use super::{Capacity, Fifo, JobOrder, JobQueue, MaxEdf, MinEdf, Offer, Ordered, Scheduler, fair, size_based};
 
 /// Parameters of a policy by name.
 pub type Params = BTreeMap<String, String>;
@@ -17,6 +17,7 @@ type Policy = (&'static str, fn(&mut Reader<'_>) -> Result<Box<dyn Scheduler>, S
 const POLICIES: &[Policy] = &[
     ("capacity", |params| Ok(Box::new(Capacity::from_params(params)?))),
     ("comp", size_based::comp),
+    ("fair", |params| fair::by_params(params, false)),
     ("fbq", size_based::fbq),
     ("fifo", |params| match params.word("dialect", &["plain", "0.20.2", "1.2.1"])? {
         "plain" => ordered(Fifo, params),
@@ -24,6 +25,7 @@ const POLICIES: &[Policy] = &[
     }),
     ("maxedf", |params| ordered(MaxEdf, params)),
     ("minedf", |params| ordered(MinEdf::from_params(params)?, params)),
+    ("naive-fair", |params| fair::by_params(params, true)),
     ("sita", size_based::sita),
     ("tags", size_based::tags),
 ];

@@ -132,6 +132,11 @@ impl Cluster {
         self
     }
 
+    /// The same cluster with a fork of its JobTracker.
+    pub fn fork(&self) -> Cluster {
+        Cluster { tracker: self.tracker.fork(), puppets: self.puppets.clone(), effects: self.effects.clone(), ..*self }
+    }
+
     pub fn parking(mut self) -> Cluster {
         self.parks = true;
         self

@@ -122,14 +122,7 @@ impl World {
 
     /// A world whose JobTracker is a fork of this one's, and everything else a copy.
     pub fn fork(&self) -> World {
-        let ours = &self.cluster;
-        let cluster = Cluster {
-            tracker: ours.tracker.fork(),
-            puppets: ours.puppets.clone(),
-            effects: ours.effects.clone(),
-            ..*ours
-        };
-        World { cluster, watch: self.watch.clone(), ..*self }
+        World { cluster: self.cluster.fork(), watch: self.watch.clone(), ..*self }
     }
 
     pub fn look(&mut self) {

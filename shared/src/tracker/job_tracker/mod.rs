@@ -206,6 +206,11 @@ impl JobTracker {
         }
     }
 
+    /// What the policy noted since this was last asked, for logs.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        self.scheduler.take_notes()
+    }
+
     /// Why a job is not running more than it is.
     pub fn explain(&self, job: JobId) -> Reason {
         self.scheduler.explain(job, &self.state)

@@ -1,0 +1,548 @@
+//! Hadoop 0.20.2's Fair scheduler: jobs collect deficits while they run less than their share.
+//!
+//! At each update a job's deficit grows by (fair share − running) × time. Jobs that run less than their part of their
+//! pool's minimum share go first, then those with the larger deficit; a heartbeat gets one map and one reduce, or only
+//! one task at all. No waits for locality, no preemption, no maxima. An update looks at all jobs, as Hadoop's does;
+//! between updates a decision costs the same with 10 and with 10,000 waiting jobs.
+//! Source: `hadoop-semantics` §4.5 and §4.2 (its own slow start).
+
+use std::cmp::Reverse;
+
+use super::allocations::Allocations;
+use super::explain::held;
+use super::limits::{self, Limits, place};
+use super::order::{priority_factor, size_factor};
+use super::pool_limit;
+use super::pools::{PoolId, Pools, pool_name};
+use super::settings::{Dialect, Settings};
+use crate::cluster::{ClusterState, Job, Worker};
+use crate::job::{JobId, JobSpec, TaskKind};
+use crate::schedulers::reason::waiting_kind;
+use crate::schedulers::registry::{Params, read};
+use crate::schedulers::{
+    Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, SchedulerError, Waiting,
+};
+use crate::time::{Span, Time};
+
+/// A job's rank: needy first (false), then the larger deficit, then the time of submission.
+type Rank = (bool, Reverse<i64>, Time);
+
+/// The policy.
+#[derive(Clone)]
+pub struct DeficitFair {
+    settings: Settings,
+    allocations: Allocations,
+    offer: Offer,
+    pools: Pools,
+    jobs: PerJob<Account>,
+    limits: Limits,
+    waiting: Waiting<Rank>,
+    /// Tasks that jobs run or need, by kind, as of the last update.
+    runnable: [u32; 2],
+    /// Updates happen at multiples of the interval from here.
+    start: Time,
+    last: Time,
+    /// The first change that no update has seen.
+    changed: Option<Time>,
+    /// The first change after which somebody may wait for an update.
+    wanted: Option<Time>,
+    turn: Option<Turn>,
+    notes: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    round: Round,
+    tried: [bool; 2],
+    assigned: bool,
+}
+
+/// What a job has and is owed, for maps and reduces.
+#[derive(Clone, Debug)]
+struct Account {
+    pool: PoolId,
+    place: limits::Place,
+    may_run: bool,
+    kinds: [Kind; 2],
+}
+
+#[derive(Clone, Debug, Default)]
+struct Kind {
+    /// Running attempts now.
+    running: u32,
+    /// Running attempts at the last update, and those launched since.
+    counted: u32,
+    /// Tasks that might start now.
+    ready: u32,
+    /// The same at the last update, without those launched since.
+    needed: u32,
+    weight: f64,
+    /// Its part of the pool's minimum share.
+    min: u32,
+    share: f64,
+    /// In slot-milliseconds.
+    deficit: i64,
+    rank: Option<Rank>,
+}
+
+impl Kind {
+    fn runnable(&self) -> u32 {
+        self.needed + self.counted
+    }
+}
+
+impl DeficitFair {
+    pub(super) fn new(settings: Settings, allocations: Allocations, offer: Offer) -> DeficitFair {
+        DeficitFair {
+            notes: allocations.warnings.clone(),
+            settings,
+            allocations,
+            offer,
+            pools: Pools::default(),
+            jobs: PerJob::default(),
+            limits: Limits::default(),
+            waiting: Waiting::default(),
+            runnable: [0; 2],
+            start: Time::ZERO,
+            last: Time::ZERO,
+            changed: None,
+            wanted: None,
+            turn: None,
+        }
+    }
+
+    fn enter(&mut self, job: &Job, state: &ClusterState) {
+        let name = pool_name(job.spec(), &self.settings);
+        let (pool, new) = self.pools.named(name, &self.allocations, state.now());
+        if new {
+            self.limits.new_pool(pool, pool_limit(name, &self.settings, &self.allocations));
+        }
+        let user = &job.spec().user;
+        let user = self.limits.user(user, || self.allocations.user_limit(user));
+        self.pools.get_mut(pool).jobs += 1;
+        let may_run = self.limits.enter(place(job), pool, user);
+        let kinds = Default::default();
+        self.jobs.insert(job.id(), Account { pool, place: place(job), may_run, kinds });
+        TaskKind::ALL.into_iter().for_each(|kind| self.touch(job.id(), kind, state));
+    }
+
+    fn leave(&mut self, id: JobId) {
+        let Some(account) = self.jobs.remove(id) else { return };
+        self.limits.leave(account.place);
+        self.pools.get_mut(account.pool).jobs -= 1;
+        for kind in TaskKind::ALL {
+            if let Some(rank) = account.kinds[kind as usize].rank {
+                self.waiting.remove(kind, rank, id);
+            }
+        }
+    }
+
+    /// Counts what a job runs and could start now, and puts it where it belongs.
+    fn touch(&mut self, id: JobId, kind: TaskKind, state: &ClusterState) {
+        let (Some(job), Some(account)) = (state.job(id), self.jobs.get_mut(id)) else { return };
+        let entry = &mut account.kinds[kind as usize];
+        entry.running = job.tasks(kind).n_attempts();
+        entry.ready = if job.offerable(kind) && slow_start(job, kind) { job.tasks(kind).pending().count() } else { 0 };
+        self.changed.get_or_insert(state.now());
+        if account.may_run && entry.ready > entry.needed {
+            self.wanted.get_or_insert(state.now());
+        }
+        self.rank(id, kind);
+    }
+
+    /// Ranks a job as of now.
+    fn rank(&mut self, id: JobId, kind: TaskKind) {
+        let Some(account) = self.jobs.get_mut(id) else { return };
+        let submitted = account.place.1;
+        let entry = &mut account.kinds[kind as usize];
+        let waits = (entry.ready > 0 && entry.needed > 0) || (self.offer.speculates() && entry.running > 0);
+        let rank = waits.then_some((entry.running >= entry.min, Reverse(entry.deficit), submitted));
+        let before = std::mem::replace(&mut entry.rank, rank);
+        if before != rank {
+            before.map(|rank| self.waiting.remove(kind, rank, id));
+            if let Some(rank) = rank {
+                self.waiting.insert(kind, rank, id);
+            }
+        }
+    }
+
+    fn step(&self) -> Span {
+        Span::from_us(self.settings.update_interval.as_us().max(1))
+    }
+
+    /// The last tick of the clock that is not after `at`.
+    fn tick_before(&self, at: Time) -> Time {
+        let step = self.step().as_us();
+        self.start + Span::from_us((at - self.start).as_us() / step * step)
+    }
+
+    /// The first tick of the clock that is not before `at`.
+    fn tick_after(&self, at: Time) -> Time {
+        let tick = self.tick_before(at);
+        if tick == at { tick } else { tick + self.step() }
+    }
+
+    /// The updates that the clock should have brought until now. Between two changes all updates do the same, so that
+    /// the first one after a change and the last one stand for them.
+    fn catch_up(&mut self, until: Time, state: &ClusterState) {
+        let tick = self.tick_before(until);
+        if let Some(first) = self.changed.map(|changed| self.tick_after(changed)).filter(|&first| first < tick) {
+            self.update(first, state);
+        }
+        if tick > self.last {
+            self.update(tick, state);
+        }
+    }
+
+    /// Everything is as of `now`: deficits, who may run, weights, minimum and fair shares.
+    fn update(&mut self, now: Time, state: &ClusterState) {
+        let passed_ms = (now - self.last).as_us() as f64 / 1_000.0;
+        (self.last, self.changed, self.wanted) = (now, None, None);
+        for (id, may_run) in self.limits.settle() {
+            if let Some(account) = self.jobs.get_mut(id) {
+                account.may_run = may_run;
+            }
+        }
+        for account in self.jobs.iter_mut().map(|(_, account)| account) {
+            for kind in &mut account.kinds {
+                kind.deficit += ((kind.share - f64::from(kind.counted)) * passed_ms) as i64;
+                kind.counted = kind.running;
+                kind.needed = if account.may_run { kind.ready } else { 0 };
+            }
+        }
+        for kind in TaskKind::ALL {
+            let k = kind as usize;
+            self.weigh(k, now, state);
+            self.share_minima(k);
+            self.share_slots(k, state.totals().slots[k]);
+            self.runnable[k] = self.jobs.iter().map(|(_, account)| account.kinds[k].runnable()).sum();
+            let all: Vec<JobId> = self.jobs.iter().map(|(id, _)| id).collect();
+            all.into_iter().for_each(|id| self.rank(id, kind));
+        }
+    }
+
+    /// Weights: a job's own, scaled so that the jobs of a pool have the pool's together.
+    fn weigh(&mut self, k: usize, now: Time, state: &ClusterState) {
+        let mut sums = vec![0.0; self.pools.iter().count()];
+        for (id, account) in self.jobs.iter_mut() {
+            let runnable = account.kinds[k].runnable();
+            let mut weight = 0.0;
+            if account.may_run
+                && let Some(job) = state.job(id)
+            {
+                weight = priority_factor(job.priority());
+                if self.settings.size_based_weight {
+                    weight *= size_factor(runnable);
+                }
+                if let Some((factor, span)) = self.settings.boost
+                    && now < job.submitted() + span
+                {
+                    weight *= factor;
+                }
+                sums[account.pool.0 as usize] += if runnable > 0 { weight } else { 0.0 };
+            }
+            account.kinds[k].weight = weight;
+        }
+        for account in self.jobs.iter_mut().map(|(_, account)| account) {
+            let sum: f64 = sums[account.pool.0 as usize];
+            let weight = &mut account.kinds[k].weight;
+            *weight = if sum > 0.0 { *weight * self.pools.get(account.pool).conf.weight / sum } else { 0.0 };
+        }
+    }
+
+    /// Divides each pool's minimum share among its jobs: by weight, whole slots, then what is left one by one.
+    fn share_minima(&mut self, k: usize) {
+        let mut by_pool = vec![Vec::new(); self.pools.iter().count()];
+        for (id, account) in self.jobs.iter_mut() {
+            account.kinds[k].min = 0;
+            if account.may_run {
+                by_pool[account.pool.0 as usize].push(id);
+            }
+        }
+        for (pool, jobs) in by_pool.into_iter().enumerate() {
+            let min = self.pools.get(PoolId(pool as u32)).conf.min[k];
+            if min > 0 {
+                self.share_minimum(k, min, jobs);
+            }
+        }
+    }
+
+    fn share_minimum(&mut self, k: usize, mut left: u32, mut jobs: Vec<JobId>) {
+        while left > 0 {
+            let lacks = |account: &Account| account.kinds[k].runnable() > account.kinds[k].min;
+            jobs.retain(|&id| self.jobs.get(id).is_some_and(lacks));
+            let weight =
+                |jobs: &PerJob<Account>, id: JobId| jobs.get(id).map_or(0.0, |account| account.kinds[k].weight);
+            let total: f64 = jobs.iter().map(|&id| weight(&self.jobs, id)).sum();
+            if total <= 0.0 {
+                return;
+            }
+            let before = left;
+            for &id in &jobs {
+                let part = f64::from(before) * weight(&self.jobs, id) / total;
+                left -= self.give_minimum(k, id, left.min(part.floor() as u32));
+            }
+            if left == before {
+                // Nobody's part is a whole slot: the heaviest first, then the one with the larger deficit.
+                let deficit = |id: JobId| self.jobs.get(id).map_or(0, |account| account.kinds[k].deficit);
+                jobs.sort_by(|&a, &b| {
+                    weight(&self.jobs, b).total_cmp(&weight(&self.jobs, a)).then(deficit(b).cmp(&deficit(a)))
+                });
+                for &id in &jobs {
+                    let part = f64::from(before) * weight(&self.jobs, id) / total;
+                    left -= self.give_minimum(k, id, left.min(part.ceil() as u32));
+                }
+                return;
+            }
+        }
+    }
+
+    /// Adds to a job's minimum share what it can use of so many slots; how many those are.
+    fn give_minimum(&mut self, k: usize, id: JobId, slots: u32) -> u32 {
+        let Some(account) = self.jobs.get_mut(id) else { return 0 };
+        let kind = &mut account.kinds[k];
+        let given = slots.min(kind.runnable() - kind.min);
+        kind.min += given;
+        given
+    }
+
+    /// Fair shares by weight; who has a larger minimum share gets that, and the others divide the rest.
+    fn share_slots(&mut self, k: usize, slots: u32) {
+        let mut left = Vec::new();
+        for (id, account) in self.jobs.iter_mut() {
+            account.kinds[k].share = 0.0;
+            if account.may_run && account.kinds[k].runnable() > 0 {
+                left.push(id);
+            }
+        }
+        let mut slots = f64::from(slots);
+        loop {
+            let kind = |jobs: &PerJob<Account>, id: JobId| jobs.get(id).map(|account| account.kinds[k].clone());
+            let total: f64 = left.iter().filter_map(|&id| kind(&self.jobs, id)).map(|kind| kind.weight).sum();
+            if left.is_empty() || total <= 0.0 {
+                return;
+            }
+            let (before, n) = (slots, left.len());
+            left.retain(|&id| {
+                let Some(kind) = self.jobs.get_mut(id).map(|account| &mut account.kinds[k]) else { return false };
+                let above = f64::from(kind.min) > kind.weight / total * before;
+                if above {
+                    kind.share = f64::from(kind.min);
+                    slots -= kind.share;
+                }
+                !above
+            });
+            if left.len() == n {
+                for id in left {
+                    if let Some(account) = self.jobs.get_mut(id) {
+                        account.kinds[k].share = account.kinds[k].weight / total * before;
+                    }
+                }
+                return;
+            }
+        }
+    }
+
+    /// Whether a worker may run another task of a kind: as the others do, while there is less to do than slots.
+    fn may_assign(&self, kind: TaskKind, worker: &Worker, state: &ClusterState) -> bool {
+        let k = kind as usize;
+        let load =
+            self.settings.load_max_diff + f64::from(self.runnable[k]) / f64::from(state.totals().slots[k].max(1));
+        let cap = (f64::from(worker.slots(kind)) * load.min(1.0)).ceil() as u32;
+        worker.free(kind) > 0 && (u32::from(worker.occupied(kind)) < cap || self.offer.speculates())
+    }
+
+    fn find(&mut self, now: Time, kind: TaskKind, worker: &Worker, state: &ClusterState) -> Option<Assignment> {
+        let DeficitFair { waiting, offer, .. } = self;
+        for id in waiting.iter(kind) {
+            let job = state.job(id)?;
+            if let Some(found) = offer.pending(state, job, kind, worker) {
+                return Some(found);
+            }
+            if offer.speculates()
+                && let Some(found) = offer.second(now, state, job, kind, worker)
+            {
+                return Some(found);
+            }
+        }
+        None
+    }
+}
+
+/// 0.20.2's own rule, beside the job's: at least one map and 5 % of them are done.
+///
+/// `Deviation:` a job without maps could never run its reduces there.
+fn slow_start(job: &Job, kind: TaskKind) -> bool {
+    let maps = job.tasks(TaskKind::Map);
+    kind == TaskKind::Map
+        || maps.is_empty()
+        || (maps.n_succeeded() >= 1 && u64::from(maps.n_succeeded()) * 20 >= u64::from(maps.len()))
+}
+
+impl Scheduler for DeficitFair {
+    fn name(&self) -> &'static str {
+        "fair"
+    }
+
+    fn observe(&mut self, change: &Change, state: &ClusterState) {
+        let now = state.now();
+        // What the clock should have seen before this instant, it saw without this change.
+        if now > self.last {
+            self.catch_up(Time::from_us(now.as_us() - 1), state);
+        }
+        match *change {
+            Change::Submitted { job } => {
+                let Some(job) = state.job(job) else { return };
+                self.enter(job, state);
+                self.update(now, state);
+            }
+            Change::JobOver { job, .. } => {
+                self.leave(job);
+                if self.limits.is_stale() {
+                    self.wanted.get_or_insert(now);
+                }
+            }
+            Change::Priority { job, .. } => {
+                let (Some(job), Some(account)) = (state.job(job), self.jobs.get_mut(job)) else { return };
+                let from = std::mem::replace(&mut account.place, place(job));
+                self.limits.moved(from, place(job));
+                self.wanted.get_or_insert(now);
+            }
+            Change::Launched { attempt, .. } => {
+                if let Some(account) = self.jobs.get_mut(attempt.job) {
+                    let kind = &mut account.kinds[attempt.kind as usize];
+                    kind.counted += 1;
+                    kind.needed = kind.needed.saturating_sub(1);
+                }
+                self.touch(attempt.job, attempt.kind, state);
+            }
+            Change::Ended { attempt, .. } => {
+                self.touch(attempt.job, attempt.kind, state);
+                if attempt.kind == TaskKind::Map {
+                    self.touch(attempt.job, TaskKind::Reduce, state);
+                }
+            }
+            Change::Offerable { job, kind, .. } => {
+                self.touch(job, kind, state);
+                // A job's tasks are offered right after it was submitted; Hadoop sees both together.
+                if self.last == now && self.jobs.get(job).is_some_and(|account| account.place.1 == now) {
+                    self.update(now, state);
+                }
+            }
+            Change::Returned { task } => self.touch(task.job, task.kind, state),
+            Change::Recovered => (self.start, self.last) = (now, now),
+            Change::Worker { .. } | Change::Reported { .. } => {}
+        }
+    }
+
+    fn begin_round(&mut self, round: &Round, state: &ClusterState) {
+        self.catch_up(round.now, state);
+        self.turn = Some(Turn { round: *round, tried: [false; 2], assigned: false });
+    }
+
+    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
+        let mut turn = self.turn?;
+        let worker = state.worker(turn.round.worker)?;
+        for kind in TaskKind::ALL {
+            if turn.tried[kind as usize] || (turn.assigned && !self.settings.assign_multiple) {
+                continue;
+            }
+            turn.tried[kind as usize] = true;
+            let found = if self.may_assign(kind, worker, state) {
+                self.find(turn.round.now, kind, worker, state)
+            } else {
+                None
+            };
+            turn.assigned |= found.is_some();
+            self.turn = Some(turn);
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        self.wanted.map(|since| self.tick_after(since))
+    }
+
+    fn tick(&mut self, now: Time, state: &ClusterState, actions: &mut Actions) {
+        if self.next_deadline().is_some_and(|due| due <= now) {
+            self.update(self.tick_before(now), state);
+            actions.wake_parked();
+        }
+    }
+
+    fn may_speculate(&self) -> bool {
+        self.offer.speculates()
+    }
+
+    fn limits_rounds(&self) -> bool {
+        true
+    }
+
+    fn accepts(&self, job: &JobSpec) -> Result<(), String> {
+        super::accepts(job, &self.settings, &self.allocations)
+    }
+
+    fn explain(&self, id: JobId, state: &ClusterState) -> Reason {
+        if let Some(reason) = Reason::common(id, state) {
+            return reason;
+        }
+        let (Some(job), Some(kind), Some(account)) = (state.job(id), waiting_kind(id, state), self.jobs.get(id)) else {
+            return Reason::Unknown;
+        };
+        if let Some(reason) = held(&self.limits, account.place, job, &self.pools.get(account.pool).name) {
+            return reason;
+        }
+        let Some(rank) = account.kinds[kind as usize].rank else {
+            let maps = job.tasks(TaskKind::Map);
+            return if slow_start(job, kind) {
+                Reason::Limit("It waits for the Fair scheduler's next update.".to_owned())
+            } else {
+                Reason::SlowStart { done: maps.n_succeeded(), needed: maps.len().div_ceil(20).max(1) }
+            };
+        };
+        Reason::in_order(kind, self.waiting.ahead(kind, rank, id), state)
+    }
+
+    fn attach(&mut self, state: &ClusterState) {
+        *self = DeficitFair::new(self.settings.clone(), self.allocations.clone(), self.offer.clone());
+        (self.start, self.last) = (state.now(), state.now());
+        for job in state.jobs() {
+            self.enter(job, state);
+        }
+        self.update(state.now(), state);
+    }
+
+    fn reconfigure(&mut self, params: &Params, state: &ClusterState) -> Result<bool, SchedulerError> {
+        let (settings, allocations, offer) = read("fair", params, |reader| {
+            let (settings, allocations) = Settings::from_params(reader, false)?;
+            Ok((settings, allocations, Offer::from_params(reader)?))
+        })?;
+        if settings.dialect != Dialect::Hadoop0202 {
+            return Ok(false);
+        }
+        let mut new = DeficitFair::new(settings, allocations, offer);
+        new.notes.splice(0..0, std::mem::take(&mut self.notes));
+        let notes = std::mem::take(&mut new.notes);
+        new.attach(state);
+        new.notes = notes;
+        for (id, account) in self.jobs.iter() {
+            if let Some(entry) = new.jobs.get_mut(id) {
+                (0..2).for_each(|k| entry.kinds[k].deficit = account.kinds[k].deficit);
+            }
+        }
+        *self = new;
+        self.update(state.now(), state);
+        Ok(true)
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    fn fork(&self) -> Box<dyn Scheduler> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,81 @@
+//! Why a job is not running more: its limits, its pool's, the wait for its data, or who goes first.
+
+use super::delay::waits;
+use super::limits::{Held, Limits, Place};
+use super::{Fair, Member};
+use crate::cluster::{ClusterState, Job};
+use crate::job::{JobId, Locality, TaskKind};
+use crate::schedulers::Reason;
+use crate::schedulers::reason::waiting_kind;
+
+/// The limit of running jobs that holds a job back.
+pub(super) fn held(limits: &Limits, place: Place, job: &Job, pool: &str) -> Option<Reason> {
+    if !limits.is_held(place.2) {
+        return None;
+    }
+    let text = match limits.why_held(place) {
+        Some(Held::ByPool { limit: 0 }) => {
+            format!("Its pool `{pool}` may run no jobs: it is not in the allocation file, or has `maxRunningJobs` 0.")
+        }
+        Some(Held::ByPool { limit }) => {
+            format!("Its pool `{pool}` runs {limit} jobs, as many as it may; it waits for one of them to end.")
+        }
+        Some(Held::ByUser { limit }) => {
+            format!(
+                "User `{}` runs {limit} jobs, as many as allowed; it waits for one of them to end.",
+                job.spec().user
+            )
+        }
+        None => "It waits for the Fair scheduler's next update.".to_owned(),
+    };
+    Some(Reason::Limit(text))
+}
+
+impl Fair {
+    pub(super) fn why(&self, id: JobId, state: &ClusterState) -> Reason {
+        if let Some(reason) = Reason::common(id, state) {
+            return reason;
+        }
+        let (Some(job), Some(kind), Some(member)) = (state.job(id), waiting_kind(id, state), self.jobs.get(id)) else {
+            return Reason::Unknown;
+        };
+        let (k, pool) = (kind as usize, self.pools.get(member.pool));
+        if let Some(reason) = held(&self.limits, member.place, job, &pool.name) {
+            return reason;
+        }
+        if pool.is_full(k) {
+            let max = pool.conf.max[k].unwrap_or_default();
+            return Reason::Limit(format!("Its pool `{}` has the {max} {kind} slots that it may have.", pool.name));
+        }
+        if let Some(text) = self.delayed(id, kind, member, state) {
+            return Reason::Limit(text);
+        }
+        let (Some(rank), Some(pool_rank)) = (member.rank[k], pool.kinds[k].rank) else {
+            return Reason::Limit("It waits for the Fair scheduler's next update.".to_owned());
+        };
+        let before = self.order[k].range(..(pool_rank, member.pool));
+        let (mut jobs, mut first) = (0, None);
+        for &(_, pool) in before {
+            let waiting = &self.pools.get(pool).waiting;
+            jobs += waiting.len(kind) as u32;
+            first = first.or(waiting.first(kind));
+        }
+        if let Some((ahead, leader)) = pool.waiting.ahead(kind, rank, id) {
+            jobs += ahead;
+            first = first.or(Some(leader));
+        }
+        Reason::in_order(kind, first.map(|first| (jobs, first)), state)
+    }
+
+    /// The sentence for a job that waits for a worker near its data.
+    fn delayed(&self, id: JobId, kind: TaskKind, member: &Member, state: &ClusterState) -> Option<String> {
+        if kind != TaskKind::Map || !member.wait.applies {
+            return None;
+        }
+        let waits = waits(&self.settings, state);
+        let (level, left) = self.delay.waiting(id, &member.wait, waits, state.now())?;
+        let place =
+            if level == Locality::Node { "on a worker that holds its data" } else { "in a rack that holds its data" };
+        Some(format!("It waits up to {left} more for a slot {place} (delay scheduling)."))
+    }
+}

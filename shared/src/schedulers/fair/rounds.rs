@@ -1,0 +1,135 @@
+//! A worker's turn: one task after another, of the kind of which it runs fewer, from the pool and job that come first.
+//!
+//! A kind is over for the turn at its cap, when all that is wanted runs, when the worker has its share of the load,
+//! or when nobody has a task for it. Source: `hadoop-semantics` §4.5 (assign loop, LoadManager, delay).
+
+use super::delay::{self, Delay};
+use super::preemption::is_starved;
+use super::{Fair, Member};
+use crate::cluster::{ClusterState, Job, Worker};
+use crate::job::{JobId, Locality, TaskKind};
+use crate::schedulers::{Assignment, Choice, NearestFirst, PerJob, Round};
+use crate::time::{Span, Time};
+
+/// One turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    round: Round,
+    assigned: [u32; 2],
+    rejected: [bool; 2],
+    waits: [Span; 2],
+}
+
+impl Fair {
+    pub(super) fn begin(&mut self, round: &Round, state: &ClusterState) {
+        if self.clock.is_due(round.now) {
+            self.update(round.now, state);
+        }
+        self.end_boosts(round.now, state);
+        self.delay.begin_round(round.now, &mut self.jobs);
+        let waits = delay::waits(&self.settings, state);
+        self.turn = Some(Turn { round: *round, assigned: [0; 2], rejected: [false; 2], waits });
+    }
+
+    pub(super) fn next_task(&mut self, state: &ClusterState) -> Option<Assignment> {
+        let mut turn = self.turn?;
+        let worker = state.worker(turn.round.worker)?;
+        loop {
+            for kind in TaskKind::ALL {
+                let k = kind as usize;
+                turn.rejected[k] = turn.rejected[k] || !self.may_assign(&turn, kind, worker, state);
+            }
+            if turn.rejected == [true; 2] || (!self.settings.assign_multiple && turn.assigned != [0; 2]) {
+                self.turn = Some(turn);
+                return None;
+            }
+            let kind = match turn.rejected {
+                [true, _] => TaskKind::Reduce,
+                [_, true] => TaskKind::Map,
+                _ if worker.occupied(TaskKind::Map) <= worker.occupied(TaskKind::Reduce) => TaskKind::Map,
+                _ => TaskKind::Reduce,
+            };
+            if let Some(found) = self.find(&turn, kind, worker, state) {
+                turn.assigned[kind as usize] += 1;
+                self.turn = Some(turn);
+                return Some(found);
+            }
+            turn.rejected[kind as usize] = true;
+        }
+    }
+
+    /// Whether the worker may get another task of a kind.
+    fn may_assign(&self, turn: &Turn, kind: TaskKind, worker: &Worker, state: &ClusterState) -> bool {
+        let k = kind as usize;
+        let free = [turn.round.free_maps, turn.round.free_reduces][k];
+        let cap = match self.settings.assign_multiple {
+            true => self.settings.assign_cap[k].unwrap_or(u32::MAX).min(u32::from(free)),
+            false => u32::from(free).min(1),
+        };
+        if turn.assigned[k] >= cap || worker.free(kind) == 0 {
+            return false;
+        }
+        if self.offer.speculates() {
+            return true;
+        }
+        self.running[k] != self.demand[k]
+            && u32::from(worker.occupied(kind)) < self.load_cap(kind, worker, state.totals().slots[k])
+    }
+
+    /// How many tasks a worker may run, so that all workers are loaded alike while there is less to do than slots.
+    fn load_cap(&self, kind: TaskKind, worker: &Worker, slots: u32) -> u32 {
+        let load = self.settings.load_max_diff + f64::from(self.demand[kind as usize]) / f64::from(slots.max(1));
+        (f64::from(worker.slots(kind)) * load.min(1.0)).ceil() as u32
+    }
+
+    /// The first task in the order of pools and jobs.
+    fn find(&mut self, turn: &Turn, kind: TaskKind, worker: &Worker, state: &ClusterState) -> Option<Assignment> {
+        let (k, now) = (kind as usize, turn.round.now);
+        let (tracks, delays) = (self.tracks(), kind == TaskKind::Map && turn.waits != [Span::ZERO; 2]);
+        let Fair { order, pools, jobs, offer, delay, allocations, .. } = self;
+        let by_job = offer.speculates() && offer.second_before_next_job();
+        for &(_, id) in &order[k] {
+            let pool = pools.get(id);
+            let delays = delays && !(tracks && is_starved(pool, allocations, k, now));
+            for id in pool.waiting.iter(kind) {
+                let job = state.job(id)?;
+                let found = match level(delays, id, turn, delay, jobs) {
+                    Locality::Unknown => offer.pending(state, job, kind, worker),
+                    nearer => within(state, job, kind, worker, nearer),
+                };
+                if found.is_some() {
+                    return found;
+                }
+                if by_job && let Some(found) = offer.second(now, state, job, kind, worker) {
+                    return Some(found);
+                }
+            }
+        }
+        if offer.speculates() && !by_job { self.second(now, kind, worker, state) } else { None }
+    }
+
+    /// A second attempt, once no pending task could be given.
+    fn second(&mut self, now: Time, kind: TaskKind, worker: &Worker, state: &ClusterState) -> Option<Assignment> {
+        let Fair { pools, offer, order, .. } = self;
+        let pools = order[kind as usize].iter().map(|&(_, id)| pools.get(id));
+        for id in pools.flat_map(|pool| pool.waiting.iter(kind)) {
+            if let Some(found) = offer.second(now, state, state.job(id)?, kind, worker) {
+                return Some(found);
+            }
+        }
+        None
+    }
+}
+
+/// How far from its data a job's next map may run; `Unknown` anywhere.
+fn level(delays: bool, id: JobId, turn: &Turn, delay: &mut Delay, jobs: &mut PerJob<Member>) -> Locality {
+    match jobs.get_mut(id).filter(|_| delays) {
+        Some(member) if member.wait.applies => delay.visit(id, &mut member.wait, turn.waits),
+        _ => Locality::Unknown,
+    }
+}
+
+fn within(state: &ClusterState, job: &Job, kind: TaskKind, worker: &Worker, level: Locality) -> Option<Assignment> {
+    let Choice { index, locality } = NearestFirst::within(state, job, kind, worker, level).ok()?;
+    Some(Assignment { job: job.id(), kind, index, locality, speculative: false })
+}

@@ -1,0 +1,246 @@
+//! The parameters of the Fair scheduler, with Hadoop's keys and their short forms.
+//!
+//! Each is known as `mapred.fairscheduler.KEY` and as `KEY` alone. Source: `hadoop-semantics` §3.4.
+
+use super::allocations::Allocations;
+use crate::schedulers::SchedulerError;
+use crate::schedulers::registry::Reader;
+use crate::time::Span;
+
+/// Whose rules hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// Hadoop 1.2.1.
+    Hadoop121,
+    /// Hadoop 0.20.2: deficits.
+    Hadoop0202,
+    /// The naive one of the online-prediction paper.
+    Naive,
+}
+
+/// Which property of a job names its pool; `mapred.fairscheduler.pool` goes before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PoolProperty {
+    User,
+    Queue,
+    /// Only jobs that name a pool are in one of their own.
+    PoolOnly,
+    /// All jobs share one pool.
+    Nothing,
+}
+
+/// What is done about pools that get too little.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Preempting {
+    Off,
+    /// Decisions are noted, nothing is killed.
+    LogOnly,
+    On,
+}
+
+/// All of them.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    /// The name under which it was asked for.
+    pub(super) name: &'static str,
+    pub(super) dialect: Dialect,
+    pub(super) pool_property: PoolProperty,
+    pub(super) allow_undeclared: bool,
+    pub(super) assign_multiple: bool,
+    /// Most tasks of a kind in one round.
+    pub(super) assign_cap: [Option<u32>; 2],
+    pub(super) load_max_diff: f64,
+    pub(super) size_based_weight: bool,
+    /// A new job's weight is multiplied by this for so long.
+    pub(super) boost: Option<(f64, Span)>,
+    /// Waits for a node-local and then for a rack-local map; `None`: from the heartbeat interval.
+    pub(super) waits: [Option<Span>; 2],
+    /// The heartbeat interval from which waits are computed; `None`: Hadoop 1.2.1's for the workers there are.
+    pub(super) heartbeat: Option<Span>,
+    pub(super) preempting: Preempting,
+    pub(super) preemption_interval: Span,
+    /// Zero: at once.
+    pub(super) update_interval: Span,
+}
+
+/// A key in its long and short form.
+type Key = [&'static str; 2];
+
+macro_rules! key {
+    ($short:literal) => {
+        [concat!("mapred.fairscheduler.", $short), $short]
+    };
+}
+
+/// The naive one under its own name.
+pub(super) const NAIVE: &str = "naive-fair";
+
+const NEW_JOB_BOOSTER: [&str; 3] = ["NewJobWeightBooster", "org.apache.hadoop.mapred.NewJobWeightBooster", "new-job"];
+
+impl Settings {
+    /// Reads all parameters but the task choice's, and the allocations; `naive` for a policy of that name.
+    pub(super) fn from_params(params: &mut Reader<'_>, naive: bool) -> Result<(Settings, Allocations), SchedulerError> {
+        let dialect = match naive {
+            true => Dialect::Naive,
+            false => match params.word("dialect", &["1.2.1", "0.20.2", "naive"])? {
+                "1.2.1" => Dialect::Hadoop121,
+                "0.20.2" => Dialect::Hadoop0202,
+                _ => Dialect::Naive,
+            },
+        };
+        if dialect == Dialect::Naive {
+            let name = if naive { NAIVE } else { "fair" };
+            return Ok((Settings { name, ..Settings::naive() }, Allocations::default()));
+        }
+        let old = dialect == Dialect::Hadoop0202;
+        let plain = Settings::plain(dialect);
+        let modern = if old { Settings::plain(dialect) } else { Settings::modern(params)? };
+        let settings = Settings {
+            dialect,
+            pool_property: pool_property(params)?,
+            allow_undeclared: flag(params, key!("allow.undeclared.pools"), true)?,
+            assign_multiple: flag(params, key!("assignmultiple"), !old)?,
+            load_max_diff: value(params, key!("load.max.diff"), 0.0, "a share from 0 to 1", |v| {
+                (0.0..=1.0).contains(v)
+            })?,
+            size_based_weight: flag(params, key!("sizebasedweight"), false)?,
+            boost: boost(params)?,
+            update_interval: millis(params, key!("update.interval"), plain.update_interval)?,
+            ..modern
+        };
+        Ok((settings, allocations(params, old)?))
+    }
+
+    /// What only 1.2.1 knows.
+    fn modern(params: &mut Reader<'_>) -> Result<Settings, SchedulerError> {
+        let plain = Settings::plain(Dialect::Hadoop121);
+        let both = wait(params, key!("locality.delay"))?;
+        let preempts = flag(params, key!("preemption"), false)?;
+        let only_log = flag(params, key!("preemption.only.log"), false)?;
+        Ok(Settings {
+            assign_cap: [cap(params, key!("assignmultiple.maps"))?, cap(params, key!("assignmultiple.reduces"))?],
+            // `Deviation:` Hadoop computes both waits as soon as one of them is not given, and so forgets the other.
+            waits: [
+                wait(params, key!("locality.delay.node"))?.or(both),
+                wait(params, key!("locality.delay.rack"))?.or(both),
+            ],
+            heartbeat: match millis(params, ["heartbeat.interval", "heartbeat"], Span::ZERO)? {
+                Span::ZERO => None,
+                given => Some(given),
+            },
+            preempting: match (preempts, only_log) {
+                (false, _) => Preempting::Off,
+                (true, true) => Preempting::LogOnly,
+                (true, false) => Preempting::On,
+            },
+            preemption_interval: millis(params, key!("preemption.interval"), plain.preemption_interval)?,
+            ..plain
+        })
+    }
+
+    /// A dialect's defaults.
+    fn plain(dialect: Dialect) -> Settings {
+        Settings {
+            name: "fair",
+            dialect,
+            pool_property: PoolProperty::User,
+            allow_undeclared: true,
+            assign_multiple: true,
+            assign_cap: [None; 2],
+            load_max_diff: 0.0,
+            size_based_weight: false,
+            boost: None,
+            waits: [None; 2],
+            heartbeat: None,
+            preempting: Preempting::Off,
+            preemption_interval: Span::from_ms(15_000),
+            update_interval: Span::from_ms(500),
+        }
+    }
+
+    /// One pool, equal jobs, no waits, no limits, nothing out of date.
+    fn naive() -> Settings {
+        Settings {
+            pool_property: PoolProperty::Nothing,
+            load_max_diff: 1.0,
+            waits: [Some(Span::ZERO); 2],
+            update_interval: Span::ZERO,
+            ..Settings::plain(Dialect::Naive)
+        }
+    }
+}
+
+/// The allocation file's text. The driver gives it as `allocations` in place of the file, whose name stays.
+fn allocations(params: &mut Reader<'_>, old: bool) -> Result<Allocations, SchedulerError> {
+    let file = text(params, key!("allocation.file")).map_or_else(|| "allocations".to_owned(), |(_, file)| file);
+    match params.text("allocations").map(str::to_owned) {
+        Some(text) => Allocations::parse(&text, &file, old),
+        None => Ok(Allocations::default()),
+    }
+}
+
+fn pool_property(params: &mut Reader<'_>) -> Result<PoolProperty, SchedulerError> {
+    let Some((key, name)) = text(params, key!("poolnameproperty")) else { return Ok(PoolProperty::User) };
+    match name.as_str() {
+        "user.name" | "user" => Ok(PoolProperty::User),
+        "mapred.job.queue.name" | "mapreduce.job.queuename" | "queue" => Ok(PoolProperty::Queue),
+        "mapred.fairscheduler.pool" | "pool" => Ok(PoolProperty::PoolOnly),
+        _ => Err(params.wrong(key, &name, "user.name, mapred.job.queue.name or mapred.fairscheduler.pool")),
+    }
+}
+
+/// The new-job booster: ×3 for 5 minutes, as Hadoop's code has it; its comment says 60 s.
+fn boost(params: &mut Reader<'_>) -> Result<Option<(f64, Span)>, SchedulerError> {
+    let adjuster = text(params, key!("weightadjuster"));
+    let factor_key = ["mapred.newjobweightbooster.factor", "newjobweightbooster.factor"];
+    let span_key = ["mapred.newjobweightbooster.duration", "newjobweightbooster.duration"];
+    let factor = value(params, factor_key, 3.0, "a factor from 0.001 to 1000", |v| (0.001..=1000.0).contains(v))?;
+    let span = millis(params, span_key, Span::from_secs(300))?;
+    match adjuster {
+        None => Ok(None),
+        Some((_, name)) if name == "none" => Ok(None),
+        Some((_, name)) if NEW_JOB_BOOSTER.contains(&name.as_str()) => Ok(Some((factor, span))),
+        Some((key, name)) => Err(params.wrong(key, &name, "none, new-job or NewJobWeightBooster")),
+    }
+}
+
+/// The value under either form of a key, and the form.
+fn text(params: &mut Reader<'_>, key: Key) -> Option<(&'static str, String)> {
+    let long = params.text(key[0]).map(str::to_owned);
+    let short = params.text(key[1]).map(str::to_owned);
+    long.map(|text| (key[0], text)).or(short.map(|text| (key[1], text)))
+}
+
+fn value<T: std::str::FromStr>(
+    params: &mut Reader<'_>,
+    key: Key,
+    default: T,
+    expected: &str,
+    fits: impl Fn(&T) -> bool,
+) -> Result<T, SchedulerError> {
+    let Some((key, text)) = text(params, key) else { return Ok(default) };
+    let value = text.trim().parse().ok().filter(fits);
+    value.ok_or_else(|| params.wrong(key, &text, expected))
+}
+
+fn flag(params: &mut Reader<'_>, key: Key, default: bool) -> Result<bool, SchedulerError> {
+    value(params, key, default, "true or false", |_| true)
+}
+
+/// A number of tasks; -1 is no limit.
+fn cap(params: &mut Reader<'_>, key: Key) -> Result<Option<u32>, SchedulerError> {
+    let cap = value(params, key, -1_i64, "-1 or a number of tasks from 1", |&v| v == -1 || (1..=65_535).contains(&v))?;
+    Ok(u32::try_from(cap).ok())
+}
+
+fn millis(params: &mut Reader<'_>, key: Key, default: Span) -> Result<Span, SchedulerError> {
+    let fits = |&ms: &u64| ms <= 1_000_000_000_000;
+    Ok(Span::from_ms(value(params, key, default.as_ms(), "a number of milliseconds", fits)?))
+}
+
+/// A wait in milliseconds; -1 is computed.
+fn wait(params: &mut Reader<'_>, key: Key) -> Result<Option<Span>, SchedulerError> {
+    let fits = |ms: &i64| (-1..=1_000_000_000_000).contains(ms);
+    let ms = value(params, key, -1_i64, "-1 or a number of milliseconds", fits)?;
+    Ok(u64::try_from(ms).ok().map(Span::from_ms))
+}

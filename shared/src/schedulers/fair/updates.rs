@@ -1,0 +1,198 @@
+//! Hadoop's update thread: every 500 ms it decides anew which jobs may run and what everyone wants.
+//!
+//! Nothing changes at an update that no event has changed before it, so updates only happen after events: at the next
+//! multiple of the interval since the start, or, when no worker can be waiting for it, just before anybody looks. With
+//! an interval of zero everything is up to date at once. A submission updates at once, as in Hadoop.
+//! Source: `hadoop-semantics` §4.5 and §3.4 (`update.interval`, `preemption.interval`).
+
+use super::settings::{NAIVE, Settings};
+use super::{Fair, Preempting};
+use crate::cluster::ClusterState;
+use crate::job::{JobId, TaskKind};
+use crate::schedulers::registry::{Params, read};
+use crate::schedulers::{Offer, SchedulerError};
+use crate::time::{Span, Time};
+
+/// When updates happen.
+#[derive(Clone, Debug)]
+pub(super) struct Clock {
+    /// Updates happen at multiples of the interval from here.
+    start: Time,
+    interval: Span,
+    /// The first change that no update has seen.
+    since: Option<Time>,
+    /// Whether someone may wait for the update.
+    wanted: bool,
+    /// Jobs that want something else than at the last update.
+    pub(super) stale: Vec<JobId>,
+    /// The last update that did not come with the clock.
+    last: Time,
+    /// Whether a pool gets too little and has a timeout for it.
+    pub(super) hungry: bool,
+    /// When it was last looked whether to preempt.
+    pub(super) checked: Time,
+}
+
+impl Clock {
+    pub(super) fn new(start: Time, interval: Span) -> Clock {
+        Clock {
+            start,
+            interval,
+            since: None,
+            wanted: false,
+            stale: Vec::new(),
+            last: start,
+            hungry: false,
+            checked: start,
+        }
+    }
+
+    /// Something changed; `wanted` if a worker that got nothing might get something after the update.
+    pub(super) fn changed(&mut self, now: Time, wanted: bool) {
+        self.since.get_or_insert(now);
+        self.wanted |= wanted;
+    }
+
+    /// When the update comes that sees the changes; [`Time::MAX`] when there are none.
+    pub(super) fn due_at(&self) -> Time {
+        self.since.map_or(Time::MAX, |since| self.at_or_after(since, self.interval))
+    }
+
+    /// Whether it should have come before this instant.
+    pub(super) fn is_overdue(&self, now: Time) -> bool {
+        self.due_at() < now
+    }
+
+    /// Whether it comes at this instant or should have come.
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        self.since.is_some() && self.due_at() <= now
+    }
+
+    /// When someone has to see to it that it comes.
+    pub(super) fn alarm(&self) -> Option<Time> {
+        self.wanted.then(|| self.due_at())
+    }
+
+    /// The first multiple of a span from the start that is not before `at`.
+    fn at_or_after(&self, at: Time, span: Span) -> Time {
+        let (passed, span) = ((at - self.start).as_us(), span.as_us().max(1));
+        self.start + Span::from_us(passed.div_ceil(span).saturating_mul(span))
+    }
+
+    /// The last update before one at `now`: by the clock, or between.
+    fn before(&self, now: Time) -> Time {
+        let span = self.interval.as_us().max(1);
+        let passed = (now - self.start).as_us();
+        let by_clock = self.start + Span::from_us(passed.saturating_sub(1) / span * span);
+        by_clock.max(self.last)
+    }
+}
+
+impl Fair {
+    /// Everything is as of `now`. True if a worker that got nothing may get something now.
+    pub(super) fn update(&mut self, now: Time, state: &ClusterState) -> bool {
+        let mut more = false;
+        for (id, may_run) in self.limits.settle() {
+            if let Some(member) = self.jobs.get_mut(id) {
+                member.may_run = may_run;
+                more |= may_run;
+            }
+            self.touch_both(id, state);
+        }
+        let mut stale = std::mem::take(&mut self.clock.stale);
+        for id in stale.drain(..) {
+            let Some(member) = self.jobs.get_mut(id) else { continue };
+            member.stale = false;
+            let (pool, before, wants) = (member.pool, member.demand, member.wants);
+            member.demand = wants;
+            for kind in TaskKind::ALL {
+                let k = kind as usize;
+                if before[k] != wants[k] {
+                    more |= wants[k] > before[k];
+                    self.set_wanted(pool, kind, |wanted| wanted - before[k] + wants[k]);
+                    if self.settings.size_based_weight {
+                        self.touch(id, kind, state);
+                    }
+                }
+            }
+        }
+        self.clock.stale = stale;
+        if self.tracks() {
+            self.clock.hungry = self.note_hunger(self.clock.before(now), state);
+        }
+        (self.clock.since, self.clock.wanted, self.clock.last) = (None, false, now);
+        more
+    }
+
+    /// Jobs that are no longer new weigh less.
+    pub(super) fn end_boosts(&mut self, now: Time, state: &ClusterState) {
+        while let Some(&(until, id)) = self.boosted.first().filter(|(until, _)| *until <= now) {
+            self.boosted.remove(&(until, id));
+            if let Some(member) = self.jobs.get_mut(id) {
+                member.boosted = false;
+            }
+            self.touch_both(id, state);
+        }
+    }
+
+    /// When it is next looked whether to preempt: with the first update at least an interval after the last time.
+    pub(super) fn next_check(&self) -> Time {
+        let step = self.clock.interval.as_us().max(1);
+        let interval = self.settings.preemption_interval.as_us().max(1).div_ceil(step).saturating_mul(step);
+        // Looks at which nothing was wrong have been left out.
+        let next = self.clock.checked + Span::from_us(1);
+        let first = self.clock.start + Span::from_us(step);
+        let passed = (next.max(first) - first).as_us();
+        first + Span::from_us(passed.div_ceil(interval).saturating_mul(interval))
+    }
+
+    /// Forgets everything but the settings, and begins with what is there.
+    pub(super) fn rebuild(&mut self, state: &ClusterState) {
+        *self = Fair::new(self.settings.clone(), self.allocations.clone(), self.offer.clone());
+        self.clock = Clock::new(state.now(), self.settings.update_interval);
+        for job in state.jobs() {
+            self.enter(job, state);
+        }
+        self.update(state.now(), state);
+    }
+
+    /// Takes new parameters while jobs run. What waits goes on waiting, and what was starved still is.
+    pub(super) fn reload(&mut self, params: &Params, state: &ClusterState) -> Result<bool, SchedulerError> {
+        let name = self.settings.name;
+        let (settings, allocations, offer) = read(name, params, |reader| {
+            let (settings, allocations) = Settings::from_params(reader, name == NAIVE)?;
+            Ok((settings, allocations, Offer::from_params(reader)?))
+        })?;
+        if settings.dialect != self.settings.dialect {
+            return Ok(false);
+        }
+        let mut new = Fair::new(settings, allocations, offer);
+        new.rebuild(state);
+        new.delay = self.delay.clone();
+        new.preempted = self.preempted;
+        for pool in self.pools.iter().map(|(_, pool)| pool) {
+            let id = new.pools.named(&pool.name, &new.allocations, state.now());
+            if id.1 {
+                // No live job needs the pool; it is made again when one does.
+                continue;
+            }
+            for k in 0..2 {
+                new.pools.get_mut(id.0).kinds[k].hunger = pool.kinds[k].hunger;
+            }
+        }
+        let waits: Vec<_> = self.jobs.iter().map(|(id, member)| (id, member.wait)).collect();
+        for (id, wait) in waits {
+            if let Some(member) = new.jobs.get_mut(id) {
+                member.wait = wait;
+            }
+        }
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.append(&mut new.notes);
+        new.notes = notes;
+        *self = new;
+        if self.tracks() && self.settings.preempting != Preempting::Off {
+            self.clock.changed(state.now(), true);
+        }
+        Ok(true)
+    }
+}
