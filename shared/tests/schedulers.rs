@@ -2,6 +2,8 @@
 
 #[path = "schedulers/capacity.rs"]
 mod capacity;
+#[path = "schedulers/capacity_properties.rs"]
+mod capacity_properties;
 #[path = "schedulers/edf.rs"]
 mod edf;
 #[path = "schedulers/edf_properties.rs"]

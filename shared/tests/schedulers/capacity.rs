@@ -8,7 +8,7 @@ use howdah_shared::replay::{ReplayError, ReplayOptions, Simulation, View};
 use howdah_shared::schedulers::registry::Params;
 use howdah_shared::schedulers::{Scheduler, by_name};
 use howdah_shared::time::Span;
-use howdah_shared::tracker::Input;
+use howdah_shared::tracker::{Input, SchedulerChoice};
 
 use crate::kit::*;
 
@@ -292,6 +292,32 @@ fn submissions_to_unknown_queues_and_beyond_the_limits_are_refused() {
         cluster.submit(of("a", user, 1, 0));
     }
     assert!(refusal(&cluster, "a", "w").starts_with("queue `a` has 4 jobs and accepts at most 4"));
+}
+
+fn set(file: &str) -> Input {
+    Input::SetScheduler(Box::new(SchedulerChoice { name: "capacity".into(), params: params(file) }))
+}
+
+// §4.6: deleting a queue on refresh is an error; a file that does not hold keeps the old one.
+#[test]
+fn a_file_read_again_takes_over_unless_a_queue_is_gone() {
+    let mut cluster = cluster(&free(HALVES), 2);
+    cluster.submit(of("a", "u", 20, 0));
+    assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1; 4], vec![]));
+    let choice = SchedulerChoice { name: "capacity".into(), params: params("[queues.a]\ncapacity = 100\n") };
+    let error = cluster.tracker.check_scheduler(&choice).expect_err("queue b is gone").to_string();
+    assert_eq!(
+        error,
+        "scheduler `capacity`: parameter `allocations`: queue `b` is not there any more; expected all queues that \
+         there were"
+    );
+    for file in ["[queues.a]\ncapacity = 100\n", "[queues.a]\ncapacity = 10\n[queues.b]\ncapacity = 10\n"] {
+        cluster.apply(&[set(file)]);
+        assert_eq!(given(&mut cluster, 1), [0; 0], "the old file holds");
+    }
+    cluster.apply(&[set(&free("[queues.a]\ncapacity = 75\n[queues.b]\ncapacity = 20\n[queues.c]\ncapacity = 5\n"))]);
+    assert_eq!(given(&mut cluster, 1), [1; 2], "6 of 8 slots, of which 4 are held");
+    assert_eq!(cluster.tracker.scheduler().accepts(&of("c", "u", 1, 0)), Ok(()));
 }
 
 fn template(queue: &str, tasks: u32, map_ms: u64, reduce_ms: u64) -> JobTemplate {

@@ -35,7 +35,8 @@ impl Capacity {
         let hosts: BTreeSet<&String> = job.spec().split_hosts.hosts.iter().collect();
         let tasks = u64::from(job.spec().n_maps) + u64::from(job.spec().n_reduces);
         let hosts = hosts.len() as u32;
-        let entry = Entry { queue: number, user, place, slots, tasks, initialised: false, chances: 0, hosts };
+        let held = [0; 2];
+        let entry = Entry { queue: number, user, place, slots, held, tasks, initialised: false, chances: 0, hosts };
         self.jobs.insert(job.id(), entry);
         number
     }
@@ -91,6 +92,11 @@ impl Capacity {
 
     pub(super) fn leave(&mut self, id: JobId, state: &ClusterState) {
         self.release_all(id);
+        // A job that fails is told to be over before the end of the attempt that made it fail.
+        let held = self.jobs.get(id).map_or([0; 2], |entry| entry.held);
+        for kind in TaskKind::ALL {
+            (0..held[kind as usize]).for_each(|_| self.give_back(id, kind));
+        }
         let Some(entry) = self.jobs.remove(id) else { return };
         self.take_out(&entry);
         let queue = &mut self.queues[entry.queue as usize];
@@ -143,12 +149,12 @@ impl Capacity {
         }
     }
 
-    /// Begins with the jobs of a running cluster. Those that have begun stay initialised, whatever the limits say.
-    pub(super) fn take_over(&mut self, state: &ClusterState) {
+    /// Begins with the jobs of a running cluster. Those that have `begun` stay initialised, whatever the limits say.
+    pub(super) fn take_over(&mut self, state: &ClusterState, begun: impl Fn(&Job) -> bool) {
         self.resize(state);
         for job in state.jobs() {
             self.register(job);
-            if job.launched().is_some() {
+            if begun(job) {
                 self.initialise(job.id(), state);
             }
             for kind in TaskKind::ALL {

@@ -27,7 +27,7 @@ use self::config::{Names, Settings};
 use self::queue::Queue;
 use self::reserve::Reservations;
 use self::serve::Turn;
-use super::registry::{Allocations, Reader, SchedulerError};
+use super::registry::{Allocations, Params, Reader, SchedulerError, read};
 use super::{Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler};
 use crate::cluster::ClusterState;
 use crate::job::{JobId, JobSpec, TaskKind};
@@ -68,7 +68,9 @@ struct Entry {
     place: Place,
     /// Of one task of each kind.
     slots: [u32; 2],
-    /// Of both kinds.
+    /// Attempts that run and workers that are kept, by kind.
+    held: [u32; 2],
+    /// Tasks of both kinds.
     tasks: u64,
     initialised: bool,
     /// Times that it was asked for a map since it last had one near its data.
@@ -119,7 +121,8 @@ impl Capacity {
 
     /// Slots that an attempt or a reservation takes from its queue and user.
     fn hold(&mut self, job: JobId, kind: TaskKind) {
-        if let Some(entry) = self.jobs.get(job) {
+        if let Some(entry) = self.jobs.get_mut(job) {
+            entry.held[kind as usize] += 1;
             self.queues[entry.queue as usize].hold(kind, entry.user, entry.slots[kind as usize]);
             self.moved[kind as usize] = true;
         }
@@ -127,7 +130,8 @@ impl Capacity {
 
     /// The same slots when they are free again.
     fn give_back(&mut self, job: JobId, kind: TaskKind) {
-        if let Some(entry) = self.jobs.get(job) {
+        if let Some(entry) = self.jobs.get_mut(job) {
+            entry.held[kind as usize] -= 1;
             self.queues[entry.queue as usize].give_back(kind, entry.user, entry.slots[kind as usize]);
             self.moved[kind as usize] = true;
         }
@@ -224,7 +228,30 @@ impl Scheduler for Capacity {
 
     fn attach(&mut self, state: &ClusterState) {
         *self = Capacity::new(self.settings.clone(), self.offer.clone());
-        self.take_over(state);
+        self.take_over(state, |job| job.launched().is_some());
+    }
+
+    /// Another file: queues may come and change, but none may go.
+    fn reconfigure(&mut self, params: &Params, state: &ClusterState) -> Result<bool, SchedulerError> {
+        let mut made = read("capacity", params, |reader| {
+            let made = Capacity::from_params(reader)?;
+            match self.settings.queues.keys().find(|name| !made.settings.queues.contains_key(*name)) {
+                None => Ok(made),
+                Some(gone) => {
+                    let file = reader.allocations().map_or_else(|| "no file".to_owned(), |given| given.file);
+                    let problem = format!("queue `{gone}` is not there any more; expected all queues that there were");
+                    Err(reader.bad_file(&file, problem))
+                }
+            }
+        })?;
+        std::mem::swap(self, &mut made);
+        let old = made;
+        self.reservations.tell_as(&old.reservations);
+        self.take_over(state, |job| old.jobs.get(job.id()).is_some_and(|entry| entry.initialised));
+        for (id, entry) in old.jobs.iter() {
+            self.jobs.get_mut(id).into_iter().for_each(|new| new.chances = entry.chances);
+        }
+        Ok(true)
     }
 
     fn fork(&self) -> Box<dyn Scheduler> {

@@ -26,15 +26,17 @@ pub(super) struct JobLimits {
 impl JobLimits {
     /// `ceil(maximum-system-jobs × capacity)`, for one user × `minimum-user-limit-percent`; accepted are
     /// `init-accept-jobs-factor` times as many. A queue of slots may have all of the system's jobs.
+    ///
+    /// `Deviation:` a queue without capacity may have one job, so that it can use what others leave; in Hadoop none.
     fn new(system_jobs: u32, conf: &QueueConf) -> JobLimits {
         let share = match conf.share {
             Share::Percent { capacity, .. } => capacity,
             Share::Slots(_) => WHOLE,
         };
         let of_queue = u128::from(system_jobs) * u128::from(share);
-        let initialised = of_queue.div_ceil(u128::from(WHOLE)) as u64;
+        let initialised = (of_queue.div_ceil(u128::from(WHOLE)) as u64).max(1);
         let of_user = of_queue * u128::from(conf.user_percent);
-        let initialised_per_user = of_user.div_ceil(u128::from(WHOLE) * 100) as u64;
+        let initialised_per_user = (of_user.div_ceil(u128::from(WHOLE) * 100) as u64).max(1);
         JobLimits {
             initialised,
             initialised_per_user,

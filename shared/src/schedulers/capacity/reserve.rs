@@ -47,6 +47,11 @@ impl Reservations {
         }
     }
 
+    /// Takes over what the core has not been told.
+    pub(super) fn tell_as(&mut self, old: &Reservations) {
+        self.untold.clone_from(&old.untold);
+    }
+
     fn let_go(&mut self, worker: WorkerId, kind: TaskKind) -> Option<JobId> {
         let job = self.held.remove(&(worker, kind))?;
         self.untold.push((worker, kind, None));
@@ -94,7 +99,10 @@ impl Capacity {
     pub(super) fn take_over_reservations(&mut self, state: &ClusterState) {
         for worker in state.workers() {
             for kind in TaskKind::ALL {
-                if let Some(job) = worker.reserved(kind).filter(|&job| self.jobs.get(job).is_some()) {
+                let let_go =
+                    self.reservations.untold.iter().any(|&(id, of_kind, _)| (id, of_kind) == (worker.id(), kind));
+                let known = |&job: &JobId| !let_go && self.jobs.get(job).is_some();
+                if let Some(job) = worker.reserved(kind).filter(known) {
                     self.reservations.held.insert((worker.id(), kind), job);
                     self.hold(job, kind);
                 }
