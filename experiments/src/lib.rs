@@ -15,13 +15,20 @@ pub mod reshape;
 pub mod similarity;
 mod simmr_accuracy;
 mod simmr_kl;
+mod slowdown;
+pub mod tune;
 pub mod workloads;
 
 use framework::Experiment;
 
 /// All experiments, in the order of `howdah experiment list`.
 pub fn all() -> Vec<Box<dyn Experiment>> {
-    vec![Box::new(simmr_accuracy::SimMrAccuracy), Box::new(simmr_kl::SimMrKl), Box::new(makespan::Makespan)]
+    vec![
+        Box::new(simmr_accuracy::SimMrAccuracy),
+        Box::new(simmr_kl::SimMrKl),
+        Box::new(makespan::Makespan),
+        Box::new(slowdown::Slowdown),
+    ]
 }
 
 /// One by its name.

@@ -18,6 +18,7 @@ pub(crate) mod submit;
 pub(crate) mod tools;
 pub(crate) mod trace;
 pub(crate) mod trace_models;
+pub(crate) mod tune;
 
 use std::path::PathBuf;
 
@@ -147,6 +148,8 @@ pub(crate) enum Command {
     Replay(Box<replay::ReplayArgs>),
     /// The best order of a batch of jobs, or pools for it
     Optimize(optimize::OptimizeArgs),
+    /// Find time limits and partition sizes of fbq, tags and sita by simulation
+    Tune(Box<tune::TuneArgs>),
     /// Decide a recorded run again and compare every effect and time
     Validate(tools::ValidateArgs),
     /// Make input: sudoku puzzles or text

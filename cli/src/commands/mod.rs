@@ -14,6 +14,7 @@ pub(crate) mod replay;
 mod scheduler;
 pub(crate) mod submit;
 mod trace;
+mod tune;
 mod validate;
 
 use std::future::Future;
@@ -48,6 +49,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Trace(command) => trace::run(&context, &command),
         Command::Replay(args) => replay::replay(&context, &args),
         Command::Optimize(args) => optimize::optimize(&context, &args),
+        Command::Tune(args) => tune::run(&context, &args),
         Command::Validate(args) => validate::validate(&context, &args),
         Command::Experiment(command) => experiment::run(&context, &command),
         Command::Bench(args) => wait(crate::bench::bench(&context, &args)),

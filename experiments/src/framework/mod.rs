@@ -2,6 +2,7 @@
 
 mod chart;
 mod page;
+mod plot;
 mod table;
 
 use std::fs;
@@ -12,6 +13,7 @@ use anyhow::{Context, Result};
 pub use chart::{Bars, Series};
 pub(crate) use page::percent;
 pub use page::{FIGURE_ONLY, Page};
+pub use plot::{Curve, Plot};
 pub use table::Table;
 
 /// What an experiment needs to run.

@@ -13,14 +13,14 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 
 /// Listens as long as it lives.
-pub(super) struct Interrupt {
+pub(crate) struct Interrupt {
     flag: Arc<AtomicBool>,
     _runtime: tokio::runtime::Runtime,
 }
 
 impl Interrupt {
     /// Takes the signals over.
-    pub(super) fn listen() -> Outcome<Interrupt> {
+    pub(crate) fn listen() -> Outcome<Interrupt> {
         let flag = Arc::new(AtomicBool::new(false));
         let failed = |error: std::io::Error| Failure::broke(format!("listen for signals: {error}"));
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -53,7 +53,7 @@ impl Interrupt {
     }
 
     /// Whether a signal has come.
-    pub(super) fn came(&self) -> bool {
+    pub(crate) fn came(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }
 

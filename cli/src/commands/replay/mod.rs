@@ -6,7 +6,7 @@
 mod answer;
 mod cluster;
 mod drive;
-mod interrupt;
+pub(crate) mod interrupt;
 pub(crate) mod log;
 mod page;
 mod picture;

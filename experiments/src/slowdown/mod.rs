@@ -1,0 +1,114 @@
+//! `slowdown`: the simulations of the slowdown paper, Figures 4 to 13 and Table I.
+//!
+//! 100 workers of 6 + 2 slots that are heard whenever a slot is free, the stand-in for the paper's 1,121 jobs, loads of
+//! 0.7 and 0.9, three repeats. Limits and partition sizes are sought as §VI-A does and used in the later figures;
+//! the paper's own are set beside them. What the paper leaves open is swept at the end.
+
+mod bench;
+mod figures;
+mod page;
+mod partition_use;
+mod readings;
+mod scatter;
+mod sweep;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome};
+use crate::tune::{Figures, Listener, Played, Run, play_all};
+use bench::{Bench, LoadReading, Shape};
+
+/// The experiment.
+pub(crate) struct Slowdown;
+
+/// The two loads of the paper, in thousandths.
+const LOADS: [u32; 2] = [700, 900];
+
+/// A policy with its parameters, for tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Policy {
+    label: String,
+    scheduler: &'static str,
+    params: Vec<(&'static str, String)>,
+}
+
+impl Policy {
+    fn new(scheduler: &'static str, params: &[(&'static str, String)]) -> Policy {
+        Policy { label: scheduler.to_uppercase(), scheduler, params: params.to_vec() }
+    }
+
+    fn named(mut self, label: &str) -> Policy {
+        self.label = label.to_owned();
+        self
+    }
+
+    fn with(mut self, key: &'static str, value: impl Into<String>) -> Policy {
+        self.params.push((key, value.into()));
+        self
+    }
+}
+
+/// Tells the lab how far a set of simulations is.
+struct Told<'a> {
+    lab: &'a Lab<'a>,
+    what: &'a str,
+}
+
+impl Listener for Told<'_> {
+    fn done(&self, done: usize, all: usize) {
+        self.lab.progress.tick(&format!("{}: {done} of {all} simulations", self.what));
+    }
+}
+
+/// All repeats of each policy at a load, in the order given.
+fn play_each(lab: &Lab<'_>, bench: &Bench, what: &str, runs: &[(Policy, u32)]) -> Result<Vec<Vec<Played>>> {
+    lab.progress.step(what);
+    let all: Vec<Run<'_>> = runs.iter().flat_map(|(policy, load)| bench.runs(policy, *load)).collect();
+    let played = play_all(&all, &Told { lab, what })?.context("find all simulations")?;
+    Ok(played.chunks(bench.repeats()).map(<[Played]>::to_vec).collect())
+}
+
+fn mean(repeats: &[Played]) -> Figures {
+    Figures::mean_of(&repeats.iter().map(Played::figures).collect::<Vec<_>>())
+}
+
+impl Experiment for Slowdown {
+    fn about(&self) -> About {
+        About {
+            name: "slowdown",
+            line: "Slowdown and its variability under FIFO, FBQ, TAGS, SITA and COMP",
+            paper: "Ghit, Epema: Reducing Job Slowdown Variability for Data-Intensive Workloads (2015)",
+            figure: "Figures 4 to 13, Table I",
+            needs: Needs::Simulation,
+            estimate_s: [600, 45],
+        }
+    }
+
+    fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
+        let repeats = lab.repeats.map_or(lab.size(3, 1), |n| n as usize).max(1);
+        let jobs = lab.size(None, Some(250));
+        lab.progress.step("making the workloads, and each job alone");
+        let bench = Bench::new(lab.seed, repeats, jobs, Shape::AsMade, LoadReading::Scarcest)?;
+        let mut files: Vec<PathBuf> = Vec::new();
+        files.extend(figures::workload(lab, &bench)?);
+        let sweeps = sweep::run(lab, &bench)?;
+        files.extend(figures::sweeps(lab, &sweeps)?);
+        let shares = partition_use::run(lab, &bench, &sweeps)?;
+        files.extend(figures::partition_use(lab, &shares)?);
+        let main = scatter::run(lab, &bench, &sweeps)?;
+        files.extend(figures::main(lab, &main)?);
+        let readings = readings::run(lab, repeats, jobs)?;
+        files.push(lab.write("slowdown-readings.csv", &readings.table().csv())?);
+        let checks = main.checks(!lab.quick);
+        let text = page::page(&self.about(), lab, &bench, &sweeps, &shares, &main, &readings, &checks);
+        files.insert(0, lab.write("slowdown.md", &text)?);
+        Ok(Outcome { files, checks })
+    }
+}
+
+/// A bar.
+fn check(what: String, found: f64, bar: f64, judged: bool) -> Check {
+    Check { what, found, bar, judged }
+}

@@ -1,0 +1,130 @@
+//! What the paper leaves open: what each reading gives for its main effect.
+//!
+//! For each workload and reading of load: FIFO, and FBQ with the best of a few limits, under each reading of service;
+//! then SITA and COMP under each source of predictions.
+
+use anyhow::Result;
+use howdah_shared::time::Span;
+
+use super::bench::{Bench, LoadReading, Shape};
+use super::sweep::two_queues;
+use super::{LOADS, Policy, mean, play_each};
+use crate::framework::{Lab, Table};
+use crate::tune::{Figures, Objective, best_of};
+
+/// Limits among which each reading has its best, in seconds.
+const LIMITS_S: [u64; 7] = [1_000, 2_000, 4_000, 8_000, 12_000, 18_000, 36_000];
+const QUICK_LIMITS_S: [u64; 2] = [4_000, 12_000];
+
+/// One reading at one load.
+#[derive(Clone, Debug)]
+pub(super) struct Reading {
+    pub(super) workload: &'static str,
+    pub(super) load_of: &'static str,
+    pub(super) load_milli: u32,
+    pub(super) policy: String,
+    pub(super) limit: Option<Span>,
+    pub(super) figures: Figures,
+    /// FIFO's under the same reading of workload and load.
+    pub(super) fifo: Figures,
+}
+
+/// All of them.
+pub(super) struct Readings(pub(super) Vec<Reading>);
+
+/// Runs them.
+pub(super) fn run(lab: &Lab<'_>, repeats: usize, jobs: Option<usize>) -> Result<Readings> {
+    let mut all = Vec::new();
+    for (shape, workload) in [(Shape::AsMade, "as made"), (Shape::Balanced, "reduces have a quarter of the work")] {
+        for (load, load_of) in [(LoadReading::Scarcest, "scarcest slots"), (LoadReading::All, "all slots")] {
+            // With work as there are slots, both loads are one.
+            if (shape, load) == (Shape::Balanced, LoadReading::All) {
+                continue;
+            }
+            let bench = Bench::new(lab.seed, repeats, jobs, shape, load)?;
+            let what = format!("readings: workload {workload}, load of {load_of}");
+            for load_milli in LOADS {
+                all.extend(one(lab, &bench, &what, (workload, load_of, load_milli))?);
+            }
+        }
+    }
+    Ok(Readings(all))
+}
+
+fn one(
+    lab: &Lab<'_>,
+    bench: &Bench,
+    what: &str,
+    (workload, load_of, load_milli): (&'static str, &'static str, u32),
+) -> Result<Vec<Reading>> {
+    let limits: &[u64] = lab.size(&LIMITS_S, &QUICK_LIMITS_S);
+    // Name, and the settings among which the best one stands for it.
+    let mut groups: Vec<(String, Vec<(Policy, Option<Span>)>)> =
+        vec![("FIFO".to_owned(), vec![(Policy::new("fifo", &[]), None)])];
+    for waiting in ["free", "count"] {
+        let settings = limits
+            .iter()
+            .map(|&limit| Span::from_secs(limit))
+            .map(|limit| (two_queues("fbq", 0, limit).with("waiting.reduces", waiting), Some(limit)));
+        groups.push((format!("FBQ, a waiting reduce: {waiting}"), settings.collect()));
+    }
+    for (name, key, value) in
+        [("history", "fit", "history"), ("learnt", "fit", "learn"), ("exact", "prediction", "trace")]
+    {
+        let settings = limits.iter().map(|&limit| Span::from_secs(limit)).map(|limit| {
+            let params = [("limits", format!("{}ms", limit.as_ms())), ("partitions", "30%".to_owned())];
+            (Policy::new("sita", &params).with(key, value), Some(limit))
+        });
+        groups.push((format!("SITA 30 %, prediction {name}"), settings.collect()));
+        groups.push((format!("COMP, prediction {name}"), vec![(Policy::new("comp", &[]).with(key, value), None)]));
+    }
+    let runs: Vec<(Policy, u32)> =
+        groups.iter().flat_map(|(_, settings)| settings).map(|(policy, _)| (policy.clone(), load_milli)).collect();
+    let mut played = play_each(lab, bench, what, &runs)?.into_iter().map(|repeats| mean(&repeats));
+    let mut readings: Vec<Reading> = Vec::new();
+    for (policy, settings) in groups {
+        let figures: Vec<(Option<Span>, Figures)> =
+            settings.into_iter().filter_map(|(_, limit)| Some((limit, played.next()?))).collect();
+        let fifo = readings.first().map(|reading| reading.figures);
+        let plain: Vec<Figures> = figures.iter().map(|&(_, figures)| figures).collect();
+        let compared = fifo.or(plain.first().copied()).unwrap_or_default();
+        let best = best_of(&plain, &compared, Objective::Variability).map(|place| figures[place]);
+        if let Some((limit, figures)) = best {
+            readings.push(Reading { workload, load_of, load_milli, policy, limit, figures, fifo: compared });
+        }
+    }
+    Ok(readings)
+}
+
+impl Readings {
+    /// A row each.
+    pub(super) fn table(&self) -> Table {
+        let columns = [
+            "workload",
+            "load of",
+            ">load",
+            "policy",
+            ">best limit",
+            ">median",
+            ">95th percentile",
+            ">variability",
+            ">of FIFO's",
+        ];
+        let mut table = Table::new(&columns);
+        for reading in &self.0 {
+            let share = reading.figures.variability / reading.fifo.variability;
+            table.row([
+                reading.workload.to_owned(),
+                reading.load_of.to_owned(),
+                format!("{:.1}", f64::from(reading.load_milli) / 1000.0),
+                reading.policy.clone(),
+                reading.limit.map_or_else(String::new, |limit| format!("{} s", limit.as_ms() / 1_000)),
+                format!("{:.2}", reading.figures.median),
+                format!("{:.2}", reading.figures.p95),
+                format!("{:.2}", reading.figures.variability),
+                format!("{share:.2}"),
+            ]);
+        }
+        table
+    }
+}
