@@ -16,6 +16,7 @@ pub mod similarity;
 mod simmr_accuracy;
 mod simmr_kl;
 mod slowdown;
+mod slowdown_validation;
 pub mod tune;
 pub mod workloads;
 
@@ -28,6 +29,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(simmr_kl::SimMrKl),
         Box::new(makespan::Makespan),
         Box::new(slowdown::Slowdown),
+        Box::new(slowdown_validation::SlowdownValidation),
     ]
 }
 

@@ -3,6 +3,7 @@
 //! **They never outlive us**: each holds the other end of a pipe from this process and stops at once when it
 //! closes, whether we stop them, fail, or are killed. Nothing here signals a process that it did not start.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,31 @@ impl std::fmt::Display for Shape {
     }
 }
 
+/// The policy of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Policy {
+    pub(crate) name: String,
+    pub(crate) params: BTreeMap<String, String>,
+}
+
+impl Policy {
+    /// One with its own defaults.
+    pub(crate) fn plain(name: &str) -> Policy {
+        Policy { name: name.to_owned(), params: BTreeMap::new() }
+    }
+
+    /// As a configuration file of the master says it.
+    fn settings(&self) -> Result<String> {
+        let params = self.params.iter().map(|(key, value)| (key.clone(), toml::Value::from(value.clone())));
+        let master = toml::Table::from_iter([
+            ("scheduler".to_owned(), toml::Value::from(self.name.clone())),
+            ("scheduler_params".to_owned(), toml::Value::Table(params.collect())),
+        ]);
+        let all = toml::Table::from_iter([("master".to_owned(), toml::Value::Table(master))]);
+        toml::to_string(&all).context("write the master's settings")
+    }
+}
+
 /// A cluster that runs.
 #[derive(Debug)]
 pub(crate) struct Cluster {
@@ -77,9 +103,12 @@ impl Cluster {
     ///
     /// # Errors
     /// When a process does not start or ends; whatever was started is stopped.
-    pub(crate) fn start(program: &Program, dir: &Path, shape: Shape, scheduler: &str) -> Result<Cluster> {
+    pub(crate) fn start(program: &Program, dir: &Path, shape: Shape, policy: &Policy) -> Result<Cluster> {
         let mut cluster = Cluster { program: program.clone(), address: String::new(), daemons: Vec::new() };
-        let master = ["--listen", "127.0.0.1:0", "--scheduler", scheduler].map(str::to_owned);
+        let settings = dir.join("howdah.toml");
+        std::fs::write(&settings, policy.settings()?).with_context(|| format!("write `{}`", settings.display()))?;
+        let settings = settings.to_str().with_context(|| format!("`{}` is not UTF-8", settings.display()))?;
+        let master = ["--listen", "127.0.0.1:0", "--config", settings].map(str::to_owned);
         cluster.spawn(dir, "master", "master", &master)?;
         let access = dir.join("master/access.json");
         cluster.address = cluster.wait("the master to listen", |_| Ok(address_in(&access)))?;

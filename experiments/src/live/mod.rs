@@ -6,7 +6,8 @@ mod record;
 mod study;
 mod workload;
 
-pub(crate) use cluster::Shape;
+pub(crate) use cluster::{Policy, Shape};
 pub(crate) use program::Program;
-pub(crate) use study::{LiveRun, Other, Study};
+pub(crate) use record::Recorded;
+pub(crate) use study::{LiveRun, Other, Study, run_once};
 pub(crate) use workload::Submission;

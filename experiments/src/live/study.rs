@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::cluster::{Cluster, Shape};
+use super::cluster::{Cluster, Policy, Shape};
 use super::program::Program;
 use super::record::{Recorded, record};
 use super::workload::{Submission, drive};
@@ -75,15 +75,30 @@ impl Study<'_> {
     }
 
     fn one(&self, lab: &Lab<'_>, label: &str, shape: Shape, scheduler: &str) -> Result<Recorded> {
-        let program = Program::new(&lab.program);
-        let dir = fresh(&lab.dir.join("runs").join(label))?;
-        let results = tempfile::tempdir_in(&lab.dir).context("make a directory for the jobs' results")?;
-        let submissions = (self.workload)(results.path());
-        let mut cluster = Cluster::start(&program, &dir, shape, scheduler)?;
-        drive(&mut cluster, &submissions, self.bound, lab.progress, label)?;
-        cluster.stop()?;
-        record(&program, &dir)
+        run_once(lab, label, shape, &Policy::plain(scheduler), self.workload, self.bound)
     }
+}
+
+/// One workload on one cluster, which is gone when this returns, whatever happened.
+///
+/// # Errors
+/// When the run fails.
+pub(crate) fn run_once(
+    lab: &Lab<'_>,
+    label: &str,
+    shape: Shape,
+    policy: &Policy,
+    workload: &dyn Fn(&Path) -> Vec<Submission>,
+    bound: Duration,
+) -> Result<Recorded> {
+    let program = Program::new(&lab.program);
+    let dir = fresh(&lab.dir.join("runs").join(label))?;
+    let results = tempfile::tempdir_in(&lab.dir).context("make a directory for the jobs' results")?;
+    let submissions = workload(results.path());
+    let mut cluster = Cluster::start(&program, &dir, shape, policy)?;
+    drive(&mut cluster, &submissions, bound, lab.progress, label)?;
+    cluster.stop()?;
+    record(&program, &dir)
 }
 
 /// An empty directory; what an earlier run of the experiment left there goes.

@@ -1,0 +1,238 @@
+//! `slowdown-validation`: the slowdown paper's Figure 3 and Table II.
+//!
+//! The 50 jobs of Table II run live under the four policies, as `sleep` jobs of a fraction of their length, and are
+//! simulated: from each run's own profile, which is what the bars judge, and from the times that were asked for,
+//! which is what the paper's simulator knew. Each kind of job also runs alone, for the table's run times.
+
+mod jobs;
+mod page;
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use howdah_shared::job::profile::Trace;
+use howdah_shared::models::moments::{percentile, sorted};
+use howdah_shared::replay::{Alone, ReplayOptions, Simulation, alone};
+
+use crate::accuracy::{self, Model};
+use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome};
+use crate::live::{Policy, Recorded, run_once};
+
+/// The experiment.
+pub(crate) struct SlowdownValidation;
+
+/// Of the relative error of medians and 95th percentiles; the paper claims 1 %.
+const BAR: f64 = 0.03;
+/// No run takes longer on a machine that works.
+const BOUND: Duration = Duration::from_secs(900);
+
+/// Median and 95th percentile of slowdowns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Percentiles {
+    median: f64,
+    p95: f64,
+}
+
+/// One policy.
+struct Found {
+    policy: Policy,
+    live: Percentiles,
+    /// Simulated from the run's own profile, and from the times that were asked for.
+    simulated: [Percentiles; 2],
+    jobs: Vec<JobLine>,
+    compared: u64,
+    identical: u64,
+}
+
+/// One job of one run.
+struct JobLine {
+    name: String,
+    live: f64,
+    simulated: f64,
+}
+
+/// A kind of job alone.
+struct AloneLine {
+    kind: String,
+    maps: u32,
+    reduces: u32,
+    live_s: f64,
+    simulated_s: f64,
+}
+
+impl Experiment for SlowdownValidation {
+    fn about(&self) -> About {
+        About {
+            name: "slowdown-validation",
+            line: "Slowdowns of live runs and of their simulations under FBQ, TAGS, SITA and COMP",
+            paper: "Ghit, Epema: Reducing Job Slowdown Variability for Data-Intensive Workloads (2015)",
+            figure: "Figure 3, Table II",
+            needs: Needs::LiveRuns,
+            estimate_s: [960, 55],
+        }
+    }
+
+    fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
+        let shrink = lab.size(20, 150);
+        let trace = jobs::trace(lab.seed, shrink, lab.size(None, Some(16)))?;
+        let alone_lines = run_alone(lab, &trace)?;
+        let mut found = Vec::new();
+        for policy in jobs::policies(&trace, shrink) {
+            lab.progress.step(&format!("{}: {} jobs on {}", policy.name, trace.jobs.len(), jobs::SHAPE));
+            let submissions = jobs::submissions(&trace, lab.seed)?;
+            let label = format!("slowdown-{}", policy.name);
+            let run = run_once(lab, &label, jobs::SHAPE, &policy, &|_| submissions.clone(), BOUND)
+                .with_context(|| format!("run {label}"))?;
+            found.push(compare(policy, &run, &trace)?);
+        }
+        let checks = checks(&found, !lab.quick);
+        let files = page::write(lab, &self.about(), shrink, &found, &alone_lines, &checks)?;
+        Ok(Outcome { files, checks })
+    }
+}
+
+/// Each kind of job after the one before has ended, so that each is alone.
+fn run_alone(lab: &Lab<'_>, trace: &Trace) -> Result<Vec<AloneLine>> {
+    let kinds = jobs::one_of_each(trace);
+    lab.progress.step(&format!("{} kinds of jobs, each alone", kinds.len()));
+    let nominal = Trace { jobs: kinds.clone(), ..Trace::default() };
+    let mut at = Duration::ZERO;
+    let mut submissions = Vec::new();
+    for (job, time) in kinds.iter().zip(alone(&nominal, &ReplayOptions { view: pool(), ..ReplayOptions::default() })?) {
+        submissions.push(jobs::submission(job, at));
+        at += Duration::from_micros(time.completion.as_us()).mul_f64(1.25) + Duration::from_secs(1);
+    }
+    let fifo = Policy::plain("fifo");
+    let run = run_once(lab, "slowdown-alone", jobs::SHAPE, &fifo, &|_| submissions.clone(), BOUND)
+        .context("run jobs alone")?;
+    let options = twin(&run.trace)?;
+    let lines = run.trace.jobs.iter().zip(alone(&run.trace, &options)?).map(|(job, simulated)| {
+        let measured = job.measured.clone().unwrap_or_default();
+        AloneLine {
+            kind: jobs::kind(job),
+            maps: job.n_maps,
+            reduces: job.n_reduces,
+            live_s: measured.finish_ms.saturating_sub(measured.launch_ms) as f64 / 1e3,
+            simulated_s: simulated.runtime.as_secs_f64(),
+        }
+    });
+    Ok(lines.collect())
+}
+
+fn pool() -> howdah_shared::replay::View {
+    howdah_shared::replay::View::Slots { maps: 60, reduces: 20 }
+}
+
+/// The simulated twin of the cluster of a run.
+fn twin(trace: &Trace) -> Result<ReplayOptions> {
+    Ok(accuracy::options_of(trace.cluster.as_ref().context("find the cluster of the run")?))
+}
+
+/// Slowdowns of a run and of its simulations, all by the same times alone: those of the run's own profile.
+fn compare(policy: Policy, run: &Recorded, asked: &Trace) -> Result<Found> {
+    let trace = &run.trace;
+    let references = alone(trace, &twin(trace)?)?;
+    let own = accuracy::compare(trace, trace, Model::SimMr).context("simulate the run")?;
+    let by_name = |name: &str| trace.jobs.iter().position(|job| job.name == name);
+    let slowdown = |name: &str, completion_s: f64| -> Option<f64> {
+        let alone: &Alone = references.get(by_name(name)?)?;
+        Some(completion_s / alone.runtime.as_secs_f64())
+    };
+    let jobs: Vec<JobLine> = own
+        .jobs
+        .iter()
+        .filter_map(|job| {
+            let live = slowdown(&job.name, job.completion.measured_s)?;
+            let simulated = slowdown(&job.name, job.completion.simulated_s)?;
+            Some(JobLine { name: job.name.clone(), live, simulated })
+        })
+        .collect();
+    let nominal = nominal(trace, asked)?;
+    Ok(Found {
+        policy,
+        live: percentiles(jobs.iter().map(|job| job.live)),
+        simulated: [percentiles(jobs.iter().map(|job| job.simulated)), percentiles(nominal)],
+        jobs,
+        compared: run.compared,
+        identical: run.identical,
+    })
+}
+
+/// Slowdowns in a simulation of what was asked for, at the instants at which the jobs really came.
+fn nominal(run: &Trace, asked: &Trace) -> Result<Vec<f64>> {
+    let submitted = |name: &str| run.jobs.iter().find(|job| job.name == name).map(|job| job.submit_ms);
+    let mut trace = Trace { jobs: asked.jobs.clone(), ..Trace::default() };
+    for job in &mut trace.jobs {
+        job.submit_ms = submitted(&job.name).with_context(|| format!("find job `{}` in the run", job.name))?;
+    }
+    let options = twin(run)?;
+    let references = alone(&trace, &options)?;
+    let mut simulation = Simulation::new(&trace, &options)?;
+    simulation.run();
+    let report = simulation.report();
+    let slowdown = |job: &howdah_shared::replay::JobOutcome| {
+        job.completion().as_secs_f64() / references[job.template as usize].runtime.as_secs_f64()
+    };
+    Ok(report.jobs.iter().map(slowdown).collect())
+}
+
+fn percentiles(slowdowns: impl IntoIterator<Item = f64>) -> Percentiles {
+    let slowdowns = sorted(slowdowns);
+    let at = |q| percentile(&slowdowns, q).unwrap_or(0.0);
+    Percentiles { median: at(50.0), p95: at(95.0) }
+}
+
+fn error(simulated: f64, live: f64) -> f64 {
+    if live > 0.0 { (simulated - live).abs() / live } else { 1.0 }
+}
+
+fn checks(found: &[Found], judged: bool) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for one in found {
+        let simulated = one.simulated[0];
+        let what = |which: &str| format!("{}: {which} of the slowdown, simulated against live", one.policy.name);
+        let pairs = [("median", simulated.median, one.live.median), ("95th percentile", simulated.p95, one.live.p95)];
+        for (which, simulated, live) in pairs {
+            checks.push(Check { what: what(which), found: error(simulated, live), bar: BAR, judged });
+        }
+    }
+    let compared: u64 = found.iter().map(|one| one.compared).sum();
+    let different: u64 = found.iter().map(|one| one.compared - one.identical.min(one.compared)).sum();
+    let share = if compared == 0 { 1.0 } else { different as f64 / compared as f64 };
+    checks.push(Check { what: "decisions that replay differently".to_owned(), found: share, bar: 0.0, judged: true });
+    checks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_a_share_of_the_live_figure() {
+        assert!((error(1.02, 1.0) - 0.02).abs() < 1e-9 && (error(0.98, 1.0) - 0.02).abs() < 1e-9);
+        assert_eq!(error(1.0, 0.0), 1.0);
+    }
+
+    #[test]
+    fn what_was_asked_for_is_simulated_at_the_real_arrivals() {
+        let asked = jobs::trace(1, 20, Some(3)).expect("made");
+        let worker = |name: &str| howdah_shared::job::profile::TraceWorker {
+            name: name.to_owned(),
+            host: name.to_owned(),
+            rack: "/r".to_owned(),
+            map_slots: 60,
+            reduce_slots: 20,
+        };
+        let cluster = howdah_shared::job::profile::TraceCluster {
+            scheduler: "fbq".to_owned(),
+            workers: vec![worker("a"), worker("b")],
+            ..Default::default()
+        };
+        let mut run = Trace { cluster: Some(cluster), ..asked.clone() };
+        // So far apart that each is alone, in another order.
+        run.jobs.reverse();
+        run.jobs.iter_mut().zip(0..).for_each(|(job, n)| job.submit_ms = n * 1_000_000);
+        let slowdowns = nominal(&run, &asked).expect("simulated");
+        assert_eq!(slowdowns, [1.0; 3]);
+    }
+}
