@@ -21,3 +21,5 @@ mod kit;
 mod size_based;
 #[path = "schedulers/size_based_properties.rs"]
 mod size_based_properties;
+#[path = "schedulers/speculation.rs"]
+mod speculation;

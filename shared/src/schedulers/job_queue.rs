@@ -245,6 +245,7 @@ impl Scheduler for JobQueue {
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
+        self.offer.observe(change, state);
         match *change {
             Change::Submitted { job } => state.job(job).into_iter().for_each(|job| self.enter(job)),
             Change::JobOver { job, .. } => self.leave(job),
@@ -326,6 +327,7 @@ impl Scheduler for JobQueue {
 
     fn attach(&mut self, state: &ClusterState) {
         *self = JobQueue::new(self.dialect, self.offer.clone());
+        self.offer.attach(state);
         state.jobs().for_each(|job| self.enter(job));
     }
 

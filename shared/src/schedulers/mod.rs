@@ -17,6 +17,7 @@ pub mod hadoop_xml;
 mod job_queue;
 mod max_edf;
 mod min_edf;
+mod numbers;
 mod offer;
 mod ordered;
 mod per_job;

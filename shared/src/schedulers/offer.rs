@@ -4,7 +4,7 @@
 //! of its tasks, and when a second attempt.
 
 use super::registry::{Reader, SchedulerError};
-use super::{Assignment, Choice, NearestFirst, NoSpeculation, Speculation, TaskChoice};
+use super::{Assignment, Change, Choice, NearestFirst, NoSpeculation, Speculation, TaskChoice, speculation};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::TaskKind;
 use crate::time::Time;
@@ -35,13 +35,26 @@ impl Clone for Offer {
 }
 
 impl Offer {
-    /// Reads `speculation` (`none`).
+    /// Reads `speculation` and the rule's own parameters.
     ///
     /// # Errors
-    /// When there is no such rule.
+    /// When there is no such rule, or a parameter of it does not read.
     pub fn from_params(params: &mut Reader<'_>) -> Result<Offer, SchedulerError> {
-        params.word("speculation", &["none"])?;
-        Ok(Offer::default())
+        let speculation = speculation::from_params(params)?;
+        Ok(Offer { choice: None, speculates: !speculation.is_none(), speculation })
+    }
+
+    /// Something changed; whoever holds an offer passes on every change.
+    #[inline]
+    pub fn observe(&mut self, change: &Change, state: &ClusterState) {
+        if self.speculates() {
+            self.speculation.observe(change, state);
+        }
+    }
+
+    /// Takes over a running cluster.
+    pub fn attach(&mut self, state: &ClusterState) {
+        self.speculation.attach(state);
     }
 
     /// Whether there are second attempts at all.

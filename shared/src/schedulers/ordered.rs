@@ -214,6 +214,7 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
+        self.offer.observe(change, state);
         self.order.observe(change, state, &mut self.moved);
         match *change {
             Change::Submitted { job } => {
@@ -280,7 +281,7 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
     }
 
     fn follows_attempts(&self) -> bool {
-        self.order.has_limits() || self.order.follows_attempts()
+        self.order.has_limits() || self.order.follows_attempts() || self.offer.speculates()
     }
 
     fn may_speculate(&self) -> bool {
@@ -307,6 +308,7 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
 
     fn attach(&mut self, state: &ClusterState) {
         *self = Ordered::new(self.order.clone(), self.offer.clone());
+        self.offer.attach(state);
         self.order.attach(state);
         for job in state.jobs() {
             self.enter(job, state);

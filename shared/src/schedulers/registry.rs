@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use super::numbers::{microseconds, thousandths};
 use super::{Capacity, Fifo, JobOrder, JobQueue, MaxEdf, MinEdf, Offer, Ordered, Scheduler, fair, size_based};
+use crate::time::Span;
 
 /// Parameters of a policy by name.
 pub type Params = BTreeMap<String, String>;
@@ -170,6 +172,26 @@ impl Reader<'_> {
         SchedulerError::BadFile { scheduler: self.scheduler.to_owned(), file: file.to_owned(), problem: problem.into() }
     }
 
+    /// A length of time such as `500ms`, `10s`, `2.5m` or `3h`; seconds without a unit.
+    ///
+    /// # Errors
+    /// When it does not parse.
+    pub fn span(&mut self, key: &'static str, default: Span) -> Result<Span, SchedulerError> {
+        let Some(value) = self.text(key).map(str::to_owned) else { return Ok(default) };
+        let us = microseconds(&value);
+        us.map(Span::from_us).ok_or_else(|| self.wrong(key, &value, "a length of time such as 500ms, 10s or 2.5m"))
+    }
+
+    /// A share from 0 to 1 in ten-thousandths.
+    ///
+    /// # Errors
+    /// When it is none, or has more than three decimals.
+    pub fn parts(&mut self, key: &'static str, default: u16) -> Result<u16, SchedulerError> {
+        let Some(value) = self.text(key).map(str::to_owned) else { return Ok(default) };
+        let parts = thousandths(value.trim()).filter(|&thousandths| thousandths <= 1_000).map(|n| n as u16 * 10);
+        parts.ok_or_else(|| self.wrong(key, &value, "a share from 0 to 1 with at most three decimals"))
+    }
+
     /// The error of a value that is not what `expected`, a noun phrase, says.
     pub fn wrong(&self, key: &str, value: &str, expected: &str) -> SchedulerError {
         SchedulerError::BadParameter {
@@ -215,6 +237,9 @@ mod tests {
             "scheduler `fifo`: unknown parameter `quantum`, expected one of dialect, speculation"
         );
         let error = by_name("fifo", &params(&[("speculation", "maybe")])).err().expect("no such rule");
-        assert_eq!(error.to_string(), "scheduler `fifo`: parameter `speculation`: `maybe` is not none");
+        assert_eq!(
+            error.to_string(),
+            "scheduler `fifo`: parameter `speculation`: `maybe` is not none or hadoop or late"
+        );
     }
 }

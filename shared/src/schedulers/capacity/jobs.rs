@@ -151,6 +151,7 @@ impl Capacity {
 
     /// Begins with the jobs of a running cluster. Those that have `begun` stay initialised, whatever the limits say.
     pub(super) fn take_over(&mut self, state: &ClusterState, begun: impl Fn(&Job) -> bool) {
+        self.offer.attach(state);
         self.resize(state);
         for job in state.jobs() {
             self.register(job);

@@ -153,6 +153,7 @@ impl Scheduler for Capacity {
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
+        self.offer.observe(change, state);
         match *change {
             Change::Submitted { job } => self.enter(job, state),
             Change::JobOver { job, .. } => self.leave(job, state),

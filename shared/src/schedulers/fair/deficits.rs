@@ -385,6 +385,7 @@ impl Scheduler for DeficitFair {
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
+        self.offer.observe(change, state);
         let now = state.now();
         // What the clock should have seen before this instant, it saw without this change.
         if now > self.last {
@@ -508,6 +509,7 @@ impl Scheduler for DeficitFair {
 
     fn attach(&mut self, state: &ClusterState) {
         *self = DeficitFair::new(self.settings.clone(), self.allocations.clone(), self.offer.clone());
+        self.offer.attach(state);
         (self.start, self.last) = (state.now(), state.now());
         for job in state.jobs() {
             self.enter(job, state);

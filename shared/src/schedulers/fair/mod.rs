@@ -301,6 +301,7 @@ impl Scheduler for Fair {
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
+        self.offer.observe(change, state);
         let now = state.now();
         if self.clock.is_overdue(now) {
             self.update(self.clock.due_at(), state);

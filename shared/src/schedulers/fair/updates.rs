@@ -149,6 +149,7 @@ impl Fair {
     /// Forgets everything but the settings, and begins with what is there.
     pub(super) fn rebuild(&mut self, state: &ClusterState) {
         *self = Fair::new(self.settings.clone(), self.allocations.clone(), self.offer.clone());
+        self.offer.attach(state);
         self.clock = Clock::new(state.now(), self.settings.update_interval);
         for job in state.jobs() {
             self.enter(job, state);

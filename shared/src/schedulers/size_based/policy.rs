@@ -287,6 +287,7 @@ impl Scheduler for SizeBased {
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
+        self.offer.observe(change, state);
         match *change {
             Change::Submitted { job } => {
                 if let Some(job) = state.job(job) {
@@ -428,6 +429,7 @@ impl Scheduler for SizeBased {
         placement.forget();
         let (partitions, offer) = (self.partitions.take(), self.offer.clone());
         *self = SizeBased::new(self.name, placement, partitions, self.waiting_reduces, offer);
+        self.offer.attach(state);
         if let Some(partitions) = &mut self.partitions {
             partitions.clear();
             partitions.resize(state.totals().slots);

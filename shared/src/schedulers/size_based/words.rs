@@ -4,6 +4,7 @@ use super::Line;
 use super::partitions::WHOLE_PPM;
 use super::prediction::{Fit, Prediction, Source};
 use super::service::WaitingReduces;
+use crate::schedulers::numbers::{microseconds, thousandths};
 use crate::schedulers::registry::{Reader, SchedulerError};
 
 /// Most queues.
@@ -111,21 +112,6 @@ fn line(text: &str) -> Option<Line> {
     words.next().is_none().then_some(Line { offset, slope })
 }
 
-/// `500ms`, `10s`, `2.5m`, `3h`; without a unit, seconds. To the millisecond.
-fn microseconds(word: &str) -> Option<u64> {
-    let word = word.trim();
-    let unit_at = word.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(word.len());
-    let (number, unit) = word.split_at(unit_at);
-    let unit_us: u64 = match unit {
-        "ms" => 1_000,
-        "s" | "" => 1_000_000,
-        "m" | "min" => 60_000_000,
-        "h" => 3_600_000_000,
-        _ => return None,
-    };
-    thousandths(number)?.checked_mul(unit_us).map(|us| us / 1_000)
-}
-
 /// `30%`, or a share such as `0.3`.
 fn share_ppm(word: &str) -> Option<u32> {
     let word = word.trim();
@@ -134,18 +120,6 @@ fn share_ppm(word: &str) -> Option<u32> {
         None => thousandths(word)?.checked_mul(1_000)?,
     };
     u32::try_from(ppm).ok().filter(|ppm| (1..WHOLE_PPM).contains(ppm))
-}
-
-/// A decimal number in thousandths, so that no float decides; at most three decimals.
-fn thousandths(number: &str) -> Option<u64> {
-    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    if (whole.is_empty() && part.is_empty()) || !digits(whole) || !digits(part) || part.len() > 3 {
-        return None;
-    }
-    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    let part: u64 = if part.is_empty() { 0 } else { format!("{part:0<3}").parse().ok()? };
-    whole.checked_mul(1_000)?.checked_add(part)
 }
 
 #[cfg(test)]

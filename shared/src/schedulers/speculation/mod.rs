@@ -1,9 +1,19 @@
 //! When a running task gets a second attempt.
 //!
-//! A policy asks its rule once no pending task could be given, as Hadoop does; the rules of Hadoop, LATE and
-//! Load-Aware implement [`Speculation`] and fit under any job order.
+//! A policy asks its rule once no pending task could be given; a rule implements [`Speculation`] and fits under any
+//! job order. They all read `speculation.cap`: how many second attempts may run at a time.
 
-use super::Assignment;
+mod candidate;
+mod cap;
+mod hadoop;
+mod late;
+mod running;
+
+use self::cap::Cap;
+use self::hadoop::Hadoop;
+use self::late::Late;
+use super::registry::{Reader, SchedulerError};
+use super::{Assignment, Change};
 use crate::cluster::{ClusterState, Job};
 use crate::job::{TaskKind, WorkerId};
 use crate::time::Time;
@@ -31,8 +41,23 @@ pub trait Speculation: Send {
         false
     }
 
+    /// Something changed.
+    fn observe(&mut self, _change: &Change, _state: &ClusterState) {}
+
+    /// Takes over a running cluster.
+    fn attach(&mut self, _state: &ClusterState) {}
+
     /// An independent copy.
     fn fork(&self) -> Box<dyn Speculation>;
+}
+
+/// The rule that `speculation` names: `none`, `hadoop` or `late`.
+pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Box<dyn Speculation>, SchedulerError> {
+    Ok(match params.word("speculation", &["none", "hadoop", "late"])? {
+        "hadoop" => Box::new(Hadoop::from_params(params)?),
+        "late" => Box::new(Late::from_params(params)?),
+        _ => Box::new(NoSpeculation),
+    })
 }
 
 /// No second attempts.

@@ -1,0 +1,95 @@
+//! How many second attempts may run at a time.
+
+use std::collections::BTreeSet;
+
+use crate::cluster::ClusterState;
+use crate::job::AttemptId;
+use crate::schedulers::Change;
+use crate::schedulers::registry::{Reader, SchedulerError};
+
+/// A limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Limit {
+    None,
+    Number(u32),
+    /// Of all slots of live workers, in ten-thousandths.
+    Share(u16),
+}
+
+/// The limit and what runs.
+#[derive(Clone, Debug)]
+pub(super) struct Cap {
+    limit: Limit,
+    running: BTreeSet<AttemptId>,
+}
+
+impl Cap {
+    /// Reads `speculation.cap`: `none`, a number of attempts, or a share of all slots such as `10%`; `percent` is the
+    /// default, 0 for none.
+    pub(super) fn from_params(params: &mut Reader<'_>, percent: u16) -> Result<Cap, SchedulerError> {
+        let default = if percent == 0 { Limit::None } else { Limit::Share(percent * 100) };
+        let limit = match params.text("speculation.cap").map(str::to_owned) {
+            None => default,
+            Some(text) => parse(&text).ok_or_else(|| {
+                params.wrong(
+                    "speculation.cap",
+                    &text,
+                    "none, a number of attempts, or a share of the slots such as 10%",
+                )
+            })?,
+        };
+        Ok(Cap { limit, running: BTreeSet::new() })
+    }
+
+    /// Whether one more may start.
+    pub(super) fn allows(&self, state: &ClusterState) -> bool {
+        let running = self.running.len() as u64;
+        match self.limit {
+            Limit::None => true,
+            Limit::Number(n) => running < u64::from(n),
+            Limit::Share(parts) => {
+                let slots: u32 = state.totals().slots.iter().sum();
+                running * 10_000 < u64::from(slots) * u64::from(parts)
+            }
+        }
+    }
+
+    pub(super) fn observe(&mut self, change: &Change) {
+        match *change {
+            Change::Launched { attempt, speculative: true, .. } => drop(self.running.insert(attempt)),
+            Change::Ended { attempt, .. } if !self.running.is_empty() => drop(self.running.remove(&attempt)),
+            _ => {}
+        }
+    }
+
+    pub(super) fn attach(&mut self, state: &ClusterState) {
+        let speculative = state.attempts().iter().filter(|(_, attempt)| attempt.speculative() && !attempt.detached());
+        self.running = speculative.map(|(_, attempt)| attempt.id()).collect();
+    }
+}
+
+fn parse(text: &str) -> Option<Limit> {
+    if text == "none" {
+        return Some(Limit::None);
+    }
+    match text.strip_suffix('%') {
+        Some(percent) => {
+            let percent: f64 = percent.trim().parse().ok()?;
+            (0.0..=100.0).contains(&percent).then(|| Limit::Share((percent * 100.0).round() as u16))
+        }
+        None => text.parse().ok().map(Limit::Number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn caps_read_as_numbers_and_shares() {
+        assert_eq!(parse("none"), Some(Limit::None));
+        assert_eq!(parse("2"), Some(Limit::Number(2)));
+        assert_eq!(parse("12.5%"), Some(Limit::Share(1_250)));
+        assert_eq!((parse("-1"), parse("101%"), parse("ten")), (None, None, None));
+    }
+}

@@ -1,0 +1,79 @@
+//! Hadoop's rule, the same in 0.20.2 and 1.2.1: a task far behind its job's average gets a second attempt.
+//!
+//! A running task qualifies when its progress is at least `gap` below the mean over all of the job's tasks of its kind
+//! (finished ones 1, unstarted ones 0), at least `age` has passed since the job came, and it has one attempt only.
+//! The lowest index goes first, not the slowest task. A job is asked for second attempts once it has no pending task
+//! for the worker, before the next job is asked for anything. Source: `hadoop-semantics` §4.7.
+//! `Deviation:` the age counts from the job's submission; in Hadoop from its initialisation, which is not modelled.
+
+use super::candidate::{only_attempt, second, wanted};
+use super::running::RunningTasks;
+use super::{Cap, Speculation};
+use crate::cluster::{ClusterState, Job};
+use crate::job::{TaskKind, WorkerId};
+use crate::schedulers::registry::{Reader, SchedulerError};
+use crate::schedulers::{Assignment, Change};
+use crate::time::{Span, Time};
+
+/// The rule.
+#[derive(Clone, Debug)]
+pub(super) struct Hadoop {
+    running: RunningTasks,
+    cap: Cap,
+    /// In ten-thousandths of a task.
+    gap: u16,
+    age: Span,
+}
+
+impl Hadoop {
+    pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Hadoop, SchedulerError> {
+        Ok(Hadoop {
+            running: RunningTasks::default(),
+            cap: Cap::from_params(params, 0)?,
+            gap: params.parts("speculation.gap", 2_000)?,
+            age: params.span("speculation.age", Span::from_secs(60))?,
+        })
+    }
+}
+
+impl Speculation for Hadoop {
+    fn pick(
+        &mut self,
+        now: Time,
+        state: &ClusterState,
+        job: &Job,
+        kind: TaskKind,
+        worker: WorkerId,
+    ) -> Option<Assignment> {
+        let average = job.tasks(kind).progress().parts();
+        // Without the gap no progress is far enough behind.
+        if average < self.gap || now.since(job.submitted()) < self.age || !wanted(job, kind) || !self.cap.allows(state)
+        {
+            return None;
+        }
+        let behind = |index: &u32| {
+            only_attempt(state, job, kind, *index, worker)
+                .is_some_and(|attempt| attempt.progress().parts() + self.gap <= average)
+        };
+        let index = self.running.of(job.id(), kind).find(behind)?;
+        Some(second(state, job, kind, index, worker))
+    }
+
+    fn observe(&mut self, change: &Change, state: &ClusterState) {
+        self.running.observe(change, state);
+        self.cap.observe(change);
+    }
+
+    fn attach(&mut self, state: &ClusterState) {
+        self.running.attach(state);
+        self.cap.attach(state);
+    }
+
+    fn before_next_job(&self) -> bool {
+        true
+    }
+
+    fn fork(&self) -> Box<dyn Speculation> {
+        Box::new(self.clone())
+    }
+}
