@@ -286,3 +286,33 @@ fn an_interrupted_replay_tells_what_it_had_writes_nothing_and_ends_with_130() {
     assert!(answer["stopped_s"].as_f64() > Some(0.0) && answer["jobs"][0]["finish_s"].is_null());
     assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 1, "only the trace is there");
 }
+
+#[test]
+fn an_external_program_decides_in_a_replay_and_its_mistakes_are_told() {
+    let dir = here();
+    let jobs = r#"{"schema":"howdah/trace/v1","source":"by hand","jobs":[
+        {"name":"long","n_maps":6,"map_ms":[1000]},{"name":"short","n_maps":2,"map_ms":[1000]}]}"#;
+    std::fs::write(dir.path().join("t.json"), jobs).expect("written");
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/guide/schedulers/examples/shortest_first.py");
+    let external = |command: &str| {
+        let command = format!("command={command}");
+        let args = ["--map-slots", "2", "--reduce-slots", "0", "--scheduler", "external", "-D", "timeout=20s", "-D"];
+        run(dir.path(), &[&["t.json"], &args[..], &[&command, "--output", "json"]].concat(), "")
+    };
+    let finishes = |said: &Said| {
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let answer: Value = serde_json::from_str(&said.stdout).expect("JSON");
+        [0, 1].map(|job: usize| answer["jobs"][job]["finish_s"].as_f64().expect("a number"))
+    };
+    let said = external(&format!("python3 '{example}'"));
+    assert_eq!((finishes(&said), said.stderr.as_str()), ([4.0, 1.0], ""));
+    // One that ends is told of, and FIFO goes on.
+    let said = external(r#"read hello; echo '{"type":"hello","protocol":1}'"#);
+    assert_eq!(finishes(&said), [3.0, 4.0]);
+    assert!(said.stderr.starts_with("warning: scheduler `external`: "), "{}", said.stderr);
+    assert!(said.stderr.contains("ended (exit status: 0); `fifo` decides from now on"), "{}", said.stderr);
+    // One that never starts is a wrong argument.
+    let said = external("exit 9");
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("parameter `command`: `exit 9` is not a program that says hello"), "{}", said.stderr);
+}

@@ -6,6 +6,7 @@
 mod apps;
 mod control;
 mod documents;
+mod external;
 mod failures;
 mod harness;
 mod leftovers;

@@ -4,6 +4,8 @@ use howdah_shared::job::profile::{Trace, TraceCluster};
 use howdah_shared::replay::{
     FaultPlan, ReplayError, ReplayOptions, ShuffleModel, SimWorker, Simulation, View, WorkersView,
 };
+use howdah_shared::schedulers::registry::Params;
+use howdah_shared::schedulers::{self, Scheduler, SchedulerError};
 
 use super::compare::{Comparison, JobMeasure, Measure};
 use super::pair::{PairError, predictor, succeeded};
@@ -69,11 +71,27 @@ pub fn options_of(cluster: &TraceCluster) -> ReplayOptions {
     }
 }
 
+/// Makes a policy from its name and parameters.
+pub type Maker = fn(&str, &Params) -> Result<Box<dyn Scheduler>, SchedulerError>;
+
 /// Predicts `measured` from `profile` (which may be the same trace) and compares.
 ///
 /// # Errors
 /// When the run cannot be simulated, or the two are not of one workload.
 pub fn compare(profile: &Trace, measured: &Trace, model: Model) -> Result<Comparison, AccuracyError> {
+    compare_under(profile, measured, model, schedulers::by_name)
+}
+
+/// As [`compare`], under policies of the caller's: a run's policy may need what the core cannot touch.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_under(
+    profile: &Trace,
+    measured: &Trace,
+    model: Model,
+    make: Maker,
+) -> Result<Comparison, AccuracyError> {
     let source_name = || measured.source.clone();
     let cluster = measured.cluster.as_ref();
     let cluster = cluster.ok_or_else(|| AccuracyError::NoCluster { source_name: source_name() })?;
@@ -87,7 +105,8 @@ pub fn compare(profile: &Trace, measured: &Trace, model: Model) -> Result<Compar
     if model == Model::Mumak {
         options.shuffle = ShuffleModel::Mumak;
     }
-    let mut simulation = Simulation::new(&trace, &options)?;
+    let scheduler = make(&options.scheduler, &options.scheduler_params).map_err(ReplayError::from)?;
+    let mut simulation = Simulation::with_scheduler(&trace, &options, scheduler)?;
     while simulation.step() {}
     let report = simulation.report();
     let mut jobs = Vec::with_capacity(trace.jobs.len());

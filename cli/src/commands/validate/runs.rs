@@ -35,7 +35,7 @@ impl Run {
     pub(crate) fn read(dir: &Path) -> Outcome<Run> {
         let decisions = replay_decisions(dir).map_err(|error| unreadable(anyhow::Error::new(error)))?;
         let trace = howdah_master::trace::record(dir).map_err(|error| unreadable(anyhow::Error::new(error)))?;
-        let simulated = accuracy::compare(&trace, &trace, Model::SimMr);
+        let simulated = accuracy::compare_under(&trace, &trace, Model::SimMr, howdah_master::policies::make);
         Ok(Run { decisions, trace, simulated })
     }
 
