@@ -1,5 +1,7 @@
 //! Policies by their sources' rules, and properties of each over random workloads.
 
+#[path = "schedulers/all.rs"]
+mod all;
 #[path = "schedulers/capacity.rs"]
 mod capacity;
 #[path = "schedulers/capacity_properties.rs"]
@@ -17,6 +19,8 @@ mod fair_properties;
 #[path = "schedulers/job_queue.rs"]
 mod job_queue;
 mod kit;
+#[path = "schedulers/shortest.rs"]
+mod shortest;
 #[path = "schedulers/size_based.rs"]
 mod size_based;
 #[path = "schedulers/size_based_properties.rs"]

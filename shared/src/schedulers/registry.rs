@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::numbers::{microseconds, thousandths};
-use super::{Capacity, Fifo, JobOrder, JobQueue, MaxEdf, MinEdf, Offer, Ordered, Scheduler, fair, size_based};
+use super::{
+    Capacity, Fifo, JobOrder, JobQueue, MaxEdf, MinEdf, Offer, Ordered, Scheduler, Shortest, fair, size_based,
+};
 use crate::time::Span;
 
 /// Parameters of a policy by name.
@@ -28,6 +30,7 @@ const POLICIES: &[Policy] = &[
     ("maxedf", |params| ordered(MaxEdf, params)),
     ("minedf", |params| ordered(MinEdf::from_params(params)?, params)),
     ("naive-fair", |params| fair::by_params(params, true)),
+    ("shortest", |params| ordered(Shortest, params)),
     ("sita", size_based::sita),
     ("tags", size_based::tags),
 ];

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use howdah_shared::job::{AttemptId, JobId, JobSpec, JobState, Priority, SplitHosts, TaskId, TaskKind};
+use howdah_shared::time::Span;
 use howdah_shared::tracker::{Effect, Input, WorkerState};
 
 use super::*;
@@ -98,6 +99,11 @@ impl World {
             1 => Box::new(odd::Odd::eager()),
             _ => Box::new(odd::Odd::wild(dice.below(u32::MAX))),
         };
+        World::under(dice, scheduler)
+    }
+
+    /// A world whose policy is this one.
+    pub fn under(dice: &mut Dice<'_>, scheduler: Box<dyn Scheduler>) -> World {
         let change = |config: &mut ClusterConfig| {
             config.expiry_ms = 30_000;
             config.launch_expiry_ms = 20_000;
@@ -171,6 +177,10 @@ impl World {
             conf.commits_output = !dice.one_in(4);
         });
         spec.priority = Priority::ALL[dice.below(5) as usize];
+        // Who submits, and until when it should be done, follow from the number: policies look at both.
+        let number = self.cluster.jobs;
+        spec.user = format!("user{}", number % 3);
+        spec.conf.deadline = number.is_multiple_of(2).then(|| Span::from_ms(1_000 * u64::from(maps + 1)));
         if dice.one_in(2) {
             let hosts: Vec<Vec<String>> =
                 (0..maps).map(|_| (0..dice.below(3)).map(|_| format!("h{}", dice.below(6))).collect()).collect();

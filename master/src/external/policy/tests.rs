@@ -183,6 +183,28 @@ fn the_guides_example_runs_the_shortest_job_first() {
 }
 
 #[test]
+fn the_guides_example_decides_as_the_built_in_policy_does() {
+    let job = |n: u32| JobTemplate {
+        submit_ms: u64::from(n * 7_919 % 9_000),
+        n_maps: n * 31 % 7,
+        map_ms: vec![u64::from(n * 613 % 2_000 + 1), 900],
+        n_reduces: n % 4,
+        reduce_ms: vec![700, 1_300],
+        ..JobTemplate::default()
+    };
+    let trace = Trace { jobs: (0..40).map(job).collect(), ..Trace::default() };
+    let options = ReplayOptions { view: View::Slots { maps: 5, reduces: 3 }, ..ReplayOptions::default() };
+    let digest = |policy: Box<dyn Scheduler>| {
+        let mut simulation = Simulation::with_scheduler(&trace, &options, policy).unwrap();
+        simulation.run();
+        simulation.report().decisions_digest
+    };
+    let built_in = digest(registry::by_name("shortest", &Params::new()).unwrap());
+    assert_eq!(digest(Box::new(example())), built_in);
+    assert_ne!(digest(registry::by_name("fifo", &Params::new()).unwrap()), built_in);
+}
+
+#[test]
 fn a_fork_goes_on_with_a_program_of_its_own_as_the_first_one_does() {
     let trace = trace();
     let mut simulation = Simulation::with_scheduler(&trace, &options(), Box::new(example())).unwrap();
