@@ -195,6 +195,13 @@ impl JobOrder for MinEdf {
                     moved.push(attempt.job);
                 }
             }
+            // Lost output is made again: a demand of no map slots, found when all maps were done, would forbid it.
+            Change::Returned { task } => {
+                let Some(job) = state.job(task.job) else { return };
+                if self.again(job, state) {
+                    moved.push(task.job);
+                }
+            }
             // While it waited, only the time went on.
             Change::Launched { attempt, .. } => {
                 let Some(job) = state.job(attempt.job) else { return };
