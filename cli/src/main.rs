@@ -4,6 +4,7 @@
 //! All else parses arguments, reads settings, runs one command and ends with a code of the table in `exit`.
 
 mod args;
+mod batch_file;
 mod bench;
 mod client;
 mod codes;

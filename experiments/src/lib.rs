@@ -9,6 +9,7 @@ pub mod accuracy;
 pub mod framework;
 mod live;
 mod makespan;
+mod makespan_testbed;
 pub mod optimize;
 pub mod phase;
 pub mod reshape;
@@ -28,6 +29,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(simmr_accuracy::SimMrAccuracy),
         Box::new(simmr_kl::SimMrKl),
         Box::new(makespan::Makespan),
+        Box::new(makespan_testbed::MakespanTestbed),
         Box::new(slowdown::Slowdown),
         Box::new(slowdown_validation::SlowdownValidation),
     ]

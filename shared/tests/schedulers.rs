@@ -18,6 +18,8 @@ mod fair_deficits;
 mod fair_properties;
 #[path = "schedulers/job_queue.rs"]
 mod job_queue;
+#[path = "schedulers/johnson.rs"]
+mod johnson;
 mod kit;
 #[path = "schedulers/shortest.rs"]
 mod shortest;

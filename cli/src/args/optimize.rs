@@ -47,7 +47,7 @@ pub(crate) struct OptimizeArgs {
     /// What balanced-pools makes small: makespan or mean-delay
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = ObjectiveChoice::Makespan, hide_possible_values = true)]
     pub(crate) objective: ObjectiveChoice,
-    /// Estimate of stages for orders, Min and Max: low, average or up
+    /// Estimate of stages for orders, Min and Max: low, average or upper
     #[arg(long, value_name = "BOUND", value_enum, default_value_t = BoundChoice::Average, hide_possible_values = true)]
     pub(crate) bound: BoundChoice,
     /// When jobs come: batch (all at the start) or asis (as in the trace, planned again whenever some come)
@@ -114,7 +114,7 @@ pub(crate) enum BoundChoice {
     /// The mean of both.
     Average,
     /// The most.
-    Up,
+    Upper,
 }
 
 /// `--arrivals`

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::{ClusterArgs, Format};
 use crate::units::parse_duration;
@@ -18,6 +18,7 @@ Examples:
   howdah submit sleep -m 100 -mt 50
   howdah submit streaming --mapper 'cut -f1' --reducer 'uniq -c' --input in --output out
   howdah submit ./target/release/my-job --input in --output out
+  howdah submit --batch nightly.toml --order balanced-pools --wait
 
 Inputs are files, directories (names that start with _ or . are left out) or globs; relative \
 paths are taken from here. The output directory must not exist. For scripts, `--output json` \
@@ -28,7 +29,8 @@ answers with the job's id, and with --wait also with how it ended.";
 #[command(after_help = EXAMPLES, after_long_help = format!("{}\n\n{EXAMPLES}", applications()))]
 pub(crate) struct SubmitArgs {
     /// An application of the list in `--help`, or the path, with a `/` in it, of a program built with the task library
-    pub(crate) app: String,
+    #[arg(required_unless_present = "batch")]
+    pub(crate) app: Option<String>,
     /// The application's own options and arguments, such as grep's regular expression
     #[arg(value_name = "ARG")]
     pub(crate) args: Vec<String>,
@@ -75,8 +77,48 @@ pub(crate) struct SubmitArgs {
     /// Wait for the end: progress, then counters; exit code 1 if the job fails
     #[arg(long, short)]
     pub(crate) wait: bool,
+    /// Submit the jobs of a file instead, in a planned order: TOML with a [[job]] each, or a JSON object per line, with
+    /// app, args, name, input, output, reduces, properties, queue, priority, deadline, requires; trace (an earlier run)
+    /// and profile (its job, unless of the same name) tell what a job takes
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["app", "input", "reduces", "name", "mapper", "reducer", "combiner"])]
+    pub(crate) batch: Option<PathBuf>,
+    /// Order of the batch: balanced-pools, johnson, reverse-johnson, shortest-first, or asis [default: balanced-pools]
+    #[arg(long, value_name = "ORDER", value_enum, requires = "batch", hide_possible_values = true)]
+    pub(crate) order: Option<BatchOrder>,
+    /// Show the plan of the batch, and submit nothing
+    #[arg(long, requires = "batch", conflicts_with = "wait")]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
+}
+
+/// `--order`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BatchOrder {
+    /// Pools of their own for small and big jobs.
+    #[default]
+    BalancedPools,
+    /// Johnson's order.
+    Johnson,
+    /// Its reverse.
+    ReverseJohnson,
+    /// By the sum of both stages.
+    ShortestFirst,
+    /// The file's.
+    Asis,
+}
+
+impl BatchOrder {
+    /// As typed.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            BatchOrder::BalancedPools => "balanced-pools",
+            BatchOrder::Johnson => "johnson",
+            BatchOrder::ReverseJohnson => "reverse-johnson",
+            BatchOrder::ShortestFirst => "shortest-first",
+            BatchOrder::Asis => "asis",
+        }
+    }
 }
 
 impl SubmitArgs {

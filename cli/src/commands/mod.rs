@@ -1,5 +1,6 @@
 //! One file per command; this one sends each to its file.
 
+mod batch;
 mod cluster;
 mod config_show;
 mod daemon;

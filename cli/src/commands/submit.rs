@@ -22,6 +22,9 @@ use crate::views::{Listing, counter_map};
 
 /// `howdah submit`
 pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
+    if let Some(path) = &args.batch {
+        return super::batch::submit(context, args, path).await;
+    }
     let (output, format) = args.outputs().map_err(Failure::usage)?;
     let config = context.client(&args.cluster, format)?;
     let screen = Screen::new(config.color);
@@ -37,7 +40,8 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
     };
     let profiles = args.profile.as_deref().map(Profiles::read).transpose()?;
     if plans.len() > 1 && profiles.as_ref().is_some_and(Profiles::names_a_job) {
-        let message = format!("--profile names one job, but `{}` is a chain of {} jobs", args.app, plans.len());
+        let app = args.app.as_deref().unwrap_or_default();
+        let message = format!("--profile names one job, but `{app}` is a chain of {} jobs", plans.len());
         return Err(Failure::usage(message).help("leave out :JOB and each takes the profile of its own name"));
     }
     // All of them before the first job is submitted.
@@ -59,7 +63,7 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
             note(format!(
                 "the {} jobs of `{}` run one after the other; this waits for all but the last",
                 plans.len(),
-                args.app
+                args.app.as_deref().unwrap_or_default()
             ));
         }
         let status = follow(&screen, &mut client, &job, plan, quiet).await?;
@@ -117,7 +121,7 @@ async fn finish(screen: &Screen, client: &mut Client, job: &str) -> Outcome<()> 
 }
 
 /// The jobs that the application consists of. A `/` in its name makes it a program's path.
-fn plans(args: &SubmitArgs, output: Option<&Path>) -> Outcome<Vec<JobPlan>> {
+pub(super) fn plans(args: &SubmitArgs, output: Option<&Path>) -> Outcome<Vec<JobPlan>> {
     let inputs = args.input.iter().map(|input| absolute(input)).collect::<Outcome<Vec<String>>>()?;
     let output = output.map(|path| absolute(&path.display().to_string())).transpose()?;
     let mut own = args.args.clone();
@@ -125,7 +129,7 @@ fn plans(args: &SubmitArgs, output: Option<&Path>) -> Outcome<Vec<JobPlan>> {
     for (flag, command) in streams {
         own.extend(command.iter().flat_map(|command| [flag.to_owned(), command.clone()]));
     }
-    let mut app = args.app.as_str();
+    let mut app = args.app.as_deref().unwrap_or_default();
     if app.contains('/') {
         own.insert(0, app.to_owned());
         app = "program";

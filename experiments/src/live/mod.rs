@@ -1,11 +1,13 @@
 //! Real clusters for experiments: `howdah` processes on a leash, driven through the command alone.
 
+mod batch;
 mod cluster;
 mod program;
 mod record;
 mod study;
 mod workload;
 
+pub(crate) use batch::BatchRun;
 pub(crate) use cluster::{Policy, Shape};
 pub(crate) use program::Program;
 pub(crate) use record::Recorded;

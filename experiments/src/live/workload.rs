@@ -11,7 +11,7 @@ use super::program::{checked, described};
 use crate::framework::Progress;
 
 /// Between two looks at what runs.
-const LOOK: Duration = Duration::from_millis(50);
+pub(super) const LOOK: Duration = Duration::from_millis(50);
 
 /// One `howdah submit`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,20 +99,20 @@ fn wait_for(
 }
 
 /// A client that is killed when we give up on it.
-struct Leashed(Option<Child>);
+pub(super) struct Leashed(Option<Child>);
 
 impl Leashed {
-    fn start(command: &mut Command, said: &str) -> Result<Leashed> {
+    pub(super) fn start(command: &mut Command, said: &str) -> Result<Leashed> {
         Ok(Leashed(Some(command.spawn().with_context(|| format!("start {said}"))?)))
     }
 
     /// Waits for its end; what it printed, unless it failed.
-    fn answer(mut self, said: &str) -> Result<String> {
+    pub(super) fn answer(mut self, said: &str) -> Result<String> {
         let child = self.0.take().context("look at a client that was waited for")?;
         checked(said, &child.wait_with_output().with_context(|| format!("wait for {said}"))?)
     }
 
-    fn is_running(&mut self) -> Result<bool> {
+    pub(super) fn is_running(&mut self) -> Result<bool> {
         match &mut self.0 {
             Some(child) => Ok(child.try_wait().context("look at a client")?.is_none()),
             None => Ok(false),
@@ -134,7 +134,7 @@ fn tick(progress: &dyn Progress, label: &str, all: usize, submitted: usize, bega
     progress.tick(&format!("{label}: {} s, {submitted} of {all} jobs submitted", began.elapsed().as_secs()));
 }
 
-fn within(began: Instant, bound: Duration, label: &str) -> Result<()> {
+pub(super) fn within(began: Instant, bound: Duration, label: &str) -> Result<()> {
     if began.elapsed() > bound {
         bail!("{label}: not over after {} s", bound.as_secs());
     }

@@ -4,11 +4,12 @@
 //! while thousands of orders are tried. All jobs are there from the start, as in a batch.
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::models::bounds::{Bound, JobModel};
 use howdah_shared::models::{Stages, johnson_order, two_stage_makespan};
 use howdah_shared::replay::{Arrivals, Deadlines, ReplayError, ReplayOptions, ShuffleModel, Simulation, View};
 use howdah_shared::time::{Span, Time};
 
-use super::stages::{Bound, Profile};
+use super::stages::{model, stages};
 use super::{Objective, Slots};
 
 /// How long a pool's jobs took.
@@ -23,7 +24,7 @@ pub struct Times {
 /// Jobs that can be simulated in any order on any pool.
 pub(super) struct Bench {
     jobs: Vec<JobTemplate>,
-    profiles: Vec<Profile>,
+    models: Vec<JobModel>,
     bound: Bound,
     shuffle: ShuffleModel,
     slowstart_ppm: Option<u32>,
@@ -34,7 +35,7 @@ impl Bench {
         let at_start = |job: &JobTemplate| JobTemplate { submit_ms: 0, ..job.clone() };
         Bench {
             jobs: trace.jobs.iter().map(at_start).collect(),
-            profiles: trace.jobs.iter().map(Profile::of).collect(),
+            models: trace.jobs.iter().map(model).collect(),
             bound,
             shuffle,
             slowstart_ppm,
@@ -45,19 +46,19 @@ impl Bench {
     pub(super) fn copy(&self) -> Bench {
         Bench {
             jobs: self.jobs.clone(),
-            profiles: self.profiles.clone(),
+            models: self.models.clone(),
             bound: self.bound,
             shuffle: self.shuffle,
             slowstart_ppm: self.slowstart_ppm,
         }
     }
 
-    pub(super) fn profiles(&self) -> &[Profile] {
-        &self.profiles
+    pub(super) fn models(&self) -> &[JobModel] {
+        &self.models
     }
 
     pub(super) fn stages(&self, job: usize, slots: Slots) -> Stages {
-        self.profiles[job].stages(slots.maps, slots.reduces, self.bound)
+        stages(&self.models[job], slots, self.bound)
     }
 
     /// These jobs in the order that serves the objective on so many slots: Johnson's for the makespan; for the mean

@@ -11,6 +11,7 @@ use howdah_shared::time::Span;
 use super::bench::Bench;
 use super::pools::{Crew, better};
 use super::search::{cost, has_slots, work_ms};
+use super::stages::tasks;
 use super::{Batch, Objective, Plan, Pool, Sizes, Slots};
 
 /// Cuts `plan` further, up to `most` pools, while that makes it better.
@@ -50,7 +51,7 @@ pub(super) fn divide(
 
 /// Pool and number of its smaller jobs for every cut.
 fn cuts(bench: &Bench, plan: &Plan) -> Vec<(usize, usize)> {
-    let maps = |job: &usize| bench.profiles()[*job].tasks()[0];
+    let maps = |job: &usize| tasks(&bench.models()[*job])[0];
     let mut cuts = Vec::new();
     for (index, pool) in plan.pools.iter().enumerate() {
         let mut jobs: Vec<u32> = pool.jobs.iter().map(maps).collect();
@@ -70,7 +71,7 @@ fn cut(
 ) -> Result<Option<Vec<Pool>>, ReplayError> {
     let old = &pools[index];
     let mut jobs = old.jobs.clone();
-    jobs.sort_by_key(|&job| (bench.profiles()[job].tasks()[0], job));
+    jobs.sort_by_key(|&job| (tasks(&bench.models()[job])[0], job));
     let (small, big) = jobs.split_at(at);
     let (small_work, big_work) = (work_ms(bench, small), work_ms(bench, big));
     let share = |kind: usize, slots: u16| {

@@ -20,7 +20,7 @@ use howdah_shared::time::Span;
 
 pub use arrivals::{Replanned, replan};
 pub use bench::Times;
-pub use stages::{Bound, Profile};
+pub use howdah_shared::models::bounds::Bound;
 
 use bench::Bench;
 

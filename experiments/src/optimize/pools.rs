@@ -11,6 +11,7 @@ use howdah_shared::replay::ReplayError;
 
 use super::bench::Bench;
 use super::search::{Split, cost};
+use super::stages::tasks;
 use super::{Batch, Objective, Plan, Pool, Sizes};
 
 /// Splits between two looks at what is best.
@@ -57,8 +58,8 @@ pub(super) fn better(best: &mut Plan, pools: Vec<Pool>, objective: Objective) {
 
 /// All jobs, those with few maps first; equals keep their places.
 fn by_maps(bench: &Bench) -> Vec<usize> {
-    let mut jobs: Vec<usize> = (0..bench.profiles().len()).collect();
-    jobs.sort_by_key(|&job| (bench.profiles()[job].tasks()[0], job));
+    let mut jobs: Vec<usize> = (0..bench.models().len()).collect();
+    jobs.sort_by_key(|&job| (tasks(&bench.models()[job])[0], job));
     jobs
 }
 

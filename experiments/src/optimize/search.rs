@@ -10,6 +10,7 @@ use howdah_shared::replay::ReplayError;
 use howdah_shared::time::Span;
 
 use super::bench::{Bench, Times};
+use super::stages::{self, tasks};
 use super::{Objective, Pool, Sizes, Slots};
 
 /// Two groups of jobs for two pools of a cluster.
@@ -211,14 +212,14 @@ pub(super) fn pool(bench: &mut Bench, jobs: &[usize], slots: Slots, below: u64) 
 
 /// Whether each kind of task finds a slot.
 pub(super) fn has_slots(bench: &Bench, jobs: &[usize], slots: Slots) -> bool {
-    let needed = |kind: usize| jobs.iter().any(|&job| bench.profiles()[job].tasks()[kind] > 0);
+    let needed = |kind: usize| jobs.iter().any(|&job| tasks(&bench.models()[job])[kind] > 0);
     (slots.maps > 0 || !needed(0)) && (slots.reduces > 0 || !needed(1))
 }
 
 /// Slot time of both kinds.
 pub(super) fn work_ms(bench: &Bench, jobs: &[usize]) -> [f64; 2] {
     jobs.iter()
-        .map(|&job| bench.profiles()[job].work_ms())
+        .map(|&job| stages::work_ms(&bench.models()[job]))
         .fold([0.0; 2], |sum, work| [sum[0] + work[0], sum[1] + work[1]])
 }
 

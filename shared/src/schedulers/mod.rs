@@ -10,11 +10,13 @@
 //! line in [`registry`]. **No policy sees who drives it, and none may let
 //! the order of a hash map decide.**
 
+mod balanced_pools;
 mod capacity;
 pub mod fair;
 mod fifo;
 pub mod hadoop_xml;
 mod job_queue;
+mod johnson;
 mod max_edf;
 mod min_edf;
 mod numbers;
@@ -29,9 +31,11 @@ mod speculation;
 mod task_choice;
 mod waiting;
 
+pub use balanced_pools::BalancedPools;
 pub use capacity::Capacity;
 pub use fifo::Fifo;
 pub use job_queue::JobQueue;
+pub use johnson::Johnson;
 pub use max_edf::MaxEdf;
 pub use min_edf::MinEdf;
 pub use offer::Offer;

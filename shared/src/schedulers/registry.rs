@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::numbers::{microseconds, thousandths};
+use super::{BalancedPools, Johnson};
 use super::{
     Capacity, Fifo, JobOrder, JobQueue, MaxEdf, MinEdf, Offer, Ordered, Scheduler, Shortest, fair, size_based,
 };
@@ -19,6 +20,7 @@ type Policy = (&'static str, fn(&mut Reader<'_>) -> Result<Box<dyn Scheduler>, S
 
 /// All policies, by name.
 const POLICIES: &[Policy] = &[
+    ("balanced-pools", |params| Ok(Box::new(BalancedPools::from_params(params)?))),
     ("capacity", |params| Ok(Box::new(Capacity::from_params(params)?))),
     ("comp", size_based::comp),
     ("fair", |params| fair::by_params(params, false)),
@@ -27,6 +29,7 @@ const POLICIES: &[Policy] = &[
         "plain" => ordered(Fifo, params),
         dialect => Ok(Box::new(JobQueue::from_params(dialect, params)?)),
     }),
+    ("johnson", |params| ordered(Johnson::from_params(params)?, params)),
     ("maxedf", |params| ordered(MaxEdf, params)),
     ("minedf", |params| ordered(MinEdf::from_params(params)?, params)),
     ("naive-fair", |params| fair::by_params(params, true)),

@@ -65,7 +65,7 @@ fn find<'a>(args: &'a OptimizeArgs, trace: &'a Trace) -> Outcome<Found<'a>> {
         bound: match args.bound {
             BoundChoice::Low => Bound::Low,
             BoundChoice::Average => Bound::Average,
-            BoundChoice::Up => Bound::Up,
+            BoundChoice::Upper => Bound::Upper,
         },
         shuffle: args.shuffle,
         slowstart_ppm: args.slowstart,

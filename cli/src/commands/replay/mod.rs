@@ -10,6 +10,7 @@ pub(crate) mod interrupt;
 pub(crate) mod log;
 mod page;
 mod picture;
+mod pools;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -55,8 +56,9 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
     let screen = Screen::new(config.color);
     let policy = policy(args)?;
     check_files(args)?;
-    let trace = read(args)?;
+    let mut trace = read(args)?;
     let options = options(args, &trace, (policy.name, policy.params))?;
+    pools::find(&mut trace, &options)?;
     // Until here there is nothing to tell, and a signal just ends the process.
     let interrupt = Interrupt::listen()?;
     let (replayed, attempts) = simulate(args, &trace, &options, policy.policy, &interrupt)?;

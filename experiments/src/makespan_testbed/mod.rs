@@ -1,0 +1,162 @@
+//! `makespan-testbed`: three schedules of one batch on real daemons, and in simulation (balanced-pools Fig. 14, §4.3).
+//!
+//! The batch runs once to be profiled, then five times under each schedule, each time by one command
+//! (`howdah submit --batch`) on a fresh cluster. Simulated are the same plans, from the profile alone.
+
+mod figure;
+mod jobs;
+mod page;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use howdah_shared::job::profile::Trace;
+
+use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome};
+use crate::live::{BatchRun, Recorded, Shape};
+use crate::optimize::{Batch, Method, Plan, Slots, plan};
+
+/// The experiment.
+pub(crate) struct MakespanTestbed;
+
+/// Eight workers of two map and two reduce slots; the paper's were 64 of four and four.
+pub(super) const SHAPE: Shape = Shape::even(8, 2, 2);
+pub(super) const SLOTS: Slots = Slots { maps: 16, reduces: 16 };
+/// Stated in the paper's text (§4.3).
+const ERROR: f64 = 0.04;
+
+/// Name, `--order`, scheduler, method.
+const SCHEDULES: [(&str, &str, &str, Method); 3] = [
+    ("R-Johnson", "reverse-johnson", "fifo", Method::ReverseJohnson),
+    ("Johnson", "johnson", "fifo", Method::Johnson),
+    ("BalancedPools", "balanced-pools", "balanced-pools", Method::BALANCED_POOLS),
+];
+
+/// One schedule.
+#[derive(Clone, Debug)]
+pub(super) struct Schedule {
+    pub(super) name: &'static str,
+    pub(super) plan: Plan,
+    /// Seconds, a trial each.
+    pub(super) measured: Vec<f64>,
+    /// Effects of all trials that the decision replay compared, and those that were identical.
+    pub(super) decisions: (u64, u64),
+}
+
+impl Schedule {
+    pub(super) fn simulated(&self) -> f64 {
+        self.plan.makespan().as_secs_f64()
+    }
+
+    pub(super) fn mean(&self) -> f64 {
+        self.measured.iter().sum::<f64>() / self.measured.len().max(1) as f64
+    }
+
+    pub(super) fn least(&self) -> f64 {
+        self.measured.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    pub(super) fn most(&self) -> f64 {
+        self.measured.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// Of the simulated makespan, as a share of the mean measured one.
+    pub(super) fn error(&self) -> f64 {
+        (self.simulated() - self.mean()) / self.mean()
+    }
+}
+
+impl Experiment for MakespanTestbed {
+    fn about(&self) -> About {
+        About {
+            name: "makespan-testbed",
+            line: "Three schedules of one batch on real daemons, and how near simulation comes to them",
+            paper: "Balanced pools (Verma, Cherkasova, Campbell: Orchestrating an Ensemble of MapReduce Jobs for \
+                    Minimizing Their Makespan, 2013)",
+            figure: "Figure 14",
+            needs: Needs::LiveRuns,
+            estimate_s: [660, 100],
+        }
+    }
+
+    fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
+        let (seed, jobs) = jobs::with_an_effect(lab.seed, lab.quick)?;
+        let file = lab.write(
+            "makespan-testbed-batch.toml",
+            &jobs::batch_file(&jobs, "makespan-testbed-profile.jsonl", &lab.dir),
+        )?;
+        lab.progress.step("a run to profile");
+        let profile = live(lab, &file, "profile", "asis", "fifo")?.trace;
+        lab.write("makespan-testbed-profile.jsonl", &text(&profile)?)?;
+        let mut schedules = Vec::new();
+        for (name, _, _, method) in SCHEDULES {
+            let plan = plan(&Batch::new(&profile, SLOTS), method).with_context(|| format!("simulate {name}"))?;
+            schedules.push(Schedule { name, plan, measured: Vec::new(), decisions: (0, 0) });
+        }
+        let trials = lab.repeats.unwrap_or(lab.size(5, 2)).max(1);
+        for trial in 1..=trials {
+            // By turns, so that whatever else the machine does meets all three.
+            for (schedule, (name, order, scheduler, _)) in schedules.iter_mut().zip(SCHEDULES) {
+                lab.progress.step(&format!("trial {trial} of {trials}: {name}"));
+                let recorded = live(lab, &file, &format!("{order}-{trial}"), order, scheduler)?;
+                schedule.measured.push(makespan_s(&recorded.trace));
+                schedule.decisions.0 += recorded.compared;
+                schedule.decisions.1 += recorded.identical;
+            }
+        }
+        let checks = checks(lab, &schedules);
+        let files = page::write(lab, &self.about(), &profile, seed, &schedules, &checks)?;
+        Ok(Outcome { files, checks })
+    }
+}
+
+fn live(lab: &Lab<'_>, file: &PathBuf, label: &str, order: &str, scheduler: &str) -> Result<Recorded> {
+    BatchRun { label, shape: SHAPE, scheduler, file, order, bound: Duration::from_secs(300) }.run(lab)
+}
+
+/// From the first submission to the last finish.
+fn makespan_s(trace: &Trace) -> f64 {
+    let first = trace.jobs.iter().map(|job| job.submit_ms).min().unwrap_or(0);
+    let last = trace.jobs.iter().filter_map(|job| Some(job.measured.as_ref()?.finish_ms)).max().unwrap_or(0);
+    last.saturating_sub(first) as f64 / 1e3
+}
+
+/// A trace in the project's format.
+fn text(trace: &Trace) -> Result<String> {
+    let mut bytes = Vec::new();
+    howdah_shared::traces::howdah::write(trace, &mut bytes).context("write the profile")?;
+    String::from_utf8(bytes).context("write the profile")
+}
+
+fn checks(lab: &Lab<'_>, schedules: &[Schedule]) -> Vec<Check> {
+    let judged = !lab.quick;
+    let mut checks: Vec<Check> = schedules
+        .iter()
+        .map(|schedule| Check {
+            what: format!("{}: simulated against measured makespan", schedule.name),
+            found: schedule.error().abs(),
+            bar: ERROR,
+            judged,
+        })
+        .collect();
+    for pair in schedules.windows(2) {
+        let [slower, faster] = pair else { continue };
+        checks.push(Check {
+            what: format!("slowest {} as a share of the fastest {}", faster.name, slower.name),
+            found: faster.most() / slower.least(),
+            bar: 1.0,
+            judged,
+        });
+    }
+    let (compared, identical) =
+        schedules.iter().fold((0, 0), |sum, one| (sum.0 + one.decisions.0, sum.1 + one.decisions.1));
+    let different = if compared == 0 { 1.0 } else { compared.saturating_sub(identical) as f64 / compared as f64 };
+    checks.push(Check {
+        what: "decisions that replay differently".to_owned(),
+        found: different,
+        bar: 0.0,
+        judged: true,
+    });
+    checks
+}

@@ -1,0 +1,363 @@
+//! Pools with fixed slots, each with its jobs in Johnson's order: what BalancedPools decides, carried out.
+//!
+//! The optimiser finds pools by simulation (`howdah optimize`), which the core cannot do; this policy holds them. A
+//! job's queue is its pool. Pools come from the parameter `pools`, or with their jobs: a queue named
+//! `pool-1:3+3` is a pool of three map and three reduce slots from its first job's submission to its last job's end,
+//! so that a batch brings its own pools to a live cluster. Jobs of other queues share what no pool has claimed.
+//!
+//! Limits are hard, as in balanced-pools §4.3, unless `spare=lend`. Where the cluster has fewer slots than its pools,
+//! the one with the smallest part of its own goes first, so that none starves. The capacity scheduler with fixed
+//! slots per queue does the same with jobs in order of submission.
+//! **Invariants: `running` counts the attempts of a pool's live jobs; a job with something to offer is in its pool's
+//! `waiting`.**
+
+mod names;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::names::{PoolNames, slots_in};
+use super::johnson::{Place, Rule};
+use super::reason::waiting_kind;
+use super::registry::{Reader, SchedulerError};
+use super::{Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
+use crate::cluster::{ClusterState, Job, Worker};
+use crate::job::{JobId, Priority, TaskKind};
+
+/// A job's place in its pool: by Johnson's rule or, where that is not asked for, by submission, which the numbers of
+/// jobs follow.
+type Rank = (Priority, Option<Place>);
+
+/// Where a job is.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    pool: usize,
+    rank: Rank,
+}
+
+/// One pool.
+#[derive(Clone, Debug, Default)]
+struct Pool {
+    name: String,
+    /// Map and reduce slots; `None` for the one that takes what is left.
+    slots: Option<[u32; 2]>,
+    /// Whether it stays without jobs.
+    fixed: bool,
+    jobs: u32,
+    running: [u32; 2],
+    waiting: Waiting<Rank>,
+    /// All its live jobs; only kept for a rule that wants second attempts.
+    live: BTreeSet<(Rank, JobId)>,
+}
+
+/// The policy.
+#[derive(Clone)]
+pub struct BalancedPools {
+    offer: Offer,
+    /// `None`: in order of submission.
+    rule: Option<Rule>,
+    lends: bool,
+    given: PoolNames,
+    /// The first takes what is left. A pool that came with its jobs leaves its place to the next such.
+    pools: Vec<Pool>,
+    by_queue: BTreeMap<String, usize>,
+    jobs: PerJob<Entry>,
+    /// Of live workers.
+    totals: [u32; 2],
+    round: Option<Round>,
+}
+
+/// The pool for all jobs that no other one takes.
+const REST: usize = 0;
+
+impl BalancedPools {
+    /// Reads `pools` (NAME:MAPS+REDUCES, …), `order` (johnson, reverse or submitted), `bound` (average, low or
+    /// upper), `spare` (keep or lend) and `speculation`.
+    pub(super) fn from_params(params: &mut Reader<'_>) -> Result<BalancedPools, SchedulerError> {
+        let given = params.value("pools", PoolNames::default(), PoolNames::EXPECTED)?;
+        let order = params.word("order", &["johnson", "reverse", "submitted"])?;
+        let rule = Rule::from_params(params)?;
+        let lends = params.word("spare", &["keep", "lend"])? == "lend";
+        let mut policy = BalancedPools {
+            offer: Offer::from_params(params)?,
+            rule: (order != "submitted").then_some(Rule { reverse: order == "reverse", ..rule }),
+            lends,
+            given,
+            pools: Vec::new(),
+            by_queue: BTreeMap::new(),
+            jobs: PerJob::default(),
+            totals: [0; 2],
+            round: None,
+        };
+        policy.clear();
+        Ok(policy)
+    }
+
+    /// Forgets all but the given pools.
+    fn clear(&mut self) {
+        self.jobs.clear();
+        self.by_queue.clear();
+        self.pools = vec![Pool { name: "the rest".to_owned(), fixed: true, ..Pool::default() }];
+        for (name, slots) in self.given.clone().0 {
+            self.by_queue.insert(name.clone(), self.pools.len());
+            self.pools.push(Pool { name, slots: Some(slots), fixed: true, ..Pool::default() });
+        }
+    }
+
+    /// The pool of a queue, made if the queue brings one.
+    fn pool_of(&mut self, queue: &str) -> usize {
+        if let Some(&pool) = self.by_queue.get(queue) {
+            return pool;
+        }
+        let Some(slots) = slots_in(queue) else { return REST };
+        let pool = Pool { name: queue.to_owned(), slots: Some(slots), ..Pool::default() };
+        let place = self.pools.iter().position(|pool| !pool.fixed && pool.jobs == 0).unwrap_or(self.pools.len());
+        match self.pools.get_mut(place) {
+            Some(free) => *free = pool,
+            None => self.pools.push(pool),
+        }
+        self.by_queue.insert(queue.to_owned(), place);
+        place
+    }
+
+    /// Attempts of a kind that a pool may have running.
+    fn limit(&self, pool: usize, kind: TaskKind) -> u32 {
+        match self.pools[pool].slots {
+            Some(slots) => slots[kind as usize],
+            None => {
+                let claimed: u32 =
+                    self.pools.iter().filter_map(|pool| pool.slots).map(|slots| slots[kind as usize]).sum();
+                self.totals[kind as usize].saturating_sub(claimed)
+            }
+        }
+    }
+
+    fn rank(&self, job: &Job, pool: usize) -> Rank {
+        let slots = self.pools[pool].slots.unwrap_or(self.totals);
+        (job.priority(), self.rule.map(|rule| rule.place(job, slots)))
+    }
+
+    fn enter(&mut self, job: &Job) {
+        let pool = self.pool_of(&job.spec().queue);
+        let rank = self.rank(job, pool);
+        self.jobs.insert(job.id(), Entry { pool, rank });
+        self.pools[pool].jobs += 1;
+        for kind in TaskKind::ALL {
+            self.pools[pool].running[kind as usize] += job.tasks(kind).n_attempts();
+        }
+        self.place(job);
+    }
+
+    fn leave(&mut self, id: JobId, state: &ClusterState) {
+        let Some(Entry { pool, rank }) = self.jobs.remove(id) else { return };
+        let pool = &mut self.pools[pool];
+        pool.jobs -= 1;
+        pool.live.remove(&(rank, id));
+        for kind in TaskKind::ALL {
+            pool.waiting.remove(kind, rank, id);
+            let left = state.job(id).map_or(0, |job| job.tasks(kind).n_attempts());
+            pool.running[kind as usize] = pool.running[kind as usize].saturating_sub(left);
+        }
+        if pool.jobs == 0 && !pool.fixed {
+            pool.slots = Some([0; 2]);
+            let name = std::mem::take(&mut pool.name);
+            self.by_queue.remove(&name);
+        }
+    }
+
+    /// Puts a job into its pool's order, for what it has to offer.
+    fn place(&mut self, job: &Job) {
+        let Some(&Entry { pool, rank }) = self.jobs.get(job.id()) else { return };
+        let pool = &mut self.pools[pool];
+        for kind in TaskKind::ALL {
+            if job.offerable(kind) {
+                pool.waiting.insert(kind, rank, job.id());
+            } else {
+                pool.waiting.remove(kind, rank, job.id());
+            }
+        }
+        if self.offer.speculates() {
+            pool.live.insert((rank, job.id()));
+        }
+    }
+
+    /// Gives a job its place anew.
+    fn rank_again(&mut self, job: &Job) {
+        let Some(&Entry { pool, rank }) = self.jobs.get(job.id()) else { return };
+        let old = &mut self.pools[pool];
+        old.live.remove(&(rank, job.id()));
+        for kind in TaskKind::ALL {
+            old.waiting.remove(kind, rank, job.id());
+        }
+        let rank = self.rank(job, pool);
+        self.jobs.insert(job.id(), Entry { pool, rank });
+        self.place(job);
+    }
+
+    /// The pool to serve next of those that `may`: the one with the smallest part of its slots, then the first.
+    fn next(&self, kind: TaskKind, tried: u64, may: impl Fn(&Pool, u32) -> bool) -> Option<usize> {
+        let of = |place: usize| {
+            (u64::from(self.pools[place].running[kind as usize]), u64::from(self.limit(place, kind).max(1)))
+        };
+        let mut best: Option<(usize, (u64, u64))> = None;
+        for (place, pool) in self.pools.iter().enumerate() {
+            let tried = place < 64 && tried & (1 << place) != 0;
+            if tried || !may(pool, self.limit(place, kind)) {
+                continue;
+            }
+            let (running, limit) = of(place);
+            if best.is_none_or(|(_, (least, of))| running * of < least * limit) {
+                best = Some((place, (running, limit)));
+            }
+        }
+        best.map(|(place, _)| place)
+    }
+
+    /// A task for the worker from one pool.
+    fn task_of(&mut self, place: usize, state: &ClusterState, kind: TaskKind, worker: &Worker) -> Option<Assignment> {
+        let (pool, offer) = (&self.pools[place], &mut self.offer);
+        pool.waiting.iter(kind).find_map(|id| offer.pending(state, state.job(id)?, kind, worker))
+    }
+
+    fn second(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker, round: &Round) -> Option<Assignment> {
+        for place in 0..self.pools.len() {
+            if self.pools[place].running[kind as usize] >= self.limit(place, kind) && !self.lends {
+                continue;
+            }
+            let (pool, offer) = (&self.pools[place], &mut self.offer);
+            let found =
+                pool.live.iter().find_map(|&(_, id)| offer.second(round.now, state, state.job(id)?, kind, worker));
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
+    fn assign_kind(
+        &mut self,
+        state: &ClusterState,
+        kind: TaskKind,
+        worker: &Worker,
+        round: &Round,
+    ) -> Option<Assignment> {
+        let within = |pool: &Pool, limit: u32| !pool.waiting.is_empty(kind) && pool.running[kind as usize] < limit;
+        let beyond = |pool: &Pool, _: u32| !pool.waiting.is_empty(kind);
+        for lend in [false, true] {
+            if lend && !self.lends {
+                break;
+            }
+            let mut tried = 0u64;
+            while let Some(place) = if lend { self.next(kind, tried, beyond) } else { self.next(kind, tried, within) } {
+                if let Some(found) = self.task_of(place, state, kind, worker) {
+                    return Some(found);
+                }
+                // Nothing of it suits this worker. Beyond the mark's width the first such pool ends the search.
+                if place >= 64 {
+                    break;
+                }
+                tried |= 1 << place;
+            }
+        }
+        if self.offer.speculates() { self.second(state, kind, worker, round) } else { None }
+    }
+}
+
+impl Scheduler for BalancedPools {
+    fn name(&self) -> &'static str {
+        "balanced-pools"
+    }
+
+    fn observe(&mut self, change: &Change, state: &ClusterState) {
+        match *change {
+            Change::Submitted { job } => {
+                if let Some(job) = state.job(job) {
+                    self.enter(job);
+                }
+            }
+            Change::JobOver { job, .. } => self.leave(job, state),
+            Change::Priority { job, .. } => {
+                if let Some(job) = state.job(job) {
+                    self.rank_again(job);
+                }
+            }
+            Change::Offerable { job, .. } => {
+                if let Some(job) = state.job(job) {
+                    self.place(job);
+                }
+            }
+            Change::Launched { attempt, .. } => {
+                if let Some(entry) = self.jobs.get(attempt.job) {
+                    self.pools[entry.pool].running[attempt.kind as usize] += 1;
+                }
+            }
+            Change::Ended { attempt, .. } => {
+                if let Some(entry) = self.jobs.get(attempt.job) {
+                    let running = &mut self.pools[entry.pool].running[attempt.kind as usize];
+                    *running = running.saturating_sub(1);
+                }
+            }
+            Change::Worker { .. } if self.totals != state.totals().slots => {
+                self.totals = state.totals().slots;
+                // Only the pool that takes what is left has other slots now.
+                for job in state.jobs() {
+                    if self.jobs.get(job.id()).is_some_and(|entry| entry.pool == REST) {
+                        self.rank_again(job);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn begin_round(&mut self, round: &Round, _state: &ClusterState) {
+        self.round = Some(*round);
+    }
+
+    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
+        let round = self.round?;
+        let worker = state.worker(round.worker)?;
+        TaskKind::ALL
+            .into_iter()
+            .filter(|&kind| worker.free(kind) > 0)
+            .find_map(|kind| self.assign_kind(state, kind, worker, &round))
+    }
+
+    fn wakes_parked(&self, change: &Change) -> bool {
+        matches!(change, Change::Ended { .. } | Change::JobOver { .. })
+    }
+
+    fn may_speculate(&self) -> bool {
+        self.offer.speculates()
+    }
+
+    fn explain(&self, id: JobId, state: &ClusterState) -> Reason {
+        if let Some(reason) = Reason::common(id, state) {
+            return reason;
+        }
+        let (Some(kind), Some(entry)) = (waiting_kind(id, state), self.jobs.get(id)) else { return Reason::Unknown };
+        let (pool, limit) = (&self.pools[entry.pool], self.limit(entry.pool, kind));
+        let ahead = pool.waiting.ahead(kind, entry.rank, id);
+        if ahead.is_none() && !self.lends && pool.running[kind as usize] >= limit {
+            let slots = if limit == 1 { format!("1 {kind} slot") } else { format!("{limit} {kind} slots") };
+            let of = if entry.pool == REST {
+                "what the pools leave".to_owned()
+            } else {
+                format!("its pool `{}`", pool.name)
+            };
+            return Reason::Limit(format!("It is next, but {of} has {slots} and all are taken."));
+        }
+        Reason::in_order(kind, ahead, state)
+    }
+
+    fn attach(&mut self, state: &ClusterState) {
+        self.clear();
+        self.totals = state.totals().slots;
+        for job in state.jobs() {
+            self.enter(job);
+        }
+    }
+
+    fn fork(&self) -> Box<dyn Scheduler> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,101 @@
+//! Johnson's order of jobs, from their profiles: the one in which two-stage jobs end first, or its reverse.
+//!
+//! Each job is the pair of its map and reduce stage on all slots of the cluster, estimated by the bounds of
+//! balanced-pools §2.2; the rule is `models::johnson`'s (§3.2). Priorities go first, as under FIFO. A job without a
+//! profile goes behind those with one, as if each of its tasks took equally long: counts are all that is known of it.
+//! Jobs may come at any time: each takes its place among those that wait (§6), and what runs goes on.
+
+use super::JobOrder;
+use super::registry::{Reader, SchedulerError};
+use crate::cluster::{ClusterState, Job};
+use crate::job::{JobId, JobProfile, PhaseTimes, Priority};
+use crate::models::bounds::{Bound, JobModel};
+use crate::models::{JohnsonRank, Stages};
+use crate::schedulers::Change;
+use crate::time::Span;
+
+/// A job's place; smaller runs first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    priority: Priority,
+    /// Whether it has no profile.
+    unknown: bool,
+    rank: JohnsonRank,
+    /// Settles ties of the reverse order the other way round.
+    tie: u32,
+}
+
+/// How a job's place is found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rule {
+    pub(super) reverse: bool,
+    pub(super) bound: Bound,
+}
+
+impl Rule {
+    /// Reads `bound` (average, low or upper).
+    pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Rule, SchedulerError> {
+        let bound = match params.word("bound", &["average", "low", "upper"])? {
+            "low" => Bound::Low,
+            "upper" => Bound::Upper,
+            _ => Bound::Average,
+        };
+        Ok(Rule { reverse: false, bound })
+    }
+
+    /// The job's place where it has so many map and reduce slots.
+    pub(super) fn place(self, job: &Job, slots: [u32; 2]) -> Place {
+        let spec = job.spec();
+        let second = PhaseTimes::even(Span::from_secs(1));
+        let guess = JobProfile { map: second, reduce: second, ..JobProfile::default() };
+        let profile = spec.profile.unwrap_or(guess);
+        let model = JobModel { n_maps: spec.n_maps, n_reduces: spec.n_reduces, profile };
+        let stages = Stages {
+            map_us: model.map_stage(slots[0], self.bound).as_us(),
+            reduce_us: model.reduce_stage(slots[1], self.bound).as_us(),
+        };
+        let (rank, tie) = (stages.rank(), job.id().0);
+        let (rank, tie) = if self.reverse { (rank.reversed(), u32::MAX - tie) } else { (rank, tie) };
+        Place { priority: job.priority(), unknown: spec.profile.is_none(), rank, tie }
+    }
+}
+
+/// The order of [`Ordered`](super::Ordered) that is Johnson's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Johnson {
+    rule: Rule,
+    /// Of live workers, when the jobs were ranked.
+    slots: [u32; 2],
+}
+
+impl Johnson {
+    /// Reads `order` (johnson or reverse) and `bound` (average, low or upper).
+    pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Johnson, SchedulerError> {
+        let reverse = params.word("order", &["johnson", "reverse"])? == "reverse";
+        Ok(Johnson { rule: Rule { reverse, ..Rule::from_params(params)? }, slots: [0; 2] })
+    }
+}
+
+impl JobOrder for Johnson {
+    type Rank = Place;
+
+    fn name(&self) -> &'static str {
+        "johnson"
+    }
+
+    fn rank(&self, job: &Job, _state: &ClusterState) -> Place {
+        self.rule.place(job, self.slots)
+    }
+
+    fn observe(&mut self, change: &Change, state: &ClusterState, moved: &mut Vec<JobId>) {
+        // Stages, and with them places, depend on the slots.
+        if matches!(change, Change::Worker { .. }) && self.slots != state.totals().slots {
+            self.slots = state.totals().slots;
+            moved.extend(state.jobs().map(Job::id));
+        }
+    }
+
+    fn attach(&mut self, state: &ClusterState) {
+        self.slots = state.totals().slots;
+    }
+}

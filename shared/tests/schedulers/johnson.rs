@@ -1,0 +1,204 @@
+//! Johnson's order and pools that hold it: the makespan paper's worked examples, rule by rule.
+
+use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::job::{JobId, JobState, Priority, TaskKind};
+use howdah_shared::replay::{AttemptRecord, Observer, ReplayOptions, ReplayReport, Simulation, View};
+use howdah_shared::schedulers::registry::Params;
+use howdah_shared::schedulers::{self, Reason};
+use howdah_shared::time::{Span, Time};
+use rstest::rstest;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A job whose stages take so many seconds when all of its tasks run at once.
+fn stages(name: &str, tasks: u32, map_s: u64, reduce_s: u64) -> JobTemplate {
+    JobTemplate {
+        name: name.to_owned(),
+        n_maps: tasks,
+        n_reduces: if reduce_s == 0 { 0 } else { tasks },
+        map_ms: vec![map_s * 1_000],
+        reduce_ms: vec![reduce_s * 1_000],
+        ..JobTemplate::default()
+    }
+}
+
+/// balanced-pools Figure 6, in its order.
+fn figure_6(tasks: [u32; 5]) -> Vec<JobTemplate> {
+    let stage = [("J1", 4, 5), ("J2", 1, 4), ("J3", 30, 4), ("J4", 6, 30), ("J5", 2, 3)];
+    stage.iter().zip(tasks).map(|(&(name, map, reduce), tasks)| stages(name, tasks, map, reduce)).collect()
+}
+
+fn params(pairs: &[(&str, &str)]) -> Params {
+    pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+fn options(scheduler: &str, pairs: &[(&str, &str)], slots: u16) -> ReplayOptions {
+    ReplayOptions {
+        scheduler: scheduler.to_owned(),
+        scheduler_params: params(pairs),
+        view: View::Slots { maps: slots, reduces: slots },
+        ..ReplayOptions::default()
+    }
+}
+
+fn replay(jobs: Vec<JobTemplate>, scheduler: &str, pairs: &[(&str, &str)]) -> ReplayReport {
+    let trace = Trace { jobs, ..Trace::default() };
+    let options = options(scheduler, pairs, 30);
+    let mut simulation = Simulation::new(&trace, &options).expect("slots of both kinds");
+    simulation.run();
+    let report = simulation.report();
+    assert!(report.jobs.iter().all(|job| job.state == JobState::Succeeded));
+    report
+}
+
+// balanced-pools §3.1 Figure 4, §3.2 Figure 8: the policy finds the order whatever the order of submission.
+#[test]
+fn johnsons_order_is_found_from_the_profiles() {
+    let two = || vec![stages("J1", 30, 20, 2), stages("J2", 30, 2, 20)];
+    assert_eq!(replay(two(), "johnson", &[]).makespan, Span::from_secs(24));
+    assert_eq!(replay(two(), "johnson", &[("order", "reverse")]).makespan, Span::from_secs(42));
+    let five = || figure_6([30; 5]);
+    assert_eq!(replay(five(), "johnson", &[]).makespan, Span::from_secs(47));
+    assert_eq!(replay(five(), "johnson", &[("order", "reverse")]).makespan, Span::from_secs(78));
+    // §3.3, scenario 2.
+    assert_eq!(replay(figure_6([30, 30, 20, 20, 30]), "johnson", &[]).makespan, Span::from_secs(47));
+}
+
+#[test]
+fn priorities_go_before_johnsons_order() {
+    let urgent = JobTemplate { priority: Priority::High, ..stages("J1", 30, 20, 2) };
+    let report = replay(vec![stages("J2", 30, 2, 20), urgent], "johnson", &[]);
+    assert_eq!(report.makespan, Span::from_secs(42), "as reversed: the long map stage first");
+}
+
+// balanced-pools §6: what comes later takes its place among those that wait.
+#[test]
+fn a_job_that_comes_later_goes_before_those_that_wait_behind_its_place() {
+    let mut jobs = vec![stages("a", 30, 10, 2), stages("b", 30, 10, 2), stages("late", 30, 2, 10)];
+    jobs[2].submit_ms = 5_000;
+    let report = replay(jobs, "johnson", &[]);
+    // a maps until 10, late until 12, b until 22.
+    let done = |job: usize| report.jobs[job].maps_done;
+    assert_eq!([done(0), done(2), done(1)], [10, 12, 22].map(|s| Some(Time::from_ms(s * 1_000))));
+}
+
+#[test]
+fn a_job_without_durations_waits_behind_those_that_have_some() {
+    let unknown = JobTemplate { map_ms: Vec::new(), n_maps: 1, ..JobTemplate::default() };
+    let report = replay(vec![unknown, stages("a", 30, 10, 0), stages("b", 30, 10, 0)], "johnson", &[]);
+    assert_eq!(report.jobs[0].start, Some(Time::from_ms(20_000)));
+}
+
+/// In one of the two pools of §3.3, by name.
+fn in_pools(small: &str, big: &str) -> Vec<JobTemplate> {
+    let mut jobs = figure_6([30, 30, 20, 20, 30]);
+    for job in &mut jobs {
+        job.queue = if ["J3", "J4"].contains(&job.name.as_str()) { big.to_owned() } else { small.to_owned() };
+    }
+    jobs
+}
+
+// balanced-pools §3.3, scenario 2, Figure 9 (b): 39 and 40 instead of 47; pools by parameter or by their own names.
+#[rstest]
+#[case::given("small", "big", &[("pools", "small:10+10,big:20+20")])]
+#[case::brought("batch-1:10+10", "batch-2:20+20", &[])]
+fn two_pools_of_ten_and_twenty_take_forty(#[case] small: &str, #[case] big: &str, #[case] pairs: &[(&str, &str)]) {
+    let report = replay(in_pools(small, big), "balanced-pools", pairs);
+    assert_eq!(report.makespan, Span::from_secs(40));
+    let last = |jobs: &[usize]| jobs.iter().map(|&job| report.jobs[job].finish).max();
+    assert_eq!(last(&[0, 1, 4]), Some(Time::from_ms(39_000)));
+    assert_eq!(last(&[2, 3]), Some(Time::from_ms(40_000)));
+}
+
+/// Running attempts by pool over time, seen afterwards.
+#[derive(Clone, Default)]
+struct Seen(Rc<RefCell<Vec<AttemptRecord>>>);
+
+impl Observer for Seen {
+    fn attempt(&mut self, record: &AttemptRecord) {
+        self.0.borrow_mut().push(*record);
+    }
+}
+
+/// The most attempts of a kind that jobs of a queue had running at once.
+fn most_running(jobs: Vec<JobTemplate>, queue: &str, kind: TaskKind, pairs: &[(&str, &str)]) -> usize {
+    let trace = Trace { jobs, ..Trace::default() };
+    let options = options("balanced-pools", pairs, 30);
+    let mut simulation = Simulation::new(&trace, &options).expect("slots of both kinds");
+    let seen = Seen::default();
+    simulation.observe(Box::new(seen.clone()));
+    simulation.run();
+    let records = seen.0.borrow();
+    let mine = |record: &&AttemptRecord| {
+        record.attempt.kind == kind && trace.jobs[record.attempt.job.0 as usize - 1].queue == queue
+    };
+    let of_pool: Vec<&AttemptRecord> = records.iter().filter(mine).collect();
+    let at = |now: Time| of_pool.iter().filter(|record| record.start <= now && now < record.end).count();
+    of_pool.iter().map(|record| at(record.start)).max().unwrap_or(0)
+}
+
+// balanced-pools §4.3: "enforce these pools".
+#[test]
+fn pools_are_hard_limits_unless_they_lend() {
+    let pools = ("pools", "small:10+10,big:20+20");
+    // Nobody wants the other pool's slots.
+    let small = || in_pools("small", "big").into_iter().filter(|job| job.queue == "small").collect();
+    for kind in TaskKind::ALL {
+        assert_eq!(most_running(small(), "small", kind, &[pools]), 10);
+        assert_eq!(most_running(small(), "small", kind, &[pools, ("spare", "lend")]), 30);
+    }
+}
+
+#[test]
+fn other_queues_share_what_no_pool_has_claimed_and_get_the_rest_when_a_pool_has_gone() {
+    let mut short = stages("short", 20, 5, 0);
+    short.queue = "batch:20+20".to_owned();
+    let other = stages("other", 40, 10, 0);
+    let report = replay(vec![short, other], "balanced-pools", &[]);
+    // Ten of its maps from 0, twenty more from 5 when the pool goes, the last ten from 10.
+    assert_eq!(report.jobs[1].finish, Time::from_ms(20_000));
+}
+
+#[test]
+fn explain_names_the_pool_that_is_full() {
+    let trace = Trace {
+        jobs: vec![JobTemplate { queue: "p:3+3".to_owned(), ..stages("a", 30, 10, 0) }; 2],
+        ..Trace::default()
+    };
+    let mut simulation = Simulation::new(&trace, &options("balanced-pools", &[], 30)).expect("slots");
+    assert!(simulation.step());
+    let why = |job| simulation.tracker().explain(JobId(job)).to_string();
+    assert_eq!(why(1), "It is next, but its pool `p:3+3` has 3 map slots and all are taken.");
+    assert_eq!(why(2), "It is behind job 1, which still has maps waiting.");
+    assert!(!matches!(simulation.tracker().explain(JobId(1)), Reason::NextHeartbeat(_)));
+}
+
+#[rstest]
+#[case("johnson", &[])]
+#[case("balanced-pools", &[("pools", "small:10+10,big:20+20")])]
+fn a_fork_goes_on_as_the_run_it_was_taken_from(#[case] name: &str, #[case] pairs: &[(&str, &str)]) {
+    let trace = Trace { jobs: in_pools("small", "big"), ..Trace::default() };
+    let options = options(name, pairs, 30);
+    let mut one = Simulation::new(&trace, &options).expect("slots");
+    for _ in 0..5 {
+        assert!(one.step());
+    }
+    let mut other = one.fork();
+    other.run();
+    one.run();
+    assert_eq!(one.report().decisions_digest, other.report().decisions_digest);
+}
+
+#[rstest]
+#[case("johnson", "order", "best", "scheduler `johnson`: parameter `order`: `best` is not johnson or reverse")]
+#[case(
+    "balanced-pools",
+    "pools",
+    "a:3",
+    "scheduler `balanced-pools`: parameter `pools`: `a:3` is not a list of pools such as small:3+3,large:61+61 (map and reduce slots), each name once"
+)]
+fn wrong_parameters_are_named(#[case] name: &str, #[case] key: &str, #[case] value: &str, #[case] said: &str) {
+    let error = schedulers::by_name(name, &params(&[(key, value)])).err().expect("not a value of it");
+    assert_eq!(error.to_string(), said);
+}
