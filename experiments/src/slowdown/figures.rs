@@ -215,12 +215,12 @@ pub(super) fn main(lab: &Lab<'_>, main: &Main) -> Result<Vec<PathBuf>> {
     let mut twelve = Table::new(&["policy", "from_s", "jobs", "mean_slowdown"]);
     for shown in &at_07 {
         for range in shown.by_size() {
-            let (from, mean) = (format!("{:.1}", range.from_s()), format!("{:.4}", range.mean));
+            let (from, mean) = (format!("{:.1}", range.begin_s()), format!("{:.4}", range.mean));
             twelve.row([shown.policy.label.clone(), from, range.jobs.to_string(), mean]);
         }
     }
     let curves = at_07.iter().map(|shown| {
-        curve(&shown.policy.label, shown.by_size().iter().map(|range| (range.from_s(), range.mean)).collect())
+        curve(&shown.policy.label, shown.by_size().iter().map(|range| (range.begin_s(), range.mean)).collect())
     });
     let mut drawn =
         plot("Figure 12: mean slowdown by size at load 0.7", "from this size in s", "mean slowdown", curves.collect());

@@ -88,7 +88,13 @@ impl Experiment for Slowdown {
 
     fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
         let repeats = lab.repeats.map_or(lab.size(3, 1), |n| n as usize).max(1);
-        let jobs = lab.size(None, Some(250));
+        self.run_with(lab, repeats, lab.size(None, Some(250)))
+    }
+}
+
+impl Slowdown {
+    /// With so many repeats of so many jobs, or of the recipe's own number.
+    fn run_with(&self, lab: &Lab<'_>, repeats: usize, jobs: Option<usize>) -> Result<Outcome> {
         lab.progress.step("making the workloads, and each job alone");
         let bench = Bench::new(lab.seed, repeats, jobs, Shape::AsMade, LoadReading::Scarcest)?;
         let mut files: Vec<PathBuf> = Vec::new();
@@ -111,4 +117,43 @@ impl Experiment for Slowdown {
 /// A bar.
 fn check(what: String, found: f64, bar: f64, judged: bool) -> Check {
     Check { what, found, bar, judged }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::framework::Progress;
+
+    struct Quiet;
+
+    impl Progress for Quiet {
+        fn step(&self, _: &str) {}
+        fn tick(&self, _: &str) {}
+    }
+
+    #[test]
+    fn every_picture_of_the_page_is_written() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let lab = Lab {
+            dir: dir.path().to_owned(),
+            quick: true,
+            seed: 1,
+            program: PathBuf::new(),
+            schedulers: Vec::new(),
+            repeats: None,
+            progress: &Quiet,
+        };
+        let outcome = Slowdown.run_with(&lab, 1, Some(10)).expect("it runs");
+        let page = std::fs::read_to_string(&outcome.files[0]).expect("the page comes first");
+        let mut pictures = 0;
+        for name in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            assert!(dir.path().join(name).is_file(), "no {name}");
+            pictures += 1;
+        }
+        assert!(pictures > 20, "{page}");
+        for word in ["Table I", "23.8", "16.35", "figure only", "12,000 s", "waiting reduce"] {
+            assert!(page.contains(word), "no `{word}` in {page}");
+        }
+        assert_eq!(outcome.missed().count(), 0, "a quick run is not judged");
+    }
 }

@@ -16,6 +16,9 @@ use crate::tune::{Figures, Objective, best_of};
 const LIMITS_S: [u64; 7] = [1_000, 2_000, 4_000, 8_000, 12_000, 18_000, 36_000];
 const QUICK_LIMITS_S: [u64; 2] = [4_000, 12_000];
 
+/// What a policy is tried with; the best stands for it.
+type Settings = Vec<(Policy, Option<Span>)>;
+
 /// One reading at one load.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
@@ -59,8 +62,7 @@ fn one(
 ) -> Result<Vec<Reading>> {
     let limits: &[u64] = lab.size(&LIMITS_S, &QUICK_LIMITS_S);
     // Name, and the settings among which the best one stands for it.
-    let mut groups: Vec<(String, Vec<(Policy, Option<Span>)>)> =
-        vec![("FIFO".to_owned(), vec![(Policy::new("fifo", &[]), None)])];
+    let mut groups: Vec<(String, Settings)> = vec![("FIFO".to_owned(), vec![(Policy::new("fifo", &[]), None)])];
     for waiting in ["free", "count"] {
         let settings = limits
             .iter()

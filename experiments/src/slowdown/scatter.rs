@@ -40,7 +40,7 @@ pub(super) struct SizeRange {
 
 impl SizeRange {
     /// Where it begins, in seconds.
-    pub(super) fn from_s(&self) -> f64 {
+    pub(super) fn begin_s(&self) -> f64 {
         libm::pow(10.0, 1.0 + f64::from(self.number) / 2.0)
     }
 }
@@ -161,7 +161,7 @@ mod tests {
             ranges.iter().map(|range| (range.number, range.jobs, range.mean)).collect::<Vec<_>>(),
             [(0, 2, 3.0), (1, 1, 5.0), (8, 1, 7.0)]
         );
-        assert_eq!(ranges[2].from_s(), 1e5);
+        assert_eq!(ranges[2].begin_s(), 1e5);
         assert!((one.unevenness() - 7.0 / 3.0).abs() < 1e-9);
     }
 
