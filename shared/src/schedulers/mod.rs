@@ -23,6 +23,7 @@ mod numbers;
 mod offer;
 mod ordered;
 mod per_job;
+mod queues;
 mod reason;
 pub mod registry;
 mod shortest;
@@ -41,6 +42,7 @@ pub use min_edf::MinEdf;
 pub use offer::Offer;
 pub use ordered::{JobOrder, Ordered};
 pub use per_job::PerJob;
+pub use queues::QueueView;
 pub use reason::Reason;
 pub use registry::{SchedulerError, by_name, names};
 pub use shortest::Shortest;
@@ -129,6 +131,11 @@ pub trait Scheduler: Send {
     /// Names the parameter, or the place in its text, and what was expected; then nothing changed.
     fn reconfigure(&mut self, _params: &registry::Params, _state: &ClusterState) -> Result<bool, SchedulerError> {
         Ok(false)
+    }
+
+    /// Its queues or pools, by name; empty for a policy that has none.
+    fn queues(&self, _state: &ClusterState) -> Vec<QueueView> {
+        Vec::new()
     }
 
     /// What it noted since this was last asked, oldest first, a sentence each: what its configuration is doubtful

@@ -8,7 +8,7 @@ use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::job::{AttemptId, JobId, JobSpec, Priority, SplitHosts, TaskKind, WorkerId};
 use howdah_shared::replay::{ReplayOptions, Simulation, View};
 use howdah_shared::schedulers::registry::Params;
-use howdah_shared::schedulers::{Scheduler, by_name};
+use howdah_shared::schedulers::{QueueView, Scheduler, by_name};
 use howdah_shared::time::Span;
 use howdah_shared::tracker::{ClusterConfig, Effect, HeartbeatRule, Input};
 use rstest::rstest;
@@ -548,6 +548,24 @@ fn doubts_about_the_allocation_file_are_told_once() {
         ["allocation file `allocations`, line 2: unknown element `vcores` of pool `a`; it is ignored"]
     );
     assert_eq!(policy.take_notes(), [""; 0]);
+}
+
+#[test]
+fn pools_are_listed_with_what_they_have_and_are_due() {
+    let text = "[pool.bob]\nweight = 3.0\nminMaps = 1\nmaxMaps = 9\nmaxRunningJobs = 1";
+    let mut c = one_worker(&[("allocations", text)], 8, 2);
+    for user in ["cat", "bob", "bob"] {
+        c.submit(of(user, 50, 1));
+    }
+    c.beat(0);
+    let pools = c.tracker.scheduler().queues(c.state());
+    let names: Vec<&str> = pools.iter().map(|pool| pool.name.as_str()).collect();
+    assert_eq!(names, ["bob", "cat"]);
+    let bob = &pools[0];
+    assert_eq!((bob.jobs, bob.held_jobs, bob.weight), (2, 1, 3.0));
+    assert_eq!((bob.running, bob.demand, bob.min, bob.max), ([6, 0], [9, 0], [1, 0], [Some(9), None]));
+    let rounded = |pool: &QueueView| (pool.share[0] * 100.0).round() / 100.0;
+    assert_eq!((rounded(bob), rounded(&pools[1])), (6.0, 2.0));
 }
 
 // online-prediction §II-B: "naive fair scheduler as discussed in [9]": the job with the fewest running tasks goes

@@ -20,7 +20,7 @@ use crate::job::{JobId, JobSpec, TaskKind};
 use crate::schedulers::reason::waiting_kind;
 use crate::schedulers::registry::{Params, read};
 use crate::schedulers::{
-    Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, SchedulerError, Waiting,
+    Actions, Assignment, Change, Offer, PerJob, QueueView, Reason, Round, Scheduler, SchedulerError, Waiting,
 };
 use crate::time::{Span, Time};
 
@@ -42,6 +42,8 @@ pub struct DeficitFair {
     /// Updates happen at multiples of the interval from here.
     start: Time,
     last: Time,
+    /// When jobs came that no update has seen: one comes at that instant, once for all of them.
+    submitted: Option<Time>,
     /// The first change that no update has seen.
     changed: Option<Time>,
     /// The first change after which somebody may wait for an update.
@@ -105,6 +107,7 @@ impl DeficitFair {
             runnable: [0; 2],
             start: Time::ZERO,
             last: Time::ZERO,
+            submitted: None,
             changed: None,
             wanted: None,
             turn: None,
@@ -185,6 +188,9 @@ impl DeficitFair {
     /// The updates that the clock should have brought until now. Between two changes all updates do the same, so that
     /// the first one after a change and the last one stand for them.
     fn catch_up(&mut self, until: Time, state: &ClusterState) {
+        if let Some(at) = self.submitted.take() {
+            self.update(at, state);
+        }
         let tick = self.tick_before(until);
         if let Some(first) = self.changed.map(|changed| self.tick_after(changed)).filter(|&first| first < tick) {
             self.update(first, state);
@@ -388,14 +394,15 @@ impl Scheduler for DeficitFair {
         self.offer.observe(change, state);
         let now = state.now();
         // What the clock should have seen before this instant, it saw without this change.
-        if now > self.last {
-            self.catch_up(Time::from_us(now.as_us() - 1), state);
+        let comes = matches!(change, Change::Submitted { .. } | Change::Offerable { .. });
+        if now > self.last.max(self.submitted.unwrap_or(Time::ZERO)) || (!comes && self.submitted.is_some()) {
+            self.catch_up(Time::from_us(now.as_us().saturating_sub(1)), state);
         }
         match *change {
             Change::Submitted { job } => {
                 let Some(job) = state.job(job) else { return };
                 self.enter(job, state);
-                self.update(now, state);
+                self.submitted = Some(now);
             }
             Change::JobOver { job, .. } => {
                 self.leave(job);
@@ -423,13 +430,7 @@ impl Scheduler for DeficitFair {
                     self.touch(attempt.job, TaskKind::Reduce, state);
                 }
             }
-            Change::Offerable { job, kind, .. } => {
-                self.touch(job, kind, state);
-                // A job's tasks are offered right after it was submitted; Hadoop sees both together.
-                if self.last == now && self.jobs.get(job).is_some_and(|account| account.place.1 == now) {
-                    self.update(now, state);
-                }
-            }
+            Change::Offerable { job, kind, .. } => self.touch(job, kind, state),
             Change::Returned { task } => self.touch(task.job, task.kind, state),
             Change::Recovered => (self.start, self.last) = (now, now),
             Change::Worker { .. } | Change::Reported { .. } => {}
@@ -468,6 +469,9 @@ impl Scheduler for DeficitFair {
     }
 
     fn tick(&mut self, now: Time, state: &ClusterState, actions: &mut Actions) {
+        if self.submitted.is_some() {
+            self.catch_up(now, state);
+        }
         if self.next_deadline().is_some_and(|due| due <= now) {
             self.update(self.tick_before(now), state);
             actions.wake_parked();
@@ -508,8 +512,10 @@ impl Scheduler for DeficitFair {
     }
 
     fn attach(&mut self, state: &ClusterState) {
+        let notes = std::mem::take(&mut self.notes);
         *self = DeficitFair::new(self.settings.clone(), self.allocations.clone(), self.offer.clone());
         self.offer.attach(state);
+        self.notes = notes;
         (self.start, self.last) = (state.now(), state.now());
         for job in state.jobs() {
             self.enter(job, state);
@@ -527,9 +533,7 @@ impl Scheduler for DeficitFair {
         }
         let mut new = DeficitFair::new(settings, allocations, offer);
         new.notes.splice(0..0, std::mem::take(&mut self.notes));
-        let notes = std::mem::take(&mut new.notes);
         new.attach(state);
-        new.notes = notes;
         for (id, account) in self.jobs.iter() {
             if let Some(entry) = new.jobs.get_mut(id) {
                 (0..2).for_each(|k| entry.kinds[k].deficit = account.kinds[k].deficit);
@@ -538,6 +542,22 @@ impl Scheduler for DeficitFair {
         *self = new;
         self.update(state.now(), state);
         Ok(true)
+    }
+
+    fn queues(&self, _state: &ClusterState) -> Vec<QueueView> {
+        let mut views: Vec<QueueView> = self.pools.iter().map(|(_, pool)| pool.view()).collect();
+        for (id, account) in self.jobs.iter() {
+            let view = &mut views[account.pool.0 as usize];
+            view.held_jobs += u32::from(self.limits.is_held(id));
+            for (k, kind) in account.kinds.iter().enumerate() {
+                view.running[k] += kind.running;
+                view.demand[k] += kind.runnable();
+                view.share[k] += kind.share;
+            }
+        }
+        views.retain(|view| view.jobs > 0);
+        views.sort_by(|a, b| a.name.cmp(&b.name));
+        views
     }
 
     fn take_notes(&mut self) -> Vec<String> {

@@ -1,12 +1,14 @@
-//! Why a job is not running more: its limits, its pool's, the wait for its data, or who goes first.
+//! Why a job is not running more (its limits, its pool's, the wait for its data, or who goes first), and what pools have.
 
 use super::delay::waits;
 use super::limits::{Held, Limits, Place};
+use super::pools::{Pool, PoolId};
+use super::preemption::pool_shares;
 use super::{Fair, Member};
 use crate::cluster::{ClusterState, Job};
 use crate::job::{JobId, Locality, TaskKind};
-use crate::schedulers::Reason;
 use crate::schedulers::reason::waiting_kind;
+use crate::schedulers::{QueueView, Reason};
 
 /// The limit of running jobs that holds a job back.
 pub(super) fn held(limits: &Limits, place: Place, job: &Job, pool: &str) -> Option<Reason> {
@@ -65,6 +67,24 @@ impl Fair {
             first = first.or(Some(leader));
         }
         Reason::in_order(kind, first.map(|first| (jobs, first)), state)
+    }
+
+    /// The pools that have jobs, by name.
+    pub(super) fn views(&self, state: &ClusterState) -> Vec<QueueView> {
+        let shares = [0, 1].map(|k: usize| pool_shares(&self.pools, k, state.totals().slots[k]));
+        let of_pool = |(id, pool): (PoolId, &Pool)| QueueView {
+            running: [0, 1].map(|k: usize| pool.kinds[k].running),
+            demand: [0, 1].map(|k| pool.demand(k)),
+            share: [0, 1].map(|k: usize| shares[k][id.0 as usize]),
+            ..pool.view()
+        };
+        let mut views: Vec<QueueView> = self.pools.iter().map(of_pool).collect();
+        for (_, member) in self.jobs.iter().filter(|(id, _)| self.limits.is_held(*id)) {
+            views[member.pool.0 as usize].held_jobs += 1;
+        }
+        views.retain(|view| view.jobs > 0);
+        views.sort_by(|a, b| a.name.cmp(&b.name));
+        views
     }
 
     /// The sentence for a job that waits for a worker near its data.

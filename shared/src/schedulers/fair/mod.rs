@@ -37,7 +37,7 @@ use self::rounds::Turn;
 use self::settings::{Dialect, Preempting, Settings};
 use self::updates::Clock;
 use super::registry::{Params, Reader};
-use super::{Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, SchedulerError};
+use super::{Actions, Assignment, Change, Offer, PerJob, QueueView, Reason, Round, Scheduler, SchedulerError};
 use crate::cluster::{ClusterState, Job};
 use crate::job::{JobId, JobSpec, JobState, TaskKind};
 use crate::time::Time;
@@ -410,6 +410,10 @@ impl Scheduler for Fair {
 
     fn reconfigure(&mut self, params: &Params, state: &ClusterState) -> Result<bool, SchedulerError> {
         self.reload(params, state)
+    }
+
+    fn queues(&self, state: &ClusterState) -> Vec<QueueView> {
+        self.views(state)
     }
 
     fn take_notes(&mut self) -> Vec<String> {

@@ -9,7 +9,7 @@ use super::allocations::{Allocations, PoolConf};
 use super::preemption::Hunger;
 use super::settings::{PoolProperty, Settings};
 use crate::job::JobSpec;
-use crate::schedulers::Waiting;
+use crate::schedulers::{QueueView, Waiting};
 use crate::time::Time;
 
 /// A pool's number, in order of first use.
@@ -146,6 +146,12 @@ impl Pools {
 }
 
 impl Pool {
+    /// Its configuration and number of jobs, for listings.
+    pub(super) fn view(&self) -> QueueView {
+        let PoolConf { min, max, weight, .. } = self.conf;
+        QueueView { name: self.name.clone(), jobs: self.jobs, min, max, weight, ..QueueView::default() }
+    }
+
     /// What its jobs want as of the last update, up to its maximum.
     pub(super) fn demand(&self, kind: usize) -> u32 {
         self.kinds[kind].wanted.min(self.conf.max[kind].unwrap_or(u32::MAX))

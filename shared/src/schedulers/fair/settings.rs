@@ -133,7 +133,13 @@ impl Settings {
                 (true, true) => Preempting::LogOnly,
                 (true, false) => Preempting::On,
             },
-            preemption_interval: millis(params, key!("preemption.interval"), plain.preemption_interval)?,
+            preemption_interval: Span::from_ms(value(
+                params,
+                key!("preemption.interval"),
+                plain.preemption_interval.as_ms(),
+                "a number of milliseconds from 1",
+                |ms| (1..=1_000_000_000_000).contains(ms),
+            )?),
             ..plain
         })
     }

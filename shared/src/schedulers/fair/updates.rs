@@ -118,7 +118,13 @@ impl Fair {
         }
         self.clock.stale = stale;
         if self.tracks() {
-            self.clock.hungry = self.note_hunger(self.clock.before(now), state);
+            let before = self.clock.before(now);
+            let hungry = self.note_hunger(before, state);
+            if hungry && !self.clock.hungry {
+                // While nobody was, looks were left out.
+                self.clock.checked = self.clock.checked.max(before);
+            }
+            self.clock.hungry = hungry;
         }
         (self.clock.since, self.clock.wanted, self.clock.last) = (None, false, now);
         more
@@ -148,8 +154,10 @@ impl Fair {
 
     /// Forgets everything but the settings, and begins with what is there.
     pub(super) fn rebuild(&mut self, state: &ClusterState) {
+        let notes = std::mem::take(&mut self.notes);
         *self = Fair::new(self.settings.clone(), self.allocations.clone(), self.offer.clone());
         self.offer.attach(state);
+        self.notes = notes;
         self.clock = Clock::new(state.now(), self.settings.update_interval);
         for job in state.jobs() {
             self.enter(job, state);
