@@ -67,6 +67,8 @@ pub struct Attempt {
     pub(crate) detached: bool,
     /// Next running attempt of the same task.
     pub(crate) next: u32,
+    /// Of its worker, that it holds.
+    pub(crate) slots: u16,
     /// Index in the worker's list of attempts.
     pub(crate) position: u32,
     /// Number of the last report that listed it.
@@ -99,6 +101,7 @@ impl Attempt {
             commit: false,
             detached: false,
             next: NONE,
+            slots: 1,
             position: 0,
             seen: 0,
             generation: 0,
@@ -144,6 +147,11 @@ impl Attempt {
     /// Whether another attempt of the task ran when it was assigned.
     pub fn speculative(&self) -> bool {
         self.speculative
+    }
+
+    /// Slots of its worker that it holds, from 1.
+    pub fn slots(&self) -> u16 {
+        self.slots
     }
 
     /// Why it is being stopped, if it is.

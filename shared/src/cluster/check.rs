@@ -108,7 +108,7 @@ impl ClusterState {
             ensure!(chained != attempt.detached, "worker {name}: attempt {:?} is lost to its task", attempt.id);
             ensure!(!attempt.detached || attempt.next == NONE, "worker {name}: a detached attempt has a chain");
             ensure!(!attempt.detached || attempt.kill.is_some(), "worker {name}: a detached attempt is not stopped");
-            occupied[attempt.id.kind as usize] += 1;
+            occupied[attempt.id.kind as usize] += attempt.slots;
         }
         ensure!(occupied == worker.occupied, "worker {name}: {:?} occupied, counted {occupied:?}", worker.occupied);
         let fits = occupied.iter().zip(&worker.slots).all(|(occupied, slots)| occupied <= slots);

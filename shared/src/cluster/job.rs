@@ -28,6 +28,8 @@ pub struct Job {
     pub(crate) maps_done: Option<Time>,
     pub(crate) tasks: [Tasks; 2],
     pub(crate) offerable: [bool; 2],
+    /// Of one task.
+    pub(crate) slots: [u16; 2],
     /// Finished or failed maps from which on reduces may start.
     pub(crate) slowstart: u32,
     pub(crate) locality: Option<Box<LocalityIndex>>,
@@ -58,6 +60,7 @@ impl Job {
             maps_done: None,
             tasks: [Tasks::new(spec.n_maps), Tasks::new(spec.n_reduces)],
             offerable: [false; 2],
+            slots: [spec.conf.slots_per_map.max(1), spec.conf.slots_per_reduce.max(1)],
             slowstart: needed.div_ceil(1_000_000) as u32,
             locality: None,
             launched_at: [0; 4],
@@ -126,6 +129,12 @@ impl Job {
         self.offerable[kind as usize]
     }
 
+    /// Slots of a worker that one task of this kind takes, from 1.
+    #[inline]
+    pub fn slots(&self, kind: TaskKind) -> u16 {
+        self.slots[kind as usize]
+    }
+
     /// Finished or failed maps from which on reduces may start: `ceil(slow start × maps)`.
     pub fn slowstart_maps(&self) -> u32 {
         self.slowstart
@@ -148,11 +157,12 @@ impl Job {
     }
 
     /// Whether any worker is as good as any other for its tasks of a kind, and any pending task as good as the
-    /// first: no requirements, no known places, no failures.
+    /// first: no requirements, no known places, no failures, one slot for each.
     #[inline]
     pub fn is_plain(&self, kind: TaskKind) -> bool {
         self.failed_on.is_empty()
             && self.flaky == 0
+            && self.slots[kind as usize] == 1
             && (kind == TaskKind::Reduce || self.locality.is_none())
             && self.tasks[kind as usize].failed_first.is_empty()
             && self.spec.conf.requires.is_empty()

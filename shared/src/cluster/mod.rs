@@ -177,7 +177,7 @@ impl ClusterState {
     pub fn job_avoids(&self, job: &Job, kind: TaskKind, worker: WorkerId) -> bool {
         job.flaky > 0
             && job.failures_on(worker) >= job.spec.conf.max_tracker_failures
-            && u64::from(job.flaky) * 4 < u64::from(self.totals.with_slots[kind as usize])
+            && u64::from(job.flaky) * 4 < u64::from(self.n_large_enough(job, kind))
     }
 
     /// Whether the job may use the worker's slots of a kind: requirements and failures.
@@ -197,12 +197,23 @@ impl ClusterState {
         failed.contains(&worker) && self.another_may_run(job, kind, failed)
     }
 
+    /// Live workers whose slots of a kind are enough for one task of the job.
+    fn n_large_enough(&self, job: &Job, kind: TaskKind) -> u32 {
+        match job.slots(kind) {
+            1 => self.totals.with_slots[kind as usize],
+            slots => {
+                let fits = |w: &&Worker| w.state == WorkerState::Live && w.slots[kind as usize] >= slots;
+                self.workers.iter().filter(fits).count() as u32
+            }
+        }
+    }
+
     /// Whether a live worker outside `failed` may run the job's tasks of this kind.
     fn another_may_run(&self, job: &Job, kind: TaskKind, failed: &[WorkerId]) -> bool {
-        let usable = |w: &Worker| w.state == WorkerState::Live && w.slots[kind as usize] > 0;
+        let usable = |w: &Worker| w.state == WorkerState::Live && w.slots[kind as usize] >= job.slots(kind);
         if job.spec.conf.requires.is_empty() && job.flaky == 0 {
             let tried = failed.iter().filter(|&&id| self.worker(id).is_some_and(usable)).count() as u32;
-            return self.totals.with_slots[kind as usize] > tried;
+            return self.n_large_enough(job, kind) > tried;
         }
         self.workers.iter().any(|w| usable(w) && !failed.contains(&w.id) && self.job_may_use(job, kind, w))
     }
@@ -272,13 +283,13 @@ impl ClusterState {
     /// Frees the slot on the worker and the attempt's place in the arena.
     #[inline]
     pub(crate) fn unlink(&mut self, slot: u32) {
-        let Attempt { id, worker, position, .. } = *self.attempts.at(slot);
+        let Attempt { id, worker, position, slots, .. } = *self.attempts.at(slot);
         let worker = &mut self.workers[worker.0 as usize];
         worker.attempts.swap_remove(position as usize);
         if let Some(&moved) = worker.attempts.get(position as usize) {
             self.attempts.at_mut(moved).position = position;
         }
-        worker.occupied[id.kind as usize] -= 1;
+        worker.occupied[id.kind as usize] -= slots;
         self.totals.running[id.kind as usize] -= 1;
         self.attempts.remove(slot);
     }
@@ -331,7 +342,7 @@ pub(crate) fn link(
     let reference = attempts.insert(attempt);
     tasks.attempt_starts(id.index, reference.slot);
     worker.attempts.push(reference.slot);
-    worker.occupied[id.kind as usize] += 1;
+    worker.occupied[id.kind as usize] += attempt.slots;
     totals.running[id.kind as usize] += 1;
     reference
 }

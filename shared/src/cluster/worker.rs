@@ -79,7 +79,7 @@ pub struct Worker {
     pub(crate) draining: bool,
     pub(crate) blacklisted: bool,
     pub(crate) slots: [u16; 2],
-    /// Attempts of each kind that the core has on it, those being stopped included.
+    /// Slots of each kind that attempts hold that the core has on it, those being stopped included.
     pub(crate) occupied: [u16; 2],
     /// Slots to fill in its present round; meaningful while a report of it is being handled or parked.
     pub(crate) free: [u16; 2],
@@ -162,7 +162,7 @@ impl Worker {
         self.slots[kind as usize]
     }
 
-    /// Attempts of one kind that run on it, those being stopped included.
+    /// Slots of one kind that attempts on it hold, those being stopped included.
     pub fn occupied(&self, kind: TaskKind) -> u16 {
         self.occupied[kind as usize]
     }

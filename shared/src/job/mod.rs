@@ -5,6 +5,7 @@
 pub mod counters;
 mod file;
 mod ids;
+mod memory;
 mod phases;
 pub mod profile;
 mod spec;

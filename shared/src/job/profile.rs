@@ -118,6 +118,12 @@ pub struct JobTemplate {
     pub n_maps: u32,
     /// Reduces.
     pub n_reduces: u32,
+    /// Slots that one map takes; 0 stands for 1.
+    #[serde(skip_serializing_if = "is_default")]
+    pub slots_per_map: u16,
+    /// Slots that one reduce takes; 0 stands for 1.
+    #[serde(skip_serializing_if = "is_default")]
+    pub slots_per_reduce: u16,
     /// Share of maps that must have finished before reduces are scheduled, in millionths; `None` when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowstart_ppm: Option<u32>,

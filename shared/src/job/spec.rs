@@ -9,6 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::JobProfile;
+use super::memory;
 use crate::time::Span;
 
 /// Hadoop's five job priorities; smaller sorts first.
@@ -162,6 +163,12 @@ pub struct JobConf {
     pub task_timeout_ms: u64,
     /// `mapred.job.reuse.jvm.num.tasks`: attempts that one process may run; -1 any number.
     pub reuse_tasks: i32,
+    /// Slots of one map, from 1: `mapred.job.map.memory.mb` over `mapred.cluster.map.memory.mb`.
+    #[serde(skip_serializing_if = "is_one")]
+    pub slots_per_map: u16,
+    /// Slots of one reduce, from 1.
+    #[serde(skip_serializing_if = "is_one")]
+    pub slots_per_reduce: u16,
     /// Whether attempts of the last stage ask for the master's grant before they succeed.
     pub commits_output: bool,
     /// From submission; `None` when the job has no deadline.
@@ -189,6 +196,8 @@ impl Default for JobConf {
             reduce_speculative: true,
             task_timeout_ms: 600_000,
             reuse_tasks: 1,
+            slots_per_map: 1,
+            slots_per_reduce: 1,
             commits_output: true,
             deadline: None,
             size: None,
@@ -243,6 +252,7 @@ impl JobConf {
         for (key, value) in properties {
             conf.set(key, value)?;
         }
+        [conf.slots_per_map, conf.slots_per_reduce] = memory::slots_per_task(properties)?;
         Ok(conf)
     }
 
@@ -325,6 +335,10 @@ impl JobSpec {
         }
         Ok(())
     }
+}
+
+fn is_one(n: &u16) -> bool {
+    *n == 1
 }
 
 fn wrong(key: &str, value: &str, expected: &'static str) -> SpecError {

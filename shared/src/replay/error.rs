@@ -43,6 +43,20 @@ pub enum ReplayError {
         /// Its tasks of the kind.
         n: u32,
     },
+    /// A task that takes more slots than any worker has.
+    #[error("job {number} (`{name}`): each {kind} takes {slots} slots, expected at most the {most} of a worker")]
+    LargeTask {
+        /// `map` or `reduce`.
+        kind: &'static str,
+        /// Its place in the trace, from 1.
+        number: usize,
+        /// Its name.
+        name: String,
+        /// Of one task.
+        slots: u16,
+        /// Of the largest worker.
+        most: u16,
+    },
     /// More jobs than ids.
     #[error("trace: {found} jobs, expected at most {most}")]
     TooManyJobs {

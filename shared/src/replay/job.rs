@@ -35,6 +35,8 @@ pub(super) struct SimJob<'t> {
     /// Maps whose output is not there yet.
     pub(super) maps_left: u32,
     pub(super) commit: Span,
+    /// Of one task of each kind.
+    pub(super) slots: [u16; 2],
     /// In order of launch.
     pub(super) fillers: Vec<Filler>,
     /// The other running reduces, while workers may be lost; in order of their plans.
@@ -71,6 +73,7 @@ impl<'t> SimJob<'t> {
             outcome,
             maps_left: template.n_maps,
             commit: span(template.commit_ms),
+            slots: [template.slots_per_map.max(1), template.slots_per_reduce.max(1)],
             fillers: Vec::new(),
             reducing: Vec::new(),
             unreachable: BTreeSet::new(),
@@ -126,12 +129,13 @@ fn span(ms: u64) -> Span {
 /// The specification that the core gets.
 pub(super) fn spec(template: &JobTemplate, slowstart_ppm: Option<u32>, deadline: Option<Span>) -> JobSpec {
     let slowstart_ppm = slowstart_ppm.or(template.slowstart_ppm).unwrap_or(DEFAULT_SLOWSTART_PPM).min(1_000_000);
+    let bare = bare_spec(template);
     JobSpec {
         map_input_bytes: template.map_input_bytes.clone(),
         split_hosts: template.split_hosts.clone(),
-        conf: JobConf { slowstart_ppm, deadline, size: Some(size(template)), ..JobConf::default() },
+        conf: JobConf { slowstart_ppm, deadline, size: Some(size(template)), ..bare.conf.clone() },
         profile: JobProfile::of(template),
-        ..bare_spec(template)
+        ..bare
     }
 }
 
@@ -144,6 +148,11 @@ pub(super) fn bare_spec(template: &JobTemplate) -> JobSpec {
         priority: template.priority,
         n_maps: template.n_maps,
         n_reduces: template.n_reduces,
+        conf: JobConf {
+            slots_per_map: template.slots_per_map.max(1),
+            slots_per_reduce: template.slots_per_reduce.max(1),
+            ..JobConf::default()
+        },
         ..JobSpec::default()
     }
 }

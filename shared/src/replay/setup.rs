@@ -49,6 +49,7 @@ impl Setup {
         check_options(options)?;
         let (workers, heartbeat, locality) = workers_of(&options.view);
         let slots = slots_of(&workers);
+        check_sizes(trace, &workers)?;
         check_jobs(trace, options, slots)?;
         check_accepted(trace, &*scheduler)?;
         let limits_rounds = scheduler.limits_rounds();
@@ -112,6 +113,23 @@ fn check_jobs(trace: &Trace, options: &ReplayOptions, slots: [u32; 2]) -> Result
         if !template.map_input_bytes.is_empty() || !template.split_hosts.offsets.is_empty() {
             let spec = job::spec(template, options.slowstart_ppm, None);
             spec.check().map_err(|source| ReplayError::Template { number, source })?;
+        }
+    }
+    Ok(())
+}
+
+/// Looks for tasks that no worker has slots enough for.
+fn check_sizes(trace: &Trace, workers: &[SimWorker]) -> Result<(), ReplayError> {
+    let most = |slots: fn(&SimWorker) -> u16| workers.iter().map(slots).max().unwrap_or(0);
+    let most = [most(|worker| worker.map_slots), most(|worker| worker.reduce_slots)];
+    for (template, number) in trace.jobs.iter().zip(1..) {
+        for kind in TaskKind::ALL {
+            let slots = [template.slots_per_map, template.slots_per_reduce][kind as usize];
+            let n = [template.n_maps, template.n_reduces][kind as usize];
+            if slots > 1 && n > 0 && slots > most[kind as usize] {
+                let (kind, most, name) = (kind.name(), most[kind as usize], template.name.clone());
+                return Err(ReplayError::LargeTask { kind, number, name, slots, most });
+            }
         }
     }
     Ok(())

@@ -395,7 +395,8 @@ impl<'t> Simulation<'t> {
 
     #[inline]
     fn on_ended(&mut self, id: AttemptId, state: AttemptState, started: Time) {
-        let held = self.now.since(started).as_us();
+        let slots = self.jobs[id.job.0 as usize - 1].slots[id.kind as usize];
+        let held = self.now.since(started).as_us() * u64::from(slots);
         self.report.busy_us[id.kind as usize] += held;
         if id.kind == TaskKind::Reduce && self.machines.losses.any() {
             self.jobs[id.job.0 as usize - 1].reducing.retain(|reduce| reduce.attempt.attempt != id);

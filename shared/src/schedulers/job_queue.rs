@@ -55,7 +55,7 @@ struct Entry {
     load: Load,
 }
 
-/// Tasks by kind.
+/// Tasks by kind, each counted by the slots that it takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Load {
     /// Not done yet; reduces only once they may start.
@@ -79,7 +79,8 @@ impl Load {
         let count = |kind| {
             let tasks = job.tasks(kind);
             let desired = tasks.len() - tasks.n_failed();
-            (u64::from(desired - tasks.n_succeeded()), u64::from(desired))
+            let slots = u64::from(job.slots(kind));
+            (u64::from(desired - tasks.n_succeeded()) * slots, u64::from(desired) * slots)
         };
         let (maps, desired_maps) = count(TaskKind::Map);
         let (reduces, desired_reduces) = count(TaskKind::Reduce);

@@ -158,12 +158,16 @@ fn no_worker_for(id: JobId, kind: TaskKind, state: &ClusterState) -> Option<Reas
         return Some(Reason::NoSlotsOfKind(kind));
     }
     let mut live = state.workers().iter().filter(|w| w.state() == WorkerState::Live);
+    let slots = job.slots(kind);
+    if !live.clone().any(|w| w.slots(kind) >= slots) {
+        return Some(Reason::Limit(format!("Each of its {kind}s takes {slots} slots, more than any live worker has.")));
+    }
     let requires = &job.spec().conf.requires;
     if !requires.is_empty() && !live.clone().any(|w| state.meets_requirements(job, w)) {
         let wanted = requires.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(",");
         return Some(Reason::Requirements { wanted });
     }
-    let room = |w: &crate::cluster::Worker| w.occupied(kind) < w.slots(kind);
+    let room = |w: &crate::cluster::Worker| w.occupied(kind) + slots <= w.slots(kind);
     let avoided = live.clone().filter(|w| state.job_avoids(job, kind, w.id())).count() as u32;
     if avoided > 0 && !live.any(|w| room(w) && !state.job_avoids(job, kind, w.id())) {
         return Some(Reason::Avoided { workers: avoided });

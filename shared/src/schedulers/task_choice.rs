@@ -31,6 +31,8 @@ pub enum Decline {
     FailedHere,
     /// The worker's slots are reserved for another job.
     Reserved,
+    /// A task takes more slots than the worker has free.
+    TooLarge,
 }
 
 impl fmt::Display for Decline {
@@ -40,6 +42,7 @@ impl fmt::Display for Decline {
             Decline::Requirements => "the worker lacks an attribute that the job requires",
             Decline::AvoidsWorker => "the job's attempts failed too often on the worker",
             Decline::FailedHere => "the waiting tasks failed on the worker and are to run elsewhere",
+            Decline::TooLarge => "a task takes more slots than the worker has free",
             Decline::Reserved => "the worker's slots are reserved for another job",
         })
     }
@@ -98,6 +101,9 @@ impl NearestFirst {
         }
         if worker.reserved(kind).is_some_and(|reserved| reserved != job.id()) {
             return Err(Decline::Reserved);
+        }
+        if worker.free(kind) < job.slots(kind) {
+            return Err(Decline::TooLarge);
         }
         if !job.spec().conf.requires.is_empty() && !state.meets_requirements(job, worker) {
             return Err(Decline::Requirements);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{AttemptId, JobSpec, Priority};
+use howdah_shared::job::{AttemptId, JobConf, JobSpec, Priority, TaskKind, WorkerId};
 use howdah_shared::replay::{ReplayError, ReplayOptions, Simulation, View};
 use howdah_shared::schedulers::registry::Params;
 use howdah_shared::schedulers::{Scheduler, by_name};
@@ -294,6 +294,87 @@ fn submissions_to_unknown_queues_and_beyond_the_limits_are_refused() {
     assert!(refusal(&cluster, "a", "w").starts_with("queue `a` has 4 jobs and accepts at most 4"));
 }
 
+/// The same with so many slots for each map.
+fn large(queue: &str, maps: u32, slots: u16) -> JobSpec {
+    let mut spec = of(queue, "u", maps, 0);
+    spec.conf.slots_per_map = slots;
+    spec
+}
+
+// §4.6: slotsPerTask = ceil(job mem/slot mem); queue and user count slots, not tasks.
+#[test]
+fn tasks_of_several_slots_count_with_all_of_them() {
+    let mut cluster = cluster(
+        &free(
+            "[defaults]\nuser_limit_factor = 2\n[queues.a]\ncapacity = 60\nmaximum_capacity = 70\n[queues.b]\ncapacity = 40\n",
+        ),
+        2,
+    );
+    cluster.submit(large("a", 9, 2));
+    cluster.submit(of("b", "u", 9, 0));
+    // Of 8 slots a has 4 and at most 5, so two maps of two slots.
+    assert_eq!(given(&mut cluster, 0), [1, 2, 2]);
+    assert_eq!(cluster.state().workers()[0].occupied(TaskKind::Map), 4);
+    assert_eq!(given(&mut cluster, 1), [1, 2, 2]);
+    cluster.report(0, &[(map(1, 0, 0), Failed)]);
+    assert_eq!(cluster.launches().len(), 1, "the same map again, in the two slots that it left");
+    assert_eq!(cluster.state().workers()[0].occupied(TaskKind::Map), 4);
+}
+
+// §4.6: if it does not fit, reserve the tracker (fallow slots); MR1 getTaskFromQueue: and give nobody else anything.
+#[test]
+fn a_worker_with_too_few_free_slots_is_kept_for_a_large_task() {
+    let mut cluster = Cluster::made(|_| {}, policy(&free("[queues.default]\ncapacity = 100\nuser_limit_factor = 2\n")))
+        .workers(1, 2, 0);
+    for spec in [of("default", "u", 2, 0), large("default", 1, 2), of("default", "u", 5, 0)] {
+        cluster.submit(JobSpec { conf: JobConf { commits_output: false, ..spec.conf.clone() }, ..spec });
+    }
+    assert_eq!(given(&mut cluster, 0), [1, 1]);
+    cluster.report(0, &[(map(1, 0, 0), Succeeded)]);
+    assert_eq!(cluster.launches(), [], "one slot lies fallow");
+    assert_eq!(cluster.state().workers()[0].reserved(TaskKind::Map).map(|job| job.0), Some(2));
+    cluster.report(0, &[(map(1, 1, 0), Succeeded)]);
+    assert_eq!(cluster.launches(), [(0, map(2, 0, 0))]);
+    assert_eq!(cluster.state().workers()[0].reserved(TaskKind::Map), None);
+    cluster.report(0, &[(map(2, 0, 0), Succeeded)]);
+    assert_eq!(cluster.launches().len(), 2, "then it is the others' turn");
+}
+
+#[test]
+fn a_task_larger_than_every_worker_keeps_none() {
+    let mut cluster = cluster(&free("[queues.default]\ncapacity = 100\n"), 2);
+    let job = cluster.submit(large("default", 1, 5));
+    cluster.submit(of("default", "u", 4, 0));
+    assert_eq!(given(&mut cluster, 0), [2; 4]);
+    let why = cluster.tracker.explain(job).to_string();
+    assert_eq!(why, "Each of its maps takes 5 slots, more than any live worker has.");
+}
+
+// A worker that goes, and a job that is over, end what is kept.
+#[test]
+fn nothing_is_kept_for_a_job_that_is_over_or_on_a_worker_that_is_gone() {
+    for gone in [false, true] {
+        let file = free("[queues.default]\ncapacity = 100\nuser_limit_factor = 2\n");
+        let mut cluster = Cluster::made(|_| {}, policy(&file)).workers(2, 2, 0);
+        let small = of("default", "u", 2, 0);
+        cluster.submit(JobSpec { conf: JobConf { commits_output: false, ..small.conf.clone() }, ..small });
+        let job = cluster.submit(large("default", 2, 2));
+        assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1, 1], vec![2]));
+        cluster.report(0, &[(map(1, 0, 0), Succeeded)]);
+        assert!(cluster.launches().is_empty());
+        let kept = |cluster: &Cluster| cluster.state().workers()[0].reserved(TaskKind::Map);
+        assert_eq!(kept(&cluster), Some(job));
+        if gone {
+            cluster.apply(&[Input::Goodbye { worker: WorkerId(0), incarnation: 1 }]);
+            cluster.report(1, &[(map(2, 0, 0), Killed)]);
+        } else {
+            cluster.apply(&[Input::KillJob { job }]);
+            cluster.report(1, &[(map(2, 0, 0), Killed)]);
+        }
+        assert_eq!(kept(&cluster), None, "gone: {gone}");
+    }
+}
+
 fn set(file: &str) -> Input {
     Input::SetScheduler(Box::new(SchedulerChoice { name: "capacity".into(), params: params(file) }))
 }
@@ -368,11 +449,33 @@ fn fixed_pools_run_as_clusters_of_their_own() {
 }
 
 #[test]
+fn a_task_larger_than_its_pool_is_refused() {
+    let policy = policy("[queues.a]\nmap_slots = 2\nreduce_slots = 0\n");
+    assert_eq!(policy.accepts(&large("a", 1, 2)), Ok(()));
+    assert_eq!(policy.accepts(&large("a", 1, 3)), Err("each map takes 3 slots, and queue `a` has 2".to_owned()));
+}
+
+#[test]
 fn a_replay_with_an_unknown_queue_does_not_begin() {
     let trace = Trace { jobs: vec![template("x", 1, 1, 1)], ..Trace::default() };
     let error = Simulation::new(&trace, &options(HALVES, 1, 1)).err().expect("no such queue");
     assert!(matches!(error, ReplayError::Refused { .. }));
     assert_eq!(error.to_string(), "job 1 (``): queue `x` does not exist, expected one of a, b");
+}
+
+// SimMR's replay with tasks of several slots: two at a time on four slots.
+#[test]
+fn a_replay_runs_tasks_of_several_slots() {
+    let job = JobTemplate { slots_per_map: 2, ..template("default", 4, 1_000, 1_000) };
+    let run = |maps: u16| {
+        let trace = Trace { jobs: vec![JobTemplate { n_reduces: 0, ..job.clone() }], ..Trace::default() };
+        let options = ReplayOptions { view: View::Slots { maps, reduces: 1 }, ..ReplayOptions::default() };
+        let mut simulation = Simulation::new(&trace, &options).map_err(|error| error.to_string())?;
+        simulation.run();
+        Ok((simulation.report().makespan, simulation.report().busy_us[0]))
+    };
+    assert_eq!(run(5), Ok((Span::from_secs(2), 8_000_000)));
+    assert_eq!(run(1), Err("job 1 (``): each map takes 2 slots, expected at most the 1 of a worker".to_owned()));
 }
 
 // A job with data on hosts that are not there must not wait for ever where nobody speaks of himself.

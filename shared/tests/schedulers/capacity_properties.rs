@@ -10,6 +10,7 @@ use howdah_shared::schedulers::registry::Params;
 use howdah_shared::time::Span;
 use proptest::prelude::*;
 
+use super::kit::job_with;
 use super::kit::world::{Dice, World};
 
 const QUEUES: [&str; 3] = ["a", "b", "default"];
@@ -195,9 +196,14 @@ proptest! {
         let mut dice = Dice(numbers.iter());
         let mut world = World::new(&mut dice);
         let (name, params) = policy;
-        for step in 0.. {
+        let (fifo, elastic) = (BTreeMap::from([("dialect".to_owned(), "1.2.1".to_owned())]), capacity(ELASTIC).1);
+        for step in 0..u32::MAX {
             if step == at || step % 50 == 49 {
                 world.cluster.tracker.switch_scheduler(by_name(&name, &params).expect("made before"));
+            }
+            if step % 9 == 5 && [&fifo, &elastic].contains(&&params) {
+                // Tasks of two slots, for which workers are kept; no queue has a maximum that forbids them.
+                world.cluster.submit(job_with(2, 1, |conf| (conf.slots_per_map, conf.slots_per_reduce) = (2, 2)));
             }
             if dice.is_empty() && step > at {
                 break;

@@ -27,7 +27,7 @@ impl Capacity {
         let place = self.place(job, number);
         let queue = &mut self.queues[number as usize];
         let user = queue.user(&job.spec().user);
-        let slots = TaskKind::ALL.map(|kind| slots_of(job, kind));
+        let slots = TaskKind::ALL.map(|kind| job.slots(kind).into());
         queue.jobs += 1;
         queue.users[user as usize].jobs += 1;
         queue.high_memory += u32::from(slots != [1; 2]);
@@ -165,9 +165,4 @@ impl Capacity {
         self.take_over_reservations(state);
         (0..self.queues.len() as u16).for_each(|queue| self.initialise_some(queue, state));
     }
-}
-
-/// Slots that one task of the job takes.
-pub(super) fn slots_of(_job: &Job, _kind: TaskKind) -> u32 {
-    1
 }

@@ -23,7 +23,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use self::by_user::Place;
-use self::config::{Names, Settings};
+use self::config::{Names, Settings, Share};
 use self::queue::Queue;
 use self::reserve::Reservations;
 use self::serve::Turn;
@@ -219,6 +219,14 @@ impl Scheduler for Capacity {
             let known = self.numbers.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
             return Err(format!("queue `{}` does not exist, expected one of {known}", job.queue));
         };
+        if let Share::Slots(most) = self.queues[number as usize].conf.share {
+            let large = [(job.conf.slots_per_map, "map"), (job.conf.slots_per_reduce, "reduce")];
+            if let Some(((slots, kind), most)) =
+                large.into_iter().zip(most).find(|((slots, _), most)| u32::from(*slots) > (*most).max(1))
+            {
+                return Err(format!("each {kind} takes {slots} slots, and queue `{}` has {most}", job.queue));
+            }
+        }
         let tasks = u64::from(job.n_maps) + u64::from(job.n_reduces);
         self.queues[number as usize].accepts(&job.user, tasks)
     }

@@ -68,6 +68,8 @@ pub(super) struct Queue {
     pub(super) capacity: [u32; 2],
     /// Slots of each kind that it never exceeds.
     pub(super) maximum: [u32; 2],
+    /// Slots of each kind that one user never exceeds with tasks of one slot.
+    user_maximum: [u64; 2],
     pub(super) occupied: [u32; 2],
     pub(super) jobs: u64,
     pub(super) initialised: u64,
@@ -93,6 +95,7 @@ impl Queue {
             conf,
             capacity: [0; 2],
             maximum: [u32::MAX; 2],
+            user_maximum: [0; 2],
             occupied: [0; 2],
             jobs: 0,
             initialised: 0,
@@ -134,6 +137,7 @@ impl Queue {
             }
             Share::Slots(slots) => (self.capacity, self.maximum) = (slots, slots),
         }
+        self.user_maximum = self.capacity.map(|capacity| self.times_factor(capacity.max(1)));
     }
 
     /// Slots more or less for a user.
@@ -158,13 +162,18 @@ impl Queue {
     /// nobody has more than the queue's own capacity times `user-limit-factor`.
     pub(super) fn user_limit(&self, kind: TaskKind, slots: u32) -> u64 {
         // A queue of less than one slot makes progress.
-        let capacity = u64::from(self.capacity[kind as usize].max(slots));
+        let capacity = self.capacity[kind as usize].max(slots);
         let wanted = u64::from(self.occupied[kind as usize]) + u64::from(slots);
-        let current = capacity.max(wanted);
+        let current = wanted.max(capacity.into());
         let users = u64::from(self.offers[kind as usize].n_users().max(1));
         let equal = current.div_ceil(users);
         let least = (current * u64::from(self.conf.user_percent)).div_ceil(100);
-        equal.max(least).min((u128::from(capacity) * u128::from(self.conf.user_factor) / u128::from(ONE)) as u64)
+        let most = if slots == 1 { self.user_maximum[kind as usize] } else { self.times_factor(capacity) };
+        equal.max(least).min(most)
+    }
+
+    fn times_factor(&self, capacity: u32) -> u64 {
+        (u128::from(capacity) * u128::from(self.conf.user_factor) / u128::from(ONE)) as u64
     }
 
     /// Whether a user may hold so many slots more.

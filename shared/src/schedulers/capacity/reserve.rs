@@ -22,9 +22,10 @@ pub(super) struct Reservations {
 }
 
 impl Reservations {
-    /// Keeps a worker for a job, if the job has more tasks waiting than workers kept.
+    /// Keeps a worker for a job, if it will do and the job has more tasks waiting than workers kept.
     pub(super) fn wants(&mut self, id: JobId, job: &Job, kind: TaskKind, worker: &Worker) -> bool {
-        if self.n_of(id, kind) >= job.tasks(kind).pending().count() {
+        let never = worker.slots(kind) < job.slots(kind);
+        if never || self.n_of(id, kind) >= job.tasks(kind).pending().count() {
             return false;
         }
         self.held.insert((worker.id(), kind), id);

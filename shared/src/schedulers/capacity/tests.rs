@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 
-use super::config::{ONE, Share};
+use super::config::ONE;
 use super::*;
 use crate::schedulers::by_name;
 use crate::schedulers::registry::Params;

@@ -136,12 +136,13 @@ impl JobTracker {
         let worker = &mut self.state.workers[id.0 as usize];
         let kind = a.kind as usize;
         let goes_on = job.ending.is_none() && !job.all_done();
+        let slots = job.slots[kind];
         let tasks = &mut job.tasks[kind];
         let Some(task) = tasks.tasks.get_mut(a.index as usize) else { return false };
         let possible = goes_on
             && (a.speculative || task.state == TaskState::Pending)
-            && worker.free[kind] > 0
-            && worker.occupied[kind] < worker.slots[kind]
+            && worker.free[kind] >= slots
+            && worker.occupied[kind] + slots <= worker.slots[kind]
             && task.next_number < u16::MAX
             && worker.reserved[kind].is_none_or(|reserved| reserved == a.job);
         if !possible {
@@ -174,7 +175,8 @@ impl JobTracker {
         if self.direct {
             attempt.state = AttemptState::Running;
         }
-        worker.free[kind] -= 1;
+        attempt.slots = slots;
+        worker.free[kind] -= slots;
         worker.news = !self.direct;
         let reference = link(&mut self.state.attempts, &mut self.state.totals, worker, tasks, attempt);
         if self.direct {

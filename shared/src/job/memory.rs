@@ -1,0 +1,91 @@
+//! Slots of one task, from the memory that it asks for and the memory of a slot.
+//!
+//! Hadoop counts memory in slots: a job that asks for more than one slot's memory takes several slots for each task.
+//! Both sides come as properties; in Hadoop the slot's is the cluster's own. Source: `hadoop-semantics` §4.6, MR1
+//! JobConf.computeNumSlotsPerMap.
+
+use std::collections::BTreeMap;
+
+use super::SpecError;
+
+/// The job's side and the cluster's, for maps and reduces, old names and new.
+const KEYS: [[[&str; 2]; 2]; 2] = [
+    [
+        ["mapred.job.map.memory.mb", "mapreduce.map.memory.mb"],
+        ["mapred.cluster.map.memory.mb", "mapreduce.cluster.mapmemory.mb"],
+    ],
+    [
+        ["mapred.job.reduce.memory.mb", "mapreduce.reduce.memory.mb"],
+        ["mapred.cluster.reduce.memory.mb", "mapreduce.cluster.reducememory.mb"],
+    ],
+];
+/// Most slots of one task.
+const MOST: u64 = 1_000;
+
+/// Slots of one map and of one reduce: the job's memory over the slot's, rounded up; 1 where either is not given.
+///
+/// # Errors
+/// When a value is no number of megabytes, or a task would take more than 1000 slots.
+pub(super) fn slots_per_task(properties: &BTreeMap<String, String>) -> Result<[u16; 2], SpecError> {
+    let mut slots = [1; 2];
+    for (slots, [job, slot]) in slots.iter_mut().zip(KEYS) {
+        if let (Some((key, wanted)), Some((_, of_slot))) = (megabytes(properties, job)?, megabytes(properties, slot)?) {
+            let n = wanted.div_ceil(of_slot);
+            if n > MOST {
+                return Err(wrong(key, &wanted.to_string(), "the memory of at most 1000 slots"));
+            }
+            *slots = n as u16;
+        }
+    }
+    Ok(slots)
+}
+
+/// A number of megabytes under either name; `None` for -1, which turns the limit off.
+fn megabytes(
+    properties: &BTreeMap<String, String>,
+    keys: [&'static str; 2],
+) -> Result<Option<(&'static str, u64)>, SpecError> {
+    let given = keys.into_iter().find_map(|key| Some((key, properties.get(key)?)));
+    let Some((key, value)) = given else { return Ok(None) };
+    match value.trim().parse::<i64>() {
+        Ok(-1) => Ok(None),
+        Ok(n) if n > 0 => Ok(Some((key, n as u64))),
+        _ => Err(wrong(key, value, "-1 or a number of megabytes from 1")),
+    }
+}
+
+fn wrong(key: &str, value: &str, expected: &'static str) -> SpecError {
+    SpecError::Property { key: key.to_owned(), value: value.to_owned(), expected }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn slots(pairs: &[(&str, &str)]) -> Result<[u16; 2], String> {
+        let properties = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+        slots_per_task(&properties).map_err(|error| error.to_string())
+    }
+
+    // hadoop-semantics §4.6: slotsPerTask = ceil(job mem / slot mem).
+    #[rstest]
+    #[case::none(&[], [1, 1])]
+    #[case::exact(&[("mapred.job.map.memory.mb", "2048"), ("mapred.cluster.map.memory.mb", "1024")], [2, 1])]
+    #[case::rounded_up(&[("mapreduce.reduce.memory.mb", "2049"), ("mapred.cluster.reduce.memory.mb", "1024")], [1, 3])]
+    #[case::small(&[("mapred.job.map.memory.mb", "100"), ("mapred.cluster.map.memory.mb", "1024")], [1, 1])]
+    #[case::no_slot_memory(&[("mapred.job.map.memory.mb", "4096")], [1, 1])]
+    #[case::off(&[("mapred.job.map.memory.mb", "-1"), ("mapred.cluster.map.memory.mb", "1024")], [1, 1])]
+    fn a_task_takes_the_slots_that_its_memory_fills(#[case] pairs: &[(&str, &str)], #[case] expected: [u16; 2]) {
+        assert_eq!(slots(pairs), Ok(expected));
+    }
+
+    #[test]
+    fn memory_that_is_none_is_named() {
+        let error = slots(&[("mapred.job.map.memory.mb", "0")]).expect_err("no memory");
+        assert_eq!(error, "property `mapred.job.map.memory.mb`: `0` is not -1 or a number of megabytes from 1");
+        let pairs = [("mapred.job.map.memory.mb", "999999"), ("mapred.cluster.map.memory.mb", "1")];
+        assert!(slots(&pairs).expect_err("too much").ends_with("is not the memory of at most 1000 slots"));
+    }
+}
