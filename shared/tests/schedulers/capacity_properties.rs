@@ -210,6 +210,8 @@ proptest! {
             }
             world.step(&mut dice);
         }
+        // The only worker that is large enough may be blacklisted by now.
+        world.cluster.add_worker("h9", "/r0", 2, 2);
         world.finish();
     }
 }
