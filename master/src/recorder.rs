@@ -87,6 +87,9 @@ impl Recorder {
     ) -> Result<(), JournalError> {
         let first = effects.len();
         self.tracker.apply(now, inputs, effects);
+        for note in self.tracker.take_notes() {
+            tracing::info!(scheduler = self.tracker.scheduler().name(), "{note}");
+        }
         let new = &effects[first..];
         let frame = &mut self.frame;
         frame.time_us = now.as_us();

@@ -33,10 +33,13 @@ pub fn make_warning(name: &str, params: &Params, warn: Warn) -> Result<Box<dyn S
     if name == EXTERNAL {
         return Ok(Box::new(External::from_params(params, warn)?));
     }
-    registry::by_name(name, params).map_err(|error| match error {
+    let policy = registry::by_name(name, params).map_err(|error| match error {
         SchedulerError::Unknown { name, known } => {
             SchedulerError::Unknown { name, known: format!("{known}, {EXTERNAL}") }
         }
         error => error,
-    })
+    });
+    let mut policy = policy?;
+    policy.take_notes().iter().for_each(|note| warn(note));
+    Ok(policy)
 }
