@@ -87,6 +87,7 @@ fn scale_job(
         shuffle_bytes: times(job.shuffle_bytes, factor),
         output_bytes: times(job.output_bytes, factor),
         deadline_ms: None,
+        profile: None,
         split_hosts: Default::default(),
         lost_attempts: Vec::new(),
         maps_by_locality: [0; 4],

@@ -35,7 +35,7 @@ impl Experiment for SimMrAccuracy {
     fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
         ensure!(!lab.schedulers.is_empty(), "no scheduler was named, expected at least one");
         let repeats = lab.repeats.unwrap_or(lab.size(3, 2)).max(1);
-        let jobs = sleep::jobs(lab.quick, lab.seed);
+        let jobs = sleep::jobs(lab)?;
         let sleep = Study {
             name: "sleep",
             base: Shape::even(16, 2, 2),

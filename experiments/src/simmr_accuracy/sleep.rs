@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use anyhow::{Context, Result};
+use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::models::Random;
 
 use super::errors::Bars;
 use crate::accuracy::Kind;
+use crate::framework::Lab;
 use crate::live::Submission;
 
 /// What the project asks of it.
@@ -24,8 +27,37 @@ const MAP_MS: f64 = 600.0;
 const REDUCE_MS: f64 = 500.0;
 const SIGMA: f64 = 0.4;
 
-/// Twelve jobs in half a minute, or six in about ten seconds.
-pub(super) fn jobs(quick: bool, seed: u64) -> Vec<Submission> {
+/// Twelve jobs in half a minute, or six in about ten seconds, each with its profile for policies that plan.
+pub(super) fn jobs(lab: &Lab<'_>) -> Result<Vec<Submission>> {
+    let mut jobs = drawn(lab.quick, lab.seed);
+    let profiles = Trace { jobs: jobs.iter().map(template).collect(), ..Trace::default() };
+    let text = serde_json::to_string(&profiles).context("write the profiles of the sleeping jobs")?;
+    let path = lab.write("sleep-profiles.json", &text)?;
+    for job in &mut jobs {
+        job.words.extend(["--profile".to_owned(), format!("{}:{}", path.display(), job.name)]);
+    }
+    Ok(jobs)
+}
+
+/// What a job is asked to sleep.
+fn template(job: &Submission) -> JobTemplate {
+    let times = |flag: &str| {
+        let value = job.words.iter().skip_while(|word| *word != flag).nth(1);
+        let list = value.map(|list| list.split(',').filter_map(|ms| ms.parse().ok()).collect::<Vec<u64>>());
+        list.unwrap_or_default()
+    };
+    let (map_ms, reduce_ms) = (times("--map-times"), times("--reduce-times"));
+    JobTemplate {
+        name: job.name.clone(),
+        n_maps: map_ms.len() as u32,
+        n_reduces: reduce_ms.len() as u32,
+        map_ms,
+        reduce_ms,
+        ..JobTemplate::default()
+    }
+}
+
+fn drawn(quick: bool, seed: u64) -> Vec<Submission> {
     let mut random = Random::new(seed, 1);
     let mut at_ms = 0.0;
     let n = if quick { 6 } else { 12 };
@@ -58,9 +90,9 @@ mod tests {
 
     #[test]
     fn equal_seeds_make_equal_workloads_with_distinct_names() {
-        let (a, b) = (jobs(false, 7), jobs(false, 7));
+        let (a, b) = (drawn(false, 7), drawn(false, 7));
         assert_eq!(a, b);
-        assert_ne!(a, jobs(false, 8));
+        assert_ne!(a, drawn(false, 8));
         let names: std::collections::BTreeSet<_> = a.iter().map(|job| &job.name).collect();
         assert_eq!(names.len(), 12);
         assert!(a.is_sorted_by_key(|job| job.at));
@@ -68,12 +100,23 @@ mod tests {
 
     #[test]
     fn every_task_has_a_time_of_its_own_and_jobs_without_reduces_name_none() {
-        let jobs = jobs(true, 0);
+        let jobs = drawn(true, 0);
         assert_eq!(jobs[0].words[2].split(',').count(), 12);
         assert_eq!(jobs[0].words[4].split(',').count(), 2);
         assert!(!jobs[3].words.contains(&"--reduce-times".to_owned()));
         let ms: Vec<u64> = jobs[3].words[2].split(',').map(|ms| ms.parse().expect("a number")).collect();
         assert_eq!(ms.len(), 128);
         assert!(ms.iter().all(|&ms| (50..=3_600).contains(&ms)), "{ms:?}");
+    }
+
+    #[test]
+    fn a_jobs_profile_is_of_the_times_that_it_is_asked_to_sleep() {
+        let job = Submission {
+            name: "small-1".to_owned(),
+            words: ["sleep", "--map-times", "600,800", "--reduce-times", "500"].map(str::to_owned).to_vec(),
+            at: Duration::ZERO,
+        };
+        let template = template(&job);
+        assert_eq!((template.n_maps, template.n_reduces, template.map_ms), (2, 1, vec![600, 800]));
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Priority, SplitHosts};
+use super::{JobProfile, Priority, SplitHosts};
 
 /// Value of `schema` in every trace.
 pub const TRACE_SCHEMA: &str = "howdah/trace/v1";
@@ -114,6 +114,10 @@ pub struct JobTemplate {
     /// From submission; `None` when it had no deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
+    /// As submitted with the job, for policies that plan; `None` when it came without. A replay takes the durations'
+    /// own where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<JobProfile>,
     /// Maps.
     pub n_maps: u32,
     /// Reduces.

@@ -134,7 +134,7 @@ pub(super) fn spec(template: &JobTemplate, slowstart_ppm: Option<u32>, deadline:
         map_input_bytes: template.map_input_bytes.clone(),
         split_hosts: template.split_hosts.clone(),
         conf: JobConf { slowstart_ppm, deadline, size: Some(size(template)), ..bare.conf.clone() },
-        profile: JobProfile::of(template),
+        profile: template.profile.or_else(|| JobProfile::of(template)),
         ..bare
     }
 }

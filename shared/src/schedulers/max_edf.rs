@@ -31,4 +31,8 @@ impl JobOrder for MaxEdf {
     fn rank(&self, job: &Job, _state: &ClusterState) -> DeadlineRank {
         by_deadline(job)
     }
+
+    fn follows_attempts(&self) -> bool {
+        false
+    }
 }

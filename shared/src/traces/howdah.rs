@@ -13,8 +13,8 @@ use serde::Deserialize;
 use super::lines::Lines;
 use super::profiler::MAX_INSTANT_MS;
 use super::{ImportNotes, TraceError};
-use crate::job::SplitHosts;
 use crate::job::profile::{JobTemplate, TRACE_SCHEMA, Trace, TraceCluster};
+use crate::job::{JobProfile, SplitHosts};
 
 /// Longest line of a job: 100 million tasks with six-digit durations.
 const LONGEST_LINE: usize = 1 << 30;
@@ -132,6 +132,9 @@ fn check_job(job: &JobTemplate) -> Result<(), Complaint> {
         if ms > MAX_INSTANT_MS {
             return Err((field, format!("{ms}"), format!("at most {MAX_INSTANT_MS} ms")));
         }
+    }
+    if let Some(part) = job.profile.as_ref().and_then(JobProfile::contradiction) {
+        return Err(("profile", format!("an average {part} above its maximum"), "at most the maximum".to_owned()));
     }
     let sizes = job.map_input_bytes.len();
     if sizes != 0 && sizes as u64 != u64::from(job.n_maps) {

@@ -13,7 +13,7 @@ use howdah_master::trace::template;
 use howdah_shared::cluster::EndCause;
 use howdah_shared::job::counters::{Counters, JOB};
 use howdah_shared::job::profile::{TRACE_SCHEMA, Trace, TraceCluster, TraceWorker};
-use howdah_shared::job::{App, AttemptState, InputFormat, JobConf, JobProfile, JobSpec, Locality, Phase, TaskKind};
+use howdah_shared::job::{App, AttemptState, InputFormat, JobConf, JobSpec, Locality, Phase, TaskKind};
 use howdah_shared::replay::{AttemptRecord, JobOutcome, SimWorker, View};
 use howdah_shared::time::Time;
 use serde::{Deserialize, Serialize};
@@ -151,7 +151,7 @@ fn history(
             map_input_bytes: source.map_input_bytes.clone(),
             split_hosts: source.split_hosts.clone(),
             conf,
-            profile: JobProfile::of(source),
+            profile: source.profile,
         },
         properties: BTreeMap::new(),
         counters: counters(attempts),
