@@ -15,6 +15,7 @@ pub mod phase;
 pub mod reshape;
 pub mod similarity;
 mod simmr_accuracy;
+mod simmr_deadlines;
 mod simmr_kl;
 mod slowdown;
 mod slowdown_validation;
@@ -28,6 +29,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
     vec![
         Box::new(simmr_accuracy::SimMrAccuracy),
         Box::new(simmr_kl::SimMrKl),
+        Box::new(simmr_deadlines::SimMrDeadlines),
         Box::new(makespan::Makespan),
         Box::new(makespan_testbed::MakespanTestbed),
         Box::new(slowdown::Slowdown),

@@ -15,6 +15,7 @@ mod facebook_table;
 pub mod properties;
 mod registry;
 mod simmr_facebook;
+mod simmr_testbed;
 mod swim_like;
 mod synthetic;
 mod table_two;

@@ -1,7 +1,9 @@
 //! All workloads by name.
 
 use super::properties::Property;
-use super::{Workload, examples, facebook_table, simmr_facebook, swim_like, synthetic, table_two, yahoo_m45};
+use super::{
+    Workload, examples, facebook_table, simmr_facebook, simmr_testbed, swim_like, synthetic, table_two, yahoo_m45,
+};
 
 const M45_TEXT: &str = "balanced-pools §4.1, Yahoo! M45";
 const SYNTHETIC_TEXT: &str = "balanced-pools §4.1, Synthetic";
@@ -19,6 +21,12 @@ const SIMMR_OPEN: &[&str] = &[
     "job sizes: the table that the text points to, as balanced-pools Table 1 repeats it, drawn by its shares",
     "reduce durations include the shuffle",
     "arrivals: figure only, all at once unless --arrivals",
+];
+const TESTBED_OPEN: &[&str] = &[
+    "task durations: figure only; means of ours, lognormal with deviations of 0.3 (maps) and 0.2 of the logarithm",
+    "reduces: 64 a job, one wave; first shuffles half as long as typical ones; both grow with the data",
+    "WikiTrends: one map for each hour of its month",
+    "arrivals: all at once unless --arrivals (the paper's: exponential gaps, means figure only)",
 ];
 const SIMMR_1148_OPEN: &[&str] = &[
     "as simmr-facebook",
@@ -75,7 +83,7 @@ const fn example(
     Workload { resizable: false, open: EXAMPLE_OPEN, slots: (30, 30), make, ..base(name, about, source, jobs) }
 }
 
-static ALL: [Workload; 23] = [
+static ALL: [Workload; 24] = [
     Workload {
         open: SIMMR_OPEN,
         make: simmr_facebook::generate,
@@ -86,6 +94,12 @@ static ALL: [Workload; 23] = [
         resizable: false,
         make: simmr_facebook::generate_200k,
         ..base("simmr-facebook-1148", "the same with 1,148 jobs and 200,000 tasks in all", "SimMR §V-C, §IV-E", 1148)
+    },
+    Workload {
+        open: TESTBED_OPEN,
+        slots: simmr_testbed::SLOTS,
+        make: simmr_testbed::generate,
+        ..base("simmr-testbed", "six applications on three data sets each, for 64 + 64 slots", "SimMR §IV-C", 18)
     },
     batch("yahoo-m45-unimodal", "Yahoo! M45, durations scaled by 1 to 10", M45_TEXT, 100, yahoo_m45::unimodal),
     batch("yahoo-m45-bimodal", "Yahoo! M45, 80 % short and 20 % long jobs", M45_TEXT, 100, yahoo_m45::bimodal),

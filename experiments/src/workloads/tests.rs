@@ -74,6 +74,7 @@ fn names_are_unique_and_every_workload_says_what_it_is() {
 #[rstest]
 #[case("simmr-facebook", 0xe936_be67_7bee_f97d)]
 #[case("simmr-facebook-1148", 0x0983_efa1_0a5f_1cdc)]
+#[case("simmr-testbed", 0xb018_9feb_27c5_7175)]
 #[case("yahoo-m45-unimodal", 0x59ba_942f_a10a_0ed6)]
 #[case("yahoo-m45-bimodal", 0x90bc_baee_5ba0_479f)]
 #[case("facebook-table1", 0x1af6_b435_57ec_eec0)]
