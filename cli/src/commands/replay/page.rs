@@ -1,5 +1,6 @@
 //! The answer for people: the figures first, then who had the cluster, then the jobs.
 
+use howdah_master::policies::ALLOCATIONS;
 use howdah_shared::job::JobState;
 use howdah_shared::replay::{JobOutcome, View};
 use howdah_shared::time::{Span, Time};
@@ -44,7 +45,9 @@ fn figures(screen: &Screen, replayed: &Replayed<'_>) -> String {
     let (maps, reduces) = (counted(of_jobs(|job| job.n_maps), "map"), counted(of_jobs(|job| job.n_reduces), "reduce"));
     line("trace", format!("{}, {maps}, {reduces}", counted(report.jobs.len() as u64, "job")));
     line("cluster", cluster(&options.view, report.slots));
-    let params = options.scheduler_params.iter().map(|(key, value)| format!(", {key}={value}")).collect::<String>();
+    // The text of a file is no one's idea of a line; its name stands beside it.
+    let shown = options.scheduler_params.iter().filter(|(key, _)| *key != ALLOCATIONS);
+    let params = shown.map(|(key, value)| format!(", {key}={value}")).collect::<String>();
     line("scheduler", format!("{}{params}", options.scheduler));
     let makespan = report.makespan.as_secs_f64();
     let exact = if makespan >= 100.0 { format!(" ({makespan:.3} s)") } else { String::new() };
