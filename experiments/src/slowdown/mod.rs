@@ -18,7 +18,7 @@ use anyhow::{Context, Result};
 
 use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome};
 use crate::tune::{Figures, Listener, Played, Run, play_all};
-use bench::{Bench, LoadReading, Shape};
+use bench::{Bench, MAIN};
 
 /// The experiment.
 pub(crate) struct Slowdown;
@@ -82,7 +82,7 @@ impl Experiment for Slowdown {
             paper: "Ghit, Epema: Reducing Job Slowdown Variability for Data-Intensive Workloads (2015)",
             figure: "Figures 4 to 13, Table I",
             needs: Needs::Simulation,
-            estimate_s: [600, 45],
+            estimate_s: [900, 45],
         }
     }
 
@@ -96,7 +96,7 @@ impl Slowdown {
     /// With so many repeats of so many jobs, or of the recipe's own number.
     fn run_with(&self, lab: &Lab<'_>, repeats: usize, jobs: Option<usize>) -> Result<Outcome> {
         lab.progress.step("making the workloads, and each job alone");
-        let bench = Bench::new(lab.seed, repeats, jobs, Shape::AsMade, LoadReading::Scarcest)?;
+        let bench = Bench::new(lab.seed, repeats, jobs, MAIN)?;
         let mut files: Vec<PathBuf> = Vec::new();
         files.extend(figures::workload(lab, &bench)?);
         let sweeps = sweep::run(lab, &bench)?;

@@ -13,7 +13,7 @@ use howdah_shared::replay::{AttemptRecord, Observer, Simulation};
 use howdah_shared::time::{Span, Time};
 
 use super::LOADS;
-use super::bench::{Bench, LoadReading, SLOTS, Set, predicted_us};
+use super::bench::{Bench, MAIN, SLOTS, Set, predicted_us};
 use super::sweep::{Sweeps, two_queues};
 use crate::framework::Lab;
 
@@ -61,7 +61,7 @@ pub(super) fn run(lab: &Lab<'_>, bench: &Bench, sweeps: &Sweeps) -> Result<Vec<U
 }
 
 fn one(set: &Set, scheduler: &'static str, share: u32, limit: Span) -> Result<Use> {
-    let options = set.options(&two_queues(scheduler, share, limit), LOADS[0], LoadReading::Scarcest);
+    let options = set.options(&two_queues(scheduler, share, limit), LOADS[0], MAIN);
     let mut simulation = Simulation::new(&set.trace, &options)?;
     let memory = Memory::default();
     simulation.observe(Box::new(memory.clone()));

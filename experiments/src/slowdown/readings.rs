@@ -6,7 +6,7 @@
 use anyhow::Result;
 use howdah_shared::time::Span;
 
-use super::bench::{Bench, LoadReading, Shape};
+use super::bench::{self, Bench, LoadReading, Shape};
 use super::sweep::two_queues;
 use super::{LOADS, Policy, mean, play_each};
 use crate::framework::{Lab, Table};
@@ -24,6 +24,8 @@ type Settings = Vec<(Policy, Option<Span>)>;
 pub(super) struct Reading {
     pub(super) workload: &'static str,
     pub(super) load_of: &'static str,
+    /// In percent.
+    pub(super) slowstart: u32,
     pub(super) load_milli: u32,
     pub(super) policy: String,
     pub(super) limit: Option<Span>,
@@ -38,16 +40,21 @@ pub(super) struct Readings(pub(super) Vec<Reading>);
 /// Runs them.
 pub(super) fn run(lab: &Lab<'_>, repeats: usize, jobs: Option<usize>) -> Result<Readings> {
     let mut all = Vec::new();
-    for (shape, workload) in [(Shape::AsMade, "as made"), (Shape::Balanced, "reduces have a quarter of the work")] {
-        for (load, load_of) in [(LoadReading::Scarcest, "scarcest slots"), (LoadReading::All, "all slots")] {
+    let workloads = [(Shape::AsMade, "as made"), (Shape::Balanced, "reduces have a quarter of the work")];
+    let loads = [(LoadReading::Scarcest, "scarcest slots"), (LoadReading::All, "all slots")];
+    for (shape, workload) in workloads {
+        for (load, load_of) in loads {
             // With work as there are slots, both loads are one.
             if (shape, load) == (Shape::Balanced, LoadReading::All) {
                 continue;
             }
-            let bench = Bench::new(lab.seed, repeats, jobs, shape, load)?;
-            let what = format!("readings: workload {workload}, load of {load_of}");
-            for load_milli in LOADS {
-                all.extend(one(lab, &bench, &what, (workload, load_of, load_milli))?);
+            for slowstart_ppm in [1_000_000, 50_000] {
+                let bench = Bench::new(lab.seed, repeats, jobs, bench::Reading { shape, load, slowstart_ppm })?;
+                let percent = slowstart_ppm / 10_000;
+                let what = format!("readings: workload {workload}, load of {load_of}, slow start {percent} %");
+                for load_milli in LOADS {
+                    all.extend(one(lab, &bench, &what, (workload, load_of, percent, load_milli))?);
+                }
             }
         }
     }
@@ -58,7 +65,7 @@ fn one(
     lab: &Lab<'_>,
     bench: &Bench,
     what: &str,
-    (workload, load_of, load_milli): (&'static str, &'static str, u32),
+    (workload, load_of, slowstart, load_milli): (&'static str, &'static str, u32, u32),
 ) -> Result<Vec<Reading>> {
     let limits: &[u64] = lab.size(&LIMITS_S, &QUICK_LIMITS_S);
     // Name, and the settings among which the best one stands for it.
@@ -92,7 +99,7 @@ fn one(
         let compared = fifo.or(plain.first().copied()).unwrap_or_default();
         let best = best_of(&plain, &compared, Objective::Variability).map(|place| figures[place]);
         if let Some((limit, figures)) = best {
-            readings.push(Reading { workload, load_of, load_milli, policy, limit, figures, fifo: compared });
+            readings.push(Reading { workload, load_of, slowstart, load_milli, policy, limit, figures, fifo: compared });
         }
     }
     Ok(readings)
@@ -104,6 +111,7 @@ impl Readings {
         let columns = [
             "workload",
             "load of",
+            ">slow start",
             ">load",
             "policy",
             ">best limit",
@@ -118,6 +126,7 @@ impl Readings {
             table.row([
                 reading.workload.to_owned(),
                 reading.load_of.to_owned(),
+                format!("{} %", reading.slowstart),
                 format!("{:.1}", f64::from(reading.load_milli) / 1000.0),
                 reading.policy.clone(),
                 reading.limit.map_or_else(String::new, |limit| format!("{} s", limit.as_ms() / 1_000)),
