@@ -12,7 +12,8 @@ mod sweep;
 use anyhow::Result;
 
 use crate::framework::{About, Experiment, Lab, Needs, Outcome};
-use sweep::Case;
+use readings::Reading;
+use sweep::{Case, Point};
 
 /// The experiment.
 pub(crate) struct Makespan;
@@ -37,6 +38,13 @@ const CASES: &[Case] = &[
     Case { workload: "facebook-table1", figure: "13 (c)", sizes: LARGE },
 ];
 
+/// What the text leaves open, tried.
+pub(super) struct Open {
+    readings: Vec<Reading>,
+    /// By what goes first of tied jobs.
+    ties: Vec<(&'static str, Point)>,
+}
+
 impl Experiment for Makespan {
     fn about(&self) -> About {
         About {
@@ -55,9 +63,9 @@ impl Experiment for Makespan {
         for case in CASES {
             curves.push(sweep::curve(lab, case)?);
         }
-        let readings = readings::run(lab)?;
+        let open = Open { readings: readings::run(lab)?, ties: readings::ties(lab)? };
         let checks = page::checks(lab, &curves);
-        let files = page::write(lab, &self.about(), &curves, &readings, &checks)?;
+        let files = page::write(lab, &self.about(), &curves, &open, &checks)?;
         Ok(Outcome { files, checks })
     }
 }

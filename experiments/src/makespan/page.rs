@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
+use super::Open;
 use super::readings::Reading;
 use super::sweep::{Curve, Point};
 use crate::framework::{About, Bars, Check, FIGURE_ONLY, Lab, Page, Series, Table, percent};
@@ -60,7 +61,7 @@ pub(super) fn write(
     lab: &Lab<'_>,
     about: &About,
     curves: &[Curve],
-    readings: &[Reading],
+    open: &Open,
     checks: &[Check],
 ) -> Result<Vec<PathBuf>> {
     let mut page = Page::new(about, lab.quick);
@@ -76,9 +77,14 @@ pub(super) fn write(
     page.checks(checks);
     page.heading("Readings");
     page.paragraph(READINGS);
-    page.table(&readings_table(readings));
+    page.table(&readings_table(&open.readings));
+    page.paragraph(
+        "Three in four of the Facebook jobs have no reduces, and Johnson's rule says nothing of their order. What goes \
+         first of them decides what pools can still gain:",
+    );
+    page.table(&ties_table(&open.ties));
     let mut files = vec![lab.write("makespan.csv", &csv(curves).csv())?];
-    files.push(lab.write("makespan-readings.csv", &readings_csv(readings).csv())?);
+    files.push(lab.write("makespan-readings.csv", &readings_csv(&open.readings).csv())?);
     for curve in curves {
         let name = format!("makespan-{}.svg", curve.workload);
         files.push(lab.write(&name, &figure(curve).svg()?)?);
@@ -156,6 +162,31 @@ fn readings_table(readings: &[Reading]) -> Table {
             both(*overall),
         ];
         table.row(row);
+    }
+    table
+}
+
+fn ties_table(ties: &[(&str, Point)]) -> Table {
+    let mut table = Table::new(&[
+        "jobs without reduces",
+        ">machines",
+        ">MinSim",
+        ">MaxSim",
+        ">BalancedPools",
+        ">MinSim below MaxSim",
+        ">pools below MinSim",
+    ]);
+    let s = |value: f64| format!("{value:.1} s");
+    for (name, point) in ties {
+        table.row([
+            (*name).to_owned(),
+            point.machines.to_string(),
+            s(point.min_sim),
+            s(point.max_sim),
+            s(point.balanced),
+            percent(point.johnson_gain()),
+            percent(point.pools_gain()),
+        ]);
     }
     table
 }

@@ -9,8 +9,9 @@ use anyhow::{Context, Result};
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::models::Negative;
 
-use super::sweep::{Point, point};
+use super::sweep::{Point, machines_of, point};
 use crate::framework::Lab;
+use crate::optimize::{Batch, Ties};
 use crate::workloads::{Choices, find};
 
 /// The workloads for which the text states an effect.
@@ -48,7 +49,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Vec<Reading>> {
                 for seed in lab.seed..lab.seed + lab.size(3, 1) {
                     let trace = made(lab, workload, seed, negative, apart)?;
                     for size in SIZES.into_iter().take(lab.size(SIZES.len(), 2)) {
-                        points.push(point(lab, workload, &trace, size)?);
+                        points.push(point(lab, workload, &Batch::new(&trace, machines_of(size)))?);
                     }
                 }
                 readings.push(Reading {
@@ -64,6 +65,24 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Vec<Reading>> {
         lab.progress.step(&format!("{workload}: all readings"));
     }
     Ok(readings)
+}
+
+/// The Facebook batch by what goes first of its jobs without reduces, which Johnson's rule ties: three in four (§4.2).
+pub(super) fn ties(lab: &Lab<'_>) -> Result<Vec<(&'static str, Point)>> {
+    let workload = find("facebook-table1").context("workload `facebook-table1` is not there")?;
+    let choices = Choices { jobs: lab.size(None, Some(20)), seed: lab.seed, ..Choices::default() };
+    let trace = workload.generate(&choices).context("make `facebook-table1`")?;
+    let ways =
+        [(Ties::LongestFirst, "longest first"), (Ties::ShortestFirst, "shortest first"), (Ties::AsListed, "as listed")];
+    let mut points = Vec::new();
+    for (ties, name) in ways {
+        for machines in [64, 128, 256].into_iter().skip(lab.size(0, 2)) {
+            let batch = Batch { ties, ..Batch::new(&trace, machines_of(machines)) };
+            points.push((name, point(lab, "facebook-table1", &batch)?));
+        }
+    }
+    lab.progress.step("facebook-table1: all ties");
+    Ok(points)
 }
 
 fn made(lab: &Lab<'_>, name: &str, seed: u64, negative: Negative, apart: bool) -> Result<Trace> {

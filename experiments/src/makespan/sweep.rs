@@ -1,7 +1,6 @@
 //! One workload on clusters of several sizes under all strategies.
 
 use anyhow::{Context, Result};
-use howdah_shared::job::profile::Trace;
 
 use crate::framework::Lab;
 use crate::optimize::{Batch, Method, Slots, plan, theory};
@@ -75,18 +74,23 @@ pub(super) fn curve(lab: &Lab<'_>, case: &Case) -> Result<Curve> {
     let sizes: Vec<u16> = case.sizes.iter().copied().step_by(lab.size(1, 3)).collect();
     let mut points = Vec::new();
     for &machines in &sizes {
-        points.push(point(lab, case.workload, &trace, machines)?);
+        points.push(point(lab, case.workload, &Batch::new(&trace, machines_of(machines)))?);
     }
     lab.progress.step(&format!("{}: {} jobs on {} sizes of cluster", case.workload, trace.jobs.len(), sizes.len()));
     Ok(Curve { workload: case.workload, figure: case.figure, jobs: trace.jobs.len(), points })
 }
 
+/// One map and one reduce slot each.
+pub(super) fn machines_of(machines: u16) -> Slots {
+    Slots { maps: machines, reduces: machines }
+}
+
 /// All strategies on one cluster.
-pub(super) fn point(lab: &Lab<'_>, name: &str, trace: &Trace, machines: u16) -> Result<Point> {
+pub(super) fn point(lab: &Lab<'_>, name: &str, batch: &Batch<'_>) -> Result<Point> {
+    let machines = batch.slots.maps;
     lab.progress.tick(&format!("{name} on {machines} machines"));
-    let batch = Batch::new(trace, Slots { maps: machines, reduces: machines });
-    let simulated = |method| plan(&batch, method).with_context(|| format!("{name} on {machines} machines"));
-    let theory = theory(&batch);
+    let simulated = |method| plan(batch, method).with_context(|| format!("{name} on {machines} machines"));
+    let theory = theory(batch);
     let (johnson, reverse) = (simulated(Method::Johnson)?, simulated(Method::ReverseJohnson)?);
     let balanced = simulated(Method::BALANCED_POOLS)?;
     Ok(Point {

@@ -5,12 +5,12 @@
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::models::bounds::{Bound, JobModel};
-use howdah_shared::models::{Stages, johnson_order, two_stage_makespan};
+use howdah_shared::models::{Stages, Ties, johnson_order, two_stage_makespan};
 use howdah_shared::replay::{Arrivals, Deadlines, ReplayError, ReplayOptions, ShuffleModel, Simulation, View};
 use howdah_shared::time::{Span, Time};
 
 use super::stages::{model, stages};
-use super::{Objective, Slots};
+use super::{Batch, Objective, Slots};
 
 /// How long a pool's jobs took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,19 +26,21 @@ pub(super) struct Bench {
     jobs: Vec<JobTemplate>,
     models: Vec<JobModel>,
     bound: Bound,
+    ties: Ties,
     shuffle: ShuffleModel,
     slowstart_ppm: Option<u32>,
 }
 
 impl Bench {
-    pub(super) fn new(trace: &Trace, bound: Bound, shuffle: ShuffleModel, slowstart_ppm: Option<u32>) -> Bench {
+    pub(super) fn new(batch: &Batch<'_>) -> Bench {
         let at_start = |job: &JobTemplate| JobTemplate { submit_ms: 0, ..job.clone() };
         Bench {
-            jobs: trace.jobs.iter().map(at_start).collect(),
-            models: trace.jobs.iter().map(model).collect(),
-            bound,
-            shuffle,
-            slowstart_ppm,
+            jobs: batch.trace.jobs.iter().map(at_start).collect(),
+            models: batch.trace.jobs.iter().map(model).collect(),
+            bound: batch.bound,
+            ties: batch.ties,
+            shuffle: batch.shuffle,
+            slowstart_ppm: batch.slowstart_ppm,
         }
     }
 
@@ -48,6 +50,7 @@ impl Bench {
             jobs: self.jobs.clone(),
             models: self.models.clone(),
             bound: self.bound,
+            ties: self.ties,
             shuffle: self.shuffle,
             slowstart_ppm: self.slowstart_ppm,
         }
@@ -66,7 +69,7 @@ impl Bench {
     pub(super) fn order(&self, jobs: &[usize], slots: Slots, objective: Objective) -> Vec<usize> {
         let stages: Vec<Stages> = jobs.iter().map(|&job| self.stages(job, slots)).collect();
         match objective {
-            Objective::Makespan => johnson_order(&stages).into_iter().map(|place| jobs[place]).collect(),
+            Objective::Makespan => johnson_order(&stages, self.ties).into_iter().map(|place| jobs[place]).collect(),
             Objective::MeanDelay => {
                 let mut places: Vec<usize> = (0..jobs.len()).collect();
                 places.sort_by_key(|&place| (stages[place].map_us.saturating_add(stages[place].reduce_us), place));

@@ -20,6 +20,7 @@ use howdah_shared::time::Span;
 
 pub use arrivals::{Replanned, replan};
 pub use bench::Times;
+pub use howdah_shared::models::Ties;
 pub use howdah_shared::models::bounds::Bound;
 
 use bench::Bench;
@@ -62,6 +63,8 @@ pub struct Batch<'a> {
     pub slots: Slots,
     /// Estimate of stages, for orders.
     pub bound: Bound,
+    /// What Johnson's rule leaves open.
+    pub ties: Ties,
     /// What reduces pay, in simulations.
     pub shuffle: ShuffleModel,
     /// Slow start for all jobs; `None` takes the trace's.
@@ -79,6 +82,7 @@ impl<'a> Batch<'a> {
             trace,
             slots,
             bound: Bound::Average,
+            ties: Ties::default(),
             shuffle: ShuffleModel::SimMr,
             slowstart_ppm: None,
             threads: 0,
@@ -87,7 +91,7 @@ impl<'a> Batch<'a> {
     }
 
     fn bench(&self) -> Bench {
-        Bench::new(self.trace, self.bound, self.shuffle, self.slowstart_ppm)
+        Bench::new(self)
     }
 }
 

@@ -25,7 +25,30 @@ pub struct JohnsonRank {
     minor: u64,
 }
 
+/// What goes first of jobs that the rule ties: with equal reduce stages, above all without any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ties {
+    /// The longest map stage.
+    #[default]
+    LongestFirst,
+    /// The shortest map stage.
+    ShortestFirst,
+    /// What stands first in the list.
+    AsListed,
+}
+
 impl Stages {
+    /// Its place under the rule, with ties settled in another way.
+    pub const fn rank_with(self, ties: Ties) -> JohnsonRank {
+        let rank = self.rank();
+        let minor = match ties {
+            Ties::LongestFirst => rank.minor,
+            Ties::ShortestFirst if rank.second_part => self.map_us,
+            Ties::ShortestFirst | Ties::AsListed => 0,
+        };
+        JohnsonRank { minor, ..rank }
+    }
+
     /// Its place under the rule.
     pub const fn rank(self) -> JohnsonRank {
         if self.map_us <= self.reduce_us {
@@ -44,9 +67,9 @@ impl JohnsonRank {
 }
 
 /// The jobs' indexes in Johnson's order.
-pub fn johnson_order(jobs: &[Stages]) -> Vec<usize> {
+pub fn johnson_order(jobs: &[Stages], ties: Ties) -> Vec<usize> {
     let mut order: Vec<usize> = (0..jobs.len()).collect();
-    order.sort_by_key(|&job| (jobs[job].rank(), job));
+    order.sort_by_key(|&job| (jobs[job].rank_with(ties), job));
     order
 }
 
@@ -80,7 +103,7 @@ mod tests {
     #[test]
     fn the_five_jobs_of_the_paper_are_ordered_as_in_its_figure_8() {
         let jobs = jobs(&FIVE);
-        let mut order = johnson_order(&jobs);
+        let mut order = johnson_order(&jobs, Ties::default());
         assert_eq!(order, [1, 4, 0, 3, 2], "J2, J5, J1, J4, J3");
         assert_eq!(makespan(&jobs, &order), 47);
         order.reverse();
@@ -91,7 +114,7 @@ mod tests {
     #[test]
     fn the_two_jobs_of_the_paper_take_24_and_reversed_42() {
         let jobs = jobs(&[(20, 2), (2, 20)]);
-        let order = johnson_order(&jobs);
+        let order = johnson_order(&jobs, Ties::default());
         assert_eq!((order.as_slice(), makespan(&jobs, &order)), ([1, 0].as_slice(), 24));
         assert_eq!(makespan(&jobs, &[0, 1]), 42);
     }
@@ -129,7 +152,7 @@ mod tests {
                 (0..n).map(|_| Stages { map_us: random.below(8) as u64, reduce_us: random.below(8) as u64 }).collect();
             let mut best = u64::MAX;
             permutations(&mut (0..n).collect(), 0, &mut |order| best = best.min(makespan(&jobs, order)));
-            assert_eq!(makespan(&jobs, &johnson_order(&jobs)), best, "{jobs:?}");
+            assert_eq!(makespan(&jobs, &johnson_order(&jobs, Ties::default())), best, "{jobs:?}");
             assert_eq!(makespan(&jobs, &from_both_ends(&jobs)), best, "{jobs:?}");
         }
     }
@@ -145,6 +168,8 @@ mod tests {
     #[test]
     fn jobs_without_reduces_go_last_the_longest_first_and_equals_keep_their_places() {
         let jobs = jobs(&[(5, 0), (9, 0), (3, 1), (5, 0), (2, 2), (0, 0)]);
-        assert_eq!(johnson_order(&jobs), [5, 4, 2, 1, 0, 3]);
+        assert_eq!(johnson_order(&jobs, Ties::default()), [5, 4, 2, 1, 0, 3]);
+        assert_eq!(johnson_order(&jobs, Ties::ShortestFirst), [5, 4, 2, 0, 3, 1]);
+        assert_eq!(johnson_order(&jobs, Ties::AsListed), [5, 4, 2, 0, 1, 3]);
     }
 }

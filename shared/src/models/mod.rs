@@ -10,5 +10,5 @@ pub mod moments;
 pub mod random;
 
 pub use distribution::{Distribution, Negative};
-pub use johnson::{JohnsonRank, Stages, johnson_order, two_stage_makespan};
+pub use johnson::{JohnsonRank, Stages, Ties, johnson_order, two_stage_makespan};
 pub use random::Random;
