@@ -103,7 +103,8 @@ machines into two pools, simulated. Sizes of clusters are ours, as the paper has
 the Facebook workload were measured on the authors' testbed and are not published; ours are drawn from SimMR's fits.";
 
 const READINGS: &str = "What the text leaves open, over three draws of each workload on 25, 50, 100 and 200 machines: \
-what becomes of negative draws of normal distributions, and whether maps and reduces of a job share their factor. \
+what becomes of negative draws of normal distributions, whether maps and reduces of a job share their factor, and \
+whether durations are drawn for each task or once for all tasks of a job. \
 Mean gain and, in brackets, the largest.";
 
 fn gains(curves: &[Curve]) -> Table {
@@ -145,7 +146,7 @@ fn readings_table(readings: &[Reading]) -> Table {
     let mut table = Table::new(&[
         "workload",
         "negative draws",
-        "factors",
+        "durations",
         ">MinSim below MaxSim",
         ">pools below MinSim",
         ">pools below MaxSim",

@@ -2,8 +2,9 @@
 //!
 //! A normal distribution with a deviation of ten times its mean is negative nearly half the time, and the text does
 //! not say what becomes of that. "An additional scale factor is applied to map (reduce) task durations of each job"
-//! reads as one factor per job or as one for its maps and one for its reduces. Workloads drawn anew differ, too
-//! (footnote 7). Separate factors are made of two draws of the workload: maps of one, reduces of the other.
+//! reads as one factor per job or as one for its maps and one for its reduces; and durations may be drawn for each task
+//! or once for all tasks of a job, which makes jobs differ far more. Workloads drawn anew differ, too (footnote 7).
+//! Separate factors are made of two draws of the workload: maps of one, reduces of the other.
 
 use anyhow::{Context, Result};
 use howdah_shared::job::profile::{JobTemplate, Trace};
@@ -19,6 +20,14 @@ const WORKLOADS: [&str; 5] =
     ["synthetic1-unimodal", "synthetic1-bimodal", "synthetic2-bimodal", "yahoo-m45-unimodal", "yahoo-m45-bimodal"];
 /// Sizes on which each is tried.
 const SIZES: [u16; 4] = [25, 50, 100, 200];
+
+/// Whether maps and reduces have a factor each, whether a job's tasks take equally long, and both in words.
+const VARIANTS: [(bool, bool, &str); 4] = [
+    (false, false, "one factor per job"),
+    (true, false, "factors of maps and reduces apart"),
+    (false, true, "one factor per job, one draw for all its tasks"),
+    (true, true, "factors apart, one draw for all tasks"),
+];
 
 /// Gains of one reading, over seeds and sizes.
 #[derive(Clone, Debug)]
@@ -44,10 +53,10 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Vec<Reading>> {
     ];
     for workload in WORKLOADS.into_iter().take(lab.size(WORKLOADS.len(), 2)) {
         for (negative, negative_name) in negatives {
-            for (apart, factors) in [(false, "one per job"), (true, "maps and reduces apart")] {
+            for (apart, alike, factors) in VARIANTS {
                 let mut points = Vec::new();
                 for seed in lab.seed..lab.seed + lab.size(3, 1) {
-                    let trace = made(lab, workload, seed, negative, apart)?;
+                    let trace = made(lab, workload, seed, negative, apart, alike)?;
                     for size in SIZES.into_iter().take(lab.size(SIZES.len(), 2)) {
                         points.push(point(lab, workload, &Batch::new(&trace, machines_of(size)))?);
                     }
@@ -85,7 +94,7 @@ pub(super) fn ties(lab: &Lab<'_>) -> Result<Vec<(&'static str, Point)>> {
     Ok(points)
 }
 
-fn made(lab: &Lab<'_>, name: &str, seed: u64, negative: Negative, apart: bool) -> Result<Trace> {
+fn made(lab: &Lab<'_>, name: &str, seed: u64, negative: Negative, apart: bool, alike: bool) -> Result<Trace> {
     let workload = find(name).with_context(|| format!("workload `{name}` is not there"))?;
     let draw = |seed| {
         let choices = Choices { jobs: lab.size(None, Some(10)), seed, negative, gaps: None };
@@ -93,10 +102,20 @@ fn made(lab: &Lab<'_>, name: &str, seed: u64, negative: Negative, apart: bool) -
     };
     // Far from the seeds of the other draws.
     let other = if apart { Some(draw(seed + 1_000)?) } else { None };
-    Ok(match other {
+    let trace = match other {
         None => draw(seed)?,
         Some(other) => joined(draw(seed)?, &other),
-    })
+    };
+    Ok(if alike { with_equal_tasks(trace) } else { trace })
+}
+
+/// One draw for all maps of a job, and one for its reduces.
+fn with_equal_tasks(mut trace: Trace) -> Trace {
+    for job in &mut trace.jobs {
+        job.map_ms.truncate(1);
+        job.reduce_ms.truncate(1);
+    }
+    trace
 }
 
 /// Maps of one trace's jobs and reduces of the other's.
@@ -118,6 +137,16 @@ fn mean_and_most(points: &[Point], gain: impl Fn(&Point) -> f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_tasks_take_the_first_draw() {
+        let job = JobTemplate { n_maps: 3, map_ms: vec![4, 5, 6], reduce_ms: vec![7, 8], ..Default::default() };
+        let trace = with_equal_tasks(Trace { jobs: vec![job], ..Trace::default() });
+        assert_eq!(
+            (trace.jobs[0].n_maps, &trace.jobs[0].map_ms[..], &trace.jobs[0].reduce_ms[..]),
+            (3, &[4][..], &[7][..])
+        );
+    }
 
     #[test]
     fn separate_factors_take_maps_of_one_draw_and_reduces_of_the_other() {
