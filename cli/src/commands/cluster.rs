@@ -68,9 +68,19 @@ pub(crate) async fn list_queues(context: &Context, args: &ClusterCommand) -> Out
     match config.output {
         Format::Json => screen.json(&Listing::new("queues", json!({ "queues": queues })))?,
         Format::Table => {
-            let mut grid = Grid::new(&["queue", ">waiting", ">running"]);
+            let shared = queues.iter().any(|queue| queue.share.is_some());
+            let plain = ["queue", ">waiting", ">running"];
+            let slots = [">maps", ">due", ">reduces", ">due", ">weight"];
+            let columns = if shared { [plain.as_slice(), &slots].concat() } else { plain.to_vec() };
+            let mut grid = Grid::new(&columns);
             for queue in queues {
-                grid.row([queue.name, queue.waiting_jobs.to_string(), queue.running_jobs.to_string()]);
+                let mut row = vec![queue.name, queue.waiting_jobs.to_string(), queue.running_jobs.to_string()];
+                if let Some(s) = queue.share {
+                    row.extend([s.running_maps.to_string(), format!("{:.1}", s.share_maps)]);
+                    row.extend([s.running_reduces.to_string(), format!("{:.1}", s.share_reduces)]);
+                    row.push(s.weight.to_string());
+                }
+                grid.row(row);
             }
             screen.line(grid.render(&screen))?;
         }

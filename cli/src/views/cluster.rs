@@ -89,11 +89,35 @@ pub(crate) struct Queue {
     pub(crate) name: String,
     pub(crate) waiting_jobs: u32,
     pub(crate) running_jobs: u32,
+    /// Only of schedulers with queues or pools of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) share: Option<Share>,
+}
+
+/// What such a queue has, wants and is due, in slots.
+#[derive(Debug, Serialize)]
+pub(crate) struct Share {
+    pub(crate) running_maps: u32,
+    pub(crate) running_reduces: u32,
+    pub(crate) demand_maps: u32,
+    pub(crate) demand_reduces: u32,
+    pub(crate) share_maps: f64,
+    pub(crate) share_reduces: f64,
+    pub(crate) weight: f64,
 }
 
 impl From<&QueueInfo> for Queue {
     fn from(q: &QueueInfo) -> Queue {
-        Queue { name: q.name.clone(), waiting_jobs: q.waiting_jobs, running_jobs: q.running_jobs }
+        let share = q.share.map(|s| Share {
+            running_maps: s.running_maps,
+            running_reduces: s.running_reduces,
+            demand_maps: s.demand_maps,
+            demand_reduces: s.demand_reduces,
+            share_maps: s.share_maps,
+            share_reduces: s.share_reduces,
+            weight: s.weight,
+        });
+        Queue { name: q.name.clone(), waiting_jobs: q.waiting_jobs, running_jobs: q.running_jobs, share }
     }
 }
 

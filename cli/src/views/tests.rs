@@ -113,6 +113,6 @@ fn cluster_and_queues() {
         ..pb::GetClusterResponse::default()
     };
     insta::assert_json_snapshot!("cluster", Listing::new("cluster", Cluster::new("m:1", &answer)));
-    let queue = pb::QueueInfo { name: "default".to_owned(), waiting_jobs: 1, running_jobs: 2 };
+    let queue = pb::QueueInfo { name: "default".to_owned(), waiting_jobs: 1, running_jobs: 2, share: None };
     insta::assert_json_snapshot!("queues", Listing::new("queues", json!({ "queues": [Queue::from(&queue)] })));
 }

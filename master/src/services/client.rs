@@ -6,6 +6,7 @@ use std::time::Duration;
 use howdah_proto::v1;
 use howdah_proto::v1::client_service_server::ClientService;
 use howdah_shared::job::{AttemptState, JobId, JobState, Priority, TaskKind};
+use howdah_shared::schedulers::QueueView;
 use howdah_shared::tracker::{Input, SchedulerChoice, WorkerState};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
@@ -294,6 +295,10 @@ impl ClientService for ClientApi {
 
     async fn list_queues(&self, _: Request<v1::ListQueuesRequest>) -> Result<Response<v1::ListQueuesResponse>, Status> {
         let list = |view: &View<'_>| {
+            let own = view.tracker.scheduler().queues(view.tracker.state());
+            if !own.is_empty() {
+                return own.into_iter().map(own_queue).collect();
+            }
             let mut queues = std::collections::BTreeMap::from([("default".to_owned(), (0, 0))]);
             for row in view.tables.jobs.values() {
                 let counts = queues.entry(row.meta.file.spec.queue.clone()).or_insert((0, 0));
@@ -303,11 +308,11 @@ impl ClientService for ClientApi {
                     _ => {}
                 }
             }
-            queues
+            let info =
+                |(name, (waiting_jobs, running_jobs))| v1::QueueInfo { name, waiting_jobs, running_jobs, share: None };
+            queues.into_iter().map(info).collect::<Vec<_>>()
         };
-        let queues = self.ask(list).await?.into_iter();
-        let info = |(name, (waiting_jobs, running_jobs))| v1::QueueInfo { name, waiting_jobs, running_jobs };
-        Ok(Response::new(v1::ListQueuesResponse { queues: queues.map(info).collect() }))
+        Ok(Response::new(v1::ListQueuesResponse { queues: self.ask(list).await? }))
     }
 
     async fn get_cluster(&self, _: Request<v1::GetClusterRequest>) -> Result<Response<v1::GetClusterResponse>, Status> {
@@ -322,6 +327,25 @@ impl ClientService for ClientApi {
         tracing::info!("a client asks the master to stop");
         self.0.stop.drain.cancel();
         Ok(Response::new(v1::ShutdownResponse {}))
+    }
+}
+
+/// A queue or pool of the scheduler: jobs that it holds back are those that wait.
+fn own_queue(queue: QueueView) -> v1::QueueInfo {
+    let share = v1::QueueShare {
+        running_maps: queue.running[0],
+        running_reduces: queue.running[1],
+        demand_maps: queue.demand[0],
+        demand_reduces: queue.demand[1],
+        share_maps: queue.share[0],
+        share_reduces: queue.share[1],
+        weight: queue.weight,
+    };
+    v1::QueueInfo {
+        name: queue.name,
+        waiting_jobs: queue.held_jobs,
+        running_jobs: queue.jobs - queue.held_jobs,
+        share: Some(share),
     }
 }
 
