@@ -92,7 +92,7 @@ impl BitSet {
     }
 
     /// Takes `i` out; true if it was there.
-    #[inline]
+    #[inline(always)]
     pub fn remove(&mut self, i: u32) -> bool {
         let index = i / 64;
         let Some(word) = self.words.get_mut(index as usize) else { return false };

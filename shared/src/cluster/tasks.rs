@@ -213,7 +213,7 @@ impl Tasks {
     }
 
     /// Takes a task out of the pending ones.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_pending(&mut self, index: u32) {
         self.pending.remove(index);
         if !self.failed_first.is_empty() {

@@ -115,7 +115,6 @@ impl Beats {
 
     /// The next worker that asks for work, and in which round of heartbeats: one with a free slot of a kind that
     /// something waits for.
-    #[inline]
     fn next_asking(&self, state: &ClusterState) -> Option<(u64, WorkerId)> {
         if self.instant() {
             return None;
@@ -132,6 +131,9 @@ impl Beats {
     /// When the next worker asks for work; [`Time::MAX`] when none does.
     #[inline]
     pub(super) fn next_time(&self, state: &ClusterState) -> Time {
+        if self.instant() {
+            return Time::MAX;
+        }
         self.next_asking(state).map_or(Time::MAX, |(round, worker)| self.beat(round, worker))
     }
 

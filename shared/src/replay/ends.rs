@@ -1,14 +1,15 @@
 //! The queue of ends: which running attempt ends next.
 //!
-//! A binary heap by time over entries of 16 bytes; what ends is in a table beside it. Mostly one attempt ends and
-//! another one is launched at the same instant, so the place that an end leaves at the top stays open until the next
-//! one is planned, and the heap is put in order once instead of twice. An attempt that was stopped early leaves its
-//! entry behind; the core ignores the end of an attempt that it no longer has.
+//! A heap by time over entries of 16 bytes; what ends is in a table beside it. Mostly one attempt ends and another one
+//! is launched at the same instant, so the place that an end leaves at the top stays open until the next one is
+//! planned, and the heap is put in order once instead of twice. An attempt that was stopped early leaves its entry
+//! behind; the core ignores the end of an attempt that it no longer has.
 //!
-//! The heap fills whole levels: below its entries stand [`NEVER`]s. So an entry can sink through all levels without
-//! the questions whether it has arrived and which child is smaller being branches: no processor foresees the answers,
-//! and a wrong guess costs more than a level. Ends of one instant are put in order of launch when they are due.
+//! Four children to a parent, and whole families: beyond the last entry stand [`NEVER`]s. So an entry can sink to the
+//! bottom without the questions which child is first and whether it has arrived being branches: no processor foresees
+//! the answers, and a wrong guess costs more than a level. Ends of one instant are put in order of launch when due.
 
+use crate::job::{AttemptId, AttemptState, JobId, TaskKind, WorkerId};
 use crate::time::Time;
 use crate::tracker::Finished;
 
@@ -27,49 +28,72 @@ struct Entry {
 const NEVER: Entry = Entry { at: Time::MAX, order: u64::MAX };
 
 /// All ends to come.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Ends {
-    /// No child is before its parent. The root is at 1, the children of `i` are at `2i` and `2i + 1`, and the length
-    /// is a power of two.
+    /// No child is before its parent. The children of `i` are at `4i + 1` to `4i + 4`, and all of them exist if one
+    /// does.
     heap: Vec<Entry>,
     /// Entries that are not [`NEVER`], the one that is gone included.
     n: usize,
     /// Whether the first entry is gone already.
     open: bool,
-    table: Vec<Finished>,
+    table: Vec<Packed>,
     free: Vec<u32>,
     /// Orders of the ends that are due.
     due: Vec<u64>,
 }
 
-fn place_of(order: u64) -> u32 {
-    order as u32 & ((1 << PLACE_BITS) - 1)
+impl Default for Ends {
+    fn default() -> Ends {
+        Ends { heap: vec![NEVER; 5], n: 0, open: false, table: Vec::new(), free: Vec::new(), due: Vec::new() }
+    }
+}
+
+/// A [`Finished`] in two words, as it passes through memory twice: whole words are there at once when they are read
+/// again, small fields are not.
+#[derive(Clone, Copy, Debug)]
+struct Packed {
+    /// Job and index, from the lowest bit on.
+    task: u64,
+    /// Worker, number, kind and state, from the lowest bit on.
+    rest: u64,
+}
+
+impl Packed {
+    #[inline]
+    fn new(Finished { attempt, worker, state }: Finished) -> Packed {
+        let small = u64::from(attempt.number) | (attempt.kind as u64) << 16 | (state as u64) << 24;
+        let task = u64::from(attempt.job.0) | u64::from(attempt.index) << 32;
+        Packed { task, rest: u64::from(worker.0) | small << 32 }
+    }
+
+    #[inline]
+    fn unpack(self) -> Finished {
+        let kind = if self.rest >> 48 & 1 == 0 { TaskKind::Map } else { TaskKind::Reduce };
+        let state = match (self.rest >> 56) as u8 {
+            state if state == AttemptState::Succeeded as u8 => AttemptState::Succeeded,
+            state if state == AttemptState::Failed as u8 => AttemptState::Failed,
+            _ => AttemptState::Killed,
+        };
+        let number = (self.rest >> 32) as u16;
+        let attempt = AttemptId { job: JobId(self.task as u32), index: (self.task >> 32) as u32, number, kind };
+        Finished { attempt, worker: WorkerId(self.rest as u32), state }
+    }
 }
 
 impl Ends {
     /// When the next attempt ends; [`Time::MAX`] when none does.
     #[inline]
     pub(super) fn next_time(&self) -> Time {
-        self.first().at
-    }
-
-    /// The first entry that is not gone. Below an open top stand the next ones, in its two children.
-    #[inline]
-    fn first(&self) -> Entry {
-        let at = |index| self.heap.get(index).copied().unwrap_or(NEVER);
-        match (self.open, at(2), at(3)) {
-            (false, ..) => at(1),
-            (true, left, right) => {
-                if right.at < left.at {
-                    right
-                } else {
-                    left
-                }
-            }
+        match self.heap[..] {
+            // Below an open top stand the next ones, in its children.
+            [_, a, b, c, d, ..] if self.open => a.at.min(b.at).min(c.at.min(d.at)),
+            [first, ..] => first.at,
+            [] => Time::MAX,
         }
     }
 
-    /// Plans an end; one at [`Time::MAX`] never comes.
+    /// Plans an end of an attempt that is `Succeeded`, `Failed` or `Killed` then; one at [`Time::MAX`] never comes.
     ///
     /// # Panics
     /// With more than 16 million attempts at a time.
@@ -78,6 +102,7 @@ impl Ends {
         if at == Time::MAX {
             return;
         }
+        let end = Packed::new(end);
         let place = match self.free.pop() {
             Some(place) => {
                 self.table[place as usize] = end;
@@ -94,7 +119,7 @@ impl Ends {
     }
 
     #[cold]
-    fn new_place(&mut self, end: Finished) -> u32 {
+    fn new_place(&mut self, end: Packed) -> u32 {
         let place = self.table.len() as u32;
         assert!(place < 1 << PLACE_BITS, "at most 16 million attempts run at a time");
         self.table.push(end);
@@ -105,41 +130,59 @@ impl Ends {
     #[inline(never)]
     fn sink(&mut self, mut entry: Entry) {
         let heap = self.heap.as_mut_slice();
-        let mut at = 1;
-        while 2 * at + 1 < heap.len() {
-            let (left, right) = (heap[2 * at], heap[2 * at + 1]);
-            let is_right = right.at < left.at;
-            let child = if is_right { right } else { left };
+        let mut at = 0;
+        while 4 * at + 1 < self.n
+            && let Some(&[a, b, c, d]) = heap.get(4 * at + 1..4 * at + 5)
+        {
+            let (left, of_left) = if b.at < a.at { (b, 2) } else { (a, 1) };
+            let (right, of_right) = if d.at < c.at { (d, 4) } else { (c, 3) };
+            let (child, of_child) = if right.at < left.at { (right, of_right) } else { (left, of_left) };
             // Where the entry has found its place, the one that it met sinks on, to where it was.
             let stays = entry.at < child.at;
             heap[at] = if stays { entry } else { child };
             entry = if stays { child } else { entry };
-            at = 2 * at + usize::from(is_right);
+            at = 4 * at + of_child;
         }
         heap[at] = entry;
     }
 
     /// Adds an entry at the end and lets it rise.
     fn push(&mut self, entry: Entry) {
-        self.n += 1;
-        if self.n >= self.heap.len() {
-            self.heap.resize((2 * self.heap.len()).max(2), NEVER);
-        }
         let mut at = self.n;
-        while at > 1 && entry.at < self.heap[at / 2].at {
-            self.heap[at] = self.heap[at / 2];
-            at /= 2;
+        self.n += 1;
+        if at == self.heap.len() {
+            self.heap.resize(at + 4, NEVER);
+        }
+        while at > 0 && entry.at < self.heap[(at - 1) / 4].at {
+            self.heap[at] = self.heap[(at - 1) / 4];
+            at = (at - 1) / 4;
         }
         self.heap[at] = entry;
     }
 
+    /// Takes the first entry out; its place stays open.
+    fn pop(&mut self) -> u64 {
+        if std::mem::replace(&mut self.open, true) {
+            self.close();
+        }
+        self.heap[0].order
+    }
+
     /// Closes the open place with the last entry.
     fn close(&mut self) {
-        let last = std::mem::replace(&mut self.heap[self.n], NEVER);
         self.n -= 1;
+        let last = std::mem::replace(&mut self.heap[self.n], NEVER);
         if self.n > 0 {
             self.sink(last);
         }
+    }
+
+    /// Gives an end's place in the table back.
+    #[inline]
+    fn release(&mut self, order: u64) -> Finished {
+        let place = order as u32 & ((1 << PLACE_BITS) - 1);
+        self.free.push(place);
+        self.table[place as usize].unpack()
     }
 
     /// Takes out the ends for which this holds; it looks at all of them.
@@ -147,14 +190,12 @@ impl Ends {
         if std::mem::take(&mut self.open) {
             self.close();
         }
-        let mut entries = std::mem::take(&mut self.heap);
-        entries.truncate(self.n + 1);
-        self.n = 0;
-        for entry in entries.into_iter().skip(1) {
-            let place = place_of(entry.order);
-            if gone(&self.table[place as usize]) {
-                self.free.push(place);
-            } else {
+        let entries: Vec<Entry> = self.heap.drain(..).take(std::mem::take(&mut self.n)).collect();
+        self.heap.resize(5, NEVER);
+        for entry in entries {
+            let end = self.release(entry.order);
+            if !gone(&end) {
+                self.free.pop();
                 self.push(entry);
             }
         }
@@ -163,32 +204,30 @@ impl Ends {
     /// Takes out the ends that come at `now`, which is before [`Time::MAX`], in order of launch.
     #[inline]
     pub(super) fn take_at(&mut self, now: Time, mut each: impl FnMut(Finished)) {
-        self.due.clear();
-        loop {
-            let first = self.first();
-            if first.at != now {
-                break;
-            }
-            if std::mem::replace(&mut self.open, true) {
-                self.close();
-            }
-            self.due.push(first.order);
+        if self.next_time() != now {
+            return;
         }
-        if self.due.len() > 1 {
-            self.due.sort_unstable();
+        let first = self.pop();
+        if self.next_time() != now {
+            each(self.release(first));
+            return;
         }
-        for &order in &self.due {
-            let place = place_of(order);
-            self.free.push(place);
-            each(self.table[place as usize]);
+        let mut due = std::mem::take(&mut self.due);
+        due.push(first);
+        while self.next_time() == now {
+            due.push(self.pop());
         }
+        due.sort_unstable();
+        for order in due.drain(..) {
+            each(self.release(order));
+        }
+        self.due = due;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{AttemptId, AttemptState, JobId, TaskKind, WorkerId};
 
     fn end(index: u32) -> Finished {
         let attempt = AttemptId { job: JobId(1), index, number: 0, kind: TaskKind::Map };

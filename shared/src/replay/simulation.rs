@@ -189,13 +189,15 @@ impl<'t> Simulation<'t> {
     pub fn step(&mut self) -> bool {
         let Some(now) = self.next_time() else { return false };
         self.now = now;
-        self.ends.take_at(now, |end| {
+        self.ends.take_at(now, |end| self.finished.push(end));
+        if self.ordered {
             // What was stopped leaves its own end behind, of which nobody speaks.
-            if !self.ordered || self.tracker.state().find_on(end.worker, end.attempt).is_some() {
-                self.beats.turn(end.worker);
-                self.finished.push(end);
-            }
-        });
+            let state = self.tracker.state();
+            self.finished.retain(|end| state.find_on(end.worker, end.attempt).is_some());
+        }
+        for end in &self.finished {
+            self.beats.turn(end.worker);
+        }
         if self.next_rare <= now {
             self.gather_inputs();
         }
@@ -275,6 +277,7 @@ impl<'t> Simulation<'t> {
     }
 
     /// Arrivals, promotions, comings and goings of workers, and the policy's deadline, if they are due.
+    #[inline(never)]
     fn gather_inputs(&mut self) {
         self.change_workers();
         while self.next_commit <= self.now {
@@ -360,6 +363,7 @@ impl<'t> Simulation<'t> {
     }
 
     /// Plans the end of a reduce whose maps are done.
+    #[inline(never)]
     fn plan_reduce(&mut self, worker: WorkerId, attempt: AttemptId, launch: u64, shuffle: Span, reduce: Span) {
         let shuffle = match self.shuffle {
             ShuffleModel::SimMr => shuffle,
@@ -438,6 +442,7 @@ impl<'t> Simulation<'t> {
     }
 
     /// The worker stops the attempt when the directive reaches it.
+    #[inline(never)]
     fn on_kill(&mut self, worker: WorkerId, attempt: AttemptId) {
         self.digest.kill(self.now, worker, attempt);
         self.ordered = true;
@@ -451,6 +456,7 @@ impl<'t> Simulation<'t> {
         }
     }
 
+    #[inline(never)]
     fn on_job_state(&mut self, id: JobId, state: JobState) {
         let outcome = &mut self.jobs[id.0 as usize - 1].outcome;
         outcome.state = state;

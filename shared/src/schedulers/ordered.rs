@@ -163,8 +163,20 @@ impl<O: JobOrder> Ordered<O> {
         self.moved = moved;
     }
 
+    /// The next task of a kind, if the worker has a free slot for it.
+    #[inline(always)]
+    fn of_kind(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker, now: Time) -> Option<Assignment> {
+        if worker.free(kind) == 0 {
+            None
+        } else if self.offer.speculates() {
+            self.with_second(state, kind, worker, now)
+        } else {
+            self.pending(state, kind, worker)
+        }
+    }
+
     /// A pending task of the first job that has one for the worker.
-    #[inline]
+    #[inline(always)]
     fn pending(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker) -> Option<Assignment> {
         if let Some(job) = self.waiting.first(kind).and_then(|id| state.job(id))
             && let Some(found) = self.offer.pending(state, job, kind, worker)
@@ -186,6 +198,7 @@ impl<O: JobOrder> Ordered<O> {
     }
 
     /// With second attempts: job by job as Hadoop does, or only where nothing pending could be given.
+    #[inline(never)]
     fn with_second(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker, now: Time) -> Option<Assignment> {
         let by_job = self.offer.second_before_next_job();
         if !by_job && let Some(found) = self.pending(state, kind, worker) {
@@ -248,19 +261,10 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
     fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
         let (now, worker) = self.round?;
         let worker = state.worker(worker)?;
-        for kind in TaskKind::ALL {
-            if worker.free(kind) == 0 {
-                continue;
-            }
-            if self.offer.speculates() {
-                if let Some(found) = self.with_second(state, kind, worker, now) {
-                    return Some(found);
-                }
-            } else if let Some(found) = self.pending(state, kind, worker) {
-                return Some(found);
-            }
+        if let Some(found) = self.of_kind(state, TaskKind::Map, worker, now) {
+            return Some(found);
         }
-        None
+        self.of_kind(state, TaskKind::Reduce, worker, now)
     }
 
     fn next_deadline(&self) -> Option<Time> {

@@ -43,6 +43,7 @@ impl Simulation<'_> {
     }
 
     /// Gives the workers that are answered at this instant their orders. What was planned for later comes to nothing.
+    #[inline(never)]
     pub(super) fn hand_out_orders(&mut self) {
         let now = self.now;
         self.orders.retain(|order| order.at > now);
@@ -53,6 +54,7 @@ impl Simulation<'_> {
 
     /// Takes the map outputs of the workers that stopped at this instant from the reduces that need them. What
     /// ended at the instant itself has been told before.
+    #[inline(never)]
     pub(super) fn take_outputs(&mut self) {
         for worker in std::mem::take(&mut self.stopped) {
             for (job, map) in self.outputs_on(worker) {

@@ -48,7 +48,9 @@ impl JobTracker {
     ) -> [bool; 2] {
         debug_assert!(self.direct, "made by `JobTracker::direct`");
         self.state.now = self.state.now.max(now);
-        std::mem::swap(&mut self.out, effects);
+        if !effects.is_empty() {
+            std::mem::swap(&mut self.out, effects);
+        }
         for end in finished {
             self.on_finished(end);
         }

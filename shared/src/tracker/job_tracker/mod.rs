@@ -130,6 +130,7 @@ impl JobTracker {
     }
 
     /// When a tick would change something; never in the past after a tick.
+    #[inline]
     pub fn next_deadline(&self) -> Option<Time> {
         // A policy that names the present again would make the driver spin.
         let policy = self.scheduler.next_deadline().map(|due| due.max(self.state.now + Span::from_us(1)));
