@@ -316,3 +316,43 @@ fn an_external_program_decides_in_a_replay_and_its_mistakes_are_told() {
     assert_eq!(said.code, Some(2));
     assert!(said.stderr.contains("parameter `command`: `exit 9` is not a program that says hello"), "{}", said.stderr);
 }
+
+#[test]
+fn decisions_are_written_in_their_order_one_to_a_line() {
+    let dir = here();
+    replay(dir.path(), &[&SLOTS[..], &["--decisions", "d.jsonl"]].concat());
+    let text = std::fs::read_to_string(dir.path().join("d.jsonl")).expect("written");
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    // Every task runs once.
+    assert_eq!(lines.len(), 12);
+    let first = serde_json::json!({
+        "at_s": 0.0, "decision": "launch", "job": "job_7_0003", "kind": "map", "task": 0, "number": 0,
+        "worker": "slots", "locality": null, "speculative": false, "why": null,
+    });
+    assert_eq!(lines[0], first);
+    let times: Vec<f64> = lines.iter().map(|line| line["at_s"].as_f64().expect("a number")).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    let of_sort = lines.iter().filter(|line| line["job"] == "job_0_0002" && line["kind"] == "map");
+    assert_eq!(of_sort.map(|line| line["at_s"].as_f64()).collect::<Vec<_>>(), [Some(2.0), Some(2.0), Some(3.0)]);
+}
+
+#[test]
+fn a_job_is_explained_at_an_instant() {
+    let dir = here();
+    let said = |question: &str| replay(dir.path(), &[&SLOTS[..], &["--explain", question]].concat()).stdout;
+    // At 1.5 s the first job's last map waits, and the second job behind it.
+    assert_eq!(said("job_0_0002@1.5s"), "It is behind job 1, which still has maps waiting.\n");
+    assert_eq!(said("2@1.5s"), said("job_0_0002@1.5s"));
+    assert_eq!(said("job_7_0003@1.5s"), "It is next, but 3 map slots are taken.\n");
+    assert_eq!(said("2@500ms"), "The job has not come yet.\n");
+    assert_eq!(said("1@60s"), "The job is over: SUCCEEDED.\n");
+    let answer = json(dir.path(), &[&SLOTS[..], &["--explain", "2@1.5s"]].concat());
+    let expected = serde_json::json!({
+        "schema": "howdah/explain/v1", "job": "job_0_0002", "at_s": 1.5,
+        "text": "It is behind job 1, which still has maps waiting.",
+    });
+    assert_eq!(answer, expected);
+    let wrong = run(dir.path(), &[&["t.json"], &SLOTS[..], &["--explain", "3@1s"]].concat(), "");
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.stderr.contains("there is no job `3`, expected an id of the trace or a number from 1 to 2"));
+}

@@ -10,6 +10,7 @@
 mod clock;
 mod commit;
 mod config;
+pub mod decisions;
 pub mod digest;
 mod engine;
 mod external;

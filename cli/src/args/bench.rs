@@ -57,6 +57,8 @@ pub(crate) enum BenchName {
     Intervals,
     /// Simulated events against a hand-written loop
     Replay,
+    /// A decision of each scheduler, with 10 and with 10,000 jobs that wait
+    Schedulers,
     /// The hand-written word count, as its own process
     #[value(hide = true)]
     BaselineWordcount,

@@ -8,8 +8,8 @@ use howdah_shared::time::Span;
 
 use super::FormatArgs;
 use super::replay_words::{
-    Loss, Percentiles, SlowWorker, parse_arrivals, parse_deadlines, parse_heartbeat, parse_locality_cost, parse_loss,
-    parse_pair, parse_percentiles, parse_ppm, parse_shuffle, parse_span, parse_speed,
+    Loss, Percentiles, Question, SlowWorker, parse_arrivals, parse_deadlines, parse_heartbeat, parse_locality_cost,
+    parse_loss, parse_pair, parse_percentiles, parse_ppm, parse_question, parse_shuffle, parse_span, parse_speed,
 };
 
 const EXAMPLES: &str = "\
@@ -23,6 +23,7 @@ Examples:
   howdah replay run.json --workers 100 --map-slots 2 --reduce-slots 2 --heartbeat 3s --in-band
   howdah replay run.json --workers 10 --lose worker-3@60s+5m --speed worker-1=0.5
   howdah replay run.json --timeline run.svg --log run.jsonl
+  howdah replay run.json --scheduler fbq --explain 17@90s
   howdah replay run.jsonl                          the log of a replay is a trace again
 
 Interrupted (Ctrl-C) it prints what was simulated until then, writes no files and ends with 130.";
@@ -151,6 +152,12 @@ pub(crate) struct ReplayAnswerArgs {
     /// Write a job history, one JSON object per job and line; it can be replayed again
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
+    /// Write every decision, one JSON object a line: launches, and attempts that are stopped
+    #[arg(long, value_name = "FILE")]
+    pub(crate) decisions: Option<PathBuf>,
+    /// Only say why a job is not running (more) at an instant: its id, or its number in order of submission
+    #[arg(long, value_name = "JOB@TIME", value_parser = parse_question, conflicts_with_all = ["timeline", "log", "decisions"])]
+    pub(crate) explain: Option<Question>,
 }
 
 /// `--lanes`

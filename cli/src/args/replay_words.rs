@@ -21,6 +21,13 @@ pub(crate) struct SlowWorker {
     pub(crate) from: Time,
 }
 
+/// A job, by its id or number, and an instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Question {
+    pub(crate) job: String,
+    pub(crate) at: Time,
+}
+
 /// A list of percentiles.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Percentiles(pub(crate) Vec<f64>);
@@ -101,6 +108,14 @@ pub(crate) fn parse_loss(text: &str) -> Result<Loss, String> {
     Ok(Loss { worker: worker.to_owned(), at, back_after })
 }
 
+/// `job_7_0003@90s` or `3@90s`.
+pub(crate) fn parse_question(text: &str) -> Result<Question, String> {
+    let expected = || "expected JOB@TIME, such as job_0_0003@90s or 3@90s".to_owned();
+    let (job, at) = text.rsplit_once('@').filter(|(job, _)| !job.is_empty()).ok_or_else(expected)?;
+    let at = Time::ZERO + parse_span(at).map_err(|_| expected())?;
+    Ok(Question { job: job.to_owned(), at })
+}
+
 /// `worker-3=0.5` or `worker-3=0.5@60s`.
 pub(crate) fn parse_speed(text: &str) -> Result<SlowWorker, String> {
     let expected = || "expected WORKER=FACTOR or WORKER=FACTOR@TIME, such as worker-3=0.5@60s".to_owned();
@@ -153,6 +168,15 @@ mod tests {
             assert!(parse_loss(wrong).is_err(), "{wrong}");
         }
         assert!(parse_speed("w=fast").is_err() && parse_speed("=1").is_err());
+    }
+
+    #[test]
+    fn a_question_is_a_job_and_an_instant() {
+        let at = Time::ZERO + Span::from_secs(90);
+        assert_eq!(parse_question("job_7_0003@90s"), Ok(Question { job: "job_7_0003".to_owned(), at }));
+        for wrong in ["3", "@90s", "3@", "3@soon"] {
+            assert!(parse_question(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

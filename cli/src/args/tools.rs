@@ -29,6 +29,9 @@ pub(crate) struct ValidateArgs {
     /// Directory of another run of the same workload; may be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) repeat: Vec<PathBuf>,
+    /// Write every decision of the run, one JSON object a line: launches, and attempts that were stopped
+    #[arg(long, value_name = "FILE")]
+    pub(crate) decisions: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
 }

@@ -18,6 +18,7 @@ mod noop;
 mod replay;
 mod replay_trace;
 mod report;
+mod schedulers;
 mod wordcount;
 
 use std::path::PathBuf;
@@ -33,13 +34,18 @@ use crate::output::{Screen, note};
 use report::Report;
 
 /// What each measures; the order of `all`.
-const ABOUT: [(BenchName, &str, &str); 6] = [
+const ABOUT: [(BenchName, &str, &str); 7] = [
     (BenchName::Wordcount, "wordcount", "word count over 1 GiB against a hand-written two-thread hash-map program"),
     (BenchName::Noop, "noop", "10,000 attempts that do nothing against a bare loop of /bin/true, two at a time"),
     (BenchName::Idle, "idle", "from submission to the first attempt on an idle cluster"),
     (BenchName::Heartbeat, "heartbeat", "the master's CPU time per heartbeat against a bare tonic echo server"),
     (BenchName::Intervals, "intervals", "a batch of short jobs under each heartbeat interval rule"),
     (BenchName::Replay, "replay", "simulated events a second against a hand-written loop over the same events"),
+    (
+        BenchName::Schedulers,
+        "schedulers",
+        "a decision of each scheduler with 10,000 jobs that wait against one with 10",
+    ),
 ];
 
 /// How a benchmark is to run.
@@ -130,6 +136,7 @@ async fn run(bench: &Bench<'_>, args: &BenchArgs, format: Format) -> Outcome {
             BenchName::Idle => idle::run(bench).await?,
             BenchName::Heartbeat => heartbeat::run(bench).await?,
             BenchName::Replay => replay::run(bench).await?,
+            BenchName::Schedulers => schedulers::run(bench)?,
             _ => intervals::run(bench).await?,
         };
         if format == Format::Table {

@@ -15,7 +15,7 @@ mod spread;
 pub use across::{Prediction, across};
 pub use compare::{Comparison, JobMeasure, Measure, Summary};
 pub use pair::{PairError, kind, predictor};
-pub use predict::{AccuracyError, Model, compare, compare_under, options_of};
+pub use predict::{AccuracyError, Maker, Model, compare, compare_under, options_of};
 pub use spread::{JobSpread, Spread, spread, spread_of};
 
 /// What the profile was to the run that it predicted.

@@ -109,6 +109,13 @@ pub struct AttemptRecord {
 
 /// Someone who wants to see more than the report. Called in order of time.
 pub trait Observer {
+    /// An attempt was launched.
+    fn launched(&mut self, _at: Time, _attempt: AttemptId, _worker: WorkerId, _locality: Locality, _speculative: bool) {
+    }
+
+    /// An attempt was ordered to stop.
+    fn stopped(&mut self, _at: Time, _attempt: AttemptId, _worker: WorkerId, _cause: EndCause) {}
+
     /// An attempt is over.
     fn attempt(&mut self, _record: &AttemptRecord) {}
 

@@ -313,7 +313,12 @@ impl<'t> Simulation<'t> {
                     }
                     self.on_ended(attempt, state, started);
                 }
-                Effect::Kill { worker, attempt, .. } => self.on_kill(worker, attempt),
+                Effect::Kill { worker, attempt, cause } => {
+                    if let Some(watch) = &mut self.watch {
+                        watch.observer.stopped(self.now, attempt, worker, cause);
+                    }
+                    self.on_kill(worker, attempt);
+                }
                 Effect::JobState { job, state } => self.on_job_state(job, state),
                 Effect::CommitJob { job } => {
                     let at = self.now + self.jobs[job.0 as usize - 1].commit;

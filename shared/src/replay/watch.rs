@@ -39,6 +39,7 @@ impl<'t> Watch<'t> {
             speculative,
         };
         self.running.insert(attempt, record);
+        self.observer.launched(start, attempt, worker, locality, speculative);
     }
 
     /// A reduce's own shuffle begins now and will be over at `sorted`.

@@ -5,7 +5,9 @@
 
 mod answer;
 mod cluster;
+mod decisions;
 mod drive;
+mod explain;
 pub(crate) mod interrupt;
 pub(crate) mod log;
 mod page;
@@ -16,8 +18,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use howdah_master::policies;
-use howdah_shared::job::ClusterId;
+use howdah_shared::cluster::EndCause;
 use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::job::{AttemptId, ClusterId, Locality, WorkerId};
 use howdah_shared::replay::summary::{QueueUsage, Summary, UsageByQueue};
 use howdah_shared::replay::{
     AttemptRecord, FaultPlan, Observer, ReplayOptions, ReplayReport, Simulation, View, WorkerLoss,
@@ -35,6 +38,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Screen, note};
 use crate::timeline::Recorder;
 use crate::trace_file;
+use decisions::{Decided, DecisionRecorder};
 use interrupt::Interrupt;
 
 /// What a replay came to, for all forms of the answer.
@@ -59,9 +63,14 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
     let mut trace = read(args)?;
     let options = options(args, &trace, (policy.name, policy.params))?;
     pools::find(&mut trace, &options)?;
+    if let Some(question) = &args.answer.explain {
+        let simulation = Simulation::with_scheduler(&trace, &options, policy.policy);
+        let simulation = simulation.map_err(|error| Failure::usage(error.to_string()))?;
+        return explain::explain(&screen, config.output, &trace, simulation, question);
+    }
     // Until here there is nothing to tell, and a signal just ends the process.
     let interrupt = Interrupt::listen()?;
-    let (replayed, attempts) = simulate(args, &trace, &options, policy.policy, &interrupt)?;
+    let (replayed, kept) = simulate(args, &trace, &options, policy.policy, &interrupt)?;
     match config.output {
         Format::Json => screen.json(&answer::Answer::new(&replayed))?,
         Format::Table => screen.line(page::page(&screen, &replayed, args.answer.all))?,
@@ -71,13 +80,13 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
             || "before all slowdowns were known".to_owned(),
             |at| format!("at {:.3} s of the trace's time", at.as_us() as f64 / 1e6),
         );
-        let files = if attempts.is_some() { "; no files were written" } else { "" };
+        let files = if kept.is_some() { "; no files were written" } else { "" };
         return Err(Failure::new(
             Exit::Interrupted,
             format!("interrupted {at}; this is what had happened by then{files}"),
         ));
     }
-    write_files(args, &replayed, attempts.unwrap_or_default(), &interrupt)?;
+    write_files(args, &replayed, kept.unwrap_or_default(), &interrupt)?;
     match replayed.summary.jobs.unfinished {
         0 => Ok(Exit::Done),
         n => Err(Failure::failed(format!(
@@ -115,7 +124,7 @@ fn check_files(args: &ReplayArgs) -> Outcome<()> {
             )));
         }
     }
-    for path in [&args.answer.timeline, &args.answer.log].into_iter().flatten() {
+    for path in [&args.answer.timeline, &args.answer.log, &args.answer.decisions].into_iter().flatten() {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
             let (file, folder) = (path.display(), folder.display());
@@ -175,21 +184,30 @@ fn options(
     })
 }
 
-/// Runs it, and sums it up. Attempts are kept only if a file is to be made of them.
+/// What files are made of.
+#[derive(Default)]
+struct Kept {
+    attempts: Vec<AttemptRecord>,
+    decisions: Vec<Decided>,
+}
+
+/// Runs it, and sums it up. Attempts and decisions are kept only if a file is to be made of them.
 fn simulate<'a>(
     args: &ReplayArgs,
     trace: &'a Trace,
     options: &'a ReplayOptions,
     policy: Box<dyn Scheduler>,
     interrupt: &Interrupt,
-) -> Outcome<(Replayed<'a>, Option<Vec<AttemptRecord>>)> {
+) -> Outcome<(Replayed<'a>, Option<Kept>)> {
     let wrong = |error: howdah_shared::replay::ReplayError| Failure::usage(error.to_string());
     let mut simulation = Simulation::with_scheduler(trace, options, policy).map_err(wrong)?;
     let usage = several_queues(trace).then(UsageByQueue::default);
     let recorder = (args.answer.timeline.is_some() || args.answer.log.is_some()).then(Recorder::default);
     // Watching costs as much as simulating: only who wants something of it pays.
-    if usage.is_some() || recorder.is_some() {
-        simulation.observe(Box::new(Watchers { usage: usage.clone(), recorder: recorder.clone() }));
+    let decisions = args.answer.decisions.is_some().then(DecisionRecorder::default);
+    if usage.is_some() || recorder.is_some() || decisions.is_some() {
+        let (recorder, decisions) = (recorder.clone(), decisions.clone());
+        simulation.observe(Box::new(Watchers { usage: usage.clone(), recorder, decisions }));
     }
     let driven = drive::drive(&mut simulation, interrupt);
     let report = simulation.report();
@@ -207,7 +225,12 @@ fn simulate<'a>(
         wall_s: driven.wall.as_secs_f64(),
         stopped_at: driven.stopped_at,
     };
-    Ok((replayed, recorder.map(|recorder| recorder.take())))
+    let any = recorder.is_some() || decisions.is_some();
+    let kept = || Kept {
+        attempts: recorder.map(|recorder| recorder.take()).unwrap_or_default(),
+        decisions: decisions.map(|decisions| decisions.take()).unwrap_or_default(),
+    };
+    Ok((replayed, any.then(kept)))
 }
 
 fn several_queues(trace: &Trace) -> bool {
@@ -218,9 +241,22 @@ fn several_queues(trace: &Trace) -> bool {
 struct Watchers {
     usage: Option<UsageByQueue>,
     recorder: Option<Recorder>,
+    decisions: Option<DecisionRecorder>,
 }
 
 impl Observer for Watchers {
+    fn launched(&mut self, at: Time, attempt: AttemptId, worker: WorkerId, locality: Locality, speculative: bool) {
+        if let Some(decisions) = &mut self.decisions {
+            decisions.launched(at, attempt, worker, locality, speculative);
+        }
+    }
+
+    fn stopped(&mut self, at: Time, attempt: AttemptId, worker: WorkerId, cause: EndCause) {
+        if let Some(decisions) = &mut self.decisions {
+            decisions.stopped(at, attempt, worker, cause);
+        }
+    }
+
     fn attempt(&mut self, record: &AttemptRecord) {
         if let Some(usage) = &mut self.usage {
             usage.attempt(record);
@@ -234,7 +270,7 @@ impl Observer for Watchers {
 fn write_files(
     args: &ReplayArgs,
     replayed: &Replayed<'_>,
-    attempts: Vec<AttemptRecord>,
+    Kept { attempts, decisions }: Kept,
     interrupt: &Interrupt,
 ) -> Outcome<()> {
     let write = |path: &Path, fill: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
@@ -243,6 +279,11 @@ fn write_files(
             if interrupt.came() { Failure::new(Exit::Interrupted, said) } else { failure }
         })
     };
+    if let Some(path) = &args.answer.decisions {
+        write(path, &|out| decisions::write(replayed, &decisions, out))?;
+        let n = crate::units::counted(decisions.len() as u64, "decision");
+        note(format!("{}: {n}", path.display()));
+    }
     if let Some(path) = &args.answer.log {
         write(path, &|out| log::write(replayed, &attempts, out))?;
         let jobs = crate::units::counted(replayed.report.jobs.len() as u64, "job");

@@ -8,13 +8,16 @@ mod json;
 mod runs;
 mod text;
 
+use std::path::Path;
+
 use crate::args::tools::ValidateArgs;
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::output::Screen;
 use crate::output::progress::spinner;
+use crate::output::{Screen, note};
+use crate::trace_file;
 use crate::units;
 use crate::views::Listing;
 use runs::{Repeats, Run};
@@ -27,6 +30,9 @@ pub(crate) fn validate(context: &Context, args: &ValidateArgs) -> Outcome {
     let read = read(args);
     shown.finish_and_clear();
     let (run, repeats) = read?;
+    if let Some(path) = &args.decisions {
+        write_decisions(&args.dir, path)?;
+    }
     match config.output {
         Format::Json => screen.json(&Listing::new("validate", json::body(&run, repeats.as_ref())))?,
         Format::Table => screen.line(text::text(&screen, &run, repeats.as_ref()))?,
@@ -47,4 +53,20 @@ fn read(args: &ValidateArgs) -> Outcome<(Run, Option<Repeats>)> {
     let run = Run::read(&args.dir)?;
     let repeats = if args.repeat.is_empty() { None } else { Some(Repeats::read(&run, &args.repeat)?) };
     Ok((run, repeats))
+}
+
+/// One JSON object a line.
+fn write_decisions(dir: &Path, path: &Path) -> Outcome<()> {
+    let mut decisions = Vec::new();
+    let read = howdah_master::decisions::read(dir, |decision| decisions.push(decision));
+    read.map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::new(error))))?;
+    trace_file::write_file(path, |out| {
+        for decision in &decisions {
+            serde_json::to_writer(&mut *out, decision)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    })?;
+    note(format!("{}: {}", path.display(), units::counted(decisions.len() as u64, "decision")));
+    Ok(())
 }

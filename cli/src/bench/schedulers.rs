@@ -1,0 +1,255 @@
+//! What one decision of each scheduler costs, with 10 and with 10,000 jobs that wait.
+//!
+//! A simulation runs under a policy whose every call is timed. A decision is all that the policy did from one launch to
+//! the next: hearing of the end that freed the slot, its turn, its choice, hearing of the launch. So an index that is
+//! dear to keep counts as much as one that is dear to ask. The time of reading the clock is measured and taken off.
+//! Turns in which no job can be served decide nothing; they are timed apart, with jobs that no worker suits.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::Instant;
+
+use howdah_shared::cluster::ClusterState;
+use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::job::{JobConf, JobId, JobSpec, Priority, WorkerId};
+use howdah_shared::replay::{ReplayOptions, Simulation, View};
+use howdah_shared::schedulers::registry::Params;
+use howdah_shared::schedulers::{self, Actions, Assignment, Change, Reason, Round, Scheduler};
+use howdah_shared::time::{Span, Time};
+use howdah_shared::tracker::{ClusterConfig, Effect, Input, JobTracker, Registration, Report as Heartbeat, Vitals};
+
+use super::Bench;
+use super::measure::median;
+use super::report::{Bar, Report, Row};
+use crate::failure::{Failure, Outcome};
+
+/// Jobs that wait.
+const FEW: u32 = 10;
+const MANY: u32 = 10_000;
+/// Slots of each kind.
+const SLOTS: u16 = 64;
+/// Launches before the first that counts.
+const WARM_UP: u32 = 500;
+
+thread_local! {
+    /// Nanoseconds in the policy, and its choices, since they were last taken.
+    static SPENT: Cell<(u64, u32)> = const { Cell::new((0, 0)) };
+    /// What it takes to time a call.
+    static CLOCK_NS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A policy on the clock.
+struct Timed(Box<dyn Scheduler>);
+
+/// Runs it on the clock.
+fn timed<T>(call: impl FnOnce() -> T) -> T {
+    let began = Instant::now();
+    let value = call();
+    let ns = began.elapsed().as_nanos() as u64;
+    let (spent, choices) = SPENT.get();
+    SPENT.set((spent + ns.saturating_sub(CLOCK_NS.get()), choices));
+    value
+}
+
+impl Scheduler for Timed {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn observe(&mut self, change: &Change, state: &ClusterState) {
+        timed(|| self.0.observe(change, state));
+    }
+
+    fn begin_round(&mut self, round: &Round, state: &ClusterState) {
+        timed(|| self.0.begin_round(round, state));
+    }
+
+    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
+        let found = timed(|| self.0.assign(state));
+        let (spent, choices) = SPENT.get();
+        SPENT.set((spent, choices + u32::from(found.is_some())));
+        found
+    }
+
+    fn end_round(&mut self, state: &ClusterState, actions: &mut Actions) {
+        timed(|| self.0.end_round(state, actions));
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        self.0.next_deadline()
+    }
+
+    fn tick(&mut self, now: Time, state: &ClusterState, actions: &mut Actions) {
+        timed(|| self.0.tick(now, state, actions));
+    }
+
+    fn wakes_parked(&self, change: &Change) -> bool {
+        self.0.wakes_parked(change)
+    }
+
+    fn may_speculate(&self) -> bool {
+        self.0.may_speculate()
+    }
+
+    fn explain(&self, job: JobId, state: &ClusterState) -> Reason {
+        self.0.explain(job, state)
+    }
+
+    fn attach(&mut self, state: &ClusterState) {
+        self.0.attach(state);
+    }
+
+    fn fork(&self) -> Box<dyn Scheduler> {
+        Box::new(Timed(self.0.fork()))
+    }
+}
+
+/// Runs it.
+pub(crate) fn run(bench: &Bench<'_>) -> Outcome<Report> {
+    CLOCK_NS.set(0);
+    let readings: Vec<f64> = (0..10_001).map(|_| alone(|| timed(|| ()))).collect();
+    let clock_ns = median(&readings);
+    CLOCK_NS.set(clock_ns as u64);
+    let mut rows = Vec::new();
+    for name in schedulers::names() {
+        bench.tell(name);
+        let costs = |n_jobs, cost: fn(&Bench<'_>, &str, u32) -> Outcome<f64>| -> Outcome<f64> {
+            let repeats = (0..bench.repeats()).map(|_| cost(bench, name, n_jobs)).collect::<Outcome<Vec<f64>>>()?;
+            Ok(median(&repeats))
+        };
+        let (few, many) = (costs(FEW, decision)?, costs(MANY, decision)?);
+        let most = if ["fifo", "maxedf"].contains(&name) { 300.0 } else { 2_000.0 };
+        let row = |what: &str, howdah, baseline, bar| Row {
+            measure: format!("{name}, {what}"),
+            unit: "ns",
+            howdah,
+            baseline,
+            bar,
+        };
+        rows.push(row("a decision", few.max(many), None, Some(Bar::AtMost(most))));
+        rows.push(row("a decision, 10,000 against 10", many, Some(few), Some(Bar::AtMost(3.0))));
+        rows.push(row("nobody served, 10,000 against 10", costs(MANY, in_vain)?, Some(costs(FEW, in_vain)?), None));
+    }
+    Ok(Report {
+        name: "schedulers",
+        title: "What a decision costs, by scheduler".to_owned(),
+        baseline: "the same scheduler with 10 jobs that wait",
+        rows,
+        notes: vec![
+            format!("{SLOTS} slots; jobs of 10 users with deadlines, profiles and five priorities; each policy with its defaults"),
+            "a decision is all that the policy does from one launch to the next: it hears of an end, has its turn, chooses, hears of the launch; medians over launches, and of the repeats".to_owned(),
+            "its first row is the dearer of the two numbers of waiting jobs".to_owned(),
+            "nobody served: a turn of a worker that lacks what all waiting jobs require; it decides nothing, and has no bar".to_owned(),
+            format!("reading the clock took {clock_ns:.0} ns a call, which is taken off"),
+        ],
+        repeats: bench.repeats(),
+        quick: bench.quick,
+    })
+}
+
+/// Nanoseconds that a call adds to the count.
+fn alone(call: impl FnOnce()) -> f64 {
+    SPENT.set((0, 0));
+    call();
+    SPENT.take().0 as f64
+}
+
+fn make(name: &str) -> Outcome<Box<dyn Scheduler>> {
+    let policy = schedulers::by_name(name, &Params::new());
+    Ok(Box::new(Timed(policy.map_err(|error| Failure::broke(error.to_string()))?)))
+}
+
+/// The median cost of a launch while so many jobs wait.
+fn decision(bench: &Bench<'_>, name: &str, n_jobs: u32) -> Outcome<f64> {
+    let launches: u32 = bench.size(8_000, 1_000);
+    // No job of the few may run out of tasks, lest fewer wait than are said to; of the many a few may.
+    let n_maps = if n_jobs == FEW { launches + WARM_UP + 100 } else { 64 };
+    let job = |index: u32| JobTemplate {
+        user: format!("user{}", index % 10),
+        priority: Priority::ALL[(index % 5) as usize],
+        deadline_ms: Some(60_000 + u64::from(index) * 977 % 9_000_000),
+        n_maps,
+        // Ends that do not meet, so that a turn is a launch.
+        map_ms: (0..97).map(|i| 1_000 + (u64::from(index) * 31 + i * 53) % 1_009).collect(),
+        ..JobTemplate::default()
+    };
+    let trace = Trace { jobs: (0..n_jobs).map(job).collect(), ..Trace::default() };
+    let view = View::Slots { maps: SLOTS, reduces: SLOTS };
+    let options = ReplayOptions { view, ..ReplayOptions::default() };
+    let simulation = Simulation::with_scheduler(&trace, &options, make(name)?);
+    let mut simulation = simulation.map_err(|error| Failure::broke(error.to_string()))?;
+    let (mut seen, mut costs) = (0, Vec::new());
+    while seen < WARM_UP + launches {
+        SPENT.set((0, 0));
+        if !simulation.step() {
+            return Err(Failure::broke(format!("{name} ran out of jobs after {seen} launches")));
+        }
+        let (spent, choices) = SPENT.take();
+        if seen >= WARM_UP && choices > 0 {
+            costs.push(spent as f64 / f64::from(choices));
+        }
+        seen += choices;
+    }
+    Ok(median(&costs))
+}
+
+/// The median cost of a turn in which none of so many jobs suits the worker.
+fn in_vain(bench: &Bench<'_>, name: &str, n_jobs: u32) -> Outcome<f64> {
+    let turns: u32 = bench.size(200, 20);
+    let mut master = JobTracker::new(ClusterConfig::default(), make(name)?);
+    let mut effects = Vec::new();
+    let worker = |number: u32| {
+        Input::Register(Box::new(Registration {
+            worker: WorkerId(number),
+            incarnation: 1,
+            name: format!("w{number}"),
+            host: format!("h{number}"),
+            rack: "/r".to_owned(),
+            map_slots: 2,
+            reduce_slots: 2,
+            attributes: Vec::new(),
+        }))
+    };
+    let conf = JobConf { requires: [("gpu".to_owned(), "yes".to_owned())].into(), ..JobConf::default() };
+    let job = |number: u32| Input::Submit {
+        job: JobId(number),
+        spec: Arc::new(JobSpec {
+            user: format!("user{}", number % 10),
+            queue: "default".to_owned(),
+            n_maps: 8,
+            conf: JobConf { deadline: Some(Span::from_secs(3_600)), ..conf.clone() },
+            ..JobSpec::default()
+        }),
+    };
+    let mut now = Time::from_ms(1);
+    master.apply(now, &[worker(0)], &mut effects);
+    let jobs: Vec<Input> = (1..=n_jobs).map(job).collect();
+    master.apply(now, &jobs, &mut effects);
+    let mut costs = Vec::new();
+    for response_id in 0..turns {
+        now += Span::from_ms(3_000);
+        let heartbeat = Input::Report(Box::new(Heartbeat {
+            worker: WorkerId(0),
+            incarnation: 1,
+            response_id,
+            free_maps: 2,
+            free_reduces: 2,
+            accepts_tasks: true,
+            may_park: false,
+            attempts: Vec::new(),
+            vitals: Vitals::default(),
+        }));
+        effects.clear();
+        SPENT.set((0, 0));
+        master.apply(now, &[heartbeat], &mut effects);
+        let (spent, choices) = SPENT.take();
+        if effects.iter().any(|effect| matches!(effect, Effect::Rejected { .. })) {
+            return Err(Failure::broke(format!("the master refused a heartbeat: {effects:?}")));
+        }
+        if choices > 0 {
+            return Err(Failure::broke(format!("{name} gave a job to a worker that does not suit it")));
+        }
+        costs.push(spent as f64);
+    }
+    Ok(median(&costs))
+}
