@@ -52,13 +52,13 @@ pub(crate) fn run(context: &Context, args: &TuneArgs) -> Outcome {
     let Some(found) = found else {
         return Err(Failure::new(Exit::Interrupted, "interrupted before the best was found".to_owned()));
     };
-    match config.output {
-        Format::Json => screen.json(&answer(args, &what, &found))?,
-        Format::Table => page(&screen, args, &found)?,
-    }
     if let Some(path) = &args.picture {
         let svg = picture(args, &what, &found)?;
         std::fs::write(path, svg).map_err(|error| crate::local::cannot("write", path, &error))?;
+    }
+    match config.output {
+        Format::Json => screen.json(&answer(args, &what, &found))?,
+        Format::Table => page(&screen, args, &found)?,
     }
     Ok(Exit::Done)
 }

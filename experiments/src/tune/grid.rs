@@ -25,7 +25,7 @@ pub struct Candidate {
 impl Candidate {
     /// The words of its parameters.
     pub fn words(&self) -> Vec<(&'static str, String)> {
-        let limits: Vec<String> = self.limits.iter().map(|limit| format!("{}ms", limit.as_ms())).collect();
+        let limits: Vec<String> = self.limits.iter().map(|&limit| time(limit)).collect();
         let queues = self.limits.len() + 1;
         let mut words = vec![("queues", queues.to_string()), ("limits", limits.join(","))];
         if let Some(first) = self.share {
@@ -40,6 +40,12 @@ impl Candidate {
         options.scheduler_params.extend(self.words().into_iter().map(|(key, value)| (key.to_owned(), value)));
         options
     }
+}
+
+/// As a parameter says it.
+fn time(limit: Span) -> String {
+    let ms = limit.as_ms();
+    if ms.is_multiple_of(1_000) { format!("{}s", ms / 1_000) } else { format!("{ms}ms") }
 }
 
 /// The first partition's share, and the rest in equal parts but for the last, which has what is left.

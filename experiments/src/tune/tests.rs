@@ -78,7 +78,7 @@ fn more_queues_get_ascending_limits() {
 fn candidates_are_words_that_the_policies_read() {
     let limits = vec![Span::from_secs(10), Span::from_ms(20_500)];
     let words = Candidate { share: Some(25), limits }.words();
-    let expected = [("queues", "3"), ("limits", "10000ms,20500ms"), ("partitions", "25.0%,37.5%")];
+    let expected = [("queues", "3"), ("limits", "10s,20500ms"), ("partitions", "25.0%,37.5%")];
     assert_eq!(words.iter().map(|(key, value)| (*key, value.as_str())).collect::<Vec<_>>(), expected);
     let params = words.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     assert!(howdah_shared::schedulers::by_name("tags", &params).is_ok());
