@@ -65,11 +65,10 @@ next job (§III-C, §V-A).";
 
 const WHY: &str = "The paper's durations are in no table, and the ones here are ours. MinEDF's sums as shares of \
 MaxEDF's, over all arrival rates, and over those of 1,000 s and more, where jobs rarely wait. Where all jobs are of a \
-size and their tasks short, as in the plain mix, slots come free all the time, so that an urgent job waits little for \
-slots that another one took; MaxEDF then ends one job before it begins the next, while MinEDF stretches each job to its \
+size, as in the plain mix, MaxEDF ends one job before it begins the next, while MinEDF stretches each job to its \
 deadline, holds its reduce slots as long, and has no slack left when another one comes. What MinEDF avoids, that a job \
-with a later deadline blocks an urgent one, weighs where tasks are long or small jobs come among large ones, as in the \
-Facebook workload.";
+with a later deadline blocks an urgent one, weighs where small jobs come among large ones or single tasks are very \
+long, as in the Facebook workload.";
 
 fn variations(varied: &Varied) -> Table {
     let mut table = Table::new(&["variation", ">df = 1", ">1.5", ">3", ">from 1,000 s: 1", ">1.5", ">3"]);
