@@ -12,7 +12,7 @@ mod sweep;
 use anyhow::Result;
 
 use crate::framework::{About, Experiment, Lab, Needs, Outcome};
-use readings::Reading;
+use readings::{Draws, Reading};
 use sweep::{Case, Point};
 
 /// The experiment.
@@ -43,6 +43,7 @@ pub(super) struct Open {
     readings: Vec<Reading>,
     /// By what goes first of tied jobs.
     ties: Vec<(&'static str, Point)>,
+    draws: Vec<Draws>,
 }
 
 impl Experiment for Makespan {
@@ -63,7 +64,7 @@ impl Experiment for Makespan {
         for case in CASES {
             curves.push(sweep::curve(lab, case)?);
         }
-        let open = Open { readings: readings::run(lab)?, ties: readings::ties(lab)? };
+        let open = Open { readings: readings::run(lab)?, ties: readings::ties(lab)?, draws: readings::draws(lab)? };
         let checks = page::checks(lab, &curves);
         let files = page::write(lab, &self.about(), &curves, &open, &checks)?;
         Ok(Outcome { files, checks })

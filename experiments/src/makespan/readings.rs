@@ -94,6 +94,35 @@ pub(super) fn ties(lab: &Lab<'_>) -> Result<Vec<(&'static str, Point)>> {
     Ok(points)
 }
 
+/// The best gain of pools over Johnson's order, over sizes, for many draws of a small set.
+#[derive(Clone, Debug)]
+pub(super) struct Draws {
+    pub(super) workload: &'static str,
+    /// Ascending, one per draw.
+    pub(super) gains: Vec<f64>,
+}
+
+/// The small bimodal sets, drawn again and again: with few jobs much depends on the draw (footnote 7).
+pub(super) fn draws(lab: &Lab<'_>) -> Result<Vec<Draws>> {
+    let sets = ["synthetic1-bimodal-10", "synthetic1-bimodal-20", "synthetic2-bimodal-10", "synthetic2-bimodal-20"];
+    let mut all = Vec::new();
+    for workload in sets {
+        let mut gains = Vec::new();
+        for seed in lab.seed..lab.seed + lab.size(20, 3) {
+            let trace = made(lab, workload, seed, Negative::Redraw, false, false)?;
+            let mut best = f64::NEG_INFINITY;
+            for size in [20, 30, 50, 75, 100] {
+                best = best.max(point(lab, workload, &Batch::new(&trace, machines_of(size)))?.pools_gain());
+            }
+            gains.push(best);
+        }
+        gains.sort_by(f64::total_cmp);
+        all.push(Draws { workload, gains });
+    }
+    lab.progress.step("small sets: all draws");
+    Ok(all)
+}
+
 fn made(lab: &Lab<'_>, name: &str, seed: u64, negative: Negative, apart: bool, alike: bool) -> Result<Trace> {
     let workload = find(name).with_context(|| format!("workload `{name}` is not there"))?;
     let draw = |seed| {
