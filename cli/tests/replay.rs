@@ -249,9 +249,9 @@ fn ticks(pid: u32) -> Option<u64> {
 #[test]
 fn an_interrupted_replay_tells_what_it_had_writes_nothing_and_ends_with_130() {
     let dir = here();
-    // One slot and so many maps that it takes minutes; reading it takes no time.
-    let trace = r#"{"schema":"howdah/trace/v1","source":"","jobs":[{"n_maps":1000000,"map_ms":[1000]},
-        {"n_maps":1000000,"map_ms":[1000]},{"n_maps":1000000,"map_ms":[1000]}]}"#;
+    // One slot and so many maps that it takes seconds; reading it takes no time.
+    let trace = r#"{"schema":"howdah/trace/v1","source":"","jobs":[{"n_maps":4000000,"map_ms":[1000]},
+        {"n_maps":4000000,"map_ms":[1000]},{"n_maps":4000000,"map_ms":[1000]}]}"#;
     std::fs::write(dir.path().join("t.json"), trace).expect("written");
     let child = std::process::Command::new(env!("CARGO_BIN_EXE_howdah"))
         .args([
@@ -282,8 +282,10 @@ fn an_interrupted_replay_tells_what_it_had_writes_nothing_and_ends_with_130() {
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert!(stderr.starts_with("error: interrupted at ") && stderr.contains("no files were written"), "{stderr}");
     let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!((&answer["complete"], &answer["summary"]["jobs_unfinished"]), (&false.into(), &3.into()));
-    assert!(answer["stopped_s"].as_f64() > Some(0.0) && answer["jobs"][0]["finish_s"].is_null());
+    // How many jobs it had finished depends on the machine; the last one it had not.
+    assert_eq!(answer["complete"], false, "{answer}");
+    assert!(answer["summary"]["jobs_unfinished"].as_u64().is_some_and(|jobs| (1..=3).contains(&jobs)), "{answer}");
+    assert!(answer["stopped_s"].as_f64() > Some(0.0) && answer["jobs"][2]["finish_s"].is_null());
     assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 1, "only the trace is there");
 }
 
