@@ -77,7 +77,7 @@ pub(crate) struct SubmitArgs {
     /// Wait for the end: progress, then counters; exit code 1 if the job fails
     #[arg(long, short)]
     pub(crate) wait: bool,
-    /// Submit the jobs of a file instead, in a planned order: TOML with a [[job]] each, or a JSON object per line, with
+    /// Submit the jobs of a file instead, in a planned order: TOML, a `[[job]]` each, or a JSON object per line, with
     /// app, args, name, input, output, reduces, properties, queue, priority, deadline, requires; trace (an earlier run)
     /// and profile (its job, unless of the same name) tell what a job takes
     #[arg(long, value_name = "FILE", conflicts_with_all = ["app", "input", "reduces", "name", "mapper", "reducer", "combiner"])]
