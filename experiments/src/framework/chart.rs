@@ -3,6 +3,8 @@
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 
+use super::plot::short;
+
 /// One bar of every group.
 #[derive(Clone, Debug)]
 pub struct Series {
@@ -62,12 +64,14 @@ impl Bars {
         highest: f64,
     ) -> Result<(), Box<dyn std::error::Error>> {
         root.fill(&WHITE)?;
+        // The legend stands above the bars: a row of it takes about 20 of the plot's 320 points.
+        let legend = 20.0 * (self.series.len() + 1) as f64 / 320.0;
         let mut chart = ChartBuilder::on(root)
             .caption(&self.title, ("sans-serif", 18))
             .margin(12)
             .x_label_area_size(46)
-            .y_label_area_size(60)
-            .build_cartesian_2d(-0.5..n as f64 - 0.5, 0.0..highest * 1.2)?;
+            .y_label_area_size(76)
+            .build_cartesian_2d(-0.5..n as f64 - 0.5, 0.0..highest / (1.0 - legend.min(0.6)))?;
         let name = |at: &f64| {
             let place = at.round();
             let is_group = (at - place).abs() < 1e-6 && place >= 0.0;
@@ -79,6 +83,7 @@ impl Bars {
             .x_labels(2 * n + 1)
             .x_label_formatter(&name)
             .y_desc(&self.y_label)
+            .y_label_formatter(&|value| short(*value))
             .light_line_style(WHITE)
             .draw()?;
         let width = 0.8 / self.series.len() as f64;

@@ -136,8 +136,8 @@ impl Plot {
     }
 }
 
-/// A label of an axis.
-fn short(value: f64) -> String {
+/// A number on an axis, with as many digits as a glance can use.
+pub(super) fn short(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
         size if size >= 100.0 => format!("{value:.0}"),

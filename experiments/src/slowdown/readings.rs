@@ -81,7 +81,7 @@ fn one(
         [("history", "fit", "history"), ("learnt", "fit", "learn"), ("exact", "prediction", "trace")]
     {
         let settings = limits.iter().map(|&limit| Span::from_secs(limit)).map(|limit| {
-            let params = [("limits", format!("{}ms", limit.as_ms())), ("partitions", "30%".to_owned())];
+            let params = [("limits", crate::tune::time(limit)), ("partitions", "30%".to_owned())];
             (Policy::new("sita", &params).with(key, value), Some(limit))
         });
         groups.push((format!("SITA 30 %, prediction {name}"), settings.collect()));

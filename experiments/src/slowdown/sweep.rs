@@ -36,7 +36,7 @@ pub(super) struct Sweeps {
 
 /// A policy with one limit.
 pub(super) fn two_queues(scheduler: &'static str, share: u32, limit: Span) -> Policy {
-    let policy = Policy::new(scheduler, &[("limits", format!("{}ms", limit.as_ms()))]);
+    let policy = Policy::new(scheduler, &[("limits", crate::tune::time(limit))]);
     let policy = if share > 0 { policy.with("partitions", format!("{share}%")) } else { policy };
     if scheduler == "sita" { policy.with("fit", "history") } else { policy }
 }

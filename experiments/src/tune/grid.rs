@@ -43,7 +43,7 @@ impl Candidate {
 }
 
 /// As a parameter says it.
-fn time(limit: Span) -> String {
+pub(crate) fn time(limit: Span) -> String {
     let ms = limit.as_ms();
     if ms.is_multiple_of(1_000) { format!("{}s", ms / 1_000) } else { format!("{ms}ms") }
 }

@@ -8,6 +8,7 @@
 mod grid;
 mod runs;
 
+pub(crate) use grid::time;
 pub use grid::{Candidate, default_limits, default_shares};
 pub use runs::{Figures, Listener, Played, Run, play, play_all};
 
