@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Cluster, Setup};
+use crate::harness::{Cluster, Setup, wait_for};
 
 /// Jobs that give every policy something to order: priorities, deadlines and sizes.
 const JOBS: [&[&str]; 5] = [
@@ -62,4 +62,47 @@ fn a_scheduler_is_exchanged_while_jobs_run_and_the_recording_follows() {
         cluster.wait_job(&job, 0);
     }
     expect_identical(&cluster.stop_and_validate(), "fifo, then fbq");
+}
+
+#[test]
+fn an_allocation_file_is_followed_and_a_bad_one_changes_nothing() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let file = folder.path().join("pools.xml");
+    let write = |weight: &str| {
+        let text = format!("<allocations><pool name=\"prod\"><weight>{weight}</weight></pool></allocations>");
+        std::fs::write(&file, text).expect("write the allocations");
+    };
+    write("2.0");
+    let params = format!("[master.scheduler_params]\n\"allocation.file\" = {:?}\n", file.display().to_string());
+    let cluster = Cluster::start(Setup {
+        master_config: format!("[master]\nscheduler = \"fair\"\n{params}"),
+        ..Setup::default()
+    });
+    let job = cluster.submit(&["sleep", "-m", "1", "-mt", "600000", "-D", "mapred.fairscheduler.pool=prod"]);
+    cluster.wait_running_maps(&job, 1);
+    let weight = || {
+        let listed = cluster.json(&["queue", "list"]);
+        let pools = listed["queues"].as_array().expect("a list of pools").clone();
+        let prod = pools.iter().find(|pool| pool["name"] == "prod").cloned().unwrap_or_default();
+        prod["share"]["weight"].as_f64()
+    };
+    assert_eq!(weight(), Some(2.0));
+    write("heavy");
+    let log = cluster.path("master.err");
+    let said = wait_for("the master to refuse the file", || {
+        let log = std::fs::read_to_string(&log).ok()?;
+        log.lines().find(|line| line.contains("the old allocation stays")).map(str::to_owned)
+    });
+    assert!(said.contains("`weight` of pool `prod`: `heavy` is not a number above 0"), "{said}");
+    assert_eq!(weight(), Some(2.0), "the old allocation stays");
+    write("5.0");
+    wait_for("the master to take the file over", || (weight() == Some(5.0)).then_some(()));
+    cluster.run(&["job", "kill", &job]).expect_code(0);
+    cluster.wait_job(&job, 1);
+    expect_some(&cluster.stop_and_validate());
+}
+
+/// A short run: whatever it decided is identical.
+fn expect_some(report: &Value) {
+    assert_eq!(report["decisions"]["identical"], report["decisions"]["compared"], "{report}");
 }
