@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 
-use super::plot::short;
+use super::style::{COLOURS, Drawn, legend, short};
 
 /// One bar of every group.
 #[derive(Clone, Debug)]
@@ -12,6 +12,15 @@ pub struct Series {
     pub name: String,
     /// A value per group; NaN leaves the place empty.
     pub values: Vec<f64>,
+    /// Least and most per group, drawn across the bars; empty when only the values are known.
+    pub ranges: Vec<(f64, f64)>,
+}
+
+impl Series {
+    /// Bars without ranges.
+    pub fn new(name: &str, values: Vec<f64>) -> Series {
+        Series { name: name.to_owned(), values, ranges: Vec::new() }
+    }
 }
 
 /// A chart with groups of bars.
@@ -27,15 +36,6 @@ pub struct Bars {
     pub series: Vec<Series>,
 }
 
-/// Told apart in grey too.
-const COLOURS: [RGBColor; 5] = [
-    RGBColor(31, 78, 121),
-    RGBColor(226, 135, 67),
-    RGBColor(118, 160, 92),
-    RGBColor(160, 160, 160),
-    RGBColor(140, 60, 110),
-];
-
 impl Bars {
     /// The chart as an SVG document.
     ///
@@ -43,7 +43,10 @@ impl Bars {
     /// When there is nothing to draw, or the library refuses.
     pub fn svg(&self) -> Result<String> {
         let n = self.groups.len();
-        let highest = self.series.iter().flat_map(|series| &series.values).copied().filter(|v| v.is_finite());
+        let tops = |series: &Series| {
+            series.values.iter().copied().chain(series.ranges.iter().map(|range| range.1)).collect::<Vec<_>>()
+        };
+        let highest = self.series.iter().flat_map(tops).filter(|v| v.is_finite());
         let highest = highest.fold(0.0, f64::max);
         if n == 0 || self.series.is_empty() || highest <= 0.0 {
             return Err(anyhow!("chart `{}`: nothing to draw, expected at least one bar above 0", self.title));
@@ -57,21 +60,16 @@ impl Bars {
         Ok(text)
     }
 
-    fn draw(
-        &self,
-        root: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
-        n: usize,
-        highest: f64,
-    ) -> Result<(), Box<dyn std::error::Error>> {
+    fn draw(&self, root: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>, n: usize, highest: f64) -> Drawn {
         root.fill(&WHITE)?;
         // The legend stands above the bars: a row of it takes about 20 of the plot's 320 points.
-        let legend = 20.0 * (self.series.len() + 1) as f64 / 320.0;
+        let above = 20.0 * (self.series.len() + 1) as f64 / 320.0;
         let mut chart = ChartBuilder::on(root)
             .caption(&self.title, ("sans-serif", 18))
             .margin(12)
             .x_label_area_size(46)
             .y_label_area_size(76)
-            .build_cartesian_2d(-0.5..n as f64 - 0.5, 0.0..highest / (1.0 - legend.min(0.6)))?;
+            .build_cartesian_2d(-0.5..n as f64 - 0.5, 0.0..highest / (1.0 - above.min(0.6)))?;
         let name = |at: &f64| {
             let place = at.round();
             let is_group = (at - place).abs() < 1e-6 && place >= 0.0;
@@ -98,13 +96,14 @@ impl Bars {
                 .draw_series(bars)?
                 .label(&series.name)
                 .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 12, y + 5)], colour.filled()));
+            let line = |ends: [(f64, f64); 2]| PathElement::new(ends.to_vec(), BLACK.stroke_width(2));
+            chart.draw_series(series.ranges.iter().enumerate().flat_map(|(group, &(least, most))| {
+                let at = group as f64 - 0.4 + width * (which as f64 + 0.46);
+                let cap = |height: f64| [(at - width * 0.15, height), (at + width * 0.15, height)];
+                [[(at, least), (at, most)], cap(least), cap(most)].map(line)
+            }))?;
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
-            .background_style(WHITE.mix(0.8))
-            .border_style(RGBColor(200, 200, 200))
-            .draw()?;
+        legend(&mut chart)?;
         root.present()?;
         Ok(())
     }
@@ -119,8 +118,18 @@ mod tests {
             title: "errors".to_owned(),
             y_label: "%".to_owned(),
             groups: vec!["wordcount".to_owned(), "sort".to_owned()],
-            series: vec![Series { name: "self".to_owned(), values }],
+            series: vec![Series::new("self", values)],
         }
+    }
+
+    #[test]
+    fn a_range_is_a_line_with_two_caps_and_has_room() {
+        let mut spread = bars(vec![1.0, 2.0]);
+        let lines = |bars: &Bars| bars.svg().expect("drawn").matches("stroke-width=\"2\"").count();
+        assert_eq!(lines(&spread), 0);
+        spread.series[0].ranges = vec![(0.5, 1.5), (1.0, 40.0)];
+        assert_eq!(lines(&spread), 6);
+        assert!(spread.svg().expect("drawn").contains("\n40\n"), "the axis goes up to the highest range");
     }
 
     #[test]

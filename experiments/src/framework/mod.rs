@@ -2,7 +2,9 @@
 
 mod chart;
 mod page;
+pub(crate) mod papers;
 mod plot;
+mod style;
 mod table;
 
 use std::fs;

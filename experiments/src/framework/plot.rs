@@ -5,6 +5,8 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
+use super::style::{COLOURS, Drawn, legend, short};
+
 /// One line, or one cloud.
 #[derive(Clone, Debug)]
 pub struct Curve {
@@ -34,18 +36,6 @@ pub struct Plot {
     /// Names and heights of lines across the chart.
     pub across: Vec<(String, f64)>,
 }
-
-/// Told apart in grey too.
-const COLOURS: [RGBColor; 6] = [
-    RGBColor(31, 78, 121),
-    RGBColor(226, 135, 67),
-    RGBColor(118, 160, 92),
-    RGBColor(140, 60, 110),
-    RGBColor(160, 160, 160),
-    RGBColor(40, 150, 160),
-];
-
-type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 impl Plot {
     /// The chart as an SVG document.
@@ -125,24 +115,9 @@ impl Plot {
                 .label(name)
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 12, y)], colour));
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
-            .background_style(WHITE.mix(0.8))
-            .border_style(RGBColor(200, 200, 200))
-            .draw()?;
+        legend(&mut chart)?;
         root.present()?;
         Ok(())
-    }
-}
-
-/// A number on an axis, with as many digits as a glance can use.
-pub(super) fn short(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".to_owned(),
-        size if size >= 100.0 => format!("{value:.0}"),
-        size if size >= 1.0 => format!("{value:.1}").trim_end_matches(".0").to_owned(),
-        _ => format!("{value:.2}"),
     }
 }
 

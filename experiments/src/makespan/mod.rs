@@ -11,7 +11,7 @@ mod sweep;
 
 use anyhow::Result;
 
-use crate::framework::{About, Experiment, Lab, Needs, Outcome};
+use crate::framework::{About, Experiment, Lab, Needs, Outcome, papers};
 use readings::{Draws, Reading};
 use sweep::{Case, Point};
 
@@ -51,8 +51,7 @@ impl Experiment for Makespan {
         About {
             name: "makespan",
             line: "What Johnson's order and balanced pools do to the makespan of a batch",
-            paper: "Balanced pools (Verma, Cherkasova, Campbell: Orchestrating an Ensemble of MapReduce Jobs for \
-                    Minimizing Their Makespan, 2013)",
+            paper: papers::BALANCED_POOLS,
             figure: "Figures 10 to 13",
             needs: Needs::Simulation,
             estimate_s: [900, 30],

@@ -286,10 +286,7 @@ fn csv(curves: &[Curve]) -> Table {
 }
 
 fn figure(curve: &Curve) -> Bars {
-    let series = |name: &str, value: fn(&Point) -> f64| Series {
-        name: name.to_owned(),
-        values: curve.points.iter().map(value).collect(),
-    };
+    let series = |name: &str, value: fn(&Point) -> f64| Series::new(name, curve.points.iter().map(value).collect());
     Bars {
         title: format!("Makespan of {}, {} jobs", curve.workload, curve.jobs),
         y_label: "seconds".to_owned(),

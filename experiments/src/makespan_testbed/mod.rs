@@ -3,7 +3,6 @@
 //! The batch runs once to be profiled, then five times under each schedule, each time by one command
 //! (`howdah submit --batch`) on a fresh cluster. Simulated are the same plans, from the profile alone.
 
-mod figure;
 mod jobs;
 mod page;
 
@@ -13,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use howdah_shared::job::profile::Trace;
 
-use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome};
+use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
 use crate::live::{BatchRun, Recorded, Shape};
 use crate::optimize::{Batch, Method, Plan, Slots, plan};
 
@@ -72,8 +71,7 @@ impl Experiment for MakespanTestbed {
         About {
             name: "makespan-testbed",
             line: "Three schedules of one batch on real daemons, and how near simulation comes to them",
-            paper: "Balanced pools (Verma, Cherkasova, Campbell: Orchestrating an Ensemble of MapReduce Jobs for \
-                    Minimizing Their Makespan, 2013)",
+            paper: papers::BALANCED_POOLS,
             figure: "Figure 14",
             needs: Needs::LiveRuns,
             estimate_s: [660, 100],

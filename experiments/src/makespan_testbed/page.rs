@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use howdah_shared::job::profile::Trace;
 
-use super::{SHAPE, Schedule, figure};
-use crate::framework::{About, Check, FIGURE_ONLY, Lab, Page, Table, percent};
+use super::{SHAPE, Schedule};
+use crate::framework::{About, Bars, Check, FIGURE_ONLY, Lab, Page, Series, Table, percent};
 
 /// Writes everything; the page comes first.
 pub(super) fn write(
@@ -42,8 +42,22 @@ pub(super) fn write(
     page.checks(checks);
     let mut files = vec![lab.write("makespan-testbed.md", page.text())?];
     files.push(lab.write("makespan-testbed.csv", &csv(schedules).csv())?);
-    files.push(lab.write("makespan-testbed.svg", &figure::svg(schedules)?)?);
+    files.push(lab.write("makespan-testbed.svg", &figure(schedules).svg()?)?);
     Ok(files)
+}
+
+fn figure(schedules: &[Schedule]) -> Bars {
+    let values = |of: fn(&Schedule) -> f64| schedules.iter().map(of).collect();
+    let ranges = schedules.iter().map(|one| (one.least(), one.most())).collect();
+    Bars {
+        title: "Makespan of the batch: measured and simulated".to_owned(),
+        y_label: "seconds".to_owned(),
+        groups: schedules.iter().map(|one| one.name.to_owned()).collect(),
+        series: vec![
+            Series { ranges, ..Series::new("measured, mean and range", values(Schedule::mean)) },
+            Series::new("simulated", values(Schedule::simulated)),
+        ],
+    }
 }
 
 fn table(schedules: &[Schedule]) -> Table {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
-use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome};
+use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
 use crate::live::{Other, Shape, Study};
 use errors::{Bars, Findings};
 
@@ -25,7 +25,7 @@ impl Experiment for SimMrAccuracy {
         About {
             name: "simmr-accuracy",
             line: "How far simulated completion times are from those of live runs",
-            paper: "SimMR (Verma, Cherkasova, Campbell: Play It Again, SimMR!, 2011)",
+            paper: papers::SIMMR,
             figure: "Figure 5",
             needs: Needs::LiveRuns,
             estimate_s: [780, 80],

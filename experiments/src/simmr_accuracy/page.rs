@@ -202,10 +202,8 @@ fn chart(workloads: &Workloads<'_>) -> Bars {
     let mean = |errors: Option<&Vec<f64>>| {
         errors.map_or(f64::NAN, |errors| 100.0 * Summary::of(errors.iter().copied()).mean_error)
     };
-    let series = Kind::ALL.map(|kind| Series {
-        name: kind.name().to_owned(),
-        values: errors.values().map(|kinds| mean(kinds.get(&kind))).collect(),
-    });
+    let series =
+        Kind::ALL.map(|kind| Series::new(kind.name(), errors.values().map(|kinds| mean(kinds.get(&kind))).collect()));
     Bars {
         title: "Mean error of completion times".to_owned(),
         y_label: "error in percent".to_owned(),

@@ -10,7 +10,7 @@ mod variation;
 
 use anyhow::Result;
 
-use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome};
+use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
 use sweep::{Cell, Policy, Sweep};
 use variation::Variation;
 
@@ -33,7 +33,7 @@ impl Experiment for SimMrDeadlines {
         About {
             name: "simmr-deadlines",
             line: "Deadlines exceeded under MaxEDF and MinEDF, by arrival rate and deadline factor",
-            paper: "SimMR (Verma, Cherkasova, Campbell: Play It Again, SimMR!, 2011)",
+            paper: papers::SIMMR,
             figure: "Figures 7 and 8",
             needs: Needs::Simulation,
             estimate_s: [900, 30],

@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use howdah_shared::job::profile::Trace;
 use howdah_shared::models::divergence::Divergence;
 
-use crate::framework::{About, Bars, Check, Experiment, Lab, Needs, Outcome, Page, Series, Table};
+use crate::framework::{About, Bars, Check, Experiment, Lab, Needs, Outcome, Page, Series, Table, papers};
 use crate::live::{Shape, Study};
 use crate::phase::Phase;
 use crate::similarity::{Application, Similarity, Spread, similarity};
@@ -30,7 +30,7 @@ impl Experiment for SimMrKl {
         About {
             name: "simmr-kl",
             line: "Durations of one application's runs are alike, those of different applications are not",
-            paper: "SimMR (Verma, Cherkasova, Campbell: Play It Again, SimMR!, 2011)",
+            paper: papers::SIMMR,
             figure: "Table I",
             needs: Needs::LiveRuns,
             estimate_s: [120, 20],
@@ -122,7 +122,7 @@ fn write(lab: &Lab<'_>, about: &About, found: &Similarity, repeats: u32, checks:
         y_label: "divergence".to_owned(),
         groups: Phase::ALL.map(|phase| phase.name().to_owned()).to_vec(),
         series: [("one application", within), ("different applications", between)]
-            .map(|(name, values)| Series { name: name.to_owned(), values: values.to_vec() })
+            .map(|(name, values)| Series::new(name, values.to_vec()))
             .to_vec(),
     };
     let files = vec![

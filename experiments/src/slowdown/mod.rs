@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome};
+use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
 use crate::tune::{Figures, Listener, Played, Run, play_all};
 use bench::{Bench, MAIN};
 
@@ -79,7 +79,7 @@ impl Experiment for Slowdown {
         About {
             name: "slowdown",
             line: "Slowdown and its variability under FIFO, FBQ, TAGS, SITA and COMP",
-            paper: "Ghit, Epema: Reducing Job Slowdown Variability for Data-Intensive Workloads (2015)",
+            paper: papers::SLOWDOWN_VARIABILITY,
             figure: "Figures 4 to 13, Table I",
             needs: Needs::Simulation,
             estimate_s: [900, 45],

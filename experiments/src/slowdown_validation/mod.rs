@@ -15,7 +15,7 @@ use howdah_shared::models::moments::{percentile, sorted};
 use howdah_shared::replay::{Alone, ReplayOptions, Simulation, alone};
 
 use crate::accuracy::{self, Model};
-use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome};
+use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
 use crate::live::{Policy, Recorded, run_once};
 
 /// The experiment.
@@ -65,7 +65,7 @@ impl Experiment for SlowdownValidation {
         About {
             name: "slowdown-validation",
             line: "Slowdowns of live runs and of their simulations under FBQ, TAGS, SITA and COMP",
-            paper: "Ghit, Epema: Reducing Job Slowdown Variability for Data-Intensive Workloads (2015)",
+            paper: papers::SLOWDOWN_VARIABILITY,
             figure: "Figure 3, Table II",
             needs: Needs::LiveRuns,
             estimate_s: [960, 55],

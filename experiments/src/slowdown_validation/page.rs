@@ -136,8 +136,7 @@ fn job_table(found: &[Found]) -> Table {
 }
 
 fn chart(found: &[Found]) -> Bars {
-    let series =
-        |name: &str, of: fn(&Found) -> f64| Series { name: name.to_owned(), values: found.iter().map(of).collect() };
+    let series = |name: &str, of: fn(&Found) -> f64| Series::new(name, found.iter().map(of).collect());
     Bars {
         title: "Slowdown, live and simulated".to_owned(),
         y_label: "slowdown".to_owned(),

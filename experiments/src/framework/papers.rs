@@ -1,0 +1,10 @@
+//! The papers whose figures are repeated, as people cite them.
+
+/// Figures and tables of SimMR.
+pub(crate) const SIMMR: &str = "SimMR (Verma, Cherkasova, Campbell: Play It Again, SimMR!, 2011)";
+/// Figures of the makespan paper.
+pub(crate) const BALANCED_POOLS: &str = "Balanced pools (Verma, Cherkasova, Campbell: Orchestrating an Ensemble of \
+     MapReduce Jobs for Minimizing Their Makespan, 2013)";
+/// Figures and tables of the slowdown paper.
+pub(crate) const SLOWDOWN_VARIABILITY: &str =
+    "Ghit, Epema: Reducing Job Slowdown Variability for Data-Intensive Workloads (2015)";
