@@ -10,7 +10,7 @@ use howdah_shared::replay::{ReplayOptions, Simulation, View};
 use howdah_shared::schedulers::registry::Params;
 use howdah_shared::schedulers::{QueueView, Scheduler, by_name};
 use howdah_shared::time::Span;
-use howdah_shared::tracker::{ClusterConfig, Effect, HeartbeatRule, Input};
+use howdah_shared::tracker::{ClusterConfig, Effect, HeartbeatRule, Input, SchedulerChoice};
 use rstest::rstest;
 
 use crate::kit::*;
@@ -588,4 +588,23 @@ fn the_naive_one_serves_the_job_with_the_fewest_running_tasks_and_never_waits() 
     let attempts = c.state().attempts_on(WorkerId(1)).filter(|a| a.id().job == local);
     let first = attempts.min_by_key(|a| a.id().index != 1).expect("it runs");
     assert_eq!(first.locality(), howdah_shared::job::Locality::Node);
+}
+
+// A file that was read again while a pool had no jobs must not forget how the pool is made.
+#[test]
+fn a_pool_without_jobs_comes_back_after_the_file_was_read_again() {
+    for dialect in ["1.2.1", "0.20.2", "naive"] {
+        let mut c = one_worker(&[("dialect", dialect)], 2, 0);
+        let gone = c.submit(of("ada", 1, 0));
+        c.beat(0);
+        end(&mut c, 0, map(gone.0, 0, 0));
+        c.apply(&[Input::JobCommitted { job: gone, ok: true }]);
+        let choice = SchedulerChoice { name: "fair".to_owned(), params: params(&[("dialect", dialect)]) };
+        c.apply(&[Input::SetScheduler(Box::new(choice))]);
+        c.effects.clear();
+        let back = c.submit(of("ada", 1, 0));
+        c.advance(1_000);
+        c.beat(0);
+        assert_eq!(c.launches(), [(0, map(back.0, 0, 0))], "{dialect}");
+    }
 }

@@ -80,9 +80,14 @@ pub(super) fn pool_name<'a>(spec: &'a JobSpec, settings: &Settings) -> &'a str {
 }
 
 impl Pools {
+    /// The pool of this name, if there is one.
+    pub(super) fn find(&self, name: &str) -> Option<PoolId> {
+        self.names.get(name).copied()
+    }
+
     /// The pool of this name, and whether it was made just now.
     pub(super) fn named(&mut self, name: &str, allocations: &Allocations, now: Time) -> (PoolId, bool) {
-        if let Some(&id) = self.names.get(name) {
+        if let Some(id) = self.find(name) {
             return (id, false);
         }
         let id = PoolId(self.list.len() as u32);

@@ -180,13 +180,10 @@ impl Fair {
         new.delay = self.delay.clone();
         new.preempted = self.preempted;
         for pool in self.pools.iter().map(|(_, pool)| pool) {
-            let id = new.pools.named(&pool.name, &new.allocations, state.now());
-            if id.1 {
-                // No live job needs the pool; it is made again when one does.
-                continue;
-            }
+            // One that no live job needs is made again when one does.
+            let Some(id) = new.pools.find(&pool.name) else { continue };
             for k in 0..2 {
-                new.pools.get_mut(id.0).kinds[k].hunger = pool.kinds[k].hunger;
+                new.pools.get_mut(id).kinds[k].hunger = pool.kinds[k].hunger;
             }
         }
         let waits: Vec<_> = self.jobs.iter().map(|(id, member)| (id, member.wait)).collect();
