@@ -341,6 +341,22 @@ fn a_worker_with_too_few_free_slots_is_kept_for_a_large_task() {
 }
 
 #[test]
+fn a_worker_is_kept_for_nobody_once_another_policy_decides() {
+    let mut cluster = Cluster::made(|_| {}, policy(&free("[queues.default]\ncapacity = 100\nuser_limit_factor = 2\n")))
+        .workers(1, 2, 0);
+    for spec in [of("default", "u", 2, 0), large("default", 1, 2), of("default", "u", 5, 0)] {
+        cluster.submit(JobSpec { conf: JobConf { commits_output: false, ..spec.conf.clone() }, ..spec });
+    }
+    assert_eq!(given(&mut cluster, 0), [1, 1]);
+    cluster.report(0, &[(map(1, 0, 0), Succeeded)]);
+    assert_eq!(cluster.state().workers()[0].reserved(TaskKind::Map).map(|job| job.0), Some(2));
+    let fifo = SchedulerChoice { name: "fifo".into(), ..SchedulerChoice::default() };
+    cluster.apply(&[Input::SetScheduler(Box::new(fifo))]);
+    assert_eq!(cluster.state().workers()[0].reserved(TaskKind::Map), None);
+    assert_eq!(given(&mut cluster, 0), [3], "the large task does not fit, the next job's does");
+}
+
+#[test]
 fn a_task_larger_than_every_worker_keeps_none() {
     let mut cluster = cluster(&free("[queues.default]\ncapacity = 100\n"), 2);
     let job = cluster.submit(large("default", 1, 5));

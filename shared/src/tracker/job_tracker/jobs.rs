@@ -138,11 +138,7 @@ impl JobTracker {
             self.out.push(Effect::AbortJob { job: id });
         }
         self.out.push(Effect::JobState { job: id, state: end });
-        let change = Change::JobOver { job: id, end };
-        if self.scheduler.wakes_parked(&change) {
-            self.wake = [true; 2];
-        }
-        self.observe(change);
+        self.observe_waking(Change::JobOver { job: id, end });
         let now = self.state.now;
         let job = self.state.job(id).expect("only live jobs end");
         let summary = job.summary(end, now);

@@ -165,16 +165,20 @@ impl JobTracker {
     /// Puts another policy in charge; what runs goes on, and parked workers are offered what waits with the
     /// next batch. A driver that records its inputs must record the switch as well.
     pub fn switch_scheduler(&mut self, mut scheduler: Box<dyn Scheduler>) {
+        if self.reserves && scheduler.name() != self.scheduler.name() {
+            // Nobody would release what another policy keeps.
+            self.state.workers.iter_mut().for_each(|worker| worker.reserved = [None; 2]);
+        }
         scheduler.attach(&self.state);
         self.scheduler = scheduler;
-        self.learn_habits();
-        self.wake_all = true;
+        self.policy_changed();
     }
 
-    /// Asks a policy that is new in charge, or has new parameters, what it says of itself.
-    fn learn_habits(&mut self) {
+    /// A policy is new in charge, or has new parameters: asks what it says of itself, and offers it who waits.
+    fn policy_changed(&mut self) {
         self.follows_attempts = self.scheduler.follows_attempts();
         self.may_speculate = self.scheduler.may_speculate();
+        self.wake_all = true;
     }
 
     /// Whether [`Input::SetScheduler`] with this choice would be taken now; changes nothing.
@@ -189,20 +193,15 @@ impl JobTracker {
     }
 
     fn on_set_scheduler(&mut self, choice: &SchedulerChoice) {
-        let taken = if choice.name == self.scheduler.name() {
-            self.scheduler.reconfigure(&choice.params, &self.state)
-        } else {
-            Ok(false)
-        };
-        let done = taken.and_then(|taken| match taken {
-            true => Ok(()),
-            false => registry::by_name(&choice.name, &choice.params).map(|policy| self.switch_scheduler(policy)),
+        let same = choice.name == self.scheduler.name();
+        let taken = if same { self.scheduler.reconfigure(&choice.params, &self.state) } else { Ok(false) };
+        let other = taken.and_then(|taken| match taken {
+            true => Ok(None),
+            false => registry::by_name(&choice.name, &choice.params).map(Some),
         });
-        match done {
-            Ok(()) => {
-                self.learn_habits();
-                self.wake_all = true;
-            }
+        match other {
+            Ok(None) => self.policy_changed(),
+            Ok(Some(policy)) => self.switch_scheduler(policy),
             Err(_) => self.reject(None, Rejection::BadScheduler),
         }
     }
@@ -365,14 +364,20 @@ impl JobTracker {
         self.scheduler.observe(&change, &self.state);
     }
 
+    /// Tells the policy of a change after which it may have work for workers that wait.
+    #[inline]
+    fn observe_waking(&mut self, change: Change) {
+        if self.scheduler.wakes_parked(&change) {
+            self.wake = [true; 2];
+        }
+        self.observe(change);
+    }
+
     /// Tells the policy of the end of an attempt, if it wants to know.
     #[inline]
     fn observe_end(&mut self, change: Change) {
         if self.follows_attempts {
-            if self.scheduler.wakes_parked(&change) {
-                self.wake = [true; 2];
-            }
-            self.observe(change);
+            self.observe_waking(change);
         }
     }
 
