@@ -24,6 +24,9 @@ pub(crate) enum SetError {
     /// They do not hold together.
     #[error(transparent)]
     Scheduler(#[from] SchedulerError),
+    /// The core runs no program, and a recording could not ask it again at the same place.
+    #[error("scheduler `external`: it decides from the start of a master on or not at all, expected another scheduler")]
+    External,
     /// The core did not take them.
     #[error(transparent)]
     Core(#[from] CoreError),
@@ -31,6 +34,9 @@ pub(crate) enum SetError {
 
 /// Puts a policy in charge once the core has said that it would take it.
 pub(crate) async fn set(core: &CoreHandle, choice: SchedulerChoice) -> Result<(), SetError> {
+    if choice.name == policies::EXTERNAL {
+        return Err(SetError::External);
+    }
     let wanted = choice.clone();
     core.ask(move |view| view.tracker.check_scheduler(&wanted)).await??;
     tracing::info!(scheduler = choice.name, "the scheduler has other parameters, or is another one, from now on");

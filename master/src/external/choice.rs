@@ -5,7 +5,7 @@
 
 use howdah_shared::cluster::{ClusterState, TaskState};
 use howdah_shared::job::{JobId, TaskId, TaskKind, WorkerId};
-use howdah_shared::schedulers::{Assignment, Choice, NearestFirst};
+use howdah_shared::schedulers::{Assignment, Choice, Decline, NearestFirst};
 
 use super::protocol::Wish;
 
@@ -38,6 +38,9 @@ pub(super) fn choose(wish: &Wish, worker_id: WorkerId, state: &ClusterState) -> 
         let elsewhere = worker.reserved(kind).is_some_and(|reserved| reserved != id);
         if elsewhere || !state.job_may_use(job, kind, worker) || state.task_avoids(job, kind, index, worker_id) {
             return refused("the worker's slots are kept from it");
+        }
+        if worker.free(kind) < job.slots(kind) {
+            return refused(&Decline::TooLarge.to_string());
         }
         let task = TaskId { job: id, kind, index };
         if wish.speculative && state.attempts_of(task).any(|attempt| attempt.worker() == worker_id) {

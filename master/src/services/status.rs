@@ -24,7 +24,7 @@ pub(super) fn core(error: CoreError) -> Status {
 pub(super) fn scheduler(error: SetError) -> Status {
     match error {
         SetError::Core(error) => core(error),
-        SetError::Scheduler(error) => Status::invalid_argument(error.to_string()),
+        SetError::Scheduler(_) | SetError::External => Status::invalid_argument(error.to_string()),
     }
 }
 
