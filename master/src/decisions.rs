@@ -8,12 +8,11 @@ use std::path::Path;
 
 use howdah_proto::convert::cause_text;
 use howdah_shared::cluster::EndCause;
-use howdah_shared::job::{AttemptId, ClusterId, Locality, TaskKind, WorkerId};
+use howdah_shared::job::{AttemptId, Locality, TaskKind, WorkerId};
 use howdah_shared::time::Time;
 use howdah_shared::tracker::{Effect, JobTracker};
 use serde::Serialize;
 
-use crate::journal::{JournalReader, find_run};
 use crate::policies;
 use crate::replay::{DecisionReport, ReplayError, replay_seen};
 
@@ -92,9 +91,8 @@ fn place(kind: TaskKind, locality: Locality) -> Option<&'static str> {
 /// # Errors
 /// When the run does not read.
 pub fn read(dir: &Path, mut tell: impl FnMut(Decision)) -> Result<DecisionReport, ReplayError> {
-    let cluster = ClusterId(JournalReader::open(&find_run(dir)?)?.header().cluster_id);
     let mut told = BTreeSet::new();
-    replay_seen(dir, policies::make, |at, effects, tracker| {
+    replay_seen(dir, policies::make, |cluster, at, effects, tracker| {
         for effect in effects {
             let (worker, attempt, what) = match *effect {
                 Effect::Launch { worker, attempt, locality, speculative } => {

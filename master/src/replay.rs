@@ -112,14 +112,14 @@ pub fn replay_with(
     dir: &Path,
     scheduler: impl FnOnce(&str, &BTreeMap<String, String>) -> Result<Box<dyn Scheduler>, SchedulerError>,
 ) -> Result<DecisionReport, ReplayError> {
-    replay_seen(dir, scheduler, |_, _, _| {})
+    replay_seen(dir, scheduler, |_, _, _, _| {})
 }
 
 /// As [`replay_with`], with a look at each batch's effects and at the core after it.
 pub(crate) fn replay_seen(
     dir: &Path,
     scheduler: impl FnOnce(&str, &BTreeMap<String, String>) -> Result<Box<dyn Scheduler>, SchedulerError>,
-    mut see: impl FnMut(Time, &[Effect], &JobTracker),
+    mut see: impl FnMut(ClusterId, Time, &[Effect], &JobTracker),
 ) -> Result<DecisionReport, ReplayError> {
     let run = find_run(dir)?;
     let mut reader = JournalReader::open(&run)?;
@@ -150,7 +150,7 @@ pub(crate) fn replay_seen(
         report.decisions += frame.decisions.len() as u64;
         effects.clear();
         tracker.apply(time, &inputs, &mut effects);
-        see(time, &effects, &tracker);
+        see(cluster, time, &effects, &tracker);
         compare(&frame, &before, &effects, cluster, &mut report);
         before = <[u8; DIGEST_BYTES]>::try_from(&frame.digest[..]).unwrap_or_default();
     }

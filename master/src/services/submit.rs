@@ -61,9 +61,12 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 async fn enter(shared: &SharedRef, file: &mut JobFile) -> Result<JobId, Status> {
     // Jobs enter the core in the order of their numbers, so the lock is held until this one is in.
     let mut next_job = shared.next_job.lock().await;
-    let spec = file.spec.clone();
-    let accepts = move |view: &crate::engine::View<'_>| view.tracker.scheduler().accepts(&spec);
-    shared.core.ask(accepts).await.map_err(status::core)?.map_err(Status::failed_precondition)?;
+    // Lent to the core's thread and taken back: it holds a number for each map.
+    let spec = std::mem::take(&mut file.spec);
+    let accepts = move |view: &crate::engine::View<'_>| (view.tracker.scheduler().accepts(&spec), spec);
+    let accepted;
+    (accepted, file.spec) = shared.core.ask(accepts).await.map_err(status::core)?;
+    accepted.map_err(Status::failed_precondition)?;
     let id = JobId(*next_job);
     file.id = shared.cluster.job(id);
     let path = shared.job_path(id);
