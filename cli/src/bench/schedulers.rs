@@ -87,6 +87,14 @@ impl Scheduler for Timed {
         self.0.wakes_parked(change)
     }
 
+    fn follows_attempts(&self) -> bool {
+        self.0.follows_attempts()
+    }
+
+    fn limits_rounds(&self) -> bool {
+        self.0.limits_rounds()
+    }
+
     fn may_speculate(&self) -> bool {
         self.0.may_speculate()
     }
