@@ -5,12 +5,13 @@
 //! `Deviation:` Hadoop looks every ten seconds and waits until the file is five seconds old; people who tune pools
 //! should not have to. Source: `hadoop-semantics` §4.5.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use howdah_shared::schedulers::SchedulerError;
 use howdah_shared::schedulers::registry::Params;
 use howdah_shared::tracker::{Input, SchedulerChoice};
-use tokio_util::sync::CancellationToken;
 
 use crate::engine::{CoreError, CoreHandle};
 use crate::policies::{self, ALLOCATION_FILE};
@@ -44,8 +45,15 @@ pub(crate) async fn set(core: &CoreHandle, choice: SchedulerChoice) -> Result<()
     Ok(())
 }
 
-/// Follows the allocation file that `named` names until the master closes; `first` is what the policy was made of.
-pub(crate) async fn follow(core: CoreHandle, name: String, named: Params, first: Params, closing: CancellationToken) {
+/// Follows the allocation file that `named` names; `first` is what the policy was made of. Ends when someone else has
+/// set the scheduler: its parameters are theirs then.
+pub(crate) async fn follow(
+    core: CoreHandle,
+    name: String,
+    named: Params,
+    first: Params,
+    set_by_others: Arc<AtomicBool>,
+) {
     if !named.contains_key(ALLOCATION_FILE) {
         return;
     }
@@ -53,9 +61,9 @@ pub(crate) async fn follow(core: CoreHandle, name: String, named: Params, first:
     let mut last_look = in_force.clone();
     let mut looks = tokio::time::interval(LOOK_EVERY);
     loop {
-        tokio::select! {
-            () = closing.cancelled() => return,
-            _ = looks.tick() => {}
+        looks.tick().await;
+        if set_by_others.load(Ordering::Relaxed) {
+            return;
         }
         let look = policies::with_files(&name, &named).map_err(|error| error.to_string());
         let settled = look == last_look && look != in_force;
@@ -65,21 +73,14 @@ pub(crate) async fn follow(core: CoreHandle, name: String, named: Params, first:
         }
         in_force = last_look.clone();
         let refused = match &in_force {
-            Ok(params) => take_over(&core, &name, params).await.err(),
+            Ok(params) => {
+                let choice = SchedulerChoice { name: name.clone(), params: params.clone() };
+                set(&core, choice).await.err().map(|error| error.to_string())
+            }
             Err(error) => Some(error.clone()),
         };
         if let Some(error) = refused {
             tracing::error!(error, "the allocation file does not hold; the old allocation stays");
         }
     }
-}
-
-/// Hands the parameters in, unless someone has put another policy in charge meanwhile.
-async fn take_over(core: &CoreHandle, name: &str, params: &Params) -> Result<(), String> {
-    let now = core.ask(|view| view.tracker.scheduler().name()).await.map_err(|error| error.to_string())?;
-    if now != name {
-        return Ok(());
-    }
-    let choice = SchedulerChoice { name: name.to_owned(), params: params.clone() };
-    set(core, choice).await.map_err(|error| error.to_string())
 }

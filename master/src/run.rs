@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
@@ -72,7 +73,10 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let thread = thread.context("start the core's thread")?;
     let closing = CancellationToken::new();
     let (name, named) = (config.scheduler.clone(), config.scheduler_params.clone());
-    tokio::spawn(reload::follow(core.clone(), name, named, params, closing.clone()));
+    let scheduler_set = Arc::new(AtomicBool::new(false));
+    let follow = reload::follow(core.clone(), name, named, params, Arc::clone(&scheduler_set));
+    let until = closing.clone();
+    tokio::spawn(async move { until.run_until_cancelled(follow).await });
     let shared: SharedRef = Arc::new(Shared {
         core: core.clone(),
         cluster,
@@ -82,6 +86,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         started_ms_epoch: now_ms_epoch(),
         clearing,
         next_job: tokio::sync::Mutex::new(1),
+        scheduler_set,
         config,
     });
     let mut server = tokio::spawn(serve(listener, Arc::clone(&shared), closing.clone()));

@@ -1,6 +1,7 @@
 //! What people and tools ask.
 
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use howdah_proto::v1;
@@ -251,6 +252,7 @@ impl ClientService for ClientApi {
     ) -> Result<Response<v1::SetSchedulerResponse>, Status> {
         let choice = SchedulerChoice::from(&request.into_inner());
         reload::set(&self.0.core, choice).await.map_err(status::scheduler)?;
+        self.0.scheduler_set.store(true, Ordering::Relaxed);
         Ok(Response::new(v1::SetSchedulerResponse {}))
     }
 

@@ -9,6 +9,7 @@ mod worker;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use howdah_proto::stop::Stop;
 use howdah_shared::job::ClusterId;
@@ -34,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) clearing: Clearing,
     /// Number of the next job; held while a job's file is written, so that jobs enter the core in order.
     pub(crate) next_job: tokio::sync::Mutex<u32>,
+    /// Someone has put a scheduler in charge: what the configuration says of it holds no more.
+    pub(crate) scheduler_set: Arc<AtomicBool>,
 }
 
 impl Shared {
