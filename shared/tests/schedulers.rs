@@ -21,6 +21,8 @@ mod job_queue;
 #[path = "schedulers/johnson.rs"]
 mod johnson;
 mod kit;
+#[path = "schedulers/play.rs"]
+mod play;
 #[path = "schedulers/shortest.rs"]
 mod shortest;
 #[path = "schedulers/size_based.rs"]

@@ -15,6 +15,7 @@ use howdah_shared::time::{Span, Time};
 use proptest::prelude::*;
 
 use super::kit::world::{Dice, World};
+use super::play::after;
 
 /// A policy with its defaults.
 fn policy(name: &str) -> Box<dyn Scheduler> {
@@ -211,10 +212,7 @@ proptest! {
     ) {
         let all: Vec<&str> = names().collect();
         let first = all[from.index(all.len())];
-        let mut simulation = Simulation::with_scheduler(&trace, &options, policy(first)).expect("all slots");
-        for _ in 0..n {
-            simulation.step();
-        }
+        let simulation = after(&trace, &ReplayOptions { scheduler: first.to_owned(), ..options }, n);
         for second in all {
             let mut fork = simulation.fork();
             fork.switch_scheduler(policy(second));

@@ -5,19 +5,15 @@ use std::collections::BTreeMap;
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::job::{AttemptId, JobConf, JobSpec, Priority, TaskKind, WorkerId};
 use howdah_shared::replay::{ReplayError, ReplayOptions, Simulation, View};
-use howdah_shared::schedulers::registry::Params;
 use howdah_shared::schedulers::{Scheduler, by_name};
 use howdah_shared::time::Span;
 use howdah_shared::tracker::{Input, SchedulerChoice};
 
 use crate::kit::*;
-
-fn params(file: &str) -> Params {
-    BTreeMap::from([("allocations".to_owned(), file.to_owned())])
-}
+use crate::play::{given, in_slots, on, params, replay};
 
 fn policy(file: &str) -> Box<dyn Scheduler> {
-    by_name("capacity", &params(file)).expect("the file holds together")
+    by_name("capacity", &params(&[("allocations", file)])).expect("the file holds together")
 }
 
 /// So many workers of 4 map and 2 reduce slots.
@@ -33,17 +29,7 @@ fn of(queue: &str, user: &str, maps: u32, reduces: u32) -> JobSpec {
 
 /// The same with each map's data on one host.
 fn of_on(queue: &str, user: &str, hosts: &[&str]) -> JobSpec {
-    let lists: Vec<Vec<&str>> = hosts.iter().map(|&host| vec![host]).collect();
-    let lists: Vec<&[&str]> = lists.iter().map(Vec::as_slice).collect();
-    let mut spec = job_on(&lists);
-    (spec.queue, spec.user) = (queue.into(), user.into());
-    spec
-}
-
-/// Jobs of the launches of one heartbeat, maps before reduces.
-fn given(cluster: &mut Cluster, worker: u32) -> Vec<u32> {
-    cluster.beat(worker);
-    cluster.launches().iter().map(|(_, attempt)| attempt.job.0).collect()
+    JobSpec { queue: queue.into(), user: user.into(), ..on(hosts) }
 }
 
 /// Ends everything that runs on a worker, without a round in between.
@@ -391,8 +377,12 @@ fn nothing_is_kept_for_a_job_that_is_over_or_on_a_worker_that_is_gone() {
     }
 }
 
+fn choice(file: &str) -> SchedulerChoice {
+    SchedulerChoice { name: "capacity".into(), params: params(&[("allocations", file)]) }
+}
+
 fn set(file: &str) -> Input {
-    Input::SetScheduler(Box::new(SchedulerChoice { name: "capacity".into(), params: params(file) }))
+    Input::SetScheduler(Box::new(choice(file)))
 }
 
 // §4.6: deleting a queue on refresh is an error; a file that does not hold keeps the old one.
@@ -401,7 +391,7 @@ fn a_file_read_again_takes_over_unless_a_queue_is_gone() {
     let mut cluster = cluster(&free(HALVES), 2);
     cluster.submit(of("a", "u", 20, 0));
     assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1; 4], vec![]));
-    let choice = SchedulerChoice { name: "capacity".into(), params: params("[queues.a]\ncapacity = 100\n") };
+    let choice = choice("[queues.a]\ncapacity = 100\n");
     let error = cluster.tracker.check_scheduler(&choice).expect_err("queue b is gone").to_string();
     assert_eq!(
         error,
@@ -429,12 +419,7 @@ fn template(queue: &str, tasks: u32, map_ms: u64, reduce_ms: u64) -> JobTemplate
 }
 
 fn options(file: &str, maps: u16, reduces: u16) -> ReplayOptions {
-    ReplayOptions {
-        scheduler: "capacity".into(),
-        scheduler_params: params(file),
-        view: View::Slots { maps, reduces },
-        ..ReplayOptions::default()
-    }
+    in_slots("capacity", &[("allocations", file)], (maps, reduces))
 }
 
 // BalancedPools §3.3, scenario 2, Figure 9 (b): pools of 10 and 20 slots take 39 and 40, the whole 40 instead of 47.
@@ -448,12 +433,7 @@ fn fixed_pools_run_as_clusters_of_their_own() {
         stage("large", 20, 6, 30),
         stage("large", 20, 30, 4),
     ];
-    let makespan = |jobs: Vec<JobTemplate>, file: &str| {
-        let trace = Trace { jobs, ..Trace::default() };
-        let mut simulation = Simulation::new(&trace, &options(file, 30, 30)).expect("the queues exist");
-        simulation.run();
-        simulation.report().makespan
-    };
+    let makespan = |jobs: Vec<JobTemplate>, file: &str| replay(jobs, &options(file, 30, 30)).makespan;
     let pools =
         "[queues.small]\nmap_slots = 10\nreduce_slots = 10\n[queues.large]\nmap_slots = 20\nreduce_slots = 20\n";
     // Hadoop's limits per heartbeat take no time where heartbeats take none.
@@ -499,8 +479,6 @@ fn a_replay_runs_tasks_of_several_slots() {
 fn a_wait_for_data_ends_without_heartbeats_too() {
     let mut job = template("a", 3, 1_000, 1_000);
     job.split_hosts = howdah_shared::job::SplitHosts::new([["x"], ["y"], ["z"]]);
-    let trace = Trace { jobs: vec![job], ..Trace::default() };
-    let mut simulation = Simulation::new(&trace, &options(HALVES, 4, 4)).expect("the queue exists");
-    simulation.run();
-    assert!(simulation.report().jobs.iter().all(|job| job.state.is_final()));
+    let report = replay(vec![job], &options(HALVES, 4, 4));
+    assert!(report.jobs.iter().all(|job| job.state.is_final()));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{JobState, SplitHosts, TaskKind};
+use howdah_shared::job::{SplitHosts, TaskKind};
 use howdah_shared::replay::{ReplayOptions, SimHeartbeat, SimWorker, Simulation, View, WorkersView};
 use howdah_shared::schedulers::by_name;
 use howdah_shared::schedulers::registry::Params;
@@ -12,6 +12,7 @@ use proptest::prelude::*;
 
 use super::kit::job_with;
 use super::kit::world::{Dice, World};
+use super::play::{a_fork_goes_on_as_its_original, after, all_succeeded, params};
 
 const QUEUES: [&str; 3] = ["a", "b", "default"];
 
@@ -62,11 +63,14 @@ fn view() -> impl Strategy<Value = View> {
 }
 
 fn capacity(file: &str) -> (String, Params) {
-    ("capacity".to_owned(), BTreeMap::from([("allocations".to_owned(), file.to_owned())]))
+    ("capacity".to_owned(), params(&[("allocations", file)]))
+}
+
+fn fifo(dialect: &str) -> (String, Params) {
+    ("fifo".to_owned(), params(&[("dialect", dialect)]))
 }
 
 fn policy() -> impl Strategy<Value = (String, Params)> {
-    let fifo = |dialect: &str| ("fifo".to_owned(), BTreeMap::from([("dialect".to_owned(), dialect.to_owned())]));
     prop_oneof![
         Just(capacity(LIMITED)),
         Just(capacity(ELASTIC)),
@@ -106,7 +110,7 @@ fn held(simulation: &Simulation<'_>, kind: TaskKind) -> (BTreeMap<String, u32>, 
 fn end(mut simulation: Simulation<'_>) -> String {
     simulation.run();
     let report = simulation.report();
-    assert!(report.jobs.iter().all(|job| job.state == JobState::Succeeded), "{:?}", report.jobs);
+    all_succeeded(&report);
     report.decisions_digest
 }
 
@@ -167,12 +171,7 @@ proptest! {
 
     #[test]
     fn a_fork_goes_on_as_the_original(trace in trace(), view in view(), policy in policy(), steps in 0..60u32) {
-        let mut simulation = Simulation::new(&trace, &options(policy, view)).expect("the queues exist");
-        for _ in 0..steps {
-            simulation.step();
-        }
-        let fork = simulation.fork();
-        prop_assert_eq!(end(simulation), end(fork));
+        all_succeeded(&a_fork_goes_on_as_its_original(after(&trace, &options(policy, view), steps)));
     }
 
     // A policy that takes over half-way has the books of the one that was there from the start; only chances to wait
@@ -181,10 +180,7 @@ proptest! {
     fn a_policy_that_takes_over_decides_the_same(mut trace in trace(), view in view(), policy in policy(), steps in 0..60u32) {
         trace.jobs.iter_mut().for_each(|job| job.split_hosts = SplitHosts::default());
         let options = options(policy, view);
-        let mut simulation = Simulation::new(&trace, &options).expect("the queues exist");
-        for _ in 0..steps {
-            simulation.step();
-        }
+        let simulation = after(&trace, &options, steps);
         let mut other = simulation.fork();
         other.switch_scheduler(by_name(&options.scheduler, &options.scheduler_params).expect("made before"));
         prop_assert_eq!(end(simulation), end(other));
@@ -196,7 +192,7 @@ proptest! {
         let mut dice = Dice(numbers.iter());
         let mut world = World::new(&mut dice);
         let (name, params) = policy;
-        let (fifo, elastic) = (BTreeMap::from([("dialect".to_owned(), "1.2.1".to_owned())]), capacity(ELASTIC).1);
+        let (fifo, elastic) = (fifo("1.2.1").1, capacity(ELASTIC).1);
         for step in 0..u32::MAX {
             if step == at || step % 50 == 49 {
                 world.cluster.tracker.switch_scheduler(by_name(&name, &params).expect("made before"));

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::job::profile::JobTemplate;
 use howdah_shared::job::{AttemptState, JobId, JobSpec, Priority, TaskKind};
-use howdah_shared::replay::{AttemptRecord, Simulation};
+use howdah_shared::replay::AttemptRecord;
 use howdah_shared::schedulers::by_name;
 use howdah_shared::time::{Span, Time};
 use howdah_shared::tracker::Input;
 use rstest::rstest;
 
 use super::kit::{Cluster, job_with, map};
-use super::size_based::{Memory, maps, options};
+use super::play::{self, explained, params, recorded};
+use super::size_based::{maps, options};
 
 fn due(deadline_s: u64, job: JobTemplate) -> JobTemplate {
     JobTemplate { deadline_ms: Some(deadline_s * 1_000), ..job }
@@ -19,12 +20,7 @@ fn due(deadline_s: u64, job: JobTemplate) -> JobTemplate {
 
 /// All attempts in the order of their starts.
 fn attempts(jobs: Vec<JobTemplate>, scheduler: &str, params: &[(&str, &str)], slots: (u16, u16)) -> Vec<AttemptRecord> {
-    let trace = Trace { jobs, ..Trace::default() };
-    let memory = Memory::default();
-    let mut simulation = Simulation::new(&trace, &options(scheduler, params, slots)).expect("slots of both kinds");
-    simulation.observe(Box::new(memory.clone()));
-    simulation.run();
-    let mut attempts = memory.0.borrow().clone();
+    let (_, mut attempts) = recorded(jobs, &options(scheduler, params, slots));
     assert!(attempts.iter().all(|attempt| attempt.state == AttemptState::Succeeded));
     attempts.sort_by_key(|attempt| (attempt.start, attempt.attempt));
     attempts
@@ -42,8 +38,7 @@ fn finish_s(attempts: &[AttemptRecord]) -> Vec<u64> {
 
 /// The most attempts of a kind and job that ran at once.
 fn most_at_once(attempts: &[AttemptRecord], job: u32, kind: TaskKind) -> usize {
-    let own: Vec<_> = attempts.iter().filter(|a| a.attempt.job == JobId(job) && a.attempt.kind == kind).collect();
-    own.iter().map(|a| own.iter().filter(|b| b.start <= a.start && a.start < b.end).count()).max().unwrap_or(0)
+    play::most_at_once(attempts, |a| a.attempt.job == JobId(job) && a.attempt.kind == kind)
 }
 
 // SimMR §III-C: "the job with the earliest deadline which has an unscheduled map (or reduce) task", nothing preempted.
@@ -148,36 +143,26 @@ fn a_recomputed_demand_falls_when_tasks_were_faster_than_their_average() {
     assert!(running("true") < running("false"), "{} of {}", running("true"), running("false"));
 }
 
-/// What the policy says of a job at an instant.
-fn explained(jobs: Vec<JobTemplate>, scheduler: &str, slots: (u16, u16), at_s: u64, job: u32) -> String {
-    let trace = Trace { jobs, ..Trace::default() };
-    let mut simulation = Simulation::new(&trace, &options(scheduler, &[], slots)).expect("slots of both kinds");
-    while simulation.next_time().is_some_and(|next| next <= Time::from_ms(at_s * 1_000)) {
-        simulation.step();
-    }
-    simulation.tracker().explain(JobId(job)).to_string()
-}
-
 #[test]
 fn explain_names_the_demand_and_the_deadline_that_cannot_be_met() {
-    let said = explained(vec![due(20, maps(0, 8, 10))], "minedf", (8, 1), 1, 1);
+    let said = explained(vec![due(20, maps(0, 8, 10))], &options("minedf", &[], (8, 1)), 1, 1);
     assert_eq!(
         said,
         "It has 5 maps running and needs no more for its deadline: 5 map and 0 reduce slots are enough by its profile."
     );
-    let said = explained(vec![due(5, maps(0, 20, 10))], "minedf", (8, 1), 1, 1);
+    let said = explained(vec![due(5, maps(0, 20, 10))], &options("minedf", &[], (8, 1)), 1, 1);
     assert_eq!(
         said,
         "It is next, but 8 map slots are taken. Its deadline cannot be met: with all slots it would take 29.375 s, and \
          it had 5.000 s; so it may take all that it can use."
     );
-    let said = explained(vec![due(100, maps(0, 9, 10)), due(200, maps(0, 9, 10))], "maxedf", (8, 1), 1, 2);
+    let said =
+        explained(vec![due(100, maps(0, 9, 10)), due(200, maps(0, 9, 10))], &options("maxedf", &[], (8, 1)), 1, 2);
     assert_eq!(said, "It is behind job 1, which still has maps waiting.");
 }
 
 fn live() -> Cluster {
-    let params = [("bound".to_owned(), "low".to_owned())].into();
-    Cluster::made(|_| {}, by_name("minedf", &params).expect("right parameters")).workers(1, 4, 1)
+    Cluster::made(|_| {}, by_name("minedf", &params(&[("bound", "low")])).expect("right parameters")).workers(1, 4, 1)
 }
 
 /// Maps whose success needs no grant.
@@ -225,6 +210,5 @@ fn without_any_run_the_jobs_own_tasks_show_what_it_needs() {
 #[case(("bound", "middle"), "scheduler `minedf`: parameter `bound`: `middle` is not average or low or upper")]
 #[case(("spare", "yes"), "scheduler `minedf`: parameter `spare`: `yes` is not false or true")]
 fn wrong_parameters_are_named(#[case] (key, value): (&str, &str), #[case] said: &str) {
-    let params = [(key.to_owned(), value.to_owned())].into();
-    assert_eq!(by_name("minedf", &params).err().expect("refused").to_string(), said);
+    assert_eq!(by_name("minedf", &params(&[(key, value)])).err().expect("refused").to_string(), said);
 }

@@ -1,13 +1,14 @@
 //! What holds for MaxEDF and MinEDF whatever the workload.
 
 use howdah_shared::cluster::{ClusterState, Job};
+use howdah_shared::job::TaskKind;
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{JobState, TaskKind};
 use howdah_shared::models::bounds::{Bound, Demand, JobModel, Slots};
 use howdah_shared::replay::{ReplayOptions, Simulation};
 use howdah_shared::time::Time;
 use proptest::prelude::*;
 
+use super::play::{a_fork_goes_on_as_its_original, after, all_succeeded};
 use super::size_based::options;
 
 fn job() -> impl Strategy<Value = JobTemplate> {
@@ -110,32 +111,22 @@ proptest! {
         while simulation.step() {
             check(simulation.tracker().state(), &params);
         }
-        prop_assert!(simulation.report().jobs.iter().all(|job| job.state == JobState::Succeeded));
+        all_succeeded(&simulation.report());
     }
 
     #[test]
     fn a_fork_runs_on_as_its_original((trace, _, options) in workload(), steps in 0..60u32) {
-        let mut simulation = Simulation::new(&trace, &options).expect("slots of both kinds");
-        for _ in 0..steps {
-            simulation.step();
-        }
-        let mut fork = simulation.fork();
-        fork.run();
-        simulation.run();
-        prop_assert_eq!(fork.report(), simulation.report());
+        a_fork_goes_on_as_its_original(after(&trace, &options, steps));
     }
 
     // A policy that is put in charge in the middle builds everything from the state.
     #[test]
     fn it_may_take_over_what_another_policy_began((trace, params, options) in workload(), steps in 0..60u32) {
         let fifo = ReplayOptions { scheduler: "fifo".to_owned(), scheduler_params: Default::default(), ..options.clone() };
-        let mut simulation = Simulation::new(&trace, &fifo).expect("slots of both kinds");
-        for _ in 0..steps {
-            simulation.step();
-        }
+        let mut simulation = after(&trace, &fifo, steps);
         let made = howdah_shared::schedulers::by_name(params.0, &options.scheduler_params).expect("right parameters");
         simulation.switch_scheduler(made);
         simulation.run();
-        prop_assert!(simulation.report().jobs.iter().all(|job| job.state == JobState::Succeeded));
+        all_succeeded(&simulation.report());
     }
 }

@@ -2,22 +2,15 @@
 //!
 //! Sources: hadoop-semantics §3.4 (allocation file, keys) and §4.5 (rules), unless a test names another.
 
-use std::collections::BTreeMap;
-
-use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::job::profile::JobTemplate;
 use howdah_shared::job::{AttemptId, JobId, JobSpec, Priority, SplitHosts, TaskKind, WorkerId};
-use howdah_shared::replay::{ReplayOptions, Simulation, View};
-use howdah_shared::schedulers::registry::Params;
 use howdah_shared::schedulers::{QueueView, Scheduler, by_name};
 use howdah_shared::time::Span;
 use howdah_shared::tracker::{ClusterConfig, Effect, HeartbeatRule, Input, SchedulerChoice};
 use rstest::rstest;
 
 use crate::kit::*;
-
-pub(crate) fn params(pairs: &[(&str, &str)]) -> Params {
-    pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
-}
+use crate::play::{in_slots, params, replay};
 
 pub(crate) fn fair(pairs: &[(&str, &str)]) -> Box<dyn Scheduler> {
     by_name("fair", &params(pairs)).unwrap_or_else(|error| panic!("{error}"))
@@ -38,7 +31,7 @@ pub(crate) fn running(c: &Cluster, kind: TaskKind) -> Vec<u32> {
     c.state().jobs().map(|job| job.tasks(kind).n_attempts()).collect()
 }
 
-fn maps(c: &Cluster) -> Vec<u32> {
+pub(crate) fn maps(c: &Cluster) -> Vec<u32> {
     running(c, TaskKind::Map)
 }
 
@@ -65,18 +58,11 @@ fn two_equal_jobs_take_longer_under_fair_than_under_fifo(
         user: user.to_owned(),
         ..JobTemplate::default()
     };
-    let trace = Trace { jobs: vec![job("ann"), job("bob")], ..Trace::default() };
-    let mut options = ReplayOptions {
-        scheduler: scheduler.to_owned(),
-        view: View::Slots { maps: 30, reduces: 30 },
-        ..ReplayOptions::default()
-    };
+    let mut options = in_slots(scheduler, &[], (30, 30));
     if !dialect.is_empty() {
         options.scheduler_params = params(&[("dialect", dialect)]);
     }
-    let mut simulation = Simulation::new(&trace, &options).expect("slots of both kinds");
-    simulation.run();
-    assert_eq!(simulation.report().makespan, Span::from_secs(expected));
+    assert_eq!(replay(vec![job("ann"), job("bob")], &options).makespan, Span::from_secs(expected));
 }
 
 #[test]
@@ -572,7 +558,7 @@ fn pools_are_listed_with_what_they_have_and_are_due() {
 // first, local tasks before others, and nobody waits for a better slot.
 #[test]
 fn the_naive_one_serves_the_job_with_the_fewest_running_tasks_and_never_waits() {
-    let policy = by_name("naive-fair", &BTreeMap::new()).expect("it exists");
+    let policy = by_name("naive-fair", &params(&[])).expect("it exists");
     let mut c = Cluster::made(|_| {}, policy).workers(2, 6, 0);
     for user in ["ann", "ann", "bob"] {
         c.submit(JobSpec { priority: Priority::VeryHigh, ..of(user, 50, 0) });

@@ -3,17 +3,13 @@
 use howdah_shared::job::{JobId, Priority, TaskKind, WorkerId};
 use howdah_shared::tracker::Input;
 
-use crate::fair::{end, of, one_worker, running};
+use crate::fair::{end, maps, of, one_worker, running};
 use crate::kit::*;
 
 const OLD: (&str, &str) = ("dialect", "0.20.2");
 
 fn old(pairs: &[(&str, &str)], maps: u16, reduces: u16) -> Cluster {
     one_worker(&[&[OLD], pairs].concat(), maps, reduces)
-}
-
-fn maps(c: &Cluster) -> Vec<u32> {
-    running(c, TaskKind::Map)
 }
 
 // §3.4: assignmultiple is false by default; §4.5: then one task in total.

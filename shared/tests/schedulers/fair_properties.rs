@@ -10,8 +10,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use crate::fair::params;
+use crate::fair::maps;
 use crate::kit::*;
+use crate::play::params;
 
 const POOLS: [&str; 4] = ["ann", "bob", "cat", "dan"];
 
@@ -286,7 +287,7 @@ proptest! {
             c.submit(JobSpec { user: (*name).to_owned(), ..job(100, 0) });
         }
         c.beat(0);
-        let ran: Vec<u32> = c.state().jobs().map(|job| job.tasks(TaskKind::Map).n_attempts()).collect();
+        let ran = maps(&c);
         prop_assert_eq!(ran.iter().sum::<u32>(), u32::from(slots).min(100 * weights.len() as u32));
         for (a, wa) in ran.iter().zip(&weights) {
             for (b, wb) in ran.iter().zip(&weights) {

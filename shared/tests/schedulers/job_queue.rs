@@ -1,19 +1,17 @@
 //! FIFO as Hadoop's. Source of each rule: `hadoop-semantics` §4.4, MR1 JobQueueTaskScheduler.
 
-use std::collections::BTreeMap;
-
-use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::job::profile::JobTemplate;
 use howdah_shared::job::{JobSpec, Priority};
-use howdah_shared::replay::{ReplayOptions, Simulation, View};
 use howdah_shared::schedulers::{Scheduler, by_name};
 use howdah_shared::time::Span;
 use howdah_shared::tracker::Input;
 use rstest::rstest;
 
 use crate::kit::*;
+use crate::play::{self, given, in_slots, params, replay};
 
 fn fifo(dialect: &str) -> Box<dyn Scheduler> {
-    by_name("fifo", &BTreeMap::from([("dialect".to_owned(), dialect.to_owned())])).expect("the dialect exists")
+    by_name("fifo", &params(&[("dialect", dialect)])).expect("the dialect exists")
 }
 
 fn cluster(workers: u32, maps: u16, reduces: u16) -> Cluster {
@@ -21,21 +19,13 @@ fn cluster(workers: u32, maps: u16, reduces: u16) -> Cluster {
 }
 
 fn on(hosts: &[&str]) -> JobSpec {
-    let lists: Vec<Vec<&str>> = hosts.iter().map(|&host| vec![host]).collect();
-    let lists: Vec<&[&str]> = lists.iter().map(Vec::as_slice).collect();
-    let mut spec = job_on(&lists);
+    let mut spec = play::on(hosts);
     spec.conf.commits_output = false;
     spec
 }
 
 fn quick_reduces(maps: u32, reduces: u32) -> JobSpec {
     job_with(maps, reduces, |conf| conf.slowstart_ppm = 0)
-}
-
-/// Jobs of the launches of one heartbeat, maps before reduces.
-fn given(cluster: &mut Cluster, worker: u32) -> Vec<u32> {
-    cluster.beat(worker);
-    cluster.launches().iter().map(|(_, attempt)| attempt.job.0).collect()
 }
 
 // §4.4: "the first non-local map ends map assignment", "at most 1 per heartbeat"; reduces at most 1.
@@ -191,15 +181,8 @@ fn in_the_slots_view_all_dialects_take_the_same_time() {
         reduce_ms: vec![reduce_ms],
         ..JobTemplate::default()
     };
-    let trace = Trace { jobs: vec![job(10_000, 10_000); 2], ..Trace::default() };
     for dialect in ["plain", "0.20.2", "1.2.1"] {
-        let options = ReplayOptions {
-            scheduler_params: BTreeMap::from([("dialect".to_owned(), dialect.to_owned())]),
-            view: View::Slots { maps: 30, reduces: 30 },
-            ..ReplayOptions::default()
-        };
-        let mut simulation = Simulation::new(&trace, &options).expect("slots of both kinds");
-        simulation.run();
-        assert_eq!(simulation.report().makespan, Span::from_secs(30), "{dialect}");
+        let report = replay(vec![job(10_000, 10_000); 2], &in_slots("fifo", &[("dialect", dialect)], (30, 30)));
+        assert_eq!(report.makespan, Span::from_secs(30), "{dialect}");
     }
 }

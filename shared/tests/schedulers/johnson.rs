@@ -1,15 +1,13 @@
 //! Johnson's order and pools that hold it: the makespan paper's worked examples, rule by rule.
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{JobId, JobState, Priority, TaskKind};
-use howdah_shared::replay::{AttemptRecord, Observer, ReplayOptions, ReplayReport, Simulation, View};
-use howdah_shared::schedulers::registry::Params;
+use howdah_shared::job::{JobId, Priority, TaskKind};
+use howdah_shared::replay::{ReplayOptions, ReplayReport, Simulation};
 use howdah_shared::schedulers::{self, Reason};
 use howdah_shared::time::{Span, Time};
 use rstest::rstest;
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use super::play::{self, a_fork_goes_on_as_its_original, all_succeeded, in_slots, most_at_once, params, recorded};
 
 /// A job whose stages take so many seconds when all of its tasks run at once.
 fn stages(name: &str, tasks: u32, map_s: u64, reduce_s: u64) -> JobTemplate {
@@ -29,26 +27,14 @@ fn figure_6(tasks: [u32; 5]) -> Vec<JobTemplate> {
     stage.iter().zip(tasks).map(|(&(name, map, reduce), tasks)| stages(name, tasks, map, reduce)).collect()
 }
 
-fn params(pairs: &[(&str, &str)]) -> Params {
-    pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
-}
-
-fn options(scheduler: &str, pairs: &[(&str, &str)], slots: u16) -> ReplayOptions {
-    ReplayOptions {
-        scheduler: scheduler.to_owned(),
-        scheduler_params: params(pairs),
-        view: View::Slots { maps: slots, reduces: slots },
-        ..ReplayOptions::default()
-    }
+/// The paper's 30 slots of each kind.
+fn options(scheduler: &str, pairs: &[(&str, &str)]) -> ReplayOptions {
+    in_slots(scheduler, pairs, (30, 30))
 }
 
 fn replay(jobs: Vec<JobTemplate>, scheduler: &str, pairs: &[(&str, &str)]) -> ReplayReport {
-    let trace = Trace { jobs, ..Trace::default() };
-    let options = options(scheduler, pairs, 30);
-    let mut simulation = Simulation::new(&trace, &options).expect("slots of both kinds");
-    simulation.run();
-    let report = simulation.report();
-    assert!(report.jobs.iter().all(|job| job.state == JobState::Succeeded));
+    let report = play::replay(jobs, &options(scheduler, pairs));
+    all_succeeded(&report);
     report
 }
 
@@ -111,31 +97,10 @@ fn two_pools_of_ten_and_twenty_take_forty(#[case] small: &str, #[case] big: &str
     assert_eq!(last(&[2, 3]), Some(Time::from_ms(40_000)));
 }
 
-/// Running attempts by pool over time, seen afterwards.
-#[derive(Clone, Default)]
-struct Seen(Rc<RefCell<Vec<AttemptRecord>>>);
-
-impl Observer for Seen {
-    fn attempt(&mut self, record: &AttemptRecord) {
-        self.0.borrow_mut().push(*record);
-    }
-}
-
 /// The most attempts of a kind that jobs of a queue had running at once.
 fn most_running(jobs: Vec<JobTemplate>, queue: &str, kind: TaskKind, pairs: &[(&str, &str)]) -> usize {
-    let trace = Trace { jobs, ..Trace::default() };
-    let options = options("balanced-pools", pairs, 30);
-    let mut simulation = Simulation::new(&trace, &options).expect("slots of both kinds");
-    let seen = Seen::default();
-    simulation.observe(Box::new(seen.clone()));
-    simulation.run();
-    let records = seen.0.borrow();
-    let mine = |record: &&AttemptRecord| {
-        record.attempt.kind == kind && trace.jobs[record.attempt.job.0 as usize - 1].queue == queue
-    };
-    let of_pool: Vec<&AttemptRecord> = records.iter().filter(mine).collect();
-    let at = |now: Time| of_pool.iter().filter(|record| record.start <= now && now < record.end).count();
-    of_pool.iter().map(|record| at(record.start)).max().unwrap_or(0)
+    let (_, attempts) = recorded(jobs.clone(), &options("balanced-pools", pairs));
+    most_at_once(&attempts, |a| a.attempt.kind == kind && jobs[a.attempt.job.0 as usize - 1].queue == queue)
 }
 
 // balanced-pools §4.3: "enforce these pools".
@@ -166,7 +131,7 @@ fn explain_names_the_pool_that_is_full() {
         jobs: vec![JobTemplate { queue: "p:3+3".to_owned(), ..stages("a", 30, 10, 0) }; 2],
         ..Trace::default()
     };
-    let mut simulation = Simulation::new(&trace, &options("balanced-pools", &[], 30)).expect("slots");
+    let mut simulation = Simulation::new(&trace, &options("balanced-pools", &[])).expect("slots");
     assert!(simulation.step());
     let why = |job| simulation.tracker().explain(JobId(job)).to_string();
     assert_eq!(why(1), "It is next, but its pool `p:3+3` has 3 map slots and all are taken.");
@@ -179,15 +144,11 @@ fn explain_names_the_pool_that_is_full() {
 #[case("balanced-pools", &[("pools", "small:10+10,big:20+20")])]
 fn a_fork_goes_on_as_the_run_it_was_taken_from(#[case] name: &str, #[case] pairs: &[(&str, &str)]) {
     let trace = Trace { jobs: in_pools("small", "big"), ..Trace::default() };
-    let options = options(name, pairs, 30);
-    let mut one = Simulation::new(&trace, &options).expect("slots");
+    let mut one = Simulation::new(&trace, &options(name, pairs)).expect("slots");
     for _ in 0..5 {
         assert!(one.step());
     }
-    let mut other = one.fork();
-    other.run();
-    one.run();
-    assert_eq!(one.report().decisions_digest, other.report().decisions_digest);
+    a_fork_goes_on_as_its_original(one);
 }
 
 #[rstest]

@@ -1,14 +1,12 @@
 //! Shortest job first, and the chapter of the guide that writes it.
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::replay::{ReplayOptions, Simulation, View};
+use howdah_shared::replay::ReplayOptions;
+
+use super::play::{after, in_slots, replay};
 
 fn options() -> ReplayOptions {
-    ReplayOptions {
-        scheduler: "shortest".to_owned(),
-        view: View::Slots { maps: 2, reduces: 0 },
-        ..ReplayOptions::default()
-    }
+    in_slots("shortest", &[], (2, 0))
 }
 
 fn job(submit_ms: u64, n_maps: u32) -> JobTemplate {
@@ -16,10 +14,7 @@ fn job(submit_ms: u64, n_maps: u32) -> JobTemplate {
 }
 
 fn finishes(jobs: Vec<JobTemplate>) -> Vec<u64> {
-    let trace = Trace { jobs, ..Trace::default() };
-    let mut simulation = Simulation::new(&trace, &options()).expect("map slots");
-    simulation.run();
-    simulation.report().jobs.iter().map(|job| job.finish.as_ms()).collect()
+    replay(jobs, &options()).jobs.iter().map(|job| job.finish.as_ms()).collect()
 }
 
 #[test]
@@ -39,9 +34,7 @@ fn a_job_that_loses_to_a_shorter_one_keeps_what_runs() {
 #[test]
 fn it_says_behind_whom_a_job_waits() {
     let trace = Trace { jobs: vec![job(0, 6), job(0, 4)], ..Trace::default() };
-    let mut simulation = Simulation::new(&trace, &options()).expect("map slots");
-    simulation.step();
-    let said = simulation.tracker().explain(howdah_shared::job::JobId(1)).to_string();
+    let said = after(&trace, &options(), 1).tracker().explain(howdah_shared::job::JobId(1)).to_string();
     assert_eq!(said, "It is behind job 2, which still has maps waiting.");
 }
 

@@ -1,14 +1,14 @@
 //! FBQ, TAGS, SITA and COMP, one rule of the slowdown paper at a time.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
-use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{AttemptState, JobId, JobState, Priority, TaskKind};
-use howdah_shared::replay::{AttemptRecord, Observer, ReplayOptions, ReplayReport, Simulation, View};
+use howdah_shared::job::profile::JobTemplate;
+use howdah_shared::job::{AttemptState, JobId, Priority, TaskKind};
+use howdah_shared::replay::ReplayOptions;
 use howdah_shared::time::Time;
 use rstest::rstest;
+
+use super::play::{all_succeeded, explained, in_slots, most_at_once, recorded, replay};
 
 /// So many maps of so many seconds, submitted at a second.
 pub(super) fn maps(submit_s: u64, n_maps: u32, map_s: u64) -> JobTemplate {
@@ -20,48 +20,17 @@ fn job(submit_s: u64, (n_maps, map_s): (u32, u64), (n_reduces, reduce_s): (u32, 
     JobTemplate { n_reduces, reduce_ms: vec![reduce_s * 1_000], ..maps(submit_s, n_maps, map_s) }
 }
 
-/// Remembers every attempt.
-#[derive(Clone, Default)]
-pub(super) struct Memory(pub(super) Rc<RefCell<Vec<AttemptRecord>>>);
-
-impl Observer for Memory {
-    fn attempt(&mut self, record: &AttemptRecord) {
-        self.0.borrow_mut().push(*record);
-    }
-}
-
+/// Reduces start when a twentieth of the maps is done.
 pub(super) fn options(scheduler: &str, params: &[(&str, &str)], slots: (u16, u16)) -> ReplayOptions {
-    ReplayOptions {
-        scheduler: scheduler.to_owned(),
-        scheduler_params: params.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect(),
-        view: View::Slots { maps: slots.0, reduces: slots.1 },
-        slowstart_ppm: Some(50_000),
-        ..ReplayOptions::default()
-    }
-}
-
-/// The report, and all attempts in the order of their ends.
-fn replay(jobs: Vec<JobTemplate>, options: &ReplayOptions) -> (ReplayReport, Vec<AttemptRecord>) {
-    let trace = Trace { jobs, ..Trace::default() };
-    let memory = Memory::default();
-    let mut simulation = Simulation::new(&trace, options).expect("slots of both kinds");
-    simulation.observe(Box::new(memory.clone()));
-    simulation.run();
-    let attempts = memory.0.borrow().clone();
-    (simulation.report(), attempts)
+    ReplayOptions { slowstart_ppm: Some(50_000), ..in_slots(scheduler, params, slots) }
 }
 
 /// When each job was over, in seconds, by its place in the trace.
 fn finish_s(jobs: Vec<JobTemplate>, options: &ReplayOptions) -> Vec<u64> {
-    let (report, _) = replay(jobs, options);
-    let by_place: BTreeMap<u32, u64> = report
-        .jobs
-        .iter()
-        .map(|job| {
-            assert_eq!(job.state, JobState::Succeeded);
-            (job.template, job.finish.as_us() / 1_000_000)
-        })
-        .collect();
+    let report = replay(jobs, options);
+    all_succeeded(&report);
+    let by_place: BTreeMap<u32, u64> =
+        report.jobs.iter().map(|job| (job.template, job.finish.as_us() / 1_000_000)).collect();
     by_place.into_values().collect()
 }
 
@@ -93,7 +62,7 @@ fn a_job_within_its_limit_departs_from_the_first_queue(#[case] limit: &str, #[ca
 fn a_demotion_stops_nothing_and_loses_nothing() {
     let jobs = vec![job(0, (9, 10), (2, 5)), maps(12, 3, 10), maps(33, 2, 1)];
     for policy in ["fbq", "tags"] {
-        let (report, attempts) = replay(jobs.clone(), &options(policy, &[("limits", "25s")], (4, 2)));
+        let (report, attempts) = recorded(jobs.clone(), &options(policy, &[("limits", "25s")], (4, 2)));
         assert_eq!(attempts.len(), 9 + 2 + 3 + 2, "{policy}");
         assert!(attempts.iter().all(|a| a.state == AttemptState::Succeeded && a.attempt.number == 0), "{policy}");
         assert_eq!(report.wasted_us, [0, 0], "{policy}");
@@ -130,13 +99,13 @@ fn a_reduce_that_waits_for_maps_receives_service_or_not(#[case] waiting: &str, #
 fn tags_confines_each_queue_to_its_partition() {
     // Partitions of 2 and 4 map slots. By 10 s the job has its limit of 20 s; 8 of its maps are left for 4 slots.
     let (report, attempts) =
-        replay(vec![maps(0, 10, 10)], &options("tags", &[("limits", "20s"), ("partitions", "34%")], (6, 2)));
+        recorded(vec![maps(0, 10, 10)], &options("tags", &[("limits", "20s"), ("partitions", "34%")], (6, 2)));
     let started = |s: u64| attempts.iter().filter(|a| a.start == Time::from_ms(s * 1_000)).count();
     assert_eq!([started(0), started(10), started(20)], [2, 4, 4]);
     assert_eq!(report.jobs[0].finish, Time::from_ms(30_000));
     // A limit in the middle of a task: at 15 s the two that began at 10 s run on, and four more start beside them.
     let (_, attempts) =
-        replay(vec![maps(0, 10, 10)], &options("tags", &[("limits", "30s"), ("partitions", "34%")], (6, 2)));
+        recorded(vec![maps(0, 10, 10)], &options("tags", &[("limits", "30s"), ("partitions", "34%")], (6, 2)));
     let started = |s: u64| attempts.iter().filter(|a| a.start == Time::from_ms(s * 1_000)).count();
     assert_eq!([started(0), started(10), started(15), started(20), started(25)], [2, 2, 4, 0, 2]);
 }
@@ -145,13 +114,8 @@ fn tags_confines_each_queue_to_its_partition() {
 #[test]
 fn partitions_hold_whole_slots_of_both_kinds() {
     let params = [("limits", "1h"), ("partitions", "30%")];
-    let (_, attempts) = replay(vec![job(0, (100, 10), (20, 5))], &options("tags", &params, (60, 20)));
-    let most = |kind: TaskKind| {
-        let of_kind = || attempts.iter().filter(move |a| a.attempt.kind == kind);
-        let running = |at: Time| of_kind().filter(|a| a.start <= at && at < a.end).count();
-        of_kind().map(|a| running(a.start)).max().expect("some")
-    };
-    assert_eq!([most(TaskKind::Map), most(TaskKind::Reduce)], [18, 6]);
+    let (_, attempts) = recorded(vec![job(0, (100, 10), (20, 5))], &options("tags", &params, (60, 20)));
+    assert_eq!(TaskKind::ALL.map(|kind| most_at_once(&attempts, |a| a.attempt.kind == kind)), [18, 6]);
 }
 
 // slowdown-variability §IV-D: a job of a predicted size between the limits runs in its own partition till completion,
@@ -160,7 +124,7 @@ fn partitions_hold_whole_slots_of_both_kinds() {
 fn sita_places_by_predicted_size_and_never_moves_a_job() {
     let params = [("limits", "50s"), ("partitions", "50%"), ("fit", "80s")];
     // Five maps are predicted to take 50 s and take 500 s: partition 1, two slots, until the end. Six: partition 2.
-    let (report, attempts) = replay(vec![maps(0, 5, 100), maps(0, 6, 10)], &options("sita", &params, (4, 2)));
+    let (report, attempts) = recorded(vec![maps(0, 5, 100), maps(0, 6, 10)], &options("sita", &params, (4, 2)));
     let of = |job: u32| attempts.iter().filter(move |a| a.attempt.job == JobId(job));
     for start in [0, 100, 200] {
         let expected = if start == 200 { 1 } else { 2 };
@@ -221,7 +185,7 @@ fn priorities_go_first_within_a_queue_only() {
 #[test]
 fn what_the_first_queue_cannot_use_goes_to_the_next() {
     let jobs = vec![maps(0, 40, 10), maps(21, 1, 10)];
-    let (_, attempts) = replay(jobs, &options("fbq", &[("limits", "40s")], (4, 1)));
+    let (_, attempts) = recorded(jobs, &options("fbq", &[("limits", "40s")], (4, 1)));
     let at_30 = attempts.iter().filter(|a| a.start == Time::from_ms(30_000));
     assert_eq!(at_30.map(|a| a.attempt.job.0).filter(|&job| job == 1).count(), 3);
 }
@@ -243,14 +207,8 @@ fn partitions_let_large_jobs_end_under_a_stream_of_small_ones(#[case] policy: &s
 
 #[test]
 fn why_a_job_waits_is_said_with_its_queue() {
-    let trace = Trace { jobs: vec![maps(0, 10, 10), maps(21, 4, 10)], ..Trace::default() };
     let at = |policy: &str, params: &[(&str, &str)], s: u64, job: u32| {
-        let options = options(policy, params, (2, 2));
-        let mut simulation = Simulation::new(&trace, &options).expect("slots");
-        while simulation.next_time().is_some_and(|next| next <= Time::from_ms(s * 1_000)) {
-            simulation.step();
-        }
-        simulation.tracker().explain(JobId(job)).to_string()
+        explained(vec![maps(0, 10, 10), maps(21, 4, 10)], &options(policy, params, (2, 2)), s, job)
     };
     assert_eq!(
         at("fbq", &[("limits", "40s")], 30, 1),

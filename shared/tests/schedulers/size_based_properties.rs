@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{AttemptState, JobState, TaskKind};
+use howdah_shared::job::{AttemptState, TaskKind};
 use howdah_shared::replay::summary::size;
 use howdah_shared::replay::{AttemptRecord, ReplayOptions, Simulation};
 use howdah_shared::schedulers::by_name;
@@ -11,14 +11,14 @@ use howdah_shared::time::Time;
 use proptest::prelude::*;
 
 use super::kit::world::{Dice, World};
-use super::size_based::{Memory, options};
+use super::play::{Memory, a_fork_goes_on_as_its_original, after, all_succeeded, in_slots, params, recorded};
 
 const LIMITS: &str = "20s,60s";
 const LIMITS_US: [u64; 2] = [20_000_000, 60_000_000];
 const SHARES: &str = "25%,25%,50%";
 
 /// Parameters of each policy for three queues.
-fn params(policy: &str, service: &'static str) -> Vec<(&'static str, &'static str)> {
+fn pairs(policy: &str, service: &'static str) -> Vec<(&'static str, &'static str)> {
     match policy {
         "fbq" => vec![("limits", LIMITS), ("service", service)],
         "tags" => vec![("limits", LIMITS), ("service", service), ("partitions", SHARES)],
@@ -47,8 +47,7 @@ fn workload() -> impl Strategy<Value = (Trace, ReplayOptions)> {
     let service = prop_oneof![Just("queue"), Just("total")];
     (prop::collection::vec(job(), 1..15), policy, service, 3..10u16, 3..6u16).prop_map(
         |(jobs, policy, service, maps, reduces)| {
-            let options =
-                ReplayOptions { slowstart_ppm: None, ..options(policy, &params(policy, service), (maps, reduces)) };
+            let options = in_slots(policy, &pairs(policy, service), (maps, reduces));
             (Trace { jobs, ..Trace::default() }, options)
         },
     )
@@ -68,9 +67,8 @@ fn play(trace: &Trace, options: &ReplayOptions) -> Vec<AttemptRecord> {
             assert!(!(conserving && idle && totals.offerable_jobs[kind] > 0), "an idle slot at {:?}", simulation.now());
         }
     }
-    let report = simulation.report();
-    assert!(report.jobs.iter().all(|job| job.state == JobState::Succeeded), "{:?}", report.jobs);
-    memory.0.borrow().clone()
+    all_succeeded(&simulation.report());
+    memory.attempts()
 }
 
 /// The queue, from 0, that a job is in at an instant, found from its attempts alone: what they received by then against
@@ -106,13 +104,9 @@ proptest! {
     fn no_partition_runs_more_than_its_slots((trace, options) in workload(), maps in 3..12u16) {
         let scheduler = if options.scheduler == "tags" || options.scheduler == "fbq" { "tags" } else { "sita" };
         let service = if maps % 2 == 0 { "queue" } else { "total" };
-        let options = ReplayOptions { slowstart_ppm: None, ..super::size_based::options(scheduler, &params(scheduler, service), (maps, 4)) };
-        let memory = Memory::default();
-        let mut simulation = Simulation::new(&trace, &options).expect("slots of both kinds");
-        simulation.observe(Box::new(memory.clone()));
-        simulation.run();
-        let places: BTreeMap<u32, u32> = simulation.report().jobs.iter().map(|job| (job.id.0, job.template)).collect();
-        let attempts = memory.0.borrow().clone();
+        let options = in_slots(scheduler, &pairs(scheduler, service), (maps, 4));
+        let (report, attempts) = recorded(trace.jobs.clone(), &options);
+        let places: BTreeMap<u32, u32> = report.jobs.iter().map(|job| (job.id.0, job.template)).collect();
         // Sizes of 25 %, 25 % and 50 %, as the partitions' own test has them rounded.
         let size = |kind: TaskKind, queue: usize| {
             let slots = u64::from(if kind == TaskKind::Map { maps } else { 4 });
@@ -135,14 +129,7 @@ proptest! {
 
     #[test]
     fn a_fork_runs_on_as_its_original((trace, options) in workload(), steps in 0..60u32) {
-        let mut simulation = Simulation::new(&trace, &options).expect("slots of both kinds");
-        for _ in 0..steps {
-            simulation.step();
-        }
-        let mut fork = simulation.fork();
-        fork.run();
-        simulation.run();
-        prop_assert_eq!(fork.report(), simulation.report());
+        a_fork_goes_on_as_its_original(after(&trace, &options, steps));
     }
 
     // Failures, losses, kills, priorities, switches: every job still ends, and each batch keeps the core's invariants.
@@ -151,10 +138,7 @@ proptest! {
         numbers in prop::collection::vec(any::<u32>(), 0..800), policy in 0..4usize, switch_at in 0..200usize,
     ) {
         let policy = ["fbq", "tags", "sita", "comp"][policy];
-        let make = || {
-            let params = params(policy, "queue").into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
-            by_name(policy, &params).expect("right parameters")
-        };
+        let make = || by_name(policy, &params(&pairs(policy, "queue"))).expect("right parameters");
         let mut dice = Dice(numbers.iter());
         let mut world = World::new(&mut dice);
         for step in 0.. {

@@ -1,16 +1,14 @@
 //! When a running task gets a second attempt, by rule and under any order of jobs.
 
-use std::collections::BTreeMap;
-
 use howdah_shared::job::{AttemptId, JobSpec, Phase, Progress, WorkerId};
 use howdah_shared::schedulers::by_name;
 use howdah_shared::tracker::{AttemptReport, Input, WorkerState};
 
 use crate::kit::*;
+use crate::play::params;
 
-fn cluster(scheduler: &str, params: &[(&str, &str)]) -> Cluster {
-    let params: BTreeMap<String, String> = params.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
-    Cluster::made(|_| {}, by_name(scheduler, &params).expect("the rule exists"))
+fn cluster(scheduler: &str, pairs: &[(&str, &str)]) -> Cluster {
+    Cluster::made(|_| {}, by_name(scheduler, &params(pairs)).expect("the rule exists"))
 }
 
 /// A heartbeat that says how far attempts are, in percent; 100 ends them.
