@@ -239,6 +239,11 @@ fn vitals() -> v1::Vitals {
         memory_free_kib: 16 << 20,
         disk_free_kib: 100 << 20,
         core_use_parts: vec![5_000; 8],
+        cpus_milli: 8_000,
+        run_queue_milli: 4_100,
+        foreign_milli: 100,
+        max_khz: 3_000_000,
+        effective_khz: 3_000_000,
     }
 }
 

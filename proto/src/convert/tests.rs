@@ -52,13 +52,18 @@ fn attempt_report() -> impl Strategy<Value = AttemptReport> {
 }
 
 fn vitals() -> impl Strategy<Value = Vitals> {
-    (any::<[u32; 4]>(), any::<[u16; 2]>(), any::<[u64; 3]>()).prop_map(|(a, b, c)| Vitals {
+    (any::<[u32; 9]>(), any::<[u16; 2]>(), any::<[u64; 3]>()).prop_map(|(a, b, c)| Vitals {
         load1_milli: a[0],
         load5_milli: a[1],
         load15_milli: a[2],
         cpu_use_parts: b[0],
         n_cpus: b[1],
+        cpus_milli: a[4],
+        run_queue_milli: a[5],
+        foreign_milli: a[6],
         cpu_khz: a[3],
+        max_khz: a[7],
+        effective_khz: a[8],
         memory_total_kib: c[0],
         memory_free_kib: c[1],
         disk_free_kib: c[2],

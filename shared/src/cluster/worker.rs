@@ -42,14 +42,41 @@ pub struct Vitals {
     pub cpu_use_parts: u16,
     /// Cores.
     pub n_cpus: u16,
+    /// Cores that the worker may use, in thousandths: its quota, or all of them.
+    pub cpus_milli: u32,
+    /// Tasks that run or wait for a core, smoothed over some seconds, in thousandths; the worker's own included.
+    pub run_queue_milli: u32,
+    /// The part of them that is not the worker's own attempts: foreign load.
+    pub foreign_milli: u32,
     /// Current frequency in kHz, mean of the cores; 0 when unknown.
     pub cpu_khz: u32,
+    /// Highest frequency of the cores in kHz; 0 when unknown.
+    pub max_khz: u32,
+    /// Thousands of cycles a second that one task may use when all of the worker's map slots run, foreign load left
+    /// aside: below [`Vitals::cpu_khz`] under a quota, which does not change a core's frequency. 0 when unknown.
+    pub effective_khz: u32,
     /// Memory in KiB.
     pub memory_total_kib: u64,
     /// Memory available in KiB.
     pub memory_free_kib: u64,
     /// Free disk under the worker's directory in KiB.
     pub disk_free_kib: u64,
+}
+
+impl Vitals {
+    /// What a load curve takes for the cores of a worker with so many map slots, in thousandths: those that it may use.
+    /// Where a quota leaves it less than a core for each slot, as many as the slots: what the quota then takes from
+    /// each task is in the [effective frequency](Vitals::effective_khz), and must not count twice.
+    pub fn load_cores_milli(&self, map_slots: u16) -> u32 {
+        let slots = u32::from(map_slots.min(self.n_cpus)) * 1_000;
+        self.cpus_milli.max(slots)
+    }
+
+    /// The effective frequency that goes with [`Vitals::load_cores_milli`], from the frequency and the quota.
+    pub fn effective_khz_for(&self, map_slots: u16) -> u32 {
+        let cores = u64::from(self.load_cores_milli(map_slots)).max(1);
+        (u64::from(self.cpu_khz) * u64::from(self.cpus_milli) / cores) as u32
+    }
 }
 
 /// Faults of a worker by the start of their time bucket, ascending.
@@ -200,5 +227,24 @@ impl Worker {
     /// The job for which a policy keeps its slots of this kind free.
     pub fn reserved(&self, kind: TaskKind) -> Option<JobId> {
         self.reserved[kind as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_lowers_the_frequency_where_slots_share_it_and_the_cores_elsewhere() {
+        let worker = |cpus_milli| Vitals { n_cpus: 4, cpus_milli, cpu_khz: 2_000, ..Vitals::default() };
+        let of = |cpus_milli, slots| {
+            let vitals = worker(cpus_milli);
+            (vitals.load_cores_milli(slots), vitals.effective_khz_for(slots))
+        };
+        assert_eq!(of(4_000, 2), (4_000, 2_000), "no quota");
+        assert_eq!(of(4_000, 8), (4_000, 2_000), "more slots than cores are load, not a lower frequency");
+        assert_eq!(of(500, 1), (1_000, 1_000), "half a core for its only slot");
+        assert_eq!(of(1_000, 2), (2_000, 1_000));
+        assert_eq!(of(2_000, 1), (2_000, 2_000), "two of four cores, and one slot");
     }
 }

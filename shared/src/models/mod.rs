@@ -1,4 +1,5 @@
-//! Models of durations: distributions, their fits and distances; bounds on what jobs take with so many slots.
+//! Models of durations: distributions, their fits and distances; bounds on what jobs take with so many slots; what a
+//! machine's load does to a task.
 
 pub mod bounds;
 pub mod distribution;
@@ -6,9 +7,11 @@ pub mod divergence;
 pub mod fit;
 pub mod johnson;
 pub mod ks;
+pub mod load_curve;
 pub mod moments;
 pub mod random;
 
 pub use distribution::{Distribution, Negative};
 pub use johnson::{JohnsonRank, Stages, Ties, johnson_order, two_stage_makespan};
+pub use load_curve::LoadCurve;
 pub use random::Random;
