@@ -119,7 +119,7 @@ pub fn fit_load(points: &[LoadPoint], cores: f64) -> Option<[LoadFit; 2]> {
 /// The best pair of parameters on a grid that closes in on it.
 fn search(points: &[LoadPoint], cores: f64, most: f64, beyond: impl Fn(f64) -> Beyond) -> LoadFit {
     const STEPS: u32 = 20;
-    const ROUNDS: u32 = 8;
+    const ROUNDS: u32 = 16;
     let (mut below, mut grows) = ((0.0, 2.0), (0.0, most));
     let mut best: Option<(f64, f64, f64, LoadFit)> = None;
     for _ in 0..ROUNDS {
@@ -141,9 +141,10 @@ fn search(points: &[LoadPoint], cores: f64, most: f64, beyond: impl Fn(f64) -> B
     best.expect("the grid is not empty").3
 }
 
-/// A fifth of the range around its best point, never below 0.
+/// Half of the range around its best point, never below 0: the two parameters trade for each other along a valley, and a
+/// range that closes faster leaves it.
 fn around(best: f64, (low, high): (f64, f64)) -> (f64, f64) {
-    let half = (high - low) / 10.0;
+    let half = (high - low) / 4.0;
     ((best - half).max(0.0), best + half)
 }
 
