@@ -268,6 +268,7 @@ impl Scheduler for BalancedPools {
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
+        self.offer.observe(change, state);
         match *change {
             Change::Submitted { job } => {
                 if let Some(job) = state.job(job) {
@@ -351,6 +352,7 @@ impl Scheduler for BalancedPools {
 
     fn attach(&mut self, state: &ClusterState) {
         self.clear();
+        self.offer.attach(state);
         self.totals = state.totals().slots;
         for job in state.jobs() {
             self.enter(job);

@@ -120,10 +120,25 @@ fn late_starts_no_second_attempt_on_a_slow_worker() {
 
 #[test]
 fn any_order_runs_with_any_rule() {
-    for scheduler in ["fifo", "fbq", "comp", "capacity", "maxedf", "minedf", "fair", "naive-fair"] {
+    let orders = ["balanced-pools", "capacity", "comp", "fair", "fbq", "fifo", "johnson", "maxedf", "minedf"];
+    // Without `sita` and `tags`, which give a job a part of the slots only.
+    for scheduler in orders.into_iter().chain(["naive-fair", "shortest"]) {
         let params = [("speculation", "hadoop"), ("speculation.gap", "0.1")];
         let mut c = cluster(scheduler, &params).workers(3, 1, 0);
         one_behind(&mut c, 5);
+        progress(&mut c, 1, &[(map(1, 1, 0), 100)]);
+        let launches = c.launches();
+        assert!(matches!(launches[..], [(1, AttemptId { number: 1, .. })]), "{scheduler}: {launches:?}");
+    }
+}
+
+#[test]
+fn a_rule_knows_what_ran_before_its_policy_took_over() {
+    for scheduler in ["balanced-pools", "capacity", "fair", "fbq", "fifo", "johnson"] {
+        let mut c = cluster("fifo", &[]).workers(3, 1, 0);
+        one_behind(&mut c, 5);
+        let hadoop = params(&[("speculation", "hadoop"), ("speculation.gap", "0.1")]);
+        c.tracker.switch_scheduler(by_name(scheduler, &hadoop).expect("the rule exists"));
         progress(&mut c, 1, &[(map(1, 1, 0), 100)]);
         let launches = c.launches();
         assert!(matches!(launches[..], [(1, AttemptId { number: 1, .. })]), "{scheduler}: {launches:?}");
