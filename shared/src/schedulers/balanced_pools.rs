@@ -32,6 +32,8 @@ type Rank = (Priority, Option<Place>);
 struct Entry {
     pool: usize,
     rank: Rank,
+    /// Its part of the pool's `running`.
+    running: [u32; 2],
 }
 
 /// One pool.
@@ -139,23 +141,25 @@ impl BalancedPools {
     fn enter(&mut self, job: &Job) {
         let pool = self.pool_of(&job.spec().queue);
         let rank = self.rank(job, pool);
-        self.jobs.insert(job.id(), Entry { pool, rank });
+        let running = TaskKind::ALL.map(|kind| job.tasks(kind).n_attempts());
+        self.jobs.insert(job.id(), Entry { pool, rank, running });
         self.pools[pool].jobs += 1;
-        for kind in TaskKind::ALL {
-            self.pools[pool].running[kind as usize] += job.tasks(kind).n_attempts();
+        for (all, own) in self.pools[pool].running.iter_mut().zip(running) {
+            *all += own;
         }
         self.place(job);
     }
 
-    fn leave(&mut self, id: JobId, state: &ClusterState) {
-        let Some(Entry { pool, rank }) = self.jobs.remove(id) else { return };
+    /// A job is over. One that fails is told to be before the end of the attempt that made it fail, so that its pool
+    /// gets back what the job itself counts.
+    fn leave(&mut self, id: JobId) {
+        let Some(Entry { pool, rank, running }) = self.jobs.remove(id) else { return };
         let pool = &mut self.pools[pool];
         pool.jobs -= 1;
         pool.live.remove(&(rank, id));
         for kind in TaskKind::ALL {
             pool.waiting.remove(kind, rank, id);
-            let left = state.job(id).map_or(0, |job| job.tasks(kind).n_attempts());
-            pool.running[kind as usize] = pool.running[kind as usize].saturating_sub(left);
+            pool.running[kind as usize] -= running[kind as usize];
         }
         if pool.jobs == 0 && !pool.fixed {
             pool.slots = Some([0; 2]);
@@ -166,7 +170,7 @@ impl BalancedPools {
 
     /// Puts a job into its pool's order, for what it has to offer.
     fn place(&mut self, job: &Job) {
-        let Some(&Entry { pool, rank }) = self.jobs.get(job.id()) else { return };
+        let Some(&Entry { pool, rank, .. }) = self.jobs.get(job.id()) else { return };
         let pool = &mut self.pools[pool];
         for kind in TaskKind::ALL {
             if job.offerable(kind) {
@@ -182,14 +186,14 @@ impl BalancedPools {
 
     /// Gives a job its place anew.
     fn rank_again(&mut self, job: &Job) {
-        let Some(&Entry { pool, rank }) = self.jobs.get(job.id()) else { return };
+        let Some(&Entry { pool, rank, running }) = self.jobs.get(job.id()) else { return };
         let old = &mut self.pools[pool];
         old.live.remove(&(rank, job.id()));
         for kind in TaskKind::ALL {
             old.waiting.remove(kind, rank, job.id());
         }
         let rank = self.rank(job, pool);
-        self.jobs.insert(job.id(), Entry { pool, rank });
+        self.jobs.insert(job.id(), Entry { pool, rank, running });
         self.place(job);
     }
 
@@ -275,7 +279,7 @@ impl Scheduler for BalancedPools {
                     self.enter(job);
                 }
             }
-            Change::JobOver { job, .. } => self.leave(job, state),
+            Change::JobOver { job, .. } => self.leave(job),
             Change::Priority { job, .. } => {
                 if let Some(job) = state.job(job) {
                     self.rank_again(job);
@@ -287,14 +291,15 @@ impl Scheduler for BalancedPools {
                 }
             }
             Change::Launched { attempt, .. } => {
-                if let Some(entry) = self.jobs.get(attempt.job) {
+                if let Some(entry) = self.jobs.get_mut(attempt.job) {
+                    entry.running[attempt.kind as usize] += 1;
                     self.pools[entry.pool].running[attempt.kind as usize] += 1;
                 }
             }
             Change::Ended { attempt, .. } => {
-                if let Some(entry) = self.jobs.get(attempt.job) {
-                    let running = &mut self.pools[entry.pool].running[attempt.kind as usize];
-                    *running = running.saturating_sub(1);
+                if let Some(entry) = self.jobs.get_mut(attempt.job) {
+                    entry.running[attempt.kind as usize] -= 1;
+                    self.pools[entry.pool].running[attempt.kind as usize] -= 1;
                 }
             }
             Change::Worker { .. } if self.totals != state.totals().slots => {

@@ -1,6 +1,6 @@
 //! When a running task gets a second attempt, by rule and under any order of jobs.
 
-use howdah_shared::job::{AttemptId, JobSpec, Phase, Progress, WorkerId};
+use howdah_shared::job::{AttemptId, JobId, JobSpec, JobState, Phase, Progress, WorkerId};
 use howdah_shared::schedulers::by_name;
 use howdah_shared::tracker::{AttemptReport, Input, WorkerState};
 
@@ -143,4 +143,29 @@ fn a_rule_knows_what_ran_before_its_policy_took_over() {
         let launches = c.launches();
         assert!(matches!(launches[..], [(1, AttemptId { number: 1, .. })]), "{scheduler}: {launches:?}");
     }
+}
+
+#[test]
+fn a_pool_gets_its_slots_back_from_a_job_that_is_over_before_its_last_attempts_end_is_told() {
+    let pool = [("pools", "p:3+0"), ("speculation", "hadoop")];
+    let in_pool = || {
+        let once = job_with(3, 0, |conf| (conf.commits_output, conf.max_map_attempts) = (false, 1));
+        JobSpec { queue: "p".into(), ..once }
+    };
+    let mut c = cluster("balanced-pools", &pool).workers(3, 1, 0);
+    c.submit(in_pool());
+    (0..3).for_each(|worker| c.beat(worker));
+    c.advance(61_000);
+    progress(&mut c, 2, &[(map(1, 2, 0), 10)]);
+    progress(&mut c, 1, &[(map(1, 1, 0), 90)]);
+    progress(&mut c, 0, &[(map(1, 0, 0), 100)]);
+    assert_eq!(c.launches()[3..], [(0, map(1, 2, 1))]);
+    progress(&mut c, 1, &[(map(1, 1, 0), 100)]);
+    // Its only other attempt is over at once, and the job with it, before the end of this one is told.
+    c.report(2, &[(map(1, 2, 0), Failed)]);
+    assert_eq!(c.job_state(JobId(1)), JobState::Failed);
+    c.report(0, &[(map(1, 2, 1), Killed)]);
+    c.submit(in_pool());
+    (0..3).for_each(|worker| c.beat(worker));
+    assert_eq!(c.launches().len(), 3, "all of the pool's slots");
 }
