@@ -287,6 +287,16 @@ fn large(queue: &str, maps: u32, slots: u16) -> JobSpec {
     spec
 }
 
+// MR1: tasks of several slots do not wait for locality, so that one may follow the far map that was the last to be.
+#[test]
+fn large_maps_far_from_their_data_count_as_what_may_follow_a_far_one() {
+    let file = "maximum_tasks_after_offswitch = 2\n[queues.default]\ncapacity = 100\n";
+    let mut cluster = Cluster::made(|_| {}, policy(file)).workers(1, 8, 0);
+    cluster.submit(large("default", 4, 2));
+    assert_eq!(given(&mut cluster, 0), [1; 3], "the far one and two more");
+    assert_eq!(given(&mut cluster, 0), [1; 1]);
+}
+
 // §4.6: slotsPerTask = ceil(job mem/slot mem); queue and user count slots, not tasks.
 #[test]
 fn tasks_of_several_slots_count_with_all_of_them() {

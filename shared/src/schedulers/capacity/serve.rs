@@ -47,7 +47,8 @@ impl Turn {
     /// Counts a map that was given. As in Hadoop, the limit after a far one counts from that one on.
     fn count_map(&mut self, far: bool) {
         self.maps -= 1;
-        self.off_switch -= u32::from(far);
+        // Tasks of several slots go far from their data although none may.
+        self.off_switch = self.off_switch.saturating_sub(far.into());
         if self.off_switch > 0 {
             return;
         }
