@@ -66,6 +66,19 @@ pub struct BalancedPools {
     /// Of live workers.
     totals: [u32; 2],
     round: Option<Round>,
+    /// By pool: whether it had nothing for the worker in the present search. Kept for its memory.
+    tried: Vec<bool>,
+}
+
+/// What jobs are asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// Pending tasks.
+    Pending,
+    /// Second attempts.
+    Second,
+    /// Job by job, pending tasks, then second attempts.
+    Both,
 }
 
 /// The pool for all jobs that no other one takes.
@@ -89,6 +102,7 @@ impl BalancedPools {
             jobs: PerJob::default(),
             totals: [0; 2],
             round: None,
+            tried: Vec::new(),
         };
         policy.clear();
         Ok(policy)
@@ -197,18 +211,17 @@ impl BalancedPools {
         self.place(job);
     }
 
-    /// The pool to serve next of those that `may`: the one with the smallest part of its slots, then the first.
-    fn next(&self, kind: TaskKind, tried: u64, may: impl Fn(&Pool, u32) -> bool) -> Option<usize> {
-        let of = |place: usize| {
-            (u64::from(self.pools[place].running[kind as usize]), u64::from(self.limit(place, kind).max(1)))
-        };
+    /// The pool to serve next of those that may have something and were not tried: the one with the smallest part of
+    /// its slots, then the first.
+    fn next(&self, asked: Asked, kind: TaskKind, lend: bool) -> Option<usize> {
         let mut best: Option<(usize, (u64, u64))> = None;
         for (place, pool) in self.pools.iter().enumerate() {
-            let tried = place < 64 && tried & (1 << place) != 0;
-            if tried || !may(pool, self.limit(place, kind)) {
+            let none = if asked == Asked::Pending { pool.waiting.is_empty(kind) } else { pool.live.is_empty() };
+            let (running, limit) = (pool.running[kind as usize], self.limit(place, kind));
+            if none || (running >= limit && !lend) || self.tried.get(place) == Some(&true) {
                 continue;
             }
-            let (running, limit) = of(place);
+            let (running, limit) = (u64::from(running), u64::from(limit.max(1)));
             if best.is_none_or(|(_, (least, of))| running * of < least * limit) {
                 best = Some((place, (running, limit)));
             }
@@ -217,52 +230,54 @@ impl BalancedPools {
     }
 
     /// A task for the worker from one pool.
-    fn task_of(&mut self, place: usize, state: &ClusterState, kind: TaskKind, worker: &Worker) -> Option<Assignment> {
-        let (pool, offer) = (&self.pools[place], &mut self.offer);
-        pool.waiting.iter(kind).find_map(|id| offer.pending(state, state.job(id)?, kind, worker))
+    fn task_of(
+        &mut self,
+        asked: Asked,
+        place: usize,
+        state: &ClusterState,
+        kind: TaskKind,
+        worker: &Worker,
+    ) -> Option<Assignment> {
+        let (pool, offer, now) = (&self.pools[place], &mut self.offer, self.round?.now);
+        if asked == Asked::Pending {
+            return pool.waiting.iter(kind).find_map(|id| offer.pending(state, state.job(id)?, kind, worker));
+        }
+        pool.live.iter().find_map(|&(_, id)| {
+            let job = state.job(id)?;
+            let pending = if asked == Asked::Both { offer.pending(state, job, kind, worker) } else { None };
+            pending.or_else(|| offer.second(now, state, job, kind, worker))
+        })
     }
 
-    fn second(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker, round: &Round) -> Option<Assignment> {
-        for place in 0..self.pools.len() {
-            if self.pools[place].running[kind as usize] >= self.limit(place, kind) && !self.lends {
-                continue;
+    /// Asks pool after pool: within their limits, then, where they lend, beyond.
+    fn search(&mut self, asked: Asked, state: &ClusterState, kind: TaskKind, worker: &Worker) -> Option<Assignment> {
+        for lend in [false, true] {
+            if lend && !self.lends {
+                break;
             }
-            let (pool, offer) = (&self.pools[place], &mut self.offer);
-            let found =
-                pool.live.iter().find_map(|&(_, id)| offer.second(round.now, state, state.job(id)?, kind, worker));
-            if found.is_some() {
-                return found;
+            self.tried.clear();
+            while let Some(place) = self.next(asked, kind, lend) {
+                let found = self.task_of(asked, place, state, kind, worker);
+                if found.is_some() {
+                    return found;
+                }
+                // Nothing of it suits this worker.
+                self.tried.resize(self.pools.len(), false);
+                self.tried[place] = true;
             }
         }
         None
     }
 
-    fn assign_kind(
-        &mut self,
-        state: &ClusterState,
-        kind: TaskKind,
-        worker: &Worker,
-        round: &Round,
-    ) -> Option<Assignment> {
-        let within = |pool: &Pool, limit: u32| !pool.waiting.is_empty(kind) && pool.running[kind as usize] < limit;
-        let beyond = |pool: &Pool, _: u32| !pool.waiting.is_empty(kind);
-        for lend in [false, true] {
-            if lend && !self.lends {
-                break;
-            }
-            let mut tried = 0u64;
-            while let Some(place) = if lend { self.next(kind, tried, beyond) } else { self.next(kind, tried, within) } {
-                if let Some(found) = self.task_of(place, state, kind, worker) {
-                    return Some(found);
-                }
-                // Nothing of it suits this worker. Beyond the mark's width the first such pool ends the search.
-                if place >= 64 {
-                    break;
-                }
-                tried |= 1 << place;
-            }
+    fn assign_kind(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker) -> Option<Assignment> {
+        if self.offer.speculates() && self.offer.second_before_next_job() {
+            return self.search(Asked::Both, state, kind, worker);
         }
-        if self.offer.speculates() { self.second(state, kind, worker, round) } else { None }
+        let pending = self.search(Asked::Pending, state, kind, worker);
+        if pending.is_none() && self.offer.speculates() {
+            return self.search(Asked::Second, state, kind, worker);
+        }
+        pending
     }
 }
 
@@ -322,10 +337,8 @@ impl Scheduler for BalancedPools {
     fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
         let round = self.round?;
         let worker = state.worker(round.worker)?;
-        TaskKind::ALL
-            .into_iter()
-            .filter(|&kind| worker.free(kind) > 0)
-            .find_map(|kind| self.assign_kind(state, kind, worker, &round))
+        let mut kinds = TaskKind::ALL.into_iter().filter(|&kind| worker.free(kind) > 0);
+        kinds.find_map(|kind| self.assign_kind(state, kind, worker))
     }
 
     fn wakes_parked(&self, change: &Change) -> bool {

@@ -188,49 +188,57 @@ impl JobQueue {
 
     /// A map of the first job that has one for the worker, and whether it is near its data.
     fn map(&mut self, turn: &Turn, state: &ClusterState, worker: &Worker) -> Option<(Assignment, bool)> {
-        if self.offer.speculates() {
-            return self.map_or_second(turn, state, worker);
-        }
-        let JobQueue { dialect, offer, waiting, .. } = self;
-        let mut ask = |id| {
-            let job = state.job(id)?;
-            let map = offer.pending(state, job, TaskKind::Map, worker)?;
-            Some((map, is_near(*dialect, job, &map)))
+        let map = if self.offer.speculates() {
+            self.with_second(TaskKind::Map, turn, state, worker)?
+        } else {
+            let JobQueue { offer, waiting, .. } = self;
+            let mut ask = |id| offer.pending(state, state.job(id)?, TaskKind::Map, worker);
+            // The first job takes nearly every slot, and starting an iteration costs more than finding it.
+            let first = waiting.first(TaskKind::Map)?;
+            ask(first).or_else(|| waiting.iter(TaskKind::Map).skip(1).find_map(ask))?
         };
-        // The first job takes nearly every slot, and starting an iteration costs more than finding it.
-        let first = waiting.first(TaskKind::Map)?;
-        ask(first).or_else(|| waiting.iter(TaskKind::Map).skip(1).find_map(ask))
+        // A second attempt counts as far.
+        Some((map, !map.speculative && is_near(self.dialect, state.job(map.job)?, &map)))
     }
 
-    /// With second attempts, which go before the next job's pending maps and count as far from their data.
-    fn map_or_second(&mut self, turn: &Turn, state: &ClusterState, worker: &Worker) -> Option<(Assignment, bool)> {
-        let JobQueue { dialect, offer, live, .. } = self;
-        live.iter().find_map(|&(_, id)| {
-            let job = state.job(id)?;
-            if let Some(map) = offer.pending(state, job, TaskKind::Map, worker) {
-                return Some((map, is_near(*dialect, job, &map)));
-            }
-            offer.second(turn.round.now, state, job, TaskKind::Map, worker).map(|second| (second, false))
-        })
-    }
-
+    /// A reduce of the first job that has one for the worker.
     fn reduce(&mut self, turn: &Turn, state: &ClusterState, worker: &Worker) -> Option<Assignment> {
-        let JobQueue { offer, waiting, live, with_reduces, .. } = self;
-        let mut ask = |id| {
-            let job = state.job(id)?;
+        let JobQueue { offer, waiting, with_reduces, .. } = self;
+        if turn.padded[TaskKind::Reduce as usize] {
+            let job = state.job(with_reduces.first()?.1)?;
             let pending = offer.pending(state, job, TaskKind::Reduce, worker);
-            pending.or_else(|| match offer.speculates() {
+            return pending.or_else(|| match offer.speculates() {
                 true => offer.second(turn.round.now, state, job, TaskKind::Reduce, worker),
                 false => None,
-            })
-        };
-        if turn.padded[TaskKind::Reduce as usize] {
-            return ask(with_reduces.first()?.1);
+            });
         }
-        if live.is_empty() {
-            return waiting.iter(TaskKind::Reduce).find_map(ask);
+        if offer.speculates() {
+            return self.with_second(TaskKind::Reduce, turn, state, worker);
         }
-        live.iter().find_map(|&(_, id)| ask(id))
+        waiting.iter(TaskKind::Reduce).find_map(|id| offer.pending(state, state.job(id)?, TaskKind::Reduce, worker))
+    }
+
+    /// With second attempts: job by job as Hadoop does, or only where nothing pending could be given.
+    fn with_second(
+        &mut self,
+        kind: TaskKind,
+        turn: &Turn,
+        state: &ClusterState,
+        worker: &Worker,
+    ) -> Option<Assignment> {
+        let JobQueue { offer, waiting, live, .. } = self;
+        let by_job = offer.second_before_next_job();
+        if !by_job {
+            let pending = waiting.iter(kind).find_map(|id| offer.pending(state, state.job(id)?, kind, worker));
+            if pending.is_some() {
+                return pending;
+            }
+        }
+        live.iter().find_map(|&(_, id)| {
+            let job = state.job(id)?;
+            let pending = if by_job { offer.pending(state, job, kind, worker) } else { None };
+            pending.or_else(|| offer.second(turn.round.now, state, job, kind, worker))
+        })
     }
 }
 

@@ -197,27 +197,35 @@ impl<O: JobOrder> Ordered<O> {
         None
     }
 
-    /// With second attempts: job by job as Hadoop does, or only where nothing pending could be given.
+    /// With second attempts: job by job as Hadoop does, or only where nothing pending could be given. They count towards
+    /// a job's limit, so that jobs at theirs have them of spare slots only.
     #[inline(never)]
     fn with_second(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker, now: Time) -> Option<Assignment> {
         let by_job = self.offer.second_before_next_job();
         if !by_job && let Some(found) = self.pending(state, kind, worker) {
             return Some(found);
         }
-        for &(_, id) in &self.live {
-            let job = state.job(id)?;
-            if by_job
-                && job.offerable(kind)
-                && !self.at_limit(job, kind, state)
-                && let Some(found) = self.offer.pending(state, job, kind, worker)
-            {
-                return Some(found);
+        for at_limit in [false, true] {
+            if at_limit && !self.order.gives_spare() {
+                break;
             }
-            if let Some(found) = self.offer.second(now, state, job, kind, worker) {
-                return Some(found);
+            for &(_, id) in &self.live {
+                let job = state.job(id)?;
+                if self.at_limit(job, kind, state) != at_limit {
+                    continue;
+                }
+                if by_job
+                    && job.offerable(kind)
+                    && let Some(found) = self.offer.pending(state, job, kind, worker)
+                {
+                    return Some(found);
+                }
+                if let Some(found) = self.offer.second(now, state, job, kind, worker) {
+                    return Some(found);
+                }
             }
         }
-        if by_job { self.pending(state, kind, worker) } else { None }
+        None
     }
 }
 

@@ -1,13 +1,16 @@
 //! Johnson's order and pools that hold it: the makespan paper's worked examples, rule by rule.
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{JobId, Priority, TaskKind};
+use howdah_shared::job::{JobConf, JobId, JobSpec, Priority, TaskKind};
 use howdah_shared::replay::{ReplayOptions, ReplayReport, Simulation};
 use howdah_shared::schedulers::{self, Reason};
 use howdah_shared::time::{Span, Time};
 use rstest::rstest;
 
-use super::play::{self, a_fork_goes_on_as_its_original, all_succeeded, in_slots, most_at_once, params, recorded};
+use super::kit::{Cluster, job_with};
+use super::play::{
+    self, a_fork_goes_on_as_its_original, all_succeeded, given, in_slots, most_at_once, params, recorded,
+};
 
 /// A job whose stages take so many seconds when all of its tasks run at once.
 fn stages(name: &str, tasks: u32, map_s: u64, reduce_s: u64) -> JobTemplate {
@@ -123,6 +126,17 @@ fn other_queues_share_what_no_pool_has_claimed_and_get_the_rest_when_a_pool_has_
     let report = replay(vec![short, other], "balanced-pools", &[]);
     // Ten of its maps from 0, twenty more from 5 when the pool goes, the last ten from 10.
     assert_eq!(report.jobs[1].finish, Time::from_ms(20_000));
+}
+
+#[test]
+fn more_than_64_pools_are_asked_one_after_another() {
+    let pools: Vec<String> = (1..=70).map(|n| format!("p{n}:1+0")).collect();
+    let policy = schedulers::by_name("balanced-pools", &params(&[("pools", &pools.join(","))])).expect("pools");
+    let mut cluster = Cluster::made(|_| {}, policy).workers(1, 1, 0);
+    let of = |queue: &str, conf: fn(&mut JobConf)| JobSpec { queue: queue.into(), ..job_with(1, 0, conf) };
+    cluster.submit(of("p66", |conf| drop(conf.requires.insert("gpu".into(), "yes".into()))));
+    cluster.submit(of("p67", |_| {}));
+    assert_eq!(given(&mut cluster, 0), [2], "the worker has nothing that p66 asks for");
 }
 
 #[test]

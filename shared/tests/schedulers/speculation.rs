@@ -1,8 +1,11 @@
 //! When a running task gets a second attempt, by rule and under any order of jobs.
 
-use howdah_shared::job::{AttemptId, JobId, JobSpec, JobState, Phase, Progress, WorkerId};
+use howdah_shared::job::{AttemptId, JobId, JobProfile, JobSpec, JobState, Phase, PhaseTimes, Progress, WorkerId};
 use howdah_shared::schedulers::by_name;
+use howdah_shared::time::Span;
 use howdah_shared::tracker::{AttemptReport, Input, WorkerState};
+
+use rstest::rstest;
 
 use crate::kit::*;
 use crate::play::params;
@@ -67,9 +70,16 @@ fn hadoop_waits_for_the_gap_and_for_the_age() {
     assert_eq!(c.launches(), [(0, map(1, 2, 1))], "now it is");
 }
 
-#[test]
-fn hadoop_speculates_for_a_job_before_it_asks_the_next_one() {
-    let mut c = cluster("fifo", &[("speculation", "hadoop")]).workers(3, 1, 0);
+#[rstest]
+#[case("balanced-pools", &[("order", "submitted")])]
+#[case("balanced-pools", &[("order", "submitted"), ("spare", "lend")])]
+#[case("capacity", &[])]
+#[case("fbq", &[])]
+#[case("fifo", &[])]
+#[case("fifo", &[("dialect", "1.2.1")])]
+#[case("maxedf", &[])]
+fn hadoop_speculates_for_a_job_before_it_asks_the_next_one(#[case] scheduler: &str, #[case] pairs: &[(&str, &str)]) {
+    let mut c = cluster(scheduler, &[pairs, &[("speculation", "hadoop")]].concat()).workers(3, 1, 0);
     one_behind(&mut c, 0);
     c.submit(uncommitted(5));
     progress(&mut c, 0, &[(map(1, 0, 0), 100)]);
@@ -77,10 +87,19 @@ fn hadoop_speculates_for_a_job_before_it_asks_the_next_one() {
     assert_eq!(c.launches(), [(0, map(1, 2, 1)), (1, map(2, 0, 0))], "the second job's pending maps come later");
 }
 
-#[test]
-fn late_speculates_only_where_nothing_pending_could_be_given() {
+#[rstest]
+#[case("balanced-pools", &[("order", "submitted")])]
+#[case("balanced-pools", &[("order", "submitted"), ("spare", "lend")])]
+#[case("capacity", &[])]
+#[case("fair", &[])]
+#[case("fair", &[("dialect", "0.20.2")])]
+#[case("fbq", &[])]
+#[case("fifo", &[])]
+#[case("fifo", &[("dialect", "1.2.1")])]
+#[case("maxedf", &[])]
+fn late_speculates_only_where_nothing_pending_could_be_given(#[case] scheduler: &str, #[case] pairs: &[(&str, &str)]) {
     let late = [("speculation", "late"), ("speculation.cap", "1")];
-    let mut c = cluster("fifo", &late).workers(5, 1, 0);
+    let mut c = cluster(scheduler, &[pairs, &late].concat()).workers(5, 1, 0);
     c.submit(uncommitted(5));
     (0..5).for_each(|worker| c.beat(worker));
     c.launches();
@@ -168,4 +187,47 @@ fn a_pool_gets_its_slots_back_from_a_job_that_is_over_before_its_last_attempts_e
     c.submit(in_pool());
     (0..3).for_each(|worker| c.beat(worker));
     assert_eq!(c.launches().len(), 3, "all of the pool's slots");
+}
+
+#[test]
+fn a_pools_job_gets_second_attempts_before_the_next_ones_pending_tasks_within_its_pool_only() {
+    let pools = [("pools", "p:3+0,q:1+0"), ("order", "submitted"), ("speculation", "hadoop")];
+    let mut c = cluster("balanced-pools", &pools).workers(4, 1, 0);
+    let of = |queue: &str, n_maps| JobSpec { queue: queue.into(), ..uncommitted(n_maps) };
+    c.submit(of("p", 3));
+    (0..3).for_each(|worker| c.beat(worker));
+    c.advance(61_000);
+    progress(&mut c, 1, &[(map(1, 1, 0), 90)]);
+    progress(&mut c, 2, &[(map(1, 2, 0), 90)]);
+    c.launches();
+    progress(&mut c, 3, &[]);
+    assert_eq!(c.launches(), [], "its pool's slots are taken");
+    c.submit(of("p", 1));
+    c.submit(of("q", 1));
+    progress(&mut c, 2, &[(map(1, 2, 0), 100)]);
+    assert_eq!(c.launches(), [(2, map(3, 0, 0))], "the pool of which a smaller part is taken");
+    c.beat(3);
+    assert_eq!(c.launches(), [(3, map(1, 0, 1))]);
+}
+
+// simmr, MinEDF: a job gets the fewest slots that meet its deadline.
+#[rstest]
+#[case("false", None)]
+#[case("true", Some((2, map(1, 1, 1))))]
+fn second_attempts_count_towards_a_jobs_limit(#[case] spare: &str, #[case] beyond: Option<(u32, AttemptId)>) {
+    let mut c = cluster("minedf", &[("speculation", "hadoop"), ("spare", spare)]).workers(3, 1, 0);
+    let mut spec = uncommitted(2);
+    let minute = PhaseTimes::even(Span::from_secs(60));
+    spec.profile = Some(JobProfile { map: minute, ..JobProfile::default() });
+    spec.conf.deadline = Some(Span::from_secs(80));
+    c.submit(spec);
+    (0..3).for_each(|worker| c.beat(worker));
+    assert_eq!(c.launches(), [(0, map(1, 0, 0)), (1, map(1, 1, 0))]);
+    c.advance(61_000);
+    progress(&mut c, 0, &[(map(1, 0, 0), 90)]);
+    c.beat(2);
+    assert_eq!(c.launches(), Vec::from_iter(beyond), "two slots are enough");
+    progress(&mut c, 0, &[(map(1, 0, 0), 100)]);
+    let within = beyond.is_none().then_some((0, map(1, 1, 1)));
+    assert_eq!(c.launches(), Vec::from_iter(within), "one of its slots is free");
 }

@@ -360,18 +360,23 @@ impl DeficitFair {
 
     fn find(&mut self, now: Time, kind: TaskKind, worker: &Worker, state: &ClusterState) -> Option<Assignment> {
         let DeficitFair { waiting, offer, .. } = self;
+        let (seconds, by_job) = (offer.speculates(), offer.second_before_next_job());
         for id in waiting.iter(kind) {
             let job = state.job(id)?;
             if let Some(found) = offer.pending(state, job, kind, worker) {
                 return Some(found);
             }
-            if offer.speculates()
+            if seconds
+                && by_job
                 && let Some(found) = offer.second(now, state, job, kind, worker)
             {
                 return Some(found);
             }
         }
-        None
+        if !seconds || by_job {
+            return None;
+        }
+        waiting.iter(kind).find_map(|id| offer.second(now, state, state.job(id)?, kind, worker))
     }
 }
 

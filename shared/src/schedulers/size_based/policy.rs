@@ -232,14 +232,14 @@ impl SizeBased {
         }
     }
 
-    fn has_room(&self, queue: usize, kind: TaskKind) -> bool {
-        self.partitions.as_ref().is_none_or(|partitions| partitions.has_room(queue, kind as usize))
-    }
-
     /// A pending task of the first job, in the order of queues, that has one for the worker.
     fn pending(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker) -> Option<Assignment> {
         for queue in 0..self.queues.len() {
-            let Some(first) = self.queues[queue].first(kind).filter(|_| self.has_room(queue, kind)) else { continue };
+            let Some(first) =
+                self.queues[queue].first(kind).filter(|_| has_room(self.partitions.as_ref(), queue, kind))
+            else {
+                continue;
+            };
             if let Some(found) = self.offer.pending(state, state.job(first)?, kind, worker) {
                 return Some(found);
             }
@@ -252,13 +252,21 @@ impl SizeBased {
         None
     }
 
-    /// A second attempt, where the rule wants one.
-    fn second(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker, now: Time) -> Option<Assignment> {
+    /// With second attempts: job by job as Hadoop does, or only where nothing pending could be given.
+    fn with_second(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker, now: Time) -> Option<Assignment> {
+        let by_job = self.offer.second_before_next_job();
+        if !by_job && let Some(found) = self.pending(state, kind, worker) {
+            return Some(found);
+        }
         for &(queue, _, id) in &self.live {
+            if !has_room(self.partitions.as_ref(), queue, kind) {
+                continue;
+            }
             let job = state.job(id)?;
-            let room = self.partitions.as_ref().is_none_or(|partitions| partitions.has_room(queue, kind as usize));
-            if let Some(found) = self.offer.second(now, state, job, kind, worker).filter(|_| room) {
-                return Some(found);
+            let pending = if by_job { self.offer.pending(state, job, kind, worker) } else { None };
+            let found = pending.or_else(|| self.offer.second(now, state, job, kind, worker));
+            if found.is_some() {
+                return found;
             }
         }
         None
@@ -279,6 +287,11 @@ impl SizeBased {
         }
         received
     }
+}
+
+/// Whether a queue may have another task, where each has a partition.
+fn has_room(partitions: Option<&Partitions>, queue: usize, kind: TaskKind) -> bool {
+    partitions.is_none_or(|partitions| partitions.has_room(queue, kind as usize))
 }
 
 impl Scheduler for SizeBased {
@@ -337,12 +350,9 @@ impl Scheduler for SizeBased {
         let round = self.round?;
         let worker = state.worker(round.worker)?;
         let mut kinds = TaskKind::ALL.into_iter().filter(|&kind| worker.free(kind) > 0);
-        kinds.find_map(|kind| {
-            let found = self.pending(state, kind, worker);
-            if found.is_none() && self.offer.speculates() {
-                return self.second(state, kind, worker, round.now);
-            }
-            found
+        kinds.find_map(|kind| match self.offer.speculates() {
+            true => self.with_second(state, kind, worker, round.now),
+            false => self.pending(state, kind, worker),
         })
     }
 
