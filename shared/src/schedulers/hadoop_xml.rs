@@ -19,6 +19,12 @@ pub struct Property {
     pub line: u32,
 }
 
+/// Whether a text is XML at all: whether it begins with `<`, perhaps after a byte order mark, as editors on Windows
+/// write one.
+pub fn is_xml(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
+}
+
 /// The document of a text.
 ///
 /// # Errors

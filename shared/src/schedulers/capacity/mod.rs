@@ -27,6 +27,7 @@ use self::config::{Names, Settings, Share};
 use self::queue::Queue;
 use self::reserve::Reservations;
 use self::serve::Turn;
+use super::hadoop_xml::is_xml;
 use super::registry::{Allocations, Params, Reader, SchedulerError, read};
 use super::{Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler};
 use crate::cluster::ClusterState;
@@ -140,8 +141,8 @@ impl Capacity {
 
 /// The settings of a file's text.
 fn settings(text: &str) -> Result<Settings, String> {
-    if text.trim_start().trim_start_matches('\u{feff}').starts_with('<') {
-        Settings::check(from_xml::read(text.trim_start().trim_start_matches('\u{feff}'))?, Names::Hadoop)
+    if is_xml(text) {
+        Settings::check(from_xml::read(text.trim_start_matches('\u{feff}').trim_start())?, Names::Hadoop)
     } else {
         Settings::check(from_toml::read(text)?, Names::Toml)
     }

@@ -61,6 +61,14 @@ fn fixed_pools_are_queues_of_slots() {
     assert_eq!(found.queues["b"].share, Share::Slots([20, 0]));
 }
 
+#[test]
+fn a_byte_order_mark_may_go_before_either_syntax() {
+    for text in [xml(&[("queue.a.capacity", "100")]), "[queues.a]\ncapacity = 100\n".to_owned()] {
+        assert_eq!(settings(&format!("\u{feff}{text}")), settings(&text));
+        assert!(settings(&text).is_ok());
+    }
+}
+
 const Q: &str = "mapred.capacity-scheduler.queue.";
 
 #[rstest]

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use super::{toml, xml};
 use crate::job::TaskKind;
 use crate::schedulers::SchedulerError;
+use crate::schedulers::hadoop_xml::is_xml;
 use crate::time::Span;
 
 /// In which order a pool's jobs are served.
@@ -120,7 +121,7 @@ impl Allocations {
             file: format!("allocation file `{file}`"),
             problem: format!("line {line}: {problem}"),
         };
-        let syntax = if text.trim_start().starts_with('<') { xml::entries(text) } else { toml::entries(text) };
+        let syntax = if is_xml(text) { xml::entries(text) } else { toml::entries(text) };
         let (entries, mut warnings) = syntax.map_err(|e| bad(e.line, e.problem))?;
         let mut all = Allocations::default();
         for entry in &entries {
@@ -339,6 +340,12 @@ maxRunningJobs = 3
         assert_eq!((xml.user_limit("alice"), xml.user_limit("bob")), (Some(3), Some(2)));
         assert_eq!(xml.fair_share_timeout, Some(Span::from_secs(600)));
         assert_eq!(xml.warnings, [""; 0]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_may_go_before_either_syntax() {
+        assert_eq!(read(&format!("\u{feff}{XML}")), read(XML));
+        assert_eq!(read(&format!("\u{feff}{TOML}")), read(TOML));
     }
 
     // hadoop-semantics §3.4: an unknown element is a warning, not an error.
