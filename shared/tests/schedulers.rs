@@ -21,6 +21,8 @@ mod job_queue;
 #[path = "schedulers/johnson.rs"]
 mod johnson;
 mod kit;
+#[path = "schedulers/load_aware.rs"]
+mod load_aware;
 #[path = "schedulers/play.rs"]
 mod play;
 #[path = "schedulers/shortest.rs"]

@@ -43,6 +43,9 @@ impl ClusterState {
         if let Some(places) = &job.locality {
             ensure!(places.check(&job.tasks[0].pending), "job {id}: a locality cursor is off its first pending map");
         }
+        let copies = self.attempts.iter().filter(|(_, a)| a.id.job == job.id && a.speculative && !a.detached).count();
+        let counted = job.costs.running() as usize;
+        ensure!(copies == counted, "job {id}: {copies} second attempts run, its costs say {counted}");
         if job.state == JobState::Committing {
             let running = job.tasks.iter().map(|t| t.n_attempts).sum::<u32>();
             ensure!(running == 0, "job {id} is committing with {running} running attempts");

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::bits::BitSet;
+use super::costs::SpeculationCosts;
 use super::locality::LocalityIndex;
 use super::tasks::Tasks;
 use crate::job::{AttemptId, JobId, JobSpec, JobState, Locality, Priority, TaskKind, WorkerId};
@@ -27,6 +28,7 @@ pub struct Job {
     pub(crate) launched: Option<Time>,
     pub(crate) maps_done: Option<Time>,
     pub(crate) tasks: [Tasks; 2],
+    pub(crate) costs: SpeculationCosts,
     pub(crate) offerable: [bool; 2],
     /// Of one task.
     pub(crate) slots: [u16; 2],
@@ -59,6 +61,7 @@ impl Job {
             launched: None,
             maps_done: None,
             tasks: [Tasks::new(spec.n_maps), Tasks::new(spec.n_reduces)],
+            costs: SpeculationCosts::default(),
             offerable: [false; 2],
             slots: [spec.conf.slots_per_map.max(1), spec.conf.slots_per_reduce.max(1)],
             slowstart: needed.div_ceil(1_000_000) as u32,
@@ -121,6 +124,11 @@ impl Job {
     /// Its tasks of one kind.
     pub fn tasks(&self, kind: TaskKind) -> &Tasks {
         &self.tasks[kind as usize]
+    }
+
+    /// Costs of its second attempts.
+    pub fn costs(&self) -> &SpeculationCosts {
+        &self.costs
     }
 
     /// Whether it has a pending task of this kind that may start now: it is not ending, and for reduces
@@ -229,6 +237,7 @@ impl Job {
             n_reduces: reduces.len(),
             failed_attempts: maps.attempts_failed + reduces.attempts_failed,
             killed_attempts: maps.attempts_killed + reduces.attempts_killed,
+            costs: self.costs,
         }
     }
 }
@@ -252,6 +261,8 @@ pub struct JobSummary {
     pub failed_attempts: u32,
     /// Attempts that were killed or lost, of both kinds.
     pub killed_attempts: u32,
+    /// Costs of second attempts, of both kinds.
+    pub costs: SpeculationCosts,
 }
 
 /// A job's place in the table.

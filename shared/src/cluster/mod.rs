@@ -6,6 +6,7 @@
 mod attempt;
 mod bits;
 mod check;
+mod costs;
 mod job;
 mod locality;
 mod tasks;
@@ -14,6 +15,7 @@ mod worker;
 
 pub use attempt::{Attempt, AttemptRef, Attempts, EndCause};
 pub use bits::BitSet;
+pub use costs::SpeculationCosts;
 pub use job::{Job, JobSummary};
 pub use locality::LocalityIndex;
 pub use tasks::{TaskState, Tasks};
@@ -58,6 +60,7 @@ pub struct ClusterState {
     pub(crate) attempts: Attempts,
     pub(crate) topology: Topology,
     pub(crate) totals: Totals,
+    pub(crate) costs: SpeculationCosts,
     pub(crate) names: BTreeMap<String, WorkerId>,
 }
 
@@ -71,6 +74,7 @@ impl ClusterState {
             attempts: Attempts::default(),
             topology: Topology::default(),
             totals: Totals::default(),
+            costs: SpeculationCosts::default(),
             names: BTreeMap::new(),
         }
     }
@@ -88,6 +92,11 @@ impl ClusterState {
     /// Sums over all workers.
     pub fn totals(&self) -> &Totals {
         &self.totals
+    }
+
+    /// Costs of second attempts, over all jobs that ever were.
+    pub fn costs(&self) -> &SpeculationCosts {
+        &self.costs
     }
 
     /// Number of the last job, 0 before the first.

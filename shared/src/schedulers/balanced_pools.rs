@@ -365,7 +365,7 @@ impl Scheduler for BalancedPools {
             };
             return Reason::Limit(format!("It is next, but {of} has {slots} and all are taken."));
         }
-        Reason::in_order(kind, ahead, state)
+        self.offer.explain(Reason::in_order(kind, ahead, state), id, state)
     }
 
     fn attach(&mut self, state: &ClusterState) {
@@ -375,6 +375,10 @@ impl Scheduler for BalancedPools {
         for job in state.jobs() {
             self.enter(job);
         }
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.offer.take_notes()
     }
 
     fn fork(&self) -> Box<dyn Scheduler> {

@@ -302,7 +302,7 @@ impl Scheduler for JobQueue {
     }
 
     fn wakes_parked(&self, change: &Change) -> bool {
-        // An end may lift the padding.
+        // An end may lift the padding, or what the rule for second attempts kept back.
         matches!(change, Change::Ended { .. })
     }
 
@@ -320,6 +320,7 @@ impl Scheduler for JobQueue {
         }
         let (Some(entry), Some(kind)) = (self.jobs.get(id), waiting_kind(id, state)) else { return Reason::Unknown };
         let reason = Reason::in_order(kind, self.waiting.ahead(kind, entry.rank, id), state);
+        let reason = self.offer.explain(reason, id, state);
         if reason != Reason::NextHeartbeat(kind) {
             return reason;
         }
@@ -338,6 +339,10 @@ impl Scheduler for JobQueue {
         *self = JobQueue::new(self.dialect, self.offer.clone());
         self.offer.attach(state);
         state.jobs().for_each(|job| self.enter(job));
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.offer.take_notes()
     }
 
     fn fork(&self) -> Box<dyn Scheduler> {

@@ -3,10 +3,11 @@
 //! Every policy takes its tasks through an [`Offer`], so that the three parts of a policy stay apart: which job, which
 //! of its tasks, and when a second attempt.
 
+use super::reason::waiting_kind;
 use super::registry::{Reader, SchedulerError};
-use super::{Assignment, Change, Choice, NearestFirst, NoSpeculation, Speculation, TaskChoice, speculation};
+use super::{Assignment, Change, Choice, NearestFirst, NoSpeculation, Reason, Speculation, TaskChoice, speculation};
 use crate::cluster::{ClusterState, Job, Worker};
-use crate::job::TaskKind;
+use crate::job::{JobId, TaskKind};
 use crate::time::Time;
 
 /// A task choice and a speculation rule.
@@ -16,11 +17,13 @@ pub struct Offer {
     speculation: Box<dyn Speculation>,
     /// Whether that rule ever picks anything.
     speculates: bool,
+    /// Whether it may keep pending tasks from workers.
+    declines: bool,
 }
 
 impl Default for Offer {
     fn default() -> Offer {
-        Offer { choice: None, speculation: Box::new(NoSpeculation), speculates: false }
+        Offer { choice: None, speculation: Box::new(NoSpeculation), speculates: false, declines: false }
     }
 }
 
@@ -30,6 +33,7 @@ impl Clone for Offer {
             choice: self.choice.as_ref().map(|choice| choice.fork()),
             speculation: self.speculation.fork(),
             speculates: self.speculates,
+            declines: self.declines,
         }
     }
 }
@@ -40,8 +44,20 @@ impl Offer {
     /// # Errors
     /// When there is no such rule, or a parameter of it does not read.
     pub fn from_params(params: &mut Reader<'_>) -> Result<Offer, SchedulerError> {
-        let speculation = speculation::from_params(params)?;
-        Ok(Offer { choice: None, speculates: !speculation.is_none(), speculation })
+        Ok(Offer::with(speculation::from_params(params)?))
+    }
+
+    /// The same with Load-Aware as the only rule, for the policy of that name.
+    ///
+    /// # Errors
+    /// When another rule is asked for, or a parameter does not read.
+    pub fn load_aware(params: &mut Reader<'_>) -> Result<Offer, SchedulerError> {
+        Ok(Offer::with(speculation::load_aware(params)?))
+    }
+
+    fn with(speculation: Box<dyn Speculation>) -> Offer {
+        let (speculates, declines) = (!speculation.is_none(), speculation.declines());
+        Offer { choice: None, speculation, speculates, declines }
     }
 
     /// Something changed; whoever holds an offer passes on every change.
@@ -76,6 +92,9 @@ impl Offer {
             Some(choice) => choice.choose(state, job, kind, worker),
         };
         let Choice { index, locality } = choice.ok()?;
+        if self.declines && !self.speculation.admits(state, job, kind, worker.id()) {
+            return None;
+        }
         Some(Assignment { job: job.id(), kind, index, locality, speculative: false })
     }
 
@@ -88,6 +107,37 @@ impl Offer {
         kind: TaskKind,
         worker: &Worker,
     ) -> Option<Assignment> {
+        // What `launch` would refuse ends the worker's turn, so it is not even picked.
+        let fits = worker.free(kind) >= job.slots(kind) && worker.reserved(kind).is_none_or(|id| id == job.id());
+        if !fits || !state.job_may_use(job, kind, worker) {
+            return None;
+        }
         self.speculation.pick(now, state, job, kind, worker.id())
+    }
+
+    /// Whether the rule lets a pending task of a job start on a worker, for a policy that chose the task itself.
+    pub fn admits(&mut self, state: &ClusterState, job: &Job, kind: TaskKind, worker: &Worker) -> bool {
+        !self.declines || self.speculation.admits(state, job, kind, worker.id())
+    }
+
+    /// Whether a parked worker may have a task after this change that the rule kept from it.
+    pub fn wakes_parked(&self, change: &Change) -> bool {
+        self.declines && self.speculation.wakes_parked(change)
+    }
+
+    /// A job's reason to wait, and what the rule has to say beside it.
+    pub fn explain(&self, reason: Reason, id: JobId, state: &ClusterState) -> Reason {
+        let asked = if self.declines { state.job(id).zip(waiting_kind(id, state)) } else { None };
+        match asked.and_then(|(job, kind)| self.speculation.explain(state, job, kind)) {
+            // It would not start with the next heartbeat.
+            Some(note) if matches!(reason, Reason::NextHeartbeat(_)) => Reason::Limit(note),
+            Some(note) => Reason::Noted { reason: Box::new(reason), note },
+            None => reason,
+        }
+    }
+
+    /// What the rule would have done in a dry run since this was last asked, a sentence each.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        self.speculation.take_notes()
     }
 }

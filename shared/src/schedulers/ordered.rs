@@ -289,7 +289,7 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
     }
 
     fn wakes_parked(&self, change: &Change) -> bool {
-        self.order.has_limits() && matches!(change, Change::Ended { .. })
+        (self.order.has_limits() && matches!(change, Change::Ended { .. })) || self.offer.wakes_parked(change)
     }
 
     fn follows_attempts(&self) -> bool {
@@ -311,7 +311,7 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
             let limit = self.order.limit(job, kind, state);
             return self.order.explain_limit(job, kind, state).unwrap_or(Reason::AtLimit { kind, limit });
         }
-        let reason = Reason::in_order(kind, self.waiting.ahead(kind, rank, id), state);
+        let reason = self.offer.explain(Reason::in_order(kind, self.waiting.ahead(kind, rank, id), state), id, state);
         match self.order.note(job, state) {
             Some(note) => Reason::Noted { reason: Box::new(reason), note },
             None => reason,
@@ -328,6 +328,10 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
                 self.place(job, kind, state);
             }
         }
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.offer.take_notes()
     }
 
     fn fork(&self) -> Box<dyn Scheduler> {

@@ -23,16 +23,17 @@ const POLICIES: &[Policy] = &[
     ("balanced-pools", |params| Ok(Box::new(BalancedPools::from_params(params)?))),
     ("capacity", |params| Ok(Box::new(Capacity::from_params(params)?))),
     ("comp", size_based::comp),
-    ("fair", |params| fair::by_params(params, false)),
+    ("fair", |params| fair::by_params(fair::FAIR, params)),
     ("fbq", size_based::fbq),
     ("fifo", |params| match params.word("dialect", &["plain", "0.20.2", "1.2.1"])? {
         "plain" => ordered(Fifo, params),
         dialect => Ok(Box::new(JobQueue::from_params(dialect, params)?)),
     }),
     ("johnson", |params| ordered(Johnson::from_params(params)?, params)),
+    ("load-aware", |params| fair::by_params(fair::LOAD_AWARE, params)),
     ("maxedf", |params| ordered(MaxEdf, params)),
     ("minedf", |params| ordered(MinEdf::from_params(params)?, params)),
-    ("naive-fair", |params| fair::by_params(params, true)),
+    ("naive-fair", |params| fair::by_params(fair::NAIVE, params)),
     ("shortest", |params| ordered(Shortest, params)),
     ("sita", size_based::sita),
     ("tags", size_based::tags),
@@ -245,7 +246,7 @@ mod tests {
         let error = by_name("fifo", &params(&[("speculation", "maybe")])).err().expect("no such rule");
         assert_eq!(
             error.to_string(),
-            "scheduler `fifo`: parameter `speculation`: `maybe` is not none or hadoop or late"
+            "scheduler `fifo`: parameter `speculation`: `maybe` is not none or hadoop or late or load-aware"
         );
     }
 }

@@ -233,7 +233,7 @@ impl Scheduler for Capacity {
     }
 
     fn explain(&self, job: JobId, state: &ClusterState) -> Reason {
-        Reason::common(job, state).unwrap_or_else(|| self.why(job, state))
+        Reason::common(job, state).unwrap_or_else(|| self.offer.explain(self.why(job, state), job, state))
     }
 
     fn attach(&mut self, state: &ClusterState) {
@@ -262,6 +262,10 @@ impl Scheduler for Capacity {
             self.jobs.get_mut(id).into_iter().for_each(|new| new.chances = entry.chances);
         }
         Ok(true)
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.offer.take_notes()
     }
 
     fn fork(&self) -> Box<dyn Scheduler> {

@@ -392,7 +392,7 @@ fn slow_start(job: &Job, kind: TaskKind) -> bool {
 
 impl Scheduler for DeficitFair {
     fn name(&self) -> &'static str {
-        "fair"
+        self.settings.name
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
@@ -513,7 +513,7 @@ impl Scheduler for DeficitFair {
                 Reason::SlowStart { done: maps.n_succeeded(), needed: maps.len().div_ceil(20).max(1) }
             };
         };
-        Reason::in_order(kind, self.waiting.ahead(kind, rank, id), state)
+        self.offer.explain(Reason::in_order(kind, self.waiting.ahead(kind, rank, id), state), id, state)
     }
 
     fn attach(&mut self, state: &ClusterState) {
@@ -529,10 +529,8 @@ impl Scheduler for DeficitFair {
     }
 
     fn reconfigure(&mut self, params: &Params, state: &ClusterState) -> Result<bool, SchedulerError> {
-        let (settings, allocations, offer) = read("fair", params, |reader| {
-            let (settings, allocations) = Settings::from_params(reader, false)?;
-            Ok((settings, allocations, Offer::from_params(reader)?))
-        })?;
+        let name = self.settings.name;
+        let (settings, allocations, offer) = read(name, params, |reader| Settings::from_params(name, reader))?;
         if settings.dialect != Dialect::Hadoop0202 {
             return Ok(false);
         }
@@ -566,7 +564,9 @@ impl Scheduler for DeficitFair {
     }
 
     fn take_notes(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.notes)
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.append(&mut self.offer.take_notes());
+        notes
     }
 
     fn fork(&self) -> Box<dyn Scheduler> {

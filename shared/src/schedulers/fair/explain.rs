@@ -66,7 +66,7 @@ impl Fair {
             jobs += ahead;
             first = first.or(Some(leader));
         }
-        Reason::in_order(kind, first.map(|first| (jobs, first)), state)
+        self.offer.explain(Reason::in_order(kind, first.map(|first| (jobs, first)), state), id, state)
     }
 
     /// The pools that have jobs, by name.

@@ -35,6 +35,7 @@ use self::pools::DEFAULT as DEFAULT_POOL;
 use self::pools::{JobRank, PoolId, PoolRank, Pools, pool_name};
 use self::rounds::Turn;
 use self::settings::{Dialect, Preempting, Settings};
+pub(super) use self::settings::{FAIR, LOAD_AWARE, NAIVE};
 use self::updates::Clock;
 use super::registry::{Params, Reader};
 use super::{Actions, Assignment, Change, Offer, PerJob, QueueView, Reason, Round, Scheduler, SchedulerError};
@@ -88,10 +89,9 @@ struct Member {
     wait: Wait,
 }
 
-/// Makes `fair`, in the dialect that the parameters name.
-pub(super) fn by_params(params: &mut Reader<'_>, naive: bool) -> Result<Box<dyn Scheduler>, SchedulerError> {
-    let (settings, allocations) = Settings::from_params(params, naive)?;
-    let offer = Offer::from_params(params)?;
+/// Makes `fair`, in the dialect that the parameters name, or one of the policies that are settings of it.
+pub(super) fn by_params(name: &'static str, params: &mut Reader<'_>) -> Result<Box<dyn Scheduler>, SchedulerError> {
+    let (settings, allocations, offer) = Settings::from_params(name, params)?;
     Ok(match settings.dialect {
         Dialect::Hadoop0202 => Box::new(DeficitFair::new(settings, allocations, offer)),
         _ => Box::new(Fair::new(settings, allocations, offer)),
@@ -384,6 +384,9 @@ impl Scheduler for Fair {
     fn wakes_parked(&self, change: &Change) -> bool {
         // A pool below its maximum again may have something for a worker that got nothing from it.
         let Change::Ended { attempt, .. } = change else { return false };
+        if self.offer.wakes_parked(change) {
+            return true;
+        }
         let pool = self.jobs.get(attempt.job).map(|member| self.pools.get(member.pool));
         pool.is_some_and(|pool| pool.conf.max[attempt.kind as usize].is_some())
     }
@@ -417,7 +420,9 @@ impl Scheduler for Fair {
     }
 
     fn take_notes(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.notes)
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.append(&mut self.offer.take_notes());
+        notes
     }
 
     fn fork(&self) -> Box<dyn Scheduler> {

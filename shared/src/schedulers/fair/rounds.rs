@@ -95,7 +95,9 @@ impl Fair {
                 let job = state.job(id)?;
                 let found = match level(delays, id, turn, delay, jobs) {
                     Locality::Unknown => offer.pending(state, job, kind, worker),
-                    nearer => within(state, job, kind, worker, nearer),
+                    nearer => {
+                        within(state, job, kind, worker, nearer).filter(|_| offer.admits(state, job, kind, worker))
+                    }
                 };
                 if found.is_some() {
                     return found;

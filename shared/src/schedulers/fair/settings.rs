@@ -3,8 +3,8 @@
 //! Each is known as `mapred.fairscheduler.KEY` and as `KEY` alone. Source: `hadoop-semantics` §3.4.
 
 use super::allocations::Allocations;
-use crate::schedulers::SchedulerError;
 use crate::schedulers::registry::Reader;
+use crate::schedulers::{Offer, SchedulerError};
 use crate::time::Span;
 
 /// Whose rules hold.
@@ -73,29 +73,42 @@ macro_rules! key {
 }
 
 /// The naive one under its own name.
-pub(super) const NAIVE: &str = "naive-fair";
+pub(in crate::schedulers) const NAIVE: &str = "naive-fair";
+/// With the Load-Aware rule for second attempts, as the thesis built it into the Fair scheduler.
+pub(in crate::schedulers) const LOAD_AWARE: &str = "load-aware";
+/// Without another name.
+pub(in crate::schedulers) const FAIR: &str = "fair";
 
 const NEW_JOB_BOOSTER: [&str; 3] = ["NewJobWeightBooster", "org.apache.hadoop.mapred.NewJobWeightBooster", "new-job"];
 
 impl Settings {
-    /// Reads all parameters but the task choice's, and the allocations; `naive` for a policy of that name.
-    pub(super) fn from_params(params: &mut Reader<'_>, naive: bool) -> Result<(Settings, Allocations), SchedulerError> {
-        let dialect = match naive {
-            true => Dialect::Naive,
-            false => match params.word("dialect", &["1.2.1", "0.20.2", "naive"])? {
+    /// Reads all parameters of the policy of one of the three names, with its allocations and its offer.
+    pub(super) fn from_params(
+        name: &'static str,
+        params: &mut Reader<'_>,
+    ) -> Result<(Settings, Allocations, Offer), SchedulerError> {
+        let (settings, allocations) = Settings::read(name, params)?;
+        let offer = if name == LOAD_AWARE { Offer::load_aware(params)? } else { Offer::from_params(params)? };
+        Ok((settings, allocations, offer))
+    }
+
+    fn read(name: &'static str, params: &mut Reader<'_>) -> Result<(Settings, Allocations), SchedulerError> {
+        let dialect = match name {
+            NAIVE => Dialect::Naive,
+            _ => match params.word("dialect", &["1.2.1", "0.20.2", "naive"])? {
                 "1.2.1" => Dialect::Hadoop121,
                 "0.20.2" => Dialect::Hadoop0202,
                 _ => Dialect::Naive,
             },
         };
         if dialect == Dialect::Naive {
-            let name = if naive { NAIVE } else { "fair" };
             return Ok((Settings { name, ..Settings::naive() }, Allocations::default()));
         }
         let old = dialect == Dialect::Hadoop0202;
         let plain = Settings::plain(dialect);
         let modern = if old { Settings::plain(dialect) } else { Settings::modern(params)? };
         let settings = Settings {
+            name,
             dialect,
             pool_property: pool_property(params)?,
             allow_undeclared: flag(params, key!("allow.undeclared.pools"), true)?,
@@ -147,7 +160,7 @@ impl Settings {
     /// A dialect's defaults.
     fn plain(dialect: Dialect) -> Settings {
         Settings {
-            name: "fair",
+            name: FAIR,
             dialect,
             pool_property: PoolProperty::User,
             allow_undeclared: true,

@@ -5,12 +5,12 @@
 //! an interval of zero everything is up to date at once. A submission updates at once, as in Hadoop.
 //! Source: `hadoop-semantics` §4.5 and §3.4 (`update.interval`, `preemption.interval`).
 
-use super::settings::{NAIVE, Settings};
+use super::settings::Settings;
 use super::{Fair, Preempting};
 use crate::cluster::ClusterState;
 use crate::job::{JobId, TaskKind};
+use crate::schedulers::SchedulerError;
 use crate::schedulers::registry::{Params, read};
-use crate::schedulers::{Offer, SchedulerError};
 use crate::time::{Span, Time};
 
 /// When updates happen.
@@ -168,10 +168,7 @@ impl Fair {
     /// Takes new parameters while jobs run. What waits goes on waiting, and what was starved still is.
     pub(super) fn reload(&mut self, params: &Params, state: &ClusterState) -> Result<bool, SchedulerError> {
         let name = self.settings.name;
-        let (settings, allocations, offer) = read(name, params, |reader| {
-            let (settings, allocations) = Settings::from_params(reader, name == NAIVE)?;
-            Ok((settings, allocations, Offer::from_params(reader)?))
-        })?;
+        let (settings, allocations, offer) = read(name, params, |reader| Settings::from_params(name, reader))?;
         if settings.dialect != self.settings.dialect {
             return Ok(false);
         }

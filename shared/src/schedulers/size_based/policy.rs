@@ -287,6 +287,53 @@ impl SizeBased {
         }
         received
     }
+
+    /// Why a job waits that could run: its queue, and who stands before it.
+    fn why(&self, id: JobId, state: &ClusterState) -> Reason {
+        let (Some(job), Some(kind), Some(entry)) = (state.job(id), waiting_kind(id, state), self.jobs.get(id)) else {
+            return Reason::Unknown;
+        };
+        let (number, of) = (entry.queue + 1, self.queues.len());
+        let served = Span::from_us(entry.service.at(state.now()));
+        let place = match self.placement {
+            Placement::Used(_) => format!("It is in queue {number} of {of}, having received {served} of slot time"),
+            _ => {
+                let size = Span::from_us(entry.predicted_us);
+                format!("It is in queue {number} of {of}, for a predicted {size} of slot time")
+            }
+        };
+        let rank = (job.priority(), entry.place);
+        let within = self.queues[entry.queue].ahead(kind, rank, id);
+        if let Some(partitions) = &self.partitions {
+            let (runs, size) =
+                (partitions.running(entry.queue, kind as usize), partitions.size(entry.queue, kind as usize));
+            if size != u32::MAX && runs >= size {
+                let behind = match within {
+                    None => String::new(),
+                    Some((1, _)) => "; 1 job waits before it".to_owned(),
+                    Some((jobs, _)) => format!("; {jobs} jobs wait before it"),
+                };
+                return Reason::Limit(format!(
+                    "{place}. {runs} of {size} {kind} slots of its partition are taken{behind}."
+                ));
+            }
+            return Reason::in_order(kind, within, state);
+        }
+        let before: Vec<(u32, JobId)> = self.queues[..entry.queue]
+            .iter()
+            .filter_map(|queue| Some((queue.len(kind) as u32, queue.first(kind)?)))
+            .chain(within)
+            .collect();
+        match before.first() {
+            None => Reason::in_order(kind, None, state),
+            Some((_, first)) => {
+                let jobs: u32 = before.iter().map(|(jobs, _)| jobs).sum();
+                let (jobs, still) =
+                    if jobs == 1 { ("1 job".to_owned(), "has") } else { (format!("{jobs} jobs"), "have") };
+                Reason::Limit(format!("{place}. Before it {jobs} {still} {kind}s waiting, first job {}.", first.0))
+            }
+        }
+    }
 }
 
 /// Whether a queue may have another task, where each has a partition.
@@ -378,7 +425,7 @@ impl Scheduler for SizeBased {
     }
 
     fn wakes_parked(&self, change: &Change) -> bool {
-        self.partitions.is_some() && matches!(change, Change::Ended { .. })
+        (self.partitions.is_some() && matches!(change, Change::Ended { .. })) || self.offer.wakes_parked(change)
     }
 
     fn may_speculate(&self) -> bool {
@@ -386,52 +433,7 @@ impl Scheduler for SizeBased {
     }
 
     fn explain(&self, id: JobId, state: &ClusterState) -> Reason {
-        if let Some(reason) = Reason::common(id, state) {
-            return reason;
-        }
-        let (Some(job), Some(kind), Some(entry)) = (state.job(id), waiting_kind(id, state), self.jobs.get(id)) else {
-            return Reason::Unknown;
-        };
-        let (number, of) = (entry.queue + 1, self.queues.len());
-        let served = Span::from_us(entry.service.at(state.now()));
-        let place = match self.placement {
-            Placement::Used(_) => format!("It is in queue {number} of {of}, having received {served} of slot time"),
-            _ => {
-                let size = Span::from_us(entry.predicted_us);
-                format!("It is in queue {number} of {of}, for a predicted {size} of slot time")
-            }
-        };
-        let rank = (job.priority(), entry.place);
-        let within = self.queues[entry.queue].ahead(kind, rank, id);
-        if let Some(partitions) = &self.partitions {
-            let (runs, size) =
-                (partitions.running(entry.queue, kind as usize), partitions.size(entry.queue, kind as usize));
-            if size != u32::MAX && runs >= size {
-                let behind = match within {
-                    None => String::new(),
-                    Some((1, _)) => "; 1 job waits before it".to_owned(),
-                    Some((jobs, _)) => format!("; {jobs} jobs wait before it"),
-                };
-                return Reason::Limit(format!(
-                    "{place}. {runs} of {size} {kind} slots of its partition are taken{behind}."
-                ));
-            }
-            return Reason::in_order(kind, within, state);
-        }
-        let before: Vec<(u32, JobId)> = self.queues[..entry.queue]
-            .iter()
-            .filter_map(|queue| Some((queue.len(kind) as u32, queue.first(kind)?)))
-            .chain(within)
-            .collect();
-        match before.first() {
-            None => Reason::in_order(kind, None, state),
-            Some((_, first)) => {
-                let jobs: u32 = before.iter().map(|(jobs, _)| jobs).sum();
-                let (jobs, still) =
-                    if jobs == 1 { ("1 job".to_owned(), "has") } else { (format!("{jobs} jobs"), "have") };
-                Reason::Limit(format!("{place}. Before it {jobs} {still} {kind}s waiting, first job {}.", first.0))
-            }
-        }
+        Reason::common(id, state).unwrap_or_else(|| self.offer.explain(self.why(id, state), id, state))
     }
 
     fn attach(&mut self, state: &ClusterState) {
@@ -451,6 +453,10 @@ impl Scheduler for SizeBased {
         for (_, attempt) in state.attempts().iter().filter(|(_, attempt)| !attempt.detached()) {
             self.launched(attempt.id());
         }
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.offer.take_notes()
     }
 
     fn fork(&self) -> Box<dyn Scheduler> {

@@ -41,9 +41,9 @@ impl Cap {
         Ok(Cap { limit, running: BTreeSet::new() })
     }
 
-    /// Whether one more may start.
-    pub(super) fn allows(&self, state: &ClusterState) -> bool {
-        let running = self.running.len() as u64;
+    /// Whether one more may start beside those that run and `noted` ones that only would.
+    pub(super) fn allows(&self, state: &ClusterState, noted: u64) -> bool {
+        let running = self.running.len() as u64 + noted;
         match self.limit {
             Limit::None => true,
             Limit::Number(n) => running < u64::from(n),

@@ -6,9 +6,8 @@
 //! for the worker, before the next job is asked for anything. Source: `hadoop-semantics` §4.7.
 //! `Deviation:` the age counts from the job's submission; in Hadoop from its initialisation, which is not modelled.
 
-use super::candidate::{only_attempt, second, wanted};
-use super::running::RunningTasks;
-use super::{Cap, Speculation};
+use super::candidate::wanted;
+use super::{SecondAttempts, Speculation};
 use crate::cluster::{ClusterState, Job};
 use crate::job::{TaskKind, WorkerId};
 use crate::schedulers::registry::{Reader, SchedulerError};
@@ -18,8 +17,7 @@ use crate::time::{Span, Time};
 /// The rule.
 #[derive(Clone, Debug)]
 pub(super) struct Hadoop {
-    running: RunningTasks,
-    cap: Cap,
+    seconds: SecondAttempts,
     /// In ten-thousandths of a task.
     gap: u16,
     age: Span,
@@ -28,8 +26,7 @@ pub(super) struct Hadoop {
 impl Hadoop {
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Hadoop, SchedulerError> {
         Ok(Hadoop {
-            running: RunningTasks::default(),
-            cap: Cap::from_params(params, 0)?,
+            seconds: SecondAttempts::from_params(params, 0)?,
             gap: params.parts("speculation.gap", 2_000)?,
             age: params.span("speculation.age", Span::from_secs(60))?,
         })
@@ -47,26 +44,28 @@ impl Speculation for Hadoop {
     ) -> Option<Assignment> {
         let average = job.tasks(kind).progress().parts();
         // Without the gap no progress is far enough behind.
-        if average < self.gap || now.since(job.submitted()) < self.age || !wanted(job, kind) || !self.cap.allows(state)
-        {
+        let young = now.since(job.submitted()) < self.age;
+        if average < self.gap || young || !wanted(job, kind) || !self.seconds.allowed(state) {
             return None;
         }
         let behind = |index: &u32| {
-            only_attempt(state, job, kind, *index, worker)
-                .is_some_and(|attempt| attempt.progress().parts() + self.gap <= average)
+            let attempt = self.seconds.only_attempt(state, job, kind, *index, worker);
+            attempt.is_some_and(|attempt| attempt.progress().parts() + self.gap <= average)
         };
-        let index = self.running.of(job.id(), kind).find(behind)?;
-        Some(second(state, job, kind, index, worker))
+        let index = self.seconds.tasks(job.id(), kind).find(behind)?;
+        self.seconds.start(state, job, kind, index, worker)
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
-        self.running.observe(change, state);
-        self.cap.observe(change);
+        self.seconds.observe(change, state);
     }
 
     fn attach(&mut self, state: &ClusterState) {
-        self.running.attach(state);
-        self.cap.attach(state);
+        self.seconds.attach(state);
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.seconds.take_notes()
     }
 
     fn before_next_job(&self) -> bool {

@@ -10,9 +10,8 @@
 //! Source: `hadoop-semantics` §4.7 (paper LATE). The paper does not say over which tasks the percentile of rates is
 //! taken: here over the running tasks of the job and kind. Second attempts come once no pending task could be given.
 
-use super::candidate::{only_attempt, second, wanted};
-use super::running::RunningTasks;
-use super::{Cap, Speculation};
+use super::candidate::wanted;
+use super::{SecondAttempts, Speculation};
 use crate::cluster::{Attempt, ClusterState, Job, WorkerState};
 use crate::job::{AttemptState, Progress, TaskId, TaskKind, WorkerId};
 use crate::schedulers::registry::{Reader, SchedulerError};
@@ -25,8 +24,7 @@ const PERCENTILE: usize = 25;
 /// The rule.
 #[derive(Clone, Debug)]
 pub(super) struct Late {
-    running: RunningTasks,
-    cap: Cap,
+    seconds: SecondAttempts,
     age: Span,
     /// By worker: tasks that it has finished.
     done: Vec<u64>,
@@ -37,8 +35,7 @@ pub(super) struct Late {
 impl Late {
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Late, SchedulerError> {
         Ok(Late {
-            running: RunningTasks::default(),
-            cap: Cap::from_params(params, CAP_PERCENT)?,
+            seconds: SecondAttempts::from_params(params, CAP_PERCENT)?,
             age: params.span("speculation.age", Span::from_secs(60))?,
             done: Vec::new(),
             rates: Vec::new(),
@@ -82,11 +79,11 @@ impl Speculation for Late {
         kind: TaskKind,
         worker: WorkerId,
     ) -> Option<Assignment> {
-        if !wanted(job, kind) || !self.cap.allows(state) || self.is_slow(worker, state) {
+        if !wanted(job, kind) || !self.seconds.allowed(state) || self.is_slow(worker, state) {
             return None;
         }
         self.rates.clear();
-        for index in self.running.of(job.id(), kind) {
+        for index in self.seconds.tasks(job.id(), kind) {
             let task = TaskId { job: job.id(), kind, index };
             let rates = state.attempts_of(task).filter(|a| a.state() == AttemptState::Running).map(|a| rate(a, now));
             self.rates.extend(rates.max());
@@ -95,8 +92,8 @@ impl Speculation for Late {
         // The rate below which a quarter of the tasks are.
         let threshold = *self.rates.get(self.rates.len() * PERCENTILE / 100)?;
         let mut longest: Option<(u64, u32)> = None;
-        for index in self.running.of(job.id(), kind) {
-            let Some(attempt) = only_attempt(state, job, kind, index, worker) else { continue };
+        for index in self.seconds.tasks(job.id(), kind) {
+            let Some(attempt) = self.seconds.only_attempt(state, job, kind, index, worker) else { continue };
             let (rate, old) = (rate(attempt, now), now.since(attempt.started()) >= self.age);
             if old && rate < threshold {
                 let left = time_left(attempt, rate);
@@ -106,12 +103,11 @@ impl Speculation for Late {
             }
         }
         let (_, index) = longest?;
-        Some(second(state, job, kind, index, worker))
+        self.seconds.start(state, job, kind, index, worker)
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
-        self.running.observe(change, state);
-        self.cap.observe(change);
+        self.seconds.observe(change, state);
         if let Change::Ended { worker, state: AttemptState::Succeeded, .. } = *change {
             let worker = worker.0 as usize;
             self.done.resize(self.done.len().max(worker + 1), 0);
@@ -120,9 +116,12 @@ impl Speculation for Late {
     }
 
     fn attach(&mut self, state: &ClusterState) {
-        self.running.attach(state);
-        self.cap.attach(state);
+        self.seconds.attach(state);
         self.done.clear();
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.seconds.take_notes()
     }
 
     fn fork(&self) -> Box<dyn Speculation> {

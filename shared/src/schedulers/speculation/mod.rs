@@ -1,17 +1,22 @@
 //! When a running task gets a second attempt.
 //!
 //! A policy asks its rule once no pending task could be given; a rule implements [`Speculation`] and fits under any
-//! job order. They all read `speculation.cap`: how many second attempts may run at a time.
+//! job order. They all read `speculation.cap`: how many second attempts may run at a time, and
+//! `speculation.dry-run`: whether they are only noted. A rule may also keep a pending task from a worker
+//! ([`Speculation::admits`]).
 
 mod candidate;
 mod cap;
 mod hadoop;
 mod late;
+mod load_aware;
 mod running;
+mod seconds;
 
-use self::cap::Cap;
 use self::hadoop::Hadoop;
 use self::late::Late;
+use self::load_aware::LoadAware;
+use self::seconds::SecondAttempts;
 use super::registry::{Reader, SchedulerError};
 use super::{Assignment, Change};
 use crate::cluster::{ClusterState, Job};
@@ -41,6 +46,32 @@ pub trait Speculation: Send {
         false
     }
 
+    /// Whether the rule may keep a pending task from a worker; only then is it asked [`admits`](Speculation::admits).
+    fn declines(&self) -> bool {
+        false
+    }
+
+    /// Whether a pending task of `job` may start on `worker` now. A worker that is declined may have another job's
+    /// task, and is asked about again with its next heartbeat.
+    fn admits(&mut self, _state: &ClusterState, _job: &Job, _kind: TaskKind, _worker: WorkerId) -> bool {
+        true
+    }
+
+    /// Whether a worker that waits and was declined may have a task after this change.
+    fn wakes_parked(&self, _change: &Change) -> bool {
+        false
+    }
+
+    /// What keeps a job's pending tasks from workers: a sentence.
+    fn explain(&self, _state: &ClusterState, _job: &Job, _kind: TaskKind) -> Option<String> {
+        None
+    }
+
+    /// What it would have done in a dry run since this was last asked, a sentence each.
+    fn take_notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Something changed.
     fn observe(&mut self, _change: &Change, _state: &ClusterState) {}
 
@@ -51,13 +82,20 @@ pub trait Speculation: Send {
     fn fork(&self) -> Box<dyn Speculation>;
 }
 
-/// The rule that `speculation` names: `none`, `hadoop` or `late`.
+/// The rule that `speculation` names.
 pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Box<dyn Speculation>, SchedulerError> {
-    Ok(match params.word("speculation", &["none", "hadoop", "late"])? {
+    Ok(match params.word("speculation", &["none", "hadoop", "late", "load-aware"])? {
         "hadoop" => Box::new(Hadoop::from_params(params)?),
         "late" => Box::new(Late::from_params(params)?),
+        "load-aware" => Box::new(LoadAware::from_params(params)?),
         _ => Box::new(NoSpeculation),
     })
+}
+
+/// Load-Aware, for a policy that has no other rule.
+pub(super) fn load_aware(params: &mut Reader<'_>) -> Result<Box<dyn Speculation>, SchedulerError> {
+    params.word("speculation", &["load-aware"])?;
+    Ok(Box::new(LoadAware::from_params(params)?))
 }
 
 /// No second attempts.

@@ -60,6 +60,7 @@ impl JobTracker {
         let task = id.task();
         self.out.push(Effect::AttemptEnded { attempt: id, worker, state, cause, started });
         self.pace.ended(self.state.now);
+        self.count_costs(attempt, state, cause);
         match state {
             AttemptState::Succeeded => self.on_success(id, worker),
             AttemptState::Failed => {
@@ -80,6 +81,18 @@ impl JobTracker {
             self.grant_commit(task);
         }
         self.check_job(id.job);
+    }
+
+    /// What the end of an attempt costs where its task had more than one.
+    fn count_costs(&mut self, attempt: &Attempt, state: AttemptState, cause: EndCause) {
+        if !attempt.speculative && cause != EndCause::LostRace {
+            return;
+        }
+        let now = self.state.now;
+        self.state.costs.end(attempt, state, cause, now);
+        if let Some(job) = self.state.jobs.get_mut(attempt.id.job) {
+            job.costs.end(attempt, state, cause, now);
+        }
     }
 
     fn on_success(&mut self, id: AttemptId, worker: WorkerId) {

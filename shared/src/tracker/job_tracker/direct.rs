@@ -96,6 +96,7 @@ impl JobTracker {
         let usual = attempt.id.number == id.number
             && attempt.worker == worker
             && attempt.kill.is_none()
+            && !attempt.speculative
             && attempt.progress == Progress::ZERO;
         if !usual {
             return false;

@@ -176,6 +176,10 @@ impl JobTracker {
             attempt.state = AttemptState::Running;
         }
         attempt.slots = slots;
+        if a.speculative {
+            job.costs.launch(true);
+            self.state.costs.launch(true);
+        }
         worker.free[kind] -= slots;
         worker.news = !self.direct;
         let reference = link(&mut self.state.attempts, &mut self.state.totals, worker, tasks, attempt);
