@@ -244,10 +244,10 @@ impl<'a> OfferedJob<'a> {
             priority: job.priority().name(),
             maps_waiting: waiting(TaskKind::Map),
             maps_running: maps.n_running(),
-            maps_done: maps.n_succeeded() + maps.n_failed(),
+            maps_done: maps.n_done(),
             reduces_waiting: waiting(TaskKind::Reduce),
             reduces_running: reduces.n_running(),
-            reduces_done: reduces.n_succeeded() + reduces.n_failed(),
+            reduces_done: reduces.n_done(),
         }
     }
 }

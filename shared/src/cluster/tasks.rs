@@ -128,6 +128,16 @@ impl Tasks {
         self.n_failed
     }
 
+    /// Tasks that are over: that succeeded or are out of attempts.
+    pub fn n_done(&self) -> u32 {
+        self.n_succeeded + self.n_failed
+    }
+
+    /// Tasks that are not.
+    pub fn n_left(&self) -> u32 {
+        self.len() - self.n_done()
+    }
+
     /// Attempts that failed so far.
     pub fn attempts_failed(&self) -> u32 {
         self.attempts_failed
@@ -140,7 +150,7 @@ impl Tasks {
 
     /// Whether every task has succeeded or is out of attempts.
     pub fn all_done(&self) -> bool {
-        self.n_succeeded + self.n_failed == self.len()
+        self.n_left() == 0
     }
 
     /// Mean progress over all tasks, unstarted 0 and finished 1; 1 without tasks.
@@ -149,7 +159,7 @@ impl Tasks {
             return Progress::DONE;
         }
         let done = u64::from(Progress::DONE.parts());
-        let sum = u64::from(self.n_succeeded + self.n_failed) * done + self.running_progress;
+        let sum = u64::from(self.n_done()) * done + self.running_progress;
         Progress::from_parts((sum / u64::from(self.len())).min(done) as u16)
     }
 

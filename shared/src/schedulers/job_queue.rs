@@ -77,10 +77,8 @@ struct Turn {
 impl Load {
     fn of(job: &Job) -> Load {
         let count = |kind| {
-            let tasks = job.tasks(kind);
-            let desired = tasks.len() - tasks.n_failed();
-            let slots = u64::from(job.slots(kind));
-            (u64::from(desired - tasks.n_succeeded()) * slots, u64::from(desired) * slots)
+            let (tasks, slots) = (job.tasks(kind), u64::from(job.slots(kind)));
+            (u64::from(tasks.n_left()) * slots, u64::from(tasks.len() - tasks.n_failed()) * slots)
         };
         let (maps, desired_maps) = count(TaskKind::Map);
         let (reduces, desired_reduces) = count(TaskKind::Reduce);

@@ -35,12 +35,7 @@ pub(super) struct Rule {
 impl Rule {
     /// Reads `bound` (average, low or upper).
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Rule, SchedulerError> {
-        let bound = match params.word("bound", &["average", "low", "upper"])? {
-            "low" => Bound::Low,
-            "upper" => Bound::Upper,
-            _ => Bound::Average,
-        };
-        Ok(Rule { reverse: false, bound })
+        Ok(Rule { reverse: false, bound: params.bound()? })
     }
 
     /// The job's place where it has so many map and reduce slots.
@@ -93,6 +88,10 @@ impl JobOrder for Johnson {
             self.slots = state.totals().slots;
             moved.extend(state.jobs().map(Job::id));
         }
+    }
+
+    fn follows_attempts(&self) -> bool {
+        false
     }
 
     fn attach(&mut self, state: &ClusterState) {

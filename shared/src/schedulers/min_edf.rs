@@ -74,20 +74,10 @@ impl MinEdf {
     /// # Errors
     /// Names the parameter and what was expected.
     pub fn from_params(params: &mut Reader<'_>) -> Result<MinEdf, SchedulerError> {
-        let bound = match params.word("bound", &["average", "low", "upper"])? {
-            "low" => Bound::Low,
-            "upper" => Bound::Upper,
-            _ => Bound::Average,
-        };
+        let bound = params.bound()?;
         let recompute = params.word("recompute", &["false", "true"])? == "true";
         let spare = params.word("spare", &["false", "true"])? == "true";
         Ok(MinEdf { bound, recompute, spare, ..MinEdf::default() })
-    }
-
-    /// The slots that a job was last found to need; `None` when it has no limit.
-    pub fn demand(&self, job: JobId) -> Option<Slots> {
-        let plan = self.plans.get(job).filter(|plan| plan.outlook == Outlook::Fewest)?;
-        Some(Slots { maps: plan.limits[0], reduces: plan.limits[1] })
     }
 
     fn enter(&mut self, job: &Job, state: &ClusterState) {
@@ -111,10 +101,7 @@ impl MinEdf {
         if !self.recompute && plan.source != Source::OwnTasks {
             return false;
         }
-        let left = |kind| {
-            let tasks = job.tasks(kind);
-            tasks.len() - tasks.n_succeeded() - tasks.n_failed()
-        };
+        let left = |kind| job.tasks(kind).n_left();
         let before = plan.limits;
         plan.compute(left(TaskKind::Map), left(TaskKind::Reduce), deadline.since(state.now()), self.bound, state);
         plan.limits != before

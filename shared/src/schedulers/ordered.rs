@@ -101,11 +101,6 @@ impl<O: JobOrder> Ordered<O> {
         }
     }
 
-    /// The order.
-    pub fn order(&self) -> &O {
-        &self.order
-    }
-
     fn enter(&mut self, job: &Job, state: &ClusterState) {
         let rank = self.order.rank(job, state);
         self.ranks.insert(job.id(), rank);

@@ -115,10 +115,7 @@ impl Reason {
         }
         if !job.offerable(kind) {
             let maps = job.tasks(TaskKind::Map);
-            return Some(Reason::SlowStart {
-                done: maps.n_succeeded() + maps.n_failed(),
-                needed: job.slowstart_maps(),
-            });
+            return Some(Reason::SlowStart { done: maps.n_done(), needed: job.slowstart_maps() });
         }
         no_worker_for(id, kind, state)
     }

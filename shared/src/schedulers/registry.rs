@@ -10,6 +10,7 @@ use super::{BalancedPools, Johnson};
 use super::{
     Capacity, Fifo, JobOrder, JobQueue, MaxEdf, MinEdf, Offer, Ordered, Scheduler, Shortest, fair, size_based,
 };
+use crate::models::bounds::Bound;
 use crate::time::Span;
 
 /// Parameters of a policy by name.
@@ -137,11 +138,23 @@ pub struct Reader<'a> {
     known: Vec<&'static str>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// The text of a parameter, if it was given.
-    pub fn text(&mut self, key: &'static str) -> Option<&str> {
+    pub fn text(&mut self, key: &'static str) -> Option<&'a str> {
         self.known.push(key);
         self.params.get(key).map(String::as_str)
+    }
+
+    /// `bound`: average, low or upper.
+    ///
+    /// # Errors
+    /// When the value is another word.
+    pub fn bound(&mut self) -> Result<Bound, SchedulerError> {
+        Ok(match self.word("bound", &["average", "low", "upper"])? {
+            "low" => Bound::Low,
+            "upper" => Bound::Upper,
+            _ => Bound::Average,
+        })
     }
 
     /// One of a few words; the first is the default.
@@ -149,9 +162,9 @@ impl Reader<'_> {
     /// # Errors
     /// When the value is another word.
     pub fn word(&mut self, key: &'static str, words: &[&'static str]) -> Result<&'static str, SchedulerError> {
-        let Some(value) = self.text(key).map(str::to_owned) else { return Ok(words[0]) };
+        let Some(value) = self.text(key) else { return Ok(words[0]) };
         let found = words.iter().find(|word| **word == value);
-        found.copied().ok_or_else(|| self.wrong(key, &value, &words.join(" or ")))
+        found.copied().ok_or_else(|| self.wrong(key, value, &words.join(" or ")))
     }
 
     /// A parsed value, or the default.
@@ -164,14 +177,14 @@ impl Reader<'_> {
         default: T,
         expected: &str,
     ) -> Result<T, SchedulerError> {
-        let Some(value) = self.text(key).map(str::to_owned) else { return Ok(default) };
-        value.trim().parse().map_err(|_| self.wrong(key, &value, expected))
+        let Some(value) = self.text(key) else { return Ok(default) };
+        value.trim().parse().map_err(|_| self.wrong(key, value, expected))
     }
 
     /// The text of the policy's file, which the driver has read, and the name to call it by.
     pub fn allocations(&mut self) -> Option<Allocations> {
-        let file = self.text("allocation.file").unwrap_or("parameter `allocations`").to_owned();
-        self.text("allocations").map(|text| Allocations { file, text: text.to_owned() })
+        let file = self.text("allocation.file").unwrap_or("parameter `allocations`");
+        self.text("allocations").map(|text| Allocations { file: file.to_owned(), text: text.to_owned() })
     }
 
     /// An error in such a file: the key, what is wrong with it and what was expected.
@@ -184,9 +197,9 @@ impl Reader<'_> {
     /// # Errors
     /// When it does not parse.
     pub fn span(&mut self, key: &'static str, default: Span) -> Result<Span, SchedulerError> {
-        let Some(value) = self.text(key).map(str::to_owned) else { return Ok(default) };
-        let us = microseconds(&value);
-        us.map(Span::from_us).ok_or_else(|| self.wrong(key, &value, "a length of time such as 500ms, 10s or 2.5m"))
+        let Some(value) = self.text(key) else { return Ok(default) };
+        let us = microseconds(value);
+        us.map(Span::from_us).ok_or_else(|| self.wrong(key, value, "a length of time such as 500ms, 10s or 2.5m"))
     }
 
     /// A share from 0 to 1 in ten-thousandths.
@@ -194,9 +207,9 @@ impl Reader<'_> {
     /// # Errors
     /// When it is none, or has more than three decimals.
     pub fn parts(&mut self, key: &'static str, default: u16) -> Result<u16, SchedulerError> {
-        let Some(value) = self.text(key).map(str::to_owned) else { return Ok(default) };
+        let Some(value) = self.text(key) else { return Ok(default) };
         let parts = thousandths(value.trim()).filter(|&thousandths| thousandths <= 1_000).map(|n| n as u16 * 10);
-        parts.ok_or_else(|| self.wrong(key, &value, "a share from 0 to 1 with at most three decimals"))
+        parts.ok_or_else(|| self.wrong(key, value, "a share from 0 to 1 with at most three decimals"))
     }
 
     /// The error of a value that is not what `expected`, a noun phrase, says.

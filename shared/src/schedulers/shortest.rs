@@ -19,11 +19,7 @@ impl JobOrder for Shortest {
     }
 
     fn rank(&self, job: &Job, _state: &ClusterState) -> u32 {
-        let left = |kind| {
-            let tasks = job.tasks(kind);
-            tasks.len() - tasks.n_succeeded() - tasks.n_failed()
-        };
-        left(TaskKind::Map) + left(TaskKind::Reduce)
+        TaskKind::ALL.iter().map(|&kind| job.tasks(kind).n_left()).sum()
     }
 
     fn observe(&mut self, change: &Change, _state: &ClusterState, moved: &mut Vec<JobId>) {

@@ -15,7 +15,8 @@ const MANY: u32 = 32_767;
 const SYSTEM_JOBS: u32 = 3_000;
 
 /// What the files say, before any check; what they leave out is `None`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Draft {
     pub(super) maximum_system_jobs: Option<u32>,
     pub(super) maximum_tasks_per_heartbeat: Option<u32>,

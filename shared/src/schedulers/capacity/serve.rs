@@ -268,9 +268,7 @@ pub(super) fn locality_wait(
         return (entry.chances, 0, 1);
     }
     let hosts = u64::from(*hosts.get_or_insert_with(|| count_hosts(state)).max(&mut 1));
-    let maps = job.tasks(TaskKind::Map);
-    let left = maps.len() - maps.n_succeeded() - maps.n_failed();
-    let wanted = u64::from(left.min(state.totals().live));
+    let wanted = u64::from(job.tasks(TaskKind::Map).n_left().min(state.totals().live));
     (entry.chances, wanted * u64::from(entry.hosts).min(hosts), hosts)
 }
 

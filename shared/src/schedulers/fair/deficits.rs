@@ -323,8 +323,8 @@ impl DeficitFair {
         }
         let mut slots = f64::from(slots);
         loop {
-            let kind = |jobs: &PerJob<Account>, id: JobId| jobs.get(id).map(|account| account.kinds[k].clone());
-            let total: f64 = left.iter().filter_map(|&id| kind(&self.jobs, id)).map(|kind| kind.weight).sum();
+            let weights = left.iter().filter_map(|&id| self.jobs.get(id)).map(|account| account.kinds[k].weight);
+            let total: f64 = weights.sum();
             if left.is_empty() || total <= 0.0 {
                 return;
             }
@@ -352,9 +352,7 @@ impl DeficitFair {
     /// Whether a worker may run another task of a kind: as the others do, while there is less to do than slots.
     fn may_assign(&self, kind: TaskKind, worker: &Worker, state: &ClusterState) -> bool {
         let k = kind as usize;
-        let load =
-            self.settings.load_max_diff + f64::from(self.runnable[k]) / f64::from(state.totals().slots[k].max(1));
-        let cap = (f64::from(worker.slots(kind)) * load.min(1.0)).ceil() as u32;
+        let cap = self.settings.load_cap(self.runnable[k], kind, worker, state);
         worker.free(kind) > 0 && (u32::from(worker.occupied(kind)) < cap || self.offer.speculates())
     }
 

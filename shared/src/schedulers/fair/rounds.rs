@@ -73,13 +73,7 @@ impl Fair {
             return true;
         }
         self.running[k] != self.demand[k]
-            && u32::from(worker.occupied(kind)) < self.load_cap(kind, worker, state.totals().slots[k])
-    }
-
-    /// How many tasks a worker may run, so that all workers are loaded alike while there is less to do than slots.
-    fn load_cap(&self, kind: TaskKind, worker: &Worker, slots: u32) -> u32 {
-        let load = self.settings.load_max_diff + f64::from(self.demand[kind as usize]) / f64::from(slots.max(1));
-        (f64::from(worker.slots(kind)) * load.min(1.0)).ceil() as u32
+            && u32::from(worker.occupied(kind)) < self.settings.load_cap(self.demand[k], kind, worker, state)
     }
 
     /// The first task in the order of pools and jobs.

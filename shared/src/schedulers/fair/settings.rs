@@ -3,6 +3,8 @@
 //! Each is known as `mapred.fairscheduler.KEY` and as `KEY` alone. Source: `hadoop-semantics` §3.4.
 
 use super::allocations::Allocations;
+use crate::cluster::{ClusterState, Worker};
+use crate::job::TaskKind;
 use crate::schedulers::registry::Reader;
 use crate::schedulers::{Offer, SchedulerError};
 use crate::time::Span;
@@ -124,6 +126,13 @@ impl Settings {
         Ok((settings, allocations(params, old)?))
     }
 
+    /// How many tasks a worker may run, so that all workers are loaded alike while `wanted`, the tasks that run or could,
+    /// are fewer than the cluster's slots.
+    pub(super) fn load_cap(&self, wanted: u32, kind: TaskKind, worker: &Worker, state: &ClusterState) -> u32 {
+        let load = self.load_max_diff + f64::from(wanted) / f64::from(state.totals().slots[kind as usize].max(1));
+        (f64::from(worker.slots(kind)) * load.min(1.0)).ceil() as u32
+    }
+
     /// What only 1.2.1 knows.
     fn modern(params: &mut Reader<'_>) -> Result<Settings, SchedulerError> {
         let plain = Settings::plain(Dialect::Hadoop121);
@@ -191,20 +200,20 @@ impl Settings {
 
 /// The allocation file's text. The driver gives it as `allocations` in place of the file, whose name stays.
 fn allocations(params: &mut Reader<'_>, old: bool) -> Result<Allocations, SchedulerError> {
-    let file = text(params, key!("allocation.file")).map_or_else(|| "allocations".to_owned(), |(_, file)| file);
-    match params.text("allocations").map(str::to_owned) {
-        Some(text) => Allocations::parse(&text, &file, old),
+    let file = text(params, key!("allocation.file")).map_or("allocations", |(_, file)| file);
+    match params.text("allocations") {
+        Some(text) => Allocations::parse(text, file, old),
         None => Ok(Allocations::default()),
     }
 }
 
 fn pool_property(params: &mut Reader<'_>) -> Result<PoolProperty, SchedulerError> {
     let Some((key, name)) = text(params, key!("poolnameproperty")) else { return Ok(PoolProperty::User) };
-    match name.as_str() {
+    match name {
         "user.name" | "user" => Ok(PoolProperty::User),
         "mapred.job.queue.name" | "mapreduce.job.queuename" | "queue" => Ok(PoolProperty::Queue),
         "mapred.fairscheduler.pool" | "pool" => Ok(PoolProperty::PoolOnly),
-        _ => Err(params.wrong(key, &name, "user.name, mapred.job.queue.name or mapred.fairscheduler.pool")),
+        _ => Err(params.wrong(key, name, "user.name, mapred.job.queue.name or mapred.fairscheduler.pool")),
     }
 }
 
@@ -217,16 +226,15 @@ fn boost(params: &mut Reader<'_>) -> Result<Option<(f64, Span)>, SchedulerError>
     let span = millis(params, span_key, Span::from_secs(300))?;
     match adjuster {
         None => Ok(None),
-        Some((_, name)) if name == "none" => Ok(None),
-        Some((_, name)) if NEW_JOB_BOOSTER.contains(&name.as_str()) => Ok(Some((factor, span))),
-        Some((key, name)) => Err(params.wrong(key, &name, "none, new-job or NewJobWeightBooster")),
+        Some((_, "none")) => Ok(None),
+        Some((_, name)) if NEW_JOB_BOOSTER.contains(&name) => Ok(Some((factor, span))),
+        Some((key, name)) => Err(params.wrong(key, name, "none, new-job or NewJobWeightBooster")),
     }
 }
 
 /// The value under either form of a key, and the form.
-fn text(params: &mut Reader<'_>, key: Key) -> Option<(&'static str, String)> {
-    let long = params.text(key[0]).map(str::to_owned);
-    let short = params.text(key[1]).map(str::to_owned);
+fn text<'a>(params: &mut Reader<'a>, key: Key) -> Option<(&'static str, &'a str)> {
+    let (long, short) = (params.text(key[0]), params.text(key[1]));
     long.map(|text| (key[0], text)).or(short.map(|text| (key[1], text)))
 }
 
@@ -239,7 +247,7 @@ fn value<T: std::str::FromStr>(
 ) -> Result<T, SchedulerError> {
     let Some((key, text)) = text(params, key) else { return Ok(default) };
     let value = text.trim().parse().ok().filter(fits);
-    value.ok_or_else(|| params.wrong(key, &text, expected))
+    value.ok_or_else(|| params.wrong(key, text, expected))
 }
 
 fn flag(params: &mut Reader<'_>, key: Key, default: bool) -> Result<bool, SchedulerError> {

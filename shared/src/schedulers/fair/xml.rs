@@ -3,6 +3,7 @@
 use roxmltree::{Document, Node};
 
 use super::allocations::{Entries, Entry, Place, SyntaxError};
+use crate::schedulers::hadoop_xml::{line_of, text_of};
 
 /// Reads `fair-scheduler.xml`. Document type declarations are refused, so that no entity can grow a small file.
 pub(super) fn entries(text: &str) -> Entries {
@@ -11,10 +12,9 @@ pub(super) fn entries(text: &str) -> Entries {
         SyntaxError { line, problem: format!("expected XML, but {error}") }
     })?;
     let root = document.root_element();
-    let line = |node: Node<'_, '_>| document.text_pos_at(node.range().start).row;
     if !root.has_tag_name("allocations") {
         let problem = format!("the root element is `{}`, expected `allocations`", root.tag_name().name());
-        return Err(SyntaxError { line: line(root), problem });
+        return Err(SyntaxError { line: line_of(&root), problem });
     }
     let (mut entries, mut warnings) = (Vec::new(), Vec::new());
     for node in root.children().filter(Node::is_element) {
@@ -23,27 +23,31 @@ pub(super) fn entries(text: &str) -> Entries {
             "pool" => Place::Pool,
             "user" => Place::User,
             _ if node.children().any(|child| child.is_element()) || node.text().is_none() => {
-                warnings.push(format!("line {}: unknown element `{key}`; it is ignored", line(node)));
+                warnings.push(format!("line {}: unknown element `{key}`; it is ignored", line_of(&node)));
                 continue;
             }
             _ => {
-                entries.push(Entry { place: Place::Top, key: key.to_owned(), value: value(node), line: line(node) });
+                entries.push(Entry {
+                    place: Place::Top,
+                    key: key.to_owned(),
+                    value: text_of(&node),
+                    line: line_of(&node),
+                });
                 continue;
             }
         };
         let Some(name) = node.attribute("name") else {
-            return Err(SyntaxError { line: line(node), problem: format!("`{key}`: expected an attribute `name`") });
+            return Err(SyntaxError {
+                line: line_of(&node),
+                problem: format!("`{key}`: expected an attribute `name`"),
+            });
         };
         let place = place(name.trim().to_owned());
-        entries.push(Entry { place: place.clone(), key: String::new(), value: String::new(), line: line(node) });
+        entries.push(Entry { place: place.clone(), key: String::new(), value: String::new(), line: line_of(&node) });
         for child in node.children().filter(Node::is_element) {
             let key = child.tag_name().name().to_owned();
-            entries.push(Entry { place: place.clone(), key, value: value(child), line: line(child) });
+            entries.push(Entry { place: place.clone(), key, value: text_of(&child), line: line_of(&child) });
         }
     }
     Ok((entries, warnings))
-}
-
-fn value(node: Node<'_, '_>) -> String {
-    node.text().unwrap_or_default().trim().to_owned()
 }

@@ -15,11 +15,11 @@ const MAX_QUEUES: usize = 64;
 /// The paper's §VI finds two queues sufficient and names the best limit of each policy for its cluster and workload:
 /// `default_s` is that. Another number of queues has no default.
 pub(super) fn limits(params: &mut Reader<'_>, default_s: u64, ascending: bool) -> Result<Vec<u64>, SchedulerError> {
-    let queues = match params.text("queues").map(str::to_owned) {
+    let queues = match params.text("queues") {
         None => None,
-        Some(text) => Some(queue_number(params, &text)?),
+        Some(text) => Some(queue_number(params, text)?),
     };
-    let Some(text) = params.text("limits").map(str::to_owned) else {
+    let Some(text) = params.text("limits") else {
         return match queues {
             None | Some(2) => Ok(vec![default_s * 1_000_000]),
             Some(queues) => {
@@ -29,25 +29,25 @@ pub(super) fn limits(params: &mut Reader<'_>, default_s: u64, ascending: bool) -
     };
     let expected = "a list of times above 0 such as 10s,100s: one for each queue but the last";
     let limits: Option<Vec<u64>> = text.split(',').map(|word| microseconds(word).filter(|&us| us > 0)).collect();
-    let limits = limits.ok_or_else(|| params.wrong("limits", &text, expected))?;
+    let limits = limits.ok_or_else(|| params.wrong("limits", text, expected))?;
     if limits.len() >= MAX_QUEUES {
-        return Err(params.wrong("limits", &text, &format!("a list of at most {} times", MAX_QUEUES - 1)));
+        return Err(params.wrong("limits", text, &format!("a list of at most {} times", MAX_QUEUES - 1)));
     }
     if let Some(queues) = queues.filter(|&queues| queues != limits.len() + 1) {
         let times = if queues == 2 { "1 time".to_owned() } else { format!("{} times", queues - 1) };
-        return Err(params.wrong("limits", &text, &format!("{times} for {queues} queues")));
+        return Err(params.wrong("limits", text, &format!("{times} for {queues} queues")));
     }
     if ascending && limits.windows(2).any(|pair| pair[0] >= pair[1]) {
-        return Err(params.wrong("limits", &text, "a list of times of which each is longer than the one before"));
+        return Err(params.wrong("limits", text, "a list of times of which each is longer than the one before"));
     }
     Ok(limits)
 }
 
 /// Number of queues of a policy without limits.
 pub(super) fn queues(params: &mut Reader<'_>) -> Result<usize, SchedulerError> {
-    match params.text("queues").map(str::to_owned) {
+    match params.text("queues") {
         None => Ok(2),
-        Some(text) => queue_number(params, &text),
+        Some(text) => queue_number(params, text),
     }
 }
 
@@ -62,7 +62,7 @@ pub(super) fn partitions(
     queues: usize,
     default_percent: u32,
 ) -> Result<Vec<u32>, SchedulerError> {
-    let Some(text) = params.text("partitions").map(str::to_owned) else {
+    let Some(text) = params.text("partitions") else {
         let first = default_percent * 10_000;
         return match queues {
             2 => Ok(vec![first, WHOLE_PPM - first]),
@@ -71,12 +71,12 @@ pub(super) fn partitions(
     };
     let shares: Option<Vec<u32>> = text.split(',').map(share_ppm).collect();
     let expected = format!("{queues} shares above 0 such as 30% that add up to 100% (the last one may be left out)");
-    let mut shares = shares.ok_or_else(|| params.wrong("partitions", &text, &expected))?;
+    let mut shares = shares.ok_or_else(|| params.wrong("partitions", text, &expected))?;
     let sum: u64 = shares.iter().map(|&share| u64::from(share)).sum();
     if shares.len() + 1 == queues && sum < u64::from(WHOLE_PPM) {
         shares.push(WHOLE_PPM - sum as u32);
     } else if shares.len() != queues || sum != u64::from(WHOLE_PPM) {
-        return Err(params.wrong("partitions", &text, &expected));
+        return Err(params.wrong("partitions", text, &expected));
     }
     Ok(shares)
 }
@@ -95,11 +95,11 @@ pub(super) fn prediction(params: &mut Reader<'_>) -> Result<Prediction, Schedule
         "input" => Source::Input,
         _ => Source::Stated,
     };
-    let fit = match params.text("fit").map(str::to_owned) {
+    let fit = match params.text("fit") {
         None => Fit::learned(),
-        Some(text) if text == "learn" => Fit::learned(),
-        Some(text) => Fit::Given(line(&text).ok_or_else(|| {
-            params.wrong("fit", &text, "learn, or slot time per GiB of input and for each job, such as 150s,20s")
+        Some("learn") => Fit::learned(),
+        Some(text) => Fit::Given(line(text).ok_or_else(|| {
+            params.wrong("fit", text, "learn, or slot time per GiB of input and for each job, such as 150s,20s")
         })?),
     };
     Ok(Prediction::new(source, fit))

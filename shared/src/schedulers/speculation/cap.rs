@@ -28,14 +28,10 @@ impl Cap {
     /// default, 0 for none.
     pub(super) fn from_params(params: &mut Reader<'_>, percent: u16) -> Result<Cap, SchedulerError> {
         let default = if percent == 0 { Limit::None } else { Limit::Share(percent * 100) };
-        let limit = match params.text("speculation.cap").map(str::to_owned) {
+        let limit = match params.text("speculation.cap") {
             None => default,
-            Some(text) => parse(&text).ok_or_else(|| {
-                params.wrong(
-                    "speculation.cap",
-                    &text,
-                    "none, a number of attempts, or a share of the slots such as 10%",
-                )
+            Some(text) => parse(text).ok_or_else(|| {
+                params.wrong("speculation.cap", text, "none, a number of attempts, or a share of the slots such as 10%")
             })?,
         };
         Ok(Cap { limit, running: BTreeSet::new() })
