@@ -12,6 +12,7 @@ mod commands;
 mod config;
 mod exit;
 mod failure;
+mod load;
 mod local;
 mod output;
 mod profile_file;

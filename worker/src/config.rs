@@ -2,9 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+use crate::vitals::VitalsSource;
+
+/// Quotas that control groups take, in cores.
+const QUOTAS: RangeInclusive<f64> = 0.05..=1_024.0;
 
 /// Settings of one worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,8 +50,14 @@ pub struct WorkerConfig {
     pub retry_max_ms: u64,
     /// Below this much free disk it takes no attempts (`mapred.local.dir.minspacestart`).
     pub min_free_disk_bytes: u64,
-    /// How often load, frequency and memory are sampled.
+    /// How often use, frequency, memory and disk are sampled; the run queue is looked at several times a second.
     pub vitals_interval_ms: u64,
+    /// Time constant with which the run queue and the foreign load are smoothed.
+    pub vitals_smoothing_ms: u64,
+    /// What load is measured of.
+    pub vitals_source: VitalsSource,
+    /// Cores that the worker and its attempts may use together, by a control group of its own; 0 for no limit.
+    pub cpu_quota: f64,
     /// How long the logs of finished attempts are kept (`mapred.userlog.retain.hours`).
     pub userlog_retain_hours: u64,
     /// Each attempt in a control group of its own (version 2), so that nothing it starts can escape a kill.
@@ -72,6 +84,9 @@ impl Default for WorkerConfig {
             retry_max_ms: 10_000,
             min_free_disk_bytes: 64 << 20,
             vitals_interval_ms: 2_000,
+            vitals_smoothing_ms: 3_000,
+            vitals_source: VitalsSource::Auto,
+            cpu_quota: 0.0,
             userlog_retain_hours: 24,
             cgroups: false,
         }
@@ -87,6 +102,20 @@ pub struct ConfigError {
 }
 
 impl WorkerConfig {
+    /// The quota in thousandths of a core; `None` without one.
+    pub(crate) fn quota_milli(&self) -> Option<u32> {
+        (self.cpu_quota > 0.0).then_some((self.cpu_quota * 1_000.0).round() as u32)
+    }
+
+    /// Whether load is measured of the worker's control group.
+    pub(crate) fn measures_group(&self) -> bool {
+        match self.vitals_source {
+            VitalsSource::Auto => self.cpu_quota > 0.0,
+            VitalsSource::Cgroup => true,
+            VitalsSource::Host => false,
+        }
+    }
+
     /// Checks what can be checked without touching anything.
     ///
     /// # Errors
@@ -106,10 +135,47 @@ impl WorkerConfig {
             let problem = format!("`{}` is no rack path, expected one such as /default-rack", self.rack);
             return Err(ConfigError { key: "rack", problem });
         }
+        if self.cpu_quota != 0.0 && !QUOTAS.contains(&self.cpu_quota) {
+            let (value, least, most) = (self.cpu_quota, QUOTAS.start(), QUOTAS.end());
+            let problem = format!("is {value}, expected cores between {least} and {most}, or 0 for no limit");
+            return Err(ConfigError { key: "cpu_quota", problem });
+        }
         if !self.listen.is_empty() && self.listen.parse::<SocketAddr>().is_err() {
             let problem = format!("`{}` is no socket address, expected one such as 0.0.0.0:50060", self.listen);
             return Err(ConfigError { key: "listen", problem });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> WorkerConfig {
+        WorkerConfig { master: "m:1".to_owned(), dir: PathBuf::from("w"), ..WorkerConfig::default() }
+    }
+
+    #[test]
+    fn a_quota_is_in_cores_and_within_what_control_groups_take() {
+        assert_eq!(config().quota_milli(), None);
+        let half = WorkerConfig { cpu_quota: 0.5, ..config() };
+        assert!(half.check().is_ok() && half.measures_group());
+        assert_eq!(half.quota_milli(), Some(500));
+        for wrong in [-1.0, 0.01, f64::NAN, f64::INFINITY] {
+            let error = WorkerConfig { cpu_quota: wrong, ..config() }.check().unwrap_err().to_string();
+            assert!(
+                error.starts_with("setting `cpu_quota`: is ") && error.contains("expected cores between"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_source_follows_the_quota_unless_it_is_named() {
+        assert!(!config().measures_group());
+        assert!(WorkerConfig { vitals_source: VitalsSource::Cgroup, ..config() }.measures_group());
+        let host = WorkerConfig { vitals_source: VitalsSource::Host, cpu_quota: 2.0, ..config() };
+        assert!(!host.measures_group());
     }
 }

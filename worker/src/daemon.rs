@@ -12,7 +12,7 @@ use howdah_shared::tracker::task_tracker::{TaskTracker, TrackerConfig};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::cgroup::Cgroups;
+use crate::cgroup::{Cgroups, WorkerGroup};
 use crate::config::WorkerConfig;
 use crate::directory::Directory;
 use crate::driver::{Driver, Event};
@@ -20,7 +20,7 @@ use crate::http::{Shelf, router};
 use crate::jobs::Jobs;
 use crate::link::Link;
 use crate::process::{Surroundings, wall_us};
-use crate::vitals::{self, VitalsCell};
+use crate::vitals::{self, OwnProcesses, VitalsCell};
 
 /// Runs a worker until it is told to stop.
 ///
@@ -30,6 +30,38 @@ use crate::vitals::{self, VitalsCell};
 pub async fn run(config: WorkerConfig, stop: Stop) -> anyhow::Result<()> {
     config.check()?;
     let (directory, _lock) = Directory::open(&config.dir)?;
+    let group = own_group(&config, &directory)?;
+    let result = run_in_group(config, stop, directory.clone(), group.clone()).await;
+    // The last one out: whoever joined the group must not stay under its quota.
+    if let Some(group) = group {
+        directory.name_group(None).unwrap_or_else(|error| tracing::debug!(%error, "failed to delete `cgroup`"));
+        group.close();
+    }
+    result
+}
+
+/// The worker's control group, where a setting asks for one; its directory then says where it is.
+fn own_group(config: &WorkerConfig, directory: &Directory) -> anyhow::Result<Option<WorkerGroup>> {
+    let quota = config.quota_milli();
+    if quota.is_none() && !config.measures_group() {
+        return Ok(None);
+    }
+    let setting = if quota.is_some() { "cpu_quota" } else { "vitals_source" };
+    let group = WorkerGroup::open(quota).with_context(|| format!("setting `{setting}`"))?;
+    if let Err(error) = directory.name_group(Some(group.dirs())) {
+        group.close();
+        return Err(error).context("write the name of the worker's control group");
+    }
+    tracing::info!(group = %group.dirs()[0].display(), quota, "the worker is in its control group");
+    Ok(Some(group))
+}
+
+async fn run_in_group(
+    config: WorkerConfig,
+    stop: Stop,
+    directory: Directory,
+    group: Option<WorkerGroup>,
+) -> anyhow::Result<()> {
     let cgroups = if config.cgroups { Some(Cgroups::open()?) } else { None };
     let own_address = address_towards(&config.master);
     let listener = listen(&config, own_address).await?;
@@ -42,7 +74,15 @@ pub async fn run(config: WorkerConfig, stop: Stop) -> anyhow::Result<()> {
     let server = tokio::spawn(axum::serve(listener, router(shelf)).into_future());
     let pruner = tokio::spawn(prune_logs(directory.clone(), config.userlog_retain_hours));
 
-    let vitals = vitals::start(directory.clone(), Duration::from_millis(config.vitals_interval_ms))?;
+    let own = OwnProcesses::default();
+    let vitals = vitals::start(vitals::Plan {
+        every: Duration::from_millis(config.vitals_interval_ms),
+        smoothing: Duration::from_millis(config.vitals_smoothing_ms),
+        map_slots: config.map_slots,
+        directory: directory.clone(),
+        own: own.clone(),
+        group: group.filter(|_| config.measures_group()),
+    })?;
     let (inbox, events) = unbounded_channel();
     let watch = tokio::spawn(watch_stop(stop, inbox.clone(), Duration::from_millis(config.drain_grace_ms)));
     let surroundings = Arc::new(Surroundings {
@@ -50,6 +90,7 @@ pub async fn run(config: WorkerConfig, stop: Stop) -> anyhow::Result<()> {
         worker_name: hello.name.clone(),
         task_command: task_command(&config)?,
         cgroups: cgroups.clone(),
+        own,
     });
     let drive = move || drive(config, surroundings, jobs, vitals, hello, inbox, events);
     let (done, ended) = tokio::sync::oneshot::channel();

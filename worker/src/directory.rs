@@ -3,6 +3,7 @@
 //! ```text
 //! DIR/lock                                     held while the worker runs
 //! DIR/incarnation                              the number of the newest start in this directory
+//! DIR/cgroup                                   the worker's control group, one directory a line, while it has one
 //! DIR/local/<job>/<attempt>/                   an attempt's working directory; a map's output stays here
 //! DIR/userlogs/<job>/<attempt>/{stdout,stderr,syslog}
 //! ```
@@ -66,6 +67,13 @@ impl Directory {
         let written = fs::write(&temporary, format!("{next}\n")).and_then(|()| fs::rename(&temporary, &path));
         written.with_context(|| format!("write `{}`", path.display()))?;
         Ok(next)
+    }
+
+    /// Says where the worker's control group is, for those who want to join it; `None` when it is gone.
+    pub(crate) fn name_group(&self, dirs: Option<&[PathBuf]>) -> io::Result<()> {
+        let path = self.root.join("cgroup");
+        let Some(dirs) = dirs else { return fs::remove_file(path) };
+        fs::write(path, dirs.iter().map(|dir| format!("{}\n", dir.display())).collect::<String>())
     }
 
     /// Sets a job's files aside, which is quick, and says where they wait to be deleted. An attempt of the job

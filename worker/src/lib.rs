@@ -23,3 +23,4 @@ mod vitals;
 
 pub use config::WorkerConfig;
 pub use daemon::run;
+pub use vitals::VitalsSource;

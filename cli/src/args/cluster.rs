@@ -32,6 +32,13 @@ pub(crate) struct UpArgs {
     /// Reduces that each worker runs at a time
     #[arg(long, value_name = "N")]
     pub(crate) reduce_slots: Option<u32>,
+    /// Cores that each worker and its attempts may use together, by commas, such as 1,1,0.5; 0 for no limit. The
+    /// last one holds for all further workers
+    #[arg(long, value_name = "CORES,…", value_delimiter = ',')]
+    pub(crate) cpu_quota: Vec<f64>,
+    /// What the workers' load is measured of: auto, host, or a control group for each worker (cgroup)
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) vitals_source: Option<String>,
     /// Scheduler that hands out tasks
     #[arg(long, value_name = "NAME")]
     pub(crate) scheduler: Option<String>,

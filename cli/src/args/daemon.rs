@@ -80,6 +80,12 @@ pub(crate) struct WorkerArgs {
     /// Its rack, a path such as /rack-1
     #[arg(long, value_name = "PATH")]
     pub(crate) rack: Option<String>,
+    /// Cores that it and its attempts may use together, such as 0.5; 0 for no limit
+    #[arg(long, value_name = "CORES")]
+    pub(crate) cpu_quota: Option<f64>,
+    /// What its load is measured of: auto, host, or its own control group (cgroup)
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) vitals_source: Option<String>,
     #[command(flatten)]
     pub(crate) leash: LeashArgs,
 }

@@ -10,6 +10,7 @@ pub(crate) mod demo;
 pub(crate) mod experiment;
 pub(crate) mod generate;
 pub(crate) mod job;
+pub(crate) mod load;
 pub(crate) mod optimize;
 pub(crate) mod replay;
 pub(crate) mod replay_words;
@@ -152,6 +153,8 @@ pub(crate) enum Command {
     Tune(Box<tune::TuneArgs>),
     /// Decide a recorded run again and compare every effect and time
     Validate(tools::ValidateArgs),
+    /// Hold a load on this machine, or in one worker's control group
+    Load(load::LoadArgs),
     /// Make input: sudoku puzzles or text
     #[command(subcommand)]
     Generate(generate::GenerateCommand),

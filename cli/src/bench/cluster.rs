@@ -45,6 +45,7 @@ impl Shape {
             workers: self.workers,
             master_args: vec!["--listen".to_owned(), "127.0.0.1:0".to_owned()],
             worker_args: slots.map(str::to_owned).to_vec(),
+            cpu_quotas: Vec::new(),
             stays: false,
             inherits_settings: false,
             variables,

@@ -14,7 +14,7 @@ use crate::output::table::Grid;
 use crate::output::{Screen, Style};
 use crate::units;
 use crate::views::Listing;
-use crate::views::cluster::{Cluster, Queue, Worker};
+use crate::views::cluster::{Cluster, Queue, Vitals, Worker};
 use crate::views::job::{clock, now_ms, state_style};
 
 /// `howdah cluster`
@@ -107,8 +107,20 @@ pub(crate) async fn list_workers(context: &Context, args: &WorkerListArgs) -> Ou
 }
 
 fn worker_table(workers: &[Worker], now_ms: u64) -> Grid {
-    let mut grid =
-        Grid::new(&["worker", "state", "host", "rack", ">maps", ">reduces", ">load", ">cpu", ">free memory", ">seen"]);
+    let mut grid = Grid::new(&[
+        "worker",
+        "state",
+        "host",
+        "rack",
+        ">maps",
+        ">reduces",
+        ">load",
+        ">foreign",
+        ">cpu",
+        ">GHz",
+        ">free memory",
+        ">seen",
+    ]);
     let mut by_name: Vec<&Worker> = workers.iter().collect();
     // worker-10 after worker-9.
     by_name.sort_by_key(|w| (w.name.len(), &w.name));
@@ -122,8 +134,10 @@ fn worker_table(workers: &[Worker], now_ms: u64) -> Grid {
             w.rack.clone(),
             format!("{}/{}", w.maps_running, w.map_slots),
             format!("{}/{}", w.reduces_running, w.reduce_slots),
-            vitals.map_or("-".to_owned(), |v| format!("{:.2}", v.load1)),
+            vitals.map_or("-".to_owned(), |v| format!("{:.2}", v.run_queue)),
+            vitals.map_or("-".to_owned(), |v| format!("{:.2}", v.foreign_load)),
             vitals.map_or("-".to_owned(), |v| units::percent(v.cpu_use)),
+            vitals.map_or("-".to_owned(), frequency),
             vitals.map_or("-".to_owned(), |v| units::bytes(v.memory_free_kib.saturating_mul(1024))),
             seen.map_or("-".to_owned(), |ago| format!("{ago} ago")),
         ]);
@@ -132,6 +146,15 @@ fn worker_table(workers: &[Worker], now_ms: u64) -> Grid {
         }
     }
     grid
+}
+
+/// The frequency in GHz, with the effective one before it where a quota or many slots make that another.
+fn frequency(v: &Vitals) -> String {
+    let ghz = |khz: u32| format!("{:.2}", f64::from(khz) / 1e6);
+    match (v.effective_khz.map(ghz), v.cpu_khz.map(ghz)) {
+        (Some(effective), Some(nominal)) if effective != nominal => format!("{effective} of {nominal}"),
+        (_, nominal) => nominal.unwrap_or_else(|| "-".to_owned()),
+    }
 }
 
 /// `howdah worker drain`

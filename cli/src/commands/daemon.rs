@@ -39,6 +39,8 @@ pub(crate) fn worker(context: &Context, args: &WorkerArgs) -> Outcome {
         Flag::new("--map-slots", "map_slots", &args.map_slots),
         Flag::new("--reduce-slots", "reduce_slots", &args.reduce_slots),
         Flag::new("--rack", "rack", &args.rack),
+        Flag::new("--cpu-quota", "cpu_quota", &args.cpu_quota),
+        Flag::new("--vitals-source", "vitals_source", &args.vitals_source),
     ];
     let (config, _) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, flags)?;
     config.check().map_err(|error| {

@@ -79,6 +79,9 @@ fn plan(context: &Context, args: &UpArgs, dir: std::path::PathBuf) -> Outcome<Pl
             worker_args.extend([flag.to_owned(), value.to_string()]);
         }
     }
+    if let Some(source) = &args.vitals_source {
+        worker_args.extend(["--vitals-source".to_owned(), source.clone()]);
+    }
     if let Some(file) = context.path() {
         let file = file.canonicalize().map_err(|error| cannot("use", file, &error))?.display().to_string();
         master_args.extend(["--config".to_owned(), file.clone()]);
@@ -89,6 +92,7 @@ fn plan(context: &Context, args: &UpArgs, dir: std::path::PathBuf) -> Outcome<Pl
         workers: args.workers,
         master_args,
         worker_args,
+        cpu_quotas: args.cpu_quota.clone(),
         stays: true,
         inherits_settings: true,
         variables: if unsaid { vec![local_files()] } else { Vec::new() },

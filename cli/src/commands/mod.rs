@@ -8,6 +8,7 @@ mod demo;
 mod experiment;
 mod generate;
 pub(crate) mod job;
+mod load;
 mod local_cluster;
 mod manual;
 pub(crate) mod optimize;
@@ -46,6 +47,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Scheduler(command) => wait(scheduler::run(&context, &command)),
         Command::Cluster(args) => wait(cluster::show(&context, &args)),
         Command::Demo(args) => wait(demo::demo(&context, &args)),
+        Command::Load(args) => wait(load::load(&context, &args)),
         Command::Generate(command) => generate::run(&command),
         Command::Trace(command) => trace::run(&context, &command),
         Command::Replay(args) => replay::replay(&context, &args),

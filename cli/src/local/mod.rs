@@ -33,6 +33,8 @@ pub(crate) struct Plan {
     pub(crate) master_args: Vec<String>,
     /// More arguments for each worker.
     pub(crate) worker_args: Vec<String>,
+    /// Quotas of the workers in cores, 0 for none; the last one holds for all further workers. May be empty.
+    pub(crate) cpu_quotas: Vec<f64>,
     /// Whether the processes outlive this one; otherwise they end with it, however it ends.
     pub(crate) stays: bool,
     /// Whether the processes see the user's HOWDAH_* variables.
@@ -73,6 +75,9 @@ impl LocalCluster {
             let name = format!("worker-{n}");
             let mut args = vec!["--master".to_owned(), cluster.address.clone(), "--name".to_owned(), name.clone()];
             args.extend(plan.worker_args.iter().cloned());
+            if let Some(quota) = plan.cpu_quotas.get(n as usize - 1).or(plan.cpu_quotas.last()) {
+                args.extend(["--cpu-quota".to_owned(), quota.to_string()]);
+            }
             cluster.spawn(plan, "worker", &name, &args)?;
         }
         cluster.wait_for_workers(plan.workers, &mut progress).await?;

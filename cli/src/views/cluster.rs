@@ -36,8 +36,17 @@ pub(crate) struct Vitals {
     /// 0 to 1, mean of all cores.
     pub(crate) cpu_use: f64,
     pub(crate) n_cpus: u32,
-    /// Null when unknown.
+    /// Cores that the worker may use: its quota, or all of them.
+    pub(crate) cpus: f64,
+    /// Tasks that run or wait for a core, smoothed.
+    pub(crate) run_queue: f64,
+    /// Of these not the worker's own attempts.
+    pub(crate) foreign_load: f64,
+    /// Frequencies: null when unknown.
     pub(crate) cpu_khz: Option<u32>,
+    pub(crate) max_khz: Option<u32>,
+    /// Thousands of cycles a second that one task may use when all map slots run.
+    pub(crate) effective_khz: Option<u32>,
     pub(crate) memory_total_kib: u64,
     pub(crate) memory_free_kib: u64,
     pub(crate) disk_free_kib: u64,
@@ -74,7 +83,12 @@ impl From<&howdah_proto::v1::Vitals> for Vitals {
             load15: f64::from(v.load15_milli) / 1e3,
             cpu_use: f64::from(v.cpu_use_parts) / 1e4,
             n_cpus: v.n_cpus,
+            cpus: f64::from(v.cpus_milli) / 1e3,
+            run_queue: f64::from(v.run_queue_milli) / 1e3,
+            foreign_load: f64::from(v.foreign_milli) / 1e3,
             cpu_khz: (v.cpu_khz > 0).then_some(v.cpu_khz),
+            max_khz: (v.max_khz > 0).then_some(v.max_khz),
+            effective_khz: (v.effective_khz > 0).then_some(v.effective_khz),
             memory_total_kib: v.memory_total_kib,
             memory_free_kib: v.memory_free_kib,
             disk_free_kib: v.disk_free_kib,

@@ -14,3 +14,4 @@ mod many_keys;
 mod same_bytes;
 mod schedulers;
 mod validation;
+mod vitals;

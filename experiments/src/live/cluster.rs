@@ -31,12 +31,24 @@ pub(crate) struct Shape {
     pub(crate) reduce_slots: u32,
     /// Whether every odd worker has map slots only and every even one reduce slots only.
     pub(crate) split: bool,
+    /// Cores that each worker may use in thousandths, 0 for no limit; the last one holds for all further workers. With
+    /// any, each worker measures load of its own control group, which `howdah load` can join.
+    pub(crate) quotas_milli: &'static [u32],
 }
 
 impl Shape {
     /// Workers that are all alike.
     pub(crate) const fn even(workers: u32, map_slots: u32, reduce_slots: u32) -> Shape {
-        Shape { workers, map_slots, reduce_slots, split: false }
+        Shape { workers, map_slots, reduce_slots, split: false, quotas_milli: &[] }
+    }
+
+    /// Arguments of the `n`-th worker, from 1, that give it its control group.
+    fn group_args(self, n: u32) -> Vec<String> {
+        let Some(&quota) = self.quotas_milli.get(n as usize - 1).or(self.quotas_milli.last()) else {
+            return Vec::new();
+        };
+        let quota = f64::from(quota) / 1e3;
+        ["--vitals-source", "cgroup", "--cpu-quota", &quota.to_string()].map(str::to_owned).to_vec()
     }
 
     /// Map and reduce slots of the `n`-th worker, from 1.
@@ -51,9 +63,11 @@ impl Shape {
 
 impl std::fmt::Display for Shape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Shape { workers, map_slots, reduce_slots, split } = self;
+        let Shape { workers, map_slots, reduce_slots, split, quotas_milli } = self;
         let by_turns = if *split { " by turns" } else { "" };
-        write!(f, "{workers} workers × {map_slots}+{reduce_slots} slots{by_turns}")
+        write!(f, "{workers} workers × {map_slots}+{reduce_slots} slots{by_turns}")?;
+        let quotas: Vec<String> = quotas_milli.iter().map(|&milli| (f64::from(milli) / 1e3).to_string()).collect();
+        if quotas.is_empty() { Ok(()) } else { write!(f, " with quotas of {} cores", quotas.join(", ")) }
     }
 }
 
@@ -116,9 +130,11 @@ impl Cluster {
             let name = format!("worker-{n}");
             let (maps, reduces) = shape.slots(n);
             let (maps, reduces) = (maps.to_string(), reduces.to_string());
-            let args =
+            let mut args =
                 ["--master", &cluster.address, "--name", &name, "--map-slots", &maps, "--reduce-slots", &reduces]
-                    .map(str::to_owned);
+                    .map(str::to_owned)
+                    .to_vec();
+            args.extend(shape.group_args(n));
             cluster.spawn(dir, "worker", &name, &args)?;
             // Registered in order of their names, so that repeats are alike.
             cluster.wait("a worker to register", |cluster| Ok((cluster.live_workers()? >= n).then_some(())))?;

@@ -166,10 +166,12 @@ impl Keeper {
             .process_group(0);
         let mut child = command.spawn().map_err(|error| format!("start `{}`: {error}", program.display()))?;
         drop(command);
+        self.surroundings.own.add(child.id());
         let cgroup = match self.surroundings.cgroups.as_ref().map(|cgroups| cgroups.take_in(&name, Some(child.id()))) {
             Some(Ok(group)) => Some(Arc::new(group)),
             Some(Err(error)) => {
                 // It has heard nothing of its attempt yet.
+                self.surroundings.own.remove(child.id());
                 let _ = child.kill();
                 let _ = child.wait();
                 return Err(format!("put the attempt into a control group: {error}"));
@@ -298,6 +300,7 @@ impl Keeper {
             let mut state = self.process.lock();
             let _ = killpg(pid, Signal::SIGKILL);
             let last = std::mem::replace(&mut *state, State::Gone).into_current();
+            self.surroundings.own.remove(child.id());
             (child.wait4(), last)
         };
         // The driver may have given it another attempt that it did not live to speak of.

@@ -23,6 +23,7 @@ use nix::unistd::Pid;
 pub(crate) use self::keeper::{start, wall_us};
 use crate::cgroup::{AttemptGroup, Cgroups};
 use crate::directory::Directory;
+use crate::vitals::OwnProcesses;
 
 /// What every keeper needs.
 #[derive(Debug)]
@@ -31,6 +32,7 @@ pub(crate) struct Surroundings {
     pub(crate) worker_name: String,
     pub(crate) task_command: Vec<String>,
     pub(crate) cgroups: Option<Cgroups>,
+    pub(crate) own: OwnProcesses,
 }
 
 /// One attempt to run.

@@ -105,6 +105,7 @@ async fn start(screen: &Screen, args: &DemoArgs, dir: &Path) -> Outcome<LocalClu
         workers: args.workers,
         master_args: ["--listen", "127.0.0.1:0", "--scheduler", &args.scheduler].map(str::to_owned).to_vec(),
         worker_args: ["--map-slots", &maps.to_string(), "--reduce-slots", "1"].map(str::to_owned).to_vec(),
+        cpu_quotas: Vec::new(),
         stays: false,
         inherits_settings: false,
         variables: vec![local_files()],

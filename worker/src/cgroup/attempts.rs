@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-/// Names of workers' groups; the rest is the worker's process id.
-const PREFIX: &str = "howdah-";
+use super::{Lists, PREFIX, is_left_over};
 
 /// The worker's own group, parent of its attempts' groups.
 #[derive(Clone, Debug)]
@@ -27,13 +26,10 @@ pub(crate) struct AttemptGroup {
 impl Cgroups {
     /// Makes the worker's group below the one it runs in.
     pub(crate) fn open() -> anyhow::Result<Cgroups> {
-        let mounts = fs::read_to_string("/proc/self/mountinfo").context("read `/proc/self/mountinfo`")?;
-        let Some(mount) = mounts.lines().find_map(cgroup2_mount) else {
+        let Some(place) = Lists::read()?.version_2() else {
             bail!("setting `cgroups`: no control groups of version 2 are mounted\nhelp: set cgroups = false");
         };
-        let own = fs::read_to_string("/proc/self/cgroup").context("read `/proc/self/cgroup`")?;
-        let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or("");
-        let above = Path::new(mount).join(own);
+        let above = place.group;
         remove_leftovers(&above);
         let root = above.join(format!("{PREFIX}{}", std::process::id()));
         let cgroups = Cgroups { root };
@@ -105,29 +101,8 @@ impl AttemptGroup {
 /// Removes the groups of workers that were killed.
 fn remove_leftovers(above: &Path) {
     for entry in fs::read_dir(above).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)).and_then(|pid| pid.parse::<u32>().ok());
-        if pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+        if entry.file_name().to_str().is_some_and(is_left_over) {
             Cgroups { root: entry.path() }.close();
         }
-    }
-}
-
-/// The mount point in a line of mountinfo that mounts cgroup2.
-fn cgroup2_mount(line: &str) -> Option<&str> {
-    let (mount, kind) = line.split_once(" - ")?;
-    kind.starts_with("cgroup2 ").then(|| mount.split(' ').nth(4)).flatten()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_mount_point_of_version_2_is_found() {
-        let line = "42 24 0:29 / /sys/fs/cgroup/unified rw,relatime shared:9 - cgroup2 cgroup2 rw";
-        assert_eq!(cgroup2_mount(line), Some("/sys/fs/cgroup/unified"));
-        let line = "33 24 0:30 / /sys/fs/cgroup/cpu rw,relatime shared:9 - cgroup cgroup rw,cpu";
-        assert_eq!(cgroup2_mount(line), None);
     }
 }

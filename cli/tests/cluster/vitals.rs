@@ -1,0 +1,161 @@
+//! Workers with quotas and load of their own on one machine: what their vitals say, and what is left of their groups.
+//!
+//! Needs control groups that this user may make: version 1 with the cpu controller, or version 2 with that controller
+//! in the group above. Where there are none the workers do not start, and the test fails with their reason.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::harness::{Finished, Mark, howdah, wait_for};
+
+const LONG: Duration = Duration::from_secs(120);
+
+/// A cluster of `howdah up`; whatever the test leaves is killed, also when it panics.
+struct Up {
+    mark: Mark,
+    folder: tempfile::TempDir,
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        self.mark.kill_all();
+    }
+}
+
+impl Up {
+    fn start(args: &[&str]) -> Up {
+        let up = Up { mark: Mark::new(), folder: tempfile::tempdir().expect("make a folder") };
+        let words = [&["up"], args].concat();
+        up.run(&words).expect_code(0);
+        up
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, args: &[&str]) -> Finished {
+        Finished::of(howdah(&self.mark).args(args).arg("--dir").arg(self.folder.path()), LONG)
+    }
+
+    fn vitals(&self, worker: &str) -> Value {
+        let answer = self.run(&["worker", "list", "--output", "json"]).expect_code(0).json();
+        let workers = answer["workers"].as_array().expect("a list").clone();
+        workers.iter().find(|found| found["name"] == worker).expect("it is registered")["vitals"].clone()
+    }
+
+    fn number(&self, worker: &str, value: &str) -> f64 {
+        self.vitals(worker)[value].as_f64().expect("a number")
+    }
+
+    fn groups(&self, worker: &str) -> Vec<PathBuf> {
+        let text = std::fs::read_to_string(self.path(worker).join("cgroup")).expect("the worker names its group");
+        text.lines().map(PathBuf::from).collect()
+    }
+
+    fn pid(&self, name: &str) -> Pid {
+        let text = std::fs::read_to_string(self.path("access.json")).expect("the cluster is up");
+        let access: Value = serde_json::from_str(&text).expect("JSON");
+        let processes = access["processes"].as_array().expect("a list");
+        let found = processes.iter().find(|process| process["name"] == name).expect("it was started");
+        Pid::from_raw(found["pid"].as_i64().expect("a pid") as i32)
+    }
+
+    fn load(&self, load: &str, worker: &str) -> Child {
+        let mut command = howdah(&self.mark);
+        command.args(["load", "--load", load, "--for", "10m", "--output", "json", "--cgroup-of"]);
+        command.arg(self.path(worker)).stdout(Stdio::piped()).spawn().expect("start the load")
+    }
+}
+
+fn members(groups: &[PathBuf]) -> Vec<String> {
+    let read = |group: &PathBuf| std::fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    groups.iter().flat_map(|group| read(group).lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// Cores that the files of a group of either version allow.
+fn quota(group: &Path) -> f64 {
+    let read = |name: &str| std::fs::read_to_string(group.join(name)).ok();
+    let number = |text: &str| text.trim().parse::<f64>().expect("a number");
+    match read("cpu.max") {
+        Some(max) => {
+            let (quota, period) = max.split_once(' ').expect("two numbers");
+            number(quota) / number(period)
+        }
+        None => {
+            let number = |name| number(&read(name).expect("a quota of either version"));
+            number("cpu.cfs_quota_us") / number("cpu.cfs_period_us")
+        }
+    }
+}
+
+#[test]
+fn load_in_one_workers_group_is_that_workers_foreign_load_alone() {
+    let up = Up::start(&["--workers", "2", "--cpu-quota", "0.5,0", "--vitals-source", "cgroup", "--map-slots", "1"]);
+    let (slow, other) = (up.groups("worker-1"), up.groups("worker-2"));
+    assert!((quota(&slow[0]) - 0.5).abs() < 1e-9, "{slow:?}");
+    let vitals = up.vitals("worker-1");
+    assert_eq!(vitals["cpus"], 0.5);
+    assert!(up.number("worker-2", "cpus") >= 1.0);
+    // Half of a core for one slot: half of the frequency, wherever that is known.
+    if let (Some(effective), Some(nominal)) = (vitals["effective_khz"].as_f64(), vitals["cpu_khz"].as_f64()) {
+        assert!((effective / nominal - 0.5).abs() < 1e-3, "{vitals}");
+    }
+
+    let load = up.load("3", "worker-1");
+    wait_for("the load to show", || ((up.number("worker-1", "foreign_load") - 3.0).abs() <= 0.3).then_some(()));
+    assert!(up.number("worker-2", "foreign_load") <= 0.2, "{}", up.vitals("worker-2"));
+    assert!(members(&slow).contains(&load.id().to_string()) && !members(&other).contains(&load.id().to_string()));
+    kill(Pid::from_raw(load.id() as i32), Signal::SIGINT).expect("interrupt the load");
+    let output = load.wait_with_output().expect("wait for the load");
+    assert_eq!(output.status.code(), Some(130));
+    let held: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let number = |name: &str| held[name].as_f64().expect("a number");
+    assert!((number("achieved") - 3.0).abs() <= 0.15, "{held}");
+    // Three tasks and the worker share half a core.
+    assert!(number("cores") <= 0.6, "{held}");
+    wait_for("the load to vanish", || (up.number("worker-1", "foreign_load") <= 0.2).then_some(()));
+
+    up.run(&["down"]).expect_code(0);
+    for group in slow.iter().chain(&other) {
+        assert!(!group.exists(), "{} is left", group.display());
+    }
+}
+
+#[test]
+fn what_an_attempts_children_do_is_no_foreign_load() {
+    let up = Up::start(&["--workers", "1", "--vitals-source", "cgroup", "--map-slots", "1"]);
+    let input = up.path("input.txt");
+    std::fs::write(&input, "one line\n").expect("write the input");
+    let output = up.path("output");
+    let mapper = "sh -c 'while :; do :; done'";
+    let mut command = howdah(&up.mark);
+    command.args(["submit", "streaming", "--mapper", mapper, "--reduces", "0", "--input"]).arg(&input);
+    command.arg("--output").arg(&output).arg("--dir").arg(up.folder.path());
+    Finished::of(&mut command, LONG).expect_code(0);
+    wait_for("the attempt to show", || (up.number("worker-1", "run_queue") >= 0.8).then_some(()));
+    assert!(up.number("worker-1", "foreign_load") <= 0.2, "{}", up.vitals("worker-1"));
+    up.run(&["job", "kill", "1"]).expect_code(0);
+    wait_for("the attempt to vanish", || (up.number("worker-1", "run_queue") <= 0.2).then_some(()));
+    up.run(&["down"]).expect_code(0);
+}
+
+#[test]
+fn the_group_of_a_killed_worker_is_removed_by_the_next_one() {
+    let up = Up::start(&["--workers", "1", "--cpu-quota", "1"]);
+    let groups = up.groups("worker-1");
+    let worker = up.pid("worker-1");
+    kill(worker, Signal::SIGKILL).expect("kill the worker");
+    up.run(&["down"]).expect_code(0);
+    up.run(&["up", "--workers", "1", "--cpu-quota", "1"]).expect_code(0);
+    assert_ne!(up.groups("worker-1"), groups);
+    for group in &groups {
+        assert!(!group.exists(), "{} is left", group.display());
+    }
+    up.run(&["down"]).expect_code(0);
+}

@@ -1,0 +1,180 @@
+//! What the worker measures of its machine: load, use of each core, frequency, memory, disk.
+//!
+//! A thread of its own looks at the run queue several times a second and at everything else on a slower beat;
+//! everything is quantised here, at the edge, and a heartbeat copies the newest sample. What can be measured for a
+//! part of the machine has a source: the host, or the worker's control group.
+
+mod proc;
+mod queue;
+mod smooth;
+mod source;
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use howdah_shared::tracker::Vitals;
+use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
+
+use crate::cgroup::{WorkerGroup, cpus_milli};
+use crate::directory::Directory;
+use proc::LoadAverage;
+pub(crate) use queue::OwnProcesses;
+use queue::{RunQueue, Scope};
+pub use source::VitalsSource;
+
+/// Between two looks at the run queue, on average.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// The newest sample and the use of each core in ten-thousandths.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sample {
+    pub(crate) vitals: Vitals,
+    pub(crate) core_use_parts: Vec<u32>,
+}
+
+/// Shared by the sampler and the driver.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct VitalsCell(Arc<Mutex<Sample>>);
+
+impl VitalsCell {
+    pub(crate) fn get(&self) -> Sample {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// What to sample and how.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// Of what is not the run queue.
+    pub(crate) every: Duration,
+    /// Time constant of the run queue.
+    pub(crate) smoothing: Duration,
+    pub(crate) map_slots: u16,
+    pub(crate) directory: Directory,
+    /// Of the attempts.
+    pub(crate) own: OwnProcesses,
+    /// The group to measure instead of the host.
+    pub(crate) group: Option<WorkerGroup>,
+}
+
+/// Samples now, so that the first heartbeat has values, then on both beats until the last cell is gone.
+pub(crate) fn start(plan: Plan) -> anyhow::Result<VitalsCell> {
+    let mut sampler = Sampler::new(plan)?;
+    let cell = VitalsCell(Arc::new(Mutex::new(sampler.sample())));
+    let shared = Arc::downgrade(&cell.0);
+    let thread = std::thread::Builder::new().name("vitals".to_owned());
+    thread.spawn(move || sampler.run(&shared)).context("start the thread that samples vitals")?;
+    Ok(cell)
+}
+
+struct Sampler {
+    plan: Plan,
+    scope: Scope,
+    kinds: RefreshKind,
+    system: System,
+    queue: RunQueue,
+    machine: LoadAverage,
+    looked: Instant,
+    /// CPU time of the group at the last full sample.
+    group_use: Option<(Instant, u64)>,
+    looks: u32,
+}
+
+impl Sampler {
+    fn new(plan: Plan) -> anyhow::Result<Sampler> {
+        let cpu = CpuRefreshKind::nothing().with_usage().with_frequency();
+        let kinds = RefreshKind::nothing().with_cpu(cpu).with_memory(MemoryRefreshKind::nothing().with_ram());
+        let group = plan.group.as_ref().and_then(|group| group.dirs().first());
+        Ok(Sampler {
+            scope: group.map_or(Scope::Host, |dir| Scope::Group(dir.clone())),
+            kinds,
+            system: System::new_with_specifics(kinds).context("measure this machine")?,
+            queue: RunQueue::new(plan.smoothing),
+            machine: LoadAverage::default(),
+            looked: Instant::now(),
+            group_use: None,
+            looks: 0,
+            plan,
+        })
+    }
+
+    fn run(mut self, cell: &Weak<Mutex<Sample>>) {
+        let mut sampled = Instant::now();
+        loop {
+            // Uneven, or what happens at the same pace would always or never be seen.
+            self.looks = self.looks.wrapping_add(1);
+            let uneven = self.looks.wrapping_mul(0x9E37_79B1) >> 25;
+            std::thread::sleep(LOOK_EVERY - Duration::from_millis(64) + Duration::from_millis(uneven.into()));
+            let Some(cell) = cell.upgrade() else { return };
+            if sampled.elapsed() >= self.plan.every {
+                sampled = Instant::now();
+                self.system.refresh_specifics(self.kinds);
+                let sample = self.sample();
+                *cell.lock().unwrap_or_else(PoisonError::into_inner) = sample;
+            } else {
+                self.look();
+                let mut sample = cell.lock().unwrap_or_else(PoisonError::into_inner);
+                self.put_queue(&mut sample.vitals);
+            }
+        }
+    }
+
+    /// Counts tasks.
+    fn look(&mut self) {
+        let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        self.machine = proc::parse_loadavg(&text).unwrap_or_default();
+        let counts = self.scope.count(&self.plan.own, &self.machine);
+        self.queue.add(counts, self.looked.elapsed());
+        self.looked = Instant::now();
+    }
+
+    fn put_queue(&self, vitals: &mut Vitals) {
+        let averages = match self.scope {
+            Scope::Host => self.machine.milli,
+            Scope::Group(_) => self.queue.averages_milli(),
+        };
+        [vitals.load1_milli, vitals.load5_milli, vitals.load15_milli] = averages;
+        vitals.run_queue_milli = self.queue.all_milli();
+        vitals.foreign_milli = self.queue.foreign_milli();
+    }
+
+    /// Everything, of what `system` read last.
+    fn sample(&mut self) -> Sample {
+        self.look();
+        let cpus = self.system.cpus();
+        let core_use_parts: Vec<u32> = cpus.iter().map(|cpu| (cpu.usage().clamp(0.0, 100.0) * 100.0) as u32).collect();
+        let count = cpus.len().max(1) as u64;
+        let mean_khz = cpus.iter().map(|cpu| cpu.frequency() * 1_000).sum::<u64>() / count;
+        let mean_use = (core_use_parts.iter().map(|&parts| u64::from(parts)).sum::<u64>() / count) as u16;
+        let cpu_khz = u32::try_from(mean_khz).unwrap_or(u32::MAX);
+        let cpus_milli = cpus_milli(count as u32);
+        let mut vitals = Vitals {
+            cpu_use_parts: self.group_use_parts(cpus_milli).unwrap_or(mean_use),
+            n_cpus: count.min(u64::from(u16::MAX)) as u16,
+            cpus_milli,
+            cpu_khz,
+            max_khz: source::max_khz(count as usize).unwrap_or(cpu_khz),
+            memory_total_kib: self.system.total_memory() / 1_024,
+            memory_free_kib: self.system.available_memory() / 1_024,
+            disk_free_kib: self.plan.directory.free_bytes() / 1_024,
+            ..Vitals::default()
+        };
+        vitals.effective_khz = vitals.effective_khz_for(self.plan.map_slots);
+        self.put_queue(&mut vitals);
+        Sample { vitals, core_use_parts }
+    }
+
+    /// What the group used of the cores that it may use, since the last call, in ten-thousandths.
+    fn group_use_parts(&mut self, cpus_milli: u32) -> Option<u16> {
+        let now = (Instant::now(), self.plan.group.as_ref()?.cpu_us()?);
+        let before = self.group_use.replace(now)?;
+        let possible_us = now.0.duration_since(before.0).as_secs_f64() * 1e3 * f64::from(cpus_milli);
+        let used = now.1.saturating_sub(before.1) as f64 / possible_us.max(1.0);
+        Some((used.clamp(0.0, 1.0) * 1e4) as u16)
+    }
+}
+
+fn milli(load: f64) -> u32 {
+    (load.max(0.0) * 1_000.0).round().min(f64::from(u32::MAX)) as u32
+}
