@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use howdah_shared::job::Priority;
 use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::job::{Priority, Requirements};
 use howdah_shared::traces::ImportOptions;
 use serde::Deserialize;
 
@@ -40,7 +40,8 @@ pub(crate) struct BatchJob {
     pub(crate) priority: Option<Priority>,
     /// As `submit --deadline` takes it.
     pub(crate) deadline: Option<String>,
-    pub(crate) requires: BTreeMap<String, String>,
+    /// A list such as `["gpu>=1", "rack=r2"]`.
+    pub(crate) requires: Requirements,
     /// Trace of an earlier run.
     pub(crate) trace: Option<PathBuf>,
     /// Id or name of the job in it; the name of this one unless given.
@@ -119,9 +120,9 @@ mod tests {
     #[test]
     fn both_forms_say_the_same() {
         let toml = "[[job]]\napp = \"grep\"\nargs = [\"x\"]\ninput = [\"a\"]\noutput = \"o\"\nreduces = 2\n\
-            trace = \"t\"\npriority = \"HIGH\"\nproperties = { \"io.sort.mb\" = \"9\" }\n\n[[job]]\napp = \"sleep\"\n";
+            requires = [\"gpu>=1\", \"rack=r2\"]\ntrace = \"t\"\npriority = \"HIGH\"\nproperties = { \"io.sort.mb\" = \"9\" }\n\n[[job]]\napp = \"sleep\"\n";
         let json = "{\"app\":\"grep\",\"args\":[\"x\"],\"input\":[\"a\"],\"output\":\"o\",\"reduces\":2,\"trace\":\"t\",\
-            \"priority\":\"HIGH\",\"properties\":{\"io.sort.mb\":\"9\"}}\n\n{\"app\":\"sleep\"}\n";
+            \"priority\":\"HIGH\",\"requires\":[\"rack=r2\",\"gpu>=1\"],\"properties\":{\"io.sort.mb\":\"9\"}}\n\n{\"app\":\"sleep\"}\n";
         let (toml, json) = (BatchFile::parse(toml).expect("reads"), BatchFile::parse(json).expect("reads"));
         assert_eq!(toml, json);
         assert_eq!((toml.jobs.len(), &toml.jobs[0].app[..], toml.jobs[0].priority), (2, "grep", Some(Priority::High)));
@@ -137,6 +138,8 @@ mod tests {
             "{}",
             said("[[job]]\napp = \"a\"\ninputs = [\"x\"]\n")
         );
+        let wrong = said("[[job]]\napp = \"a\"\nrequires = [\"gpu>x\"]\n");
+        assert!(wrong.starts_with("line 3: requirement `gpu>x`: `x` is no number"), "{wrong}");
         assert!(said("{\"app\":\"a\"}\n{\"app\":1}\n").starts_with("line 2: invalid type"));
     }
 

@@ -198,6 +198,7 @@ async fn worker(
             attempts: known.into_iter().map(|id| status(id, progress)).collect(),
             vitals: Some(vitals()),
             sequence: 0,
+            attributes: None,
         };
         let mut request = request;
         request.free_maps = 2 - request.attempts.len() as u32;

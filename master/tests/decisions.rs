@@ -11,10 +11,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use howdah_master::recorder::{Origin, Recorder};
 use howdah_master::replay::{DecisionReport, replay_with};
 use howdah_shared::cluster::{ClusterState, Vitals};
-use howdah_shared::job::{AttemptId, AttemptState, JobId, JobSpec, Phase, Progress, TaskKind, WorkerId};
+use howdah_shared::job::{AttemptId, AttemptState, JobId, JobSpec, Phase, Progress, Requirements, TaskKind, WorkerId};
 use howdah_shared::schedulers::{Assignment, Change, NearestFirst, Reason, Round, Scheduler, TaskChoice, by_name};
 use howdah_shared::time::Time;
-use howdah_shared::tracker::{AttemptReport, ClusterConfig, Effect, Input, Registration, Report};
+use howdah_shared::tracker::{AttemptReport, AttributeSet, ClusterConfig, Effect, Input, Registration, Report};
 
 const RUN: &str = "HOWDAH_TEST_REPLAY_RUN";
 const JOBS: u32 = 12;
@@ -94,7 +94,9 @@ struct Worker {
     given: Vec<AttemptId>,
 }
 
-fn report(id: u32, worker: &mut Worker) -> Input {
+/// The only gpu wanders from worker to worker with each report.
+fn report(id: u32, worker: &mut Worker, turn: u32) -> Input {
+    let gpu = (turn % WORKERS == id).then(|| ("gpu".to_owned(), "1".to_owned()));
     let attempts = worker.given.drain(..).map(|attempt| AttemptReport {
         attempt,
         state: AttemptState::Succeeded,
@@ -112,6 +114,7 @@ fn report(id: u32, worker: &mut Worker) -> Input {
         accepts_tasks: true,
         may_park: false,
         vitals: Vitals::default(),
+        attributes: Some(AttributeSet { version: turn, attributes: gpu.into_iter().collect() }),
     }))
 }
 
@@ -131,6 +134,9 @@ fn registration(id: u32) -> Input {
 fn submission(job: u32) -> Input {
     let mut spec = JobSpec { name: format!("j{job}"), n_maps: MAPS, ..JobSpec::default() };
     spec.conf.commits_output = false;
+    if job.is_multiple_of(3) {
+        spec.conf.requires = Requirements::parse(&["gpu>=1"]).unwrap();
+    }
     Input::Submit { job: JobId(job), spec: Arc::new(spec) }
 }
 
@@ -147,7 +153,7 @@ fn record(dir: &Path, scheduler: Box<dyn Scheduler>) -> u64 {
     let mut workers = vec![Worker::default(); WORKERS as usize];
     let mut first: Vec<Input> = (0..WORKERS).map(registration).collect();
     first.extend((1..=JOBS).map(submission));
-    let (mut launches, mut over, mut time) = (0, 0, 1_000_000);
+    let (mut launches, mut over, mut time, mut turn) = (0, 0, 1_000_000, 0);
     let mut batch = first;
     while over < JOBS {
         let mut effects = Vec::new();
@@ -159,6 +165,7 @@ fn record(dir: &Path, scheduler: Box<dyn Scheduler>) -> u64 {
             match effect {
                 Effect::Launch { worker, attempt, .. } => {
                     launches += 1;
+                    assert!(!attempt.job.0.is_multiple_of(3) || turn % WORKERS == worker.0, "{attempt:?} has no gpu");
                     workers[worker.0 as usize].given.push(attempt);
                 }
                 Effect::Answer { worker, response_id, .. } => workers[worker.0 as usize].response_id = response_id,
@@ -169,7 +176,8 @@ fn record(dir: &Path, scheduler: Box<dyn Scheduler>) -> u64 {
         }
         time += 1_000;
         assert!(time < 10_000_000, "the run ends");
-        batch.extend(workers.iter_mut().enumerate().map(|(id, worker)| report(id as u32, worker)));
+        turn += 1;
+        batch.extend(workers.iter_mut().enumerate().map(|(id, worker)| report(id as u32, worker, turn)));
     }
     recorder.close().unwrap();
     launches

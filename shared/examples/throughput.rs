@@ -124,5 +124,6 @@ fn report(worker: u32, response_id: u32, slots: u16, ended: &[AttemptId]) -> Rep
         may_park: false,
         attempts: ended.iter().map(status).collect(),
         vitals: Vitals::default(),
+        attributes: None,
     }
 }

@@ -4,10 +4,11 @@ mod kit;
 
 use std::sync::Arc;
 
-use howdah_shared::job::{JobConf, JobId, JobSpec, Phase, Priority, SplitHosts, TaskKind, WorkerId};
+use howdah_shared::job::requirement::MAX_ATTRIBUTES;
+use howdah_shared::job::{JobConf, JobId, JobSpec, Phase, Priority, Requirements, SplitHosts, TaskKind, WorkerId};
 use howdah_shared::time::Time;
 use howdah_shared::tracker::{
-    AttemptReport, ClusterConfig, HeartbeatRule, Input, Registration, Report, SchedulerChoice, Vitals,
+    AttemptReport, AttributeSet, ClusterConfig, HeartbeatRule, Input, Registration, Report, SchedulerChoice, Vitals,
 };
 use kit::*;
 use proptest::prelude::*;
@@ -49,7 +50,7 @@ fn status() -> impl Strategy<Value = AttemptReport> {
 fn report() -> impl Strategy<Value = Input> {
     let who = (0u32..4, 0u64..3, 0u32..6);
     let what = (any::<u16>(), any::<u16>(), any::<bool>(), any::<bool>());
-    (who, what, prop::collection::vec(status(), 0..6)).prop_map(|(who, what, attempts)| {
+    (who, what, prop::collection::vec(status(), 0..6), attribute_set()).prop_map(|(who, what, attempts, attributes)| {
         Input::Report(Box::new(Report {
             worker: WorkerId(who.0),
             incarnation: who.1,
@@ -60,12 +61,28 @@ fn report() -> impl Strategy<Value = Input> {
             may_park: what.3,
             attempts,
             vitals: Vitals::default(),
+            attributes,
         }))
     })
 }
 
+/// Attributes in any order, twice, now and then far too many, under numbers that repeat, go back and leap.
+fn attribute_set() -> impl Strategy<Value = Option<AttributeSet>> {
+    let pair = ("[a-c]|gpu|", "[0-2]|no|").prop_map(|(name, value)| (name, value));
+    let few = prop::collection::vec(pair, 0..5);
+    let many = (0usize..2 * MAX_ATTRIBUTES).prop_map(|n| (0..n).map(|i| (format!("n{i}"), String::new())).collect());
+    let set = (number(), prop_oneof![20 => few, 1 => many]);
+    prop::option::of(set.prop_map(|(version, attributes)| AttributeSet { version, attributes }))
+}
+
+fn requirements() -> impl Strategy<Value = Requirements> {
+    let texts = prop::sample::select(vec!["gpu", "gpu>=1", "gpu!=2", "a=1", "b", "rack=r1", "host!=h0", "name=w1"]);
+    prop::collection::vec(texts, 0..3).prop_map(|texts| Requirements::parse(&texts).expect("requirements"))
+}
+
 fn registration() -> impl Strategy<Value = Input> {
-    (0u32..4, 0u64..3, 0u32..4, number(), number()).prop_map(|(worker, incarnation, name, maps, reduces)| {
+    let numbers = (0u32..4, 0u64..3, 0u32..4, number(), number());
+    (numbers, attribute_set()).prop_map(|((worker, incarnation, name, maps, reduces), set)| {
         Input::Register(Box::new(Registration {
             worker: WorkerId(worker),
             incarnation,
@@ -74,7 +91,7 @@ fn registration() -> impl Strategy<Value = Input> {
             rack: format!("/r{}", maps % 2),
             map_slots: maps as u16,
             reduce_slots: reduces as u16,
-            attributes: vec![("b".into(), "1".into()), ("a".into(), "2".into())],
+            attributes: set.unwrap_or_default().attributes,
         }))
     })
 }
@@ -82,7 +99,8 @@ fn registration() -> impl Strategy<Value = Input> {
 fn submission() -> impl Strategy<Value = Input> {
     let tables = (prop::collection::vec(0u32..6, 0..6), prop::collection::vec(0u32..6, 0..6));
     let numbers = (1u32..6, 0u32..5, 0u32..4, any::<u32>(), 0u16..3, any::<u8>());
-    (numbers, tables, any::<bool>()).prop_map(|((job, n_maps, n_reduces, ppm, max, percent), tables, plain)| {
+    (numbers, tables, any::<bool>(), requirements()).prop_map(|(numbers, tables, plain, requires)| {
+        let (job, n_maps, n_reduces, ppm, max, percent) = numbers;
         let mut split_hosts =
             SplitHosts { hosts: vec!["h0".into(), "h1".into()], entries: tables.0, offsets: tables.1 };
         if plain {
@@ -94,6 +112,7 @@ fn submission() -> impl Strategy<Value = Input> {
             max_reduce_attempts: max,
             max_tracker_failures: max,
             max_map_failures_percent: percent,
+            requires,
             ..JobConf::default()
         };
         let spec = JobSpec { n_maps, n_reduces, split_hosts, conf, ..JobSpec::default() };

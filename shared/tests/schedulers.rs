@@ -25,6 +25,8 @@ mod kit;
 mod load_aware;
 #[path = "schedulers/play.rs"]
 mod play;
+#[path = "schedulers/requirements.rs"]
+mod requirements;
 #[path = "schedulers/shortest.rs"]
 mod shortest;
 #[path = "schedulers/size_based.rs"]

@@ -16,7 +16,7 @@ use kit::job_with;
 
 /// What happens to whom at some instant.
 enum Event {
-    Register { node: usize, incarnation: u64 },
+    Register { node: usize, incarnation: u64, attributes: Vec<(String, String)> },
     Report { node: usize, seq: u32, report: Box<Report> },
     ToNode { node: usize, input: TrackerInput },
     ToMaster(Input),
@@ -117,7 +117,7 @@ impl Line {
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Register { node, incarnation } => self.register(node, incarnation),
+            Event::Register { node, incarnation, attributes } => self.register(node, incarnation, attributes),
             Event::Report { node, seq, report } => {
                 self.nodes[node].waiting = Some(seq);
                 self.nodes[node].directives.clear();
@@ -128,7 +128,7 @@ impl Line {
         }
     }
 
-    fn register(&mut self, node: usize, incarnation: u64) {
+    fn register(&mut self, node: usize, incarnation: u64, attributes: Vec<(String, String)>) {
         let name = format!("w{node}");
         let known = self.master.state().worker_named(&name).map(|w| w.id());
         let worker = known.unwrap_or(WorkerId(self.master.state().workers().len() as u32));
@@ -141,7 +141,7 @@ impl Line {
             rack: "/r".into(),
             map_slots: 2,
             reduce_slots: 2,
-            attributes: Vec::new(),
+            attributes,
         };
         self.nodes[node].waiting = None;
         self.master(Input::Register(Box::new(hello)), Some(node));
@@ -203,7 +203,10 @@ impl Line {
 
     fn node_effect(&mut self, node: usize, effect: TrackerEffect) {
         match effect {
-            TrackerEffect::Register { incarnation } => self.later(200, Event::Register { node, incarnation }),
+            TrackerEffect::Register { incarnation } => {
+                let attributes = self.nodes[node].tracker.attributes().to_vec();
+                self.later(200, Event::Register { node, incarnation, attributes });
+            }
             TrackerEffect::Report { seq } => {
                 let report = Box::new(self.nodes[node].tracker.report(Vitals::default(), true));
                 if self.is_lost() {
@@ -297,5 +300,32 @@ fn jobs_end_in_spite_of_lost_messages_failures_and_kills() {
         line.run_until(line.now + Span::from_secs(900));
         assert_eq!(line.ended.len(), 6, "seed {seed}: {:?}", line.ended);
         assert_eq!(line.master.state().attempts().len(), 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn the_master_hears_of_every_change_of_attributes_in_spite_of_lost_messages_and_restarts() {
+    for seed in 1..25 {
+        let mut line = Line::new(3, seed * 104_729, 3, 0);
+        let mut last = [const { String::new() }; 3];
+        for change in 0..40 {
+            let node = line.below(3) as usize;
+            last[node] = change.to_string();
+            line.node(node, TrackerInput::Attributes(vec![("n".to_owned(), last[node].clone())]));
+            let pause = line.below(1_500);
+            line.run_until(line.now + Span::from_ms(pause));
+            if change % 16 == 15 {
+                // The master forgets a worker, which starts over.
+                let (worker, incarnation) = (WorkerId(0), line.nodes[0].tracker.incarnation());
+                line.master(Input::Goodbye { worker, incarnation }, None);
+            }
+        }
+        line.run_until(line.now + Span::from_secs(60));
+        for (node, last) in last.iter().enumerate().filter(|(_, last)| !last.is_empty()) {
+            let worker = line.master.state().worker_named(&format!("w{node}")).expect("it registered");
+            assert_eq!(worker.attribute("n"), Some(last.as_str()), "seed {seed}, node {node}");
+            let report = line.nodes[node].tracker.report(Vitals::default(), true);
+            assert_eq!(report.attributes, None, "seed {seed}: confirmed, so not told again");
+        }
     }
 }

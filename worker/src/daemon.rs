@@ -201,6 +201,7 @@ fn hello(config: &WorkerConfig, directory: &Directory, http_address: String) -> 
         incarnation: 0,
         attributes: config.attributes.clone().into_iter().collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        probe_warnings: Default::default(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use howdah_shared::job::Requirement;
 
 use super::{ClusterArgs, Format};
 use crate::units::parse_duration;
@@ -59,9 +60,9 @@ pub(crate) struct SubmitArgs {
     /// last one of the job's name
     #[arg(long, value_name = "TRACE[:JOB]")]
     pub(crate) profile: Option<String>,
-    /// Attribute that a worker must have; may be repeated
-    #[arg(long, value_name = "ATTR=VALUE", value_parser = parse_pair)]
-    pub(crate) requires: Vec<(String, String)>,
+    /// What a worker's attribute must be, such as gpu, rack=r2, 'ram>=8' or zone!=b; may be repeated
+    #[arg(long, value_name = "ATTR[>=VALUE]")]
+    pub(crate) requires: Vec<Requirement>,
     /// Name of the job, for people
     #[arg(long, short, value_name = "NAME")]
     pub(crate) name: Option<String>,

@@ -99,6 +99,7 @@ impl Beater {
             incarnation: 1,
             attributes: Default::default(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            probe_warnings: Default::default(),
         };
         let worker = client.register(request).await?.into_inner().worker;
         Ok(Beater { client, worker, response_id: 0, beats: 0, attempts: Vec::new() })
@@ -117,6 +118,7 @@ impl Beater {
             attempts: self.attempts.iter().map(|attempt| status(*attempt, self.beats)).collect(),
             vitals: Some(vitals(self.beats)),
             sequence: 0,
+            attributes: None,
         };
         let answer = self.client.heartbeat(request).await?.into_inner();
         self.response_id = answer.response_id;

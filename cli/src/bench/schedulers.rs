@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use howdah_shared::cluster::ClusterState;
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{JobConf, JobId, JobSpec, Priority, WorkerId};
+use howdah_shared::job::{JobConf, JobId, JobSpec, Priority, Requirements, WorkerId};
 use howdah_shared::replay::{ReplayOptions, Simulation, View};
 use howdah_shared::schedulers::registry::Params;
 use howdah_shared::schedulers::{self, Actions, Assignment, Change, Reason, Round, Scheduler};
@@ -218,7 +218,7 @@ fn in_vain(bench: &Bench<'_>, name: &str, n_jobs: u32) -> Outcome<f64> {
             attributes: Vec::new(),
         }))
     };
-    let conf = JobConf { requires: [("gpu".to_owned(), "yes".to_owned())].into(), ..JobConf::default() };
+    let conf = JobConf { requires: Requirements::parse(&["gpu"]).expect("a requirement"), ..JobConf::default() };
     let job = |number: u32| Input::Submit {
         job: JobId(number),
         spec: Arc::new(JobSpec {
@@ -246,6 +246,7 @@ fn in_vain(bench: &Bench<'_>, name: &str, n_jobs: u32) -> Outcome<f64> {
             may_park: false,
             attempts: Vec::new(),
             vitals: Vitals::default(),
+            attributes: None,
         }));
         effects.clear();
         SPENT.set((0, 0));

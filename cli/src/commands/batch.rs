@@ -9,8 +9,8 @@ use std::path::Path;
 use howdah_apps::JobPlan;
 use howdah_experiments::optimize::{Batch, Method, Plan, Slots, plan};
 use howdah_proto::v1::{GetClusterRequest, GetClusterResponse, JobStatus, ListQueuesRequest};
-use howdah_shared::job::JobProfile;
 use howdah_shared::job::profile::Trace;
+use howdah_shared::job::{JobProfile, Requirement};
 use serde_json::json;
 
 use super::optimize::write::queue;
@@ -122,10 +122,17 @@ fn ready(args: &SubmitArgs, job: &BatchJob) -> Outcome<Ready> {
         queue: job.queue.clone().or_else(|| args.queue.clone()),
         priority: job.priority.or(args.priority),
         deadline: deadline.or(args.deadline),
-        requires: args.requires.iter().cloned().chain(job.requires.clone()).collect(),
+        requires: requires(args, job),
         profile: None,
     };
     Ok(Ready { plan, how })
+}
+
+/// The job's own requirements, and those of the command line on attributes that it does not speak of.
+fn requires(args: &SubmitArgs, job: &BatchJob) -> Vec<Requirement> {
+    let own = |name: &str| job.requires.iter().any(|requirement| requirement.name() == name);
+    let common = args.requires.iter().filter(|requirement| !own(requirement.name()));
+    common.chain(&job.requires).cloned().collect()
 }
 
 /// The plan, and with it each job's queue and profile; `None` for the file's own order.

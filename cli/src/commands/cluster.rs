@@ -101,13 +101,25 @@ pub(crate) async fn list_workers(context: &Context, args: &WorkerListArgs) -> Ou
             screen.line("no worker has registered yet")?;
             crate::output::note(format!("help: `howdah worker --master {} --dir DIR` starts one", client.address()));
         }
-        Format::Table => screen.line(worker_table(&workers, now_ms()).render(&screen))?,
+        Format::Table => {
+            screen.line(worker_table(&workers, now_ms()).render(&screen))?;
+            for (worker, probe, warning) in warnings(&workers) {
+                screen.line(screen.paint(Style::Warn, format!("{worker}: probe `{probe}`: {warning}")))?;
+            }
+        }
     }
     Ok(Exit::Done)
 }
 
+/// What is wrong with the workers' probes, by worker.
+fn warnings(workers: &[Worker]) -> impl Iterator<Item = (&str, &str, &str)> {
+    workers.iter().flat_map(|w| {
+        w.probe_warnings.iter().map(|(probe, warning)| (w.name.as_str(), probe.as_str(), warning.as_str()))
+    })
+}
+
 fn worker_table(workers: &[Worker], now_ms: u64) -> Grid {
-    let mut grid = Grid::new(&[
+    let mut columns = vec![
         "worker",
         "state",
         "host",
@@ -120,14 +132,19 @@ fn worker_table(workers: &[Worker], now_ms: u64) -> Grid {
         ">GHz",
         ">free memory",
         ">seen",
-    ]);
+    ];
+    let told = workers.iter().any(|w| !w.attributes.is_empty());
+    if told {
+        columns.push("attributes");
+    }
+    let mut grid = Grid::new(&columns);
     let mut by_name: Vec<&Worker> = workers.iter().collect();
     // worker-10 after worker-9.
     by_name.sort_by_key(|w| (w.name.len(), &w.name));
     for w in by_name {
         let vitals = w.vitals.as_ref();
         let seen = w.last_heartbeat_ms_epoch.map(|ms| units::seconds(now_ms.saturating_sub(ms) as f64 / 1e3));
-        grid.row([
+        let mut row = vec![
             w.name.clone(),
             w.state.clone(),
             w.host.clone(),
@@ -140,7 +157,11 @@ fn worker_table(workers: &[Worker], now_ms: u64) -> Grid {
             vitals.map_or("-".to_owned(), frequency),
             vitals.map_or("-".to_owned(), |v| units::bytes(v.memory_free_kib.saturating_mul(1024))),
             seen.map_or("-".to_owned(), |ago| format!("{ago} ago")),
-        ]);
+        ];
+        if told {
+            row.push(w.attributes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "));
+        }
+        grid.row(row);
         if let Some(style) = state_style(&w.state) {
             grid.style(1, style);
         }

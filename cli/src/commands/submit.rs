@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use howdah_apps::{JobPlan, PlanRequest};
 use howdah_proto::v1::{JobStatus, SubmitJobRequest};
-use howdah_shared::job::{JobProfile, Priority};
+use howdah_shared::job::{JobProfile, Priority, Requirement};
 use serde_json::json;
 
 use crate::args::Format;
@@ -159,7 +159,7 @@ pub(crate) struct SubmitAs {
     pub(crate) queue: Option<String>,
     pub(crate) priority: Option<Priority>,
     pub(crate) deadline: Option<Duration>,
-    pub(crate) requires: Vec<(String, String)>,
+    pub(crate) requires: Vec<Requirement>,
     pub(crate) profile: Option<JobProfile>,
 }
 
@@ -180,7 +180,7 @@ pub(crate) async fn submit_plan(client: &mut Client, plan: &JobPlan, how: &Submi
         n_reduces: plan.n_reduces,
         properties: plan.properties.clone().into_iter().collect(),
         deadline_ms: how.deadline.map_or(0, |deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)),
-        requires: how.requires.iter().cloned().collect(),
+        requires: how.requires.iter().map(Requirement::to_string).collect(),
         profile_json: match &how.profile {
             Some(profile) => json("profile", serde_json::to_string(profile))?,
             None => String::new(),

@@ -24,6 +24,8 @@ pub(crate) struct Worker {
     pub(crate) http_address: String,
     pub(crate) failures: u32,
     pub(crate) attributes: BTreeMap<String, String>,
+    /// Why probes have no value now, by probe.
+    pub(crate) probe_warnings: BTreeMap<String, String>,
     pub(crate) vitals: Option<Vitals>,
 }
 
@@ -70,6 +72,7 @@ impl From<&WorkerInfo> for Worker {
             http_address: w.http_address.clone(),
             failures: w.failures,
             attributes: w.attributes.clone().into_iter().collect(),
+            probe_warnings: w.probe_warnings.clone().into_iter().collect(),
             vitals: w.vitals.as_ref().map(Vitals::from),
         }
     }

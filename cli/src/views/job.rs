@@ -41,6 +41,8 @@ pub(crate) struct Job {
     pub(crate) rack_local_maps: u32,
     pub(crate) off_rack_maps: u32,
     pub(crate) unplaced_maps: u32,
+    /// One each, such as `gpu>=1`.
+    pub(crate) requires: Vec<String>,
 }
 
 impl From<&JobStatus> for Job {
@@ -73,6 +75,7 @@ impl From<&JobStatus> for Job {
             rack_local_maps: s.rack_local_maps,
             off_rack_maps: s.off_rack_maps,
             unplaced_maps: s.unplaced_maps,
+            requires: s.requires.clone(),
         }
     }
 }
@@ -127,6 +130,9 @@ pub(crate) fn card(screen: &Screen, job: &Job, now_ms: u64) -> String {
         ("maps", phase(job.map_progress, job.maps_done, job.maps, job.maps_running)),
         ("reduces", phase(job.reduce_progress, job.reduces_done, job.reduces, job.reduces_running)),
     ];
+    if !job.requires.is_empty() {
+        rows.push(("requires", job.requires.join(", ")));
+    }
     if job.failed_attempts + job.killed_attempts > 0 {
         rows.push(("attempts", format!("{} failed, {} killed", job.failed_attempts, job.killed_attempts)));
     }

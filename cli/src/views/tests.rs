@@ -95,6 +95,7 @@ fn workers() {
             ..pb::Vitals::default()
         }),
         attributes: [("gpu".to_owned(), "yes".to_owned())].into(),
+        probe_warnings: [("ssd".to_owned(), "did not end within 10 s".to_owned())].into(),
         ..pb::WorkerInfo::default()
     };
     insta::assert_json_snapshot!(Listing::new("workers", json!({ "workers": [Worker::from(&worker)] })));

@@ -1,5 +1,7 @@
 //! What reaches the core's thread, and who waits for it.
 
+use std::collections::HashMap;
+
 use howdah_proto::v1;
 use howdah_shared::job::{AttemptState, JobId, WorkerId};
 use howdah_shared::tracker::{AttemptReport, Input, Report};
@@ -37,6 +39,8 @@ pub(crate) struct Beat {
     pub(crate) extras: Vec<Extra>,
     /// Use of each core, for pages.
     pub(crate) cores: Vec<u32>,
+    /// Of the worker's probes, with the number of the set of attributes that they came with; for pages.
+    pub(crate) warnings: Option<(u32, HashMap<String, String>)>,
     /// Of the request in the journal.
     pub(crate) bytes: usize,
     pub(crate) reply: oneshot::Sender<v1::HeartbeatResponse>,
@@ -47,7 +51,7 @@ impl Beat {
     pub(super) fn is_progress(&self) -> bool {
         let running =
             |status: &AttemptReport| status.state == AttemptState::Running && status.fetch_failures.is_empty();
-        !self.report.attempts.is_empty() && self.report.attempts.iter().all(running)
+        self.report.attributes.is_none() && !self.report.attempts.is_empty() && self.report.attempts.iter().all(running)
     }
 }
 

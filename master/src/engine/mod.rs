@@ -223,7 +223,7 @@ impl Engine {
     }
 
     fn take_beat(&mut self, beat: Beat) {
-        let Beat { request, report, extras, cores, reply, .. } = beat;
+        let Beat { request, report, extras, cores, warnings, reply, .. } = beat;
         if let Some(row) = self.tables.workers.get_mut(report.worker.0 as usize)
             && row.incarnation == report.incarnation
             && row.is_overtaken(request.sequence)
@@ -235,7 +235,12 @@ impl Engine {
         let row = self.tables.workers.get_mut(report.worker.0 as usize);
         match row.filter(|row| row.incarnation == report.incarnation) {
             // A newer report of the same worker takes the place of a parked one.
-            Some(row) => row.waiting = Some(reply),
+            Some(row) => {
+                row.waiting = Some(reply);
+                if let Some((version, warnings)) = warnings {
+                    row.warn(version, warnings);
+                }
+            }
             // The core answers neither strangers nor earlier runs of a worker: its answers go to the present one.
             None => self.pending.push(Pending::Stranger { worker: report.worker, reply }),
         }

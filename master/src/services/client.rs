@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use howdah_proto::v1;
 use howdah_proto::v1::client_service_server::ClientService;
-use howdah_shared::job::{AttemptState, JobId, JobState, Priority, TaskKind};
+use howdah_shared::job::{AttemptState, JobId, JobState, Priority, TaskKind, WorkerId};
 use howdah_shared::schedulers::QueueView;
 use howdah_shared::tracker::{Input, SchedulerChoice, WorkerState};
 use tokio::sync::mpsc;
@@ -18,6 +18,7 @@ use super::{SharedRef, logs, status, submit};
 use crate::engine::View;
 use crate::history::{AttemptHistory, JobHistory, history_path};
 use crate::reload;
+use crate::tables::WorkerRow;
 
 /// A watcher hears of changes at most this often.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);
@@ -94,6 +95,7 @@ fn status_of(history: &JobHistory) -> v1::JobStatus {
         rack_local_maps: history.maps_by_locality.rack,
         off_rack_maps: history.maps_by_locality.off_rack,
         unplaced_maps: history.maps_by_locality.unknown,
+        requires: history.spec.conf.requires.texts(),
     }
 }
 
@@ -275,7 +277,10 @@ impl ClientService for ClientApi {
         _: Request<v1::ListWorkersRequest>,
     ) -> Result<Response<v1::ListWorkersResponse>, Status> {
         let list = |view: &View<'_>| {
-            view.tables.workers.iter().enumerate().map(|(number, row)| row.info(number as u32)).collect()
+            let attributes = |id| view.tracker.state().worker(id).map_or(&[][..], |worker| worker.attributes());
+            let info =
+                |(number, row): (usize, &WorkerRow)| row.info(number as u32, attributes(WorkerId(number as u32)));
+            view.tables.workers.iter().enumerate().map(info).collect()
         };
         let workers = self.ask(list).await?;
         Ok(Response::new(v1::ListWorkersResponse { workers }))

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use howdah_proto::v1;
 use howdah_shared::job::{
-    App, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Priority, Split, SplitHosts,
+    App, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Priority, Requirements, Split, SplitHosts,
 };
 use howdah_shared::time::Span;
 use tonic::{Code, Status};
@@ -139,7 +139,7 @@ fn prepare(request: v1::SubmitJobRequest, limits: &Limits, host: &str) -> Result
     if request.deadline_ms > 0 {
         conf.deadline = Some(Span::from_us(request.deadline_ms.saturating_mul(1_000)));
     }
-    conf.requires = request.requires.into_iter().collect();
+    conf.requires = Requirements::parse(&request.requires).map_err(|e| Status::invalid_argument(e.to_string()))?;
     let profile = match request.profile_json.as_str() {
         "" => None,
         text => Some(json("profile", text)?),
@@ -205,11 +205,6 @@ fn check_texts(request: &v1::SubmitJobRequest) -> Result<(), Status> {
         if text.len() > MAX_NAME_BYTES || text.contains(char::is_control) {
             let message = format!("the job's {what} is too long or holds control characters, expected one short line");
             return Err(Status::invalid_argument(message));
-        }
-    }
-    for (key, value) in &request.requires {
-        if key.is_empty() || value.is_empty() {
-            return Err(Status::invalid_argument(format!("requirement `{key}={value}`: expected the form name=value")));
         }
     }
     let too_long = |(key, value): (&String, &String)| key.len() + value.len() > MAX_PROPERTY_BYTES;

@@ -95,10 +95,11 @@ impl WorkerService for WorkerApi {
         let mut request = request.into_inner();
         let report = Box::new(Report::try_from(&request).map_err(|e| status::convert(&e))?);
         let extras = extras(&mut request, &report)?;
+        let warnings = request.attributes.as_mut().map(|set| (set.version, std::mem::take(&mut set.probe_warnings)));
         let cores = request.vitals.as_mut().map(|vitals| std::mem::take(&mut vitals.core_use_parts));
         let (reply, answer) = oneshot::channel();
         let bytes = request.encoded_len();
-        let beat = Beat { request, report, extras, cores: cores.unwrap_or_default(), bytes, reply };
+        let beat = Beat { request, report, extras, cores: cores.unwrap_or_default(), warnings, bytes, reply };
         self.0.core.send(Message::Beat(Box::new(beat))).await.map_err(status::core)?;
         match tokio::time::timeout(ANSWER_TIMEOUT, answer).await {
             Ok(Ok(response)) => Ok(Response::new(response)),

@@ -305,6 +305,7 @@ impl JobRow {
             rack_local_maps: tally.maps_by_locality[Locality::Rack as usize],
             off_rack_maps: tally.maps_by_locality[Locality::OffRack as usize],
             unplaced_maps: tally.maps_by_locality[Locality::Unknown as usize],
+            requires: spec.conf.requires.texts(),
         }
     }
 

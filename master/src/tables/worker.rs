@@ -1,5 +1,6 @@
 //! One worker as people see it, and the RPC that waits for its answer.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use howdah_proto::v1;
@@ -17,7 +18,10 @@ pub(crate) struct WorkerRow {
     pub(crate) http_address: Arc<str>,
     pub(crate) incarnation: u64,
     pub(crate) slots: [u32; 2],
-    pub(crate) attributes: Vec<(String, String)>,
+    /// Why probes have no value, by probe.
+    warnings: HashMap<String, String>,
+    /// Of the set of attributes that they came with.
+    warnings_version: u32,
     pub(crate) version: String,
     pub(crate) state: WorkerState,
     /// Attempts by kind.
@@ -43,7 +47,8 @@ impl WorkerRow {
             http_address: Arc::from(""),
             incarnation: 0,
             slots: [0; 2],
-            attributes: Vec::new(),
+            warnings: HashMap::new(),
+            warnings_version: 0,
             version: String::new(),
             state: WorkerState::Live,
             running: [0; 2],
@@ -65,8 +70,8 @@ impl WorkerRow {
         self.http_address = Arc::from(request.http_address);
         self.incarnation = request.incarnation;
         self.slots = [request.map_slots, request.reduce_slots];
-        self.attributes = request.attributes.into_iter().collect();
-        self.attributes.sort_unstable();
+        self.warnings = request.probe_warnings;
+        self.warnings_version = 0;
         self.version = request.version;
         self.last_heard = now;
         // What was meant for the previous run of the worker must not reach this one.
@@ -82,6 +87,14 @@ impl WorkerRow {
             self.sequence = sequence;
         }
         overtaken
+    }
+
+    /// Takes over the warnings of its probes, unless younger ones are here already.
+    pub(crate) fn warn(&mut self, version: u32, warnings: HashMap<String, String>) {
+        if version > self.warnings_version {
+            self.warnings_version = version;
+            self.warnings = warnings;
+        }
     }
 
     pub(crate) fn heard(&mut self, report: &Report, cores: Vec<u32>, now: Time) {
@@ -108,8 +121,8 @@ impl WorkerRow {
         }
     }
 
-    /// As `ListWorkers` shows it.
-    pub(crate) fn info(&self, worker: u32) -> v1::WorkerInfo {
+    /// As `ListWorkers` shows it, with the attributes that the core matches requirements against.
+    pub(crate) fn info(&self, worker: u32, attributes: &[(String, String)]) -> v1::WorkerInfo {
         v1::WorkerInfo {
             worker,
             name: self.name.to_string(),
@@ -123,8 +136,9 @@ impl WorkerRow {
             last_heartbeat_ms_epoch: self.last_heard.as_ms(),
             http_address: self.http_address.to_string(),
             vitals: Some(self.vitals.clone()),
-            attributes: self.attributes.iter().cloned().collect(),
+            attributes: attributes.iter().cloned().collect(),
             failures: self.failures,
+            probe_warnings: self.warnings.clone(),
         }
     }
 }

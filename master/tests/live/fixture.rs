@@ -224,6 +224,7 @@ impl FakeWorker {
             attempts,
             vitals: None,
             sequence: self.sequence,
+            attributes: None,
         };
         self.sequence += u32::from(self.sequence > 0);
         let answer = tokio::time::timeout(PATIENCE, self.client.heartbeat(request)).await.expect("an answer comes");

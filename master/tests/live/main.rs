@@ -164,7 +164,8 @@ async fn bad_submissions_are_refused_before_anything_runs() {
             Code::InvalidArgument,
             "mapred.map.max.attempts",
         ),
-        (with(&|r| drop(r.requires.insert("disk".to_owned(), String::new()))), Code::InvalidArgument, "name=value"),
+        (with(&|r| r.requires.push("disk=".to_owned())), Code::InvalidArgument, "found no value after `=`"),
+        (with(&|r| r.requires.push("gpu>x".to_owned())), Code::InvalidArgument, "`x` is no number"),
         (generated(4_000_000), Code::InvalidArgument, "splits"),
     ];
     for (request, code, part) in cases {

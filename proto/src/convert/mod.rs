@@ -13,9 +13,11 @@ mod tests;
 use howdah_shared::job::counters::Counters;
 use howdah_shared::job::{AttemptId, AttemptState, JobId, Phase, TaskKind};
 
+pub use howdah_shared::job::requirement::MAX_ATTRIBUTES;
+
 pub use directive::{cause_text, directive};
 pub use journal::{decision, locality};
-pub use report::registration;
+pub use report::{check_warnings, registration};
 
 use crate::v1;
 
@@ -23,8 +25,8 @@ use crate::v1;
 pub const MAX_ATTEMPTS: usize = 65_536;
 /// Fetch failures that one attempt may report at once.
 pub const MAX_FETCH_FAILURES: usize = 65_536;
-/// Attributes of one worker.
-pub const MAX_ATTRIBUTES: usize = 256;
+/// Bytes of a probe's warning.
+pub const MAX_WARNING_BYTES: usize = 1_024;
 /// Counters of one attempt, over all groups.
 pub const MAX_COUNTERS: usize = 4_096;
 /// Bytes of a name: worker, host, rack, attribute, counter.

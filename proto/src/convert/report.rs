@@ -1,11 +1,13 @@
 //! What workers say: registrations, reports, vitals.
 
+use std::collections::HashMap;
+
 use howdah_shared::job::{Progress, WorkerId};
-use howdah_shared::tracker::{AttemptReport, Registration, Report, Vitals};
+use howdah_shared::tracker::{AttemptReport, AttributeSet, Registration, Report, Vitals};
 
 use super::{
-    ConvertError, MAX_ATTEMPTS, MAX_ATTRIBUTES, MAX_FETCH_FAILURES, MAX_NAME_BYTES, at_most, attempt_id, attempt_state,
-    name, phase, small,
+    ConvertError, MAX_ATTEMPTS, MAX_ATTRIBUTES, MAX_FETCH_FAILURES, MAX_NAME_BYTES, MAX_WARNING_BYTES, at_most,
+    attempt_id, attempt_state, name, phase, small,
 };
 use crate::v1;
 
@@ -104,6 +106,7 @@ impl From<&Report> for v1::HeartbeatRequest {
             attempts: report.attempts.iter().map(v1::AttemptStatus::from).collect(),
             vitals: Some((&report.vitals).into()),
             sequence: 0,
+            attributes: report.attributes.as_ref().map(v1::AttributeSet::from),
         }
     }
 }
@@ -124,7 +127,51 @@ impl TryFrom<&v1::HeartbeatRequest> for Report {
             may_park: wire.may_park,
             attempts: wire.attempts.iter().map(AttemptReport::try_from).collect::<Result<_, _>>()?,
             vitals: wire.vitals.as_ref().map_or(Ok(Vitals::default()), Vitals::try_from)?,
+            attributes: wire.attributes.as_ref().map(AttributeSet::try_from).transpose()?,
         })
+    }
+}
+
+/// Ascending by name.
+fn attributes(wire: &HashMap<String, String>) -> Result<Vec<(String, String)>, ConvertError> {
+    at_most("attributes", wire.len(), MAX_ATTRIBUTES)?;
+    let mut attributes = Vec::with_capacity(wire.len());
+    for (key, value) in wire {
+        attributes.push((name("attributes", key)?, name("attributes", value)?));
+    }
+    attributes.sort_unstable();
+    Ok(attributes)
+}
+
+/// Warnings of probes, which are passed on as they are.
+///
+/// # Errors
+/// When there are more than attributes, or one is too long.
+pub fn check_warnings(warnings: &HashMap<String, String>) -> Result<(), ConvertError> {
+    at_most("probe_warnings", warnings.len(), MAX_ATTRIBUTES)?;
+    warnings.iter().try_for_each(|(probe, warning)| {
+        at_most("probe_warnings", probe.len(), MAX_NAME_BYTES)?;
+        at_most("probe_warnings", warning.len(), MAX_WARNING_BYTES)
+    })
+}
+
+impl From<&AttributeSet> for v1::AttributeSet {
+    /// Without warnings, which the worker adds.
+    fn from(set: &AttributeSet) -> v1::AttributeSet {
+        v1::AttributeSet {
+            version: set.version,
+            attributes: set.attributes.iter().cloned().collect(),
+            probe_warnings: HashMap::new(),
+        }
+    }
+}
+
+impl TryFrom<&v1::AttributeSet> for AttributeSet {
+    type Error = ConvertError;
+
+    fn try_from(wire: &v1::AttributeSet) -> Result<AttributeSet, ConvertError> {
+        check_warnings(&wire.probe_warnings)?;
+        Ok(AttributeSet { version: wire.version, attributes: attributes(&wire.attributes)? })
     }
 }
 
@@ -138,12 +185,7 @@ pub fn registration(worker: WorkerId, wire: &v1::RegisterRequest) -> Result<Regi
     }
     at_most("http_address", wire.http_address.len(), MAX_NAME_BYTES)?;
     at_most("version", wire.version.len(), MAX_NAME_BYTES)?;
-    at_most("attributes", wire.attributes.len(), MAX_ATTRIBUTES)?;
-    let mut attributes = Vec::with_capacity(wire.attributes.len());
-    for (key, value) in &wire.attributes {
-        attributes.push((name("attributes", key)?, name("attributes", value)?));
-    }
-    attributes.sort_unstable();
+    check_warnings(&wire.probe_warnings)?;
     Ok(Registration {
         worker,
         incarnation: wire.incarnation,
@@ -152,7 +194,7 @@ pub fn registration(worker: WorkerId, wire: &v1::RegisterRequest) -> Result<Regi
         rack: name("rack", &wire.rack)?,
         map_slots: small("map_slots", wire.map_slots)?,
         reduce_slots: small("reduce_slots", wire.reduce_slots)?,
-        attributes,
+        attributes: attributes(&wire.attributes)?,
     })
 }
 
@@ -169,6 +211,7 @@ impl From<&Registration> for v1::RegisterRequest {
             incarnation: registration.incarnation,
             attributes: registration.attributes.iter().cloned().collect(),
             version: String::new(),
+            probe_warnings: HashMap::new(),
         }
     }
 }

@@ -1,19 +1,18 @@
 //! What is sent is what is read, and nothing that a peer sends makes us panic.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use howdah_shared::job::counters::Counters;
 use howdah_shared::job::{
-    AttemptId, AttemptState, JobConf, JobId, JobProfile, JobSpec, Phase, PhaseTimes, Priority, Progress, SplitHosts,
-    TaskKind, WorkerId,
+    AttemptId, AttemptState, JobConf, JobId, JobProfile, JobSpec, Phase, PhaseTimes, Priority, Progress, Requirements,
+    SplitHosts, TaskKind, WorkerId,
 };
 use howdah_shared::time::Span;
-use howdah_shared::tracker::{AttemptReport, Input, Registration, Report, SchedulerChoice, Vitals};
+use howdah_shared::tracker::{AttemptReport, AttributeSet, Input, Registration, Report, SchedulerChoice, Vitals};
 use proptest::prelude::*;
 use prost::Message;
 
-use super::ConvertError;
+use super::{ConvertError, MAX_ATTRIBUTES, MAX_WARNING_BYTES};
 use crate::v1;
 
 fn attempt() -> impl Strategy<Value = AttemptId> {
@@ -72,8 +71,9 @@ fn vitals() -> impl Strategy<Value = Vitals> {
 
 fn report() -> impl Strategy<Value = Report> {
     let numbers = (any::<u32>(), any::<u64>(), any::<u32>(), any::<[u16; 2]>(), any::<[bool; 2]>());
-    (numbers, prop::collection::vec(attempt_report(), 0..4), vitals()).prop_map(
-        |((worker, incarnation, response_id, free, flags), attempts, vitals)| Report {
+    let set = (any::<u32>(), attributes()).prop_map(|(version, attributes)| AttributeSet { version, attributes });
+    (numbers, prop::collection::vec(attempt_report(), 0..4), vitals(), prop::option::of(set)).prop_map(
+        |((worker, incarnation, response_id, free, flags), attempts, vitals, attributes)| Report {
             worker: WorkerId(worker),
             incarnation,
             response_id,
@@ -83,14 +83,18 @@ fn report() -> impl Strategy<Value = Report> {
             may_park: flags[1],
             attempts,
             vitals,
+            attributes,
         },
     )
 }
 
+fn attributes() -> impl Strategy<Value = Vec<(String, String)>> {
+    prop::collection::btree_map("[a-z]{1,4}", "[a-z]{0,4}", 0..3).prop_map(|map| map.into_iter().collect())
+}
+
 fn registration() -> impl Strategy<Value = Registration> {
     let names = ("[a-z]{1,9}", "[a-z.]{0,9}", "/[a-z]{0,5}");
-    let attributes = prop::collection::btree_map("[a-z]{1,4}", "[a-z]{0,4}", 0..3);
-    (any::<u32>(), any::<u64>(), names, any::<[u16; 2]>(), attributes).prop_map(
+    (any::<u32>(), any::<u64>(), names, any::<[u16; 2]>(), attributes()).prop_map(
         |(worker, incarnation, (name, host, rack), slots, attributes)| Registration {
             worker: WorkerId(worker),
             incarnation,
@@ -99,7 +103,7 @@ fn registration() -> impl Strategy<Value = Registration> {
             rack,
             map_slots: slots[0],
             reduce_slots: slots[1],
-            attributes: attributes.into_iter().collect(),
+            attributes,
         },
     )
 }
@@ -118,7 +122,7 @@ fn spec() -> impl Strategy<Value = JobSpec> {
             split_hosts: SplitHosts::new(hosts.iter().map(|h| h.iter().map(String::as_str))),
             conf: JobConf {
                 deadline: deadline.map(Span::from_us),
-                requires: BTreeMap::from([("disk".to_owned(), "ssd".to_owned())]),
+                requires: Requirements::parse(&["disk=ssd", "gpu>=1", "gpu<8"]).expect("requirements"),
                 ..JobConf::default()
             },
             profile: deadline.map(|us| {
@@ -205,4 +209,21 @@ fn long_lists_are_refused() {
     assert!(matches!(Counters::try_from(&wire), Err(ConvertError::TooLong { .. })));
     let wire = v1::HeartbeatRequest { attempts: vec![v1::AttemptStatus::default(); 65_537], ..Default::default() };
     assert!(matches!(Report::try_from(&wire), Err(ConvertError::TooLong { field: "attempts", .. })));
+    let set = |n: usize, warning: usize| v1::HeartbeatRequest {
+        attributes: Some(v1::AttributeSet {
+            version: 1,
+            attributes: (0..n).map(|i| (i.to_string(), String::new())).collect(),
+            probe_warnings: [("gpu".to_owned(), "x".repeat(warning))].into(),
+        }),
+        ..Default::default()
+    };
+    assert!(Report::try_from(&set(MAX_ATTRIBUTES, MAX_WARNING_BYTES)).is_ok());
+    assert!(matches!(
+        Report::try_from(&set(MAX_ATTRIBUTES + 1, 0)),
+        Err(ConvertError::TooLong { field: "attributes", .. })
+    ));
+    assert!(matches!(
+        Report::try_from(&set(0, MAX_WARNING_BYTES + 1)),
+        Err(ConvertError::TooLong { field: "probe_warnings", .. })
+    ));
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{ClusterState, Job, NONE, TaskState, Totals, Worker};
+use crate::job::requirement::MAX_ATTRIBUTES;
 use crate::job::{JobState, TaskId, TaskKind};
 
 /// Returns the formatted message unless the condition holds.
@@ -116,6 +117,9 @@ impl ClusterState {
         ensure!(occupied == worker.occupied, "worker {name}: {:?} occupied, counted {occupied:?}", worker.occupied);
         let fits = occupied.iter().zip(&worker.slots).all(|(occupied, slots)| occupied <= slots);
         ensure!(fits, "worker {name} runs more than its slots");
+        let ascending = worker.attributes.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        ensure!(ascending, "worker {name}: its attributes are not ascending by name");
+        ensure!(worker.attributes.len() <= MAX_ATTRIBUTES, "worker {name} has too many attributes");
         let lost = worker.state == super::WorkerState::Lost;
         ensure!(!lost || worker.attempts.is_empty(), "lost worker {name} still runs attempts");
         ensure!(!lost || worker.parked.is_none(), "lost worker {name} is parked");

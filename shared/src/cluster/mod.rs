@@ -9,6 +9,7 @@ mod check;
 mod costs;
 mod job;
 mod locality;
+mod needs;
 mod tasks;
 mod topology;
 mod worker;
@@ -171,11 +172,6 @@ impl ClusterState {
             slot = attempt.next;
             Some(attempt)
         })
-    }
-
-    /// Whether the worker has every attribute that the job requires.
-    pub fn meets_requirements(&self, job: &Job, worker: &Worker) -> bool {
-        job.spec.conf.requires.iter().all(|(name, value)| worker.attribute(name) == Some(value))
     }
 
     /// Whether the job keeps away from the worker because its attempts failed there too often.

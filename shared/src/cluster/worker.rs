@@ -101,7 +101,10 @@ pub struct Worker {
     pub(crate) rack: RackId,
     pub(crate) rack_name: String,
     pub(crate) incarnation: u64,
+    /// Ascending by name, each name once.
     pub(crate) attributes: Vec<(String, String)>,
+    /// Of the set that a report brought last; 0 for the registration's.
+    pub(crate) attributes_version: u32,
     pub(crate) state: WorkerState,
     pub(crate) draining: bool,
     pub(crate) blacklisted: bool,
@@ -173,7 +176,7 @@ impl Worker {
         &self.attributes
     }
 
-    /// The value of one attribute.
+    /// The value of one of them; [`Worker::answers`] knows the name, host and rack as well.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         let index = self.attributes.binary_search_by(|(key, _)| key.as_str().cmp(name)).ok()?;
         Some(&self.attributes[index].1)

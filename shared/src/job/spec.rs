@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::JobProfile;
 use super::memory;
+use super::{JobProfile, Requirements};
 use crate::time::Span;
 
 /// Hadoop's five job priorities; smaller sorts first.
@@ -176,8 +176,8 @@ pub struct JobConf {
     /// `howdah.job.size.ms`: the sum of its task times, where someone knows it beforehand; a replay does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Span>,
-    /// Attributes that a worker must have, `name=value`; matched by schedulers.
-    pub requires: BTreeMap<String, String>,
+    /// What a worker's attributes must be.
+    pub requires: Requirements,
     /// `mapred.fairscheduler.pool`: the Fair scheduler's pool, when the job names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
@@ -201,7 +201,7 @@ impl Default for JobConf {
             commits_output: true,
             deadline: None,
             size: None,
-            requires: BTreeMap::new(),
+            requires: Requirements::default(),
             pool: None,
         }
     }

@@ -30,6 +30,7 @@ mod shortest;
 pub mod size_based;
 mod speculation;
 mod task_choice;
+mod unmet;
 mod waiting;
 
 pub use balanced_pools::BalancedPools;
@@ -48,6 +49,7 @@ pub use registry::{SchedulerError, by_name, names};
 pub use shortest::Shortest;
 pub use speculation::{NoSpeculation, Speculation};
 pub use task_choice::{Choice, Decline, NearestFirst, TaskChoice};
+pub use unmet::{Missing, Unmet};
 pub use waiting::Waiting;
 
 use crate::cluster::{AttemptRef, ClusterState, EndCause};
@@ -208,7 +210,7 @@ pub enum Change {
         /// Which.
         task: TaskId,
     },
-    /// A worker registered, was lost, or changed its state or slots.
+    /// A worker registered, was lost, or changed its state, slots or attributes.
     Worker {
         /// Which.
         worker: WorkerId,

@@ -5,7 +5,8 @@
 
 use std::fmt;
 
-use crate::cluster::{ClusterState, WorkerState};
+use super::Unmet;
+use crate::cluster::{ClusterState, Worker, WorkerState};
 use crate::job::{JobId, JobState, TaskKind};
 
 /// Why a job is not running (more) now.
@@ -50,10 +51,16 @@ pub enum Reason {
     },
     /// No live worker has a slot of the kind at all.
     NoSlotsOfKind(TaskKind),
-    /// No live worker has the attributes that the job requires.
-    Requirements {
-        /// As `name=value`, joined by commas.
-        wanted: String,
+    /// No live worker meets what the job requires.
+    Requirements(Box<Unmet>),
+    /// Some workers meet what the job requires, and have no slot free.
+    RequirementsTaken {
+        /// Map or reduce.
+        kind: TaskKind,
+        /// Live workers that meet them and have enough slots.
+        workers: u32,
+        /// Live workers with enough slots.
+        live: u32,
     },
     /// Its attempts failed on every worker that has a free slot.
     Avoided {
@@ -159,12 +166,18 @@ fn no_worker_for(id: JobId, kind: TaskKind, state: &ClusterState) -> Option<Reas
     if !live.clone().any(|w| w.slots(kind) >= slots) {
         return Some(Reason::Limit(format!("Each of its {kind}s takes {slots} slots, more than any live worker has.")));
     }
-    let requires = &job.spec().conf.requires;
-    if !requires.is_empty() && !live.clone().any(|w| state.meets_requirements(job, w)) {
-        let wanted = requires.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(",");
-        return Some(Reason::Requirements { wanted });
+    let room = |w: &Worker| w.occupied(kind) + slots <= w.slots(kind);
+    if !job.spec().conf.requires.is_empty() {
+        let large = live.clone().filter(|w| w.slots(kind) >= slots);
+        if let Some(unmet) = Unmet::of(state, job, large.clone()) {
+            return Some(Reason::Requirements(Box::new(unmet)));
+        }
+        let meeting = large.clone().filter(|w| state.meets_requirements(job, w));
+        let (workers, live) = (meeting.clone().count() as u32, large.count() as u32);
+        if workers < live && !meeting.clone().any(room) {
+            return Some(Reason::RequirementsTaken { kind, workers, live });
+        }
     }
-    let room = |w: &crate::cluster::Worker| w.occupied(kind) + slots <= w.slots(kind);
     let avoided = live.clone().filter(|w| state.job_avoids(job, kind, w.id())).count() as u32;
     if avoided > 0 && !live.any(|w| room(w) && !state.job_avoids(job, kind, w.id())) {
         return Some(Reason::Avoided { workers: avoided });
@@ -198,7 +211,13 @@ impl fmt::Display for Reason {
                 write!(f, "No worker takes tasks: {blacklisted} blacklisted, {draining} draining.")
             }
             Reason::NoSlotsOfKind(kind) => write!(f, "No live worker has {kind} slots."),
-            Reason::Requirements { wanted } => write!(f, "No live worker has the attributes it requires: {wanted}."),
+            Reason::Requirements(unmet) => unmet.fmt(f),
+            Reason::RequirementsTaken { kind, workers, live } => write!(
+                f,
+                "It waits for {} that {} what it requires (of {live} live ones): no {kind} slot is free there.",
+                count(*workers, "worker", "workers"),
+                if *workers == 1 { "meets" } else { "meet" }
+            ),
             Reason::Avoided { workers } => write!(
                 f,
                 "Its attempts failed too often on {}; it waits for a slot on another.",

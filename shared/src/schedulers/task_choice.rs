@@ -23,7 +23,7 @@ pub struct Choice {
 pub enum Decline {
     /// No task of this kind is pending, or none may start yet.
     NothingPending,
-    /// The worker lacks an attribute that the job requires.
+    /// The worker does not meet what the job requires.
     Requirements,
     /// The job's attempts failed there too often.
     AvoidsWorker,
@@ -39,7 +39,7 @@ impl fmt::Display for Decline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Decline::NothingPending => "no task waits",
-            Decline::Requirements => "the worker lacks an attribute that the job requires",
+            Decline::Requirements => "the worker does not meet what the job requires",
             Decline::AvoidsWorker => "the job's attempts failed too often on the worker",
             Decline::FailedHere => "the waiting tasks failed on the worker and are to run elsewhere",
             Decline::TooLarge => "a task takes more slots than the worker has free",
@@ -102,11 +102,12 @@ impl NearestFirst {
         if worker.reserved(kind).is_some_and(|reserved| reserved != job.id()) {
             return Err(Decline::Reserved);
         }
-        if worker.free(kind) < job.slots(kind) {
-            return Err(Decline::TooLarge);
-        }
+        // Before what it has free at present: nobody is to wait for a worker that will not do.
         if !job.spec().conf.requires.is_empty() && !state.meets_requirements(job, worker) {
             return Err(Decline::Requirements);
+        }
+        if worker.free(kind) < job.slots(kind) {
+            return Err(Decline::TooLarge);
         }
         if state.job_avoids(job, kind, worker.id()) {
             return Err(Decline::AvoidsWorker);

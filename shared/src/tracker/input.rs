@@ -98,7 +98,17 @@ pub struct Registration {
     pub map_slots: u16,
     /// Reduce slots, may be 0.
     pub reduce_slots: u16,
-    /// Named attributes, ascending by name.
+    /// Named attributes; of two with one name the first in their order counts. Later ones come in reports.
+    pub attributes: Vec<(String, String)>,
+}
+
+/// All attributes of a worker, in the place of those that it had.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AttributeSet {
+    /// Counts the changes of one registration, from 1: a set that is not younger than the one known is no news.
+    pub version: u32,
+    /// Named attributes, at most [`MAX_ATTRIBUTES`](crate::job::requirement::MAX_ATTRIBUTES); of two with one name the
+    /// first in their order counts.
     pub attributes: Vec<(String, String)>,
 }
 
@@ -128,6 +138,8 @@ pub struct Report {
     pub attempts: Vec<AttemptReport>,
     /// Quantised measurements.
     pub vitals: Vitals,
+    /// Its attributes, if they changed since its registration and no answer has confirmed it; repeated until then.
+    pub attributes: Option<AttributeSet>,
 }
 
 /// One attempt in a report.

@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 use howdah_shared::cluster::ClusterState;
 use howdah_shared::job::{
-    AttemptId, JobConf, JobId, JobSpec, JobState, Phase, Progress, SplitHosts, TaskKind, WorkerId,
+    AttemptId, JobConf, JobId, JobSpec, JobState, Phase, Progress, Requirements, SplitHosts, TaskKind, WorkerId,
 };
 use howdah_shared::schedulers::{Scheduler, by_name};
 use howdah_shared::time::Time;
 use howdah_shared::tracker::{
-    AttemptReport, ClusterConfig, Effect, HeartbeatRule, Input, JobTracker, Registration, Report, Vitals,
+    AttemptReport, AttributeSet, ClusterConfig, Effect, HeartbeatRule, Input, JobTracker, Registration, Report, Vitals,
 };
 
 pub mod odd;
@@ -54,6 +54,11 @@ pub fn job_with(n_maps: u32, n_reduces: u32, change: impl FnOnce(&mut JobConf)) 
     spec
 }
 
+/// A job of so many maps that requires something of its workers.
+pub fn job_for(n_maps: u32, requires: &[&str]) -> JobSpec {
+    job_with(n_maps, 0, |conf| conf.requires = Requirements::parse(requires).expect("requirements"))
+}
+
 /// A job of maps with data on the given hosts, one list per map.
 pub fn job_on(hosts: &[&[&str]]) -> JobSpec {
     JobSpec { split_hosts: SplitHosts::new(hosts.iter().map(|h| h.iter().copied())), ..job(hosts.len() as u32, 0) }
@@ -78,6 +83,8 @@ pub struct Puppet {
     pub reinit: bool,
     /// The next answer is lost on its way.
     pub deaf: bool,
+    /// What each of its reports says of its attributes.
+    pub attributes: Option<AttributeSet>,
     /// Directives on their way.
     pub inbox: Vec<Effect>,
 }
@@ -235,7 +242,17 @@ impl Cluster {
             may_park: self.parks,
             attempts: puppet.attempts.iter().map(|(&id, &state)| status(id, state)).collect(),
             vitals: Vitals::default(),
+            attributes: puppet.attributes.clone(),
         }
+    }
+
+    /// Changes a worker's attributes and sends a heartbeat, which tells them, as all later ones do.
+    pub fn tell(&mut self, worker: u32, attributes: &[(&str, &str)]) {
+        let told = &mut self.puppets[worker as usize].attributes;
+        let version = told.as_ref().map_or(1, |set| set.version + 1);
+        let attributes = attributes.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        *told = Some(AttributeSet { version, attributes });
+        self.beat(worker);
     }
 
     /// Sends that heartbeat.

@@ -251,6 +251,7 @@ impl<'t> Letters<'t> {
             may_park: self.parks && last,
             attempts,
             vitals: Vitals::default(),
+            attributes: None,
         }))
     }
 

@@ -1,7 +1,7 @@
 //! Johnson's order and pools that hold it: the makespan paper's worked examples, rule by rule.
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{JobConf, JobId, JobSpec, Priority, TaskKind};
+use howdah_shared::job::{JobConf, JobId, JobSpec, Priority, Requirements, TaskKind};
 use howdah_shared::replay::{ReplayOptions, ReplayReport, Simulation};
 use howdah_shared::schedulers::{self, Reason};
 use howdah_shared::time::{Span, Time};
@@ -134,7 +134,7 @@ fn more_than_64_pools_are_asked_one_after_another() {
     let policy = schedulers::by_name("balanced-pools", &params(&[("pools", &pools.join(","))])).expect("pools");
     let mut cluster = Cluster::made(|_| {}, policy).workers(1, 1, 0);
     let of = |queue: &str, conf: fn(&mut JobConf)| JobSpec { queue: queue.into(), ..job_with(1, 0, conf) };
-    cluster.submit(of("p66", |conf| drop(conf.requires.insert("gpu".into(), "yes".into()))));
+    cluster.submit(of("p66", |conf| conf.requires = Requirements::parse(&["gpu"]).expect("a requirement")));
     cluster.submit(of("p67", |_| {}));
     assert_eq!(given(&mut cluster, 0), [2], "the worker has nothing that p66 asks for");
 }

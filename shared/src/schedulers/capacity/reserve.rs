@@ -89,10 +89,16 @@ impl Capacity {
         TaskKind::ALL.into_iter().for_each(|kind| self.release_kind(id, kind));
     }
 
-    /// A worker changed: one that takes no tasks is kept for nobody.
+    /// A worker changed: one that takes no tasks is kept for nobody, and none for a job whose requirements it no longer
+    /// meets.
     pub(super) fn release_lost(&mut self, id: WorkerId, state: &ClusterState) {
-        if state.worker(id).is_none_or(|worker| worker.state() != WorkerState::Live) {
-            TaskKind::ALL.into_iter().for_each(|kind| self.release(id, kind));
+        let live = state.worker(id).filter(|worker| worker.state() == WorkerState::Live);
+        for kind in TaskKind::ALL {
+            let Some(&job) = self.reservations.held.get(&(id, kind)) else { continue };
+            let meets = |worker: &Worker| state.job(job).is_some_and(|job| state.meets_requirements(job, worker));
+            if !live.is_some_and(meets) {
+                self.release(id, kind);
+            }
         }
     }
 

@@ -143,7 +143,8 @@ impl Capacity {
                     return None;
                 }
                 if u32::from(worker.free(kind)) < slots {
-                    return reservations.wants(id, job, kind, worker).then_some(Found::Reserved);
+                    let will_do = state.job_may_use(job, kind, worker) && reservations.wants(id, job, kind, worker);
+                    return will_do.then_some(Found::Reserved);
                 }
                 obtain(&mut Asked { offer, entry, hosts, turn, search }, state, job, kind, worker)
             });

@@ -8,6 +8,7 @@
 //! panic; equal inputs give equal effects.**
 
 mod attempts;
+mod attributes;
 mod blacklist;
 mod direct;
 mod interval;

@@ -37,6 +37,9 @@ impl JobTracker {
         worker.vitals = report.vitals;
         worker.may_park = report.may_park;
         worker.accepts = report.accepts_tasks;
+        if let Some(set) = &report.attributes {
+            self.on_attributes(id, set);
+        }
         let fresh = matches!(turn, Turn::Fresh);
         for attempt in &report.attempts {
             self.on_attempt_report(id, attempt, fresh);

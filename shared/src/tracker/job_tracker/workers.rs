@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::JobTracker;
+use super::{JobTracker, attributes};
 use crate::cluster::{EndCause, Worker, WorkerState};
 use crate::job::{AttemptState, JobId, JobState, WorkerId};
 use crate::schedulers::Change;
@@ -52,8 +52,6 @@ impl JobTracker {
     }
 
     fn new_worker(&mut self, registration: &Registration) -> Worker {
-        let mut attributes = registration.attributes.clone();
-        attributes.sort();
         Worker {
             id: registration.worker,
             name: registration.name.clone(),
@@ -62,7 +60,8 @@ impl JobTracker {
             rack: self.state.topology.intern_rack(&registration.rack),
             rack_name: registration.rack.clone(),
             incarnation: registration.incarnation,
-            attributes,
+            attributes: attributes::in_order(&registration.attributes),
+            attributes_version: 0,
             state: WorkerState::Lost,
             draining: false,
             blacklisted: false,

@@ -374,6 +374,7 @@ impl TaskTracker {
             return false;
         }
         self.attempts.retain(|held| !(held.is_ended() && held.reported_in != 0 && held.reported_in <= seq));
+        self.attributes.on_answer(seq);
         for held in &mut self.attempts {
             held.fetch_failures.retain(|&(_, carried_in)| carried_in == 0 || carried_in > seq);
         }

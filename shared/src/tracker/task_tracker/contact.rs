@@ -103,15 +103,18 @@ impl Contact {
         self.outstanding.map(|(seq, _)| seq)
     }
 
-    pub(super) fn on_registered(&mut self, now: Time, worker: WorkerId, interval: Span) {
-        if self.stage == (Stage::Stranger { asked: true }) {
-            self.stage = Stage::Known(worker);
-            self.response_id = 0;
-            self.outstanding = None;
-            self.hushed = false;
-            self.interval = interval;
-            self.due_at = now;
+    /// Takes a number in; false when nobody asked for one.
+    pub(super) fn on_registered(&mut self, now: Time, worker: WorkerId, interval: Span) -> bool {
+        if self.stage != (Stage::Stranger { asked: true }) {
+            return false;
         }
+        self.stage = Stage::Known(worker);
+        self.response_id = 0;
+        self.outstanding = None;
+        self.hushed = false;
+        self.interval = interval;
+        self.due_at = now;
+        true
     }
 
     /// The master could not be reached: pause, twice as long each time, with up to half as much again so

@@ -91,6 +91,8 @@ pub enum TrackerInput {
         /// Which report.
         seq: u32,
     },
+    /// The worker's attributes are these from now on.
+    Attributes(Vec<(String, String)>),
     /// The driver has the file of a job that was asked for with [`TrackerEffect::FetchJob`].
     JobKnown {
         /// Which.

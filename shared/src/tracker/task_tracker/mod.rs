@@ -8,6 +8,7 @@
 //! Source: `hadoop-semantics` §4.1, MR1 `TaskTracker.offerService`.
 
 mod attempts;
+mod attributes;
 mod check;
 mod contact;
 mod messages;
@@ -20,6 +21,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use self::attempts::{Held, IdleProcess, JobTerms};
+use self::attributes::Told;
 use self::contact::{Contact, Parking};
 use super::{AttemptReport, Report, Vitals};
 use crate::job::{JobId, TaskKind, WorkerId};
@@ -30,6 +32,7 @@ use crate::time::Time;
 pub struct TaskTracker {
     config: TrackerConfig,
     contact: Contact,
+    attributes: Told,
     /// In order of launch; ended ones stay until their end is acknowledged. At most a few per slot.
     attempts: Vec<Held>,
     /// Jobs whose terms the driver has told us, in order of arrival.
@@ -52,6 +55,7 @@ impl TaskTracker {
         TaskTracker {
             config,
             contact,
+            attributes: Told::default(),
             attempts: Vec::new(),
             jobs: Vec::new(),
             idle: Vec::new(),
@@ -79,7 +83,11 @@ impl TaskTracker {
 
     fn on_input(&mut self, now: Time, input: &TrackerInput, effects: &mut Vec<TrackerEffect>) {
         match input {
-            TrackerInput::Registered { worker, interval } => self.contact.on_registered(now, *worker, *interval),
+            TrackerInput::Registered { worker, interval } => {
+                if self.contact.on_registered(now, *worker, *interval) {
+                    self.attributes.on_registered();
+                }
+            }
             TrackerInput::RegisterFailed => self.contact.on_failure(now, &self.config, &mut self.jitter),
             TrackerInput::Answer { seq, response_id, interval, directives } => {
                 if directives.contains(&Directive::Reinit) {
@@ -96,10 +104,12 @@ impl TaskTracker {
                     for held in &mut self.attempts {
                         held.forget_report(*seq);
                     }
+                    self.attributes.forget_report(*seq);
                     self.contact.on_failure(now, &self.config, &mut self.jitter);
                 }
             }
             TrackerInput::Unknown { seq } => self.on_unknown(*seq, effects),
+            TrackerInput::Attributes(attributes) => self.attributes.change(attributes),
             TrackerInput::JobKnown { job, task_timeout, reuse_tasks } => {
                 self.on_job_known(*job, *task_timeout, *reuse_tasks);
             }
@@ -142,13 +152,17 @@ impl TaskTracker {
             effects.push(TrackerEffect::Stopped);
             return;
         }
-        let news = self.announce || self.attempts.iter().any(Held::is_news);
+        let news = self.announce || self.attributes.is_news() || self.attempts.iter().any(Held::is_news);
         if let Some(effect) = self.contact.due(now, news, self.parking(), self.config.park_pause) {
             if let TrackerEffect::Report { seq } = effect {
                 self.announce = false;
+                self.attributes.mark_reported(seq);
                 for held in &mut self.attempts {
                     held.mark_reported(seq);
                 }
+            }
+            if matches!(effect, TrackerEffect::Register { .. }) {
+                self.attributes.mark_registering();
             }
             effects.push(effect);
         }
@@ -179,7 +193,13 @@ impl TaskTracker {
             may_park: accepts_tasks && self.parking() != Parking::No,
             attempts: self.attempts.iter().map(|held| self.report_of(held)).collect(),
             vitals,
+            attributes: self.attributes.to_report(),
         }
+    }
+
+    /// What a registration is to say of the worker's attributes: the last [`TrackerInput::Attributes`].
+    pub fn attributes(&self) -> &[(String, String)] {
+        self.attributes.all()
     }
 
     fn report_of(&self, held: &Held) -> AttemptReport {

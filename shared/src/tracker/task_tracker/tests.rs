@@ -305,6 +305,7 @@ fn any_input() -> impl Strategy<Value = TrackerInput> {
         }),
         1 => (0u32..9).prop_map(|process| TrackerInput::ProcessGone { process }),
         2 => Just(TrackerInput::Tick),
+        1 => (0u32..3).prop_map(|n| TrackerInput::Attributes(vec![("n".to_owned(), n.to_string())])),
     ]
 }
 
