@@ -16,6 +16,8 @@ mod fair;
 mod fair_deficits;
 #[path = "schedulers/fair_properties.rs"]
 mod fair_properties;
+#[path = "schedulers/hadoop_021.rs"]
+mod hadoop_021;
 #[path = "schedulers/job_queue.rs"]
 mod job_queue;
 #[path = "schedulers/johnson.rs"]
@@ -27,6 +29,8 @@ mod load_aware;
 mod play;
 #[path = "schedulers/requirements.rs"]
 mod requirements;
+#[path = "schedulers/rules.rs"]
+mod rules;
 #[path = "schedulers/shortest.rs"]
 mod shortest;
 #[path = "schedulers/size_based.rs"]

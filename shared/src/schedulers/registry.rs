@@ -259,7 +259,7 @@ mod tests {
         let error = by_name("fifo", &params(&[("speculation", "maybe")])).err().expect("no such rule");
         assert_eq!(
             error.to_string(),
-            "scheduler `fifo`: parameter `speculation`: `maybe` is not none or hadoop or late or load-aware"
+            "scheduler `fifo`: parameter `speculation`: `maybe` is not none or hadoop or hadoop-0.21 or late or load-aware"
         );
     }
 }

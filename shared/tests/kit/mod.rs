@@ -97,6 +97,8 @@ pub struct Cluster {
     /// Effects not yet taken by the scenario.
     pub effects: Vec<Effect>,
     pub parks: bool,
+    /// Whether workers report loads and progress without any sense.
+    pub noisy: bool,
     jobs: u32,
 }
 
@@ -125,6 +127,7 @@ impl Cluster {
             puppets: Vec::new(),
             effects: Vec::new(),
             parks: false,
+            noisy: false,
             jobs: 0,
         }
     }
@@ -232,7 +235,7 @@ impl Cluster {
         for (id, state) in &puppet.attempts {
             free[id.kind as usize] -= u16::from(!state.is_final());
         }
-        Report {
+        let mut report = Report {
             worker: WorkerId(worker),
             incarnation: puppet.incarnation,
             response_id: puppet.response_id,
@@ -243,7 +246,11 @@ impl Cluster {
             attempts: puppet.attempts.iter().map(|(&id, &state)| status(id, state)).collect(),
             vitals: Vitals::default(),
             attributes: puppet.attributes.clone(),
+        };
+        if self.noisy {
+            odd::make_noise(&mut report, self.now);
         }
+        report
     }
 
     /// Changes a worker's attributes and sends a heartbeat, which tells them, as all later ones do.

@@ -162,3 +162,16 @@ fn a_change_of_priority_changes_the_weight_with_the_next_update() {
     assert!(ran[1] >= 3 * ran[0], "owed 4 : 1 while they run little: {ran:?}");
     assert_eq!(ids, [JobId(1), JobId(2)]);
 }
+
+/// Found by random loads: 0.20.2's own slow start wants a finished map, and there will be none.
+#[test]
+fn reduces_start_where_all_maps_failed_and_the_job_tolerates_it() {
+    let mut c = old(&[], 1, 1);
+    c.submit(job_with(1, 1, |conf| (conf.max_map_attempts, conf.max_map_failures_percent) = (1, 100)));
+    c.beat(0);
+    c.report(0, &[(map(1, 0, 0), Failed)]);
+    c.advance(1_000);
+    c.launches();
+    c.beat(0);
+    assert_eq!(c.launches(), [(0, reduce(1, 0, 0))]);
+}

@@ -117,7 +117,8 @@ const MINUTE: u64 = 60_000;
 
 /// No minimum age, and a threshold that lets any task through that is behind at all.
 fn simple(rule: &'static str) -> Vec<(&'static str, &'static str)> {
-    vec![("speculation", rule), ("speculation.age", "0"), ("speculation.gap", "0.05")]
+    let gap = (rule != "late").then_some(("speculation.gap", "0.05"));
+    [("speculation", rule), ("speculation.age", "0")].into_iter().chain(gap).collect()
 }
 
 /// Thesis Fig. 1.1: two workers, the first 1.5 times as fast; job one has 4 tasks, job two has 2.
@@ -155,6 +156,13 @@ fn figure_2_5_the_copy_goes_to_task_5_as_one_of_task_2_would_not_help() {
     let stage = figure_2_5(&[("load-aware.pending", "all")], "load-aware");
     assert_eq!(stage.at(MINUTE * 9 / 5), [(2, map(1, 4, 0))], "task 5 until minute 3.6");
     assert_eq!(stage.at(2 * MINUTE), [(0, map(1, 4, 1))], "task 2 ends at minute 3, as its copy would");
+    let late = [
+        ("speculation.slow-task-percentile", "100"),
+        ("speculation.slow-node-percentile", "0"),
+        ("speculation.cap", "none"),
+    ];
+    let stage = figure_2_5(&late, "late");
+    assert_eq!(stage.at(2 * MINUTE), [(0, map(1, 4, 1))], "the longest time left: 1.6 minutes, and 1 of task 2");
     let stage = figure_2_5(&[], "hadoop");
     assert_eq!(stage.at(2 * MINUTE), [(0, map(1, 1, 1))], "Hadoop's rule takes the first that is behind");
 }

@@ -10,12 +10,12 @@ use rstest::rstest;
 use crate::kit::*;
 use crate::play::params;
 
-fn cluster(scheduler: &str, pairs: &[(&str, &str)]) -> Cluster {
+pub(crate) fn cluster(scheduler: &str, pairs: &[(&str, &str)]) -> Cluster {
     Cluster::made(|_| {}, by_name(scheduler, &params(pairs)).expect("the rule exists"))
 }
 
 /// A heartbeat that says how far attempts are, in percent; 100 ends them.
-fn progress(c: &mut Cluster, worker: u32, told: &[(AttemptId, u16)]) {
+pub(crate) fn progress(c: &mut Cluster, worker: u32, told: &[(AttemptId, u16)]) {
     for &(attempt, percent) in told {
         let state = if percent == 100 { Succeeded } else { Running };
         c.puppets[worker as usize].attempts.insert(attempt, state);
@@ -29,7 +29,7 @@ fn progress(c: &mut Cluster, worker: u32, told: &[(AttemptId, u16)]) {
     c.apply(&[Input::Report(Box::new(report))]);
 }
 
-fn uncommitted(n_maps: u32) -> JobSpec {
+pub(crate) fn uncommitted(n_maps: u32) -> JobSpec {
     job_with(n_maps, 0, |conf| conf.commits_output = false)
 }
 

@@ -380,11 +380,11 @@ impl DeficitFair {
 
 /// 0.20.2's own rule, beside the job's: at least one map and 5 % of them are done.
 ///
-/// `Deviation:` a job without maps could never run its reduces there.
+/// `Deviation:` a job without maps, or one that tolerates that all of them failed, could never run its reduces there.
 fn slow_start(job: &Job, kind: TaskKind) -> bool {
     let maps = job.tasks(TaskKind::Map);
     kind == TaskKind::Map
-        || maps.is_empty()
+        || maps.all_done()
         || (maps.n_succeeded() >= 1 && u64::from(maps.n_succeeded()) * 20 >= u64::from(maps.len()))
 }
 

@@ -50,6 +50,11 @@ impl Cap {
         }
     }
 
+    /// Second attempts that run.
+    pub(super) fn running(&self) -> &BTreeSet<AttemptId> {
+        &self.running
+    }
+
     pub(super) fn observe(&mut self, change: &Change) {
         match *change {
             Change::Launched { attempt, speculative: true, .. } => drop(self.running.insert(attempt)),

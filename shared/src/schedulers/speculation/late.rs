@@ -8,26 +8,40 @@
 //!   `(1 − progress) ÷ rate`, is taken.
 //!
 //! Source: `hadoop-semantics` §4.7 (paper LATE). The paper does not say over which tasks the percentile of rates is
-//! taken: here over the running tasks of the job and kind. Second attempts come once no pending task could be given.
+//! taken: here over all of the job and kind that run or have finished, as Hadoop 0.21's statistics are. Over the running
+//! ones alone a quarter of them would always count as slow, and with fewer than four of them none ever would, so that
+//! the last slow task of a job got nothing. Second attempts come once no pending task could be given.
 
 use super::candidate::wanted;
 use super::{SecondAttempts, Speculation};
 use crate::cluster::{Attempt, ClusterState, Job, WorkerState};
 use crate::job::{AttemptState, Progress, TaskId, TaskKind, WorkerId};
 use crate::schedulers::registry::{Reader, SchedulerError};
-use crate::schedulers::{Assignment, Change};
+use crate::schedulers::{Assignment, Change, PerJob};
 use crate::time::{Span, Time};
 
 const CAP_PERCENT: u16 = 10;
-const PERCENTILE: usize = 25;
+const PERCENTILE: u8 = 25;
+
+/// A number of a hundred.
+fn percentile(params: &mut Reader<'_>, key: &'static str) -> Result<usize, SchedulerError> {
+    let expected = "a percentile from 0 to 100";
+    let percentile = params.value(key, PERCENTILE, expected)?;
+    if percentile > 100 { Err(params.wrong(key, &percentile.to_string(), expected)) } else { Ok(percentile.into()) }
+}
 
 /// The rule.
 #[derive(Clone, Debug)]
 pub(super) struct Late {
     seconds: SecondAttempts,
     age: Span,
+    /// Percentiles.
+    slow_task: usize,
+    slow_node: usize,
     /// By worker: tasks that it has finished.
     done: Vec<u64>,
+    /// By job and kind: the rates of finished tasks, ascending.
+    finished: PerJob<[Vec<u64>; 2]>,
     /// Kept for its memory.
     rates: Vec<u64>,
 }
@@ -37,7 +51,10 @@ impl Late {
         Ok(Late {
             seconds: SecondAttempts::from_params(params, CAP_PERCENT)?,
             age: params.span("speculation.age", Span::from_secs(60))?,
+            slow_task: percentile(params, "speculation.slow-task-percentile")?,
+            slow_node: percentile(params, "speculation.slow-node-percentile")?,
             done: Vec::new(),
+            finished: PerJob::default(),
             rates: Vec::new(),
         })
     }
@@ -48,20 +65,36 @@ impl Late {
         done + state.attempts_on(worker).map(|attempt| u64::from(attempt.progress().parts())).sum::<u64>()
     }
 
-    /// Whether fewer than a quarter of the live workers are slower.
+    /// Whether a smaller part of the live workers than the percentile is slower.
     fn is_slow(&self, worker: WorkerId, state: &ClusterState) -> bool {
         let own = self.progress_of(worker, state);
         let live = || state.workers().iter().filter(|other| other.state() == WorkerState::Live);
         let slower = live().filter(|other| self.progress_of(other.id(), state) < own).count();
         let all_alike = live().all(|other| self.progress_of(other.id(), state) == own);
-        !all_alike && slower * 100 < PERCENTILE * live().count()
+        !all_alike && slower * 100 < self.slow_node * live().count()
+    }
+}
+
+/// The n-th smallest, from 0, of two ascending lists.
+fn nth(first: &[u64], second: &[u64], n: usize) -> Option<u64> {
+    let (mut i, mut j) = (0, 0);
+    loop {
+        let take_first = match (first.get(i), second.get(j)) {
+            (Some(a), Some(b)) => a <= b,
+            (a, b) if a.is_none() && b.is_none() => return None,
+            (a, _) => a.is_some(),
+        };
+        if i + j == n {
+            return if take_first { first.get(i).copied() } else { second.get(j).copied() };
+        }
+        if take_first { i += 1 } else { j += 1 }
     }
 }
 
 /// Progress per second, in millionths of ten-thousandths, so that rates compare as whole numbers.
-fn rate(attempt: &Attempt, now: Time) -> u64 {
-    let us = now.since(attempt.started()).as_us().max(1);
-    (u128::from(attempt.progress().parts()) * 1_000_000_000_000 / u128::from(us)) as u64
+fn rate(progress: Progress, started: Time, now: Time) -> u64 {
+    let us = now.since(started).as_us().max(1);
+    (u128::from(progress.parts()) * 1_000_000_000_000 / u128::from(us)) as u64
 }
 
 /// Microseconds until it is done at this rate.
@@ -85,16 +118,22 @@ impl Speculation for Late {
         self.rates.clear();
         for index in self.seconds.tasks(job.id(), kind) {
             let task = TaskId { job: job.id(), kind, index };
-            let rates = state.attempts_of(task).filter(|a| a.state() == AttemptState::Running).map(|a| rate(a, now));
+            let rates = state
+                .attempts_of(task)
+                .filter(|a| a.state() == AttemptState::Running)
+                .map(|a| rate(a.progress(), a.started(), now));
             self.rates.extend(rates.max());
         }
         self.rates.sort_unstable();
-        // The rate below which a quarter of the tasks are.
-        let threshold = *self.rates.get(self.rates.len() * PERCENTILE / 100)?;
+        let finished = self.finished.get(job.id()).map_or(&[][..], |kinds| &kinds[kind as usize]);
+        // The rate below which a quarter of the tasks are; no limit for all of them.
+        let below = (self.rates.len() + finished.len()) * self.slow_task / 100;
+        let threshold = nth(&self.rates, finished, below).unwrap_or(u64::MAX);
         let mut longest: Option<(u64, u32)> = None;
         for index in self.seconds.tasks(job.id(), kind) {
             let Some(attempt) = self.seconds.only_attempt(state, job, kind, index, worker) else { continue };
-            let (rate, old) = (rate(attempt, now), now.since(attempt.started()) >= self.age);
+            let rate = rate(attempt.progress(), attempt.started(), now);
+            let old = now.since(attempt.started()) >= self.age;
             if old && rate < threshold {
                 let left = time_left(attempt, rate);
                 if longest.is_none_or(|(most, _)| left > most) {
@@ -108,16 +147,29 @@ impl Speculation for Late {
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
         self.seconds.observe(change, state);
-        if let Change::Ended { worker, state: AttemptState::Succeeded, .. } = *change {
-            let worker = worker.0 as usize;
-            self.done.resize(self.done.len().max(worker + 1), 0);
-            self.done[worker] += 1;
+        match *change {
+            Change::Ended { attempt, worker, state: AttemptState::Succeeded, started, .. } => {
+                let worker = worker.0 as usize;
+                self.done.resize(self.done.len().max(worker + 1), 0);
+                self.done[worker] += 1;
+                let rate = rate(Progress::DONE, started, state.now());
+                if self.finished.get(attempt.job).is_none() {
+                    self.finished.insert(attempt.job, Default::default());
+                }
+                if let Some(kinds) = self.finished.get_mut(attempt.job) {
+                    let rates = &mut kinds[attempt.kind as usize];
+                    rates.insert(rates.partition_point(|&other| other < rate), rate);
+                }
+            }
+            Change::JobOver { job, .. } => drop(self.finished.remove(job)),
+            _ => {}
         }
     }
 
     fn attach(&mut self, state: &ClusterState) {
         self.seconds.attach(state);
         self.done.clear();
+        self.finished.clear();
     }
 
     fn take_notes(&mut self) -> Vec<String> {
@@ -126,5 +178,18 @@ impl Speculation for Late {
 
     fn fork(&self) -> Box<dyn Speculation> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nth_of_two_lists_is_that_of_one() {
+        let (first, second) = ([1, 4, 4, 9], [0, 4, 7]);
+        let all: Vec<Option<u64>> = (0..8).map(|n| nth(&first, &second, n)).collect();
+        assert_eq!(all, [Some(0), Some(1), Some(4), Some(4), Some(4), Some(7), Some(9), None]);
+        assert_eq!(nth(&[], &[], 0), None);
     }
 }

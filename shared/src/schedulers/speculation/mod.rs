@@ -8,12 +8,15 @@
 mod candidate;
 mod cap;
 mod hadoop;
+mod hadoop_021;
 mod late;
 mod load_aware;
 mod running;
 mod seconds;
+mod statistics;
 
 use self::hadoop::Hadoop;
+use self::hadoop_021::Hadoop021;
 use self::late::Late;
 use self::load_aware::LoadAware;
 use self::seconds::SecondAttempts;
@@ -84,8 +87,9 @@ pub trait Speculation: Send {
 
 /// The rule that `speculation` names.
 pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Box<dyn Speculation>, SchedulerError> {
-    Ok(match params.word("speculation", &["none", "hadoop", "late", "load-aware"])? {
+    Ok(match params.word("speculation", &["none", "hadoop", "hadoop-0.21", "late", "load-aware"])? {
         "hadoop" => Box::new(Hadoop::from_params(params)?),
+        "hadoop-0.21" => Box::new(Hadoop021::from_params(params)?),
         "late" => Box::new(Late::from_params(params)?),
         "load-aware" => Box::new(LoadAware::from_params(params)?),
         _ => Box::new(NoSpeculation),

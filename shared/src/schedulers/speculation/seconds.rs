@@ -34,6 +34,13 @@ struct DryRun {
     notes: Vec<String>,
 }
 
+/// Attempts of a job and kind.
+fn count(attempts: &BTreeSet<AttemptId>, job: JobId, kind: TaskKind) -> u64 {
+    let first = AttemptId { job, index: 0, number: 0, kind: TaskKind::Map };
+    let of_job = attempts.range(first..).take_while(|attempt| attempt.job == job);
+    of_job.filter(|attempt| attempt.kind == kind).count() as u64
+}
+
 impl SecondAttempts {
     /// Reads `speculation.cap`, with a default share of the slots in percent (0 for none), and `speculation.dry-run`.
     pub(super) fn from_params(params: &mut Reader<'_>, percent: u16) -> Result<SecondAttempts, SchedulerError> {
@@ -53,6 +60,12 @@ impl SecondAttempts {
     pub(super) fn allowed(&self, state: &ClusterState) -> bool {
         let noted = self.dry.as_ref().map_or(0, |dry| dry.originals.len());
         self.cap.allows(state, noted as u64)
+    }
+
+    /// Second attempts of a job and kind that run, or would.
+    pub(super) fn n_of(&self, job: JobId, kind: TaskKind) -> u64 {
+        let noted = self.dry.as_ref().map_or(0, |dry| count(&dry.originals, job, kind));
+        count(self.cap.running(), job, kind) + noted
     }
 
     /// Running tasks of a job, ascending.
