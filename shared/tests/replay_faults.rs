@@ -13,6 +13,7 @@ use howdah_shared::replay::{
     AttemptRecord, FaultPlan, Observer, ReplayOptions, ReplayReport, ShuffleModel, SimHeartbeat, SimWorker, Simulation,
     View, WorkerLoss, WorkersView,
 };
+use howdah_shared::schedulers::registry::Params;
 use howdah_shared::time::{Span, Time};
 use howdah_shared::tracker::EndCause;
 use naive::traces::job;
@@ -71,6 +72,7 @@ fn workers() -> impl Strategy<Value = Vec<SimWorker>> {
             map_slots,
             reduce_slots,
             speed,
+            ..SimWorker::default()
         };
         list.into_iter().enumerate().map(named).collect()
     })
@@ -190,7 +192,7 @@ fn nothing_happens_on_workers_that_are_down(downs: &[Down], records: &[AttemptRe
 /// What a reduce shuffles lies on workers that are up, until it has sorted.
 fn no_reduce_uses_what_was_lost(trace: &Trace, report: &ReplayReport, downs: &[Down], records: &[AttemptRecord]) {
     let mut winners: BTreeMap<TaskId, Vec<&AttemptRecord>> = BTreeMap::new();
-    for record in records.iter().filter(|record| record.state == AttemptState::Succeeded) {
+    for record in succeeded(records) {
         winners.entry(record.attempt.task()).or_default().push(record);
     }
     let reduces = winners.values().flatten().filter(|record| record.attempt.kind == TaskKind::Reduce);
@@ -233,6 +235,36 @@ fn the_report_adds_up(report: &ReplayReport, records: &[AttemptRecord]) {
     }
 }
 
+/// Rules that find something to do among short tasks.
+const RULES: [&str; 3] = [
+    "speculation=hadoop speculation.age=0s speculation.gap=0.05",
+    "speculation=hadoop speculation.age=0s speculation.gap=0.3 speculation.cap=1",
+    "speculation=late speculation.age=0s speculation.cap=90%",
+];
+
+fn rule(text: &str) -> Params {
+    let pairs = text.split_whitespace().filter_map(|pair| pair.split_once('='));
+    pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+fn workers_of(options: &mut ReplayOptions) -> &mut WorkersView {
+    let View::Workers(view) = &mut options.view else { unreachable!("worlds have workers") };
+    view
+}
+
+/// No task of the job takes no time.
+fn takes_time(job: &mut JobTemplate) {
+    for list in [&mut job.map_ms, &mut job.first_shuffle_ms, &mut job.typical_shuffle_ms, &mut job.reduce_ms] {
+        list.push(1);
+        list.iter_mut().for_each(|ms| *ms = (*ms).max(1));
+    }
+    job.lost_attempts.iter_mut().for_each(|lost| lost.ms = lost.ms.max(1));
+}
+
+fn succeeded(records: &[AttemptRecord]) -> impl Iterator<Item = &AttemptRecord> {
+    records.iter().filter(|record| record.state == AttemptState::Succeeded)
+}
+
 fn config(cases: u32) -> ProptestConfig {
     let seeds = FileFailurePersistence::Direct("tests/replay_faults.proptest-regressions");
     ProptestConfig { cases, failure_persistence: Some(Box::new(seeds)), ..ProptestConfig::default() }
@@ -251,6 +283,74 @@ proptest! {
         nothing_happens_on_workers_that_are_down(&downs, &records);
         no_reduce_uses_what_was_lost(&trace, &report, &downs, &records);
         the_report_adds_up(&report, &records);
+    }
+
+    // Attempts then end when their machine's clock says, not as planned at their launch: another way to the same ends.
+    #[test]
+    fn load_that_slows_nobody_down_changes_nothing(world in world()) {
+        let (trace, options) = world;
+        let mut loaded = options.clone();
+        workers_of(&mut loaded).workers[0].cores_milli = 900_000;
+        workers_of(&mut loaded).workers[0].foreign = vec![(Time::from_ms(20), 1_000)];
+        let ((plain, mut expected), (report, mut records)) = (play(&trace, &options), play(&trace, &loaded));
+        // What is ordered to stop in one instant stops in no particular order.
+        prop_assume!(!expected.iter().any(|record| record.cause == EndCause::JobEnded));
+        prop_assert_eq!(report, plain);
+        // A plan says when a reduce would have sorted, even if it failed before, or its worker had stopped.
+        let lost = |record: &&mut AttemptRecord| record.state != AttemptState::Succeeded;
+        for record in expected.iter_mut().chain(&mut records).filter(lost) {
+            (record.maps_done, record.sorted) = (None, None);
+        }
+        prop_assert_eq!(records, expected);
+    }
+
+    // Where workers are heard at once, or tasks take no time, a report is one more turn at its instant, and who comes first
+    // may change.
+    #[test]
+    fn reports_on_which_nobody_acts_change_nothing(world in world(), ms in 5..60_u64) {
+        let (mut trace, mut options) = world;
+        trace.jobs.iter_mut().for_each(takes_time);
+        workers_of(&mut options).heartbeat.interval = Span::from_ms(ms);
+        options.faults.losses.retain(|loss| loss.back_after.is_some());
+        let (plain, records) = play(&trace, &options);
+        prop_assume!(!records.iter().any(|record| record.cause == EndCause::JobEnded));
+        options.scheduler_params = rule("speculation=hadoop speculation.cap=0");
+        prop_assert_eq!(play(&trace, &options).0, plain);
+    }
+
+    #[test]
+    fn second_attempts_break_nothing_either(
+        world in world(),
+        loads in vec(btree_map(0..200_u64, 0..5_000_u32, 0..4), 7),
+        cores in vec(1..4_u32, 7),
+        rule_index in 0..RULES.len(),
+        steps in 0..80_usize,
+    ) {
+        let (trace, mut options) = world;
+        // All workers come back, so that nobody waits for ever.
+        options.faults.losses.retain(|loss| loss.back_after.is_some());
+        options.scheduler_params = rule(RULES[rule_index]);
+        let view = workers_of(&mut options);
+        view.report_interval = Span::from_ms(10);
+        for (worker, (loads, cores)) in view.workers.iter_mut().zip(loads.into_iter().zip(cores)) {
+            worker.foreign = loads.into_iter().map(|(ms, milli)| (Time::from_ms(ms), milli)).collect();
+            worker.cores_milli = cores * 1_000;
+        }
+        let workers = view.workers.clone();
+        let (report, records) = play(&trace, &options);
+        never_more_running_than_slots(&workers, &records);
+        nothing_happens_on_workers_that_are_down(&downs(&options.faults.losses), &records);
+        the_report_adds_up(&report, &records);
+        if options.faults.losses.is_empty() {
+            let mut winners: Vec<TaskId> = succeeded(&records).map(|record| record.attempt.task()).collect();
+            winners.sort_unstable();
+            prop_assert!(winners.windows(2).all(|pair| pair[0] != pair[1]), "two winners");
+        }
+        let mut one = Simulation::new(&trace, &options).expect("the first worker can do anything");
+        (0..steps).for_each(|_| _ = one.step());
+        let mut fork = one.fork();
+        fork.run();
+        prop_assert_eq!(fork.report(), report);
     }
 
     #[test]
@@ -284,11 +384,7 @@ fn the_worlds_are_wild_enough() {
         let states = report.jobs.iter().map(|job| format!("job {:?}", job.state));
         let causes = records.iter().map(|record| format!("{:?} {:?}", record.state, record.cause));
         states.chain(causes).for_each(|what| *seen.entry(what).or_default() += 1);
-        let mut winners: Vec<TaskId> = records
-            .iter()
-            .filter(|record| record.state == AttemptState::Succeeded)
-            .map(|record| record.attempt.task())
-            .collect();
+        let mut winners: Vec<TaskId> = succeeded(&records).map(|record| record.attempt.task()).collect();
         winners.sort_unstable();
         if winners.windows(2).any(|pair| pair[0] == pair[1]) {
             *seen.entry("map output lost".to_owned()).or_default() += 1;

@@ -20,7 +20,7 @@ fn workers(n: u32) -> View {
         rack: "/r".to_owned(),
         map_slots: 1,
         reduce_slots: 1,
-        speed: Vec::new(),
+        ..SimWorker::default()
     };
     View::Workers(WorkersView { workers: (0..n).map(worker).collect(), ..WorkersView::default() })
 }

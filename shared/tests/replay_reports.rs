@@ -132,7 +132,7 @@ fn workers() -> impl Strategy<Value = Vec<SimWorker>> {
             rack: format!("/r{rack}"),
             map_slots,
             reduce_slots,
-            speed: Vec::new(),
+            ..SimWorker::default()
         };
         list.iter().enumerate().map(worker).collect()
     })
@@ -155,7 +155,7 @@ proptest! {
     ) {
         let trace = Trace { jobs, ..Trace::default() };
         let heartbeat = SimHeartbeat { interval: Span::from_ms(interval_ms), out_of_band };
-        let view = WorkersView { workers, heartbeat, locality };
+        let view = WorkersView { workers, heartbeat, locality, ..WorkersView::default() };
         let (ours, ends) = simulated(&trace, &view);
         let theirs = by_letter(&trace, &view, false);
         prop_assert_eq!(differences(&ours, &theirs.launches), []);

@@ -26,7 +26,7 @@ fn workers(slots: &[(u16, u16)]) -> View {
         rack: format!("/rack-{}", index % 3),
         map_slots,
         reduce_slots,
-        speed: Vec::new(),
+        ..SimWorker::default()
     };
     View::Workers(WorkersView { workers: slots.iter().enumerate().map(worker).collect(), ..WorkersView::default() })
 }

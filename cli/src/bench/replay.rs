@@ -187,7 +187,7 @@ async fn workers(bench: &Bench<'_>) -> Outcome<Row> {
         rack: format!("/rack-{}", index / 40),
         map_slots: 2,
         reduce_slots: 2,
-        speed: Vec::new(),
+        ..SimWorker::default()
     };
     let heartbeat = SimHeartbeat { interval: Span::from_secs(3), out_of_band: false };
     let view =

@@ -61,7 +61,7 @@ pub fn options_of(cluster: &TraceCluster) -> ReplayOptions {
         rack: worker.rack.clone(),
         map_slots: worker.map_slots,
         reduce_slots: worker.reduce_slots,
-        speed: Vec::new(),
+        ..SimWorker::default()
     });
     ReplayOptions {
         scheduler: cluster.scheduler.clone(),

@@ -5,6 +5,10 @@
 //! after work appeared, and again after each that left something waiting. All other heartbeats would say nothing
 //! and get nothing, so they are skipped, which makes 1,000 idle workers free. With an interval of zero every worker
 //! is heard at every instant at which it has something to say or could take work.
+//!
+//! Under a policy that may speculate every heartbeat has something to say, as the policy reads loads and progress: while
+//! anything runs all of them happen. Workers with an interval of zero then have regular heartbeats too, by an interval
+//! for reports.
 
 use super::options::SimHeartbeat;
 use crate::cluster::{BitSet, ClusterState, WorkerState};
@@ -14,8 +18,15 @@ use crate::time::{Span, Time};
 /// The heartbeats to come.
 #[derive(Clone, Debug)]
 pub(super) struct Beats {
+    /// Between two regular heartbeats of a worker, in microseconds; of one that is heard at once, between two reports.
     interval: u64,
+    /// Whether workers are heard at once.
+    instant: bool,
     out_of_band: bool,
+    /// Whether every regular heartbeat happens while anything runs.
+    reports: bool,
+    /// Workers that are not silent.
+    speaking: BitSet,
     /// Whether all slots belong to one worker that is heard at once and was never silent, as in the slots' view.
     pool: bool,
     /// By worker: its first regular heartbeat, in microseconds.
@@ -43,14 +54,18 @@ pub(super) struct Beats {
 
 impl Beats {
     /// For the workers that have registered.
-    pub(super) fn new(heartbeat: SimHeartbeat, state: &ClusterState) -> Beats {
+    pub(super) fn new(heartbeat: SimHeartbeat, report_interval: Span, state: &ClusterState) -> Beats {
         let n = state.workers().len();
-        let interval = heartbeat.interval.as_us();
+        let instant = heartbeat.interval == Span::ZERO;
+        let interval = if instant { report_interval } else { heartbeat.interval }.as_us().max(1);
         let phase = |index: usize| (u128::from(interval) * index as u128 / n as u128) as u64;
         let mut beats = Beats {
             interval,
+            instant,
             out_of_band: heartbeat.out_of_band,
-            pool: interval == 0 && n == 1,
+            reports: false,
+            speaking: BitSet::full(n as u32),
+            pool: instant && n == 1,
             phases: (0..n).map(phase).collect(),
             round: 0,
             next: 0,
@@ -69,15 +84,13 @@ impl Beats {
         beats
     }
 
-    fn instant(&self) -> bool {
-        self.interval == 0
+    /// When a worker is heard next, from `at` on, that has nothing urgent to say.
+    fn next_beat(&self, worker: WorkerId, at: Time) -> Time {
+        if self.instant { at } else { self.next_regular(worker, at) }
     }
 
     /// The first regular heartbeat of a worker that is not before `at`.
-    fn next_beat(&self, worker: WorkerId, at: Time) -> Time {
-        if self.instant() {
-            return at;
-        }
+    fn next_regular(&self, worker: WorkerId, at: Time) -> Time {
         let phase = self.phases[worker.0 as usize];
         let beats = at.as_us().saturating_sub(phase).div_ceil(self.interval);
         self.beat(beats, worker)
@@ -99,28 +112,37 @@ impl Beats {
         self.has_turn[worker.0 as usize]
     }
 
+    /// When an order to stop an attempt, given now, reaches it.
+    pub(super) fn reached(&self, worker: WorkerId, now: Time) -> Time {
+        if self.is_answered(worker) { now } else { self.next_beat(worker, now) }
+    }
+
     /// When the master hears that an attempt was stopped that it orders to stop now, and whether the order wins over
     /// the attempt's own end if that is told at the same instant.
     ///
     /// The order goes with the next answer to the worker, which may be at this instant; in band, the report after that
     /// answer tells of it, and whatever else that report tells came later than the order.
     pub(super) fn stopped(&self, worker: WorkerId, now: Time) -> (Time, bool) {
-        let reached = if self.is_answered(worker) { now } else { self.next_beat(worker, now) };
-        if self.out_of_band || self.instant() {
+        let reached = self.reached(worker, now);
+        if self.out_of_band || self.instant {
             (reached, false)
         } else {
             (self.next_beat(worker, reached + Span::from_us(1)), true)
         }
     }
 
-    /// The next worker that asks for work, and in which round of heartbeats: one with a free slot of a kind that
-    /// something waits for.
+    /// The next worker that has a use for its regular heartbeat, and in which round of heartbeats: one with a free slot
+    /// of a kind that something waits for, or any one if it reports.
     fn next_asking(&self, state: &ClusterState) -> Option<(u64, WorkerId)> {
-        if self.instant() {
+        if !self.has_regular() {
             return None;
         }
         let offered = state.totals().offerable_jobs;
+        let all = self.reports && state.totals().running != [0, 0];
         let first = |from| {
+            if all {
+                return self.speaking.next_from(from).map(WorkerId);
+            }
             let of_kind = |kind: usize| if offered[kind] > 0 { self.free[kind].next_from(from) } else { None };
             [of_kind(0), of_kind(1)].into_iter().flatten().min().map(WorkerId)
         };
@@ -128,18 +150,34 @@ impl Beats {
         this_round.or_else(|| first(0).map(|worker| (self.round + 1, worker)))
     }
 
-    /// When the next worker asks for work; [`Time::MAX`] when none does.
+    /// Whether workers have regular heartbeats.
+    fn has_regular(&self) -> bool {
+        !self.instant || self.reports
+    }
+
+    /// When the next regular heartbeat happens; [`Time::MAX`] when none does.
     #[inline]
     pub(super) fn next_time(&self, state: &ClusterState) -> Time {
-        if self.instant() {
+        if !self.has_regular() {
             return Time::MAX;
         }
         self.next_asking(state).map_or(Time::MAX, |(round, worker)| self.beat(round, worker))
     }
 
-    /// Notes whether the policy limits what one heartbeat gives.
-    pub(super) fn set_policy(&mut self, limits_rounds: bool) {
-        self.repeats = limits_rounds && self.instant();
+    /// Notes whether the policy, in charge from now on, limits what one heartbeat gives, and whether it reads reports.
+    pub(super) fn set_policy(&mut self, limits_rounds: bool, reports: bool, now: Time) {
+        self.repeats = limits_rounds && self.instant;
+        self.reports = reports;
+        if reports {
+            self.leave_pool();
+            self.catch_up(now);
+        }
+    }
+
+    /// Whether every regular heartbeat brings a report.
+    #[inline]
+    pub(super) fn reports(&self) -> bool {
+        self.reports
     }
 
     /// Notes that a worker was given an attempt.
@@ -181,6 +219,7 @@ impl Beats {
         self.leave_pool();
         self.turns.retain(|&other| other != worker);
         self.has_turn[worker.0 as usize] = true;
+        self.speaking.remove(worker.0);
         self.free.iter_mut().for_each(|free| {
             free.remove(worker.0);
         });
@@ -189,6 +228,7 @@ impl Beats {
     /// A worker that was silent has a turn at this instant.
     pub(super) fn speak(&mut self, worker: WorkerId) {
         self.has_turn[worker.0 as usize] = false;
+        self.speaking.insert(worker.0);
         self.turn(worker);
     }
 
@@ -234,7 +274,7 @@ impl Beats {
                 self.more.push(worker);
             }
             // What it left, it may take with its next heartbeat; at this instant it would only be refused again.
-            if !self.instant() && self.next_beat(worker, now) == now {
+            if self.has_regular() && self.next_regular(worker, now) == now {
                 let round = (now.as_us() - self.phases[worker.0 as usize]) / self.interval;
                 self.pass(round, worker);
             }
@@ -246,8 +286,10 @@ impl Beats {
         while let Some(worker) = self.changed.pop() {
             self.look_at(worker, state);
         }
-        if !self.instant() {
+        if self.has_regular() {
             self.catch_up(now);
+        }
+        if !self.instant {
             return false;
         }
         let wanted = [0, 1].map(|kind| woken[kind] && state.totals().offerable_jobs[kind] > 0);

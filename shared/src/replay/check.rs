@@ -2,6 +2,7 @@
 
 use super::error::ReplayError;
 use super::options::{Deadlines, LocalityCost, ReplayOptions, SimWorker, View};
+use crate::time::Time;
 
 /// The whole, in millionths.
 const WHOLE: u32 = 1_000_000;
@@ -18,7 +19,8 @@ pub(super) fn check_options(options: &ReplayOptions) -> Result<(), ReplayError> 
     match &options.view {
         View::Slots { .. } => check_slots_view(options),
         View::Workers(view) => {
-            view.workers.iter().try_for_each(check_speed)?;
+            view.workers.iter().try_for_each(check_worker)?;
+            at_least(1, "frequency of a plain worker, in kHz", view.plain_khz, "at least 1")?;
             check_locality(view.locality)?;
             check_losses(options, view.workers.len())
         }
@@ -34,12 +36,17 @@ fn check_slots_view(options: &ReplayOptions) -> Result<(), ReplayError> {
     }
 }
 
-fn check_speed(worker: &SimWorker) -> Result<(), ReplayError> {
-    match worker.speed.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+fn check_worker(worker: &SimWorker) -> Result<(), ReplayError> {
+    check_steps("steps of speed", &worker.speed, worker)?;
+    check_steps("steps of foreign load", &worker.foreign, worker)
+}
+
+fn check_steps(what: &'static str, steps: &[(Time, u32)], worker: &SimWorker) -> Result<(), ReplayError> {
+    match steps.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
         None => Ok(()),
         Some(pair) => {
             let found = format!("{} us after {} us on worker `{}`", pair[1].0.as_us(), pair[0].0.as_us(), worker.name);
-            Err(wrong("steps of speed", found, "ascending instants"))
+            Err(wrong(what, found, "ascending instants"))
         }
     }
 }
@@ -61,7 +68,11 @@ fn at_most_whole(what: &'static str, found: u32) -> Result<(), ReplayError> {
 }
 
 fn at_least_whole(what: &'static str, found: u32) -> Result<(), ReplayError> {
-    if found >= WHOLE { Ok(()) } else { Err(wrong(what, found.to_string(), "at least 1000000")) }
+    at_least(WHOLE, what, found, "at least 1000000")
+}
+
+fn at_least(least: u32, what: &'static str, found: u32, expected: &'static str) -> Result<(), ReplayError> {
+    if found >= least { Ok(()) } else { Err(wrong(what, found.to_string(), expected)) }
 }
 
 fn wrong(what: &'static str, found: String, expected: &'static str) -> ReplayError {
@@ -72,7 +83,7 @@ fn wrong(what: &'static str, found: String, expected: &'static str) -> ReplayErr
 mod tests {
     use super::*;
     use crate::replay::{FaultPlan, WorkerLoss, WorkersView};
-    use crate::time::{Span, Time};
+    use crate::time::Span;
 
     fn refused(options: &ReplayOptions) -> String {
         check_options(options).expect_err("it does not fit").to_string()
@@ -83,9 +94,8 @@ mod tests {
             name: "w0".to_owned(),
             host: "h0".to_owned(),
             rack: "/r".to_owned(),
-            map_slots: 1,
-            reduce_slots: 1,
             speed: speed.iter().map(|&(at, ppm)| (Time::from_us(at), ppm)).collect(),
+            ..SimWorker::default()
         };
         let loss = |worker| WorkerLoss { worker, at: Time::ZERO, expiry: Span::ZERO, back_after: None };
         ReplayOptions {
@@ -128,6 +138,22 @@ mod tests {
         ] {
             assert_eq!(refused(&options), words);
         }
+    }
+
+    #[test]
+    fn loads_and_frequencies_that_do_not_fit_are_named_too() {
+        let view = |foreign: &[(u64, u32)], plain_khz| {
+            let foreign = foreign.iter().map(|&(at, load)| (Time::from_us(at), load)).collect();
+            let workers = vec![SimWorker { name: "w0".to_owned(), foreign, ..SimWorker::default() }];
+            let view = WorkersView { workers, plain_khz, ..WorkersView::default() };
+            ReplayOptions { view: View::Workers(view), ..ReplayOptions::default() }
+        };
+        assert_eq!(
+            refused(&view(&[(9, 1_000), (8, 0)], 1)),
+            "steps of foreign load: found 8 us after 9 us on worker `w0`, expected ascending instants"
+        );
+        assert_eq!(refused(&view(&[], 0)), "frequency of a plain worker, in kHz: found 0, expected at least 1");
+        assert_eq!(check_options(&view(&[(8, 1_000), (9, 0)], 1)), Ok(()));
     }
 
     #[test]

@@ -185,6 +185,12 @@ impl Ends {
         self.table[place as usize].unpack()
     }
 
+    /// All ends to come, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Time, Finished)> + '_ {
+        let entries = &self.heap[usize::from(self.open)..self.n];
+        entries.iter().map(|entry| (entry.at, self.table[entry.order as usize & ((1 << PLACE_BITS) - 1)].unpack()))
+    }
+
     /// Takes out the ends for which this holds; it looks at all of them.
     pub(super) fn forget(&mut self, mut gone: impl FnMut(&Finished) -> bool) {
         if std::mem::take(&mut self.open) {

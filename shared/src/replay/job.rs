@@ -24,7 +24,7 @@ pub(super) struct Filler {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reducing {
     pub(super) attempt: Filler,
-    /// When it has shuffled and sorted.
+    /// When it has shuffled and sorted, or failed before; [`Time::MAX`] while that is open.
     pub(super) sorted: Time,
 }
 

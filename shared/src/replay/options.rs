@@ -4,6 +4,7 @@
 //! decisions. Shares are in millionths, so that no float decides.
 
 use crate::job::WorkerId;
+use crate::models::LoadCurve;
 use crate::schedulers::registry::Params;
 use crate::time::{Span, Time};
 use crate::tracker::Registration;
@@ -62,19 +63,46 @@ pub enum View {
     Workers(WorkersView),
 }
 
-/// Workers and how they speak.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Workers, how they speak, and what slows them down.
+///
+/// An attempt on a worker takes its time in the trace × f(load) ÷ f(`reference_milli`) × `plain_khz` ÷ its frequency ÷
+/// its [speed](SimWorker::speed), where f is the curve over the worker's cores, and all of it may change while it runs.
+#[derive(Clone, Debug, PartialEq)]
 pub struct WorkersView {
     /// In order of registration.
     pub workers: Vec<SimWorker>,
     /// When they are heard.
     pub heartbeat: SimHeartbeat,
+    /// Under a policy that may speculate, how often workers report that are heard at once otherwise: with a
+    /// [heartbeat interval](SimHeartbeat::interval) of zero. Zero counts as a microsecond.
+    pub report_interval: Span,
     /// What a map pays for data that is not on its worker's host.
     pub locality: LocalityCost,
+    /// How the attempts that work on a machine, and its foreign load, slow each other down.
+    pub curve: LoadCurve,
+    /// The load under which the trace's times hold, in thousandths; at 0 every curve is 1.
+    pub reference_milli: u32,
+    /// The frequency of a plain worker in kHz, which only sets the measure for the others'; not 0.
+    pub plain_khz: u32,
 }
 
-/// One simulated worker.
-#[derive(Clone, Debug, PartialEq)]
+impl Default for WorkersView {
+    /// No workers; instant heartbeats, a report every 3 s, no cost of distance, a fair share of the cores.
+    fn default() -> WorkersView {
+        WorkersView {
+            workers: Vec::new(),
+            heartbeat: SimHeartbeat::default(),
+            report_interval: Span::from_secs(3),
+            locality: LocalityCost::default(),
+            curve: LoadCurve::default(),
+            reference_milli: 0,
+            plain_khz: 1_000_000,
+        }
+    }
+}
+
+/// One simulated worker. The default has no name and no slots, and is plain.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SimWorker {
     /// Unique.
     pub name: String,
@@ -87,8 +115,15 @@ pub struct SimWorker {
     /// Reduce slots.
     pub reduce_slots: u16,
     /// Its speed over time in millionths of a plain worker's: from each instant, ascending, on. Before the first,
-    /// 1,000,000. A speed of 0 stands still.
+    /// 1,000,000. A speed of 0 stands still. Vitals show it in the effective frequency, as a quota's.
     pub speed: Vec<(Time, u32)>,
+    /// Cores in thousandths, a fraction being a quota; 0: one for each slot.
+    pub cores_milli: u32,
+    /// Frequency in kHz; 0: a plain worker's.
+    pub khz: u32,
+    /// Tasks of others that run or wait for a core on its machine, in thousandths: from each instant, ascending, on.
+    /// Before the first, none.
+    pub foreign: Vec<(Time, u32)>,
 }
 
 impl SimWorker {

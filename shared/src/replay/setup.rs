@@ -8,7 +8,8 @@ use super::deadlines::deadlines;
 use super::error::ReplayError;
 use super::job;
 use super::losses::Losses;
-use super::options::{Deadlines, LocalityCost, ReplayOptions, SimHeartbeat, SimWorker, View};
+use super::options::{Deadlines, ReplayOptions, SimWorker, View, WorkersView};
+use super::sharing::Sharing;
 use super::workers::Machines;
 use crate::job::profile::Trace;
 use crate::job::{TaskKind, WorkerId};
@@ -36,6 +37,7 @@ pub(super) struct Setup {
     pub(super) arrivals: Vec<Arrival>,
     pub(super) beats: Beats,
     pub(super) machines: Machines,
+    pub(super) sharing: Sharing,
     /// Map and reduce slots.
     pub(super) slots: [u32; 2],
 }
@@ -47,12 +49,13 @@ impl Setup {
         scheduler: Box<dyn Scheduler>,
     ) -> Result<Setup, ReplayError> {
         check_options(options)?;
-        let (workers, heartbeat, locality) = workers_of(&options.view);
-        let slots = slots_of(&workers);
-        check_sizes(trace, &workers)?;
+        let view = workers_of(&options.view);
+        let workers = &view.workers;
+        let slots = slots_of(workers);
+        check_sizes(trace, workers)?;
         check_jobs(trace, options, slots)?;
         check_accepted(trace, &*scheduler)?;
-        let limits_rounds = scheduler.limits_rounds();
+        let (limits_rounds, may_speculate) = (scheduler.limits_rounds(), scheduler.may_speculate());
         let mut tracker = JobTracker::direct(&ClusterConfig::default(), scheduler);
         let hellos = || workers.iter().zip(0..).map(|(worker, index)| worker.hello(WorkerId(index), 1));
         let registrations: Vec<Input> = hellos().map(|hello| Input::Register(Box::new(hello))).collect();
@@ -63,20 +66,28 @@ impl Setup {
             let twice = names.windows(2).find(|pair| pair[0] == pair[1]).map_or("", |pair| pair[0]);
             return Err(ReplayError::SameName { name: twice.to_owned() });
         }
-        let mut beats = Beats::new(heartbeat, tracker.state());
-        beats.set_policy(limits_rounds);
+        // In the slots' view there is no other worker for a second attempt, and nobody to measure anything.
+        let is_pool = matches!(options.view, View::Slots { .. });
+        let mut sharing = if is_pool { Sharing::default() } else { Sharing::new(&view) };
+        let reports = may_speculate && !is_pool;
+        if reports {
+            sharing.activate(std::iter::empty());
+        }
+        let mut beats = Beats::new(view.heartbeat, view.report_interval, tracker.state());
+        beats.set_policy(limits_rounds, reports, Time::ZERO);
         Ok(Setup {
             beats,
             tracker,
             arrivals: arrivals(trace, options, slots)?,
-            machines: Machines::new(&workers, locality, Losses::new(&options.faults.losses, hellos())),
+            machines: Machines::new(workers, view.locality, Losses::new(&options.faults.losses, hellos())),
+            sharing,
             slots,
         })
     }
 }
 
 /// The slots' view is one worker that is heard at once.
-fn workers_of(view: &View) -> (Vec<SimWorker>, SimHeartbeat, LocalityCost) {
+fn workers_of(view: &View) -> WorkersView {
     match view {
         View::Slots { maps, reduces } => {
             let pool = SimWorker {
@@ -85,11 +96,11 @@ fn workers_of(view: &View) -> (Vec<SimWorker>, SimHeartbeat, LocalityCost) {
                 rack: "/default-rack".to_owned(),
                 map_slots: *maps,
                 reduce_slots: *reduces,
-                speed: Vec::new(),
+                ..SimWorker::default()
             };
-            (vec![pool], SimHeartbeat::default(), LocalityCost::default())
+            WorkersView { workers: vec![pool], ..WorkersView::default() }
         }
-        View::Workers(view) => (view.workers.clone(), view.heartbeat, view.locality),
+        View::Workers(view) => view.clone(),
     }
 }
 

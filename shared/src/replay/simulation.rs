@@ -6,6 +6,7 @@
 //! **Invariant: the same trace and options give the same instants, inputs and decisions on every machine.**
 
 mod faults;
+mod work;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,13 +22,14 @@ use super::job::{Filler, Reducing, SimJob, spec};
 use super::options::{ReplayOptions, ShuffleModel};
 use super::report::{Observer, ReplayReport};
 use super::setup::{Arrival, Setup};
+use super::sharing::Sharing;
 use super::watch::Watch;
 use super::workers::Machines;
 use crate::job::profile::Trace;
 use crate::job::{AttemptId, AttemptState, JobId, JobState, Locality, TaskKind, WorkerId};
 use crate::schedulers::{self, Scheduler};
 use crate::time::{Span, Time};
-use crate::tracker::{Effect, Finished, Input, JobTracker};
+use crate::tracker::{Effect, Finished, Heard, Input, JobTracker};
 
 /// A replay that only asks for work is over after so many steps in vain, if they also took so long.
 const QUIET_STEPS: u32 = 10_000;
@@ -53,6 +55,8 @@ pub struct Simulation<'t> {
     next_commit: Time,
     beats: Beats,
     machines: Machines,
+    /// Where attempts work, if they slow each other down or their progress is told.
+    sharing: Sharing,
     fates: Fates,
     /// Workers that stopped at this instant.
     stopped: Vec<WorkerId>,
@@ -72,6 +76,7 @@ pub struct Simulation<'t> {
     digest: DecisionDigest,
     watch: Option<Watch<'t>>,
     finished: Vec<Finished>,
+    heard: Vec<Heard>,
     inputs: Vec<Input>,
     effects: Vec<Effect>,
 }
@@ -96,7 +101,7 @@ impl<'t> Simulation<'t> {
         options: &ReplayOptions,
         scheduler: Box<dyn Scheduler>,
     ) -> Result<Simulation<'t>, ReplayError> {
-        let Setup { tracker, arrivals, beats, machines, slots } = Setup::new(trace, options, scheduler)?;
+        let Setup { tracker, arrivals, beats, machines, sharing, slots } = Setup::new(trace, options, scheduler)?;
         let tasks = |job: &Arrival| {
             let template = &trace.jobs[job.template as usize];
             u64::from(template.n_maps) + u64::from(template.n_reduces)
@@ -118,6 +123,7 @@ impl<'t> Simulation<'t> {
             next_commit: Time::MAX,
             beats,
             machines,
+            sharing,
             fates: Fates::new(&options.faults, &trace.jobs, options.seed),
             stopped: Vec::new(),
             ordered: false,
@@ -129,6 +135,7 @@ impl<'t> Simulation<'t> {
             digest: DecisionDigest::default(),
             watch: None,
             finished: Vec::new(),
+            heard: Vec::new(),
             inputs: Vec::new(),
             effects: Vec::new(),
         })
@@ -149,9 +156,19 @@ impl<'t> Simulation<'t> {
         &self.tracker
     }
 
-    /// Puts another policy in charge from the next instant on; what runs goes on.
+    /// Puts another policy in charge from the next instant on; what runs goes on. If it is the first one that may
+    /// speculate, it hears of attempts that run already by the share of their time that has passed.
     pub fn switch_scheduler(&mut self, scheduler: Box<dyn Scheduler>) {
-        self.beats.set_policy(scheduler.limits_rounds());
+        let reports = scheduler.may_speculate() && !self.sharing.is_empty();
+        self.beats.set_policy(scheduler.limits_rounds(), reports, self.now);
+        if reports {
+            let state = self.tracker.state();
+            let planned = self.ends.iter().filter_map(|(at, end)| {
+                let slot = state.find_on(end.worker, end.attempt)?;
+                Some((end.attempt, (state.attempts.at(slot).started(), at)))
+            });
+            self.sharing.activate(planned);
+        }
         self.tracker.switch_scheduler(scheduler);
     }
 
@@ -168,7 +185,8 @@ impl<'t> Simulation<'t> {
     pub fn next_time(&mut self) -> Option<Time> {
         let fixed = self.next_arrival.min(self.next_commit).min(self.machines.losses.next_time());
         let asking = self.beats.next_time(self.tracker.state()).min(self.tracker.next_deadline().unwrap_or(Time::MAX));
-        self.next_rare = fixed.min(asking);
+        let working = self.sharing.next_time();
+        self.next_rare = fixed.min(asking).min(working);
         let next = self.ends.next_time().min(self.next_rare);
         let over = self.next_arrival == Time::MAX && self.tracker.state().n_jobs() == 0;
         if next == Time::MAX || over {
@@ -176,7 +194,7 @@ impl<'t> Simulation<'t> {
         }
         let (steps, since) = self.quiet;
         if steps >= QUIET_STEPS && self.now.since(since) >= QUIET_TIME {
-            let only_asking = fixed == Time::MAX && self.ends.next_time() == Time::MAX;
+            let only_asking = fixed.min(working) == Time::MAX && self.ends.next_time() == Time::MAX;
             if only_asking {
                 return None;
             }
@@ -189,7 +207,14 @@ impl<'t> Simulation<'t> {
     pub fn step(&mut self) -> bool {
         let Some(now) = self.next_time() else { return false };
         self.now = now;
+        let shares = self.sharing.is_active();
+        if shares && self.next_rare <= now {
+            self.work();
+        }
         self.ends.take_at(now, |end| self.finished.push(end));
+        if shares {
+            self.stop_finished();
+        }
         if self.ordered {
             // What was stopped leaves its own end behind, of which nobody speaks.
             let state = self.tracker.state();
@@ -202,8 +227,12 @@ impl<'t> Simulation<'t> {
             self.gather_inputs();
         }
         loop {
-            let turns = self.beats.turns_at(now, self.tracker.state());
-            let woken = self.tracker.advance(now, &self.finished, &self.inputs, turns, &mut self.effects);
+            let woken = if self.beats.reports() {
+                self.advance_with_reports()
+            } else {
+                let turns = self.beats.turns_at(now, self.tracker.state());
+                self.tracker.advance(now, &self.finished, &self.inputs, turns, &mut self.effects)
+            };
             self.finished.clear();
             self.inputs.clear();
             self.quiet =
@@ -238,6 +267,7 @@ impl<'t> Simulation<'t> {
             next_commit: self.next_commit,
             beats: self.beats.clone(),
             machines: self.machines.clone(),
+            sharing: self.sharing.clone(),
             fates: self.fates.clone(),
             stopped: Vec::new(),
             ordered: self.ordered,
@@ -251,6 +281,7 @@ impl<'t> Simulation<'t> {
             digest: self.digest.clone(),
             watch: None,
             finished: Vec::new(),
+            heard: Vec::new(),
             inputs: Vec::new(),
             effects: Vec::new(),
         }
@@ -348,6 +379,9 @@ impl<'t> Simulation<'t> {
         if let Some(watch) = &mut self.watch {
             watch.launched(attempt, worker, self.now, locality, speculative);
         }
+        if self.sharing.is_active() {
+            return self.launch_sharing(Filler { attempt, worker, launch }, locality);
+        }
         let job = &mut self.jobs[attempt.job.0 as usize - 1];
         let template = job.outcome.template;
         if let Some((state, after)) = self.fates.scripted(template, attempt) {
@@ -362,27 +396,35 @@ impl<'t> Simulation<'t> {
             TaskKind::Reduce if job.maps_left > 0 => job.fillers.push(Filler { attempt, worker, launch }),
             TaskKind::Reduce => {
                 let (shuffle, reduce) = (job.typical_shuffle(attempt.index), job.reduce(attempt.index));
-                self.plan_reduce(worker, attempt, launch, shuffle, reduce);
+                self.plan_reduce(Filler { attempt, worker, launch }, shuffle, reduce, false);
             }
         }
     }
 
-    /// Plans the end of a reduce whose maps are done.
+    /// Plans the end of a reduce whose maps are done; whether it waited for them.
     #[inline(never)]
-    fn plan_reduce(&mut self, worker: WorkerId, attempt: AttemptId, launch: u64, shuffle: Span, reduce: Span) {
+    fn plan_reduce(&mut self, launched: Filler, shuffle: Span, reduce: Span, waited: bool) {
+        let Filler { attempt, worker, launch } = launched;
         let shuffle = match self.shuffle {
             ShuffleModel::SimMr => shuffle,
             ShuffleModel::Mumak => Span::ZERO,
         };
-        let sorted = || self.machines.end_of(worker, self.now, shuffle);
+        let shares = self.sharing.is_active() && shuffle > Span::ZERO;
+        // Where machines are shared only time will tell.
+        let after = |work| if shares { Time::MAX } else { self.machines.end_of(worker, self.now, work) };
         if let Some(watch) = &mut self.watch {
-            watch.shuffles(attempt, self.now, sorted());
-        }
-        if self.machines.losses.any() {
-            let reduce = Reducing { attempt: Filler { attempt, worker, launch }, sorted: sorted() };
-            self.jobs[attempt.job.0 as usize - 1].reducing.push(reduce);
+            watch.shuffles(attempt, self.now, after(shuffle));
         }
         let template = self.jobs[attempt.job.0 as usize - 1].outcome.template;
+        if self.machines.losses.any() {
+            // One that fails before needs no map from then on, told or not.
+            let (_, end) = self.fates.drawn(template, attempt, shuffle + reduce);
+            let reduce = Reducing { attempt: launched, sorted: after(shuffle.min(end)) };
+            self.jobs[attempt.job.0 as usize - 1].reducing.push(reduce);
+        }
+        if self.sharing.is_active() {
+            return self.begin_reduce(launched, shuffle, reduce, waited);
+        }
         self.plan_end(worker, attempt, launch, template, shuffle + reduce);
     }
 
@@ -434,10 +476,10 @@ impl<'t> Simulation<'t> {
             return;
         }
         job.outcome.maps_done = Some(self.now);
-        for Filler { attempt, worker, launch } in std::mem::take(&mut job.fillers) {
-            let job = &self.jobs[id.0 as usize - 1];
-            let (shuffle, reduce) = (job.first_shuffle(attempt.index), job.reduce(attempt.index));
-            self.plan_reduce(worker, attempt, launch, shuffle, reduce);
+        for filler in std::mem::take(&mut job.fillers) {
+            let (job, index) = (&self.jobs[id.0 as usize - 1], filler.attempt.index);
+            let (shuffle, reduce) = (job.first_shuffle(index), job.reduce(index));
+            self.plan_reduce(filler, shuffle, reduce, true);
         }
     }
 
@@ -452,6 +494,9 @@ impl<'t> Simulation<'t> {
         self.digest.kill(self.now, worker, attempt);
         self.ordered = true;
         if !self.machines.losses.is_down(worker) {
+            if self.sharing.is_active() {
+                self.stop_when_reached(worker, attempt);
+            }
             let (at, wins) = self.beats.stopped(worker, self.now);
             let order = if wins { 0 } else { self.launches };
             self.ends.plan(at, order, Finished { attempt, worker, state: AttemptState::Killed });

@@ -42,10 +42,17 @@ impl<'t> Watch<'t> {
         self.observer.launched(start, attempt, worker, locality, speculative);
     }
 
-    /// A reduce's own shuffle begins now and will be over at `sorted`.
+    /// A reduce's own shuffle begins now and will be over at `sorted`, if that is known.
     pub(super) fn shuffles(&mut self, attempt: AttemptId, now: Time, sorted: Time) {
         if let Some(record) = self.running.get_mut(&attempt) {
             (record.maps_done, record.sorted) = (Some(now), Some(sorted));
+        }
+    }
+
+    /// A reduce has shuffled and sorted.
+    pub(super) fn sorted(&mut self, attempt: AttemptId, now: Time) {
+        if let Some(record) = self.running.get_mut(&attempt) {
+            record.sorted = Some(now);
         }
     }
 

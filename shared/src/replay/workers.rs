@@ -81,11 +81,8 @@ mod tests {
     fn worker(speed: &[(u64, u32)]) -> SimWorker {
         SimWorker {
             name: "w".to_owned(),
-            host: "h".to_owned(),
-            rack: "/r".to_owned(),
-            map_slots: 1,
-            reduce_slots: 1,
             speed: speed.iter().map(|&(at, ppm)| (Time::from_us(at), ppm)).collect(),
+            ..SimWorker::default()
         }
     }
 

@@ -157,8 +157,8 @@ prop_compose! {
             rack: format!("/r{}", index % 2),
             map_slots,
             reduce_slots,
-            speed: Vec::new(),
-        });
+            ..SimWorker::default()
+});
         let loss = |(at, back)| WorkerLoss {
             worker: 0,
             at: Time::from_ms(at),

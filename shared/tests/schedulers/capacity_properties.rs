@@ -52,7 +52,7 @@ fn view() -> impl Strategy<Value = View> {
             rack: format!("/r{}", index % 2),
             map_slots: 2,
             reduce_slots: 1,
-            speed: Vec::new(),
+            ..SimWorker::default()
         };
         // Short intervals stand for none.
         let interval = if interval < 300 { Span::ZERO } else { Span::from_ms(interval) };

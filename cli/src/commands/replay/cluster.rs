@@ -42,7 +42,7 @@ pub(super) fn view(args: &ReplayArgs, trace: &Trace) -> Outcome<View> {
         set_speed(&mut workers, slow)?;
     }
     let locality = cluster.locality_cost.unwrap_or_default();
-    Ok(View::Workers(WorkersView { workers, heartbeat: cluster.heartbeat(), locality }))
+    Ok(View::Workers(WorkersView { workers, heartbeat: cluster.heartbeat(), locality, ..WorkersView::default() }))
 }
 
 /// One pool of slots has no workers for these flags to mean anything.
@@ -69,7 +69,7 @@ fn measured(trace: &Trace) -> Vec<SimWorker> {
 }
 
 fn worker(name: String, host: String, rack: &str, (map_slots, reduce_slots): (u16, u16)) -> SimWorker {
-    SimWorker { name, host, rack: rack.to_owned(), map_slots, reduce_slots, speed: Vec::new() }
+    SimWorker { name, host, rack: rack.to_owned(), map_slots, reduce_slots, ..SimWorker::default() }
 }
 
 fn set_speed(workers: &mut [SimWorker], slow: &SlowWorker) -> Outcome<()> {

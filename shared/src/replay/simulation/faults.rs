@@ -30,6 +30,7 @@ impl Simulation<'_> {
                 Change::Stopped(worker) => {
                     self.beats.silence(worker);
                     self.ends.forget(|end| end.worker == worker);
+                    self.sharing.stop_all(worker, self.now);
                     self.orders.retain(|order| order.worker != worker);
                     self.stopped.push(worker);
                 }
@@ -99,6 +100,9 @@ impl Simulation<'_> {
         }
         for reduce in &waiting {
             job.fillers.push(reduce.attempt);
+            if self.sharing.is_active() {
+                self.sharing.stop(reduce.attempt.worker, now, reduce.attempt.attempt);
+            }
             if let Some(watch) = &mut self.watch {
                 watch.waits(reduce.attempt.attempt);
             }

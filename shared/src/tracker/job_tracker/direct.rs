@@ -7,8 +7,8 @@
 //! all its life or never.**
 
 use super::JobTracker;
-use crate::cluster::{ClusterState, EndCause, NONE, WorkerState};
-use crate::job::{AttemptId, AttemptState, Progress, TaskKind, WorkerId};
+use crate::cluster::{ClusterState, EndCause, NONE, Vitals, Worker, WorkerState};
+use crate::job::{AttemptId, AttemptState, Phase, Progress, TaskKind, WorkerId};
 use crate::schedulers::{Change, Scheduler};
 use crate::time::Time;
 use crate::tracker::{ClusterConfig, Effect, Input};
@@ -22,6 +22,17 @@ pub struct Finished {
     pub worker: WorkerId,
     /// `Succeeded`, `Failed` or `Killed`.
     pub state: AttemptState,
+}
+
+/// How far an attempt is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// Which.
+    pub attempt: AttemptId,
+    /// What it does.
+    pub phase: Phase,
+    /// How far it is.
+    pub progress: Progress,
 }
 
 impl JobTracker {
@@ -65,6 +76,25 @@ impl JobTracker {
         std::mem::take(&mut self.wake).map(|kind| kind || all)
     }
 
+    /// What a report says besides ends and free slots: the worker's vitals, and how far attempts on it are. Others stay
+    /// where they were; one that does not run there is ignored. Its round is a turn of `advance`.
+    ///
+    /// `now` must not go back.
+    pub fn hear(&mut self, now: Time, worker: WorkerId, vitals: &Vitals, attempts: &[Heard]) {
+        debug_assert!(self.direct, "made by `JobTracker::direct`");
+        self.state.now = self.state.now.max(now);
+        let speaks = |known: &&mut Worker| known.state != WorkerState::Lost;
+        let Some(known) = self.state.workers.get_mut(worker.0 as usize).filter(speaks) else { return };
+        known.vitals = *vitals;
+        known.last_heard = self.state.now;
+        for heard in attempts {
+            if let Some(slot) = self.state.find_on(worker, heard.attempt) {
+                self.update_attempt(slot, AttemptState::Running, heard.phase, heard.progress);
+            }
+        }
+        self.observe(Change::Reported { worker });
+    }
+
     fn on_finished(&mut self, end: &Finished) {
         if end.state == AttemptState::Succeeded && self.succeed_alone(end) {
             return;
@@ -96,12 +126,15 @@ impl JobTracker {
         let usual = attempt.id.number == id.number
             && attempt.worker == worker
             && attempt.kill.is_none()
-            && !attempt.speculative
-            && attempt.progress == Progress::ZERO;
+            && !attempt.speculative;
         if !usual {
             return false;
         }
         let started = attempt.started;
+        if attempt.progress != Progress::ZERO {
+            // Its task's best, as it is the only one.
+            tasks.running_progress -= u64::from(attempt.progress.parts());
+        }
         task.head = NONE;
         tasks.attempt_stops(id.index);
         let stage_done = job.succeed(id, worker, self.state.now);

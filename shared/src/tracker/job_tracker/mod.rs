@@ -21,7 +21,7 @@ mod workers;
 
 use std::collections::VecDeque;
 
-pub use self::direct::Finished;
+pub use self::direct::{Finished, Heard};
 use self::interval::Pace;
 use self::liveness::Liveness;
 use self::parking::Parking;

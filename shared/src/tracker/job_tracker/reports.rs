@@ -6,7 +6,7 @@
 
 use super::JobTracker;
 use crate::cluster::{Attempt, EndCause, WorkerState};
-use crate::job::{AttemptId, AttemptState, JobId, Phase, TaskKind, WorkerId};
+use crate::job::{AttemptId, AttemptState, JobId, Phase, Progress, TaskKind, WorkerId};
 use crate::schedulers::Change;
 use crate::tracker::{AttemptReport, Effect, Rejection, Report};
 
@@ -118,7 +118,7 @@ impl JobTracker {
             self.end_attempt(slot, state, cause);
             return;
         }
-        self.update_attempt(slot, report);
+        self.update_attempt(slot, report.state, report.phase, report.progress);
         if report.state == AttemptState::CommitPending && !attempt.detached {
             self.grant_commit(id.task());
         }
@@ -159,21 +159,22 @@ impl JobTracker {
         }
     }
 
-    fn update_attempt(&mut self, slot: u32, report: &AttemptReport) {
+    /// What a running attempt's worker says of it.
+    pub(super) fn update_attempt(&mut self, slot: u32, state: AttemptState, phase: Phase, progress: Progress) {
         let attempt = self.state.attempts.at(slot);
         let task = attempt.id.task();
         let before = if attempt.detached { 0 } else { self.state.best_progress(task) };
         let attempt = self.state.attempts.at_mut(slot);
-        attempt.state = report.state;
-        let fits = match report.phase {
+        attempt.state = state;
+        let fits = match phase {
             Phase::Starting => true,
             Phase::Map => attempt.id.kind == TaskKind::Map,
             Phase::Shuffle | Phase::Sort | Phase::Reduce => attempt.id.kind == TaskKind::Reduce,
         };
         if fits {
-            attempt.phase = report.phase;
+            attempt.phase = phase;
         }
-        attempt.progress = report.progress;
+        attempt.progress = progress;
         if !attempt.detached {
             self.state.progress_changed(task, before);
         }

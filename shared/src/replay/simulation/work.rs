@@ -1,0 +1,141 @@
+//! Attempts that share their machines, as the simulation plays them: when they begin and stop to work, and what their
+//! workers report of them.
+//!
+//! An attempt works from its launch until it ends or an order to stop reaches it; a reduce that waits for maps does not
+//! work. Under a policy that may speculate, a worker reports whenever it has a turn: its vitals, and how far each attempt
+//! is at that instant. A reduce that waits is in its first third by its job's maps that are done.
+
+use super::super::job::{Filler, SimJob};
+use super::super::station::{Event, Run};
+use super::Simulation;
+use crate::job::{AttemptId, AttemptState, Locality, Phase, Progress, TaskKind, WorkerId};
+use crate::time::{Span, Time};
+use crate::tracker::{Finished, Heard};
+
+impl Simulation<'_> {
+    /// What happens on machines at this instant: reduces that have sorted, attempts that end.
+    #[inline(never)]
+    pub(super) fn work(&mut self) {
+        let now = self.now;
+        self.sharing.take_at(now, |worker, event| match event {
+            Event::Done(Run { attempt, launch, state, .. }) => {
+                needs_nothing(&mut self.jobs, attempt, now);
+                self.ends.plan(self.beats.told(worker, now), launch, Finished { attempt, worker, state });
+            }
+            Event::Sorted(attempt) => {
+                if let Some(watch) = &mut self.watch {
+                    watch.sorted(attempt, now);
+                }
+                needs_nothing(&mut self.jobs, attempt, now);
+            }
+        });
+    }
+
+    /// The attempts of which the master is about to hear have stopped.
+    #[inline(never)]
+    pub(super) fn stop_finished(&mut self) {
+        for end in &self.finished {
+            self.sharing.stop(end.worker, self.now, end.attempt);
+        }
+    }
+
+    /// An attempt was launched.
+    #[inline(never)]
+    pub(super) fn launch_sharing(&mut self, launched: Filler, locality: Locality) {
+        let Filler { attempt, worker, launch } = launched;
+        let job = &mut self.jobs[attempt.job.0 as usize - 1];
+        let (shuffle, rest) = match attempt.kind {
+            TaskKind::Map => (Span::ZERO, self.machines.at_distance(job.map(attempt.index), locality)),
+            TaskKind::Reduce => (job.typical_shuffle(attempt.index), job.reduce(attempt.index)),
+        };
+        let whole = Run {
+            attempt,
+            launch,
+            state: AttemptState::Succeeded,
+            work: shuffle + rest,
+            shuffle,
+            total: shuffle + rest,
+            waited: false,
+            tells_sorted: false,
+            since: 0,
+        };
+        if let Some((state, work)) = self.fates.scripted(job.outcome.template, attempt) {
+            self.begin(worker, Run { state, work, ..whole });
+        } else if attempt.kind == TaskKind::Map {
+            let (state, work) = self.fates.drawn(job.outcome.template, attempt, rest);
+            self.begin(worker, Run { state, work, ..whole });
+        } else if job.maps_left > 0 {
+            job.fillers.push(launched);
+        } else {
+            self.plan_reduce(launched, shuffle, rest, false);
+        }
+    }
+
+    /// A reduce whose maps are done begins to work.
+    pub(super) fn begin_reduce(&mut self, reduce: Filler, shuffle: Span, rest: Span, waited: bool) {
+        let Filler { attempt, worker, launch } = reduce;
+        let template = self.jobs[attempt.job.0 as usize - 1].outcome.template;
+        let total = shuffle + rest;
+        let (state, work) = self.fates.drawn(template, attempt, total);
+        let tells_sorted = shuffle > Span::ZERO;
+        let run = Run { attempt, launch, state, work, shuffle, total, waited, tells_sorted, since: 0 };
+        self.begin(worker, run);
+    }
+
+    fn begin(&mut self, worker: WorkerId, run: Run) {
+        if !self.machines.losses.is_down(worker) {
+            self.sharing.begin(worker, self.now, run);
+        }
+    }
+
+    /// An order to stop an attempt leaves at this instant. If the master hears at once that it was followed, the attempt
+    /// stops then.
+    pub(super) fn stop_when_reached(&mut self, worker: WorkerId, attempt: AttemptId) {
+        let reached = self.beats.reached(worker, self.now);
+        if reached > self.now {
+            self.sharing.stop_at(worker, reached, attempt);
+        } else {
+            self.sharing.stop(worker, self.now, attempt);
+        }
+    }
+
+    /// Lets the core hear of this instant's ends, then the reports of the workers that have turns, then the rest. Returns
+    /// the kinds of which new work appeared.
+    #[inline(never)]
+    pub(super) fn advance_with_reports(&mut self) -> [bool; 2] {
+        let now = self.now;
+        let turns = self.beats.turns_at(now, self.tracker.state());
+        let ended = self.tracker.advance(now, &self.finished, &[], &[], &mut self.effects);
+        for &worker in turns {
+            self.heard.clear();
+            for attempt in self.tracker.state().attempts_on(worker) {
+                let id = attempt.id();
+                let job = &self.jobs[id.job.0 as usize - 1];
+                let n_maps = self.trace.jobs[job.outcome.template as usize].n_maps;
+                let waits =
+                    || (id.kind == TaskKind::Reduce && job.maps_left > 0).then(|| fetched(n_maps, job.maps_left));
+                let known = self.sharing.progress(worker, now, id).or_else(waits);
+                self.heard.extend(known.map(|(phase, progress)| Heard { attempt: id, phase, progress }));
+            }
+            let vitals = self.sharing.vitals(worker, now);
+            self.tracker.hear(now, worker, &vitals, &self.heard);
+        }
+        let rest = self.tracker.advance(now, &[], &self.inputs, turns, &mut self.effects);
+        [ended[0] || rest[0], ended[1] || rest[1]]
+    }
+}
+
+/// A reduce has sorted or failed, and does without map outputs from now on.
+fn needs_nothing(jobs: &mut [SimJob<'_>], attempt: AttemptId, now: Time) {
+    let reducing = &mut jobs[attempt.job.0 as usize - 1].reducing;
+    if let Some(reduce) = reducing.iter_mut().find(|reduce| reduce.attempt.attempt == attempt) {
+        reduce.sorted = reduce.sorted.min(now);
+    }
+}
+
+/// How far a reduce is that waits for so many of its job's maps.
+fn fetched(n_maps: u32, left: u32) -> (Phase, Progress) {
+    let done = u64::from(n_maps.saturating_sub(left)) * u64::from(Progress::DONE.parts());
+    let parts = (done / u64::from(n_maps.max(1)) / 3) as u16;
+    (Phase::Shuffle, Progress::from_parts(parts))
+}
