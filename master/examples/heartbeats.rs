@@ -245,6 +245,7 @@ fn vitals() -> v1::Vitals {
         foreign_milli: 100,
         max_khz: 3_000_000,
         effective_khz: 3_000_000,
+        details: None,
     }
 }
 

@@ -56,6 +56,8 @@ pub struct WorkerConfig {
     pub vitals_smoothing_ms: u64,
     /// What load is measured of.
     pub vitals_source: VitalsSource,
+    /// With the source `script`: a command of the shell that prints vitals, on the beat of `vitals_interval_ms`.
+    pub vitals_script: String,
     /// Cores that the worker and its attempts may use together, by a control group of its own; 0 for no limit.
     pub cpu_quota: f64,
     /// How long the logs of finished attempts are kept (`mapred.userlog.retain.hours`).
@@ -86,6 +88,7 @@ impl Default for WorkerConfig {
             vitals_interval_ms: 2_000,
             vitals_smoothing_ms: 3_000,
             vitals_source: VitalsSource::Auto,
+            vitals_script: String::new(),
             cpu_quota: 0.0,
             userlog_retain_hours: 24,
             cgroups: false,
@@ -112,7 +115,7 @@ impl WorkerConfig {
         match self.vitals_source {
             VitalsSource::Auto => self.cpu_quota > 0.0,
             VitalsSource::Cgroup => true,
-            VitalsSource::Host => false,
+            VitalsSource::Host | VitalsSource::Script => false,
         }
     }
 
@@ -134,6 +137,14 @@ impl WorkerConfig {
         if !self.rack.starts_with('/') {
             let problem = format!("`{}` is no rack path, expected one such as /default-rack", self.rack);
             return Err(ConfigError { key: "rack", problem });
+        }
+        let scripted = self.vitals_source == VitalsSource::Script;
+        if scripted && self.vitals_script.trim().is_empty() {
+            return wrong("vitals_script", "is not set, expected a command, since `vitals_source` is script");
+        }
+        if !scripted && !self.vitals_script.is_empty() {
+            let problem = format!("is `{}`, expected `vitals_source` = script with it", self.vitals_script);
+            return Err(ConfigError { key: "vitals_script", problem });
         }
         if self.cpu_quota != 0.0 && !QUOTAS.contains(&self.cpu_quota) {
             let (value, least, most) = (self.cpu_quota, QUOTAS.start(), QUOTAS.end());
@@ -177,5 +188,17 @@ mod tests {
         assert!(WorkerConfig { vitals_source: VitalsSource::Cgroup, ..config() }.measures_group());
         let host = WorkerConfig { vitals_source: VitalsSource::Host, cpu_quota: 2.0, ..config() };
         assert!(!host.measures_group());
+    }
+
+    #[test]
+    fn a_script_and_its_source_belong_together() {
+        let source = WorkerConfig { vitals_source: VitalsSource::Script, ..config() };
+        let error = source.check().unwrap_err().to_string();
+        assert!(error.starts_with("setting `vitals_script`: is not set, expected a command"), "{error}");
+        let script = WorkerConfig { vitals_script: "cat /proc/x".to_owned(), ..config() };
+        let error = script.check().unwrap_err().to_string();
+        assert_eq!(error, "setting `vitals_script`: is `cat /proc/x`, expected `vitals_source` = script with it");
+        let both = WorkerConfig { vitals_source: VitalsSource::Script, ..script };
+        assert!(both.check().is_ok() && !both.measures_group());
     }
 }

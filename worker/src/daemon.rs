@@ -82,6 +82,7 @@ async fn run_in_group(
         directory: directory.clone(),
         own: own.clone(),
         group: group.filter(|_| config.measures_group()),
+        script: Some(config.vitals_script.clone()).filter(|command| !command.is_empty()),
     })?;
     let (inbox, events) = unbounded_channel();
     let watch = tokio::spawn(watch_stop(stop, inbox.clone(), Duration::from_millis(config.drain_grace_ms)));

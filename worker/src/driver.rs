@@ -73,6 +73,8 @@ pub(crate) struct Driver {
     pub(crate) processes: HashMap<u32, Arc<Process>>,
     pub(crate) map_events: MapEvents,
     extras: HashMap<AttemptId, Extra>,
+    /// Number of the last full sample of vitals that was sent.
+    sampled: u64,
     away: bool,
 }
 
@@ -118,6 +120,7 @@ impl Driver {
             processes: HashMap::new(),
             map_events: MapEvents::default(),
             extras: HashMap::new(),
+            sampled: 0,
             away: false,
         }
     }
@@ -190,6 +193,8 @@ impl Driver {
                 self.cluster = ClusterId(answer.cluster_id);
                 tracing::info!(worker = self.hello.name, id = answer.worker, "registered");
                 self.away = false;
+                // It may be another master, or one that forgot.
+                self.sampled = 0;
                 let interval = Span::from_ms(answer.interval_ms.into());
                 inputs.push(TrackerInput::Registered { worker: WorkerId(answer.worker), interval });
             }
@@ -358,7 +363,12 @@ impl Driver {
         let mut request = v1::HeartbeatRequest::from(&report);
         request.sequence = seq;
         if let Some(vitals) = &mut request.vitals {
-            vitals.core_use_parts = sample.core_use_parts;
+            // What only pages show does not travel twice.
+            if self.sampled != sample.number {
+                self.sampled = sample.number;
+                vitals.core_use_parts = sample.core_use_parts;
+                vitals.details = Some(sample.details);
+            }
         }
         for (wire, status) in request.attempts.iter_mut().zip(&report.attempts) {
             let Some(extra) = self.extras.get_mut(&status.attempt) else { continue };

@@ -44,6 +44,64 @@ async fn a_report_of_eight_running_attempts_is_small() {
     });
     let bytes = prost::Message::encoded_len(&report.await);
     assert!(bytes < 400, "{bytes} bytes");
+    // Whether it has counters or not, and whatever only pages show, it stays below a KiB.
+    let most = cluster.master.look(|heard| heard.reports.iter().map(prost::Message::encoded_len).max());
+    assert!(most.is_some_and(|bytes| bytes < 1_024), "{most:?} bytes");
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn vitals_agree_with_what_the_kernel_says() {
+    let cluster = Cluster::start(job("done", JobConf::default())).await;
+    // Each is compared with files read just before and after, since all of them change all the time.
+    let loads = || {
+        let text = std::fs::read_to_string("/proc/loadavg").unwrap();
+        let of: Vec<f64> = text.split_whitespace().take(3).map(|word| word.parse().unwrap()).collect();
+        [of[0], of[1], of[2]]
+    };
+    let memory = |name: &str| {
+        let text = std::fs::read_to_string("/proc/meminfo").unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    let before = loads();
+    let seen = cluster.master.look(|heard| heard.reports.len());
+    let vitals = cluster.master.until("a fresh sample", |heard| {
+        heard.reports.iter().skip(seen).filter_map(|report| report.vitals.clone()).find(|v| v.details.is_some())
+    });
+    let vitals = vitals.await;
+    let after = loads();
+    for (n, load) in [vitals.load1_milli, vitals.load5_milli, vitals.load15_milli].into_iter().enumerate() {
+        // The kernel moves its averages every five seconds, and one sample lies at most one step before `before`.
+        let load = f64::from(load) / 1e3;
+        let (least, most) = (before[n].min(after[n]) - 1.0, before[n].max(after[n]) + 1.0);
+        assert!((least..=most).contains(&load), "{load} of {least} to {most}");
+    }
+    let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap().lines().filter(|l| l.starts_with("processor")).count();
+    assert_eq!(vitals.n_cpus as usize, cpus);
+    assert!(vitals.cpus_milli <= 1_000 * cpus as u32 && vitals.cpus_milli > 0);
+    assert_eq!(vitals.memory_total_kib, memory("MemTotal"));
+    assert!(vitals.memory_free_kib.abs_diff(memory("MemAvailable")) < vitals.memory_total_kib / 4, "{vitals:?}");
+    assert!(vitals.foreign_milli <= vitals.run_queue_milli + 1_000);
+    assert!(vitals.max_khz >= vitals.cpu_khz * 9 / 10 && vitals.effective_khz <= vitals.cpu_khz, "{vitals:?}");
+    let details = vitals.details.expect("is there");
+    assert_eq!(details.source, "host");
+    assert_eq!(details.pressure_cpu_parts.is_some(), std::fs::read_to_string("/proc/pressure/cpu").is_ok());
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_script_says_takes_the_place_of_what_is_measured() {
+    let cluster = Cluster::start_with(job("done", JobConf::default()), |config| {
+        config.vitals_source = howdah_worker::VitalsSource::Script;
+        config.vitals_script = "echo foreign_load 41.5; echo load1 7.25; echo cpu_khz 1000000".to_owned();
+        config.vitals_interval_ms = 200;
+    });
+    let cluster = cluster.await;
+    let report = cluster.master.until("a report", |heard| heard.reports.first().cloned()).await;
+    let vitals = report.vitals.expect("vitals");
+    assert_eq!((vitals.foreign_milli, vitals.load1_milli, vitals.cpu_khz), (41_500, 7_250, 1_000_000));
+    assert_eq!(vitals.details.expect("is there").source, "script");
     cluster.end().await;
 }
 

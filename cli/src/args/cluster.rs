@@ -36,7 +36,7 @@ pub(crate) struct UpArgs {
     /// last one holds for all further workers
     #[arg(long, value_name = "CORES,…", value_delimiter = ',')]
     pub(crate) cpu_quota: Vec<f64>,
-    /// What the workers' load is measured of: auto, host, or a control group for each worker (cgroup)
+    /// What the workers' load is measured of: auto, host, a control group for each (cgroup), or script
     #[arg(long, value_name = "SOURCE")]
     pub(crate) vitals_source: Option<String>,
     /// Scheduler that hands out tasks

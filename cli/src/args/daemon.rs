@@ -58,6 +58,7 @@ config show --worker`. HOWDAH_LOG=debug says more, HOWDAH_LOG_FORMAT=json says i
 Examples:
   howdah worker --master 10.0.0.1:9001 --dir /data/worker --map-slots 8 --reduce-slots 4
   howdah worker list
+  howdah worker vitals worker-2
   howdah worker drain worker-2")]
 pub(crate) struct WorkerArgs {
     #[command(subcommand)]
@@ -83,7 +84,7 @@ pub(crate) struct WorkerArgs {
     /// Cores that it and its attempts may use together, such as 0.5; 0 for no limit
     #[arg(long, value_name = "CORES")]
     pub(crate) cpu_quota: Option<f64>,
-    /// What its load is measured of: auto, host, or its own control group (cgroup)
+    /// What its load is measured of: auto, host, its own control group (cgroup), or script
     #[arg(long, value_name = "SOURCE")]
     pub(crate) vitals_source: Option<String>,
     #[command(flatten)]
@@ -95,6 +96,8 @@ pub(crate) struct WorkerArgs {
 pub(crate) enum WorkerCommand {
     /// List the workers with their slots, load and state
     List(WorkerListArgs),
+    /// Show what a worker measures, now and over the last minutes
+    Vitals(WorkerVitalsArgs),
     /// Give a worker no more tasks; what it runs may end
     Drain(DrainArgs),
 }
@@ -102,6 +105,24 @@ pub(crate) enum WorkerCommand {
 /// `howdah worker list`
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WorkerListArgs {
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}
+
+/// `howdah worker vitals`
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+The run queue is the number of tasks that run or wait for a core; the foreign load is what of it is \
+not the worker's own attempts. The master keeps at most 60 samples of each worker, five seconds or \
+more apart.
+
+Example:
+  howdah worker vitals worker-2 --output json")]
+pub(crate) struct WorkerVitalsArgs {
+    /// Name of the worker
+    pub(crate) worker: String,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
     #[command(flatten)]

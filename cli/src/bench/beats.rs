@@ -171,5 +171,6 @@ fn vitals(beats: u32) -> pb::Vitals {
         foreign_milli: 100,
         max_khz: 3_000_000,
         effective_khz: 3_000_000,
+        details: None,
     }
 }

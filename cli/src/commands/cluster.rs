@@ -170,7 +170,7 @@ fn worker_table(workers: &[Worker], now_ms: u64) -> Grid {
 }
 
 /// The frequency in GHz, with the effective one before it where a quota or many slots make that another.
-fn frequency(v: &Vitals) -> String {
+pub(super) fn frequency(v: &Vitals) -> String {
     let ghz = |khz: u32| format!("{:.2}", f64::from(khz) / 1e6);
     match (v.effective_khz.map(ghz), v.cpu_khz.map(ghz)) {
         (Some(effective), Some(nominal)) if effective != nominal => format!("{effective} of {nominal}"),

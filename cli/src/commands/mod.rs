@@ -18,6 +18,7 @@ pub(crate) mod submit;
 mod trace;
 mod tune;
 mod validate;
+mod worker_vitals;
 
 use std::future::Future;
 
@@ -37,6 +38,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Worker(args) => match &args.command {
             None => daemon::worker(&context, &args),
             Some(WorkerCommand::List(list)) => wait(cluster::list_workers(&context, list)),
+            Some(WorkerCommand::Vitals(vitals)) => wait(worker_vitals::show(&context, vitals)),
             Some(WorkerCommand::Drain(drain)) => wait(cluster::drain(&context, drain)),
         },
         Command::Up(args) => wait(local_cluster::up(&context, &args)),

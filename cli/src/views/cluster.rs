@@ -54,6 +54,48 @@ pub(crate) struct Vitals {
     pub(crate) disk_free_kib: u64,
     /// 0 to 1 for each core.
     pub(crate) core_use: Vec<f64>,
+    /// host, cgroup or script; null until the worker said.
+    pub(crate) source: Option<String>,
+    /// Of the whole machine, in bytes a second.
+    pub(crate) disk_read_per_s: u64,
+    pub(crate) disk_written_per_s: u64,
+    pub(crate) net_received_per_s: u64,
+    pub(crate) net_sent_per_s: u64,
+    /// Share of the last ten seconds in which some task was held up for want of it, 0 to 1; null when unknown.
+    pub(crate) pressure_cpu: Option<f64>,
+    pub(crate) pressure_memory: Option<f64>,
+    pub(crate) pressure_io: Option<f64>,
+}
+
+/// A worker's vitals at one heartbeat.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct PastVitals {
+    pub(crate) at_ms_epoch: u64,
+    /// Attempts that it ran.
+    pub(crate) running: u32,
+    pub(crate) run_queue: f64,
+    pub(crate) foreign_load: f64,
+    /// 0 to 1.
+    pub(crate) cpu_use: f64,
+    /// Null when unknown.
+    pub(crate) cpu_khz: Option<u32>,
+    pub(crate) effective_khz: Option<u32>,
+    pub(crate) memory_free_kib: u64,
+}
+
+impl From<&howdah_proto::v1::PastVitals> for PastVitals {
+    fn from(v: &howdah_proto::v1::PastVitals) -> PastVitals {
+        PastVitals {
+            at_ms_epoch: v.at_ms_epoch,
+            running: v.running,
+            run_queue: f64::from(v.run_queue_milli) / 1e3,
+            foreign_load: f64::from(v.foreign_milli) / 1e3,
+            cpu_use: f64::from(v.cpu_use_parts) / 1e4,
+            cpu_khz: (v.cpu_khz > 0).then_some(v.cpu_khz),
+            effective_khz: (v.effective_khz > 0).then_some(v.effective_khz),
+            memory_free_kib: v.memory_free_kib,
+        }
+    }
 }
 
 impl From<&WorkerInfo> for Worker {
@@ -80,6 +122,8 @@ impl From<&WorkerInfo> for Worker {
 
 impl From<&howdah_proto::v1::Vitals> for Vitals {
     fn from(v: &howdah_proto::v1::Vitals) -> Vitals {
+        let details = v.details.clone().unwrap_or_default();
+        let share = |parts: Option<u32>| parts.map(|parts| f64::from(parts) / 1e4);
         Vitals {
             load1: f64::from(v.load1_milli) / 1e3,
             load5: f64::from(v.load5_milli) / 1e3,
@@ -96,6 +140,14 @@ impl From<&howdah_proto::v1::Vitals> for Vitals {
             memory_free_kib: v.memory_free_kib,
             disk_free_kib: v.disk_free_kib,
             core_use: v.core_use_parts.iter().map(|&parts| f64::from(parts) / 1e4).collect(),
+            disk_read_per_s: details.disk_read_per_s,
+            disk_written_per_s: details.disk_written_per_s,
+            net_received_per_s: details.net_received_per_s,
+            net_sent_per_s: details.net_sent_per_s,
+            pressure_cpu: share(details.pressure_cpu_parts),
+            pressure_memory: share(details.pressure_memory_parts),
+            pressure_io: share(details.pressure_io_parts),
+            source: Some(details.source).filter(|source| !source.is_empty()),
         }
     }
 }

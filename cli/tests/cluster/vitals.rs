@@ -111,6 +111,12 @@ fn load_in_one_workers_group_is_that_workers_foreign_load_alone() {
     wait_for("the load to show", || ((up.number("worker-1", "foreign_load") - 3.0).abs() <= 0.3).then_some(()));
     assert!(up.number("worker-2", "foreign_load") <= 0.2, "{}", up.vitals("worker-2"));
     assert!(members(&slow).contains(&load.id().to_string()) && !members(&other).contains(&load.id().to_string()));
+    let page = up.run(&["worker", "vitals", "worker-1"]).expect_code(0).stdout;
+    assert!(page.contains("source cgroup") && page.contains("foreign"), "{page}");
+    let answer = up.run(&["worker", "vitals", "worker-1", "--output", "json"]).expect_code(0).json();
+    assert_eq!(answer["worker"]["vitals"]["source"], "cgroup");
+    let past = answer["past"].as_array().expect("a list").clone();
+    assert!(!past.is_empty() && past.len() <= 60 && past[0]["foreign_load"].is_f64(), "{answer}");
     kill(Pid::from_raw(load.id() as i32), Signal::SIGINT).expect("interrupt the load");
     let output = load.wait_with_output().expect("wait for the load");
     assert_eq!(output.status.code(), Some(130));

@@ -8,7 +8,7 @@ use howdah_shared::tracker::{AttemptReport, Input, Report};
 use tokio::sync::oneshot;
 
 use super::{CoreError, View};
-use crate::tables::{Extra, JobMeta};
+use crate::tables::{Extra, JobMeta, PageVitals};
 
 pub(crate) type RegisterReply = oneshot::Sender<Result<WorkerId, CoreError>>;
 pub(super) type Query = Box<dyn FnOnce(&View<'_>) + Send>;
@@ -37,8 +37,8 @@ pub(crate) struct Beat {
     pub(crate) request: v1::HeartbeatRequest,
     pub(crate) report: Box<Report>,
     pub(crate) extras: Vec<Extra>,
-    /// Use of each core, for pages.
-    pub(crate) cores: Vec<u32>,
+    /// Of its vitals what only pages show.
+    pub(crate) pages: PageVitals,
     /// Of the worker's probes, with the number of the set of attributes that they came with; for pages.
     pub(crate) warnings: Option<(u32, HashMap<String, String>)>,
     /// Of the request in the journal.

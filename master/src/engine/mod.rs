@@ -223,7 +223,7 @@ impl Engine {
     }
 
     fn take_beat(&mut self, beat: Beat) {
-        let Beat { request, report, extras, cores, warnings, reply, .. } = beat;
+        let Beat { request, report, extras, pages, warnings, reply, .. } = beat;
         if let Some(row) = self.tables.workers.get_mut(report.worker.0 as usize)
             && row.incarnation == report.incarnation
             && row.is_overtaken(request.sequence)
@@ -231,7 +231,7 @@ impl Engine {
             // The worker's newer report is here already; the call of this one ends with its reply.
             return;
         }
-        self.tables.report(&report, extras, cores, self.clock.read());
+        self.tables.report(&report, extras, pages, self.clock.read());
         let row = self.tables.workers.get_mut(report.worker.0 as usize);
         match row.filter(|row| row.incarnation == report.incarnation) {
             // A newer report of the same worker takes the place of a parked one.

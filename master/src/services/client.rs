@@ -133,6 +133,11 @@ fn attempt_info(attempt: AttemptHistory) -> v1::AttemptInfo {
     }
 }
 
+fn no_worker(name: &str) -> Status {
+    let message = format!("worker `{name}` is not known here");
+    Status::not_found(status::with_help(message, "`howdah worker list` shows the workers of this cluster"))
+}
+
 #[tonic::async_trait]
 impl ClientService for ClientApi {
     async fn submit_job(
@@ -286,16 +291,28 @@ impl ClientService for ClientApi {
         Ok(Response::new(v1::ListWorkersResponse { workers }))
     }
 
+    async fn get_worker_vitals(
+        &self,
+        request: Request<v1::GetWorkerVitalsRequest>,
+    ) -> Result<Response<v1::GetWorkerVitalsResponse>, Status> {
+        let name = request.into_inner().worker;
+        let wanted = name.clone();
+        let find = move |view: &View<'_>| {
+            let worker = view.tables.worker_named(&wanted)?;
+            let row = view.tables.workers.get(worker.0 as usize)?;
+            let attributes = view.tracker.state().worker(worker).map_or(&[][..], |worker| worker.attributes());
+            Some(v1::GetWorkerVitalsResponse { worker: Some(row.info(worker.0, attributes)), past: row.past.list() })
+        };
+        self.ask(find).await?.map(Response::new).ok_or_else(|| no_worker(&name))
+    }
+
     async fn drain_worker(
         &self,
         request: Request<v1::DrainWorkerRequest>,
     ) -> Result<Response<v1::DrainWorkerResponse>, Status> {
         let v1::DrainWorkerRequest { worker: name, drain } = request.into_inner();
         let wanted = name.clone();
-        let worker = self.ask(move |view| view.tables.worker_named(&wanted)).await?.ok_or_else(|| {
-            let message = format!("worker `{name}` is not known here");
-            Status::not_found(status::with_help(message, "`howdah worker list` shows the workers of this cluster"))
-        })?;
+        let worker = self.ask(move |view| view.tables.worker_named(&wanted)).await?.ok_or_else(|| no_worker(&name))?;
         self.0.core.request(Input::Drain { worker, drain }).await.map_err(status::core)?;
         Ok(Response::new(v1::DrainWorkerResponse {}))
     }

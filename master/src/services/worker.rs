@@ -16,7 +16,7 @@ use tonic::{Request, Response, Status};
 
 use super::{SharedRef, status};
 use crate::engine::{Beat, CoreError, Message};
-use crate::tables::Extra;
+use crate::tables::{Extra, PageVitals};
 
 /// Events in one message of a stream.
 const EVENTS_PER_MESSAGE: usize = 10_000;
@@ -96,10 +96,10 @@ impl WorkerService for WorkerApi {
         let report = Box::new(Report::try_from(&request).map_err(|e| status::convert(&e))?);
         let extras = extras(&mut request, &report)?;
         let warnings = request.attributes.as_mut().map(|set| (set.version, std::mem::take(&mut set.probe_warnings)));
-        let cores = request.vitals.as_mut().map(|vitals| std::mem::take(&mut vitals.core_use_parts));
+        let pages = request.vitals.as_mut().map(PageVitals::take).unwrap_or_default();
         let (reply, answer) = oneshot::channel();
         let bytes = request.encoded_len();
-        let beat = Beat { request, report, extras, cores: cores.unwrap_or_default(), warnings, bytes, reply };
+        let beat = Beat { request, report, extras, pages, warnings, bytes, reply };
         self.0.core.send(Message::Beat(Box::new(beat))).await.map_err(status::core)?;
         match tokio::time::timeout(ANSWER_TIMEOUT, answer).await {
             Ok(Ok(response)) => Ok(Response::new(response)),

@@ -7,6 +7,7 @@
 mod attempt;
 mod events;
 mod job;
+mod vitals;
 mod worker;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -21,6 +22,7 @@ use crate::config::Limits;
 pub(crate) use attempt::{AttemptRecord, Extra, LiveAttempt};
 pub(crate) use events::EventLog;
 pub(crate) use job::{JobMeta, JobRow, JobSnapshot};
+pub(crate) use vitals::PageVitals;
 pub(crate) use worker::WorkerRow;
 
 /// Workers, jobs and attempts as people see them.
@@ -101,12 +103,12 @@ impl Tables {
     }
 
     /// What a report says to people: progress, messages, counters, ends.
-    pub(crate) fn report(&mut self, report: &Report, extras: Vec<Extra>, cores: Vec<u32>, now: Time) {
+    pub(crate) fn report(&mut self, report: &Report, extras: Vec<Extra>, pages: PageVitals, now: Time) {
         let Some(row) = self.workers.get_mut(report.worker.0 as usize) else { return };
         if row.incarnation != report.incarnation {
             return;
         }
-        row.heard(report, cores, now);
+        row.heard(report, pages, now);
         for status in &report.attempts {
             let Some(job) = self.jobs.get_mut(&status.attempt.job) else { continue };
             if job.progress(status, report.worker) {

@@ -9,6 +9,8 @@ use howdah_shared::time::Time;
 use howdah_shared::tracker::{Report, WorkerState};
 use tokio::sync::oneshot;
 
+use super::vitals::{PageVitals, Past};
+
 /// A worker's row; its index is its number.
 #[derive(Debug)]
 pub(crate) struct WorkerRow {
@@ -30,6 +32,7 @@ pub(crate) struct WorkerRow {
     pub(crate) failures: u32,
     pub(crate) last_heard: Time,
     pub(crate) vitals: v1::Vitals,
+    pub(crate) past: Past,
     /// Of the newest request of this registration.
     sequence: u32,
     /// Directives for the next answer.
@@ -55,6 +58,7 @@ impl WorkerRow {
             failures: 0,
             last_heard: now,
             vitals: v1::Vitals::default(),
+            past: Past::default(),
             sequence: 0,
             directives: Vec::new(),
             waiting: None,
@@ -97,11 +101,14 @@ impl WorkerRow {
         }
     }
 
-    pub(crate) fn heard(&mut self, report: &Report, cores: Vec<u32>, now: Time) {
+    pub(crate) fn heard(&mut self, report: &Report, pages: PageVitals, now: Time) {
         self.last_heard = now;
-        let old = std::mem::take(&mut self.vitals.core_use_parts);
+        let old = PageVitals::take(&mut self.vitals);
         self.vitals = v1::Vitals::from(&report.vitals);
-        self.vitals.core_use_parts = if cores.is_empty() { old } else { cores };
+        self.vitals.core_use_parts =
+            if pages.core_use_parts.is_empty() { old.core_use_parts } else { pages.core_use_parts };
+        self.vitals.details = pages.details.or(old.details);
+        self.past.note(&self.vitals, self.running.iter().sum(), now);
     }
 
     pub(crate) fn set_state(&mut self, state: WorkerState) {

@@ -12,7 +12,7 @@ use super::{
 use crate::v1;
 
 impl From<&Vitals> for v1::Vitals {
-    /// The use of each core is not part of the domain type; the worker adds it.
+    /// The use of each core and the details are not part of the domain type; the worker adds them.
     fn from(vitals: &Vitals) -> v1::Vitals {
         v1::Vitals {
             load1_milli: vitals.load1_milli,
@@ -30,6 +30,7 @@ impl From<&Vitals> for v1::Vitals {
             memory_free_kib: vitals.memory_free_kib,
             disk_free_kib: vitals.disk_free_kib,
             core_use_parts: Vec::new(),
+            details: None,
         }
     }
 }

@@ -4,8 +4,10 @@
 //! everything is quantised here, at the edge, and a heartbeat copies the newest sample. What can be measured for a
 //! part of the machine has a source: the host, or the worker's control group.
 
+mod details;
 mod proc;
 mod queue;
+mod script;
 mod smooth;
 mod source;
 
@@ -13,24 +15,31 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use howdah_proto::v1;
 use howdah_shared::tracker::Vitals;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use crate::cgroup::{WorkerGroup, cpus_milli};
 use crate::directory::Directory;
+use details::Details;
 use proc::LoadAverage;
 pub(crate) use queue::OwnProcesses;
 use queue::{RunQueue, Scope};
+use script::Script;
 pub use source::VitalsSource;
 
 /// Between two looks at the run queue, on average.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// The newest sample and the use of each core in ten-thousandths.
+/// The newest sample.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sample {
+    /// Counts the full samples: what is not the run queue is new when it is larger.
+    pub(crate) number: u64,
     pub(crate) vitals: Vitals,
+    /// Use of each core in ten-thousandths.
     pub(crate) core_use_parts: Vec<u32>,
+    pub(crate) details: v1::VitalsDetails,
 }
 
 /// Shared by the sampler and the driver.
@@ -56,6 +65,8 @@ pub(crate) struct Plan {
     pub(crate) own: OwnProcesses,
     /// The group to measure instead of the host.
     pub(crate) group: Option<WorkerGroup>,
+    /// A command whose answers replace what is measured.
+    pub(crate) script: Option<String>,
 }
 
 /// Samples now, so that the first heartbeat has values, then on both beats until the last cell is gone.
@@ -76,6 +87,9 @@ struct Sampler {
     queue: RunQueue,
     machine: LoadAverage,
     looked: Instant,
+    details: Details,
+    script: Option<Script>,
+    samples: u64,
     /// CPU time of the group at the last full sample.
     group_use: Option<(Instant, u64)>,
     looks: u32,
@@ -86,7 +100,11 @@ impl Sampler {
         let cpu = CpuRefreshKind::nothing().with_usage().with_frequency();
         let kinds = RefreshKind::nothing().with_cpu(cpu).with_memory(MemoryRefreshKind::nothing().with_ram());
         let group = plan.group.as_ref().and_then(|group| group.dirs().first());
+        let script = plan.script.as_ref().map(|command| Script::start(command.clone(), plan.every)).transpose();
         Ok(Sampler {
+            details: Details::new(),
+            script: script.context("start the thread of the vitals' script")?,
+            samples: 0,
             scope: group.map_or(Scope::Host, |dir| Scope::Group(dir.clone())),
             kinds,
             system: System::new_with_specifics(kinds).context("measure this machine")?,
@@ -137,6 +155,11 @@ impl Sampler {
         [vitals.load1_milli, vitals.load5_milli, vitals.load15_milli] = averages;
         vitals.run_queue_milli = self.queue.all_milli();
         vitals.foreign_milli = self.queue.foreign_milli();
+        if let Some(script) = &self.script {
+            let own = vitals.run_queue_milli.saturating_sub(vitals.foreign_milli);
+            script.said().put(vitals, own);
+        }
+        vitals.effective_khz = vitals.effective_khz_for(self.plan.map_slots);
     }
 
     /// Everything, of what `system` read last.
@@ -160,9 +183,15 @@ impl Sampler {
             disk_free_kib: self.plan.directory.free_bytes() / 1_024,
             ..Vitals::default()
         };
-        vitals.effective_khz = vitals.effective_khz_for(self.plan.map_slots);
         self.put_queue(&mut vitals);
-        Sample { vitals, core_use_parts }
+        let (source, group) = match &self.scope {
+            _ if self.script.is_some() => ("script", None),
+            Scope::Host => ("host", None),
+            Scope::Group(dir) => ("cgroup", Some(dir.as_path())),
+        };
+        self.samples += 1;
+        let details = self.details.read(source, group);
+        Sample { number: self.samples, vitals, core_use_parts, details }
     }
 
     /// What the group used of the cores that it may use, since the last call, in ten-thousandths.

@@ -15,6 +15,8 @@ pub enum VitalsSource {
     Host,
     /// The worker's own control group, which it makes: several workers on one machine then differ.
     Cgroup,
+    /// The whole machine, but for what the program of `vitals_script` says.
+    Script,
 }
 
 /// Highest frequency of the cores, their mean, in kHz; `None` where frequencies do not change.

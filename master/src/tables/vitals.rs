@@ -1,0 +1,93 @@
+//! Vitals as pages show them: what of a report no decision reads, and a short history of each worker.
+
+use std::collections::VecDeque;
+
+use howdah_proto::v1;
+use howdah_shared::time::{Span, Time};
+
+/// What is kept of each worker at most: a few KiB.
+const MAX_PAST: usize = 60;
+/// Between two entries at least, so that they cover five minutes.
+const PAST_EVERY: Span = Span::from_ms(5_000);
+
+/// Of a report's vitals what stays out of the journal.
+#[derive(Debug, Default)]
+pub(crate) struct PageVitals {
+    /// Use of each core in ten-thousandths; empty when the report has none.
+    pub(crate) core_use_parts: Vec<u32>,
+    pub(crate) details: Option<v1::VitalsDetails>,
+}
+
+impl PageVitals {
+    /// Takes them out of the message.
+    pub(crate) fn take(vitals: &mut v1::Vitals) -> PageVitals {
+        let mut details = vitals.details.take();
+        if let Some(details) = &mut details {
+            // A word of ours; a longer one would only be memory.
+            details.source.truncate(details.source.floor_char_boundary(16));
+        }
+        PageVitals { core_use_parts: std::mem::take(&mut vitals.core_use_parts), details }
+    }
+}
+
+/// The last minutes of a worker, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Past(VecDeque<v1::PastVitals>);
+
+impl Past {
+    /// Keeps this report's vitals if the last ones are old enough.
+    pub(crate) fn note(&mut self, vitals: &v1::Vitals, running: u32, now: Time) {
+        let next = self.0.back().map_or(0, |last| last.at_ms_epoch + PAST_EVERY.as_ms());
+        if now.as_ms() < next {
+            return;
+        }
+        if self.0.len() == MAX_PAST {
+            self.0.pop_front();
+        }
+        self.0.push_back(v1::PastVitals {
+            at_ms_epoch: now.as_ms(),
+            running,
+            run_queue_milli: vitals.run_queue_milli,
+            foreign_milli: vitals.foreign_milli,
+            cpu_use_parts: vitals.cpu_use_parts,
+            cpu_khz: vitals.cpu_khz,
+            effective_khz: vitals.effective_khz,
+            memory_free_kib: vitals.memory_free_kib,
+        });
+    }
+
+    /// As `GetWorkerVitals` answers.
+    pub(crate) fn list(&self) -> Vec<v1::PastVitals> {
+        self.0.iter().copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vitals(foreign_milli: u32) -> v1::Vitals {
+        v1::Vitals { foreign_milli, ..v1::Vitals::default() }
+    }
+
+    #[test]
+    fn the_history_is_thinned_and_bounded() {
+        let mut past = Past::default();
+        for n in 0..1_000 {
+            past.note(&vitals(n), 1, Time::from_ms(10_000 + u64::from(n) * 1_000));
+        }
+        let list = past.list();
+        assert_eq!(list.len(), MAX_PAST);
+        assert!(list.windows(2).all(|pair| pair[1].at_ms_epoch - pair[0].at_ms_epoch == 5_000));
+        assert_eq!(list.last().map(|last| last.foreign_milli), Some(995));
+    }
+
+    #[test]
+    fn what_pages_show_is_taken_out_of_the_report() {
+        let details = v1::VitalsDetails { source: "x".repeat(100), ..v1::VitalsDetails::default() };
+        let mut wire = v1::Vitals { core_use_parts: vec![1, 2], details: Some(details), ..vitals(7) };
+        let pages = PageVitals::take(&mut wire);
+        assert_eq!(wire, vitals(7));
+        assert_eq!((pages.core_use_parts, pages.details.map(|details| details.source.len())), (vec![1, 2], Some(16)));
+    }
+}

@@ -1,0 +1,144 @@
+//! What pages show beside the vitals that decisions read: rates of disks and network, pressure stall information.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use howdah_proto::v1;
+
+/// Bytes since the machine's start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Totals {
+    disk_read: u64,
+    disk_written: u64,
+    net_received: u64,
+    net_sent: u64,
+}
+
+/// Rates come from two looks.
+#[derive(Debug, Default)]
+pub(super) struct Details {
+    disks: Vec<String>,
+    before: Option<(Instant, Totals)>,
+}
+
+impl Details {
+    pub(super) fn new() -> Details {
+        let blocks = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+        // What lies on other devices would count twice.
+        let virtual_ones = ["loop", "ram", "zram", "dm-", "md", "sr"];
+        let names = blocks.filter_map(|entry| entry.file_name().into_string().ok());
+        Details {
+            disks: names.filter(|name| !virtual_ones.iter().any(|v| name.starts_with(v))).collect(),
+            before: None,
+        }
+    }
+
+    /// Since the last call; pressure of the control group with this directory, or of the host.
+    pub(super) fn read(&mut self, source: &str, group: Option<&Path>) -> v1::VitalsDetails {
+        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let mut totals = Totals::default();
+        (totals.disk_read, totals.disk_written) = disk_bytes(&read("/proc/diskstats"), &self.disks);
+        (totals.net_received, totals.net_sent) = net_bytes(&read("/proc/net/dev"));
+        let now = (Instant::now(), totals);
+        let before = self.before.replace(now).unwrap_or(now);
+        let seconds = now.0.duration_since(before.0).as_secs_f64().max(1e-3);
+        // A device that went away takes its bytes with it.
+        let rate = |of: fn(&Totals) -> u64| (of(&now.1).saturating_sub(of(&before.1)) as f64 / seconds) as u64;
+        let pressure = |what: &str| {
+            let of_group = group.and_then(|dir| fs::read_to_string(dir.join(format!("{what}.pressure"))).ok());
+            some_avg10(&of_group.unwrap_or_else(|| read(&format!("/proc/pressure/{what}"))))
+        };
+        v1::VitalsDetails {
+            source: source.to_owned(),
+            disk_read_per_s: rate(|t| t.disk_read),
+            disk_written_per_s: rate(|t| t.disk_written),
+            net_received_per_s: rate(|t| t.net_received),
+            net_sent_per_s: rate(|t| t.net_sent),
+            pressure_cpu_parts: pressure("cpu"),
+            pressure_memory_parts: pressure("memory"),
+            pressure_io_parts: pressure("io"),
+        }
+    }
+}
+
+/// Bytes read and written by these devices, of `/proc/diskstats`; its sectors are 512 bytes whatever the device's are.
+fn disk_bytes(text: &str, disks: &[String]) -> (u64, u64) {
+    let mut sum = (0, 0);
+    for line in text.lines() {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let number = |n: usize| fields.get(n).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
+        if fields.get(2).is_some_and(|name| disks.iter().any(|disk| disk == name)) {
+            sum = (sum.0 + number(5) * 512, sum.1 + number(9) * 512);
+        }
+    }
+    sum
+}
+
+/// Bytes received and sent by all interfaces but the loopback, of `/proc/net/dev`.
+fn net_bytes(text: &str) -> (u64, u64) {
+    let interfaces = text.lines().filter_map(|line| line.split_once(':'));
+    let interfaces = interfaces.filter(|(name, _)| name.trim() != "lo");
+    interfaces.fold((0, 0), |sum, (_, fields)| {
+        let mut fields = fields.split_ascii_whitespace().map(|field| field.parse::<u64>().unwrap_or(0));
+        (sum.0 + fields.next().unwrap_or(0), sum.1 + fields.nth(7).unwrap_or(0))
+    })
+}
+
+/// The share of the last ten seconds in which some task was held up, in ten-thousandths, of a pressure file.
+fn some_avg10(text: &str) -> Option<u32> {
+    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+    let percent: f64 = some.split(' ').find_map(|field| field.strip_prefix("avg10="))?.parse().ok()?;
+    Some((percent.clamp(0.0, 100.0) * 100.0).round() as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_disks_are_summed_and_partitions_left_out() {
+        let text = "\
+ 254       0 vda 10 0 2000 5 7 0 30 2 0 4 8
+ 254       1 vda1 10 0 2000 5 7 0 30 2 0 4 8
+   8       0 sda 1 0 8 5 7 0 2 2 0 4 8
+   7       0 loop0 1 0 9 5 7 0 9 2 0 4 8
+";
+        let disks = ["vda".to_owned(), "sda".to_owned()];
+        assert_eq!(disk_bytes(text, &disks), (2_008 * 512, 32 * 512));
+        assert_eq!(disk_bytes("cut 0", &disks), (0, 0));
+    }
+
+    #[test]
+    fn the_loopback_is_no_network() {
+        let text = "\
+Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo:    3193      29    0    0    0     0          0         0     3193      29    0    0    0     0       0          0
+  eth0: 60630249    2753    0    0    0     0          0         0   159076    1465    0    0    0     0       0          0
+";
+        assert_eq!(net_bytes(text), (60_630_249, 159_076));
+    }
+
+    #[test]
+    fn pressure_is_that_of_some_tasks() {
+        let text =
+            "some avg10=9.40 avg60=2.67 avg300=7.28 total=252936799\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
+        assert_eq!(some_avg10(text), Some(940));
+        assert_eq!(some_avg10(""), None);
+    }
+
+    #[test]
+    fn the_second_look_has_rates_of_what_passed_since() {
+        let mut details = Details::new();
+        details.read("host", None);
+        let first = details.before.expect("looked").1;
+        let (mut then, mut totals) = details.before.expect("looked");
+        totals.net_sent = totals.net_sent.saturating_sub(1_000_000);
+        then -= std::time::Duration::from_secs(1);
+        details.before = Some((then, totals));
+        let rate = details.read("host", None).net_sent_per_s;
+        // A little more than a second, and perhaps more bytes.
+        assert!(first.net_sent < 1_000_000 || rate > 100_000, "{rate}");
+    }
+}
