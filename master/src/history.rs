@@ -9,6 +9,8 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use howdah_proto::v1;
+use howdah_shared::cluster::SpeculationCosts;
 use howdah_shared::job::counters::{Counters, JOB};
 use howdah_shared::job::{
     App, AttemptState, ClusterId, InputFormat, JobId, JobSpec, JobState, Locality, Phase, Priority, TaskKind,
@@ -49,6 +51,9 @@ pub struct JobHistory {
     pub killed_attempts: u32,
     /// Launched maps by locality.
     pub maps_by_locality: LocalityCounts,
+    /// What its second attempts cost; zeros in histories of before that was counted.
+    #[serde(default)]
+    pub speculation: SpeculationHistory,
     /// Output directory; empty for jobs without output files.
     pub output: String,
     /// One line; empty unless it failed.
@@ -65,6 +70,33 @@ pub struct JobHistory {
     pub counters: Counters,
     /// By kind, index and number.
     pub attempts: Vec<AttemptHistory>,
+}
+
+/// Second attempts of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpeculationHistory {
+    /// Assigned.
+    pub launched: u32,
+    /// Ended with success.
+    pub won: u32,
+    /// Ended in any other way.
+    pub lost: u32,
+    /// Slot time of losers, originals and copies, until the job was done with them.
+    pub wasted_slot_ms: u64,
+}
+
+impl From<SpeculationCosts> for SpeculationHistory {
+    fn from(costs: SpeculationCosts) -> SpeculationHistory {
+        let SpeculationCosts { launched, won, lost, wasted } = costs;
+        SpeculationHistory { launched, won, lost, wasted_slot_ms: wasted.as_ms() }
+    }
+}
+
+impl From<SpeculationHistory> for v1::SpeculationCosts {
+    fn from(costs: SpeculationHistory) -> v1::SpeculationCosts {
+        let SpeculationHistory { launched, won, lost, wasted_slot_ms } = costs;
+        v1::SpeculationCosts { launched, won, lost, wasted_slot_ms }
+    }
 }
 
 /// Launched maps by how close to their data.
@@ -181,6 +213,7 @@ impl JobHistory {
             failed_attempts: status.failed_attempts,
             killed_attempts: status.killed_attempts,
             maps_by_locality: LocalityCounts { node, rack, off_rack, unknown },
+            speculation: snapshot.costs.into(),
             output: status.output.clone(),
             why: status.why.clone(),
             app: file.app.clone(),

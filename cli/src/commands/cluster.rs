@@ -39,7 +39,7 @@ fn card(screen: &Screen, c: &Cluster) -> String {
     let started = c.started_ms_epoch.map_or("-".to_owned(), |ms| {
         format!("{}, up {}", clock(ms), units::seconds(now_ms().saturating_sub(ms) as f64 / 1e3))
     });
-    let rows = [
+    let mut rows = vec![
         ("master", format!("{} (howdah {})", screen.paint(Style::Bold, &c.master), c.version)),
         ("cluster", c.cluster_id.to_string()),
         ("started", started),
@@ -50,6 +50,7 @@ fn card(screen: &Screen, c: &Cluster) -> String {
         ("jobs", format!("{} running, {} waiting, {} done", c.jobs_running, c.jobs_prep, c.jobs_done)),
         ("heartbeat", heartbeat(c.interval_ms)),
     ];
+    rows.extend(c.speculation.line().map(|line| ("copies", line)));
     let line = |(name, value): &(&str, String)| format!("{} {value}", screen.paint(Style::Dim, format!("{name:>12}")));
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use howdah_proto::v1::{GetClusterResponse, QueueInfo, WorkerInfo};
 use serde::Serialize;
 
+use super::job::Speculation;
 use super::reached;
 
 /// A worker as programs see it.
@@ -210,6 +211,8 @@ pub(crate) struct Cluster {
     pub(crate) jobs_running: u32,
     pub(crate) jobs_done: u32,
     pub(crate) interval_ms: u32,
+    /// Of all jobs since the master started.
+    pub(crate) speculation: Speculation,
 }
 
 impl Cluster {
@@ -233,6 +236,7 @@ impl Cluster {
             jobs_running: c.jobs_running,
             jobs_done: c.jobs_done,
             interval_ms: c.interval_ms,
+            speculation: c.speculation.into(),
         }
     }
 }

@@ -1,12 +1,38 @@
 //! A job in JSON and in a table.
 
-use howdah_proto::v1::JobStatus;
+use howdah_proto::v1::{JobStatus, SpeculationCosts};
 use serde::Serialize;
 
 use super::{given, reached, span_s};
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
 use crate::units;
+
+/// What second attempts cost.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Speculation {
+    pub(crate) launched: u32,
+    pub(crate) won: u32,
+    pub(crate) lost: u32,
+    /// Slot time of losers, originals and copies.
+    pub(crate) wasted_slot_s: f64,
+}
+
+impl From<Option<SpeculationCosts>> for Speculation {
+    fn from(costs: Option<SpeculationCosts>) -> Speculation {
+        let SpeculationCosts { launched, won, lost, wasted_slot_ms } = costs.unwrap_or_default();
+        Speculation { launched, won, lost, wasted_slot_s: wasted_slot_ms as f64 / 1e3 }
+    }
+}
+
+impl Speculation {
+    /// In a line, if there were any.
+    pub(crate) fn line(&self) -> Option<String> {
+        let Speculation { launched, won, lost, wasted_slot_s } = *self;
+        let wasted = units::seconds(wasted_slot_s);
+        (launched > 0).then(|| format!("{launched} launched, {won} won, {lost} lost; {wasted} of slot time wasted"))
+    }
+}
 
 /// A job as programs see it.
 #[derive(Clone, Debug, Serialize)]
@@ -41,6 +67,7 @@ pub(crate) struct Job {
     pub(crate) rack_local_maps: u32,
     pub(crate) off_rack_maps: u32,
     pub(crate) unplaced_maps: u32,
+    pub(crate) speculation: Speculation,
     /// One each, such as `gpu>=1`.
     pub(crate) requires: Vec<String>,
 }
@@ -75,6 +102,7 @@ impl From<&JobStatus> for Job {
             rack_local_maps: s.rack_local_maps,
             off_rack_maps: s.off_rack_maps,
             unplaced_maps: s.unplaced_maps,
+            speculation: s.speculation.into(),
             requires: s.requires.clone(),
         }
     }
@@ -135,6 +163,9 @@ pub(crate) fn card(screen: &Screen, job: &Job, now_ms: u64) -> String {
     }
     if job.failed_attempts + job.killed_attempts > 0 {
         rows.push(("attempts", format!("{} failed, {} killed", job.failed_attempts, job.killed_attempts)));
+    }
+    if let Some(line) = job.speculation.line() {
+        rows.push(("copies", line));
     }
     if job.node_local_maps + job.rack_local_maps + job.off_rack_maps > 0 {
         rows.push(("locality", locality(job)));

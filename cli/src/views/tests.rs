@@ -29,6 +29,7 @@ fn status() -> pb::JobStatus {
         why: "task_202611201200_0001_m_000003 failed 4 times".to_owned(),
         node_local_maps: 3,
         unplaced_maps: 2,
+        speculation: Some(pb::SpeculationCosts { launched: 3, won: 1, lost: 2, wasted_slot_ms: 12_500 }),
         ..pb::JobStatus::default()
     }
 }
@@ -111,6 +112,7 @@ fn cluster_and_queues() {
         live_workers: 3,
         map_slots: 24,
         interval_ms: 300,
+        speculation: Some(pb::SpeculationCosts { launched: 5, won: 2, lost: 3, wasted_slot_ms: 64_000 }),
         ..pb::GetClusterResponse::default()
     };
     insta::assert_json_snapshot!("cluster", Listing::new("cluster", Cluster::new("m:1", &answer)));

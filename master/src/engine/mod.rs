@@ -306,6 +306,7 @@ impl Engine {
         }
         self.effects = effects;
         self.confirm(&rejections);
+        self.tables.take_costs(self.recorder.tracker().state());
         for job in self.tables.announce() {
             self.out.job_changed(&self.tables, job);
         }

@@ -96,6 +96,7 @@ fn status_of(history: &JobHistory) -> v1::JobStatus {
         off_rack_maps: history.maps_by_locality.off_rack,
         unplaced_maps: history.maps_by_locality.unknown,
         requires: history.spec.conf.requires.texts(),
+        speculation: Some(history.speculation.into()),
     }
 }
 
@@ -393,6 +394,7 @@ fn count(view: &View<'_>) -> v1::GetClusterResponse {
         jobs_running: jobs(&[JobState::Running, JobState::Committing]),
         jobs_done: tables.jobs_done,
         interval_ms: view.tracker.interval_ms(),
+        speculation: Some((*view.tracker.state().costs()).into()),
         ..Default::default()
     }
 }

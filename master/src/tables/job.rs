@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use howdah_proto::v1;
+use howdah_shared::cluster::SpeculationCosts;
 use howdah_shared::job::{
     AttemptId, AttemptState, ClusterId, JobFile, JobId, JobState, Locality, OutputFormat, Priority, TaskId, TaskKind,
     WorkerId,
@@ -57,6 +58,8 @@ pub(crate) struct JobRow {
     maps_done: Time,
     finished: Time,
     tally: Tally,
+    /// As the core counts them.
+    pub(crate) costs: SpeculationCosts,
     live: BTreeMap<Key, LiveAttempt>,
     ended: BTreeMap<Key, Arc<AttemptRecord>>,
     /// The attempt that counts for each finished task.
@@ -79,6 +82,7 @@ pub(crate) struct JobSnapshot {
     pub(crate) state: JobState,
     pub(crate) priority: Priority,
     pub(crate) tally: Tally,
+    pub(crate) costs: SpeculationCosts,
     pub(crate) winners: Vec<AttemptId>,
     /// By kind, index and number.
     pub(crate) attempts: Vec<Arc<AttemptRecord>>,
@@ -99,6 +103,7 @@ impl JobRow {
             maps_done: Time::ZERO,
             finished: Time::ZERO,
             tally: Tally::default(),
+            costs: SpeculationCosts::default(),
             live: BTreeMap::new(),
             ended: BTreeMap::new(),
             winners: BTreeMap::new(),
@@ -306,6 +311,7 @@ impl JobRow {
             off_rack_maps: tally.maps_by_locality[Locality::OffRack as usize],
             unplaced_maps: tally.maps_by_locality[Locality::Unknown as usize],
             requires: spec.conf.requires.texts(),
+            speculation: Some(self.costs.into()),
         }
     }
 
@@ -321,6 +327,7 @@ impl JobRow {
             state: self.state,
             priority: self.priority,
             tally: self.tally,
+            costs: self.costs,
             winners: self.winners.values().copied().collect(),
             attempts: attempts.into_iter().map(|(_, record)| record).collect(),
         }

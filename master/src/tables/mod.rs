@@ -13,6 +13,7 @@ mod worker;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use howdah_proto::v1;
+use howdah_shared::cluster::ClusterState;
 use howdah_shared::job::{AttemptId, AttemptState, ClusterId, JobId, JobState, Priority, TaskKind, WorkerId};
 use howdah_shared::time::Time;
 use howdah_shared::tracker::{Effect, EndCause, Report};
@@ -197,6 +198,17 @@ impl Tables {
         }
         while self.retired.len() > self.listed_jobs_max {
             self.retired.pop_front();
+        }
+    }
+
+    /// Takes what the core counted of the jobs that changed.
+    pub(crate) fn take_costs(&mut self, state: &ClusterState) {
+        for &job in &self.changed {
+            let ended = || state.ended_job(job).map(|summary| summary.costs);
+            let costs = state.job(job).map(|job| *job.costs()).or_else(ended);
+            if let (Some(row), Some(costs)) = (self.jobs.get_mut(&job), costs) {
+                row.costs = costs;
+            }
         }
     }
 

@@ -10,6 +10,7 @@ mod report;
 #[cfg(test)]
 mod tests;
 
+use howdah_shared::cluster::SpeculationCosts;
 use howdah_shared::job::counters::Counters;
 use howdah_shared::job::{AttemptId, AttemptState, JobId, Phase, TaskKind};
 
@@ -90,6 +91,13 @@ pub(crate) fn at_most(field: &'static str, length: usize, max: usize) -> Result<
 pub(crate) fn name(field: &'static str, text: &str) -> Result<String, ConvertError> {
     at_most(field, text.len(), MAX_NAME_BYTES)?;
     Ok(text.to_owned())
+}
+
+impl From<SpeculationCosts> for v1::SpeculationCosts {
+    fn from(costs: SpeculationCosts) -> v1::SpeculationCosts {
+        let SpeculationCosts { launched, won, lost, wasted } = costs;
+        v1::SpeculationCosts { launched, won, lost, wasted_slot_ms: wasted.as_ms() }
+    }
 }
 
 impl From<AttemptId> for v1::AttemptId {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::report::JobOutcome;
 use super::summary::size;
+use crate::cluster::SpeculationCosts;
 use crate::job::profile::JobTemplate;
 use crate::job::{AttemptId, JobConf, JobId, JobProfile, JobSpec, JobState, WorkerId};
 use crate::time::{Span, Time};
@@ -68,6 +69,7 @@ impl<'t> SimJob<'t> {
             deadline,
             failed_attempts: 0,
             killed_attempts: 0,
+            costs: SpeculationCosts::default(),
         };
         SimJob {
             outcome,

@@ -2,7 +2,7 @@
 //!
 //! Instants count from the trace's start.
 
-use crate::cluster::EndCause;
+use crate::cluster::{EndCause, SpeculationCosts};
 use crate::job::{AttemptId, AttemptState, JobId, JobState, Locality, WorkerId};
 use crate::time::{Span, Time};
 
@@ -29,6 +29,8 @@ pub struct JobOutcome {
     pub failed_attempts: u32,
     /// Attempts that were killed or lost.
     pub killed_attempts: u32,
+    /// What its second attempts cost, as the core counts it; of a job that is not over, nothing yet.
+    pub costs: SpeculationCosts,
 }
 
 impl JobOutcome {
@@ -68,6 +70,8 @@ pub struct ReplayReport {
     pub speculative: u64,
     /// Of them, those that won.
     pub speculative_won: u64,
+    /// What they cost, as the core counts it.
+    pub costs: SpeculationCosts,
     /// Map and reduce slots of the cluster.
     pub slots: [u32; 2],
 }

@@ -304,6 +304,8 @@ impl<'t> Simulation<'t> {
         report.makespan = last.since(first);
         report.events = 2 * self.launches + 3 * self.jobs.len() as u64;
         report.decisions_digest = self.digest.hex();
+        report.costs = *self.tracker.state().costs();
+        report.speculative_won = report.costs.won.into();
         report
     }
 
@@ -515,6 +517,7 @@ impl<'t> Simulation<'t> {
         }
         if state.is_final() {
             outcome.finish = self.now;
+            outcome.costs = self.tracker.state().ended_job(id).map(|job| job.costs).unwrap_or_default();
             if let Some(watch) = &mut self.watch {
                 watch.observer.job(outcome);
             }

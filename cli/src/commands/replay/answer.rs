@@ -86,7 +86,10 @@ struct Figures {
     failed_attempts: u64,
     killed_attempts: u64,
     speculative_attempts: u64,
-    speculative_won: u64,
+    speculative_won: u32,
+    speculative_lost: u32,
+    /// Slot time of the losers of races, originals and copies.
+    speculative_wasted_slot_s: f64,
 }
 
 #[derive(Serialize)]
@@ -211,7 +214,9 @@ impl Figures {
             failed_attempts: summary.failed_attempts,
             killed_attempts: summary.killed_attempts,
             speculative_attempts: report.speculative,
-            speculative_won: report.speculative_won,
+            speculative_won: report.costs.won,
+            speculative_lost: report.costs.lost,
+            speculative_wasted_slot_s: report.costs.wasted.as_secs_f64(),
         }
     }
 }

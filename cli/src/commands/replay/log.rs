@@ -137,6 +137,7 @@ fn history(
             off_rack: maps_at(Locality::OffRack),
             unknown: maps_at(Locality::Unknown),
         },
+        speculation: job.costs.into(),
         output: String::new(),
         why: String::new(),
         app: App::BuiltIn { name: "replay".to_owned() },

@@ -126,8 +126,11 @@ fn lost(replayed: &Replayed<'_>) -> Option<String> {
     let busy: u64 = report.busy_us.iter().sum();
     let part = share(wasted as f64 / busy.max(1) as f64);
     let mut text = format!("{failed} failed and {killed} killed attempts, {part} of the slots' busy time");
-    if report.speculative > 0 {
-        text += &format!("; {} speculative, {} won", count(report.speculative), count(report.speculative_won));
+    let costs = &report.costs;
+    if costs.launched > 0 {
+        let (launched, won) = (count(costs.launched.into()), count(costs.won.into()));
+        let wasted = crate::units::seconds(costs.wasted.as_secs_f64());
+        text += &format!("; {launched} speculative, {won} won, {wasted} of slot time for their losers");
     }
     Some(text)
 }

@@ -1,7 +1,7 @@
 //! Summaries of reports that were worked out by hand.
 
 use super::*;
-use crate::cluster::EndCause;
+use crate::cluster::{EndCause, SpeculationCosts};
 use crate::job::profile::JobTemplate;
 use crate::job::{AttemptState, JobId, Locality, TaskId, TaskKind, WorkerId};
 use crate::replay::{AttemptRecord, Observer};
@@ -20,6 +20,7 @@ fn job(template: u32, submit_s: u64, completion_s: u64) -> JobOutcome {
         deadline: None,
         failed_attempts: 0,
         killed_attempts: 0,
+        costs: SpeculationCosts::default(),
     }
 }
 
