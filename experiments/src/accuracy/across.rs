@@ -2,7 +2,7 @@
 
 use howdah_shared::job::profile::Trace;
 
-use super::{AccuracyError, Comparison, Kind, Model, compare, kind};
+use super::{AccuracyError, Comparison, Kind, Maker, Model, compare_under, kind};
 
 /// One run predicted from one profile.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,14 +18,14 @@ pub struct Prediction {
 }
 
 /// Each run predicted from itself; each from every other one of the same shape and policy; and those of other
-/// shapes or policies than the first run from all that are like the first.
+/// shapes or policies than the first run from all that are like the first. `make` makes the runs' policies.
 ///
 /// # Errors
 /// When a run cannot be simulated, or the runs are not of one workload.
-pub fn across(runs: &[&Trace], model: Model) -> Result<Vec<Prediction>, AccuracyError> {
+pub fn across(runs: &[&Trace], model: Model, make: Maker) -> Result<Vec<Prediction>, AccuracyError> {
     let mut predictions = Vec::new();
     let mut add = |kind, profile: usize, measured: usize| {
-        let comparison = compare(runs[profile], runs[measured], model)?;
+        let comparison = compare_under(runs[profile], runs[measured], model, make)?;
         predictions.push(Prediction { kind, profile, measured, comparison });
         Ok::<(), AccuracyError>(())
     };
@@ -48,6 +48,7 @@ pub fn across(runs: &[&Trace], model: Model) -> Result<Vec<Prediction>, Accuracy
 mod tests {
     use super::*;
     use howdah_shared::job::profile::{JobTemplate, Measured, TraceCluster, TraceWorker};
+    use howdah_shared::schedulers::by_name;
 
     /// One job of four maps on so many map slots.
     fn run(map_slots: u16, map_ms: u64, finish_ms: u64) -> Trace {
@@ -79,7 +80,7 @@ mod tests {
     #[test]
     fn repeats_predict_each_other_and_another_shape_is_predicted_from_the_repeats_alone() {
         let (a, b, other) = (run(2, 100, 200), run(2, 110, 220), run(1, 100, 400));
-        let found = across(&[&a, &b, &other], Model::SimMr).expect("simulates");
+        let found = across(&[&a, &b, &other], Model::SimMr, by_name).expect("simulates");
         let pairs: Vec<_> = found.iter().map(|p| (p.kind, p.profile, p.measured)).collect();
         let (own, run, shape) = (Kind::Own, Kind::CrossRun, Kind::CrossShape);
         assert_eq!(
@@ -93,5 +94,20 @@ mod tests {
         for (place, expected) in expected.into_iter().enumerate() {
             assert!((error(place + 3) - expected).abs() < 1e-9, "{place}: {}", error(place + 3));
         }
+    }
+    #[test]
+    fn runs_under_a_policy_that_the_core_has_not_are_predicted_by_who_can_make_it() {
+        let mut runs = [run(2, 100, 200), run(2, 110, 220)];
+        for run in &mut runs {
+            run.cluster.as_mut().expect("a cluster").scheduler = "mine".to_owned();
+        }
+        let [a, b] = &runs;
+        let unknown = across(&[a, b], Model::SimMr, by_name).expect_err("the core has no such policy");
+        assert!(matches!(unknown, AccuracyError::Replay(_)), "{unknown}");
+        let found = across(&[a, b], Model::SimMr, |name, params| {
+            assert_eq!(name, "mine");
+            by_name("fifo", params)
+        });
+        assert_eq!(found.expect("simulates").len(), 4);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 use howdah_shared::job::profile::Trace;
+use howdah_shared::schedulers::by_name;
 
 use crate::accuracy::{self, AccuracyError, Comparison, Kind, Model, Prediction, Spread, Summary};
 use crate::framework::Check;
@@ -49,7 +50,7 @@ impl Findings {
     /// Makes all predictions; what stands first is the first repeat of the first policy.
     pub(super) fn of(runs: &[LiveRun]) -> Result<Findings> {
         let traces: Vec<&Trace> = runs.iter().map(|run| &run.recorded.trace).collect();
-        let predictions = accuracy::across(&traces, Model::SimMr).context("predict the runs")?;
+        let predictions = accuracy::across(&traces, Model::SimMr, by_name).context("predict the runs")?;
         let mumak = traces.iter().enumerate().map(|(place, trace)| {
             let comparison = accuracy::compare(trace, trace, Model::Mumak)?;
             Ok(Prediction { kind: Kind::Own, profile: place, measured: place, comparison })

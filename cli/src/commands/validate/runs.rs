@@ -57,7 +57,7 @@ impl Repeats {
         let traces: Vec<&Trace> = std::iter::once(run).chain(&others).map(|run| &run.trace).collect();
         let alike = |trace: &&Trace| accuracy::kind(&run.trace, trace) == Kind::CrossRun;
         let spread = accuracy::spread(&traces.iter().copied().filter(alike).collect::<Vec<_>>());
-        let predictions = accuracy::across(&traces, Model::SimMr).map_err(|error| {
+        let predictions = accuracy::across(&traces, Model::SimMr, howdah_master::policies::make).map_err(|error| {
             Failure::usage(format!("{:#}", anyhow::Error::new(error)))
                 .help("--repeat takes other runs of the same workload as --dir")
         })?;
