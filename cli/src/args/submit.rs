@@ -81,7 +81,7 @@ pub(crate) struct SubmitArgs {
     /// Submit the jobs of a file instead, in a planned order: TOML, a `[[job]]` each, or a JSON object per line, with
     /// app, args, name, input, output, reduces, properties, queue, priority, deadline, requires; trace (an earlier run)
     /// and profile (its job, unless of the same name) tell what a job takes
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["app", "input", "reduces", "name", "mapper", "reducer", "combiner"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["app", "input", "reduces", "name", "profile", "mapper", "reducer", "combiner"])]
     pub(crate) batch: Option<PathBuf>,
     /// Order of the batch: balanced-pools, johnson, reverse-johnson, shortest-first, or asis [default: balanced-pools]
     #[arg(long, value_name = "ORDER", value_enum, requires = "batch", hide_possible_values = true)]
@@ -241,6 +241,17 @@ mod tests {
     fn other_commands_are_left_alone() {
         assert_eq!(sorted("howdah job kill submit"), "howdah job kill submit");
         assert_eq!(sorted("howdah submit --help"), "howdah submit --help");
+    }
+
+    #[test]
+    fn what_one_job_is_told_is_refused_beside_a_batch() {
+        use clap::Parser;
+        let line = |flag: &str| format!("howdah submit --batch b.toml {flag} x");
+        for flag in ["--profile", "--input", "--name", "--mapper"] {
+            let error = crate::args::Cli::try_parse_from(line(flag).split(' ')).expect_err("the batch has its own");
+            assert_eq!(error.kind(), clap::error::ErrorKind::ArgumentConflict, "{flag}");
+        }
+        assert!(crate::args::Cli::try_parse_from(line("--queue").split(' ')).is_ok());
     }
 
     #[test]
