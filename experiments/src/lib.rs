@@ -6,6 +6,7 @@
 //! from measured ones is [`accuracy`]; `howdah validate` uses it too.
 
 pub mod accuracy;
+mod crew;
 pub mod framework;
 mod live;
 mod makespan;

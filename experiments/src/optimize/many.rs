@@ -9,10 +9,11 @@ use howdah_shared::replay::ReplayError;
 use howdah_shared::time::Span;
 
 use super::bench::Bench;
-use super::pools::{Crew, better};
+use super::pools::better;
 use super::search::{cost, has_slots, work_ms};
 use super::stages::tasks;
 use super::{Batch, Objective, Plan, Pool, Sizes, Slots};
+use crate::crew::Crew;
 
 /// Cuts `plan` further, up to `most` pools, while that makes it better.
 ///
@@ -29,16 +30,17 @@ pub(super) fn divide(
     if most <= 2 {
         return Ok(plan);
     }
-    let mut crew = Crew::new(bench, batch.threads);
+    let mut crew = Crew::new(batch.threads, || bench.copy());
     while plan.pools.len() < most {
         let cuts = cuts(bench, &plan);
-        let found = crew.each(&cuts, |bench, &(pool, at)| {
+        let work = |bench: &mut Bench, &(pool, at): &(usize, usize)| {
             let Some(mut pools) = cut(bench, &plan.pools, pool, at, objective)? else { return Ok(None) };
             level(bench, &mut pools, sizes, objective)?;
-            Ok(Some(pools))
-        })?;
+            Ok::<_, ReplayError>(Some(pools))
+        };
+        let found = crew.each(&cuts, work, |_| true)?;
         let mut best = plan.clone();
-        for pools in found.into_iter().flatten() {
+        for pools in found.into_iter().flatten().flatten() {
             better(&mut best, pools, objective);
         }
         if best == plan {

@@ -71,7 +71,7 @@ pub struct Batch<'a> {
     pub slowstart_ppm: Option<u32>,
     /// Threads to simulate on; 0 takes all cores.
     pub threads: usize,
-    /// Hears how many splits are done, and of how many; called from any thread.
+    /// Hears how many splits are done, and of how many.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 

@@ -4,15 +4,13 @@
 //! searched. Splits are independent, so that all cores take part. What a chunk of splits may count as best is settled
 //! before the chunk begins, not while it runs: otherwise threads in another order would prune others.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use howdah_shared::replay::ReplayError;
 
 use super::bench::Bench;
 use super::search::{Split, cost};
 use super::stages::tasks;
 use super::{Batch, Objective, Plan, Pool, Sizes};
+use crate::crew::Crew;
 
 /// Splits between two looks at what is best.
 const CHUNK: usize = 16;
@@ -30,18 +28,19 @@ pub(super) fn balance(
 ) -> Result<Plan, ReplayError> {
     let jobs = by_maps(bench);
     let splits = spread(jobs.len());
-    let mut crew = Crew::new(bench, batch.threads);
+    let mut crew = Crew::new(batch.threads, || bench.copy());
     let mut best = plan;
-    for (done, chunk) in splits.chunks(CHUNK).enumerate() {
+    for (chunks, chunk) in splits.chunks(CHUNK).enumerate() {
         let below = cost(objective, best.pools.iter().map(|pool| &pool.times));
-        let done = AtomicUsize::new(done * CHUNK);
-        let found = crew.each(chunk, |bench, &split| {
+        let work = |bench: &mut Bench, &split: &usize| {
             let (small, big) = jobs.split_at(split);
-            let found = Split { cluster: batch.slots, small, big }.best(bench, below, sizes, objective);
-            (batch.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, splits.len());
-            found
+            Split { cluster: batch.slots, small, big }.best(bench, below, sizes, objective)
+        };
+        let found = crew.each(chunk, work, |done| {
+            (batch.progress)(chunks * CHUNK + done, splits.len());
+            true
         })?;
-        for pools in found.into_iter().flatten() {
+        for pools in found.into_iter().flatten().flatten() {
             better(&mut best, pools.to_vec(), objective);
         }
     }
@@ -72,49 +71,6 @@ fn spread(jobs: usize) -> Vec<usize> {
         stride /= 2;
     }
     splits
-}
-
-/// Threads with a bench each.
-pub(super) struct Crew {
-    benches: Vec<Bench>,
-}
-
-impl Crew {
-    /// So many threads, or one per core for 0.
-    pub(super) fn new(bench: &Bench, threads: usize) -> Crew {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = if threads == 0 { cores } else { threads };
-        Crew { benches: (0..threads).map(|_| bench.copy()).collect() }
-    }
-
-    /// `work` of each item, in the items' order.
-    ///
-    /// # Errors
-    /// The first one of any item.
-    pub(super) fn each<T: Sync, R: Send>(
-        &mut self,
-        items: &[T],
-        work: impl Fn(&mut Bench, &T) -> Result<R, ReplayError> + Sync,
-    ) -> Result<Vec<R>, ReplayError> {
-        let next = AtomicUsize::new(0);
-        let results: Mutex<Vec<(usize, Result<R, ReplayError>)>> = Mutex::new(Vec::with_capacity(items.len()));
-        std::thread::scope(|scope| {
-            for bench in &mut self.benches {
-                let (next, results, work) = (&next, &results, &work);
-                scope.spawn(move || {
-                    while let Some((place, item)) =
-                        Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|place| Some((place, items.get(place)?)))
-                    {
-                        let result = work(bench, item);
-                        results.lock().expect("no thread panics with the lock").push((place, result));
-                    }
-                });
-            }
-        });
-        let mut results = results.into_inner().expect("no thread panics with the lock");
-        results.sort_by_key(|(place, _)| *place);
-        results.into_iter().map(|(_, result)| result).collect()
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,5 @@
 //! The simulations: every policy, deadline factor and arrival rate over many runs, on as many threads as cores.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-
 use anyhow::{Context, Result};
 use howdah_shared::job::profile::Trace;
 use howdah_shared::models::Random;
@@ -11,6 +8,7 @@ use howdah_shared::time::Span;
 
 use super::FACTORS_PPM;
 use super::variation::Variation;
+use crate::crew::Crew;
 use crate::framework::Lab;
 use crate::workloads::{Choices, find};
 
@@ -144,32 +142,18 @@ impl Sweep {
     /// When a workload does not generate or a simulation does not start.
     pub(super) fn run(&self, lab: &Lab<'_>) -> Result<Vec<Cell>> {
         let mut cells = cells(self.policies, if lab.quick { &MEANS_QUICK_S } else { &MEANS_S });
-        let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let (next, seed) = (AtomicUsize::new(0), lab.seed);
-        let found: Mutex<Vec<Option<Result<Found>>>> = Mutex::new((0..self.runs).map(|_| None).collect());
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    loop {
-                        let run = next.fetch_add(1, Ordering::Relaxed);
-                        if run >= self.runs as usize {
-                            return;
-                        }
-                        let result = self.one(&cells, seed, run as u32);
-                        let failed = result.is_err();
-                        found.lock().unwrap_or_else(PoisonError::into_inner)[run] = Some(result);
-                        if failed {
-                            next.store(usize::MAX / 2, Ordering::Relaxed);
-                        }
-                    }
-                });
-            }
-            self.tell(lab, &next);
-        });
+        let (runs, seed): (Vec<u32>, u64) = ((0..self.runs).collect(), lab.seed);
+        let found = Crew::of_cores().each(
+            &runs,
+            |_, &run| self.one(&cells, seed, run),
+            |done| {
+                lab.progress.tick(&format!("{}: {done} of {} runs", self.workload, self.runs));
+                true
+            },
+        )?;
         // In the order of the runs, so that sums do not depend on threads.
-        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (run, result) in found.into_iter().flatten().enumerate() {
-            for (cell, values) in cells.iter_mut().zip(result?) {
+        for (run, values) in found.into_iter().flatten().enumerate() {
+            for (cell, values) in cells.iter_mut().zip(values) {
                 if let Some([exceeded, on_the_clock, late]) = values {
                     cell.exceeded.add(exceeded);
                     cell.on_the_clock.add(on_the_clock);
@@ -182,18 +166,6 @@ impl Sweep {
             }
         }
         Ok(cells)
-    }
-
-    /// Says how far it is, until all runs have begun.
-    fn tell(&self, lab: &Lab<'_>, next: &AtomicUsize) {
-        loop {
-            let begun = next.load(Ordering::Relaxed);
-            if begun >= self.runs as usize {
-                return;
-            }
-            lab.progress.tick(&format!("{}: run {begun} of {}", self.workload, self.runs));
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        }
     }
 
     /// One run under all policies, factors and arrival rates.

@@ -13,7 +13,7 @@ pub use grid::{Candidate, default_limits, default_shares};
 pub use runs::{Figures, Listener, Played, Run, play, play_all};
 
 use howdah_shared::job::profile::Trace;
-use howdah_shared::replay::{ReplayError, ReplayOptions, reference_times};
+use howdah_shared::replay::{ReplayError, ReplayOptions};
 use howdah_shared::time::Span;
 
 /// What is to be as low as possible.
@@ -105,7 +105,7 @@ pub fn tunable(scheduler: &str) -> Option<bool> {
 /// # Errors
 /// When a simulation cannot be made.
 pub fn tune(tune: &Tune<'_>, listener: &dyn Listener) -> Result<Option<Tuned>, ReplayError> {
-    let references = reference_times(tune.trace, &tune.options)?;
+    let Some(references) = runs::references(tune.trace, &tune.options, listener)? else { return Ok(None) };
     let fifo =
         ReplayOptions { scheduler: "fifo".to_owned(), scheduler_params: Default::default(), ..tune.options.clone() };
     let Some(fifo) = figures_of(tune, &references, &[fifo], listener)? else { return Ok(None) };

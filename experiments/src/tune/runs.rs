@@ -1,13 +1,15 @@
 //! Many simulations on all cores.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
-
-use howdah_shared::job::profile::Trace;
+use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::models::moments::{Moments, percentile, sorted};
 use howdah_shared::replay::summary::{Summary, size};
-use howdah_shared::replay::{ReplayError, ReplayOptions, Simulation};
+use howdah_shared::replay::{ReplayError, ReplayOptions, Simulation, reference_times};
 use howdah_shared::time::Span;
+
+use crate::crew::Crew;
+
+/// Jobs that are simulated alone one after another.
+const PORTION: usize = 64;
 
 /// One simulation to make.
 #[derive(Clone, Debug)]
@@ -70,7 +72,7 @@ impl Figures {
 
 /// Who hears how far a set of simulations is, and can stop it; on the thread that asked for them.
 pub trait Listener {
-    /// So many of so many are done.
+    /// So many of so many are done. May be told more than once.
     fn done(&self, done: usize, all: usize);
 
     /// Whether to give up.
@@ -84,40 +86,33 @@ pub trait Listener {
 /// # Errors
 /// A simulation that cannot be made.
 pub fn play_all(runs: &[Run<'_>], listener: &dyn Listener) -> Result<Option<Vec<Played>>, ReplayError> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(runs.len().max(1));
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let (tell, told) = mpsc::channel();
-    let mut results: Vec<Option<Played>> = vec![None; runs.len()];
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (tell, next, stop) = (tell.clone(), &next, &stop);
-            scope.spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(run) = runs.get(place) else { return };
-                    if tell.send((place, play(run))).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(tell);
-        for (done, (place, result)) in told.iter().enumerate() {
-            match result {
-                Ok(played) => results[place] = Some(played),
-                Err(error) => {
-                    stop.store(true, Ordering::Relaxed);
-                    return Err(error);
-                }
-            }
-            listener.done(done + 1, runs.len());
-            if listener.stopped() {
-                stop.store(true, Ordering::Relaxed);
-            }
-        }
-        Ok(())
-    })?;
-    Ok(results.into_iter().collect())
+    let work = |_: &mut (), run: &Run<'_>| play(run);
+    Crew::of_cores().each(runs, work, |done| told(listener, done, runs.len()))
+}
+
+/// Each job's time alone on the options' cluster, in the trace's order. `None` if somebody wanted it stopped.
+///
+/// # Errors
+/// As [`reference_times`].
+pub(super) fn references(
+    trace: &Trace,
+    options: &ReplayOptions,
+    listener: &dyn Listener,
+) -> Result<Option<Vec<Span>>, ReplayError> {
+    let portions: Vec<&[JobTemplate]> = trace.jobs.chunks(PORTION).collect();
+    let work = |_: &mut (), jobs: &&[JobTemplate]| {
+        reference_times(&Trace { jobs: jobs.to_vec(), ..Trace::default() }, options)
+    };
+    let found = Crew::of_cores().each(&portions, work, |_| !listener.stopped())?;
+    Ok(found.map(|portions| portions.concat()))
+}
+
+/// Tells how far it is; whether to go on.
+fn told(listener: &dyn Listener, done: usize, all: usize) -> bool {
+    if done > 0 {
+        listener.done(done, all);
+    }
+    !listener.stopped()
 }
 
 /// Makes one.
@@ -140,8 +135,7 @@ pub fn play(run: &Run<'_>) -> Result<Played, ReplayError> {
 
 #[cfg(test)]
 mod tests {
-    use howdah_shared::job::profile::JobTemplate;
-    use howdah_shared::replay::{View, reference_times};
+    use howdah_shared::replay::View;
 
     use super::*;
 
@@ -186,6 +180,8 @@ mod tests {
         assert!(play_all(&[run("fifo"), run("lottery")], &Quiet(false)).is_err());
         let many: Vec<Run<'_>> = (0..50).map(|_| run("fifo")).collect();
         assert_eq!(play_all(&many, &Quiet(true)), Ok(None));
+        assert_eq!(play_all(&many[..1], &Quiet(true)), Ok(None), "a stop while the last one runs");
+        assert_eq!(references(&trace, &options("fifo"), &Quiet(true)), Ok(None));
     }
 
     #[test]

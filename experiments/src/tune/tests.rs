@@ -40,6 +40,23 @@ fn tuning<'a>(trace: &'a Trace, scheduler: &str, queues: usize, shares: &[u32]) 
     }
 }
 
+/// Whoever wants to stop from the start hears of no simulation, not even those of jobs alone.
+#[test]
+fn a_stop_while_the_jobs_are_measured_alone_is_heeded() {
+    struct Stopped;
+    impl Listener for Stopped {
+        fn done(&self, done: usize, all: usize) {
+            panic!("{done} of {all} simulations were made");
+        }
+
+        fn stopped(&self) -> bool {
+            true
+        }
+    }
+    let trace = trace();
+    assert_eq!(tune(&tuning(&trace, "fbq", 2, &[]), &Stopped), Ok(None));
+}
+
 #[test]
 fn limits_are_tried_on_a_grid_and_then_around_the_best() {
     let trace = trace();
