@@ -14,6 +14,7 @@ mod source;
 mod spdx;
 mod steps;
 mod tidy;
+mod tools;
 
 use std::process::ExitCode;
 
@@ -23,6 +24,7 @@ const USAGE: &str = "\
 usage: cargo xtask WORD
 
   test       all of the following in this order, up to `docs`
+  tools      the programs that tests run are there
   fmt        formatting
   tidy       file headers and sizes, no paths of one machine, links between documents
   arrows     which crate and which module may use which

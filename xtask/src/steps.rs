@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::process::{Counts, cargo, cargo_test};
-use crate::{arrows, licences, links, tidy};
+use crate::{arrows, licences, links, tidy, tools};
 
 /// One line of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
+    Tools,
     Fmt,
     Tidy,
     Arrows,
@@ -33,11 +34,21 @@ pub(crate) struct Stopped;
 
 impl Step {
     /// What `cargo xtask test` runs, in this order.
-    pub(crate) const ALL: [Step; 8] =
-        [Step::Fmt, Step::Tidy, Step::Arrows, Step::Licences, Step::Lint, Step::Unit, Step::Cluster, Step::Docs];
+    pub(crate) const ALL: [Step; 9] = [
+        Step::Tools,
+        Step::Fmt,
+        Step::Tidy,
+        Step::Arrows,
+        Step::Licences,
+        Step::Lint,
+        Step::Unit,
+        Step::Cluster,
+        Step::Docs,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Step::Tools => "tools",
             Step::Fmt => "fmt",
             Step::Tidy => "tidy",
             Step::Arrows => "arrows",
@@ -52,6 +63,7 @@ impl Step {
 
     fn run(self) -> (Counts, Result<String>) {
         match self {
+            Step::Tools => (Counts::default(), tools::check()),
             Step::Fmt => checked(cargo(&["fmt", "--all", "--check"], &[]), "rustfmt agrees"),
             Step::Tidy => {
                 (Counts::default(), tidy::check().and_then(|files| Ok(format!("{files}, {}", links::check()?))))

@@ -1,0 +1,49 @@
+//! Programs beside cargo that the tests run: without one, tests would fail an hour later and look like our mistake.
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+
+/// A program, words with which it does nothing and ends well, and what wants it.
+type Tool = (&'static str, &'static [&'static str], &'static str);
+
+const TOOLS: [Tool; 1] =
+    [("python3", &["-c", "import json, sys"], "the tests of the external scheduler run the guide's example with it")];
+
+/// Looks for all of them.
+pub(crate) fn check() -> Result<String> {
+    for (program, words, why) in TOOLS {
+        look_for(program, words, why)?;
+    }
+    Ok(TOOLS.map(|(program, ..)| program).join(", "))
+}
+
+fn look_for(program: &str, words: &[&str], why: &str) -> Result<()> {
+    let said = words.join(" ");
+    let status =
+        Command::new(program).args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let problem = match status {
+        Ok(status) if status.success() => return Ok(()),
+        Ok(status) => format!("`{program} {said}` ended with {status}, expected success"),
+        Err(error) => format!("`{program}` does not start: {error}"),
+    };
+    bail!("{problem}; {why}\nhelp: install `{program}` with the system's packages, or put its folder on the PATH")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_or_broken_is_named_with_advice() {
+        let said =
+            |program: &str, words: &[&str]| look_for(program, words, "a test").expect_err("not good").to_string();
+        let missing = said("howdah-has-no-such-program", &[]);
+        assert!(missing.starts_with("`howdah-has-no-such-program` does not start: "), "{missing}");
+        assert!(missing.contains("; a test\nhelp: install `howdah-has-no-such-program`"), "{missing}");
+        assert!(
+            said("sh", &["-c", "exit 3"]).starts_with("`sh -c exit 3` ended with exit status: 3, expected success")
+        );
+        assert!(look_for("sh", &["-c", "exit 0"], "a test").is_ok());
+    }
+}
