@@ -129,6 +129,18 @@ pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Whether [`write_file`] will find the folder of the file that a flag names, for work that is long to check first.
+///
+/// # Errors
+/// Names the flag, the file and what was expected.
+pub(crate) fn check_folder(flag: &str, path: &Path) -> Outcome<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if folder.is_dir() && !path.is_dir() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("{flag}: found `{}`, expected a file in a directory that exists", path.display())))
+}
+
 /// Calls `write` with a file beside `path` that takes its place in the end, so that `path` is never half written;
 /// a name that ends in `.gz` is compressed.
 ///

@@ -1,6 +1,5 @@
 //! `tune`: time limits and partition sizes of the size-based policies, found by simulation.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use howdah_experiments::framework::{Curve, Plot};
@@ -54,7 +53,7 @@ pub(crate) fn run(context: &Context, args: &TuneArgs) -> Outcome {
     };
     if let Some(path) = &args.picture {
         let svg = picture(args, &what, &found)?;
-        std::fs::write(path, svg).map_err(|error| crate::local::cannot("write", path, &error))?;
+        trace_file::write_file(path, |out| out.write_all(svg.as_bytes()))?;
     }
     match config.output {
         Format::Json => screen.json(&answer(args, &what, &found))?,
@@ -75,13 +74,11 @@ fn check(args: &TuneArgs, partitioned: bool) -> Outcome<()> {
         )));
     }
     if let Some(path) = &args.picture {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if path.extension().is_none_or(|end| end != "svg") || !folder.is_dir() {
+        if path.extension().is_none_or(|end| end != "svg") {
             let found = path.display();
-            return Err(Failure::usage(format!(
-                "--out: found `{found}`, expected a name that ends in .svg in a directory that exists"
-            )));
+            return Err(Failure::usage(format!("--out: found `{found}`, expected a name that ends in .svg")));
         }
+        trace_file::check_folder("--out", path)?;
     }
     Ok(())
 }

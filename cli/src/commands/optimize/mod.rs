@@ -48,6 +48,7 @@ pub(crate) fn optimize(context: &Context, args: &OptimizeArgs) -> Outcome {
         let name = trace_file::name_of(&args.trace);
         return Err(Failure::usage(format!("trace {name}: found no jobs, expected at least one")));
     }
+    check_files(args)?;
     let found = find(args, &trace)?;
     write_files(&found)?;
     match config.output {
@@ -126,14 +127,22 @@ fn method(args: &OptimizeArgs) -> Method {
     }
 }
 
+/// Before a search that may take minutes: whether what it finds can be written.
+fn check_files(args: &OptimizeArgs) -> Outcome<()> {
+    let asked = [("--write-trace", &args.write_trace), ("--write-capacity", &args.write_capacity)];
+    for (flag, path) in asked {
+        let Some(path) = path else { continue };
+        if args.arrivals == ArrivalsChoice::Asis {
+            let problem = format!("{flag}: found --arrivals asis, expected a batch: its plan is one of several");
+            return Err(Failure::usage(problem));
+        }
+        trace_file::check_folder(flag, path)?;
+    }
+    Ok(())
+}
+
 fn write_files(found: &Found<'_>) -> Outcome<()> {
     let args = found.args;
-    let asked = [("--write-trace", &args.write_trace), ("--write-capacity", &args.write_capacity)];
-    if let Some((flag, _)) = asked.iter().find(|(_, path)| path.is_some() && !found.replans.is_empty()) {
-        return Err(Failure::usage(format!(
-            "{flag}: found --arrivals asis, expected a batch: its plan is one of several"
-        )));
-    }
     if let Some(path) = &args.write_trace {
         let planned = write::trace(found.trace, &found.plan);
         trace_file::write_file(path, |out| howdah_shared::traces::howdah::write(&planned, out))?;
@@ -179,4 +188,26 @@ fn new_bar() -> ProgressBar {
     let style =
         ProgressStyle::with_template("  {prefix} {wide_bar} {percent:>3} %  {human_pos} of {human_len}, {eta} left");
     bar.with_style(style.map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─")))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    #[test]
+    fn what_cannot_be_written_is_said_before_the_search() {
+        let said = |words: &str| {
+            let line = format!("howdah optimize t.json --map-slots 1 --reduce-slots 1 {words}");
+            let Command::Optimize(args) = Cli::parse_from(line.split(' ')).command else { panic!("not optimize") };
+            check_files(&args).map_err(|error| error.to_string().lines().next().unwrap_or_default().to_owned())
+        };
+        let folder = "error: --write-trace: found `no/such/plan.jsonl`, expected a file in a directory that exists";
+        assert_eq!(said("--write-trace no/such/plan.jsonl"), Err(folder.to_owned()));
+        let asis = "error: --write-capacity: found --arrivals asis, expected a batch: its plan is one of several";
+        assert_eq!(said("--arrivals asis --write-capacity p.toml"), Err(asis.to_owned()));
+        assert_eq!(said("--write-trace plan.jsonl --write-capacity p.toml"), Ok(()));
+    }
 }
