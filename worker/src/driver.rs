@@ -7,10 +7,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use howdah_proto::v1;
+use howdah_proto::{convert, v1};
 use howdah_shared::job::counters::Counters;
 use howdah_shared::job::{AttemptId, AttemptState, ClusterId, JobFile, JobId, TaskKind, WorkerId};
 use howdah_shared::time::{Span, Time};
+use howdah_shared::tracker::Report;
 use howdah_shared::tracker::task_tracker::{Directive, StopCause, TaskTracker, TrackerEffect, TrackerInput};
 use howdah_task::umbilical::ToTask;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -27,6 +28,8 @@ use crate::vitals::VitalsCell;
 const LAST_WAIT: Duration = Duration::from_secs(5);
 /// Longest sleep of the driver; nothing depends on it.
 const LONG: Duration = Duration::from_secs(60);
+/// Running attempts whose counters one report carries at most: they are most of it, and no decision reads them.
+const COUNTERS_PER_REPORT: usize = 3;
 /// Events that make one batch at most.
 const MAX_BATCH: usize = 1_024;
 
@@ -52,6 +55,8 @@ pub(crate) enum Event {
 struct Extra {
     process: u32,
     counters: Option<Counters>,
+    /// Since when there are counters to send, as a number that grows.
+    waiting: u64,
     message: Option<String>,
     end: Option<v1::AttemptEnd>,
     timed_out: bool,
@@ -75,6 +80,8 @@ pub(crate) struct Driver {
     extras: HashMap<AttemptId, Extra>,
     /// Number of the last full sample of vitals that was sent.
     sampled: u64,
+    /// The last number of counters that began to wait.
+    waiting: u64,
     away: bool,
 }
 
@@ -121,6 +128,7 @@ impl Driver {
             map_events: MapEvents::default(),
             extras: HashMap::new(),
             sampled: 0,
+            waiting: 0,
             away: false,
         }
     }
@@ -265,6 +273,10 @@ impl Driver {
         let extra = self.extras.entry(attempt).or_default();
         match heard {
             Heard::Status { phase, progress, counters, message } => {
+                if counters.is_some() && extra.counters.is_none() {
+                    self.waiting += 1;
+                    extra.waiting = self.waiting;
+                }
                 extra.counters = counters.or(extra.counters.take());
                 extra.message = message.or(extra.message.take());
                 inputs.push(TrackerInput::Progress { attempt, phase, progress });
@@ -370,14 +382,15 @@ impl Driver {
                 vitals.details = Some(sample.details);
             }
         }
+        let last = self.last_to_send(&report);
         for (wire, status) in request.attempts.iter_mut().zip(&report.attempts) {
             let Some(extra) = self.extras.get_mut(&status.attempt) else { continue };
             if status.state.is_final() {
                 // Kept until the report is acknowledged.
                 wire.end = extra.end.clone();
-                wire.counters = extra.counters.as_ref().map(v1::Counters::from);
-            } else {
-                wire.counters = extra.counters.take().as_ref().map(v1::Counters::from);
+                wire.counters = extra.counters.as_ref().map(convert::numbered);
+            } else if extra.waiting <= last {
+                wire.counters = extra.counters.take().as_ref().map(convert::numbered);
             }
             wire.message = extra.message.take().unwrap_or_default();
         }
@@ -386,6 +399,16 @@ impl Driver {
             let answer = link.heartbeat(request).await;
             let _ = inbox.send(Event::Answered { seq, answer });
         });
+    }
+
+    /// The counters of running attempts that this report carries are those that began to wait until this number.
+    fn last_to_send(&self, report: &Report) -> u64 {
+        let running = report.attempts.iter().filter(|status| !status.state.is_final());
+        let extras = running.filter_map(|status| self.extras.get(&status.attempt));
+        let mut waiting: Vec<u64> =
+            extras.filter(|extra| extra.counters.is_some()).map(|extra| extra.waiting).collect();
+        waiting.sort_unstable();
+        waiting.iter().take(COUNTERS_PER_REPORT).next_back().copied().unwrap_or(0)
     }
 
     fn start_process(&mut self, number: u32, assignment: Assignment) -> Arc<Process> {

@@ -44,6 +44,18 @@ async fn a_report_of_eight_running_attempts_is_small() {
     });
     let bytes = prost::Message::encoded_len(&report.await);
     assert!(bytes < 400, "{bytes} bytes");
+    // The counters of a few at a time, but of all in the end.
+    let (most, all) = cluster.master.look(|heard| {
+        let with_counters = |report: &howdah_proto::v1::HeartbeatRequest| {
+            let with = report.attempts.iter().filter(|status| status.counters.is_some());
+            with.filter_map(|status| status.attempt.map(|attempt| attempt.index)).collect::<Vec<_>>()
+        };
+        let sent: Vec<Vec<u32>> = heard.reports.iter().map(with_counters).collect();
+        let all: std::collections::BTreeSet<u32> = sent.iter().flatten().copied().collect();
+        (sent.iter().map(Vec::len).max(), all.len())
+    });
+    assert!(most.is_some_and(|most| most <= 3), "{most:?} attempts with counters in a report");
+    assert_eq!(all, 8);
     // Whether it has counters or not, and whatever only pages show, it stays below a KiB.
     let most = cluster.master.look(|heard| heard.reports.iter().map(prost::Message::encoded_len).max());
     assert!(most.is_some_and(|bytes| bytes < 1_024), "{most:?} bytes");

@@ -151,7 +151,7 @@ fn counters(beats: u32) -> pb::Counters {
     let counter = |name: &&str| pb::Counter { name: (*name).to_owned(), value: i64::from(beats) * 1_000 };
     let group =
         pb::CounterGroup { name: "Map-Reduce Framework".to_owned(), counters: names.iter().map(counter).collect() };
-    pb::Counters { groups: vec![group] }
+    pb::Counters { groups: vec![group], ..Default::default() }
 }
 
 fn vitals(beats: u32) -> pb::Vitals {

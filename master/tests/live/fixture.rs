@@ -279,7 +279,7 @@ impl FakeWorker {
         let mut done = status(attempt, v1::AttemptState::Succeeded);
         let counter = v1::Counter { name: "Map input records".to_owned(), value: if attempt.reduce { 0 } else { 100 } };
         let group = v1::CounterGroup { name: "Map-Reduce Framework".to_owned(), counters: vec![counter] };
-        done.counters = Some(v1::Counters { groups: vec![group] });
+        done.counters = Some(v1::Counters { groups: vec![group], ..Default::default() });
         done.end = Some(v1::AttemptEnd { exit_code: Some(0), cpu_us, ..Default::default() });
         self.finish(attempt, done).await;
     }

@@ -10,8 +10,10 @@ mod report;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use howdah_shared::cluster::SpeculationCosts;
-use howdah_shared::job::counters::Counters;
+use howdah_shared::job::counters::{Counters, KNOWN};
 use howdah_shared::job::{AttemptId, AttemptState, JobId, Phase, TaskKind};
 
 pub use howdah_shared::job::requirement::MAX_ATTRIBUTES;
@@ -196,12 +198,30 @@ pub fn phase(value: i32) -> Result<Phase, ConvertError> {
 
 impl From<&Counters> for v1::Counters {
     fn from(counters: &Counters) -> v1::Counters {
-        let group = |(name, values): (&String, &std::collections::BTreeMap<String, i64>)| v1::CounterGroup {
+        let group = |(name, values): (&String, &BTreeMap<String, i64>)| v1::CounterGroup {
             name: name.clone(),
             counters: values.iter().map(|(name, &value)| v1::Counter { name: name.clone(), value }).collect(),
         };
-        v1::Counters { groups: counters.0.iter().map(group).collect() }
+        v1::Counters { groups: counters.0.iter().map(group).collect(), ..v1::Counters::default() }
     }
+}
+
+/// Counters as workers report them: those of the core's list by number, the others by name.
+pub fn numbered(counters: &Counters) -> v1::Counters {
+    let mut wire = v1::Counters::from(counters);
+    for group in &mut wire.groups {
+        let place = |name: &str| KNOWN.iter().position(|known| *known == (group.name.as_str(), name));
+        group.counters.retain(|counter| {
+            let Some(place) = place(&counter.name) else { return true };
+            wire.known.push(place as u32);
+            wire.known_values.push(counter.value);
+            false
+        });
+    }
+    // One that was empty before says so itself.
+    wire.groups
+        .retain(|group| !group.counters.is_empty() || counters.0.get(&group.name).is_some_and(BTreeMap::is_empty));
+    wire
 }
 
 impl TryFrom<&v1::Counters> for Counters {
@@ -221,6 +241,18 @@ impl TryFrom<&v1::Counters> for Counters {
                 at_most("counters.name", counter.name.len(), MAX_NAME_BYTES)?;
                 counters.add(&group.name, &counter.name, counter.value);
             }
+        }
+        at_most("counters.known", wire.known.len(), KNOWN.len())?;
+        if wire.known.len() != wire.known_values.len() {
+            return Err(ConvertError::Missing { field: "counters.known_values" });
+        }
+        for (&place, &value) in wire.known.iter().zip(&wire.known_values) {
+            let (group, name) = KNOWN.get(place as usize).ok_or(ConvertError::Range {
+                field: "counters.known",
+                value: place.into(),
+                max: KNOWN.len() as u64 - 1,
+            })?;
+            counters.add(group, name, value);
         }
         Ok(counters)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use howdah_shared::job::counters::Counters;
+use howdah_shared::job::counters::{Counters, KNOWN};
 use howdah_shared::job::{
     AttemptId, AttemptState, JobConf, JobId, JobProfile, JobSpec, Phase, PhaseTimes, Priority, Progress, Requirements,
     SplitHosts, TaskKind, WorkerId,
@@ -12,7 +12,7 @@ use howdah_shared::tracker::{AttemptReport, AttributeSet, Input, Registration, R
 use proptest::prelude::*;
 use prost::Message;
 
-use super::{ConvertError, MAX_ATTRIBUTES, MAX_WARNING_BYTES};
+use super::{ConvertError, MAX_ATTRIBUTES, MAX_WARNING_BYTES, numbered};
 use crate::v1;
 
 fn attempt() -> impl Strategy<Value = AttemptId> {
@@ -153,6 +153,72 @@ fn input() -> impl Strategy<Value = Input> {
     ]
 }
 
+#[test]
+fn counters_by_number_are_checked() {
+    let wire = |known: Vec<u32>, known_values| v1::Counters { known, known_values, ..v1::Counters::default() };
+    let unknown = Counters::try_from(&wire(vec![KNOWN.len() as u32], vec![1])).unwrap_err();
+    assert!(unknown.to_string().contains("counters.known"), "{unknown}");
+    assert!(Counters::try_from(&wire(vec![1, 2], vec![1])).is_err(), "a value is missing");
+    assert!(Counters::try_from(&wire(vec![1; KNOWN.len() + 1], vec![1; KNOWN.len() + 1])).is_err(), "too many");
+}
+
+#[test]
+fn the_largest_heartbeat_of_eight_running_attempts_is_below_a_kib() {
+    let mut counters = Counters::default();
+    KNOWN.iter().for_each(|(group, name)| counters.add(group, name, 50_000_000_000));
+    let attempt = |index: u32| v1::AttemptStatus {
+        attempt: Some(v1::AttemptId { job: 100_000, reduce: true, index: 100_000 + index, number: 1_003 }),
+        state: v1::AttemptState::Running.into(),
+        phase: v1::Phase::Reduce.into(),
+        progress: 9_999,
+        // As many as a worker puts into one report.
+        counters: (index < 3).then(|| numbered(&counters)),
+        ..v1::AttemptStatus::default()
+    };
+    let details = v1::VitalsDetails {
+        source: "cgroup".to_owned(),
+        disk_read_per_s: 2_000_000_000,
+        disk_written_per_s: 2_000_000_000,
+        net_received_per_s: 1_000_000_000,
+        net_sent_per_s: 1_000_000_000,
+        pressure_cpu_parts: Some(9_999),
+        pressure_memory_parts: Some(9_999),
+        pressure_io_parts: Some(9_999),
+    };
+    let vitals = v1::Vitals {
+        load1_milli: 64_000,
+        load5_milli: 64_000,
+        load15_milli: 64_000,
+        cpu_use_parts: 10_000,
+        n_cpus: 32,
+        cpus_milli: 32_000,
+        run_queue_milli: 64_000,
+        foreign_milli: 56_000,
+        cpu_khz: 4_000_000,
+        max_khz: 4_000_000,
+        effective_khz: 4_000_000,
+        memory_total_kib: 1 << 30,
+        memory_free_kib: 1 << 30,
+        disk_free_kib: 1 << 34,
+        core_use_parts: vec![10_000; 32],
+        details: Some(details),
+    };
+    let heartbeat = v1::HeartbeatRequest {
+        worker: 1_000,
+        incarnation: 1_800_000_000_000_000,
+        response_id: 1_000_000,
+        free_maps: 8,
+        accepts_tasks: true,
+        may_park: true,
+        attempts: (0..8).map(attempt).collect(),
+        vitals: Some(vitals),
+        sequence: 1_000_000,
+        ..v1::HeartbeatRequest::default()
+    };
+    let bytes = heartbeat.encoded_len();
+    assert!((500..1_024).contains(&bytes), "{bytes} bytes");
+}
+
 proptest! {
     #[test]
     fn every_input_survives_the_journal(input in input()) {
@@ -165,8 +231,12 @@ proptest! {
     fn counters_survive_the_wire(
         values in prop::collection::btree_map(".{0,5}", prop::collection::btree_map(".{0,5}", any::<i64>(), 0..3), 0..3)
     ) {
-        let counters = Counters(values);
-        prop_assert_eq!(Counters::try_from(&v1::Counters::from(&counters)).unwrap(), counters);
+        let mut counters = Counters(values);
+        prop_assert_eq!(&Counters::try_from(&v1::Counters::from(&counters)).unwrap(), &counters);
+        for (n, (group, name)) in KNOWN.iter().enumerate().step_by(2) {
+            counters.add(group, name, n as i64 - 3);
+        }
+        prop_assert_eq!(&Counters::try_from(&numbered(&counters)).unwrap(), &counters);
     }
 
     #[test]
@@ -204,8 +274,8 @@ fn unknown_enumeration_values_are_errors() {
 #[test]
 fn long_lists_are_refused() {
     let group = |n| v1::CounterGroup { name: "g".to_owned(), counters: vec![v1::Counter::default(); n] };
-    assert!(Counters::try_from(&v1::Counters { groups: vec![group(4_096)] }).is_ok());
-    let wire = v1::Counters { groups: vec![group(4_000), group(97)] };
+    assert!(Counters::try_from(&v1::Counters { groups: vec![group(4_096)], ..Default::default() }).is_ok());
+    let wire = v1::Counters { groups: vec![group(4_000), group(97)], ..Default::default() };
     assert!(matches!(Counters::try_from(&wire), Err(ConvertError::TooLong { .. })));
     let wire = v1::HeartbeatRequest { attempts: vec![v1::AttemptStatus::default(); 65_537], ..Default::default() };
     assert!(matches!(Report::try_from(&wire), Err(ConvertError::TooLong { field: "attempts", .. })));

@@ -17,6 +17,29 @@ pub const FILE_OUTPUT: &str = "File Output Format Counters ";
 /// Group of file systems.
 pub const FILE_SYSTEM: &str = "FileSystemCounters";
 
+/// The counters that attempts of every job have, so that a report can name them by their place in this list. It only
+/// grows at its end: places are what workers and masters of different versions have in common.
+pub const KNOWN: &[(&str, &str)] = &[
+    (FRAMEWORK, "Map input records"),
+    (FRAMEWORK, "Map input bytes"),
+    (FRAMEWORK, "Map output records"),
+    (FRAMEWORK, "Map output bytes"),
+    (FRAMEWORK, "Map output materialized bytes"),
+    (FRAMEWORK, "Combine input records"),
+    (FRAMEWORK, "Combine output records"),
+    (FRAMEWORK, "Reduce input groups"),
+    (FRAMEWORK, "Reduce input records"),
+    (FRAMEWORK, "Reduce output records"),
+    (FRAMEWORK, "Reduce shuffle bytes"),
+    (FRAMEWORK, "Spilled Records"),
+    (FRAMEWORK, "CPU time spent (ms)"),
+    (FRAMEWORK, "Physical memory (bytes) snapshot"),
+    (FILE_INPUT, "Bytes Read"),
+    (FILE_OUTPUT, "Bytes Written"),
+    (FILE_SYSTEM, "FILE_BYTES_READ"),
+    (FILE_SYSTEM, "FILE_BYTES_WRITTEN"),
+];
+
 /// Values by group and name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -32,6 +32,9 @@ macro_rules! tally {
                 $(if self.$field.get() != 0 { counters.add($group, $name, self.$field.get()); })*
             }
         }
+
+        #[cfg(test)]
+        const NAMES: &[(&str, &str)] = &[$(($group, $name),)*];
     };
 }
 
@@ -54,4 +57,16 @@ tally! {
     bytes_written: FILE_OUTPUT "Bytes Written",
     file_bytes_read: FILE_SYSTEM "FILE_BYTES_READ",
     file_bytes_written: FILE_SYSTEM "FILE_BYTES_WRITTEN",
+}
+
+#[cfg(test)]
+mod tests {
+    use howdah_shared::job::counters::KNOWN;
+
+    #[test]
+    fn every_counter_of_the_framework_has_a_number() {
+        for name in super::NAMES {
+            assert!(KNOWN.contains(name), "{name:?}");
+        }
+    }
 }
