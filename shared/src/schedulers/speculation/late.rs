@@ -68,10 +68,14 @@ impl Late {
     /// Whether a smaller part of the live workers than the percentile is slower.
     fn is_slow(&self, worker: WorkerId, state: &ClusterState) -> bool {
         let own = self.progress_of(worker, state);
-        let live = || state.workers().iter().filter(|other| other.state() == WorkerState::Live);
-        let slower = live().filter(|other| self.progress_of(other.id(), state) < own).count();
-        let all_alike = live().all(|other| self.progress_of(other.id(), state) == own);
-        !all_alike && slower * 100 < self.slow_node * live().count()
+        let (mut live, mut slower, mut all_alike) = (0, 0, true);
+        for other in state.workers().iter().filter(|other| other.state() == WorkerState::Live) {
+            let progress = self.progress_of(other.id(), state);
+            live += 1;
+            slower += usize::from(progress < own);
+            all_alike &= progress == own;
+        }
+        !all_alike && slower * 100 < self.slow_node * live
     }
 }
 
@@ -112,7 +116,7 @@ impl Speculation for Late {
         kind: TaskKind,
         worker: WorkerId,
     ) -> Option<Assignment> {
-        if !wanted(job, kind) || !self.seconds.allowed(state) || self.is_slow(worker, state) {
+        if !wanted(job, kind) || !self.seconds.allowed(state) {
             return None;
         }
         self.rates.clear();
@@ -142,6 +146,10 @@ impl Speculation for Late {
             }
         }
         let (_, index) = longest?;
+        // Last, as it looks at every worker.
+        if self.is_slow(worker, state) {
+            return None;
+        }
         self.seconds.start(state, job, kind, index, worker)
     }
 
