@@ -8,6 +8,7 @@
 
 use howdah_shared::job::profile::Trace;
 use howdah_shared::models::divergence::Divergence;
+use howdah_shared::models::moments::Moments;
 
 use crate::phase::Phase;
 
@@ -36,10 +37,8 @@ pub struct Spread {
 impl Spread {
     /// `None` for no pairs.
     fn of(values: &[f64]) -> Option<Spread> {
-        let sum: f64 = values.iter().sum();
-        let min = values.iter().copied().reduce(f64::min)?;
-        let max = values.iter().copied().reduce(f64::max)?;
-        Some(Spread { min, avg: sum / values.len() as f64, max, pairs: values.len() })
+        let Moments { count: pairs, mean: avg, min, max, .. } = Moments::of(values);
+        (pairs > 0).then_some(Spread { min, avg, max, pairs })
     }
 }
 

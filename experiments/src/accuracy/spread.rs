@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use howdah_shared::job::profile::Trace;
+use howdah_shared::models::moments::{median, sorted};
 
 use super::pair::succeeded;
 
@@ -43,14 +44,11 @@ impl Spread {
 /// Largest minus smallest, over the median (of an even number, the mean of the two in the middle); 0 for fewer than
 /// two values or a median of 0.
 pub fn spread_of(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let n = sorted.len();
-    if n < 2 {
-        return 0.0;
+    let sorted = sorted(values.iter().copied());
+    match (&sorted[..], median(&sorted)) {
+        ([least, .., most], Some(median)) if median > 0.0 => (most - least) / median,
+        _ => 0.0,
     }
-    let median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
-    if median > 0.0 { (sorted[n - 1] - sorted[0]) / median } else { 0.0 }
 }
 
 /// Of several runs of one workload on equal clusters.

@@ -107,6 +107,16 @@ pub struct Check {
 }
 
 impl Check {
+    /// Whether recorded runs decide the same when they are replayed: compared and identical effects of each. Without
+    /// anything compared it is not met.
+    pub(crate) fn decisions(of: &str, runs: impl IntoIterator<Item = (u64, u64)>) -> Check {
+        let (compared, different) = runs.into_iter().fold((0, 0), |(all, different), (compared, identical)| {
+            (all + compared, different + compared.saturating_sub(identical))
+        });
+        let found = if compared == 0 { 1.0 } else { different as f64 / compared as f64 };
+        Check { what: format!("{of}decisions that replay differently"), found, bar: 0.0, judged: true }
+    }
+
     /// Whether the bar was met.
     pub fn holds(&self) -> bool {
         self.found <= self.bar
@@ -165,6 +175,9 @@ mod tests {
 
     #[test]
     fn only_judged_checks_can_be_missed() {
+        assert!(Check::decisions("", [(5, 5), (2, 2)]).holds());
+        assert_eq!(Check::decisions("", [(3, 3), (1, 0)]).found, 0.25);
+        assert!(!Check::decisions("", []).holds(), "nothing was compared");
         let check = |found, judged| Check { what: String::new(), found, bar: 1.0, judged };
         let outcome =
             Outcome { files: Vec::new(), checks: vec![check(2.0, false), check(1.0, true), check(3.0, true)] };

@@ -9,6 +9,7 @@
 use anyhow::{Context, Result};
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::models::Negative;
+use howdah_shared::models::moments::sorted;
 
 use super::sweep::{Point, machines_of, point};
 use crate::framework::Lab;
@@ -116,8 +117,7 @@ pub(super) fn draws(lab: &Lab<'_>) -> Result<Vec<Draws>> {
             }
             gains.push(best);
         }
-        gains.sort_by(f64::total_cmp);
-        all.push(Draws { workload, gains });
+        all.push(Draws { workload, gains: sorted(gains) });
     }
     lab.progress.step("small sets: all draws");
     Ok(all)

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use howdah_shared::job::profile::Trace;
+use howdah_shared::models::moments::Moments;
 
 use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
 use crate::live::{BatchRun, Recorded, Shape};
@@ -49,7 +50,7 @@ impl Schedule {
     }
 
     pub(super) fn mean(&self) -> f64 {
-        self.measured.iter().sum::<f64>() / self.measured.len().max(1) as f64
+        Moments::of(&self.measured).mean
     }
 
     pub(super) fn least(&self) -> f64 {
@@ -147,14 +148,6 @@ fn checks(lab: &Lab<'_>, schedules: &[Schedule]) -> Vec<Check> {
             judged,
         });
     }
-    let (compared, identical) =
-        schedules.iter().fold((0, 0), |sum, one| (sum.0 + one.decisions.0, sum.1 + one.decisions.1));
-    let different = if compared == 0 { 1.0 } else { compared.saturating_sub(identical) as f64 / compared as f64 };
-    checks.push(Check {
-        what: "decisions that replay differently".to_owned(),
-        found: different,
-        bar: 0.0,
-        judged: true,
-    });
+    checks.push(Check::decisions("", schedules.iter().map(|one| one.decisions)));
     checks
 }

@@ -10,6 +10,7 @@
 //! and goes with the hour of the day is not preserved, because a short trace has no room for it.
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::models::moments::Moments;
 use howdah_shared::models::{Random, ks};
 
 use crate::phase::Phase;
@@ -117,7 +118,7 @@ fn choose(trace: &Trace, count: usize, random: &mut Random) -> Vec<usize> {
         .map(|slice| {
             // At most as many slices as jobs: none is empty.
             let jobs = &by_size[slice * by_size.len() / count..(slice + 1) * by_size.len() / count];
-            let mean = jobs.iter().map(|(size, _)| *size as f64).sum::<f64>() / jobs.len() as f64;
+            let mean = Moments::of(&jobs.iter().map(|(size, _)| *size as f64).collect::<Vec<_>>()).mean;
             let distance = |size: u64| (size as f64 - mean).abs();
             let closest = jobs.iter().map(|(size, _)| distance(*size)).fold(f64::INFINITY, f64::min);
             let good: Vec<usize> = jobs

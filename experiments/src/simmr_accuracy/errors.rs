@@ -91,11 +91,8 @@ impl Findings {
                 checks.extend(super::bars(&format!("{workload}, {}", kind.name()), found, *bar, judged));
             }
         }
-        let compared: u64 = self.runs.iter().map(|run| run.compared).sum();
-        let different: u64 = self.runs.iter().map(|run| run.compared - run.identical.min(run.compared)).sum();
-        let found = if compared == 0 { 1.0 } else { different as f64 / compared as f64 };
-        let what = format!("{workload}: decisions that replay differently");
-        checks.push(Check { what, found, bar: 0.0, judged: true });
+        let decisions = self.runs.iter().map(|run| (run.compared, run.identical));
+        checks.push(Check::decisions(&format!("{workload}: "), decisions));
         checks
     }
 }

@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 
 use howdah_shared::job::profile::Trace;
 use howdah_shared::models::divergence::Divergence;
+use howdah_shared::models::moments::Moments;
 
 use crate::framework::{About, Bars, Check, Experiment, Lab, Needs, Outcome, Page, Series, Table, papers};
 use crate::live::{Shape, Study};
@@ -60,10 +61,7 @@ impl Experiment for SimMrKl {
                 checks.push(Check { what, found, bar: BAR, judged: phase == Phase::Map && !lab.quick });
             }
         }
-        let different = run.compared - run.identical.min(run.compared);
-        let share = if run.compared == 0 { 1.0 } else { different as f64 / run.compared as f64 };
-        let what = "decisions that replay differently".to_owned();
-        checks.push(Check { what, found: share, bar: 0.0, judged: true });
+        checks.push(Check::decisions("", [(run.compared, run.identical)]));
         write(lab, &self.about(), &found, repeats, checks)
     }
 }
@@ -87,7 +85,7 @@ fn compared(trace: &Trace) -> Similarity {
 /// Over the applications that have the phase.
 fn mean_within(found: &Similarity, phase: Phase) -> Option<f64> {
     let means: Vec<f64> = found.within.iter().filter_map(|(_, spreads)| Some(spreads[phase as usize]?.avg)).collect();
-    (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
+    (!means.is_empty()).then(|| Moments::of(&means).mean)
 }
 
 fn write(lab: &Lab<'_>, about: &About, found: &Similarity, repeats: u32, checks: Vec<Check>) -> Result<Outcome> {

@@ -60,7 +60,7 @@ impl Played {
 impl Figures {
     /// The mean of each figure.
     pub fn mean_of(all: &[Figures]) -> Figures {
-        let mean = |of: fn(&Figures) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
+        let mean = |of: fn(&Figures) -> f64| Moments::of(&all.iter().map(of).collect::<Vec<_>>()).mean;
         Figures {
             median: mean(|f| f.median),
             p95: mean(|f| f.p95),
