@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use howdah_proto::settled::Settled;
 use howdah_shared::schedulers::SchedulerError;
 use howdah_shared::schedulers::registry::Params;
 use howdah_shared::tracker::{Input, SchedulerChoice};
@@ -57,8 +58,7 @@ pub(crate) async fn follow(
     if !named.contains_key(ALLOCATION_FILE) {
         return;
     }
-    let mut in_force = Ok(first);
-    let mut last_look = in_force.clone();
+    let mut file = Settled::new(Ok(first));
     let mut looks = tokio::time::interval(LOOK_EVERY);
     loop {
         looks.tick().await;
@@ -66,18 +66,13 @@ pub(crate) async fn follow(
             return;
         }
         let look = policies::with_files(&name, &named).map_err(|error| error.to_string());
-        let settled = look == last_look && look != in_force;
-        last_look = look;
-        if !settled {
-            continue;
-        }
-        in_force = last_look.clone();
-        let refused = match &in_force {
-            Ok(params) => {
+        let refused = match file.look(look) {
+            None => continue,
+            Some(Ok(params)) => {
                 let choice = SchedulerChoice { name: name.clone(), params: params.clone() };
                 set(&core, choice).await.err().map(|error| error.to_string())
             }
-            Err(error) => Some(error.clone()),
+            Some(Err(error)) => Some(error.clone()),
         };
         if let Some(error) = refused {
             tracing::error!(error, "the allocation file does not hold; the old allocation stays");

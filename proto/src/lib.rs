@@ -3,6 +3,7 @@
 //! `proto/howdah/v1/*.proto` is the contract and is commented like an API.
 
 pub mod convert;
+pub mod settled;
 pub mod stop;
 
 /// Largest message that masters, workers and clients send: a job of 100,000 splits or attempts fits. Clients

@@ -5,8 +5,12 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use howdah_shared::job::requirement::{
+    EXPECTED_NAME, MAX_ATTRIBUTE_VALUE_BYTES, is_attribute_name, is_attribute_value,
+};
 use serde::{Deserialize, Serialize};
 
+use crate::probes;
 use crate::vitals::VitalsSource;
 
 /// Quotas that control groups take, in cores.
@@ -38,6 +42,14 @@ pub struct WorkerConfig {
     pub reduce_slots: u16,
     /// Named attributes that jobs may require.
     pub attributes: BTreeMap<String, String>,
+    /// Commands for `/bin/sh` that print an attribute's value, by the attribute's name.
+    pub probes: BTreeMap<String, String>,
+    /// File of more of them, followed while the worker runs; empty takes `probes.toml` in `dir`, if there is one.
+    pub probes_file: PathBuf,
+    /// From the start of a probe to its next start.
+    pub probe_interval_ms: u64,
+    /// How long a probe may take before it is killed.
+    pub probe_timeout_ms: u64,
     /// Command that runs built-in and streaming attempts; empty takes this executable with `task`.
     pub task_command: Vec<String>,
     /// From the polite signal to the hard one (`mapred.tasktracker.tasks.sleeptime-before-sigkill`).
@@ -79,6 +91,10 @@ impl Default for WorkerConfig {
             map_slots: 2,
             reduce_slots: 2,
             attributes: BTreeMap::new(),
+            probes: BTreeMap::new(),
+            probes_file: PathBuf::new(),
+            probe_interval_ms: 30_000,
+            probe_timeout_ms: 10_000,
             task_command: Vec::new(),
             kill_grace_ms: 5_000,
             reuse_idle_ms: 2_000,
@@ -119,6 +135,33 @@ impl WorkerConfig {
         }
     }
 
+    fn check_attributes(&self) -> Result<(), ConfigError> {
+        for (name, value) in &self.attributes {
+            if !is_attribute_name(name) {
+                let problem = format!("`{name}` is no attribute's name, {EXPECTED_NAME}");
+                return Err(ConfigError { key: "attributes", problem });
+            }
+            if !is_attribute_value(value) {
+                let expected =
+                    format!("expected at most {MAX_ATTRIBUTE_VALUE_BYTES} printable bytes without blanks around");
+                return Err(ConfigError {
+                    key: "attributes",
+                    problem: format!("the value of `{name}` will not do, {expected}"),
+                });
+            }
+        }
+        probes::check(&self.attributes, &self.probes)
+            .map_err(|error| ConfigError { key: "probes", problem: error.to_string() })?;
+        for (key, ms, least) in
+            [("probe_interval_ms", self.probe_interval_ms, 100), ("probe_timeout_ms", self.probe_timeout_ms, 1)]
+        {
+            if ms < least {
+                return Err(ConfigError { key, problem: format!("{ms} is too short, expected at least {least}") });
+            }
+        }
+        Ok(())
+    }
+
     /// Checks what can be checked without touching anything.
     ///
     /// # Errors
@@ -134,6 +177,7 @@ impl WorkerConfig {
         if self.map_slots == 0 && self.reduce_slots == 0 {
             return wrong("map_slots", "is 0 and so is `reduce_slots`, expected at least one slot");
         }
+        self.check_attributes()?;
         if !self.rack.starts_with('/') {
             let problem = format!("`{}` is no rack path, expected one such as /default-rack", self.rack);
             return Err(ConfigError { key: "rack", problem });

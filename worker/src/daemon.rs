@@ -19,6 +19,7 @@ use crate::driver::{Driver, Event};
 use crate::http::{Shelf, router};
 use crate::jobs::Jobs;
 use crate::link::Link;
+use crate::probes::{Probes, Told};
 use crate::process::{Surroundings, wall_us};
 use crate::vitals::{self, OwnProcesses, VitalsCell};
 
@@ -66,7 +67,9 @@ async fn run_in_group(
     let own_address = address_towards(&config.master);
     let listener = listen(&config, own_address).await?;
     let advertise = advertised(&config, listener.local_addr().context("read the address listened on")?, own_address);
-    let hello = hello(&config, &directory, advertise);
+    let mut probes = Probes::new(&config, &directory);
+    let told = probes.start();
+    let hello = hello(&config, &directory, advertise, &told);
     tracing::info!(worker = hello.name, http = hello.http_address, dir = %directory.root().display(), "worker starts");
 
     let jobs = Jobs::default();
@@ -86,6 +89,7 @@ async fn run_in_group(
     })?;
     let (inbox, events) = unbounded_channel();
     let watch = tokio::spawn(watch_stop(stop, inbox.clone(), Duration::from_millis(config.drain_grace_ms)));
+    let probes = tokio::spawn(probes.run(told, inbox.clone()));
     let surroundings = Arc::new(Surroundings {
         directory: directory.clone(),
         worker_name: hello.name.clone(),
@@ -100,7 +104,7 @@ async fn run_in_group(
         .spawn(move || done.send(drive()))
         .context("start the tracker's thread")?;
     ended.await.context("run the tracker's thread")??;
-    for task in [watch, pruner] {
+    for task in [watch, pruner, probes] {
         task.abort();
     }
     server.abort();
@@ -188,7 +192,7 @@ fn task_command(config: &WorkerConfig) -> anyhow::Result<Vec<String>> {
     Ok(vec![own.to_owned(), "task".to_owned()])
 }
 
-fn hello(config: &WorkerConfig, directory: &Directory, http_address: String) -> v1::RegisterRequest {
+fn hello(config: &WorkerConfig, directory: &Directory, http_address: String, told: &Told) -> v1::RegisterRequest {
     let machine = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
     let machine = machine.unwrap_or_else(|| "localhost".to_owned());
     let folder = directory.root().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -200,9 +204,9 @@ fn hello(config: &WorkerConfig, directory: &Directory, http_address: String) -> 
         reduce_slots: config.reduce_slots.into(),
         http_address,
         incarnation: 0,
-        attributes: config.attributes.clone().into_iter().collect(),
+        attributes: told.attributes.clone().into_iter().collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        probe_warnings: Default::default(),
+        probe_warnings: told.warnings.clone(),
     }
 }
 

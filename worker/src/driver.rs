@@ -21,6 +21,7 @@ use crate::config::WorkerConfig;
 use crate::jobs::Jobs;
 use crate::link::Link;
 use crate::map_events::MapEvents;
+use crate::probes::Told;
 use crate::process::{Assignment, Heard, Process, Surroundings, start};
 use crate::vitals::VitalsCell;
 
@@ -44,6 +45,8 @@ pub(crate) enum Event {
     Answered { seq: u32, answer: Result<v1::HeartbeatResponse, Status> },
     /// A job's file, or why there is none.
     JobFile { job: JobId, file: Box<anyhow::Result<JobFile>> },
+    /// The worker's attributes, or the conditions of its probes, are others now.
+    Attributes(Told),
     /// Take no more attempts.
     Drain,
     /// Stop at once.
@@ -228,6 +231,11 @@ impl Driver {
                 }
             }
             Event::JobFile { job, file } => self.take_job_file(job, *file, inputs),
+            Event::Attributes(told) => {
+                inputs.push(TrackerInput::Attributes(told.attributes.clone().into_iter().collect()));
+                self.hello.attributes = told.attributes.into_iter().collect();
+                self.hello.probe_warnings = told.warnings;
+            }
             Event::Drain => inputs.push(TrackerInput::Drain),
             Event::Stop => inputs.push(TrackerInput::Stop),
         }
@@ -374,6 +382,9 @@ impl Driver {
         self.extras.retain(|attempt, _| held.contains(attempt));
         let mut request = v1::HeartbeatRequest::from(&report);
         request.sequence = seq;
+        if let Some(set) = &mut request.attributes {
+            set.probe_warnings.clone_from(&self.hello.probe_warnings);
+        }
         if let Some(vitals) = &mut request.vitals {
             // What only pages show does not travel twice.
             if self.sampled != sample.number {

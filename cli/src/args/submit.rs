@@ -60,7 +60,7 @@ pub(crate) struct SubmitArgs {
     /// last one of the job's name
     #[arg(long, value_name = "TRACE[:JOB]")]
     pub(crate) profile: Option<String>,
-    /// What a worker's attribute must be, such as gpu, rack=r2, 'ram>=8' or zone!=b; may be repeated
+    /// What a worker's attribute must be: gpu, rack=r2, 'ram>=8', zone!=b; may be repeated
     #[arg(long, value_name = "ATTR[>=VALUE]")]
     pub(crate) requires: Vec<Requirement>,
     /// Name of the job, for people

@@ -105,7 +105,7 @@ pub(crate) async fn list_workers(context: &Context, args: &WorkerListArgs) -> Ou
         Format::Table => {
             screen.line(worker_table(&workers, now_ms()).render(&screen))?;
             for (worker, probe, warning) in warnings(&workers) {
-                screen.line(screen.paint(Style::Warn, format!("{worker}: probe `{probe}`: {warning}")))?;
+                screen.line(screen.paint(Style::Warn, format!("{worker}: probe {probe}: {warning}")))?;
             }
         }
     }

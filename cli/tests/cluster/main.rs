@@ -11,6 +11,7 @@ mod failures;
 mod harness;
 mod leftovers;
 mod many_keys;
+mod requirements;
 mod same_bytes;
 mod schedulers;
 mod validation;

@@ -1,0 +1,118 @@
+//! What the probes said last, and with it the worker's attributes.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::run::Trouble;
+
+/// Attributes and warnings, as a registration or a report tells them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// Ascending by name.
+    pub(crate) attributes: BTreeMap<String, String>,
+    /// Why probes have no value, by probe; what is wrong with their file, by the name of the setting.
+    pub(crate) warnings: HashMap<String, String>,
+}
+
+/// The setting that names the file.
+const FILE_SETTING: &str = "probes_file";
+
+/// The last word of each probe.
+#[derive(Debug)]
+pub(super) struct Board {
+    /// Attributes of the configuration.
+    fixed: BTreeMap<String, String>,
+    /// What is wrong with the probes' file, if anything is.
+    file: Option<String>,
+    /// By probe; `None` before its first word.
+    said: BTreeMap<String, Option<Result<String, Trouble>>>,
+}
+
+impl Board {
+    pub(super) fn new(fixed: BTreeMap<String, String>) -> Board {
+        Board { fixed, file: None, said: BTreeMap::new() }
+    }
+
+    /// There is such a probe from now on. The one of its name before, if any, has had the last word until this one speaks.
+    pub(super) fn add(&mut self, probe: &str) {
+        self.said.entry(probe.to_owned()).or_default();
+    }
+
+    /// There is no such probe any more.
+    pub(super) fn remove(&mut self, probe: &str) {
+        self.said.remove(probe);
+    }
+
+    /// A probe spoke. It is logged when that is another condition than before, not each time.
+    pub(super) fn say(&mut self, probe: &str, word: Result<String, Trouble>) {
+        let Some(before) = self.said.get_mut(probe) else { return };
+        match (&word, &*before) {
+            (Err(trouble), Some(Err(known))) if trouble.is_like(known) => return,
+            (Err(trouble), _) => {
+                tracing::warn!(probe, %trouble, "a probe has no value; jobs that require it do not run here");
+            }
+            (Ok(value), Some(Err(_))) => tracing::info!(probe, value, "a probe has a value again"),
+            (Ok(_), _) => {}
+        }
+        *before = Some(word);
+    }
+
+    /// The probes' file was read, or cannot be.
+    pub(super) fn read(&mut self, problem: Option<String>) {
+        self.file = problem;
+    }
+
+    /// Everything. A probe takes the place of the configuration's attribute of its name, also when it has no value.
+    pub(super) fn told(&self) -> Told {
+        let mut told = Told { attributes: self.fixed.clone(), warnings: HashMap::new() };
+        for (probe, word) in &self.said {
+            told.attributes.remove(probe);
+            match word {
+                Some(Ok(value)) => drop(told.attributes.insert(probe.clone(), value.clone())),
+                Some(Err(trouble)) => drop(told.warnings.insert(probe.clone(), trouble.to_string())),
+                None => {}
+            }
+        }
+        if let Some(problem) = &self.file {
+            told.warnings.insert(FILE_SETTING.to_owned(), problem.clone());
+        }
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Pairs = Vec<(String, String)>;
+
+    fn told(board: &Board) -> (Pairs, Pairs) {
+        let Told { attributes, warnings } = board.told();
+        (attributes.into_iter().collect(), warnings.into_iter().collect())
+    }
+
+    fn pair(name: &str, value: &str) -> Pairs {
+        vec![(name.to_owned(), value.to_owned())]
+    }
+
+    #[test]
+    fn a_probe_in_trouble_costs_its_attribute_and_a_warning_that_stays_the_same() {
+        let mut board = Board::new([("gpu".to_owned(), "9".to_owned())].into());
+        assert_eq!(told(&board), (pair("gpu", "9"), vec![]));
+        board.add("gpu");
+        assert_eq!(told(&board), (vec![], vec![]), "the probe decides, and it has not spoken");
+        board.say("gpu", Ok("2".to_owned()));
+        assert_eq!(told(&board), (pair("gpu", "2"), vec![]));
+        let exit = |said: &str| Err(Trouble::Exit { code: 1, said: said.to_owned() });
+        board.say("gpu", exit(": at 12:01"));
+        board.say("gpu", exit(": at 12:02"));
+        assert_eq!(told(&board), (vec![], pair("gpu", "exited with code 1: at 12:01")));
+        board.say("gpu", Err(Trouble::Garbage("control characters")));
+        assert_eq!(told(&board), (vec![], pair("gpu", "printed control characters")));
+        board.say("gpu", Ok("2".to_owned()));
+        board.add("gpu");
+        assert_eq!(told(&board), (pair("gpu", "2"), vec![]), "a probe that is changed keeps its value until it speaks");
+        board.remove("gpu");
+        board.say("gpu", Ok("3".to_owned()));
+        assert_eq!(told(&board), (pair("gpu", "9"), vec![]), "and one that is gone says nothing more");
+    }
+}

@@ -1,0 +1,174 @@
+//! Probes: commands of administrators that print the value of an attribute.
+//!
+//! Each runs in a task of its own, again and again, so that one that hangs delays nobody. The set of probes is the
+//! configuration's and that of a file, which is looked at every two seconds and taken over when it has changed; one that
+//! does not hold is reported once and the old probes stay. Source: load-aware §3.3.
+
+mod board;
+mod file;
+mod run;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use howdah_proto::settled::Settled;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
+
+use self::board::Board;
+pub(crate) use self::board::Told;
+pub(crate) use self::file::{Commands, check};
+use self::file::{ProbesError, Source};
+use self::run::{Run, Trouble};
+use crate::config::WorkerConfig;
+use crate::directory::Directory;
+use crate::driver::Event;
+
+/// Between two looks at the file.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Its name in the worker's directory, unless a setting names another one.
+const FILE: &str = "probes.toml";
+
+/// A probe's word: its name, which of the probes of this name it was, and what it said.
+type Word = (String, u64, Result<String, Trouble>);
+
+/// All probes of a worker; they end when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Probes {
+    source: Source,
+    dir: PathBuf,
+    interval: Duration,
+    limit: Duration,
+    board: Board,
+    running: BTreeMap<String, Probe>,
+    started: u64,
+    words: UnboundedSender<Word>,
+    heard: UnboundedReceiver<Word>,
+}
+
+/// One that runs.
+#[derive(Debug)]
+struct Probe {
+    command: String,
+    number: u64,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Probe {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Probes {
+    pub(crate) fn new(config: &WorkerConfig, directory: &Directory) -> Probes {
+        let named = !config.probes_file.as_os_str().is_empty();
+        let path = if named { config.probes_file.clone() } else { directory.root().join(FILE) };
+        let (words, heard) = unbounded_channel();
+        let source = Source { fixed: config.attributes.clone(), commands: config.probes.clone(), path, named };
+        Probes {
+            board: Board::new(source.fixed.clone()),
+            source,
+            dir: directory.root().to_owned(),
+            interval: Duration::from_millis(config.probe_interval_ms),
+            limit: Duration::from_millis(config.probe_timeout_ms),
+            running: BTreeMap::new(),
+            started: 0,
+            words,
+            heard,
+        }
+    }
+
+    /// Starts the probes; what is known of the worker's attributes before the first has spoken.
+    pub(crate) fn start(&mut self) -> Told {
+        let look = self.source.look();
+        if look.is_err() {
+            self.take_over(&self.source.commands.clone());
+        }
+        self.read(&look);
+        self.board.told()
+    }
+
+    /// The file has changed: its probes run from now on, or what is wrong with it is said and the old ones stay.
+    fn read(&mut self, look: &Result<Commands, ProbesError>) {
+        self.board.read(look.as_ref().err().map(ToString::to_string));
+        match look {
+            Ok(commands) => self.take_over(commands),
+            Err(error) => {
+                let path = self.source.path().display();
+                tracing::error!(%path, %error, "the probes' file does not hold; it changes nothing");
+            }
+        }
+    }
+
+    /// Tells the driver of every change; does not end.
+    pub(crate) async fn run(mut self, mut told: Told, inbox: UnboundedSender<Event>) {
+        let mut file = Settled::new(self.source.look());
+        let mut looks = tokio::time::interval(LOOK_EVERY);
+        loop {
+            tokio::select! {
+                // We hold a sender ourselves.
+                Some((name, number, word)) = self.heard.recv() => {
+                    // One that was replaced or removed may have spoken before it was stopped.
+                    if self.running.get(&name).is_some_and(|probe| probe.number == number) {
+                        self.board.say(&name, word);
+                    }
+                }
+                _ = looks.tick() => {
+                    if let Some(look) = file.look(self.source.look()).cloned() {
+                        self.read(&look);
+                    }
+                }
+            }
+            let now = self.board.told();
+            if now != told {
+                told = now;
+                let _ = inbox.send(Event::Attributes(told.clone()));
+            }
+        }
+    }
+
+    /// Goes on with these probes; one whose command is the same is not disturbed.
+    fn take_over(&mut self, commands: &Commands) {
+        let gone: Vec<String> = self.running.keys().filter(|&name| !commands.contains_key(name)).cloned().collect();
+        for name in gone {
+            self.running.remove(&name);
+            self.board.remove(&name);
+        }
+        for (name, command) in commands {
+            if self.running.get(name).is_some_and(|probe| probe.command == *command) {
+                continue;
+            }
+            self.started += 1;
+            self.board.add(name);
+            let number = self.started;
+            let (words, own, command) = (self.words.clone(), name.clone(), command.clone());
+            let say = move |word| drop(words.send((own.clone(), number, word)));
+            let task = tokio::spawn(repeat(command.clone(), self.dir.clone(), self.interval, self.limit, say));
+            self.running.insert(name.clone(), Probe { command, number, task });
+        }
+    }
+}
+
+/// Runs a command for ever, a new run an interval after the start of the last one, or when that has ended if it took longer.
+async fn repeat(
+    command: String,
+    dir: PathBuf,
+    interval: Duration,
+    limit: Duration,
+    say: impl Fn(Result<String, Trouble>),
+) {
+    let mut beat = tokio::time::interval(interval);
+    beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        beat.tick().await;
+        match Run::start(&command, &dir) {
+            Ok(mut run) => {
+                say(run.value(limit).await);
+                run.gone().await;
+            }
+            Err(trouble) => say(Err(trouble)),
+        }
+    }
+}
