@@ -1,7 +1,5 @@
 //! `tune`: time limits and partition sizes of the size-based policies, found by simulation.
 
-use std::time::{Duration, Instant};
-
 use howdah_experiments::framework::{Curve, Plot};
 use howdah_experiments::tune::{
     Figures, Listener, Objective, Tried, Tune, Tuned, default_limits, default_shares, tunable, tune,
@@ -10,7 +8,6 @@ use howdah_shared::job::profile::Trace;
 use howdah_shared::replay::{Arrivals, ReplayOptions, View};
 use howdah_shared::time::Span;
 use howdah_shared::traces::ImportOptions;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::replay::interrupt::Interrupt;
@@ -19,10 +16,12 @@ use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::output::progress::WorkProgress;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
 use crate::trace_file;
 use crate::units::{self, counted};
+use crate::views::Listing;
 
 /// Slots of each kind where nothing says otherwise, as of `replay`.
 const POOL: u16 = 64;
@@ -45,9 +44,9 @@ pub(crate) fn run(context: &Context, args: &TuneArgs) -> Outcome {
     }
     let what = plan(args, &trace, partitioned)?;
     let interrupt = Interrupt::listen()?;
-    let shown = Shown::new(&interrupt);
+    let shown = Shown { progress: WorkProgress::new("simulations"), interrupt: &interrupt };
     let found = tune(&what, &shown).map_err(|error| Failure::usage(error.to_string()))?;
-    shown.bar.finish_and_clear();
+    drop(shown);
     let Some(found) = found else {
         return Err(Failure::new(Exit::Interrupted, "interrupted before the best was found".to_owned()));
     };
@@ -176,7 +175,7 @@ fn limits(limits: &[Span]) -> String {
 }
 
 /// Schema `howdah/tune/v1`; lengths are seconds.
-fn answer(args: &TuneArgs, what: &Tune<'_>, found: &Tuned) -> Value {
+fn answer(args: &TuneArgs, what: &Tune<'_>, found: &Tuned) -> Listing<Value> {
     let figures = |f: &Figures| {
         json!({ "median_slowdown": f.median, "p95_slowdown": f.p95, "slowdown_variability": f.variability,
             "mean_slowdown": f.mean })
@@ -188,8 +187,7 @@ fn answer(args: &TuneArgs, what: &Tune<'_>, found: &Tuned) -> Value {
         json!({ "limits_s": limits, "partition_1_percent": one.candidate.share, "params": params,
             "figures": figures(&one.figures), "spread": one.spread })
     };
-    json!({
-        "schema": "howdah/tune/v1",
+    let body = json!({
         "scheduler": args.scheduler,
         "queues": what.queues,
         "repeats": what.repeats,
@@ -198,7 +196,8 @@ fn answer(args: &TuneArgs, what: &Tune<'_>, found: &Tuned) -> Value {
         "fifo": figures(&found.fifo),
         "tried": found.tried.iter().map(one).collect::<Vec<_>>(),
         "best": found.tried.get(found.best).map(one),
-    })
+    });
+    Listing::new("tune", body)
 }
 
 /// What counts, and the median, over the first queue's limit.
@@ -238,27 +237,13 @@ fn picture(args: &TuneArgs, what: &Tune<'_>, found: &Tuned) -> Outcome<String> {
 
 /// A bar on a terminal, and Ctrl-C.
 struct Shown<'a> {
-    bar: ProgressBar,
-    begun: Instant,
+    progress: WorkProgress,
     interrupt: &'a Interrupt,
-}
-
-impl<'a> Shown<'a> {
-    fn new(interrupt: &'a Interrupt) -> Shown<'a> {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(15));
-        let style = ProgressStyle::with_template("  simulations {wide_bar} {pos} of {len}{msg}");
-        let bar =
-            bar.with_style(style.map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─")));
-        Shown { bar, begun: Instant::now(), interrupt }
-    }
 }
 
 impl Listener for Shown<'_> {
     fn done(&self, done: usize, all: usize) {
-        if self.begun.elapsed() > Duration::from_millis(400) {
-            self.bar.set_length(all as u64);
-            self.bar.set_position(done as u64);
-        }
+        self.progress.show(done as u64, all as u64, String::new);
     }
 
     fn stopped(&self) -> bool {

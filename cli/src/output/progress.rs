@@ -1,7 +1,8 @@
 //! A job's progress: bars on a terminal, Hadoop's ` map 10% reduce 0%` lines in a pipe.
 
+use std::cell::OnceCell;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use howdah_proto::v1::JobStatus;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -89,6 +90,50 @@ impl JobProgress {
             }
         }
     }
+}
+
+/// Shorter work shows no bar.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+/// How far long work is, on standard error, which answers do not use: invisible unless that is a terminal, and while it
+/// goes fast. It vanishes with its owner.
+pub(crate) struct WorkProgress {
+    what: &'static str,
+    begun: Instant,
+    bar: OnceCell<ProgressBar>,
+}
+
+impl WorkProgress {
+    /// `what` is counted: "tasks simulated".
+    pub(crate) fn new(what: &'static str) -> WorkProgress {
+        WorkProgress { what, begun: Instant::now(), bar: OnceCell::new() }
+    }
+
+    /// So many of so many are done; `message` follows.
+    pub(crate) fn show(&self, done: u64, of: u64, message: impl FnOnce() -> String) {
+        if self.begun.elapsed() > PATIENCE {
+            let bar = self.bar.get_or_init(|| work_bar(self.what));
+            bar.set_length(of);
+            bar.set_position(done);
+            bar.set_message(message());
+        }
+    }
+}
+
+impl Drop for WorkProgress {
+    fn drop(&mut self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn work_bar(what: &'static str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(15)).with_prefix(what);
+    let style = ProgressStyle::with_template(
+        "  {prefix} {wide_bar} {percent:>3} %  {human_pos} of {human_len}, {eta} left{msg}",
+    );
+    bar.with_style(style.map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─")))
 }
 
 /// Room for the bars of several jobs.

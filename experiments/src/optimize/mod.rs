@@ -72,7 +72,7 @@ pub struct Batch<'a> {
     /// Threads to simulate on; 0 takes all cores.
     pub threads: usize,
     /// Hears how many splits are done, and of how many.
-    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+    pub progress: &'a dyn Fn(usize, usize),
 }
 
 impl<'a> Batch<'a> {

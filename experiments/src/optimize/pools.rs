@@ -28,13 +28,13 @@ pub(super) fn balance(
 ) -> Result<Plan, ReplayError> {
     let jobs = by_maps(bench);
     let splits = spread(jobs.len());
-    let mut crew = Crew::new(batch.threads, || bench.copy());
+    let (cluster, mut crew) = (batch.slots, Crew::new(batch.threads, || bench.copy()));
     let mut best = plan;
     for (chunks, chunk) in splits.chunks(CHUNK).enumerate() {
         let below = cost(objective, best.pools.iter().map(|pool| &pool.times));
         let work = |bench: &mut Bench, &split: &usize| {
             let (small, big) = jobs.split_at(split);
-            Split { cluster: batch.slots, small, big }.best(bench, below, sizes, objective)
+            Split { cluster, small, big }.best(bench, below, sizes, objective)
         };
         let found = crew.each(chunk, work, |done| {
             (batch.progress)(chunks * CHUNK + done, splits.len());

@@ -16,10 +16,6 @@ use crate::views::Listing;
 /// Jobs of a pool that the table shows.
 const SHOWN: usize = 10;
 
-fn s(span: Span) -> f64 {
-    span.as_us() as f64 / 1e6
-}
-
 /// As JSON.
 pub(super) fn json(found: &Found<'_>) -> Listing<Value> {
     let mut strategies = vec![strategy("Min", found.theory.min, None), strategy("Max", found.theory.max, None)];
@@ -31,10 +27,10 @@ pub(super) fn json(found: &Found<'_>) -> Listing<Value> {
         .iter()
         .map(|replan| {
             json!({
-                "at_s": s(replan.at),
+                "at_s": replan.at.as_secs_f64(),
                 "came": replan.came.iter().map(|&job| job_name(found.trace, job)).collect::<Vec<_>>(),
-                "end_s": s(replan.end),
-                "end_if_waiting_s": s(replan.end_if_waiting),
+                "end_s": replan.end.as_secs_f64(),
+                "end_if_waiting_s": replan.end_if_waiting.as_secs_f64(),
                 "pools": pools(found.trace, &replan.plan),
             })
         })
@@ -45,8 +41,8 @@ pub(super) fn json(found: &Found<'_>) -> Listing<Value> {
             "method": found.method.name(),
             "map_slots": found.args.map_slots,
             "reduce_slots": found.args.reduce_slots,
-            "makespan_s": s(end),
-            "mean_delay_s": found.replans.is_empty().then(|| s(found.plan.mean_delay())),
+            "makespan_s": end.as_secs_f64(),
+            "mean_delay_s": found.replans.is_empty().then(|| found.plan.mean_delay().as_secs_f64()),
             "strategies": strategies,
             "pools": pools(found.trace, &found.plan),
             "replans": replans,
@@ -59,8 +55,8 @@ fn strategy(name: &str, makespan: Span, mean_delay: Option<Span>) -> Value {
     json!({
         "name": name,
         "simulated": mean_delay.is_some(),
-        "makespan_s": s(makespan),
-        "mean_delay_s": mean_delay.map(s),
+        "makespan_s": makespan.as_secs_f64(),
+        "mean_delay_s": mean_delay.map(Span::as_secs_f64),
     })
 }
 
@@ -79,7 +75,7 @@ fn pools(trace: &Trace, plan: &Plan) -> Vec<Value> {
             "queue": write::queue(plan, index),
             "map_slots": pool.slots.maps,
             "reduce_slots": pool.slots.reduces,
-            "makespan_s": s(pool.times.makespan),
+            "makespan_s": pool.times.makespan.as_secs_f64(),
             "jobs": jobs,
         })
     };
@@ -91,10 +87,10 @@ pub(super) fn page(screen: &Screen, found: &Found<'_>) -> String {
     let mut grid = Grid::new(&["strategy", ">makespan", ">to MinSim", ">mean delay"]);
     let to = found.simulated[0].1.makespan();
     let change = |makespan: Span| {
-        let base = s(to);
-        if base > 0.0 { format!("{:+.1} %", 100.0 * (s(makespan) / base - 1.0)) } else { "-".to_owned() }
+        let base = to.as_secs_f64();
+        if base > 0.0 { format!("{:+.1} %", 100.0 * (makespan.as_secs_f64() / base - 1.0)) } else { "-".to_owned() }
     };
-    let seconds = |span: Span| units::seconds(s(span));
+    let seconds = |span: Span| units::seconds(span.as_secs_f64());
     for (name, makespan) in [("Min", found.theory.min), ("Max", found.theory.max)] {
         grid.row([name.to_owned(), seconds(makespan), change(makespan), "-".to_owned()]);
     }
@@ -122,7 +118,7 @@ fn plan(screen: &Screen, found: &Found<'_>) -> String {
         let name = screen.paint(Style::Bold, found.plan.pool_name(index));
         let slots = pool.slots;
         let jobs = units::counted(pool.jobs.len() as u64, "job");
-        let end = units::seconds(s(pool.times.makespan));
+        let end = units::seconds(pool.times.makespan.as_secs_f64());
         let line = format!("{name}  {}+{} slots, {jobs}, over after {end}", slots.maps, slots.reduces);
         let shown = if found.args.all { pool.jobs.len() } else { SHOWN };
         let names: Vec<String> = pool.jobs.iter().take(shown).map(|&job| job_name(found.trace, job)).collect();

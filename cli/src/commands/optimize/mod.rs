@@ -6,21 +6,20 @@
 mod answer;
 pub(crate) mod write;
 
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use howdah_experiments::optimize::{
     Batch, Bound, Method, Objective, Plan, Replanned, Sizes, Slots, Theory, plan, replan, theory,
 };
 use howdah_shared::job::profile::Trace;
 use howdah_shared::traces::ImportOptions;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::optimize::{ArrivalsChoice, BoundChoice, MethodChoice, ObjectiveChoice, OptimizeArgs, SizesChoice};
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::output::progress::WorkProgress;
 use crate::output::{Screen, note};
 use crate::trace_file;
 
@@ -60,8 +59,8 @@ pub(crate) fn optimize(context: &Context, args: &OptimizeArgs) -> Outcome {
 
 fn find<'a>(args: &'a OptimizeArgs, trace: &'a Trace) -> Outcome<Found<'a>> {
     let began = Instant::now();
-    let bar = Bar::default();
-    let progress = |done, of| bar.show(done, of);
+    let bar = WorkProgress::new("splits tried");
+    let progress = |done, of| bar.show(done as u64, of as u64, String::new);
     let batch = Batch {
         bound: match args.bound {
             BoundChoice::Low => Bound::Low,
@@ -94,7 +93,6 @@ fn find<'a>(args: &'a OptimizeArgs, trace: &'a Trace) -> Outcome<Found<'a>> {
         ArrivalsChoice::Batch => Vec::new(),
         ArrivalsChoice::Asis => replan(&batch, method).map_err(wrong)?,
     };
-    bar.clear();
     let plan = replans.last().map_or(chosen, |last| last.plan.clone());
     Ok(Found {
         trace,
@@ -154,40 +152,6 @@ fn write_files(found: &Found<'_>) -> Outcome<()> {
         note(format!("{}: queues of the capacity scheduler", path.display()));
     }
     Ok(())
-}
-
-/// Splits done, on standard error; invisible unless that is a terminal, and while it goes fast.
-#[derive(Default)]
-struct Bar(Mutex<Option<(Instant, Option<ProgressBar>)>>);
-
-/// Shorter searches show no bar.
-const PATIENCE: Duration = Duration::from_millis(400);
-
-impl Bar {
-    fn show(&self, done: usize, of: usize) {
-        let Ok(mut state) = self.0.lock() else { return };
-        let (began, bar) = state.get_or_insert_with(|| (Instant::now(), None));
-        if began.elapsed() > PATIENCE {
-            let bar = bar.get_or_insert_with(new_bar);
-            bar.set_length(of as u64);
-            bar.set_position(done as u64);
-        }
-    }
-
-    fn clear(&self) {
-        let state = self.0.lock().ok().and_then(|mut state| state.take());
-        if let Some(bar) = state.and_then(|(_, bar)| bar) {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-fn new_bar() -> ProgressBar {
-    let bar =
-        ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(15)).with_prefix("splits tried");
-    let style =
-        ProgressStyle::with_template("  {prefix} {wide_bar} {percent:>3} %  {human_pos} of {human_len}, {eta} left");
-    bar.with_style(style.map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─")))
 }
 
 #[cfg(test)]

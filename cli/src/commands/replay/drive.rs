@@ -5,17 +5,15 @@ use std::time::{Duration, Instant};
 use howdah_shared::job::profile::Trace;
 use howdah_shared::replay::{ReplayError, ReplayOptions, Simulation, reference_times};
 use howdah_shared::time::{Span, Time};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Interrupt;
+use crate::output::progress::WorkProgress;
 use crate::units;
 
 /// Instants between two looks at the clock.
 const LOOK_EVERY: u32 = 1 << 12;
 /// Jobs simulated alone between two looks.
 const PORTION: usize = 128;
-/// Shorter runs show no bar.
-const PATIENCE: Duration = Duration::from_millis(400);
 
 /// How a simulation ended.
 pub(super) struct Driven {
@@ -28,7 +26,7 @@ pub(super) struct Driven {
 /// Runs to the end, or until interrupted.
 pub(super) fn drive(simulation: &mut Simulation<'_>, interrupt: &Interrupt) -> Driven {
     let begun = Instant::now();
-    let mut bar: Option<ProgressBar> = None;
+    let shown = WorkProgress::new("tasks simulated");
     let mut steps = 0u32;
     let mut stopped_at = None;
     while simulation.step() {
@@ -41,14 +39,7 @@ pub(super) fn drive(simulation: &mut Simulation<'_>, interrupt: &Interrupt) -> D
             break;
         }
         let (done, all) = simulation.progress();
-        if begun.elapsed() > PATIENCE {
-            let bar = bar.get_or_insert_with(|| progress_bar("tasks simulated", all));
-            bar.set_position(done);
-            bar.set_message(format!(", at {}", units::seconds(simulation.now().since(Time::ZERO).as_secs_f64())));
-        }
-    }
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
+        shown.show(done, all, || format!(", at {}", units::seconds(simulation.now().since(Time::ZERO).as_secs_f64())));
     }
     Driven { wall: begun.elapsed(), stopped_at }
 }
@@ -59,8 +50,7 @@ pub(super) fn alone(
     options: &ReplayOptions,
     interrupt: &Interrupt,
 ) -> Result<Option<Vec<Span>>, ReplayError> {
-    let begun = Instant::now();
-    let mut bar: Option<ProgressBar> = None;
+    let shown = WorkProgress::new("each job alone");
     let mut times = Vec::with_capacity(trace.jobs.len());
     // In portions, between which somebody may have lost patience.
     for jobs in trace.jobs.chunks(PORTION) {
@@ -68,22 +58,9 @@ pub(super) fn alone(
             return Ok(None);
         }
         times.extend(reference_times(&Trace { jobs: jobs.to_vec(), ..Trace::default() }, options)?);
-        if begun.elapsed() > PATIENCE {
-            let bar = bar.get_or_insert_with(|| progress_bar("each job alone", trace.jobs.len() as u64));
-            bar.set_position(times.len() as u64);
-        }
-    }
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
+        shown.show(times.len() as u64, trace.jobs.len() as u64, String::new);
     }
     Ok(Some(times))
-}
-
-/// On standard error, which answers do not use; invisible unless that is a terminal.
-fn progress_bar(what: &'static str, of: u64) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(of), ProgressDrawTarget::stderr_with_hz(15)).with_prefix(what);
-    let style = ProgressStyle::with_template("  {prefix} {wide_bar} {percent:>3} %  {human_pos} of {human_len}{msg}");
-    bar.with_style(style.map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─")))
 }
 
 #[cfg(test)]
