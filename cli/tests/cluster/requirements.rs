@@ -46,7 +46,7 @@ fn a_job_waits_for_the_worker_whose_probe_says_what_it_requires() {
 
     set_gpu(&cluster, "worker-1", "0");
     wait_for("the page to say so", || {
-        explain(&cluster, &job).contains("No live worker meets gpu>=1 (of 2: 1 has gpu=0, 1 has no gpu).").then_some(())
+        explain(&cluster, &job).contains("No live worker meets gpu>=1 (of 2: 1 has no gpu, 1 has gpu=0).").then_some(())
     });
     set_gpu(&cluster, "worker-2", "2");
     cluster.wait_job(&job, 0);
