@@ -189,6 +189,25 @@ fn jobs_beyond_twenty_are_counted_not_shown() {
 }
 
 #[test]
+fn a_cluster_file_makes_workers_that_differ_and_a_rule_helps_the_loaded_one() {
+    let dir = here();
+    let cluster = "[[worker]]\nname = 'w'\ncount = 3\n\n[[worker]]\nname = 'loaded'\ncores = 1\n\
+        foreign_load = [['0s', 19]]\n";
+    std::fs::write(dir.path().join("c.toml"), cluster).expect("written");
+    let of = |rule: &[&str]| json(dir.path(), &[&["--cluster", "c.toml", "--no-slowdown"], rule].concat());
+    let (without, with) = (of(&[]), of(&["-D", "speculation=hadoop", "-D", "speculation.age=0s"]));
+    assert_eq!((&without["cluster"]["workers"], &without["cluster"]["map_slots"]), (&4.into(), &8.into()));
+    assert_eq!(without["summary"]["speculative_attempts"], 0);
+    let seconds = |answer: &Value| answer["makespan_s"].as_f64().expect("a number");
+    // A map of the second job takes 20 times its 2 s there.
+    assert!(seconds(&without) > 40.0 && seconds(&with) < 20.0, "{} {}", seconds(&without), seconds(&with));
+    let n = |what: &str| with["summary"][what].as_u64().expect("a number");
+    assert!(n("speculative_won") > 0);
+    assert_eq!(n("speculative_won") + n("speculative_lost"), n("speculative_attempts"));
+    assert!(with["summary"]["speculative_wasted_slot_s"].as_f64().expect("a number") > 0.0);
+}
+
+#[test]
 fn what_cannot_be_done_is_said_in_one_line_before_anything_starts() {
     let dir = here();
     let cases: &[(&[&str], &str)] = &[
@@ -200,6 +219,9 @@ fn what_cannot_be_done_is_said_in_one_line_before_anything_starts() {
         (&["t.json", "--lose", "worker-1@5s"], "--lose: found one pool of slots, expected workers"),
         (&["t.json", "--workers", "2", "--lose", "w@5s"], "--lose: no worker `w`, expected one of worker-1, worker-2"),
         (&["t.json", "--workers", "2", "--speed", "w=2"], "--speed: no worker `w`"),
+        (&["t.json", "--foreign-load", "w=2"], "--foreign-load: found one pool of slots, expected workers"),
+        (&["t.json", "--workers", "2", "--foreign-load", "w=2"], "--foreign-load: no worker `w`"),
+        (&["t.json", "--cluster", "nowhere.toml"], "cluster `nowhere.toml`: cannot read it"),
         (&["t.json", "--map-slots", "0", "--reduce-slots", "1"], "map slots: found 0, expected at least 1"),
     ];
     for (args, expected) in cases {
@@ -211,6 +233,9 @@ fn what_cannot_be_done_is_said_in_one_line_before_anything_starts() {
     }
     for args in [
         &["t.json", "--map-slots", "3"][..],
+        &["t.json", "--workers", "2", "--cores", "none"],
+        &["t.json", "--workers", "2", "--load-curve", "steep"],
+        &["t.json", "--workers", "2", "--cluster", "c.toml"],
         &["t.json", "--arrivals", "sometimes"],
         &["t.json", "--deadlines", "uniform:0.5"],
         &["t.json", "--slowstart", "5"],

@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use howdah_shared::models::LoadCurve;
 use howdah_shared::replay::{Arrivals, Deadlines, LocalityCost, ShuffleModel, SimHeartbeat};
 use howdah_shared::time::Span;
 
 use super::FormatArgs;
 use super::replay_words::{
-    Loss, Percentiles, Question, SlowWorker, parse_arrivals, parse_deadlines, parse_heartbeat, parse_locality_cost,
-    parse_loss, parse_pair, parse_percentiles, parse_ppm, parse_question, parse_shuffle, parse_span, parse_speed,
+    Loss, Percentiles, Question, Step, parse_arrivals, parse_cores, parse_deadlines, parse_foreign_load,
+    parse_heartbeat, parse_locality_cost, parse_loss, parse_pair, parse_percentiles, parse_ppm, parse_question,
+    parse_shuffle, parse_span, parse_speed,
 };
 
 const EXAMPLES: &str = "\
@@ -22,6 +24,7 @@ Examples:
   howdah replay run.json --map-slots 64 --reduce-slots 64 --arrivals load:0.7 --seed 3 --output json
   howdah replay run.json --workers 100 --map-slots 2 --reduce-slots 2 --heartbeat 3s --in-band
   howdah replay run.json --workers 10 --lose worker-3@60s+5m --speed worker-1=0.5
+  howdah replay run.json --workers 4 --cores 2 --foreign-load worker-1=4@3m -D speculation=hadoop
   howdah replay run.json --timeline run.svg --log run.jsonl
   howdah replay run.json --scheduler fbq --explain 17@90s
   howdah replay run.jsonl                          the log of a replay is a trace again
@@ -80,7 +83,23 @@ pub(crate) struct ReplayClusterArgs {
     pub(crate) locality_cost: Option<LocalityCost>,
     /// A worker's speed, of which 1 is plain, from the start or an instant on; may be repeated
     #[arg(long, value_name = "WORKER=F[@TIME]", value_parser = parse_speed)]
-    pub(crate) speed: Vec<SlowWorker>,
+    pub(crate) speed: Vec<Step>,
+    /// Cores of each worker, which its attempts and its foreign load share [default: one for each slot]
+    #[arg(long, value_name = "N", value_parser = parse_cores)]
+    pub(crate) cores: Option<u32>,
+    /// Tasks of others that want a worker's cores, from the start or an instant on; may be repeated
+    #[arg(long, value_name = "WORKER=LOAD[@TIME]", value_parser = parse_foreign_load)]
+    pub(crate) foreign_load: Vec<Step>,
+    /// How time grows with load: below=0.05,exponential=0.12, or linear [default: below=0,linear=1, a fair share]
+    #[arg(long, value_name = "CURVE")]
+    pub(crate) load_curve: Option<LoadCurve>,
+    /// Workers of different slots, cores, frequencies and loads, in TOML; the guide tells how
+    #[arg(
+        long = "cluster",
+        value_name = "FILE",
+        conflicts_with_all = ["workers", "topology", "map_slots", "reduce_slots", "cores", "load_curve"]
+    )]
+    pub(crate) cluster_file: Option<PathBuf>,
 }
 
 /// The jobs.

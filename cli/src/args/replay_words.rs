@@ -13,11 +13,11 @@ pub(crate) struct Loss {
     pub(crate) back_after: Option<Span>,
 }
 
-/// A worker, by name, that is slow or fast from an instant on.
+/// A worker, by name, and what holds there from an instant on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SlowWorker {
+pub(crate) struct Step {
     pub(crate) worker: String,
-    pub(crate) speed_ppm: u32,
+    pub(crate) value: u32,
     pub(crate) from: Time,
 }
 
@@ -116,14 +116,35 @@ pub(crate) fn parse_question(text: &str) -> Result<Question, String> {
     Ok(Question { job: job.to_owned(), at })
 }
 
-/// `worker-3=0.5` or `worker-3=0.5@60s`.
-pub(crate) fn parse_speed(text: &str) -> Result<SlowWorker, String> {
+/// A speed: `worker-3=0.5` or `worker-3=0.5@60s`, in millionths.
+pub(crate) fn parse_speed(text: &str) -> Result<Step, String> {
     let expected = || "expected WORKER=FACTOR or WORKER=FACTOR@TIME, such as worker-3=0.5@60s".to_owned();
-    let (worker, rest) = text.rsplit_once('=').filter(|(worker, _)| !worker.is_empty()).ok_or_else(expected)?;
-    let (factor, from) = rest.split_once('@').map_or((rest, None), |(factor, from)| (factor, Some(from)));
-    let speed_ppm = factor_ppm(factor).ok_or_else(expected)?;
-    let from = from.map(parse_span).transpose().map_err(|_| expected())?.unwrap_or(Span::ZERO);
-    Ok(SlowWorker { worker: worker.to_owned(), speed_ppm, from: Time::ZERO + from })
+    step(text, factor_ppm).ok_or_else(expected)
+}
+
+/// A foreign load: `worker-3=4` or `worker-3=4@180s`, in thousandths.
+pub(crate) fn parse_foreign_load(text: &str) -> Result<Step, String> {
+    let expected = || "expected WORKER=LOAD or WORKER=LOAD@TIME, such as worker-3=4@180s".to_owned();
+    step(text, |load| thousandths(load, 0.0)).ok_or_else(expected)
+}
+
+/// A number of cores, in thousandths.
+pub(crate) fn parse_cores(text: &str) -> Result<u32, String> {
+    thousandths(text, 0.001).ok_or_else(|| "expected a number of cores above 0, such as 4 or 0.5".to_owned())
+}
+
+/// A number from `least` to a million, in thousandths.
+fn thousandths(text: &str, least: f64) -> Option<u32> {
+    let value: f64 = text.trim().parse().ok()?;
+    (least..=1e6).contains(&value).then(|| (value * 1e3).round() as u32)
+}
+
+/// `WORKER=VALUE` or `WORKER=VALUE@TIME`.
+fn step(text: &str, value: impl Fn(&str) -> Option<u32>) -> Option<Step> {
+    let (worker, rest) = text.rsplit_once('=').filter(|(worker, _)| !worker.is_empty())?;
+    let (number, from) = rest.split_once('@').map_or((rest, None), |(number, from)| (number, Some(from)));
+    let from = from.map(parse_span).transpose().ok()?.unwrap_or(Span::ZERO);
+    Some(Step { worker: worker.to_owned(), value: value(number)?, from: Time::ZERO + from })
 }
 
 pub(crate) fn parse_percentiles(text: &str) -> Result<Percentiles, String> {
@@ -162,12 +183,16 @@ mod tests {
         let loss = Loss { worker: "a@b".to_owned(), at: at(60), back_after: Some(Span::from_secs(300)) };
         assert_eq!(parse_loss("a@b@60s+5m"), Ok(loss));
         assert_eq!(parse_loss("w@2").map(|loss| loss.back_after), Ok(None));
-        let slow = SlowWorker { worker: "w".to_owned(), speed_ppm: 500_000, from: at(10) };
-        assert_eq!(parse_speed("w=0.5@10s"), Ok(slow));
+        let slow = Step { worker: "w".to_owned(), value: 500_000, from: at(10) };
+        assert_eq!(parse_speed("w=0.5@10s"), Ok(slow.clone()));
+        assert_eq!(parse_foreign_load("w=500@10s"), Ok(slow));
+        assert_eq!((parse_cores("0.5"), parse_cores("16")), (Ok(500), Ok(16_000)));
         for wrong in ["w", "@5s", "w@", "w@soon", "w@5s+"] {
             assert!(parse_loss(wrong).is_err(), "{wrong}");
         }
         assert!(parse_speed("w=fast").is_err() && parse_speed("=1").is_err());
+        assert!(parse_foreign_load("w=-1").is_err() && parse_foreign_load("w=1@").is_err());
+        assert!(parse_cores("0").is_err() && parse_cores("NaN").is_err());
     }
 
     #[test]

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use howdah_shared::job::profile::{Trace, TraceWorker};
 use howdah_shared::replay::{SimWorker, View, WorkersView};
+use howdah_shared::time::Time;
 
+use super::cluster_file;
 use crate::args::replay::ReplayArgs;
-use crate::args::replay_words::SlowWorker;
+use crate::args::replay_words::Step;
 use crate::failure::{Failure, Outcome};
 use crate::output::note;
 use crate::trace_file;
@@ -15,8 +17,8 @@ use crate::units::counted;
 /// Slots of each kind where nothing says otherwise.
 const POOL: u16 = 64;
 /// Slots of each kind of a worker where nothing says otherwise: Hadoop's default.
-const PER_WORKER: u16 = 2;
-const DEFAULT_RACK: &str = "/default-rack";
+pub(super) const PER_WORKER: u16 = 2;
+pub(super) const DEFAULT_RACK: &str = "/default-rack";
 
 /// The view that the flags and the trace ask for.
 ///
@@ -26,23 +28,35 @@ pub(super) fn view(args: &ReplayArgs, trace: &Trace) -> Outcome<View> {
     let cluster = &args.cluster;
     let slots = cluster.map_slots.zip(cluster.reduce_slots);
     let each = slots.unwrap_or((PER_WORKER, PER_WORKER));
-    let mut workers = if let Some(path) = &cluster.topology {
-        read_topology(path, each)?
+    let mut view = WorkersView::default();
+    if let Some(path) = &cluster.cluster_file {
+        view = cluster_file::read(path)?;
+    } else if let Some(path) = &cluster.topology {
+        view.workers = read_topology(path, each)?;
     } else if let Some(n) = cluster.workers {
-        (1..=n).map(|number| worker(format!("worker-{number}"), format!("host-{number}"), DEFAULT_RACK, each)).collect()
+        let numbered = |number| worker(format!("worker-{number}"), format!("host-{number}"), DEFAULT_RACK, each);
+        view.workers = (1..=n).map(numbered).collect();
     } else if let Some((maps, reduces)) = slots {
         return pool(args, maps, reduces);
     } else {
-        measured(trace)
-    };
-    if workers.is_empty() {
+        view.workers = measured(trace);
+    }
+    if view.workers.is_empty() {
         return pool(args, POOL, POOL);
     }
-    for slow in &cluster.speed {
-        set_speed(&mut workers, slow)?;
+    view.curve = cluster.load_curve.unwrap_or(view.curve);
+    for worker in &mut view.workers {
+        worker.cores_milli = cluster.cores.unwrap_or(worker.cores_milli);
     }
-    let locality = cluster.locality_cost.unwrap_or_default();
-    Ok(View::Workers(WorkersView { workers, heartbeat: cluster.heartbeat(), locality, ..WorkersView::default() }))
+    for step in &cluster.speed {
+        add_step(&mut view.workers, step, "--speed", |worker| &mut worker.speed)?;
+    }
+    for step in &cluster.foreign_load {
+        add_step(&mut view.workers, step, "--foreign-load", |worker| &mut worker.foreign)?;
+    }
+    view.heartbeat = cluster.heartbeat();
+    view.locality = cluster.locality_cost.unwrap_or_default();
+    Ok(View::Workers(view))
 }
 
 /// One pool of slots has no workers for these flags to mean anything.
@@ -51,6 +65,9 @@ fn pool(args: &ReplayArgs, maps: u16, reduces: u16) -> Outcome<View> {
         ("--heartbeat", args.cluster.heartbeat.is_some()),
         ("--locality-cost", args.cluster.locality_cost.is_some()),
         ("--speed", !args.cluster.speed.is_empty()),
+        ("--cores", args.cluster.cores.is_some()),
+        ("--foreign-load", !args.cluster.foreign_load.is_empty()),
+        ("--load-curve", args.cluster.load_curve.is_some()),
         ("--lose", !args.faults.lose.is_empty()),
     ];
     match given.iter().find(|(_, given)| *given) {
@@ -72,11 +89,17 @@ fn worker(name: String, host: String, rack: &str, (map_slots, reduce_slots): (u1
     SimWorker { name, host, rack: rack.to_owned(), map_slots, reduce_slots, ..SimWorker::default() }
 }
 
-fn set_speed(workers: &mut [SimWorker], slow: &SlowWorker) -> Outcome<()> {
-    let index = find(workers, &slow.worker, "--speed")?;
-    let speed = &mut workers[index as usize].speed;
-    speed.push((slow.from, slow.speed_ppm));
-    speed.sort_by_key(|(from, _)| *from);
+/// What holds on a worker from an instant on.
+fn add_step(
+    workers: &mut [SimWorker],
+    step: &Step,
+    flag: &str,
+    list: fn(&mut SimWorker) -> &mut Vec<(Time, u32)>,
+) -> Outcome<()> {
+    let index = find(workers, &step.worker, flag)?;
+    let steps = list(&mut workers[index as usize]);
+    steps.push((step.from, step.value));
+    steps.sort_by_key(|(from, _)| *from);
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 
 mod answer;
 mod cluster;
+mod cluster_file;
 mod decisions;
 mod drive;
 mod explain;

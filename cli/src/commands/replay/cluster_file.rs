@@ -1,0 +1,187 @@
+//! The cluster of a replay from a file: workers one by one, or so many that are alike.
+//!
+//! ```toml
+//! load_curve = "below=0.05,exponential=0.12"  # left out: a fair share of the cores
+//! reference_load = 1                           # the load under which the trace's times hold; left out: 0
+//!
+//! [[worker]]
+//! name = "fast"                                # left out: worker
+//! count = 7                                    # fast-1 to fast-7; left out: one, without a number
+//! map_slots = 2                                # left out: 2, as of reduce slots
+//! reduce_slots = 2
+//! cores = 4                                    # 0.5 is a quota; left out: one for each slot
+//! frequency = 1.5                              # of which 1 is a plain worker's; left out: 1
+//! rack = "/r1"                                 # left out: /default-rack
+//!
+//! [[worker]]
+//! name = "loaded"
+//! foreign_load = [["0s", 4], ["180s", 8]]      # tasks of others, from each instant on; left out: none
+//! speed = [["60s", 0.5]]                       # of which 1 is plain, from each instant on; left out: 1
+//! ```
+
+use std::fs;
+use std::path::Path;
+
+use howdah_shared::models::LoadCurve;
+use howdah_shared::replay::{SimWorker, WorkersView};
+use howdah_shared::time::Time;
+use serde::Deserialize;
+
+use super::cluster::{DEFAULT_RACK, PER_WORKER};
+use crate::args::replay_words::parse_span;
+use crate::failure::{Failure, Outcome};
+
+/// Most workers of one entry, as of `--workers`.
+const MOST: u32 = 100_000;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClusterFile {
+    #[serde(default)]
+    load_curve: LoadCurve,
+    #[serde(default)]
+    reference_load: f64,
+    #[serde(default)]
+    worker: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    name: Option<String>,
+    count: Option<u32>,
+    map_slots: Option<u16>,
+    reduce_slots: Option<u16>,
+    cores: Option<f64>,
+    frequency: Option<f64>,
+    rack: Option<String>,
+    #[serde(default)]
+    foreign_load: Vec<(String, f64)>,
+    #[serde(default)]
+    speed: Vec<(String, f64)>,
+}
+
+/// The workers of a file and what slows them down; heartbeats are not in it.
+///
+/// # Errors
+/// Names the file, the place in it and what was expected.
+pub(super) fn read(path: &Path) -> Outcome<WorkersView> {
+    let named = |problem: String| Failure::usage(format!("cluster `{}`: {problem}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| named(format!("cannot read it: {error}")))?;
+    parse(&text).map_err(named)
+}
+
+fn parse(text: &str) -> Result<WorkersView, String> {
+    let file: ClusterFile = toml::from_str(text).map_err(|error| {
+        let line = error.span().map_or(0, |span| 1 + text[..span.start].matches('\n').count());
+        format!("line {line}: {}", error.message().trim_end())
+    })?;
+    if file.worker.is_empty() {
+        return Err("found no [[worker]], expected at least one".to_owned());
+    }
+    let mut view = WorkersView {
+        curve: file.load_curve,
+        reference_milli: scaled("reference_load", file.reference_load, 1e3, 0.0..=1e6)?,
+        ..WorkersView::default()
+    };
+    for (entry, number) in file.worker.iter().zip(1..) {
+        let worker = entry.worker(view.plain_khz).map_err(|problem| format!("worker {number}: {problem}"))?;
+        let alike = |name: String| SimWorker { host: name.clone(), name, ..worker.clone() };
+        let name = entry.name.as_deref().unwrap_or("worker");
+        match entry.count {
+            None => view.workers.push(alike(name.to_owned())),
+            Some(n @ 1..=MOST) => view.workers.extend((1..=n).map(|index| alike(format!("{name}-{index}")))),
+            Some(n) => return Err(format!("worker {number}: count: found {n}, expected 1 to {MOST}")),
+        }
+    }
+    Ok(view)
+}
+
+impl Entry {
+    /// Without its name.
+    fn worker(&self, plain_khz: u32) -> Result<SimWorker, String> {
+        Ok(SimWorker {
+            rack: self.rack.clone().unwrap_or_else(|| DEFAULT_RACK.to_owned()),
+            map_slots: self.map_slots.unwrap_or(PER_WORKER),
+            reduce_slots: self.reduce_slots.unwrap_or(PER_WORKER),
+            speed: steps("speed", &self.speed, 1e6, 0.0..=1e3)?,
+            cores_milli: self.cores.map_or(Ok(0), |cores| scaled("cores", cores, 1e3, 0.001..=1e6))?,
+            khz: self.frequency.map_or(Ok(0), |f| scaled("frequency", f, f64::from(plain_khz), 0.001..=1e3))?,
+            foreign: steps("foreign_load", &self.foreign_load, 1e3, 0.0..=1e6)?,
+            ..SimWorker::default()
+        })
+    }
+}
+
+type Range = std::ops::RangeInclusive<f64>;
+
+fn scaled(what: &str, value: f64, by: f64, range: Range) -> Result<u32, String> {
+    if range.contains(&value) {
+        return Ok((value * by).round() as u32);
+    }
+    Err(format!("{what}: found {value}, expected {} to {}", range.start(), range.end()))
+}
+
+/// Values from instants on, which ascend.
+fn steps(what: &str, list: &[(String, f64)], by: f64, range: Range) -> Result<Vec<(Time, u32)>, String> {
+    let step = |(at, value): &(String, f64)| {
+        let span = parse_span(at).map_err(|expected| format!("{what}: instant `{at}`: {expected}"))?;
+        Ok((Time::ZERO + span, scaled(what, *value, by, range.clone())?))
+    };
+    list.iter().map(step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_are_listed_one_by_one_or_by_number() {
+        let text = "
+            load_curve = 'below=0.05,exponential=0.12'
+            reference_load = 1
+            [[worker]]
+            name = 'fast'
+            count = 2
+            map_slots = 3
+            cores = 2.5
+            frequency = 1.5
+            rack = '/r1'
+            [[worker]]
+            foreign_load = [['0s', 4], ['180s', 8.5]]
+            speed = [['1m', 0.5]]
+        ";
+        let view = parse(text).expect("it reads");
+        let names: Vec<&str> = view.workers.iter().map(|worker| worker.name.as_str()).collect();
+        assert_eq!(names, ["fast-1", "fast-2", "worker"]);
+        assert_eq!((view.curve.to_string().as_str(), view.reference_milli), ("below=0.05,exponential=0.12", 1_000));
+        let [fast, _, loaded] = &view.workers[..] else { panic!("three workers") };
+        assert_eq!((fast.map_slots, fast.reduce_slots, fast.cores_milli, fast.khz), (3, 2, 2_500, 1_500_000));
+        assert_eq!((fast.host.as_str(), fast.rack.as_str()), ("fast-1", "/r1"));
+        let at = |s: u64| Time::from_ms(s * 1_000);
+        assert_eq!(loaded.foreign, [(at(0), 4_000), (at(180), 8_500)]);
+        assert_eq!((&loaded.speed[..], loaded.rack.as_str()), (&[(at(60), 500_000)][..], "/default-rack"));
+        assert_eq!((loaded.cores_milli, loaded.khz), (0, 0));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named_with_its_place() {
+        for (text, said) in [
+            ("", "found no [[worker]], expected at least one"),
+            ("[[worker]]\ncount = 0", "worker 1: count: found 0, expected 1 to 100000"),
+            ("[[worker]]\n[[worker]]\ncores = 0", "worker 2: cores: found 0, expected 0.001 to 1000000"),
+            ("[[worker]]\nfrequency = -1", "worker 1: frequency: found -1, expected 0.001 to 1000"),
+            (
+                "[[worker]]\nforeign_load = [['soon', 1]]",
+                "worker 1: foreign_load: instant `soon`: expected a number with ms, s, m, h or d, such as 90s",
+            ),
+            ("[[worker]]\nspeed = [['0s', -1]]", "worker 1: speed: found -1, expected 0 to 1000"),
+            ("reference_load = -1\n[[worker]]", "reference_load: found -1, expected 0 to 1000000"),
+        ] {
+            assert_eq!(parse(text).expect_err(text), said);
+        }
+        let line = |text| parse(text).expect_err(text);
+        assert!(line("[[worker]]\n\nslots = 3").starts_with("line 3: unknown field `slots`"));
+        assert!(line("load_curve = 'steep'").contains("`steep` is no load curve, expected one such as"));
+    }
+}
