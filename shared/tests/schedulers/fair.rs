@@ -10,7 +10,7 @@ use howdah_shared::tracker::{ClusterConfig, Effect, HeartbeatRule, Input, Schedu
 use rstest::rstest;
 
 use crate::kit::*;
-use crate::play::{in_slots, params, replay};
+use crate::play::{in_slots, on, params, replay};
 
 pub(crate) fn fair(pairs: &[(&str, &str)]) -> Box<dyn Scheduler> {
     by_name("fair", &params(pairs)).unwrap_or_else(|error| panic!("{error}"))
@@ -593,4 +593,22 @@ fn a_pool_without_jobs_comes_back_after_the_file_was_read_again() {
         c.beat(0);
         assert_eq!(c.launches(), [(0, map(back.0, 0, 0))], "{dialect}");
     }
+}
+
+#[test]
+fn a_job_waits_for_its_data_while_workers_without_a_free_map_slot_speak_at_the_same_instants() {
+    let mut c = Cluster::made(|_| {}, fair(&[]));
+    c.add_worker("h0", "/r0", 1, 0);
+    c.add_worker("h1", "/r1", 0, 1);
+    c.submit(on(&["h9"]));
+    let mut started = 0;
+    for second in 1..=20 {
+        (0..2).for_each(|worker| c.beat(worker));
+        if started == 0 && !c.launches().is_empty() {
+            started = second;
+        }
+        c.advance(1_000);
+    }
+    // Two waits of 450 ms each, the second one from the first heartbeat on.
+    assert_eq!(started, 2);
 }

@@ -5,7 +5,9 @@
 //! ```
 //!
 //! A job's wait grows by the time between two heartbeats of any workers if it was visited at the first and launched
-//! no map. `Deviation:` heartbeats may be held back here until something happens, so the next wait that ends is a
+//! no map. `Deviation:` of any workers with a free map slot: where heartbeats come at the same instants, as in virtual
+//! time, one of another worker right behind would make every wait a wait of nothing, and the job never start.
+//! `Deviation:` heartbeats may be held back here until something happens, so the next wait that ends is a
 //! deadline. Source: `hadoop-semantics` §4.5.
 
 use super::settings::Settings;

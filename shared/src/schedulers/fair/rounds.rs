@@ -26,7 +26,9 @@ impl Fair {
             self.update(round.now, state);
         }
         self.end_boosts(round.now, state);
-        self.delay.begin_round(round.now, &mut self.jobs);
+        if round.free_maps > 0 {
+            self.delay.begin_round(round.now, &mut self.jobs);
+        }
         let waits = delay::waits(&self.settings, state);
         self.turn = Some(Turn { round: *round, assigned: [0; 2], rejected: [false; 2], waits });
     }
