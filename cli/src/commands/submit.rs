@@ -116,7 +116,11 @@ fn clear(directories: &[String]) {
 async fn finish(screen: &Screen, client: &mut Client, job: &str) -> Outcome<()> {
     screen.line(format!("{}: {job}", screen.paint(Style::Good, "Job complete")))?;
     let answer = client.job(job).await?;
-    screen.line(super::job::counter_lines(&counter_map(answer.counters.as_ref())))?;
+    let counters = counter_map(answer.counters.as_ref());
+    screen.line(super::job::counter_lines(&counters))?;
+    if let Some(line) = super::job::games_line(&counters) {
+        screen.line(line)?;
+    }
     Ok(())
 }
 

@@ -46,6 +46,15 @@ pub(crate) async fn counters(context: &Context, args: &CountersArgs) -> Outcome 
     Ok(Exit::Done)
 }
 
+/// What a sudoku job's counters say of the machines: games per second of solving on one slot.
+pub(crate) fn games_line(map: &CounterMap) -> Option<String> {
+    let group = map.get("Sudoku")?;
+    let (games, us) = (*group.get("Games")?, *group.get("SolvingMicroseconds")?);
+    let per_second = games as f64 * 1e6 / us.max(1) as f64;
+    let solving = crate::units::seconds(us as f64 / 1e6);
+    Some(format!("{games} games in {solving} of solving: {per_second:.0} games per second on a slot"))
+}
+
 /// Counters as Hadoop's client prints them at a job's end.
 pub(crate) fn counter_lines(map: &CounterMap) -> String {
     let total: usize = map.values().map(|group| group.len()).sum();
@@ -166,4 +175,22 @@ fn by_worker(attempts: &[Attempt]) -> Grid {
         ]);
     }
     grid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn games_per_second_are_said_of_sudoku_jobs_only() {
+        let group = |name: &str, pairs: &[(&str, i64)]| {
+            let counters = pairs.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+            CounterMap::from([(name.to_owned(), counters)])
+        };
+        let sudoku = group("Sudoku", &[("Games", 9_000), ("SolvingMicroseconds", 4_500_000)]);
+        let line = games_line(&sudoku).expect("both are there");
+        assert_eq!(line, "9000 games in 4.50 s of solving: 2000 games per second on a slot");
+        assert_eq!(games_line(&group("Words", &[("Games", 1)])), None);
+        assert_eq!(games_line(&group("Sudoku", &[("Solved", 1)])), None);
+    }
 }

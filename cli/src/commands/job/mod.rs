@@ -10,7 +10,7 @@ use crate::args::job::JobCommand;
 use crate::config::Context;
 use crate::failure::Outcome;
 
-pub(crate) use history::{counter_lines, time_grid};
+pub(crate) use history::{counter_lines, games_line, time_grid};
 pub(crate) use steer::not_succeeded;
 
 /// Runs one of them.

@@ -18,6 +18,9 @@ const WORK_MS: &str = "sudoku.work.ms";
 const PUZZLES: &str = "sudoku.puzzles";
 const CLUES: &str = "sudoku.clues";
 const SEED: &str = "sudoku.seed";
+/// Games solved, again ones included, and the time that it took: what a machine is worth in games per second.
+const GAMES: &str = "Games";
+const SOLVING_US: &str = "SolvingMicroseconds";
 /// Lines left out that an attempt tells of; the rest are only counted.
 const TOLD: u32 = 20;
 /// A puzzle and its line feed.
@@ -79,7 +82,14 @@ fn generator(properties: &Properties) -> Result<Application> {
 fn solver(properties: &Properties) -> Result<Application> {
     let work = properties.parse_or(&[WORK], 1, "a number of times from 1")?;
     let ms = properties.parse_or(&[WORK_MS], 0, "a number of milliseconds")?;
-    Ok(Application::new(move || Solver { work, budget: Duration::from_millis(ms), solved: Vec::new(), left_out: 0 }))
+    Ok(Application::new(move || Solver {
+        work,
+        budget: Duration::from_millis(ms),
+        solved: Vec::new(),
+        left_out: 0,
+        games: 0,
+        solving: Duration::ZERO,
+    }))
 }
 
 struct Solver {
@@ -89,6 +99,9 @@ struct Solver {
     solved: Vec<(Grid, Grid)>,
     /// Lines that were no puzzles with one solution.
     left_out: u32,
+    /// Solved so far, again ones included, and how long that took.
+    games: u64,
+    solving: Duration,
 }
 
 impl Solver {
@@ -117,6 +130,7 @@ impl Mapper for Solver {
             Ok(puzzle) => puzzle,
             Err(error) => return self.leave_out(&context, offset, "Malformed", &error.to_string()),
         };
+        let began = Instant::now();
         let (verdict, effort) = solve(&puzzle);
         context.count(GROUP, "Guesses", effort.guesses as i64);
         let solution = match verdict {
@@ -133,6 +147,8 @@ impl Mapper for Solver {
             solve_again(&puzzle, &solution, round)?;
             context.progress()?;
         }
+        self.games += self.work.max(1);
+        self.solving += began.elapsed();
         if !self.budget.is_zero() {
             self.solved.push((puzzle, solution));
         }
@@ -148,6 +164,7 @@ impl Mapper for Solver {
         while !self.solved.is_empty() && started.elapsed() < self.budget {
             for (puzzle, solution) in &self.solved {
                 solve_again(puzzle, solution, round)?;
+                self.games += 1;
                 out.context().progress()?;
                 if started.elapsed() >= self.budget {
                     break;
@@ -155,6 +172,10 @@ impl Mapper for Solver {
             }
             round += 1;
         }
+        self.solving += started.elapsed();
+        let context = out.context();
+        context.count(GROUP, GAMES, i64::try_from(self.games).unwrap_or(i64::MAX));
+        context.count(GROUP, SOLVING_US, i64::try_from(self.solving.as_micros()).unwrap_or(i64::MAX));
         Ok(())
     }
 }
