@@ -81,6 +81,9 @@ pub(crate) struct WorkerArgs {
     /// Its rack, a path such as /rack-1
     #[arg(long, value_name = "PATH")]
     pub(crate) rack: Option<String>,
+    /// This host as inputs' places name it; no task is speculated on the host where it runs
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Option<String>,
     /// Cores that it and its attempts may use together, such as 0.5; 0 for no limit
     #[arg(long, value_name = "CORES")]
     pub(crate) cpu_quota: Option<f64>,

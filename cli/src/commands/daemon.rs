@@ -39,6 +39,7 @@ pub(crate) fn worker(context: &Context, args: &WorkerArgs) -> Outcome {
         Flag::new("--map-slots", "map_slots", &args.map_slots),
         Flag::new("--reduce-slots", "reduce_slots", &args.reduce_slots),
         Flag::new("--rack", "rack", &args.rack),
+        Flag::new("--host", "host", &args.host),
         Flag::new("--cpu-quota", "cpu_quota", &args.cpu_quota),
         Flag::new("--vitals-source", "vitals_source", &args.vitals_source),
     ];

@@ -76,7 +76,9 @@ impl LocalCluster {
             let mut args = vec!["--master".to_owned(), cluster.address.clone(), "--name".to_owned(), name.clone()];
             args.extend(plan.worker_args.iter().cloned());
             if let Some(quota) = plan.cpu_quotas.get(n as usize - 1).or(plan.cpu_quotas.last()) {
-                args.extend(["--cpu-quota".to_owned(), quota.to_string()]);
+                // Each plays a machine of its own, or none would speculate for another.
+                let host = format!("worker-{n}");
+                args.extend(["--cpu-quota".to_owned(), quota.to_string(), "--host".to_owned(), host]);
             }
             cluster.spawn(plan, "worker", &name, &args)?;
         }

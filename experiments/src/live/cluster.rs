@@ -48,7 +48,9 @@ impl Shape {
             return Vec::new();
         };
         let quota = f64::from(quota) / 1e3;
-        ["--vitals-source", "cgroup", "--cpu-quota", &quota.to_string()].map(str::to_owned).to_vec()
+        let (quota, host) = (quota.to_string(), format!("worker-{n}"));
+        // Each plays a machine of its own, or none would speculate for another.
+        ["--vitals-source", "cgroup", "--cpu-quota", &quota, "--host", &host].map(str::to_owned).to_vec()
     }
 
     /// Map and reduce slots of the `n`-th worker, from 1.
