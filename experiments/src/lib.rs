@@ -6,9 +6,12 @@
 //! from measured ones is [`accuracy`]; `howdah validate` uses it too.
 
 pub mod accuracy;
+pub mod calibration;
 mod crew;
 pub mod framework;
+mod la_estimate;
 mod live;
+mod load_aware;
 mod makespan;
 mod makespan_testbed;
 pub mod optimize;
@@ -27,7 +30,7 @@ use framework::Experiment;
 
 /// All experiments, in the order of `howdah experiment list`.
 pub fn all() -> Vec<Box<dyn Experiment>> {
-    vec![
+    let mut all: Vec<Box<dyn Experiment>> = vec![
         Box::new(simmr_accuracy::SimMrAccuracy),
         Box::new(simmr_kl::SimMrKl),
         Box::new(simmr_deadlines::SimMrDeadlines),
@@ -35,7 +38,10 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(makespan_testbed::MakespanTestbed),
         Box::new(slowdown::Slowdown),
         Box::new(slowdown_validation::SlowdownValidation),
-    ]
+        Box::new(la_estimate::LaEstimate),
+    ];
+    all.extend(load_aware::LoadAware::ALL.map(|one| Box::new(one) as Box<dyn Experiment>));
+    all
 }
 
 /// One by its name.

@@ -4,6 +4,7 @@
 //! command does in `commands`.
 
 pub(crate) mod bench;
+pub(crate) mod calibrate;
 pub(crate) mod cluster;
 pub(crate) mod daemon;
 pub(crate) mod demo;
@@ -158,6 +159,8 @@ pub(crate) enum Command {
     /// Make input: sudoku puzzles or text
     #[command(subcommand)]
     Generate(generate::GenerateCommand),
+    /// Measure how load on this machine slows tasks down
+    Calibrate(calibrate::CalibrateArgs),
     /// Run the papers' tables and figures again
     #[command(subcommand)]
     Experiment(experiment::ExperimentCommand),

@@ -1,6 +1,7 @@
 //! One file per command; this one sends each to its file.
 
 mod batch;
+mod calibrate;
 mod cluster;
 mod config_show;
 mod daemon;
@@ -56,6 +57,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Optimize(args) => optimize::optimize(&context, &args),
         Command::Tune(args) => tune::run(&context, &args),
         Command::Validate(args) => validate::validate(&context, &args),
+        Command::Calibrate(args) => calibrate::calibrate(&context, &args),
         Command::Experiment(command) => experiment::run(&context, &command),
         Command::Bench(args) => wait(crate::bench::bench(&context, &args)),
         Command::Config(ConfigCommand::Show(args)) => config_show::show(&context, &args),

@@ -103,7 +103,7 @@ impl Bars {
                 [[(at, least), (at, most)], cap(least), cap(most)].map(line)
             }))?;
         }
-        legend(&mut chart)?;
+        legend(&mut chart, SeriesLabelPosition::UpperRight)?;
         root.present()?;
         Ok(())
     }

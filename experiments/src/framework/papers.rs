@@ -8,3 +8,6 @@ pub(crate) const BALANCED_POOLS: &str = "Balanced pools (Verma, Cherkasova, Camp
 /// Figures and tables of the slowdown paper.
 pub(crate) const SLOWDOWN_VARIABILITY: &str =
     "Ghit, Epema: Reducing Job Slowdown Variability for Data-Intensive Workloads (2015)";
+/// Figures of the Load-Aware thesis.
+pub(crate) const LOAD_AWARE: &str =
+    "You: A Load-Aware Scheduler for MapReduce Framework in Heterogeneous Environments (2010)";

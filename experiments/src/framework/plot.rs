@@ -18,6 +18,9 @@ pub struct Curve {
     pub joined: bool,
 }
 
+/// A line of more points is drawn without their marks.
+const MOST_MARKS: usize = 60;
+
 /// A chart of curves.
 #[derive(Clone, Debug)]
 pub struct Plot {
@@ -73,6 +76,16 @@ impl Plot {
         x.is_finite() && y.is_finite() && (!self.x_log || x > 0.0) && (!self.y_log || y > 0.0)
     }
 
+    /// Where the legend hides less: on the left where curves rise to the right.
+    fn corner(&self, x: std::ops::Range<f64>) -> SeriesLabelPosition {
+        let middle = if self.x_log { (x.start * x.end).sqrt() } else { (x.start + x.end) / 2.0 };
+        let shown = || self.curves.iter().flat_map(|curve| &curve.points).filter(|point| self.shows(point));
+        let highest = |right: bool| {
+            shown().filter(|point| (point.0 > middle) == right).map(|point| point.1).fold(f64::NEG_INFINITY, f64::max)
+        };
+        if highest(true) > highest(false) { SeriesLabelPosition::UpperLeft } else { SeriesLabelPosition::UpperRight }
+    }
+
     fn draw<X, Y>(&self, root: &DrawingArea<SVGBackend<'_>, Shift>, x: X, y: Y, width: std::ops::Range<f64>) -> Drawn
     where
         X: AsRangedCoord<Value = f64>,
@@ -98,12 +111,13 @@ impl Plot {
         for (which, curve) in self.curves.iter().enumerate() {
             let colour = COLOURS[which % COLOURS.len()];
             let points: Vec<(f64, f64)> = curve.points.iter().copied().filter(|point| self.shows(point)).collect();
-            let size = if curve.joined { 3 } else { 2 };
+            let size = if curve.joined || points.len() <= MOST_MARKS { 3 } else { 2 };
             if curve.joined {
                 chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
             }
+            let marks = if curve.joined && points.len() > MOST_MARKS { &[][..] } else { &points[..] };
             chart
-                .draw_series(points.iter().map(|&point| Circle::new(point, size, colour.mix(0.8).filled())))?
+                .draw_series(marks.iter().map(|&point| Circle::new(point, size, colour.mix(0.8).filled())))?
                 .label(&curve.name)
                 .legend(move |(x, y)| Circle::new((x + 6, y), 4, colour.filled()));
         }
@@ -115,7 +129,7 @@ impl Plot {
                 .label(name)
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 12, y)], colour));
         }
-        legend(&mut chart)?;
+        legend(&mut chart, self.corner(width.clone()))?;
         root.present()?;
         Ok(())
     }

@@ -18,14 +18,17 @@ pub(super) const COLOURS: [RGBColor; 6] = [
 pub(super) type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 /// Legend and frame, above whatever was drawn.
-pub(super) fn legend<'a, B, C>(chart: &mut ChartContext<'a, B, C>) -> Result<(), DrawingAreaErrorKind<B::ErrorType>>
+pub(super) fn legend<'a, B, C>(
+    chart: &mut ChartContext<'a, B, C>,
+    place: SeriesLabelPosition,
+) -> Result<(), DrawingAreaErrorKind<B::ErrorType>>
 where
     B: DrawingBackend + 'a,
     C: CoordTranslate,
 {
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
+        .position(place)
         .background_style(WHITE.mix(0.8))
         .border_style(RGBColor(200, 200, 200))
         .draw()

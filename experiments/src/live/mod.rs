@@ -8,8 +8,8 @@ mod study;
 mod workload;
 
 pub(crate) use batch::BatchRun;
-pub(crate) use cluster::{Policy, Shape};
+pub(crate) use cluster::{Cluster, Policy, Shape};
 pub(crate) use program::Program;
-pub(crate) use record::Recorded;
-pub(crate) use study::{LiveRun, Other, Study, run_once};
-pub(crate) use workload::Submission;
+pub(crate) use record::{Recorded, record};
+pub(crate) use study::{LiveRun, Other, Study, fresh, run_once};
+pub(crate) use workload::{Submission, drive};

@@ -102,7 +102,7 @@ pub(crate) fn run_once(
 }
 
 /// An empty directory; what an earlier run of the experiment left there goes.
-pub(super) fn fresh(dir: &Path) -> Result<PathBuf> {
+pub(crate) fn fresh(dir: &Path) -> Result<PathBuf> {
     if dir.exists() {
         std::fs::remove_dir_all(dir).with_context(|| format!("remove `{}` of an earlier run", dir.display()))?;
     }

@@ -1,0 +1,80 @@
+//! `calibrate`
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::FormatArgs;
+use crate::units::parse_duration;
+
+/// `howdah calibrate`
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+The same work runs again and again while `howdah load` keeps so many other tasks busy; two curves are
+fitted to its times, and the better one is what a load-aware cluster wants to be told:
+
+  howdah calibrate -o w1.toml --plot w1.svg
+  howdah scheduler set load-aware -D load-aware.curve=below=0.02,linear=1.01
+
+More:
+  howdah calibrate --mapper './solve.py' --input puzzles.txt      a job's own program instead of sudokus
+  howdah calibrate --loads 0,1,2,4,8 --repeats 5 --task 5s
+  howdah calibrate --group /sys/fs/cgroup/cpu/howdah-worker       as the tasks of a worker with a quota")]
+pub(crate) struct CalibrateArgs {
+    /// Busy tasks beside the work [default: none, half of the cores, and 1, 2 and 3 times the cores]
+    #[arg(long, value_name = "LIST", value_parser = parse_loads)]
+    pub(crate) loads: Option<Loads>,
+    /// Runs at each load, by turns
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) repeats: u32,
+    /// How long the sudokus are to take without load
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "2s", conflicts_with = "mapper")]
+    pub(crate) task: Duration,
+    /// Measure this program instead of sudokus, run by the shell
+    #[arg(long, value_name = "CMD", requires = "input")]
+    pub(crate) mapper: Option<String>,
+    /// The program's standard input
+    #[arg(long, value_name = "FILE", requires = "mapper")]
+    pub(crate) input: Option<PathBuf>,
+    /// Run work and load in this control group
+    #[arg(long, value_name = "PATH")]
+    pub(crate) group: Option<PathBuf>,
+    /// Write the curve and its measurements (TOML)
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Draw measurements and curves (.svg)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+    /// Be the work: so many rounds of sudoku, then end
+    #[arg(long, value_name = "N", hide = true)]
+    pub(crate) rounds: Option<u64>,
+}
+
+/// Foreign loads, at least two different ones.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Loads(pub(crate) Vec<f64>);
+
+fn parse_loads(text: &str) -> Result<Loads, String> {
+    let one = |word: &str| word.trim().parse::<f64>().ok().filter(|load| (0.0..=1_000.0).contains(load));
+    let loads: Option<Vec<f64>> = text.split(',').map(one).collect();
+    match loads {
+        Some(loads) if loads.iter().any(|load| *load != loads[0]) => Ok(Loads(loads)),
+        _ => Err("expected two or more different numbers from 0 to 1000 with commas, such as 0,1,2,4".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_are_two_or_more_different_numbers() {
+        assert_eq!(parse_loads("0, 1.5,4"), Ok(Loads(vec![0.0, 1.5, 4.0])));
+        for wrong in ["", "1", "2,2", "1,x", "-1,2", "0,NaN", "0,inf"] {
+            assert!(parse_loads(wrong).is_err(), "{wrong}");
+        }
+    }
+}

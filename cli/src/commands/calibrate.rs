@@ -1,0 +1,179 @@
+//! `calibrate`: this machine's time against load, as a curve.
+//!
+//! `howdah_experiments::calibration` measures and fits; here are the words for it, the answer and the files.
+
+use std::path::{Path, PathBuf};
+
+use howdah_apps::sudoku::{Generator, Grid, Mix, Symmetry, Verdict, solve};
+use howdah_experiments::calibration::{Bench, Calibration, Measured, Place, Work, figure, fit, usual_loads};
+use howdah_shared::models::load_curve::LoadFit;
+use howdah_shared::models::moments::{median, sorted};
+use serde_json::{Value, json};
+
+use crate::args::calibrate::CalibrateArgs;
+use crate::args::{ClusterArgs, Format};
+use crate::config::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::progress::spinner;
+use crate::output::table::Grid as Rows;
+use crate::output::{Screen, note};
+use crate::trace_file;
+use crate::units;
+use crate::views::Listing;
+
+/// Loads go up to this many times the cores, as far as estimates are asked to hold.
+const TIMES: u32 = 3;
+/// Puzzles of a round; the same for every run.
+const PUZZLES: u64 = 20;
+
+/// `howdah calibrate`
+pub(crate) fn calibrate(context: &Context, args: &CalibrateArgs) -> Outcome {
+    if let Some(rounds) = args.rounds {
+        return be_the_work(rounds);
+    }
+    let config = context.client(&ClusterArgs::default(), args.format.output)?;
+    let screen = Screen::new(config.color);
+    check(args)?;
+    if cfg!(debug_assertions) {
+        note("warning: this is a debug build; its times are not those of a release");
+    }
+    let program = std::env::current_exe().map_err(|error| Failure::broke(format!("find this program: {error}")))?;
+    let work = match (&args.mapper, &args.input) {
+        (Some(command), Some(input)) => Work::Mapper { command: command.clone(), input: input.clone() },
+        _ => Work::Sudoku { rounds: 1 },
+    };
+    let place = args.group.clone().map_or(Place::Here, Place::Group);
+    let shown = spinner(&screen, "finding out how much work that is");
+    let bench = Bench::new(&program, work, place, args.task)?;
+    let cores = bench.machine().cores;
+    let loads = args.loads.clone().map_or_else(|| usual_loads(cores, TIMES), |loads| loads.0);
+    let mut measured = Vec::new();
+    for repeat in 1..=args.repeats {
+        // By turns, so that whatever else the machine does meets all loads.
+        for load in &loads {
+            shown.set_message(format!("repeat {repeat} of {}, load {load}", args.repeats));
+            measured.push(bench.measure(*load)?);
+        }
+    }
+    shown.finish_and_clear();
+    let fits = fit(&measured, bench.machine())?;
+    let calibration = Calibration::new(bench.machine(), &fits[0], &measured);
+    if let Some(path) = &args.out {
+        let text = calibration.text()?;
+        trace_file::write_file(path, |out| out.write_all(text.as_bytes()))?;
+    }
+    if let Some(path) = &args.plot {
+        let svg = figure(bench.machine(), &measured, &fits)?;
+        trace_file::write_file(path, |out| out.write_all(svg.as_bytes()))?;
+    }
+    match config.output {
+        Format::Json => screen.json(&Listing::new("calibrate", answer(&calibration, &measured, &fits)))?,
+        Format::Table => page(&screen, &calibration, &measured, &fits)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// Finds out before anything is measured whether the files can be written and the group is one.
+fn check(args: &CalibrateArgs) -> Outcome<()> {
+    let usage = |flag: &str, path: &Path, expected: &str| {
+        Err(Failure::usage(format!("{flag}: found `{}`, expected {expected}", path.display())))
+    };
+    let in_folder = |path: &PathBuf| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        folder.is_dir()
+    };
+    match (&args.out, &args.plot) {
+        (Some(path), _) if !in_folder(path) => return usage("--out", path, "a file in a directory that exists"),
+        (_, Some(path)) if path.extension().is_none_or(|end| end != "svg") || !in_folder(path) => {
+            return usage("--plot", path, "a name that ends in .svg in a directory that exists");
+        }
+        _ => {}
+    }
+    match (&args.group, &args.input) {
+        (Some(group), _) if !group.join("cgroup.procs").exists() => usage("--group", group, "a control group"),
+        (_, Some(input)) if !input.is_file() => usage("--input", input, "a file that can be read"),
+        _ => Ok(()),
+    }
+}
+
+fn answer(calibration: &Calibration, measured: &[Measured], fits: &[LoadFit; 2]) -> Value {
+    let fit = |fit: &LoadFit| {
+        json!({
+            "curve": fit.curve.to_string(),
+            "base_s": fit.base,
+            "r_squared": fit.r_squared,
+            "mean_error": fit.mean_error,
+            "max_error": fit.max_error,
+        })
+    };
+    let point = |m: &Measured| json!({ "foreign": m.foreign, "time_s": m.time_s, "stolen_s": m.stolen_s });
+    json!({
+        "curve": calibration.curve.to_string(),
+        "cores": calibration.cores,
+        "khz": (calibration.khz > 0).then_some(calibration.khz),
+        "best": fit(&fits[0]),
+        "other": fit(&fits[1]),
+        "points": measured.iter().map(point).collect::<Vec<_>>(),
+    })
+}
+
+fn page(screen: &Screen, calibration: &Calibration, measured: &[Measured], fits: &[LoadFit; 2]) -> Outcome<()> {
+    let mut loads: Vec<f64> = measured.iter().map(|m| m.foreign).collect();
+    loads.sort_unstable_by(f64::total_cmp);
+    loads.dedup();
+    let mut grid = Rows::new(&[">foreign load", ">median", ">least", ">most", ">stolen", ">by the curve", ">error"]);
+    for load in loads {
+        let here = || measured.iter().filter(move |m| m.foreign == load);
+        let times = sorted(here().map(|m| m.time_s));
+        let middle = median(&times).unwrap_or(0.0);
+        let milli = |number: f64| (number * 1e3).round() as u32;
+        let factor = fits[0].curve.factor_ppm(milli(load + 1.0), milli(calibration.cores)) as f64 / 1e6;
+        let fitted = fits[0].base * factor;
+        grid.row([
+            load.to_string(),
+            units::seconds(middle),
+            units::seconds(times.first().copied().unwrap_or(0.0)),
+            units::seconds(times.last().copied().unwrap_or(0.0)),
+            units::seconds(here().map(|m| m.stolen_s).sum()),
+            units::seconds(fitted),
+            share((fitted - middle).abs() / middle),
+        ]);
+    }
+    screen.line(grid.render(screen))?;
+    for (which, fit) in ["best", "other"].into_iter().zip(fits) {
+        screen.line(format!(
+            "{which:<6} {}   mean error {}, largest {}, R² {:.4}",
+            fit.curve,
+            share(fit.mean_error),
+            share(fit.max_error),
+            fit.r_squared
+        ))?;
+    }
+    screen.line(format!(
+        "\n{} cores. For the cluster:\n  howdah scheduler set load-aware -D load-aware.curve={}",
+        calibration.cores, calibration.curve
+    ))?;
+    Ok(())
+}
+
+/// Errors are small: a decimal tells them apart.
+fn share(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Solves the same puzzles again and again, turned and relabelled, and checks every answer.
+fn be_the_work(rounds: u64) -> Outcome {
+    let generator = Generator::new(1, Mix::parse("24-30").map_err(|error| Failure::broke(error.to_string()))?);
+    let puzzles: Result<Vec<(Grid, Grid)>, _> = (0..PUZZLES).map(|index| generator.puzzle(index)).collect();
+    let puzzles = puzzles.map_err(|error| Failure::broke(error.to_string()))?;
+    for round in 0..rounds {
+        for (puzzle, solution) in &puzzles {
+            let symmetry = Symmetry::random(1, round);
+            if solve(&symmetry.apply(puzzle)).0 != Verdict::Unique(symmetry.apply(solution)) {
+                return Err(Failure::broke(format!("the solver contradicts itself: puzzle {puzzle}, round {round}")));
+            }
+        }
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,70 @@
+//! The machine that is calibrated: its cores, its frequency, what its hypervisor takes.
+
+use anyhow::{Context, Result};
+
+use super::foreign::Place;
+
+/// Ticks of `/proc/stat` in a second: fixed by Linux's interface to programs.
+const TICKS: f64 = 100.0;
+
+/// What a task shares with others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Machine {
+    /// Cores of the machine.
+    pub n_cpus: usize,
+    /// Cores that tasks in the place may use: all, or a control group's quota.
+    pub cores: f64,
+    /// Their frequency in kHz; 0 when unknown.
+    pub khz: u64,
+}
+
+impl Machine {
+    /// This one, as tasks in `place` see it.
+    ///
+    /// # Errors
+    /// When the kernel does not say how many cores there are.
+    pub fn look(place: &Place) -> Result<Machine> {
+        let n_cpus = std::thread::available_parallelism().context("count the cores")?.get();
+        let quota = place.quota_cores();
+        let cores = quota.map_or(n_cpus as f64, |quota| quota.min(n_cpus as f64));
+        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        Ok(Machine { n_cpus, cores, khz: khz_in(&info) })
+    }
+}
+
+/// Mean of the cores' present frequencies, which some architectures and most virtual machines do not change.
+fn khz_in(cpuinfo: &str) -> u64 {
+    let value = |line: &str| line.strip_prefix("cpu MHz")?.split_once(':')?.1.trim().parse::<f64>().ok();
+    let all: Vec<f64> = cpuinfo.lines().filter_map(value).collect();
+    if all.is_empty() { 0 } else { (all.iter().sum::<f64>() / all.len() as f64 * 1e3) as u64 }
+}
+
+/// Seconds that the hypervisor has taken from all cores together since they started.
+pub(super) fn stolen() -> Result<f64> {
+    let stat = std::fs::read_to_string("/proc/stat").context("read `/proc/stat`")?;
+    stolen_in(&stat).context("read `/proc/stat`: its first line has no number of stolen ticks")
+}
+
+/// user, nice, system, idle, iowait, irq, softirq, steal.
+fn stolen_in(stat: &str) -> Option<f64> {
+    let line = stat.lines().next()?.strip_prefix("cpu ")?;
+    Some(line.split_ascii_whitespace().nth(7)?.parse::<u64>().ok()? as f64 / TICKS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stolen_ticks_are_the_eighth_number_of_all_cores() {
+        assert_eq!(stolen_in("cpu  10 20 30 40 50 60 70 250 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n"), Some(2.5));
+        assert_eq!(stolen_in("cpu  10 20 30\n"), None);
+        assert!(stolen().expect("this is Linux") >= 0.0);
+    }
+
+    #[test]
+    fn the_frequency_is_the_mean_of_the_cores_and_0_where_none_is_named() {
+        assert_eq!(khz_in("processor : 0\ncpu MHz\t\t: 2000.5\ncpu MHz\t\t: 1000.5\n"), 1_500_500);
+        assert_eq!(khz_in("processor : 0\nBogoMIPS : 50.00\n"), 0);
+    }
+}

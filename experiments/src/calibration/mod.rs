@@ -1,0 +1,139 @@
+//! Calibration: how long the same CPU-bound work takes on this machine while foreign load competes with it.
+//!
+//! Real work runs as a process of its own, as an attempt does, while `howdah load` holds so many busy tasks beside it.
+//! The curve through the points is what Load-Aware estimates with (thesis §3.3, Fig. 3.3 and 3.4) and what a replay's
+//! loaded workers slow down by. Time that the hypervisor gave to other machines is taken out of each measurement: no
+//! load that a worker can see explains it. Frequency (Fig. 3.5) is not varied: where a governor permits it, it needs
+//! rights over the whole machine, and virtual machines have none.
+
+mod figure;
+mod file;
+mod foreign;
+mod machine;
+mod work;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use howdah_shared::models::load_curve::{LoadFit, LoadPoint, fit_load};
+
+pub use self::figure::figure;
+pub use self::file::Calibration;
+pub use self::foreign::Place;
+pub use self::machine::Machine;
+pub use self::work::Work;
+
+use self::foreign::Foreign;
+use self::machine::stolen;
+use crate::live::Program;
+
+/// How long foreign load runs before the work starts beside it.
+const SETTLE: Duration = Duration::from_millis(300);
+
+/// What measures.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    program: Program,
+    work: Work,
+    place: Place,
+    machine: Machine,
+}
+
+/// One run of the work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// Busy tasks beside it.
+    pub foreign: f64,
+    /// From start to end in seconds, stolen time left out.
+    pub time_s: f64,
+    /// Taken by the hypervisor meanwhile, mean of the cores, in seconds.
+    pub stolen_s: f64,
+}
+
+impl Measured {
+    /// With the work itself in the load.
+    pub fn point(&self) -> LoadPoint {
+        LoadPoint { load: self.foreign + 1.0, time: self.time_s }
+    }
+}
+
+impl Bench {
+    /// With work that takes about `task` on the idle machine, `howdah` being the program at `program`.
+    ///
+    /// # Errors
+    /// When the machine cannot be looked at or the work does not run.
+    pub fn new(program: &std::path::Path, work: Work, place: Place, task: Duration) -> Result<Bench> {
+        let machine = Machine::look(&place)?;
+        let mut bench = Bench { program: Program::new(program), work, place, machine };
+        bench.work = bench.work.clone().scaled(task, |work| bench.run(work).map(|taken| taken.0))?;
+        Ok(bench)
+    }
+
+    /// What the work shares.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Runs the work beside so many busy tasks.
+    ///
+    /// # Errors
+    /// When the load cannot be held or the work fails.
+    pub fn measure(&self, foreign: f64) -> Result<Measured> {
+        let load = Foreign::hold(&self.program, foreign, &self.place)?;
+        if foreign > 0.0 {
+            std::thread::sleep(SETTLE);
+        }
+        let (time, stolen_s) = self.run(&self.work)?;
+        load.check()?;
+        Ok(Measured { foreign, time_s: (time.as_secs_f64() - stolen_s).max(1e-6), stolen_s })
+    }
+
+    /// The work's time and what was stolen meanwhile.
+    fn run(&self, work: &Work) -> Result<(Duration, f64)> {
+        let before = stolen()?;
+        let began = Instant::now();
+        work.run(&self.program, &self.place)?;
+        let taken = began.elapsed();
+        Ok((taken, ((stolen()? - before) / self.machine.n_cpus as f64).max(0.0)))
+    }
+}
+
+/// Fits the measurements.
+///
+/// # Errors
+/// When they are too few or all at one load.
+pub fn fit(measured: &[Measured], machine: &Machine) -> Result<[LoadFit; 2]> {
+    let points: Vec<LoadPoint> = measured.iter().map(Measured::point).collect();
+    fit_load(&points, machine.cores)
+        .with_context(|| format!("fit {} measurements: expected three or more, at two different loads", measured.len()))
+}
+
+/// Foreign loads from 0 to `times` the cores, in steps of half of the cores below them and of the cores beyond.
+pub fn usual_loads(cores: f64, times: u32) -> Vec<f64> {
+    let mut loads = vec![0.0, cores / 2.0];
+    loads.extend((1..=times).map(|n| cores * f64::from(n)));
+    loads
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_loads_go_from_none_to_a_multiple_of_the_cores() {
+        assert_eq!(usual_loads(2.0, 3), [0.0, 1.0, 2.0, 4.0, 6.0]);
+        assert_eq!(usual_loads(0.5, 1), [0.0, 0.25, 0.5]);
+    }
+
+    #[test]
+    fn the_work_itself_is_part_of_the_load_and_too_few_points_are_named() {
+        let measured = |foreign, time_s| Measured { foreign, time_s, stolen_s: 0.0 };
+        assert_eq!(measured(3.0, 2.0).point(), LoadPoint { load: 4.0, time: 2.0 });
+        let machine = Machine { n_cpus: 2, cores: 2.0, khz: 0 };
+        let error = fit(&[measured(0.0, 1.0)], &machine).expect_err("one point");
+        assert!(error.to_string().starts_with("fit 1 measurements"), "{error}");
+        let points: Vec<Measured> = usual_loads(2.0, 3).into_iter().map(|n| measured(n, (n + 1.0).max(2.0))).collect();
+        let [best, _] = fit(&points, &machine).expect("points enough");
+        assert_eq!(best.curve.to_string(), "below=0,linear=1");
+    }
+}

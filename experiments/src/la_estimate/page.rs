@@ -1,0 +1,97 @@
+//! Page, tables and figures of `la-estimate`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use howdah_shared::models::moments::{percentile, sorted};
+
+use super::{Estimate, Found};
+use crate::calibration::figure;
+use crate::framework::{About, Check, Curve, Lab, Page, Plot, Table, percent};
+
+/// Writes everything; the page comes first.
+pub(super) fn write(lab: &Lab<'_>, about: &About, found: &Found, checks: &[Check]) -> Result<Vec<PathBuf>> {
+    let mut page = Page::new(about, lab.quick);
+    page.paragraph(&format!(
+        "The same sudokus run as a process of their own on {} cores while `howdah load` keeps so many other tasks busy. \
+         {} runs calibrate; {} others, under loads between those, are each predicted from the one before, by the ratio \
+         of the curve at both loads. Time that the hypervisor took is left out of every figure.",
+        found.machine.cores,
+        found.calibration.len(),
+        found.estimates.len()
+    ));
+    page.heading("The curve");
+    page.table(&fits(found));
+    page.image("la-estimate-curve.svg", "time against load, measured and fitted");
+    page.heading("Estimates");
+    page.table(&errors(&found.estimates));
+    page.image("la-estimate.svg", "estimated against actual time");
+    page.paragraph(
+        "The thesis prints two fits, of its own machine: linear below eight cores and `e^(0.12 (Load' − Load))` beyond. \
+         The points of its Figures 3.3 to 3.5 are figure only. A scheduler that shares cores fairly makes time grow in \
+         proportion to the load beyond the cores, not exponentially; both forms are fitted here, and the better is used.",
+    );
+    page.checks(checks);
+    let mut files = vec![lab.write("la-estimate.md", page.text())?];
+    files.push(lab.write("la-estimate.csv", &csv(&found.estimates).csv())?);
+    files.push(lab.write("la-estimate-curve.svg", &figure(&found.machine, &found.calibration, &found.fits)?)?);
+    files.push(lab.write("la-estimate.svg", &scatter(&found.estimates).svg()?)?);
+    Ok(files)
+}
+
+fn fits(found: &Found) -> Table {
+    let mut table = Table::new(&["curve", ">mean error", ">largest", ">R²"]);
+    for fit in &found.fits {
+        let curve = format!("`{}`", fit.curve);
+        table.row([curve, percent(fit.mean_error), percent(fit.max_error), format!("{:.4}", fit.r_squared)]);
+    }
+    table
+}
+
+fn errors(estimates: &[Estimate]) -> Table {
+    let errors = sorted(estimates.iter().map(Estimate::error));
+    let at = |q| percent(percentile(&errors, q).unwrap_or(0.0));
+    let mut table = Table::new(&[">estimates", ">median error", ">90th percentile", ">largest", ">stolen in all"]);
+    let stolen: f64 = estimates.iter().map(|one| one.stolen_s).sum();
+    table.row([estimates.len().to_string(), at(50.0), at(90.0), at(100.0), format!("{stolen:.2} s")]);
+    table
+}
+
+fn csv(estimates: &[Estimate]) -> Table {
+    let mut table = Table::new(&["foreign", "estimated_from_foreign", "predicted_s", "actual_s", "stolen_s", "error"]);
+    for one in estimates {
+        table.row([
+            format!("{:.3}", one.foreign),
+            format!("{:.3}", one.from),
+            format!("{:.4}", one.predicted_s),
+            format!("{:.4}", one.actual_s),
+            format!("{:.4}", one.stolen_s),
+            format!("{:.4}", one.error()),
+        ]);
+    }
+    table
+}
+
+fn scatter(estimates: &[Estimate]) -> Plot {
+    let most = estimates.iter().flat_map(|one| [one.predicted_s, one.actual_s]).fold(0.0, f64::max);
+    let line = |name: &str, slope: f64| Curve {
+        name: name.to_owned(),
+        points: vec![(0.0, 0.0), (most, most * slope)],
+        joined: true,
+    };
+    let points = estimates.iter().map(|one| (one.actual_s, one.predicted_s)).collect();
+    Plot {
+        title: "Estimated against actual time of a task".to_owned(),
+        x_label: "actual seconds".to_owned(),
+        y_label: "estimated seconds".to_owned(),
+        x_log: false,
+        y_log: false,
+        curves: vec![
+            Curve { name: "tasks".to_owned(), points, joined: false },
+            line("equal", 1.0),
+            line("15 % more", 1.15),
+            line("15 % less", 0.85),
+        ],
+        across: Vec::new(),
+    }
+}

@@ -1,0 +1,130 @@
+//! `la-unnecessary`, `la-dynamic`, `la-jobs`, `la-waves`: the thesis's chapter 4 (Load-Aware, §4.1 to §4.4).
+//!
+//! Each scenario runs under no speculation, Hadoop's, LATE and Load-Aware: at the thesis's size in replay, and on real
+//! daemons with real load, as small as this machine wants it. The same seed makes the same maps under every rule.
+
+mod checks;
+mod figures;
+mod live;
+mod page;
+mod rule;
+mod scenario;
+mod simulated;
+
+use anyhow::{Context, Result};
+
+use self::figures::Runs;
+use self::rule::Rule;
+use self::scenario::{Point, Section};
+use crate::framework::{About, Experiment, Lab, Needs, Outcome, papers};
+
+/// One of the four.
+pub(crate) struct LoadAware(Section);
+
+impl LoadAware {
+    /// All four, in the thesis's order.
+    pub(crate) const ALL: [LoadAware; 4] = [
+        LoadAware(Section::Unnecessary),
+        LoadAware(Section::Dynamic),
+        LoadAware(Section::Jobs),
+        LoadAware(Section::Waves),
+    ];
+}
+
+/// A point and what each rule made of it.
+struct Compared {
+    point: Point,
+    /// By rule, in the order of [`Rule::ALL`]; live runs lack the last.
+    runs: Vec<(Rule, Runs)>,
+}
+
+impl Compared {
+    /// Under one rule; no runs where it was left out.
+    fn of(&self, rule: Rule) -> Runs {
+        self.runs.iter().find(|(other, _)| *other == rule).map(|(_, runs)| runs.clone()).unwrap_or_default()
+    }
+}
+
+impl Experiment for LoadAware {
+    fn about(&self) -> About {
+        let about = |name, line, figure, estimate_s| About {
+            name,
+            line,
+            paper: papers::LOAD_AWARE,
+            figure,
+            needs: Needs::LiveRuns,
+            estimate_s,
+        };
+        match self.0 {
+            Section::Unnecessary => about(
+                "la-unnecessary",
+                "Second attempts that help nobody, on a cluster with one loaded or slowed worker",
+                "Figure 4.1",
+                [600, 60],
+            ),
+            Section::Dynamic => {
+                about("la-dynamic", "Four jobs while foreign load moves from worker to worker", "Figure 4.2", [700, 60])
+            }
+            Section::Jobs => about(
+                "la-jobs",
+                "Second attempts and total time for more and more jobs beside one loaded worker",
+                "Figure 4.3",
+                [900, 60],
+            ),
+            Section::Waves => about(
+                "la-waves",
+                "What avoiding second attempts is worth for more and more maps for each worker",
+                "Figure 4.4",
+                [900, 60],
+            ),
+        }
+    }
+
+    fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
+        let seeds = lab.size(20, 5);
+        let mut simulated = Vec::new();
+        for point in self.0.points() {
+            lab.progress.step(&format!("replay: {}, {seeds} seeds under each rule", point.label));
+            let mut runs = Vec::new();
+            for rule in Rule::ALL {
+                let seeds = lab.seed..lab.seed + seeds;
+                let found = simulated::runs(&point, rule, seeds)
+                    .with_context(|| format!("simulate {} under {}", point.label, rule.name()))?;
+                runs.push((rule, found));
+            }
+            simulated.push(Compared { point, runs });
+        }
+        let measured = live::runs(lab, self.0)?;
+        let checks = checks::checks(self.0, &simulated, &measured, !lab.quick);
+        let files = page::write(lab, &self.about(), self.0, &simulated, &measured, &checks)?;
+        Ok(Outcome { files, checks })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn simulated(section: Section, label: &str, rule: Rule) -> Runs {
+        let point = section.points().into_iter().find(|point| point.label == label).expect("a point");
+        simulated::runs(&point, rule, 0..3).expect("it runs")
+    }
+
+    /// §4.3: alone, Load-Aware performs like the others; beside other jobs it leaves their slots alone.
+    #[test]
+    fn a_job_alone_is_helped_and_jobs_beside_each_other_are_not_robbed() {
+        let alone = |rule| simulated(Section::Jobs, "1", rule);
+        assert_eq!(alone(Rule::LoadAware).total(), alone(Rule::Late).total());
+        assert!(alone(Rule::LoadAware).total() < 0.95 * alone(Rule::None).total());
+        let four = |rule| simulated(Section::Jobs, "4", rule);
+        assert!(four(Rule::Hadoop).launched() >= 10, "or there is nothing to avoid");
+        assert!(3 * four(Rule::LoadAware).launched() <= four(Rule::Hadoop).launched());
+        assert!(four(Rule::LoadAware).total() < four(Rule::Hadoop).total());
+    }
+
+    #[test]
+    fn equal_seeds_give_equal_runs() {
+        let runs = || simulated(Section::Dynamic, "load that moves", Rule::LoadAware);
+        assert_eq!(runs().0, runs().0);
+    }
+}

@@ -1,0 +1,196 @@
+//! Page, tables and figures of the four experiments.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::Compared;
+use super::figures::Runs;
+use super::live::{self, Measured};
+use super::rule::Rule;
+use super::scenario::Section;
+use super::simulated::{CURVE, WORKERS};
+use crate::framework::{About, Bars, Check, Curve, Lab, Page, Plot, Series, Table};
+
+/// Writes everything; the page comes first.
+pub(super) fn write(
+    lab: &Lab<'_>,
+    about: &About,
+    section: Section,
+    simulated: &[Compared],
+    measured: &[Measured],
+    checks: &[Check],
+) -> Result<Vec<PathBuf>> {
+    let mut page = Page::new(about, lab.quick);
+    let n = simulated.first().and_then(|one| one.runs.first()).map_or(0, |(_, runs)| runs.0.len());
+    page.heading("In replay, at the thesis's size");
+    page.paragraph(&format!(
+        "{WORKERS} workers of one map slot on eight hardware threads, maps of about a minute (lognormal, σ 0.1), \
+         heartbeats of 3 s, {n} seeds; each seed gives the same maps to every rule. Loaded workers slow down by \
+         `{CURVE}`: the thesis prints the exponent; below the cores it prints a slope of 17,700, read here as \
+         milliseconds a task on a map of a minute (against the 500 s that one machine takes for all games, no task \
+         would fall behind). Without speculation, Hadoop's rule and LATE (cap 2) stand under \
+         FIFO, Load-Aware under fair order, as in the thesis, and once under FIFO. The lag of a minute goes with the \
+         maps' time. Total time is the median; the range covers all seeds."
+    ));
+    page.table(&table(simulated));
+    let name = about.name;
+    let mut files = Vec::new();
+    let mut figures =
+        vec![(format!("{name}-time.svg"), times(section, simulated, "in replay")?, "total time in replay")];
+    figures.push((format!("{name}-attempts.svg"), attempts(section, simulated)?, "second attempts in replay"));
+    if section == Section::Jobs {
+        let idle = curves("Idle time of a worker", "seconds", section, simulated, |runs| runs.at(50.0, |f| f.idle_s));
+        figures.push((format!("{name}-idle.svg"), idle.svg()?, "idle time in replay"));
+    }
+    for (file, _, alt) in &figures {
+        page.image(file, alt);
+    }
+    if !measured.is_empty() {
+        page.heading("Live, on this machine");
+        page.paragraph(&live::about());
+        let compared: Vec<Compared> = live::compared(measured);
+        page.table(&table(&compared));
+        let svg = times(section, &compared, "live")?;
+        page.image(&format!("{name}-live.svg"), "total time live");
+        figures.push((format!("{name}-live.svg"), svg, "total time live"));
+        files.push(lab.write(&format!("{name}-live.csv"), &csv(&compared).csv())?);
+    }
+    page.heading("The thesis's own numbers");
+    page.paragraph("What its text states; the curves of its figures are not in the text and are not invented here.");
+    let mut paper = Table::new(&["what", "the thesis"]);
+    section.paper().iter().for_each(|(what, number)| paper.row([*what, *number]));
+    page.table(&paper);
+    page.checks(checks);
+    let mut all = vec![lab.write(&format!("{name}.md"), page.text())?];
+    all.push(lab.write(&format!("{name}.csv"), &csv(simulated).csv())?);
+    all.append(&mut files);
+    for (file, svg, _) in figures {
+        all.push(lab.write(&file, &svg)?);
+    }
+    Ok(all)
+}
+
+fn table(compared: &[Compared]) -> Table {
+    let mut table = Table::new(&[
+        "",
+        "rule",
+        ">total",
+        ">range",
+        ">against Hadoop",
+        ">launched",
+        ">won",
+        ">lost",
+        ">wasted",
+        ">idle",
+    ]);
+    let s = |value: f64| format!("{value:.1} s");
+    for one in compared {
+        let hadoop = one.of(Rule::Hadoop).total();
+        for (place, (rule, runs)) in one.runs.iter().enumerate() {
+            let (least, most) = runs.range();
+            table.row([
+                if place == 0 { one.point.label.clone() } else { String::new() },
+                rule.name().to_owned(),
+                s(runs.total()),
+                format!("{least:.1} to {most:.1}"),
+                if hadoop > 0.0 { format!("{:+.1} %", (runs.total() / hadoop - 1.0) * 100.0) } else { String::new() },
+                format!("{:.1}", mean(runs, |f| f.launched as f64)),
+                format!("{:.1}", mean(runs, |f| f.won as f64)),
+                format!("{:.1}", mean(runs, |f| f.lost() as f64)),
+                s(runs.at(50.0, |f| f.wasted_s)),
+                s(runs.at(50.0, |f| f.idle_s)),
+            ]);
+        }
+    }
+    table
+}
+
+/// Counts of a few attempts have no telling median.
+fn mean(runs: &Runs, of: impl Fn(&super::figures::Figures) -> f64) -> f64 {
+    runs.0.iter().map(of).sum::<f64>() / runs.0.len().max(1) as f64
+}
+
+fn csv(compared: &[Compared]) -> Table {
+    let mut table = Table::new(&["point", "rule", "run", "total_s", "launched", "won", "wasted_s", "idle_s"]);
+    for one in compared {
+        for (rule, runs) in &one.runs {
+            for (n, f) in runs.0.iter().enumerate() {
+                table.row([
+                    one.point.label.clone(),
+                    rule.name().to_owned(),
+                    (n + 1).to_string(),
+                    format!("{:.3}", f.total_s),
+                    f.launched.to_string(),
+                    f.won.to_string(),
+                    format!("{:.3}", f.wasted_s),
+                    format!("{:.3}", f.idle_s),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+/// Total times, as bars with their ranges or as curves over what varies.
+fn times(section: Section, compared: &[Compared], how: &str) -> Result<String> {
+    let title = format!("Total time {how}");
+    match section.axis() {
+        Some(_) => curves(&title, "seconds", section, compared, Runs::total).svg(),
+        None => Bars {
+            title,
+            y_label: "seconds".to_owned(),
+            groups: compared.iter().map(|one| one.point.label.clone()).collect(),
+            series: rules(compared)
+                .map(|rule| {
+                    let ranges = compared.iter().map(|one| one.of(rule).range()).collect();
+                    let values = compared.iter().map(|one| one.of(rule).total()).collect();
+                    Series { ranges, ..Series::new(rule.name(), values) }
+                })
+                .collect(),
+        }
+        .svg(),
+    }
+}
+
+/// Second attempts of a run, on average.
+fn attempts(section: Section, compared: &[Compared]) -> Result<String> {
+    let launched = |runs: &Runs| mean(runs, |f| f.launched as f64);
+    match section.axis() {
+        Some(_) => curves("Second attempts in replay", "attempts a run", section, compared, launched).svg(),
+        None => Bars {
+            title: "Second attempts in replay".to_owned(),
+            y_label: "attempts a run".to_owned(),
+            groups: compared.iter().map(|one| one.point.label.clone()).collect(),
+            series: rules(compared)
+                .map(|rule| Series::new(rule.name(), compared.iter().map(|one| launched(&one.of(rule))).collect()))
+                .collect(),
+        }
+        .svg(),
+    }
+}
+
+fn curves(title: &str, unit: &str, section: Section, compared: &[Compared], of: impl Fn(&Runs) -> f64) -> Plot {
+    let x = |one: &Compared| one.point.label.parse::<f64>().unwrap_or(0.0);
+    Plot {
+        title: title.to_owned(),
+        x_label: section.axis().unwrap_or_default().to_owned(),
+        y_label: unit.to_owned(),
+        x_log: false,
+        y_log: false,
+        curves: rules(compared)
+            .map(|rule| Curve {
+                name: rule.name().to_owned(),
+                points: compared.iter().map(|one| (x(one), of(&one.of(rule)))).collect(),
+                joined: true,
+            })
+            .collect(),
+        across: Vec::new(),
+    }
+}
+
+/// The rules that ran.
+fn rules(compared: &[Compared]) -> impl Iterator<Item = Rule> {
+    let ran = |rule: &Rule| compared.iter().any(|one| !one.of(*rule).0.is_empty());
+    Rule::ALL.into_iter().filter(ran)
+}

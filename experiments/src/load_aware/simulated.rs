@@ -1,0 +1,104 @@
+//! The thesis's own size in replay: eight workers of one map slot on eight hardware threads, maps of a minute.
+//!
+//! The workers slow down by the thesis's curve. Beyond the cores its exponent is printed, 0.12 for each task more. Below
+//! them it prints a slope of 17,700 (§3.3), which we read as milliseconds for each task more on a task of a minute: a
+//! growth of 0.295 a task, 2.36 over eight. Its Figure 3.3, which would tell, is not in the text. The rule's own `printed`
+//! formula reads the slope against the 500 s that one machine takes for all games; then a load of 6 would cost a task a
+//! fifth of its time, no task would fall 0.2 behind the average, and §4.1 would show nothing.
+
+use anyhow::{Context, Result};
+use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::models::{LoadCurve, Random};
+use howdah_shared::replay::{ReplayOptions, SimHeartbeat, SimWorker, Simulation, View, WorkersView};
+use howdah_shared::time::{Span, Time};
+
+use super::figures::{Figures, Runs};
+use super::rule::Rule;
+use super::scenario::Point;
+
+/// Nodes of the thesis.
+pub(super) const WORKERS: u32 = 8;
+/// Hardware threads of each.
+const CORES: u32 = 8;
+/// "Each mapper takes about 60 seconds."
+const MAP_S: f64 = 60.0;
+/// Of the thesis's testbed.
+const KHZ: u32 = 2_268_000;
+pub(super) const CURVE: &str = "below=2.36,exponential=0.12";
+/// Of the logarithms of maps' times: sudokus differ, but a thousand of them less.
+const SIGMA: f64 = 0.1;
+/// Hadoop's for so small a cluster.
+const HEARTBEAT: Span = Span::from_secs(3);
+/// Hadoop's lag, and the maps' time that it belongs to.
+const LAG_MS: f64 = 60_000.0;
+
+/// A point under a rule, once for each seed.
+pub(super) fn runs(point: &Point, rule: Rule, seeds: std::ops::Range<u64>) -> Result<Runs> {
+    seeds.map(|seed| run(point, rule, seed)).collect::<Result<_>>().map(Runs)
+}
+
+fn run(point: &Point, rule: Rule, seed: u64) -> Result<Figures> {
+    let trace = trace(point, seed);
+    let (scheduler, scheduler_params) = rule.policy((LAG_MS * point.map) as u64, CURVE);
+    let options = ReplayOptions {
+        scheduler: scheduler.to_owned(),
+        scheduler_params,
+        view: View::Workers(cluster(point)?),
+        seed,
+        ..ReplayOptions::default()
+    };
+    let mut simulation = Simulation::new(&trace, &options)?;
+    simulation.run();
+    let report = simulation.report();
+    if let Some(job) = report.jobs.iter().find(|job| !job.state.is_final()) {
+        anyhow::bail!("{} under {}, seed {seed}: job {} did not end", point.label, rule.name(), job.id.0);
+    }
+    let slot_s = |us: u64| us as f64 / 1e6;
+    let all_s = report.makespan.as_secs_f64() * f64::from(report.slots[0]);
+    Ok(Figures {
+        total_s: report.makespan.as_secs_f64(),
+        launched: report.costs.launched.into(),
+        won: report.costs.won.into(),
+        wasted_s: report.costs.wasted.as_secs_f64(),
+        idle_s: (all_s - slot_s(report.busy_us[0])) / f64::from(WORKERS),
+    })
+}
+
+/// The jobs, all submitted at once; equal seeds make equal times under every rule.
+fn trace(point: &Point, seed: u64) -> Trace {
+    let mut random = Random::new(seed, 5);
+    // A map has its time where one task runs on each machine's eight threads.
+    let mut time = || (MAP_S * point.map * 1e3 * libm::exp(SIGMA * random.normal())).round() as u64;
+    let jobs = point.maps(WORKERS).into_iter().enumerate().map(|(n, maps)| JobTemplate {
+        name: format!("sudoku-{}", n + 1),
+        n_maps: maps,
+        map_ms: (0..maps).map(|_| time()).collect(),
+        ..JobTemplate::default()
+    });
+    Trace { jobs: jobs.collect(), ..Trace::default() }
+}
+
+fn cluster(point: &Point) -> Result<WorkersView> {
+    let curve: LoadCurve = CURVE.parse().context("read the thesis's curve")?;
+    let loads = point.loads(WORKERS);
+    let frequencies = point.frequencies(WORKERS);
+    let at = |maps: f64| Time::from_us((maps * MAP_S * 1e6) as u64);
+    let workers = loads.iter().zip(&frequencies).zip(1..).map(|((load, frequency), n)| SimWorker {
+        name: format!("node-{n}"),
+        host: format!("node-{n}"),
+        rack: "/default-rack".to_owned(),
+        map_slots: 1,
+        cores_milli: CORES * 1_000,
+        khz: (f64::from(KHZ) * frequency) as u32,
+        foreign: load.iter().map(|&(from, load)| (at(from), (load * 1e3) as u32)).collect(),
+        ..SimWorker::default()
+    });
+    Ok(WorkersView {
+        workers: workers.collect(),
+        heartbeat: SimHeartbeat { interval: HEARTBEAT, out_of_band: false },
+        curve,
+        reference_milli: 1_000,
+        plain_khz: KHZ,
+        ..WorkersView::default()
+    })
+}
