@@ -53,6 +53,8 @@ pub struct Simulation<'t> {
     commits: BinaryHeap<Reverse<(Time, JobId)>>,
     /// When the next job is promoted; [`Time::MAX`] without one.
     next_commit: Time,
+    /// The instant at which another policy took over, until it was asked; else [`Time::MAX`].
+    took_over: Time,
     beats: Beats,
     machines: Machines,
     /// Where attempts work, if they slow each other down or their progress is told.
@@ -121,6 +123,7 @@ impl<'t> Simulation<'t> {
             ends: Ends::default(),
             commits: BinaryHeap::new(),
             next_commit: Time::MAX,
+            took_over: Time::MAX,
             beats,
             machines,
             sharing,
@@ -170,6 +173,8 @@ impl<'t> Simulation<'t> {
             self.sharing.activate(planned);
         }
         self.tracker.switch_scheduler(scheduler);
+        // The old policy may have let everything wait for a deadline of its own, which is gone with it.
+        self.took_over = self.now;
     }
 
     /// Tasks that are done, and tasks in all.
@@ -183,7 +188,7 @@ impl<'t> Simulation<'t> {
     /// heartbeats and the policy's own deadlines are left and nothing has come of them for an hour.
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
-        let fixed = self.next_arrival.min(self.next_commit).min(self.machines.losses.next_time());
+        let fixed = self.next_arrival.min(self.next_commit).min(self.machines.losses.next_time()).min(self.took_over);
         let asking = self.beats.next_time(self.tracker.state()).min(self.tracker.next_deadline().unwrap_or(Time::MAX));
         let working = self.sharing.next_time();
         self.next_rare = fixed.min(asking).min(working);
@@ -265,6 +270,7 @@ impl<'t> Simulation<'t> {
             ends: self.ends.clone(),
             commits: self.commits.clone(),
             next_commit: self.next_commit,
+            took_over: self.took_over,
             beats: self.beats.clone(),
             machines: self.machines.clone(),
             sharing: self.sharing.clone(),
@@ -312,6 +318,7 @@ impl<'t> Simulation<'t> {
     /// Arrivals, promotions, comings and goings of workers, and the policy's deadline, if they are due.
     #[inline(never)]
     fn gather_inputs(&mut self) {
+        self.took_over = Time::MAX;
         self.change_workers();
         while self.next_commit <= self.now {
             let Some(Reverse((_, job))) = self.commits.pop() else { break };

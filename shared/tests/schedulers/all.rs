@@ -5,7 +5,7 @@
 //! The kit checks the core's invariants after every input.
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{JobState, Priority, TaskKind};
+use howdah_shared::job::{JobState, Priority, SplitHosts, TaskKind};
 use howdah_shared::replay::{
     FaultPlan, ReplayOptions, ReplayReport, SimHeartbeat, SimWorker, Simulation, View, WorkerLoss, WorkersView,
 };
@@ -223,4 +223,45 @@ proptest! {
             prop_assert!(over, "{}, then {}: {:?}", first, second, fork.report().jobs);
         }
     }
+}
+
+/// Fair lets a map wait 10 s for its data, with a deadline of its own; whoever takes over has no such deadline.
+#[test]
+fn who_takes_over_from_a_policy_that_waits_is_asked_at_once() {
+    let job = JobTemplate {
+        n_maps: 1,
+        map_ms: vec![1_000],
+        split_hosts: SplitHosts::new([["elsewhere"]]),
+        ..JobTemplate::default()
+    };
+    let trace = Trace { jobs: vec![job], ..Trace::default() };
+    let worker = |name: &str, map_slots, reduce_slots| SimWorker {
+        name: name.to_owned(),
+        host: name.to_owned(),
+        rack: "/r".to_owned(),
+        map_slots,
+        reduce_slots,
+        ..SimWorker::default()
+    };
+    let workers = vec![worker("here", 1, 0), worker("elsewhere", 0, 1)];
+    let delay = [("locality.delay".to_owned(), "10000".to_owned())];
+    let options = ReplayOptions {
+        scheduler: "fair".to_owned(),
+        scheduler_params: delay.into(),
+        view: View::Workers(WorkersView { workers, ..WorkersView::default() }),
+        ..ReplayOptions::default()
+    };
+    let mut fair = Simulation::new(&trace, &options).expect("a replay");
+    while fair.tracker().state().n_jobs() == 0 {
+        assert!(fair.step(), "the job comes");
+    }
+    assert!(fair.tracker().state().attempts().is_empty(), "its map waits");
+    for second in names().filter(|name| *name != "fair") {
+        let mut other = fair.fork();
+        other.switch_scheduler(policy(second));
+        other.run();
+        assert_eq!(other.report().jobs[0].state, JobState::Succeeded, "{second}");
+    }
+    fair.run();
+    assert!(fair.report().makespan > Span::from_secs(10), "or there was no wait");
 }
