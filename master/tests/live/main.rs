@@ -260,7 +260,8 @@ async fn clients_that_hang_up_while_they_submit_do_no_harm() {
     // Each that got a number has its own file, and numbers go on.
     let last = cluster.submit(sleep_job(1)).await.unwrap();
     let jobs = cluster.client.list_jobs(v1::ListJobsRequest {}).await.unwrap().into_inner().jobs;
-    assert_eq!(jobs.last().unwrap().job, last);
+    // One that was cut off late may be accepted behind it.
+    assert!(jobs.iter().any(|job| job.job == last), "{last} is listed");
     for (at, job) in jobs.iter().enumerate() {
         assert!(job.job.ends_with(&format!("_{:04}", at + 1)), "{}", job.job);
     }
