@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
 
@@ -51,7 +50,7 @@ fn quota(quota: &str, period: &str) -> Option<f64> {
 }
 
 /// Held until dropped.
-pub(super) struct Foreign(Option<Mutex<Child>>);
+pub(super) struct Foreign(Option<Child>);
 
 impl Foreign {
     /// So many busy tasks; none is no process.
@@ -67,13 +66,12 @@ impl Foreign {
         }
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().context("start `howdah load`")?;
-        Ok(Foreign(Some(Mutex::new(child))))
+        Ok(Foreign(Some(child)))
     }
 
     /// Fails if the load has ended meanwhile: then nothing was measured.
-    pub(super) fn check(&self) -> Result<()> {
-        let Some(child) = &self.0 else { return Ok(()) };
-        let mut child = child.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    pub(super) fn check(&mut self) -> Result<()> {
+        let Some(child) = &mut self.0 else { return Ok(()) };
         match child.try_wait().context("look at `howdah load`")? {
             None => Ok(()),
             Some(status) => bail!("`howdah load` ended early with {status}"),
@@ -84,7 +82,6 @@ impl Foreign {
 impl Drop for Foreign {
     fn drop(&mut self) {
         if let Some(child) = &mut self.0 {
-            let child = child.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
             // Gone in between is as good.
             let _ = child.kill();
             let _ = child.wait();
