@@ -88,17 +88,36 @@ impl Experiment for LoadAware {
             let mut runs = Vec::new();
             for rule in Rule::ALL {
                 let seeds = lab.seed..lab.seed + seeds;
-                let found = simulated::runs(&point, rule, seeds)
+                let found = simulated::runs(&point, rule, seeds, &simulated::USUAL)
                     .with_context(|| format!("simulate {} under {}", point.label, rule.name()))?;
                 runs.push((rule, found));
             }
             simulated.push(Compared { point, runs });
         }
+        let readings = if self.0.is_won() { readings(lab, &simulated, seeds)? } else { Vec::new() };
         let measured = live::runs(lab, self.0)?;
         let checks = checks::checks(self.0, &simulated, &measured, !lab.quick);
-        let files = page::write(lab, &self.about(), self.0, &simulated, &measured, &checks)?;
+        let files = page::write(lab, &self.about(), self.0, &simulated, &readings, &measured, &checks)?;
         Ok(Outcome { files, checks })
     }
+}
+
+/// Points under the other readings, under the rules that the thesis compares.
+fn readings(lab: &Lab<'_>, usual: &[Compared], seeds: u64) -> Result<Vec<(&'static str, Vec<Compared>)>> {
+    let mut all = Vec::new();
+    for reading in simulated::READINGS {
+        lab.progress.step(&format!("replay, another reading: {}", reading.name));
+        let mut points = Vec::new();
+        for one in usual {
+            let mut runs = Vec::new();
+            for rule in [Rule::None, Rule::Hadoop, Rule::Late, Rule::LoadAware] {
+                runs.push((rule, simulated::runs(&one.point, rule, lab.seed..lab.seed + seeds, &reading)?));
+            }
+            points.push(Compared { point: one.point.clone(), runs });
+        }
+        all.push((reading.name, points));
+    }
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -107,7 +126,7 @@ mod tests {
 
     fn simulated(section: Section, label: &str, rule: Rule) -> Runs {
         let point = section.points().into_iter().find(|point| point.label == label).expect("a point");
-        simulated::runs(&point, rule, 0..3).expect("it runs")
+        simulated::runs(&point, rule, 0..3, &simulated::USUAL).expect("it runs")
     }
 
     /// §4.3: alone, Load-Aware performs like the others; beside other jobs it leaves their slots alone.

@@ -25,6 +25,39 @@ const MAP_S: f64 = 60.0;
 /// Of the thesis's testbed.
 const KHZ: u32 = 2_268_000;
 pub(super) const CURVE: &str = "below=2.36,exponential=0.12";
+/// What the thesis leaves open, as one of its readers may take it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Reading {
+    pub(super) name: &'static str,
+    /// Map slots of a node.
+    slots: u16,
+    /// Maps of a job, as a multiple of those of the scenario.
+    maps: f64,
+    curve: &'static str,
+    /// Whether the end of an attempt is told at once.
+    out_of_band: bool,
+}
+
+/// The one that is judged.
+pub(super) const USUAL: Reading = Reading {
+    name: "one map slot a node, one map a node and job",
+    slots: 1,
+    maps: 1.0,
+    curve: CURVE,
+    out_of_band: false,
+};
+
+/// The others.
+pub(super) const READINGS: [Reading; 7] = [
+    Reading { name: "two map slots a node", slots: 2, ..USUAL },
+    Reading { name: "two map slots and two maps a node", slots: 2, maps: 2.0, ..USUAL },
+    Reading { name: "two map slots, three maps on two nodes", slots: 2, maps: 1.5, ..USUAL },
+    Reading { name: "three maps on two nodes", maps: 1.5, ..USUAL },
+    Reading { name: "ends told at once", out_of_band: true, ..USUAL },
+    Reading { name: "slope against 500 s", curve: "below=0.28,exponential=0.12", ..USUAL },
+    Reading { name: "loaded workers four times as slow", curve: "below=8,exponential=0.12", ..USUAL },
+];
+
 /// Of the logarithms of maps' times: sudokus differ, but a thousand of them less.
 const SIGMA: f64 = 0.1;
 /// Hadoop's for so small a cluster.
@@ -33,17 +66,17 @@ const HEARTBEAT: Span = Span::from_secs(3);
 const LAG_MS: f64 = 60_000.0;
 
 /// A point under a rule, once for each seed.
-pub(super) fn runs(point: &Point, rule: Rule, seeds: std::ops::Range<u64>) -> Result<Runs> {
-    seeds.map(|seed| run(point, rule, seed)).collect::<Result<_>>().map(Runs)
+pub(super) fn runs(point: &Point, rule: Rule, seeds: std::ops::Range<u64>, reading: &Reading) -> Result<Runs> {
+    seeds.map(|seed| run(point, rule, seed, reading)).collect::<Result<_>>().map(Runs)
 }
 
-fn run(point: &Point, rule: Rule, seed: u64) -> Result<Figures> {
-    let trace = trace(point, seed);
-    let (scheduler, scheduler_params) = rule.policy((LAG_MS * point.map) as u64, CURVE);
+fn run(point: &Point, rule: Rule, seed: u64, reading: &Reading) -> Result<Figures> {
+    let trace = trace(point, seed, reading);
+    let (scheduler, scheduler_params) = rule.policy((LAG_MS * point.map) as u64, reading.curve);
     let options = ReplayOptions {
         scheduler: scheduler.to_owned(),
         scheduler_params,
-        view: View::Workers(cluster(point)?),
+        view: View::Workers(cluster(point, reading)?),
         seed,
         ..ReplayOptions::default()
     };
@@ -65,11 +98,12 @@ fn run(point: &Point, rule: Rule, seed: u64) -> Result<Figures> {
 }
 
 /// The jobs, all submitted at once; equal seeds make equal times under every rule.
-fn trace(point: &Point, seed: u64) -> Trace {
+fn trace(point: &Point, seed: u64, reading: &Reading) -> Trace {
     let mut random = Random::new(seed, 5);
     // A map has its time where one task runs on each machine's eight threads.
     let mut time = || (MAP_S * point.map * 1e3 * libm::exp(SIGMA * random.normal())).round() as u64;
-    let jobs = point.maps(WORKERS).into_iter().enumerate().map(|(n, maps)| JobTemplate {
+    let counts = point.maps(WORKERS).into_iter().map(|maps| (f64::from(maps) * reading.maps).round() as u32);
+    let jobs = counts.enumerate().map(|(n, maps)| JobTemplate {
         name: format!("sudoku-{}", n + 1),
         n_maps: maps,
         map_ms: (0..maps).map(|_| time()).collect(),
@@ -78,8 +112,8 @@ fn trace(point: &Point, seed: u64) -> Trace {
     Trace { jobs: jobs.collect(), ..Trace::default() }
 }
 
-fn cluster(point: &Point) -> Result<WorkersView> {
-    let curve: LoadCurve = CURVE.parse().context("read the thesis's curve")?;
+fn cluster(point: &Point, reading: &Reading) -> Result<WorkersView> {
+    let curve: LoadCurve = reading.curve.parse().context("read the thesis's curve")?;
     let loads = point.loads(WORKERS);
     let frequencies = point.frequencies(WORKERS);
     let at = |maps: f64| Time::from_us((maps * MAP_S * 1e6) as u64);
@@ -87,7 +121,7 @@ fn cluster(point: &Point) -> Result<WorkersView> {
         name: format!("node-{n}"),
         host: format!("node-{n}"),
         rack: "/default-rack".to_owned(),
-        map_slots: 1,
+        map_slots: reading.slots,
         cores_milli: CORES * 1_000,
         khz: (f64::from(KHZ) * frequency) as u32,
         foreign: load.iter().map(|&(from, load)| (at(from), (load * 1e3) as u32)).collect(),
@@ -95,7 +129,7 @@ fn cluster(point: &Point) -> Result<WorkersView> {
     });
     Ok(WorkersView {
         workers: workers.collect(),
-        heartbeat: SimHeartbeat { interval: HEARTBEAT, out_of_band: false },
+        heartbeat: SimHeartbeat { interval: HEARTBEAT, out_of_band: reading.out_of_band },
         curve,
         reference_milli: 1_000,
         plain_khz: KHZ,
