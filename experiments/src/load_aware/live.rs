@@ -147,7 +147,7 @@ fn run(lab: &Lab<'_>, label: &str, point: &Point, rule: Rule, input: &Inputs) ->
     let number =
         |name: &str| answer["speculation"][name].as_f64().with_context(|| format!("find `speculation.{name}`"));
     let (launched, won) = (number("launched")? as u64, number("won")? as u64);
-    let total_s = makespan_s(&recorded.trace);
+    let total_s = recorded.makespan_s();
     Ok(Measured {
         point: point.clone(),
         rule,
@@ -186,13 +186,6 @@ fn submissions(point: &Point, input: &Inputs, results: &Path) -> Vec<Submission>
 /// How often each puzzle is solved so that a map takes its time; a core here solves about 110,000 a second.
 fn work() -> f64 {
     110_000.0 * MAP_S * QUOTA / f64::from(PUZZLES)
-}
-
-/// From the first submission to the last finish.
-fn makespan_s(trace: &Trace) -> f64 {
-    let first = trace.jobs.iter().map(|job| job.submit_ms).min().unwrap_or(0);
-    let last = trace.jobs.iter().filter_map(|job| Some(job.measured.as_ref()?.finish_ms)).max().unwrap_or(0);
-    last.saturating_sub(first) as f64 / 1e3
 }
 
 /// Slot time of all attempts.

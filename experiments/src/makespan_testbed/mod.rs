@@ -99,7 +99,7 @@ impl Experiment for MakespanTestbed {
             for (schedule, (name, order, scheduler, _)) in schedules.iter_mut().zip(SCHEDULES) {
                 lab.progress.step(&format!("trial {trial} of {trials}: {name}"));
                 let recorded = live(lab, &file, &format!("{order}-{trial}"), order, scheduler)?;
-                schedule.measured.push(makespan_s(&recorded.trace));
+                schedule.measured.push(recorded.makespan_s());
                 schedule.decisions.0 += recorded.compared;
                 schedule.decisions.1 += recorded.identical;
             }
@@ -112,13 +112,6 @@ impl Experiment for MakespanTestbed {
 
 fn live(lab: &Lab<'_>, file: &PathBuf, label: &str, order: &str, scheduler: &str) -> Result<Recorded> {
     BatchRun { label, shape: SHAPE, scheduler, file, order, bound: Duration::from_secs(300) }.run(lab)
-}
-
-/// From the first submission to the last finish.
-fn makespan_s(trace: &Trace) -> f64 {
-    let first = trace.jobs.iter().map(|job| job.submit_ms).min().unwrap_or(0);
-    let last = trace.jobs.iter().filter_map(|job| Some(job.measured.as_ref()?.finish_ms)).max().unwrap_or(0);
-    last.saturating_sub(first) as f64 / 1e3
 }
 
 /// A trace in the project's format.
