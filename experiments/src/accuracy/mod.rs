@@ -16,6 +16,7 @@ pub use across::{Prediction, across};
 pub use compare::{Comparison, JobMeasure, Measure, Summary};
 pub use pair::{PairError, kind, predictor};
 pub use predict::{AccuracyError, Maker, Model, compare, compare_under, options_of};
+pub(crate) use spread::measured_makespan_s;
 pub use spread::{JobSpread, Spread, spread, spread_of};
 
 /// What the profile was to the run that it predicted.

@@ -77,7 +77,7 @@ pub fn spread(runs: &[&Trace]) -> Spread {
 }
 
 /// From the first submission to the last end, over the jobs that succeeded; 0 without any.
-pub(super) fn measured_makespan_s(trace: &Trace) -> f64 {
+pub(crate) fn measured_makespan_s(trace: &Trace) -> f64 {
     let jobs = || trace.jobs.iter().filter(|job| succeeded(job));
     let first = jobs().map(|job| job.submit_ms).min();
     let last = jobs().filter_map(|job| job.measured.as_ref()).map(|measured| measured.finish_ms).max();

@@ -18,15 +18,6 @@ pub(crate) struct Recorded {
     pub(crate) identical: u64,
 }
 
-impl Recorded {
-    /// From the first submission to the last finish, in seconds.
-    pub(crate) fn makespan_s(&self) -> f64 {
-        let first = self.trace.jobs.iter().map(|job| job.submit_ms).min().unwrap_or(0);
-        let last = self.trace.jobs.iter().filter_map(|job| Some(job.measured.as_ref()?.finish_ms)).max().unwrap_or(0);
-        last.saturating_sub(first) as f64 / 1e3
-    }
-}
-
 /// Reads the run in `dir`, which has ended.
 ///
 /// # Errors

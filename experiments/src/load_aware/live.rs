@@ -17,6 +17,7 @@ use super::Compared;
 use super::figures::{Figures, Runs};
 use super::rule::Rule;
 use super::scenario::{Point, Section, Trouble};
+use crate::accuracy::measured_makespan_s;
 use crate::framework::Lab;
 use crate::live::{Cluster, Policy, Program, Shape, Submission, drive, fresh, record};
 
@@ -147,7 +148,7 @@ fn run(lab: &Lab<'_>, label: &str, point: &Point, rule: Rule, input: &Inputs) ->
     let number =
         |name: &str| answer["speculation"][name].as_f64().with_context(|| format!("find `speculation.{name}`"));
     let (launched, won) = (number("launched")? as u64, number("won")? as u64);
-    let total_s = recorded.makespan_s();
+    let total_s = measured_makespan_s(&recorded.trace);
     Ok(Measured {
         point: point.clone(),
         rule,

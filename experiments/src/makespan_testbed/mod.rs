@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use howdah_shared::job::profile::Trace;
 use howdah_shared::models::moments::Moments;
 
+use crate::accuracy::measured_makespan_s;
 use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
 use crate::live::{BatchRun, Recorded, Shape};
 use crate::optimize::{Batch, Method, Plan, Slots, plan};
@@ -99,7 +100,7 @@ impl Experiment for MakespanTestbed {
             for (schedule, (name, order, scheduler, _)) in schedules.iter_mut().zip(SCHEDULES) {
                 lab.progress.step(&format!("trial {trial} of {trials}: {name}"));
                 let recorded = live(lab, &file, &format!("{order}-{trial}"), order, scheduler)?;
-                schedule.measured.push(recorded.makespan_s());
+                schedule.measured.push(measured_makespan_s(&recorded.trace));
                 schedule.decisions.0 += recorded.compared;
                 schedule.decisions.1 += recorded.identical;
             }
