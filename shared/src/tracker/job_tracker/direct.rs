@@ -49,6 +49,8 @@ impl JobTracker {
     /// without a turn might take.
     ///
     /// `now` must not go back. The end of an attempt that does not run on its worker is ignored.
+    // Into the simulation's loop, as when it had one caller: apart from it, a replay is about a tenth slower.
+    #[inline(always)]
     pub fn advance(
         &mut self,
         now: Time,
