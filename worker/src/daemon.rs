@@ -67,7 +67,8 @@ async fn run_in_group(
     let own_address = address_towards(&config.master);
     let listener = listen(&config, own_address).await?;
     let advertise = advertised(&config, listener.local_addr().context("read the address listened on")?, own_address);
-    let mut probes = Probes::new(&config, &directory);
+    let own = OwnProcesses::default();
+    let mut probes = Probes::new(&config, &directory, own.clone());
     let told = probes.start();
     let hello = hello(&config, &directory, advertise, &told);
     tracing::info!(worker = hello.name, http = hello.http_address, dir = %directory.root().display(), "worker starts");
@@ -77,7 +78,6 @@ async fn run_in_group(
     let server = tokio::spawn(axum::serve(listener, router(shelf)).into_future());
     let pruner = tokio::spawn(prune_logs(directory.clone(), config.userlog_retain_hours));
 
-    let own = OwnProcesses::default();
     let vitals = vitals::start(vitals::Plan {
         every: Duration::from_millis(config.vitals_interval_ms),
         smoothing: Duration::from_millis(config.vitals_smoothing_ms),

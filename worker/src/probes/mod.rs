@@ -24,6 +24,7 @@ use self::run::{Run, Trouble};
 use crate::config::WorkerConfig;
 use crate::directory::Directory;
 use crate::driver::Event;
+use crate::vitals::OwnProcesses;
 
 /// Between two looks at the file.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -40,6 +41,7 @@ pub(crate) struct Probes {
     dir: PathBuf,
     interval: Duration,
     limit: Duration,
+    own: OwnProcesses,
     board: Board,
     running: BTreeMap<String, Probe>,
     started: u64,
@@ -62,7 +64,7 @@ impl Drop for Probe {
 }
 
 impl Probes {
-    pub(crate) fn new(config: &WorkerConfig, directory: &Directory) -> Probes {
+    pub(crate) fn new(config: &WorkerConfig, directory: &Directory, own: OwnProcesses) -> Probes {
         let named = !config.probes_file.as_os_str().is_empty();
         let path = if named { config.probes_file.clone() } else { directory.root().join(FILE) };
         let (words, heard) = unbounded_channel();
@@ -73,6 +75,7 @@ impl Probes {
             dir: directory.root().to_owned(),
             interval: Duration::from_millis(config.probe_interval_ms),
             limit: Duration::from_millis(config.probe_timeout_ms),
+            own,
             running: BTreeMap::new(),
             started: 0,
             words,
@@ -143,18 +146,24 @@ impl Probes {
             self.started += 1;
             self.board.add(name);
             let number = self.started;
-            let (words, own, command) = (self.words.clone(), name.clone(), command.clone());
-            let say = move |word| drop(words.send((own.clone(), number, word)));
-            let task = tokio::spawn(repeat(command.clone(), self.dir.clone(), self.interval, self.limit, say));
-            self.running.insert(name.clone(), Probe { command, number, task });
+            let (words, name, command) = (self.words.clone(), name.clone(), command.clone());
+            let told = name.clone();
+            let say = move |word| drop(words.send((told.clone(), number, word)));
+            let start = starter(command.clone(), self.dir.clone(), self.own.clone());
+            let task = tokio::spawn(repeat(start, self.interval, self.limit, say));
+            self.running.insert(name, Probe { command, number, task });
         }
     }
 }
 
+/// Starts a command in a directory, each time it is called.
+fn starter(command: String, dir: PathBuf, own: OwnProcesses) -> impl Fn() -> Result<Run, Trouble> {
+    move || Run::start(&command, &dir, &own)
+}
+
 /// Runs a command for ever, a new run an interval after the start of the last one, or when that has ended if it took longer.
 async fn repeat(
-    command: String,
-    dir: PathBuf,
+    start: impl Fn() -> Result<Run, Trouble>,
     interval: Duration,
     limit: Duration,
     say: impl Fn(Result<String, Trouble>),
@@ -163,7 +172,7 @@ async fn repeat(
     beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         beat.tick().await;
-        match Run::start(&command, &dir) {
+        match start() {
             Ok(mut run) => {
                 say(run.value(limit).await);
                 run.gone().await;

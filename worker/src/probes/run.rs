@@ -2,15 +2,15 @@
 //!
 //! **Whatever the command does, it costs its value and nothing else.** It hangs: its group is killed at the limit. It
 //! leaves children behind: they are killed with the group when it ends, before it is reaped, so that no signal reaches a
-//! stranger. It prints without end, or no text: it has no value. A worker that is killed hard cannot stop a running
-//! probe; that one ends by itself.
+//! stranger. It prints without end, or no text: it has no value. A worker that is killed hard takes its probes along: a
+//! guard in the group reads a pipe that ends with the worker, and then kills the group.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,10 +22,17 @@ use nix::unistd::Pid;
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 
+use crate::vitals::OwnProcesses;
+
 /// What a probe may print, on either stream, before it counts as garbage.
 const MAX_OUTPUT_BYTES: usize = 64 << 10;
 /// Of a line of standard error in a warning.
 const MAX_SAID_CHARS: usize = 120;
+
+/// Starts the guard, whose standard input is the worker's pipe, and becomes the command. The guard is a shell that only
+/// waits; the command has neither the pipe nor the guard's number.
+const GUARDED: &str = "exec 3<&0 </dev/null; { read -r never; kill -KILL 0; } <&3 3<&- >/dev/null 2>&1 & \
+                       exec 3<&-; exec /bin/sh -c \"$0\"";
 
 /// Why a probe has no value. `Display` is the warning that people see.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +70,8 @@ pub(super) struct Run {
     over: bool,
     stdout: Stream,
     stderr: Stream,
+    /// The guard's pipe: closed when this is dropped, or when this process is gone.
+    _line: Option<ChildStdin>,
 }
 
 /// Kills the group as long as its number is ours.
@@ -70,6 +79,8 @@ pub(super) struct Run {
 struct Leash {
     group: Pid,
     alive: Mutex<bool>,
+    /// Where it counts as the worker's own: what a probe computes is no foreign load.
+    own: OwnProcesses,
 }
 
 impl Leash {
@@ -87,6 +98,7 @@ impl Leash {
         let mut alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = killpg(self.group, Signal::SIGKILL);
         *alive = false;
+        self.own.remove(child.id());
         child.wait().ok()
     }
 }
@@ -98,18 +110,21 @@ impl Drop for Run {
 }
 
 impl Run {
-    pub(super) fn start(command: &str, dir: &Path) -> Result<Run, Trouble> {
+    pub(super) fn start(command: &str, dir: &Path, own: &OwnProcesses) -> Result<Run, Trouble> {
         let mut child = Command::new("/bin/sh")
-            .args(["-c", command])
+            .args(["-c", GUARDED, command])
             .current_dir(dir)
             .process_group(0)
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
         let streams =
             (Stream::new(child.stdout.take().map(OwnedFd::from)), Stream::new(child.stderr.take().map(OwnedFd::from)));
-        let leash = Arc::new(Leash { group: Pid::from_raw(child.id() as i32), alive: Mutex::new(true) });
+        own.add(child.id());
+        let group = Pid::from_raw(child.id() as i32);
+        let leash = Arc::new(Leash { group, alive: Mutex::new(true), own: own.clone() });
+        let line = child.stdin.take();
         let (tell, ended) = oneshot::channel();
         let keeper = leash.clone();
         // Not of the runtime's pool: a command that cannot even be killed must not keep the worker from stopping.
@@ -118,7 +133,7 @@ impl Run {
                 let _ = tell.send(status);
             }
         });
-        let run = Run { leash, ended, over: false, stdout: streams.0?, stderr: streams.1? };
+        let run = Run { leash, ended, over: false, stdout: streams.0?, stderr: streams.1?, _line: line };
         buried?;
         Ok(run)
     }
@@ -252,7 +267,7 @@ mod tests {
 
     async fn run(command: &str, limit: Duration) -> Result<String, String> {
         let dir = tempfile::tempdir().expect("a directory");
-        let mut run = Run::start(command, dir.path()).expect("it starts");
+        let mut run = Run::start(command, dir.path(), &OwnProcesses::default()).expect("it starts");
         let value = run.value(limit).await.map_err(|trouble| trouble.to_string());
         run.gone().await;
         value
@@ -295,7 +310,7 @@ mod tests {
     async fn one_that_hangs_is_killed_at_the_limit_with_its_children() {
         let dir = tempfile::tempdir().expect("a directory");
         let command = "sleep 600 & echo $! > child; sleep 600";
-        let mut run = Run::start(command, dir.path()).expect("it starts");
+        let mut run = Run::start(command, dir.path(), &OwnProcesses::default()).expect("it starts");
         let pid = dir.path().join("child");
         let limit = Duration::from_millis(500);
         let trouble = run.value(limit).await.expect_err("it hangs");
@@ -308,10 +323,12 @@ mod tests {
     #[tokio::test]
     async fn one_that_leaves_a_child_with_its_output_open_ends_all_the_same() {
         let dir = tempfile::tempdir().expect("a directory");
+        let own = OwnProcesses::default();
         let began = Instant::now();
         // Often: the runtime may not know yet of what was printed when the end is known.
         for n in 0..40 {
-            let mut run = Run::start(&format!("sleep 600 & echo $! > child; echo {n}"), dir.path()).expect("it starts");
+            let command = format!("sleep 600 & echo $! > child; echo {n}");
+            let mut run = Run::start(&command, dir.path(), &own).expect("it starts");
             assert_eq!(run.value(LIMIT).await.expect("a value"), n.to_string());
             let pid = std::fs::read_to_string(dir.path().join("child")).expect("the child's number");
             wait_for_death(&pid).await;
@@ -322,16 +339,50 @@ mod tests {
     #[tokio::test]
     async fn one_that_is_dropped_is_killed() {
         let dir = tempfile::tempdir().expect("a directory");
-        let run = Run::start("echo $$ > own; sleep 600", dir.path()).expect("it starts");
-        let path = dir.path().join("own");
-        let pid = loop {
-            match std::fs::read_to_string(&path) {
-                Ok(pid) if pid.ends_with('\n') => break pid,
-                _ => tokio::time::sleep(Duration::from_millis(5)).await,
-            }
-        };
+        let run = Run::start("echo $$ > own; sleep 600", dir.path(), &OwnProcesses::default()).expect("it starts");
+        let pid = number_in(&dir.path().join("own")).await;
         drop(run);
         wait_for_death(&pid).await;
+    }
+
+    /// What is left of a worker that was killed hard is that its end of the pipe is closed.
+    #[tokio::test]
+    async fn one_whose_worker_is_gone_is_killed_with_its_children() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let command = "sleep 600 & echo $! > child; wait";
+        let mut run = Run::start(command, dir.path(), &OwnProcesses::default()).expect("it starts");
+        let pid = number_in(&dir.path().join("child")).await;
+        drop(run._line.take());
+        wait_for_death(&pid).await;
+        let trouble = run.value(LIMIT).await.expect_err("it was killed");
+        assert_eq!(trouble.to_string(), "was ended by signal 9");
+        run.gone().await;
+    }
+
+    #[tokio::test]
+    async fn it_is_the_workers_own_while_it_runs_and_reads_nothing() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let own = OwnProcesses::default();
+        let command =
+            "echo $$ > own; read -r line && echo read; while test ! -e stop; do sleep 0.01; done; ls /proc/$$/fd";
+        let mut run = Run::start(command, dir.path(), &own).expect("it starts");
+        let pid: u32 = number_in(&dir.path().join("own")).await.trim().parse().expect("a number");
+        assert!(own.has(pid));
+        std::fs::write(dir.path().join("stop"), "").expect("written");
+        assert_eq!(run.value(LIMIT).await.expect("a value"), "0", "standard input is empty, and no pipe is beside it");
+        assert!(!run.stdout.kept.split(|&byte| byte == b'\n').any(|fd| fd == b"3"));
+        run.gone().await;
+        assert!(!own.has(pid));
+    }
+
+    /// The first line of a file that a command writes.
+    async fn number_in(path: &Path) -> String {
+        loop {
+            match std::fs::read_to_string(path) {
+                Ok(number) if number.ends_with('\n') => return number,
+                _ => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        }
     }
 
     /// A signal takes its time to arrive.

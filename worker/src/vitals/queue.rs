@@ -1,4 +1,4 @@
-//! How many tasks run or wait for a core, and how many of them are not the worker's own attempts.
+//! How many tasks run or wait for a core, and how many of them are not the worker's own: attempts, and probes.
 //!
 //! Looked at several times a second and smoothed, because the kernel keeps no such mean: its load average covers a
 //! minute and the whole machine. Of the whole machine the kernel's count is taken, less the thread that looks. In a
@@ -15,7 +15,7 @@ use std::time::Duration;
 use super::proc::{self, LoadAverage};
 use super::smooth::Smoothed;
 
-/// The processes of attempts that keepers hold now; each leads its process group.
+/// The processes of attempts that keepers hold now, and of probes that run; each leads its process group.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OwnProcesses(Arc<Mutex<BTreeSet<u32>>>);
 
@@ -28,6 +28,11 @@ impl OwnProcesses {
     /// To be called before the process is reaped, while the number is still its own.
     pub(crate) fn remove(&self, pid: u32) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&pid);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn has(&self, pid: u32) -> bool {
+        self.leaders().contains(&pid)
     }
 
     fn leaders(&self) -> BTreeSet<u32> {
@@ -47,7 +52,7 @@ pub(super) enum Scope {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) all: u32,
-    /// Of attempts.
+    /// Of attempts and probes.
     pub(super) own: u32,
 }
 
