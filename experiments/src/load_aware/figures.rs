@@ -44,12 +44,6 @@ impl Runs {
         (self.at(0.0, |one| one.total_s), self.at(100.0, |one| one.total_s))
     }
 
-    /// Range over median of the total time.
-    pub(super) fn spread(&self) -> f64 {
-        let (least, most) = self.range();
-        if self.total() > 0.0 { (most - least) / self.total() } else { 0.0 }
-    }
-
     /// Second attempts launched in all runs together.
     pub(super) fn launched(&self) -> u64 {
         self.0.iter().map(|one| one.launched).sum()
@@ -61,11 +55,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_have_a_median_a_spread_and_a_sum() {
+    fn runs_have_a_median_a_range_and_a_sum() {
         let run = |total_s, launched| Figures { total_s, launched, won: 1, ..Figures::default() };
         let runs = Runs(vec![run(10.0, 3), run(12.0, 2), run(11.0, 1)]);
         assert_eq!((runs.total(), runs.range(), runs.launched()), (11.0, (10.0, 12.0), 6));
-        assert!((runs.spread() - 2.0 / 11.0).abs() < 1e-12);
         assert_eq!(runs.0[0].lost(), 2);
     }
 }

@@ -101,6 +101,7 @@ pub(super) fn compared(measured: &[Measured]) -> Vec<Compared> {
                 all.push(Compared {
                     point: one.point.clone(),
                     runs: RULES.map(|rule| (rule, Runs::default())).to_vec(),
+                    bounds: Vec::new(),
                 });
                 all.len() - 1
             }

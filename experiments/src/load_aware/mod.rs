@@ -3,17 +3,21 @@
 //! Each scenario runs under no speculation, Hadoop's, LATE and Load-Aware: at the thesis's size in replay, and on real
 //! daemons with real load, as small as this machine wants it. The same seed makes the same maps under every rule.
 
+mod bound;
 mod checks;
 mod figures;
 mod live;
 mod page;
+mod paired;
 mod rule;
 mod scenario;
 mod simulated;
 
 use anyhow::{Context, Result};
 
+use self::bound::Bounds;
 use self::figures::Runs;
+use self::paired::Paired;
 use self::rule::Rule;
 use self::scenario::{Point, Section};
 use crate::framework::{About, Experiment, Lab, Needs, Outcome, papers};
@@ -36,12 +40,19 @@ struct Compared {
     point: Point,
     /// By rule, in the order of [`Rule::ALL`]; live runs lack the last.
     runs: Vec<(Rule, Runs)>,
+    /// What any schedule could reach, by seed; empty for live runs.
+    bounds: Vec<Bounds>,
 }
 
 impl Compared {
     /// Under one rule; no runs where it was left out.
     fn of(&self, rule: Rule) -> Runs {
         self.runs.iter().find(|(other, _)| *other == rule).map(|(_, runs)| runs.clone()).unwrap_or_default()
+    }
+
+    /// One rule against another, pair by pair.
+    fn paired(&self, rule: Rule, other: Rule) -> Paired {
+        Paired::new(&self.of(rule), &self.of(other))
     }
 }
 
@@ -92,7 +103,8 @@ impl Experiment for LoadAware {
                     .with_context(|| format!("simulate {} under {}", point.label, rule.name()))?;
                 runs.push((rule, found));
             }
-            simulated.push(Compared { point, runs });
+            let bounds = simulated::bounds(&point, lab.seed..lab.seed + seeds)?;
+            simulated.push(Compared { point, runs, bounds });
         }
         let readings = if self.0.is_won() { readings(lab, &simulated, seeds)? } else { Vec::new() };
         let measured = live::runs(lab, self.0)?;
@@ -113,7 +125,7 @@ fn readings(lab: &Lab<'_>, usual: &[Compared], seeds: u64) -> Result<Vec<(&'stat
             for rule in [Rule::None, Rule::Hadoop, Rule::Late, Rule::LoadAware] {
                 runs.push((rule, simulated::runs(&one.point, rule, lab.seed..lab.seed + seeds, &reading)?));
             }
-            points.push(Compared { point: one.point.clone(), runs });
+            points.push(Compared { point: one.point.clone(), runs, bounds: Vec::new() });
         }
         all.push((reading.name, points));
     }
@@ -139,6 +151,24 @@ mod tests {
         assert!(four(Rule::Hadoop).launched() >= 10, "or there is nothing to avoid");
         assert!(3 * four(Rule::LoadAware).launched() <= four(Rule::Hadoop).launched());
         assert!(four(Rule::LoadAware).total() < four(Rule::Hadoop).total());
+    }
+
+    /// What nobody can beat, and what is left to win: rules lose to it by the heartbeats they wait for, and by what they
+    /// cannot know.
+    #[test]
+    fn no_rule_is_faster_than_the_bound_on_any_seed() {
+        for section in [Section::Unnecessary, Section::Dynamic] {
+            for point in section.points() {
+                let bounds = simulated::bounds(&point, 0..3).expect("the curve reads");
+                for rule in Rule::ALL {
+                    let runs = simulated::runs(&point, rule, 0..3, &simulated::USUAL).expect("it runs");
+                    for (run, bound) in runs.0.iter().zip(&bounds) {
+                        assert!(run.total_s >= bound.least_s, "{} under {}: {bound:?}", point.label, rule.name());
+                        assert!(bound.listed_s >= bound.least_s);
+                    }
+                }
+            }
+        }
     }
 
     #[test]

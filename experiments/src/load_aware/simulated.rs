@@ -12,6 +12,7 @@ use howdah_shared::models::{LoadCurve, Random};
 use howdah_shared::replay::{ReplayOptions, SimHeartbeat, SimWorker, Simulation, View, WorkersView};
 use howdah_shared::time::{Span, Time};
 
+use super::bound::{self, Bounds, Pace};
 use super::figures::{Figures, Runs};
 use super::rule::Rule;
 use super::scenario::Point;
@@ -95,6 +96,25 @@ fn run(point: &Point, rule: Rule, seed: u64, reading: &Reading) -> Result<Figure
         wasted_s: report.costs.wasted.as_secs_f64(),
         idle_s: (all_s - slot_s(report.busy_us[0])) / f64::from(WORKERS),
     })
+}
+
+/// What any schedule could reach, once for each seed.
+pub(super) fn bounds(point: &Point, seeds: std::ops::Range<u64>) -> Result<Vec<Bounds>> {
+    let curve: LoadCurve = USUAL.curve.parse().context("read the thesis's curve")?;
+    let factor = |load: f64| curve.factor_ppm((load * 1e3) as u32, CORES * 1_000) as f64;
+    let pace = |(load, frequency): (&Vec<(f64, f64)>, &f64)| {
+        let speed = |foreign: f64| factor(1.0) / factor(1.0 + foreign) * frequency;
+        let steps = load.iter().map(|&(maps, foreign)| (maps * MAP_S, speed(foreign)));
+        let first = if load.first().is_some_and(|step| step.0 == 0.0) { None } else { Some((0.0, speed(0.0))) };
+        Pace(first.into_iter().chain(steps).collect())
+    };
+    let paces: Vec<Pace> = point.loads(WORKERS).iter().zip(&point.frequencies(WORKERS)).map(pace).collect();
+    let of_seed = |seed| {
+        let trace = trace(point, seed, &USUAL);
+        let works: Vec<f64> = trace.jobs.iter().flat_map(|job| &job.map_ms).map(|&ms| ms as f64 / 1e3).collect();
+        bound::bounds(&works, &paces)
+    };
+    Ok(seeds.map(of_seed).collect())
 }
 
 /// The jobs, all submitted at once; equal seeds make equal times under every rule.
