@@ -141,6 +141,18 @@ pub(crate) fn check_folder(flag: &str, path: &Path) -> Outcome<()> {
     Err(Failure::usage(format!("{flag}: found `{}`, expected a file in a directory that exists", path.display())))
 }
 
+/// As [`check_folder`], for a figure: its name must end in .svg.
+///
+/// # Errors
+/// Names the flag, the file and what was expected.
+pub(crate) fn check_figure(flag: &str, path: &Path) -> Outcome<()> {
+    if path.extension().is_none_or(|end| end != "svg") {
+        let found = path.display();
+        return Err(Failure::usage(format!("{flag}: found `{found}`, expected a name that ends in .svg")));
+    }
+    check_folder(flag, path)
+}
+
 /// Calls `write` with a file beside `path` that takes its place in the end, so that `path` is never half written;
 /// a name that ends in `.gz` is compressed.
 ///

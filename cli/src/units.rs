@@ -116,6 +116,11 @@ pub(crate) fn percent(fraction: f64) -> String {
     format!("{} %", (fraction.clamp(0.0, 1.0) * 100.0 + 1e-9).floor())
 }
 
+/// `87.5 %`, not cut: errors and shares, where a decimal tells small ones apart.
+pub(crate) fn share(fraction: f64) -> String {
+    format!("{:.1} %", fraction * 100.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

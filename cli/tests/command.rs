@@ -108,6 +108,10 @@ fn wrong_usage_ends_with_2_and_says_so_on_standard_error_only() {
         &["demo", "--scheduler", "nonsense"],
         &["master", "--dir", "m", "--scheduler", "nonsense"],
         &["worker", "--dir", "w"],
+        &["calibrate", "--plot", "curve.png"],
+        &["calibrate", "--loads", "0,2", "--repeats", "1"],
+        &["calibrate", "--out", "no-such-folder/curve.toml"],
+        &["calibrate", "--group", "no-such-group"],
         &["demo", "--input", "no-such-file"],
     ];
     for args in cases {

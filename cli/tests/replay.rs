@@ -215,7 +215,7 @@ fn what_cannot_be_done_is_said_in_one_line_before_anything_starts() {
         (&["t.json", "--scheduler", "lottery"], "scheduler `lottery`: no such scheduler, expected one of"),
         (&["t.json", "-D", "quantum=3"], "unknown parameter `quantum`"),
         (&["t.json", "--timeline", "t.png"], "--timeline: found `t.png`, expected a name that ends in .svg or .csv"),
-        (&["t.json", "--log", "no/such/log"], "there is no directory `no/such`"),
+        (&["t.json", "--log", "no/such/log"], "--log: found `no/such/log`, expected a file in a directory that exists"),
         (&["t.json", "--lose", "worker-1@5s"], "--lose: found one pool of slots, expected workers"),
         (&["t.json", "--workers", "2", "--lose", "w@5s"], "--lose: no worker `w`, expected one of worker-1, worker-2"),
         (&["t.json", "--workers", "2", "--speed", "w=2"], "--speed: no worker `w`"),

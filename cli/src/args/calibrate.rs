@@ -51,6 +51,9 @@ pub(crate) struct CalibrateArgs {
     /// Be the work: so many rounds of sudoku, then end
     #[arg(long, value_name = "N", hide = true)]
     pub(crate) rounds: Option<u64>,
+    /// Say how many of the machine's N cores a process may use, in thousandths, then end
+    #[arg(long, value_name = "N", hide = true)]
+    pub(crate) usable_cores: Option<u32>,
 }
 
 /// Foreign loads, at least two different ones.

@@ -2,7 +2,7 @@
 //!
 //! `howdah_experiments::calibration` measures and fits; here are the words for it, the answer and the files.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use howdah_apps::sudoku::{Generator, Grid, Mix, Symmetry, Verdict, solve};
 use howdah_experiments::calibration::{Bench, Calibration, Measured, Place, Work, figure, fit, usual_loads};
@@ -27,6 +27,9 @@ const TIMES: u32 = 3;
 /// Puzzles of a round; the same for every run.
 const PUZZLES: u64 = 20;
 
+/// A curve has two numbers; with as few runs nothing would tell how well it fits.
+const FEWEST: u64 = 3;
+
 /// `howdah calibrate`
 pub(crate) fn calibrate(context: &Context, args: &CalibrateArgs) -> Outcome {
     if let Some(rounds) = args.rounds {
@@ -34,6 +37,10 @@ pub(crate) fn calibrate(context: &Context, args: &CalibrateArgs) -> Outcome {
     }
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
     let screen = Screen::new(config.color);
+    if let Some(n_cpus) = args.usable_cores {
+        screen.line(howdah_worker::cpus_milli(n_cpus).to_string())?;
+        return Ok(Exit::Done);
+    }
     check(args)?;
     if cfg!(debug_assertions) {
         note("warning: this is a debug build; its times are not those of a release");
@@ -79,17 +86,14 @@ fn check(args: &CalibrateArgs) -> Outcome<()> {
     let usage = |flag: &str, path: &Path, expected: &str| {
         Err(Failure::usage(format!("{flag}: found `{}`, expected {expected}", path.display())))
     };
-    let in_folder = |path: &PathBuf| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        folder.is_dir()
-    };
-    match (&args.out, &args.plot) {
-        (Some(path), _) if !in_folder(path) => return usage("--out", path, "a file in a directory that exists"),
-        (_, Some(path)) if path.extension().is_none_or(|end| end != "svg") || !in_folder(path) => {
-            return usage("--plot", path, "a name that ends in .svg in a directory that exists");
-        }
-        _ => {}
+    if let Some(loads) = &args.loads
+        && loads.0.len() as u64 * u64::from(args.repeats) < FEWEST
+    {
+        let found = format!("{} loads × {} repeats", loads.0.len(), args.repeats);
+        return Err(Failure::usage(format!("--loads: found {found}, expected {FEWEST} runs or more for a curve")));
     }
+    args.out.as_ref().map_or(Ok(()), |path| trace_file::check_folder("--out", path))?;
+    args.plot.as_ref().map_or(Ok(()), |path| trace_file::check_figure("--plot", path))?;
     match (&args.group, &args.input) {
         (Some(group), _) if !group.join("cgroup.procs").exists() => usage("--group", group, "a control group"),
         (_, Some(input)) if !input.is_file() => usage("--input", input, "a file that can be read"),
@@ -137,7 +141,7 @@ fn page(screen: &Screen, calibration: &Calibration, measured: &[Measured], fits:
             units::seconds(times.last().copied().unwrap_or(0.0)),
             units::seconds(here().map(|m| m.stolen_s).sum()),
             units::seconds(fitted),
-            share((fitted - middle).abs() / middle),
+            units::share((fitted - middle).abs() / middle),
         ]);
     }
     screen.line(grid.render(screen))?;
@@ -145,8 +149,8 @@ fn page(screen: &Screen, calibration: &Calibration, measured: &[Measured], fits:
         screen.line(format!(
             "{which:<6} {}   mean error {}, largest {}, R² {:.4}",
             fit.curve,
-            share(fit.mean_error),
-            share(fit.max_error),
+            units::share(fit.mean_error),
+            units::share(fit.max_error),
             fit.r_squared
         ))?;
     }
@@ -155,11 +159,6 @@ fn page(screen: &Screen, calibration: &Calibration, measured: &[Measured], fits:
         calibration.cores, calibration.curve
     ))?;
     Ok(())
-}
-
-/// Errors are small: a decimal tells them apart.
-fn share(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }
 
 /// Solves the same puzzles again and again, turned and relabelled, and checks every answer.

@@ -73,11 +73,7 @@ fn check(args: &TuneArgs, partitioned: bool) -> Outcome<()> {
         )));
     }
     if let Some(path) = &args.picture {
-        if path.extension().is_none_or(|end| end != "svg") {
-            let found = path.display();
-            return Err(Failure::usage(format!("--out: found `{found}`, expected a name that ends in .svg")));
-        }
-        trace_file::check_folder("--out", path)?;
+        trace_file::check_figure("--out", path)?;
     }
     Ok(())
 }

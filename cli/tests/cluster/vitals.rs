@@ -165,3 +165,22 @@ fn the_group_of_a_killed_worker_is_removed_by_the_next_one() {
     }
     up.run(&["down"]).expect_code(0);
 }
+
+#[test]
+fn a_calibration_in_a_workers_group_shares_that_workers_quota() {
+    let up = Up::start(&["--workers", "1", "--cpu-quota", "0.5", "--vitals-source", "cgroup"]);
+    let group = up.groups("worker-1").into_iter().find(|group| quota(group) > 0.0).expect("a quota");
+    let (curve, plot) = (up.path("curve.toml"), up.path("curve.svg"));
+    let mut command = howdah(&up.mark);
+    command.args(["calibrate", "--loads", "0,2", "--repeats", "2", "--task", "300ms", "--output", "json", "--group"]);
+    command.arg(&group).arg("--out").arg(&curve).arg("--plot").arg(&plot);
+    let answer = Finished::of(&mut command, LONG).expect_code(0).json();
+    assert_eq!(answer["cores"], 0.5, "{answer}");
+    let time = |n: usize| answer["points"][n]["time_s"].as_f64().expect("a time");
+    assert!(time(1) > 1.5 * time(0), "two tasks beside it and no slower: {answer}");
+    let said = answer["curve"].as_str().expect("a curve");
+    let written = std::fs::read_to_string(&curve).expect("the curve is written");
+    assert!(written.contains(&format!("curve = \"{said}\"")), "{written}");
+    assert!(std::fs::read_to_string(&plot).expect("the plot is written").starts_with("<svg"));
+    assert!(members(&[group]).len() <= 1, "only the worker is left in its group");
+}

@@ -2,7 +2,8 @@
 
 use anyhow::{Context, Result};
 
-use super::foreign::Place;
+use super::place::Place;
+use crate::live::{Program, checked, described};
 
 /// Ticks of `/proc/stat` in a second: fixed by Linux's interface to programs.
 const TICKS: f64 = 100.0;
@@ -22,14 +23,28 @@ impl Machine {
     /// This one, as tasks in `place` see it.
     ///
     /// # Errors
-    /// When the kernel does not say how many cores there are.
-    pub fn look(place: &Place) -> Result<Machine> {
-        let n_cpus = std::thread::available_parallelism().context("count the cores")?.get();
-        let quota = place.quota_cores();
-        let cores = quota.map_or(n_cpus as f64, |quota| quota.min(n_cpus as f64));
+    /// When the kernel does not say how many cores there are, or no process can start in `place`.
+    pub(super) fn look(program: &Program, place: &Place) -> Result<Machine> {
+        let stat = std::fs::read_to_string("/proc/stat").context("read `/proc/stat`")?;
+        let n_cpus = cpus_in(&stat);
+        // A process there is asked: the worker's own reading of quotas and permitted cores is the one that counts.
+        let mut command = program.command();
+        command.args(["calibrate", "--usable-cores", &n_cpus.to_string()]);
+        place.join(&mut command);
+        let said = described(&command);
+        let answer = checked(&said, &command.output().with_context(|| format!("start {said}"))?)?;
+        let milli: u32 = answer.trim().parse().with_context(|| format!("read the answer of {said}: `{answer}`"))?;
+        let cores = f64::from(milli) / 1e3;
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         Ok(Machine { n_cpus, cores, khz: khz_in(&info) })
     }
+}
+
+/// A line `cpuN` for each.
+fn cpus_in(stat: &str) -> usize {
+    let is_one =
+        |line: &&str| line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    stat.lines().filter(is_one).count().max(1)
 }
 
 /// Mean of the cores' present frequencies, which some architectures and most virtual machines do not change.
@@ -59,6 +74,7 @@ mod tests {
     fn stolen_ticks_are_the_eighth_number_of_all_cores() {
         assert_eq!(stolen_in("cpu  10 20 30 40 50 60 70 250 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n"), Some(2.5));
         assert_eq!(stolen_in("cpu  10 20 30\n"), None);
+        assert_eq!(cpus_in("cpu  10 20\ncpu0 1 1\ncpu11 1 1\nintr 5\n"), 2);
         assert!(stolen().expect("this is Linux") >= 0.0);
     }
 

@@ -8,8 +8,8 @@
 
 mod figure;
 mod file;
-mod foreign;
 mod machine;
+mod place;
 mod work;
 
 use std::time::{Duration, Instant};
@@ -19,13 +19,12 @@ use howdah_shared::models::load_curve::{LoadFit, LoadPoint, fit_load};
 
 pub use self::figure::figure;
 pub use self::file::Calibration;
-pub use self::foreign::Place;
 pub use self::machine::Machine;
+pub use self::place::Place;
 pub use self::work::Work;
 
-use self::foreign::Foreign;
 use self::machine::stolen;
-use crate::live::Program;
+use crate::live::{HeldLoad, Program};
 
 /// How long foreign load runs before the work starts beside it.
 const SETTLE: Duration = Duration::from_millis(300);
@@ -63,8 +62,9 @@ impl Bench {
     /// # Errors
     /// When the machine cannot be looked at or the work does not run.
     pub fn new(program: &std::path::Path, work: Work, place: Place, task: Duration) -> Result<Bench> {
-        let machine = Machine::look(&place)?;
-        let mut bench = Bench { program: Program::new(program), work, place, machine };
+        let program = Program::new(program);
+        let machine = Machine::look(&program, &place)?;
+        let mut bench = Bench { program, work, place, machine };
         bench.work = bench.work.clone().scaled(task, |work| bench.run(work).map(|taken| taken.0))?;
         Ok(bench)
     }
@@ -79,12 +79,12 @@ impl Bench {
     /// # Errors
     /// When the load cannot be held or the work fails.
     pub fn measure(&self, foreign: f64) -> Result<Measured> {
-        let mut load = Foreign::hold(&self.program, foreign, &self.place)?;
-        if foreign > 0.0 {
+        let mut load = self.place.hold(&self.program, foreign)?;
+        if load.is_some() {
             std::thread::sleep(SETTLE);
         }
         let (time, stolen_s) = self.run(&self.work)?;
-        load.check()?;
+        load.as_mut().map_or(Ok(()), HeldLoad::check)?;
         Ok(Measured { foreign, time_s: (time.as_secs_f64() - stolen_s).max(1e-6), stolen_s })
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::foreign::Place;
+use super::place::Place;
 use crate::live::Program;
 
 /// A first run must last as long as this to tell how many rounds to make.

@@ -2,6 +2,7 @@
 
 mod batch;
 mod cluster;
+mod held_load;
 mod program;
 mod record;
 mod study;
@@ -9,7 +10,8 @@ mod workload;
 
 pub(crate) use batch::BatchRun;
 pub(crate) use cluster::{Cluster, Policy, Shape};
-pub(crate) use program::Program;
+pub(crate) use held_load::HeldLoad;
+pub(crate) use program::{Program, checked, described};
 pub(crate) use record::{Recorded, record};
 pub(crate) use study::{LiveRun, Other, Study, fresh, run_once};
 pub(crate) use workload::{Submission, drive};

@@ -98,7 +98,7 @@ fn wait_for(
     child.answer(&said).map(drop)
 }
 
-/// A client that is killed when we give up on it.
+/// A process that is killed when we give up on it.
 pub(super) struct Leashed(Option<Child>);
 
 impl Leashed {

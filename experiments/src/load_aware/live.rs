@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -19,7 +18,7 @@ use super::rule::Rule;
 use super::scenario::{Point, Section, Trouble};
 use crate::accuracy::measured_makespan_s;
 use crate::framework::Lab;
-use crate::live::{Cluster, Policy, Program, Shape, Submission, drive, fresh, record};
+use crate::live::{Cluster, HeldLoad, Policy, Program, Shape, Submission, drive, fresh, record};
 
 /// Half as many as the thesis's.
 const WORKERS: u32 = 4;
@@ -140,9 +139,10 @@ fn run(lab: &Lab<'_>, label: &str, point: &Point, rule: Rule, input: &Inputs) ->
     let (scheduler, params) = rule.policy((MAP_S * point.map * 1e3) as u64, CURVE);
     let policy = Policy { name: scheduler.to_owned(), params };
     let mut cluster = Cluster::start(&program, &dir, shape(point), &policy)?;
-    let loads = Loads::start(&program, &dir, point)?;
+    let mut loads = loads(&program, &dir, point)?;
     drive(&mut cluster, &submissions(point, input, results.path()), BOUND, lab.progress, label)?;
     let answer = program.json(["cluster", "--output", "json", "--master", cluster.address()])?;
+    loads.iter_mut().try_for_each(HeldLoad::check)?;
     drop(loads);
     cluster.stop()?;
     let recorded = record(&program, &dir)?;
@@ -198,44 +198,16 @@ fn busy_s(trace: &Trace) -> f64 {
     trace.jobs.iter().map(of).sum::<u64>() as f64 / 1e3
 }
 
-/// Foreign load in the workers' groups; gone when dropped.
-struct Loads(Vec<Child>);
-
-impl Loads {
-    fn start(program: &Program, dir: &Path, point: &Point) -> Result<Loads> {
-        let mut loads = Loads(Vec::new());
-        for (steps, n) in point.loads(WORKERS).iter().zip(1..) {
-            if steps.is_empty() {
-                continue;
-            }
-            let schedule: Vec<String> =
-                steps.iter().map(|&(at, load)| format!("{}s:{}", at * MAP_S, load * LOAD)).collect();
-            let worker = dir.join(format!("worker-{n}"));
-            let mut command = program.command();
-            command.args([
-                "load",
-                "--schedule",
-                &schedule.join(","),
-                "--for",
-                "10m",
-                "--stop-with-stdin",
-                "--cgroup-of",
-            ]);
-            command.arg(&worker).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-            loads.0.push(command.spawn().with_context(|| format!("start load for `{}`", worker.display()))?);
-        }
-        Ok(loads)
-    }
-}
-
-impl Drop for Loads {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            // Gone in between is as good.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
+/// Foreign load in the workers' groups.
+fn loads(program: &Program, dir: &Path, point: &Point) -> Result<Vec<HeldLoad>> {
+    let loaded = point.loads(WORKERS).into_iter().zip(1..).filter(|(steps, _)| !steps.is_empty());
+    let start = |(steps, n): (Vec<(f64, f64)>, u32)| {
+        let schedule: Vec<String> =
+            steps.iter().map(|&(at, load)| format!("{}s:{}", at * MAP_S, load * LOAD)).collect();
+        let worker = dir.join(format!("worker-{n}")).display().to_string();
+        HeldLoad::start(program, ["--schedule", &schedule.join(","), "--for", "10m", "--cgroup-of", &worker])
+    };
+    loaded.map(start).collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 pub(crate) use attempts::{AttemptGroup, Cgroups};
-pub(crate) use quota::cpus_milli;
+pub use quota::cpus_milli;
 pub(crate) use worker::WorkerGroup;
 
 /// Names of workers' groups; the rest is the worker's process id.

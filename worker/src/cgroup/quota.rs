@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Lists, Place, Version};
 
 /// Cores in thousandths for this process, of `n_cpus` that the machine has. At least 1.
-pub(crate) fn cpus_milli(n_cpus: u32) -> u32 {
+pub fn cpus_milli(n_cpus: u32) -> u32 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let allowed = allowed_cpus(&status).unwrap_or(n_cpus).clamp(1, n_cpus.max(1));
     // Without the lists there is no quota that could be known.

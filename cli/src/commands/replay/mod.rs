@@ -125,12 +125,9 @@ fn check_files(args: &ReplayArgs) -> Outcome<()> {
             )));
         }
     }
-    for path in [&args.answer.timeline, &args.answer.log, &args.answer.decisions].into_iter().flatten() {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if !folder.is_dir() {
-            let (file, folder) = (path.display(), folder.display());
-            return Err(Failure::usage(format!("cannot write `{file}`: there is no directory `{folder}`")));
-        }
+    let files = &args.answer;
+    for (flag, path) in [("--timeline", &files.timeline), ("--log", &files.log), ("--decisions", &files.decisions)] {
+        path.as_ref().map_or(Ok(()), |path| trace_file::check_folder(flag, path))?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use super::{Replayed, job_id};
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
 use crate::timeline::shortened;
-use crate::units::{count, counted, seconds};
+use crate::units::{count, counted, seconds, share};
 
 /// Rows of the jobs' table unless all are asked for.
 const MOST_JOBS: usize = 20;
@@ -226,9 +226,4 @@ fn factor(value: f64) -> String {
         v if v < 99.95 => format!("{v:.1}"),
         v => count(v.round() as u64),
     }
-}
-
-/// `87.5 %`.
-fn share(part: f64) -> String {
-    format!("{:.1} %", part * 100.0)
 }

@@ -143,10 +143,10 @@ impl Hadoop021 {
 
 /// A number of standard deviations in thousandths, by default 1.
 fn deviations(params: &mut Reader<'_>, key: &'static str) -> Result<u32, SchedulerError> {
-    let Some(text) = params.text(key).map(str::to_owned) else { return Ok(1_000) };
+    let Some(text) = params.text(key) else { return Ok(1_000) };
     let milli = crate::schedulers::numbers::thousandths(text.trim()).filter(|&milli| milli <= 1_000_000);
     let milli = milli.and_then(|milli| u32::try_from(milli).ok());
-    milli.ok_or_else(|| params.wrong(key, &text, "a number of standard deviations from 0 to 1000"))
+    milli.ok_or_else(|| params.wrong(key, text, "a number of standard deviations from 0 to 1000"))
 }
 
 impl Speculation for Hadoop021 {

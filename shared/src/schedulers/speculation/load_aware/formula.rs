@@ -76,12 +76,12 @@ impl Formula {
     /// Reads `load-aware.formula` and `load-aware.curve`.
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Formula, SchedulerError> {
         let formula = params.word("load-aware.formula", &["fitted", "printed", "corrected"])?;
-        let curve = match params.text("load-aware.curve").map(str::to_owned) {
+        let curve = match params.text("load-aware.curve") {
             None => LoadCurve::default(),
             Some(text) => text.parse().map_err(|_| {
                 params.wrong(
                     "load-aware.curve",
-                    &text,
+                    text,
                     "a load curve such as below=0.05,linear=1 or below=0.05,exponential=0.12",
                 )
             })?,
