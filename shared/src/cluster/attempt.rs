@@ -193,6 +193,7 @@ impl Attempts {
     }
 
     /// The attempt, unless it is over.
+    #[inline]
     pub fn get(&self, reference: AttemptRef) -> Option<&Attempt> {
         self.slots.get(reference.slot as usize).filter(|a| a.used && a.generation == reference.generation)
     }
@@ -215,7 +216,7 @@ impl Attempts {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn remove(&mut self, slot: u32) {
         let attempt = &mut self.slots[slot as usize];
         debug_assert!(attempt.used, "slot {slot} is freed twice");
@@ -224,6 +225,12 @@ impl Attempts {
         self.free.push(slot);
     }
 
+    /// A reference to the attempt in a slot.
+    pub(crate) fn reference(&self, slot: u32) -> AttemptRef {
+        AttemptRef { slot, generation: self.slots[slot as usize].generation }
+    }
+
+    #[inline]
     pub(crate) fn at(&self, slot: u32) -> &Attempt {
         &self.slots[slot as usize]
     }

@@ -37,6 +37,8 @@ impl ClusterState {
             self.check_tasks(job, kind)?;
             let (flag, truth) = (job.offerable[kind as usize], job.computes_offerable(kind));
             ensure!(flag == truth, "job {id}: offerable {kind}s is {flag}, should be {truth}");
+            let (flag, truth) = (job.plain[kind as usize], job.computes_plain(kind));
+            ensure!(flag == truth, "job {id}: plain {kind}s is {flag}, should be {truth}");
         }
         let max = job.spec.conf.max_tracker_failures;
         let flaky = job.worker_failures.values().filter(|&&n| n >= max).count();

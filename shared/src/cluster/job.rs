@@ -1,7 +1,8 @@
 //! A job while it is alive, and what remains of it afterwards.
 //!
 //! A finished job leaves only a [`JobSummary`]; its tables go, so that a master that runs for months does not
-//! grow. **Invariant: `offerable` says whether the job has a pending task of the kind that may start now.**
+//! grow. **Invariants: `offerable` says whether the job has a pending task of the kind that may start now, `plain` what
+//! `computes_plain` finds.**
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use super::bits::BitSet;
 use super::costs::SpeculationCosts;
 use super::locality::LocalityIndex;
 use super::tasks::Tasks;
-use crate::job::{AttemptId, JobId, JobSpec, JobState, Locality, Priority, TaskKind, WorkerId};
+use crate::job::{AttemptId, JobId, JobSpec, JobState, Locality, Priority, Progress, TaskKind, WorkerId};
 use crate::time::{Span, Time};
 
 /// A job that is not over.
@@ -30,6 +31,8 @@ pub struct Job {
     pub(crate) tasks: [Tasks; 2],
     pub(crate) costs: SpeculationCosts,
     pub(crate) offerable: [bool; 2],
+    /// By kind: what [`Job::is_plain`] says.
+    pub(crate) plain: [bool; 2],
     /// Of one task.
     pub(crate) slots: [u16; 2],
     /// Finished or failed maps from which on reduces may start.
@@ -52,7 +55,7 @@ pub struct Job {
 impl Job {
     pub(crate) fn new(id: JobId, spec: Arc<JobSpec>, submitted: Time) -> Job {
         let needed = u64::from(spec.n_maps) * u64::from(spec.conf.slowstart_ppm.min(1_000_000));
-        Job {
+        let mut job = Job {
             id,
             state: JobState::Prep,
             ending: None,
@@ -63,6 +66,7 @@ impl Job {
             tasks: [Tasks::new(spec.n_maps), Tasks::new(spec.n_reduces)],
             costs: SpeculationCosts::default(),
             offerable: [false; 2],
+            plain: [false; 2],
             slots: [spec.conf.slots_per_map.max(1), spec.conf.slots_per_reduce.max(1)],
             slowstart: needed.div_ceil(1_000_000) as u32,
             locality: None,
@@ -73,7 +77,9 @@ impl Job {
             fetch_failures: BTreeMap::new(),
             touched: BitSet::default(),
             spec,
-        }
+        };
+        job.note_plain();
+        job
     }
 
     /// Its serial number.
@@ -168,6 +174,16 @@ impl Job {
     /// first: no requirements, no known places, no failures, one slot for each.
     #[inline]
     pub fn is_plain(&self, kind: TaskKind) -> bool {
+        self.plain[kind as usize]
+    }
+
+    /// Brings `plain` up to date.
+    pub(crate) fn note_plain(&mut self) {
+        self.plain = TaskKind::ALL.map(|kind| self.computes_plain(kind));
+    }
+
+    /// What `plain` should be.
+    pub(crate) fn computes_plain(&self, kind: TaskKind) -> bool {
         self.failed_on.is_empty()
             && self.flaky == 0
             && self.slots[kind as usize] == 1
@@ -210,7 +226,18 @@ impl Job {
         all_done
     }
 
+    /// The first success of a task whose only attempt it was, so far by its last report.
+    #[inline(always)]
+    pub(crate) fn succeed_alone(&mut self, id: AttemptId, worker: WorkerId, so_far: Progress, now: Time) -> bool {
+        let all_done = self.tasks[id.kind as usize].succeed_alone(id.index, worker, id.number, so_far);
+        if all_done && id.kind == TaskKind::Map {
+            self.maps_done = Some(now);
+        }
+        all_done
+    }
+
     /// What `offerable` should be.
+    #[inline]
     pub(crate) fn computes_offerable(&self, kind: TaskKind) -> bool {
         self.ending.is_none()
             && matches!(self.state, JobState::Prep | JobState::Running)

@@ -259,6 +259,11 @@ impl ClusterState {
         slots.iter().copied().find(|&slot| self.attempts.at(slot).id == id)
     }
 
+    /// A reference to a running attempt on a worker, detached ones included.
+    pub(crate) fn reference(&self, worker: WorkerId, id: AttemptId) -> Option<AttemptRef> {
+        Some(self.attempts.reference(self.find_on(worker, id)?))
+    }
+
     /// Takes an attempt out of its task's chain; the task's state is the caller's business if it was the last.
     pub(crate) fn unchain(&mut self, slot: u32) {
         let attempt = *self.attempts.at(slot);
@@ -285,9 +290,9 @@ impl ClusterState {
         }
     }
 
-    /// Frees the slot on the worker and the attempt's place in the arena.
-    #[inline]
-    pub(crate) fn unlink(&mut self, slot: u32) {
+    /// Frees the slots on the worker, which is returned, and the attempt's place in the arena.
+    #[inline(always)]
+    pub(crate) fn unlink(&mut self, slot: u32) -> &mut Worker {
         let Attempt { id, worker, position, slots, .. } = *self.attempts.at(slot);
         let worker = &mut self.workers[worker.0 as usize];
         worker.attempts.swap_remove(position as usize);
@@ -297,6 +302,7 @@ impl ClusterState {
         worker.occupied[id.kind as usize] -= slots;
         self.totals.running[id.kind as usize] -= 1;
         self.attempts.remove(slot);
+        worker
     }
 
     /// Progress of a task's furthest running attempt, in ten-thousandths.

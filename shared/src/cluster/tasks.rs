@@ -214,6 +214,28 @@ impl Tasks {
         self.all_done()
     }
 
+    /// The first success of a task whose only attempt it was, so far by its last report; true if it was the last one that
+    /// the job waited for. What `attempt_stops` and `succeed` do.
+    #[inline(always)]
+    pub(crate) fn succeed_alone(&mut self, index: u32, worker: WorkerId, number: u16, so_far: Progress) -> bool {
+        let task = &mut self.tasks[index as usize];
+        debug_assert_eq!(task.n_running, 1, "task {index}");
+        *task = Task {
+            head: NONE,
+            winner_worker: worker.0,
+            winner_number: number,
+            state: TaskState::Succeeded,
+            n_running: 0,
+            ..*task
+        };
+        self.n_running -= 1;
+        self.n_attempts -= 1;
+        // It was its task's best, as the only one.
+        self.running_progress -= u64::from(so_far.parts());
+        self.n_succeeded += 1;
+        self.all_done()
+    }
+
     /// Makes a task wait again after an attempt ended, ahead of those that never ran.
     pub(crate) fn return_to_pending(&mut self, index: u32) {
         let task = &mut self.tasks[index as usize];

@@ -11,9 +11,10 @@
 //! for reports.
 
 use super::options::SimHeartbeat;
-use crate::cluster::{BitSet, ClusterState, WorkerState};
+use crate::cluster::{Attempts, BitSet, ClusterState, WorkerState};
 use crate::job::{TaskKind, WorkerId};
 use crate::time::{Span, Time};
+use crate::tracker::Finished;
 
 /// The heartbeats to come.
 #[derive(Clone, Debug)]
@@ -207,6 +208,20 @@ impl Beats {
         }
     }
 
+    /// Gives the workers of attempts that end a turn at this instant.
+    #[inline(always)]
+    pub(super) fn turns_of(&mut self, ends: &[Finished], attempts: &Attempts) {
+        if self.pool {
+            self.has_turn[0] |= !ends.is_empty();
+            return;
+        }
+        for end in ends {
+            if let Some(attempt) = attempts.get(end.attempt) {
+                self.turn(attempt.worker());
+            }
+        }
+    }
+
     /// The pool is an ordinary worker from now on.
     fn leave_pool(&mut self) {
         if std::mem::take(&mut self.pool) && !self.has_turn[0] {
@@ -250,6 +265,12 @@ impl Beats {
             self.turn(worker);
         }
         &self.turns
+    }
+
+    /// One of the turns of this instant.
+    #[inline]
+    pub(super) fn turn_at(&self, index: usize) -> WorkerId {
+        self.turns[index]
     }
 
     /// Moves on past a regular heartbeat.

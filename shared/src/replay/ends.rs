@@ -9,7 +9,6 @@
 //! bottom without the questions which child is first and whether it has arrived being branches: no processor foresees
 //! the answers, and a wrong guess costs more than a level. Ends of one instant are put in order of launch when due.
 
-use crate::job::{AttemptId, AttemptState, JobId, TaskKind, WorkerId};
 use crate::time::Time;
 use crate::tracker::Finished;
 
@@ -37,7 +36,9 @@ pub(super) struct Ends {
     n: usize,
     /// Whether the first entry is gone already.
     open: bool,
-    table: Vec<Packed>,
+    /// The time of the first entry that is not gone.
+    next: Time,
+    table: Vec<Finished>,
     free: Vec<u32>,
     /// Orders of the ends that are due.
     due: Vec<u64>,
@@ -45,46 +46,28 @@ pub(super) struct Ends {
 
 impl Default for Ends {
     fn default() -> Ends {
-        Ends { heap: vec![NEVER; 5], n: 0, open: false, table: Vec::new(), free: Vec::new(), due: Vec::new() }
-    }
-}
-
-/// A [`Finished`] in two words, as it passes through memory twice: whole words are there at once when they are read
-/// again, small fields are not.
-#[derive(Clone, Copy, Debug)]
-struct Packed {
-    /// Job and index, from the lowest bit on.
-    task: u64,
-    /// Worker, number, kind and state, from the lowest bit on.
-    rest: u64,
-}
-
-impl Packed {
-    #[inline]
-    fn new(Finished { attempt, worker, state }: Finished) -> Packed {
-        let small = u64::from(attempt.number) | (attempt.kind as u64) << 16 | (state as u64) << 24;
-        let task = u64::from(attempt.job.0) | u64::from(attempt.index) << 32;
-        Packed { task, rest: u64::from(worker.0) | small << 32 }
-    }
-
-    #[inline]
-    fn unpack(self) -> Finished {
-        let kind = if self.rest >> 48 & 1 == 0 { TaskKind::Map } else { TaskKind::Reduce };
-        let state = match (self.rest >> 56) as u8 {
-            state if state == AttemptState::Succeeded as u8 => AttemptState::Succeeded,
-            state if state == AttemptState::Failed as u8 => AttemptState::Failed,
-            _ => AttemptState::Killed,
-        };
-        let number = (self.rest >> 32) as u16;
-        let attempt = AttemptId { job: JobId(self.task as u32), index: (self.task >> 32) as u32, number, kind };
-        Finished { attempt, worker: WorkerId(self.rest as u32), state }
+        Ends {
+            heap: vec![NEVER; 5],
+            n: 0,
+            open: false,
+            next: Time::MAX,
+            table: Vec::new(),
+            free: Vec::new(),
+            due: Vec::new(),
+        }
     }
 }
 
 impl Ends {
     /// When the next attempt ends; [`Time::MAX`] when none does.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next_time(&self) -> Time {
+        self.next
+    }
+
+    /// What `next` is to be.
+    #[inline(always)]
+    fn find_next(&self) -> Time {
         match self.heap[..] {
             // Below an open top stand the next ones, in its children.
             [_, a, b, c, d, ..] if self.open => a.at.min(b.at).min(c.at.min(d.at)),
@@ -102,7 +85,6 @@ impl Ends {
         if at == Time::MAX {
             return;
         }
-        let end = Packed::new(end);
         let place = match self.free.pop() {
             Some(place) => {
                 self.table[place as usize] = end;
@@ -116,10 +98,11 @@ impl Ends {
         } else {
             self.push(entry);
         }
+        self.next = self.next.min(at);
     }
 
     #[cold]
-    fn new_place(&mut self, end: Packed) -> u32 {
+    fn new_place(&mut self, end: Finished) -> u32 {
         let place = self.table.len() as u32;
         assert!(place < 1 << PLACE_BITS, "at most 16 million attempts run at a time");
         self.table.push(end);
@@ -161,14 +144,17 @@ impl Ends {
     }
 
     /// Takes the first entry out; its place stays open.
+    #[inline(always)]
     fn pop(&mut self) -> u64 {
         if std::mem::replace(&mut self.open, true) {
             self.close();
         }
+        self.next = self.find_next();
         self.heap[0].order
     }
 
     /// Closes the open place with the last entry.
+    #[inline(never)]
     fn close(&mut self) {
         self.n -= 1;
         let last = std::mem::replace(&mut self.heap[self.n], NEVER);
@@ -178,17 +164,17 @@ impl Ends {
     }
 
     /// Gives an end's place in the table back.
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, order: u64) -> Finished {
         let place = order as u32 & ((1 << PLACE_BITS) - 1);
         self.free.push(place);
-        self.table[place as usize].unpack()
+        self.table[place as usize]
     }
 
     /// All ends to come, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Time, Finished)> + '_ {
         let entries = &self.heap[usize::from(self.open)..self.n];
-        entries.iter().map(|entry| (entry.at, self.table[entry.order as usize & ((1 << PLACE_BITS) - 1)].unpack()))
+        entries.iter().map(|entry| (entry.at, self.table[entry.order as usize & ((1 << PLACE_BITS) - 1)]))
     }
 
     /// Takes out the ends for which this holds; it looks at all of them.
@@ -205,28 +191,32 @@ impl Ends {
                 self.push(entry);
             }
         }
+        self.next = self.find_next();
     }
 
     /// Takes out the ends that come at `now`, which is before [`Time::MAX`], in order of launch.
-    #[inline]
-    pub(super) fn take_at(&mut self, now: Time, mut each: impl FnMut(Finished)) {
-        if self.next_time() != now {
+    #[inline(always)]
+    pub(super) fn take_at(&mut self, now: Time, ends: &mut Vec<Finished>) {
+        if self.next != now {
             return;
         }
         let first = self.pop();
-        if self.next_time() != now {
-            each(self.release(first));
-            return;
+        if self.next == now {
+            self.take_tied(now, first, ends);
+        } else {
+            ends.push(self.release(first));
         }
+    }
+
+    #[inline(never)]
+    fn take_tied(&mut self, now: Time, first: u64, ends: &mut Vec<Finished>) {
         let mut due = std::mem::take(&mut self.due);
         due.push(first);
-        while self.next_time() == now {
+        while self.next == now {
             due.push(self.pop());
         }
         due.sort_unstable();
-        for order in due.drain(..) {
-            each(self.release(order));
-        }
+        ends.extend(due.drain(..).map(|order| self.release(order)));
         self.due = due;
     }
 }
@@ -234,10 +224,17 @@ impl Ends {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::AttemptRef;
+    use crate::job::AttemptState;
 
-    fn end(index: u32) -> Finished {
-        let attempt = AttemptId { job: JobId(1), index, number: 0, kind: TaskKind::Map };
-        Finished { attempt, worker: WorkerId(0), state: AttemptState::Succeeded }
+    fn end(slot: u32) -> Finished {
+        Finished { attempt: AttemptRef { slot, generation: 0 }, state: AttemptState::Succeeded }
+    }
+
+    fn take_at(ends: &mut Ends, now: Time) -> Vec<u32> {
+        let mut taken = Vec::new();
+        ends.take_at(now, &mut taken);
+        taken.iter().map(|end| end.attempt.slot).collect()
     }
 
     #[test]
@@ -250,7 +247,7 @@ mod tests {
         let mut order = Vec::new();
         while ends.next_time() < Time::MAX {
             let now = ends.next_time();
-            ends.take_at(now, |end| order.push(end.attempt.index));
+            order.extend(take_at(&mut ends, now));
             if order.ends_with(&[3]) {
                 ends.plan(Time::from_us(25), 6, end(6));
             }
@@ -267,10 +264,10 @@ mod tests {
         let mut order = Vec::new();
         while ends.next_time() < Time::MAX {
             let now = ends.next_time();
-            ends.take_at(now, |end| order.push(end.attempt.index * 37 % 100));
+            order.extend(take_at(&mut ends, now).iter().map(|slot| slot * 37 % 100));
             if now == Time::from_us(10) {
                 // The place of what ended last is still open.
-                ends.forget(|end| end.attempt.index % 3 == 0);
+                ends.forget(|end| end.attempt.slot % 3 == 0);
             }
         }
         let kept = |at: &u32| *at <= 10 || (0..100).any(|index| index * 37 % 100 == *at && index % 3 != 0);

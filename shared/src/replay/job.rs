@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::report::JobOutcome;
 use super::summary::size;
-use crate::cluster::SpeculationCosts;
+use crate::cluster::{AttemptRef, SpeculationCosts};
 use crate::job::profile::JobTemplate;
 use crate::job::{AttemptId, JobConf, JobId, JobProfile, JobSpec, JobState, WorkerId};
 use crate::time::{Span, Time};
@@ -16,6 +16,7 @@ const DEFAULT_SLOWSTART_PPM: u32 = 50_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Filler {
     pub(super) attempt: AttemptId,
+    pub(super) reference: AttemptRef,
     pub(super) worker: WorkerId,
     /// Number of its launch.
     pub(super) launch: u64,

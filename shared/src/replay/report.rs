@@ -66,11 +66,7 @@ pub struct ReplayReport {
     pub busy_us: [u64; 2],
     /// Of it, slot time of attempts that did not win.
     pub wasted_us: [u64; 2],
-    /// Attempts launched while another one of the task ran.
-    pub speculative: u64,
-    /// Of them, those that won.
-    pub speculative_won: u64,
-    /// What they cost, as the core counts it.
+    /// Second attempts, how they fared and what they cost, as the core counts it.
     pub costs: SpeculationCosts,
     /// Map and reduce slots of the cluster.
     pub slots: [u32; 2],

@@ -6,6 +6,7 @@
 //! **Invariant: the same trace and options give the same instants, inputs and decisions on every machine.**
 
 mod faults;
+mod follow;
 mod work;
 
 use std::cmp::Reverse;
@@ -18,7 +19,7 @@ use super::digest::DecisionDigest;
 use super::ends::Ends;
 use super::error::ReplayError;
 use super::fates::Fates;
-use super::job::{Filler, Reducing, SimJob, spec};
+use super::job::{SimJob, spec};
 use super::options::{ReplayOptions, ShuffleModel};
 use super::report::{Observer, ReplayReport};
 use super::setup::{Arrival, Setup};
@@ -26,7 +27,7 @@ use super::sharing::Sharing;
 use super::watch::Watch;
 use super::workers::Machines;
 use crate::job::profile::Trace;
-use crate::job::{AttemptId, AttemptState, JobId, JobState, Locality, TaskKind, WorkerId};
+use crate::job::{JobId, WorkerId};
 use crate::schedulers::{self, Scheduler};
 use crate::time::{Span, Time};
 use crate::tracker::{Effect, Finished, Heard, Input, JobTracker};
@@ -47,6 +48,9 @@ pub struct Simulation<'t> {
     n_arrived: usize,
     /// When the next of all things happens that are not ends of attempts, as `next_time` found it.
     next_rare: Time,
+    /// The first of them that moves only with what happens: arrivals, promotions, workers' comings and goings, another
+    /// policy's first instant.
+    next_fixed: Time,
     /// When the next job comes; [`Time::MAX`] after the last.
     next_arrival: Time,
     ends: Ends,
@@ -117,6 +121,7 @@ impl<'t> Simulation<'t> {
             tasks_in_all: arrivals.iter().map(tasks).sum(),
             jobs: Vec::with_capacity(arrivals.len()),
             next_rare: Time::ZERO,
+            next_fixed: Time::ZERO,
             next_arrival: arrivals.first().map_or(Time::MAX, |arrival| arrival.at),
             arrivals,
             n_arrived: 0,
@@ -167,14 +172,15 @@ impl<'t> Simulation<'t> {
         if reports {
             let state = self.tracker.state();
             let planned = self.ends.iter().filter_map(|(at, end)| {
-                let slot = state.find_on(end.worker, end.attempt)?;
-                Some((end.attempt, (state.attempts.at(slot).started(), at)))
+                let attempt = state.attempts().get(end.attempt)?;
+                Some((attempt.id(), (attempt.started(), at)))
             });
             self.sharing.activate(planned);
         }
         self.tracker.switch_scheduler(scheduler);
         // The old policy may have let everything wait for a deadline of its own, which is gone with it.
         self.took_over = self.now;
+        self.next_fixed = self.now;
     }
 
     /// Tasks that are done, and tasks in all.
@@ -188,7 +194,7 @@ impl<'t> Simulation<'t> {
     /// heartbeats and the policy's own deadlines are left and nothing has come of them for an hour.
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
-        let fixed = self.next_arrival.min(self.next_commit).min(self.machines.losses.next_time()).min(self.took_over);
+        let fixed = self.next_fixed;
         let asking = self.beats.next_time(self.tracker.state()).min(self.tracker.next_deadline().unwrap_or(Time::MAX));
         let working = self.sharing.next_time();
         self.next_rare = fixed.min(asking).min(working);
@@ -216,33 +222,29 @@ impl<'t> Simulation<'t> {
         if shares && self.next_rare <= now {
             self.work();
         }
-        self.ends.take_at(now, |end| self.finished.push(end));
+        self.ends.take_at(now, &mut self.finished);
         if shares {
             self.stop_finished();
         }
         if self.ordered {
             // What was stopped leaves its own end behind, of which nobody speaks.
-            let state = self.tracker.state();
-            self.finished.retain(|end| state.find_on(end.worker, end.attempt).is_some());
+            let attempts = self.tracker.state().attempts();
+            self.finished.retain(|end| attempts.get(end.attempt).is_some());
         }
-        for end in &self.finished {
-            self.beats.turn(end.worker);
-        }
+        self.beats.turns_of(&self.finished, self.tracker.state().attempts());
         if self.next_rare <= now {
             self.gather_inputs();
         }
         loop {
-            let woken = if self.beats.reports() {
-                self.advance_with_reports()
+            let told = self.launches + self.tasks_done;
+            let woken = if self.beats.reports() { self.advance_with_reports() } else { self.advance() };
+            if !self.effects.is_empty() {
+                self.follow();
+            } else if told == self.launches + self.tasks_done {
+                self.quiet.0 = self.quiet.0.saturating_add(1);
             } else {
-                let turns = self.beats.turns_at(now, self.tracker.state());
-                self.tracker.advance(now, &self.finished, &self.inputs, turns, &mut self.effects)
-            };
-            self.finished.clear();
-            self.inputs.clear();
-            self.quiet =
-                if self.effects.is_empty() { (self.quiet.0.saturating_add(1), self.quiet.1) } else { (0, now) };
-            self.follow();
+                self.quiet = (0, now);
+            }
             if !self.stopped.is_empty() {
                 self.take_outputs();
             }
@@ -253,6 +255,34 @@ impl<'t> Simulation<'t> {
                 return true;
             }
         }
+    }
+
+    /// Lets the core hear of this instant's ends and inputs and gives its turns, and does what it answers. Returns the
+    /// kinds of which new work appeared.
+    #[inline(always)]
+    fn advance(&mut self) -> [bool; 2] {
+        let turns = self.beats.turns_at(self.now, self.tracker.state()).len();
+        self.tracker.begin_instant(self.now);
+        for index in 0..self.finished.len() {
+            if let Some(ended) = self.tracker.end(self.finished[index]) {
+                self.on_success(ended);
+            }
+        }
+        self.finished.clear();
+        if !self.inputs.is_empty() {
+            self.tracker.take(&self.inputs);
+            self.inputs.clear();
+        }
+        for index in 0..turns {
+            let worker = self.beats.turn_at(index);
+            if self.tracker.begin_turn(worker) {
+                while let Some(launched) = self.tracker.next_launch(worker) {
+                    self.on_launch(worker, launched);
+                }
+                self.tracker.end_turn();
+            }
+        }
+        self.tracker.end_instant(&mut self.effects)
     }
 
     /// An independent copy, not observed, that goes on from here as this one does.
@@ -266,6 +296,7 @@ impl<'t> Simulation<'t> {
             arrivals: self.arrivals.clone(),
             n_arrived: self.n_arrived,
             next_rare: self.next_rare,
+            next_fixed: self.next_fixed,
             next_arrival: self.next_arrival,
             ends: self.ends.clone(),
             commits: self.commits.clone(),
@@ -311,7 +342,6 @@ impl<'t> Simulation<'t> {
         report.events = 2 * self.launches + 3 * self.jobs.len() as u64;
         report.decisions_digest = self.digest.hex();
         report.costs = *self.tracker.state().costs();
-        report.speculative_won = report.costs.won.into();
         report
     }
 
@@ -335,199 +365,9 @@ impl<'t> Simulation<'t> {
             let spec = Arc::new(spec(template, self.slowstart_ppm, deadline));
             self.inputs.push(Input::Submit { job: id, spec });
         }
+        self.next_fixed = self.next_arrival.min(self.next_commit).min(self.machines.losses.next_time());
         if self.tracker.next_deadline().is_some_and(|due| due <= self.now) {
             self.inputs.push(Input::Tick);
-        }
-    }
-
-    /// Does what the core asks for.
-    fn follow(&mut self) {
-        for index in 0..self.effects.len() {
-            match self.effects[index] {
-                Effect::Launch { worker, attempt, locality, speculative } => {
-                    self.on_launch(worker, attempt, locality, speculative);
-                }
-                Effect::AttemptEnded { attempt, state, cause, started, .. } => {
-                    if let Some(watch) = &mut self.watch {
-                        watch.ended(attempt, self.now, state, cause);
-                    }
-                    self.on_ended(attempt, state, started);
-                }
-                Effect::Kill { worker, attempt, cause } => {
-                    if let Some(watch) = &mut self.watch {
-                        watch.observer.stopped(self.now, attempt, worker, cause);
-                    }
-                    self.on_kill(worker, attempt);
-                }
-                Effect::JobState { job, state } => self.on_job_state(job, state),
-                Effect::CommitJob { job } => {
-                    let at = self.now + self.jobs[job.0 as usize - 1].commit;
-                    self.commits.push(Reverse((at, job)));
-                    self.next_commit = self.next_commit.min(at);
-                }
-                Effect::TaskFailed { task } if task.kind == TaskKind::Map && self.does_without(task.job) => {
-                    self.map_done(task.job);
-                }
-                Effect::MapOutputLost { attempt, .. } => {
-                    self.on_output_lost(attempt.job.0 as usize - 1, attempt.index);
-                }
-                Effect::WorkerState { worker, .. } => self.beats.change(worker),
-                _ => {}
-            }
-        }
-        self.effects.clear();
-    }
-
-    #[inline(always)]
-    fn on_launch(&mut self, worker: WorkerId, attempt: AttemptId, locality: Locality, speculative: bool) {
-        self.digest.launch(self.now, worker, attempt, locality, speculative);
-        let launch = self.launches;
-        self.launches += 1;
-        self.beats.launched(worker);
-        self.report.speculative += u64::from(speculative);
-        if let Some(watch) = &mut self.watch {
-            watch.launched(attempt, worker, self.now, locality, speculative);
-        }
-        if self.sharing.is_active() {
-            return self.launch_sharing(Filler { attempt, worker, launch }, locality);
-        }
-        let job = &mut self.jobs[attempt.job.0 as usize - 1];
-        let template = job.outcome.template;
-        if let Some((state, after)) = self.fates.scripted(template, attempt) {
-            self.plan_at(worker, launch, after, Finished { attempt, worker, state });
-            return;
-        }
-        match attempt.kind {
-            TaskKind::Map => {
-                let work = self.machines.at_distance(job.map(attempt.index), locality);
-                self.plan_end(worker, attempt, launch, template, work);
-            }
-            TaskKind::Reduce if job.maps_left > 0 => job.fillers.push(Filler { attempt, worker, launch }),
-            TaskKind::Reduce => {
-                let (shuffle, reduce) = (job.typical_shuffle(attempt.index), job.reduce(attempt.index));
-                self.plan_reduce(Filler { attempt, worker, launch }, shuffle, reduce, false);
-            }
-        }
-    }
-
-    /// Plans the end of a reduce whose maps are done; whether it waited for them.
-    #[inline(never)]
-    fn plan_reduce(&mut self, launched: Filler, shuffle: Span, reduce: Span, waited: bool) {
-        let Filler { attempt, worker, launch } = launched;
-        let shuffle = match self.shuffle {
-            ShuffleModel::SimMr => shuffle,
-            ShuffleModel::Mumak => Span::ZERO,
-        };
-        let shares = self.sharing.is_active() && shuffle > Span::ZERO;
-        // Where machines are shared only time will tell.
-        let after = |work| if shares { Time::MAX } else { self.machines.end_of(worker, self.now, work) };
-        if let Some(watch) = &mut self.watch {
-            watch.shuffles(attempt, self.now, after(shuffle));
-        }
-        let template = self.jobs[attempt.job.0 as usize - 1].outcome.template;
-        if self.machines.losses.any() {
-            // One that fails before needs no map from then on, told or not.
-            let (_, end) = self.fates.drawn(template, attempt, shuffle + reduce);
-            let reduce = Reducing { attempt: launched, sorted: after(shuffle.min(end)) };
-            self.jobs[attempt.job.0 as usize - 1].reducing.push(reduce);
-        }
-        if self.sharing.is_active() {
-            return self.begin_reduce(launched, shuffle, reduce, waited);
-        }
-        self.plan_end(worker, attempt, launch, template, shuffle + reduce);
-    }
-
-    /// Plans the end of an attempt that has so much work left from now on.
-    #[inline(always)]
-    fn plan_end(&mut self, worker: WorkerId, attempt: AttemptId, launch: u64, template: u32, work: Span) {
-        let (state, work) = self.fates.drawn(template, attempt, work);
-        self.plan_at(worker, launch, work, Finished { attempt, worker, state });
-    }
-
-    /// Plans an end that comes after so much work, unless its worker is down.
-    #[inline(always)]
-    fn plan_at(&mut self, worker: WorkerId, launch: u64, work: Span, end: Finished) {
-        if !self.machines.losses.is_down(worker) {
-            let at = self.machines.end_of(worker, self.now, work);
-            self.ends.plan(self.beats.told(worker, at), launch, end);
-        }
-    }
-
-    #[inline]
-    fn on_ended(&mut self, id: AttemptId, state: AttemptState, started: Time) {
-        let slots = self.jobs[id.job.0 as usize - 1].slots[id.kind as usize];
-        let held = self.now.since(started).as_us() * u64::from(slots);
-        self.report.busy_us[id.kind as usize] += held;
-        if id.kind == TaskKind::Reduce && self.machines.losses.any() {
-            self.jobs[id.job.0 as usize - 1].reducing.retain(|reduce| reduce.attempt.attempt != id);
-        }
-        if state == AttemptState::Succeeded {
-            self.tasks_done += 1;
-            if id.kind == TaskKind::Map {
-                self.map_done(id.job);
-            }
-            return;
-        }
-        self.report.wasted_us[id.kind as usize] += held;
-        let job = &mut self.jobs[id.job.0 as usize - 1];
-        match state {
-            AttemptState::Failed => job.outcome.failed_attempts += 1,
-            _ => job.outcome.killed_attempts += 1,
-        }
-        job.fillers.retain(|filler| filler.attempt != id);
-    }
-
-    /// A map's output is there, or will never be: the last one starts the shuffle of the reduces that wait.
-    fn map_done(&mut self, id: JobId) {
-        let job = &mut self.jobs[id.0 as usize - 1];
-        job.maps_left -= 1;
-        if job.maps_left > 0 {
-            return;
-        }
-        job.outcome.maps_done = Some(self.now);
-        for filler in std::mem::take(&mut job.fillers) {
-            let (job, index) = (&self.jobs[id.0 as usize - 1], filler.attempt.index);
-            let (shuffle, reduce) = (job.first_shuffle(index), job.reduce(index));
-            self.plan_reduce(filler, shuffle, reduce, true);
-        }
-    }
-
-    /// Whether a job goes on although a task is out of attempts.
-    fn does_without(&self, job: JobId) -> bool {
-        self.tracker.state().job(job).is_some_and(|job| job.ending().is_none())
-    }
-
-    /// The worker stops the attempt when the directive reaches it.
-    #[inline(never)]
-    fn on_kill(&mut self, worker: WorkerId, attempt: AttemptId) {
-        self.digest.kill(self.now, worker, attempt);
-        self.ordered = true;
-        if !self.machines.losses.is_down(worker) {
-            if self.sharing.is_active() {
-                self.stop_when_reached(worker, attempt);
-            }
-            let (at, wins) = self.beats.stopped(worker, self.now);
-            let order = if wins { 0 } else { self.launches };
-            self.ends.plan(at, order, Finished { attempt, worker, state: AttemptState::Killed });
-            if at > self.now && !wins {
-                self.orders.push(Order { at, worker, attempt });
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn on_job_state(&mut self, id: JobId, state: JobState) {
-        let outcome = &mut self.jobs[id.0 as usize - 1].outcome;
-        outcome.state = state;
-        if state == JobState::Running {
-            outcome.start = Some(self.now);
-        }
-        if state.is_final() {
-            outcome.finish = self.now;
-            outcome.costs = self.tracker.state().ended_job(id).map(|job| job.costs).unwrap_or_default();
-            if let Some(watch) = &mut self.watch {
-                watch.observer.job(outcome);
-            }
         }
     }
 }

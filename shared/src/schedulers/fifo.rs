@@ -27,4 +27,8 @@ impl JobOrder for Fifo {
     fn follows_attempts(&self) -> bool {
         false
     }
+
+    fn has_deadlines(&self) -> bool {
+        false
+    }
 }

@@ -35,4 +35,8 @@ impl JobOrder for MaxEdf {
     fn follows_attempts(&self) -> bool {
         false
     }
+
+    fn has_deadlines(&self) -> bool {
+        false
+    }
 }

@@ -83,6 +83,11 @@ pub trait Scheduler: Send {
         None
     }
 
+    /// Whether `next_deadline` ever names one; it is not asked otherwise. Changes only with its parameters.
+    fn has_deadlines(&self) -> bool {
+        true
+    }
+
     /// Time has come.
     fn tick(&mut self, _now: Time, _state: &ClusterState, _actions: &mut Actions) {}
 

@@ -52,6 +52,11 @@ pub trait JobOrder: Clone + Send + 'static {
         None
     }
 
+    /// Whether [`next_deadline`](JobOrder::next_deadline) ever names a time.
+    fn has_deadlines(&self) -> bool {
+        true
+    }
+
     /// Time has come.
     fn tick(&mut self, _now: Time, _state: &ClusterState, _moved: &mut Vec<JobId>) {}
 
@@ -173,12 +178,14 @@ impl<O: JobOrder> Ordered<O> {
     /// A pending task of the first job that has one for the worker.
     #[inline(always)]
     fn pending(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker) -> Option<Assignment> {
-        if let Some(job) = self.waiting.first(kind).and_then(|id| state.job(id))
-            && let Some(found) = self.offer.pending(state, job, kind, worker)
-        {
-            return Some(found);
+        match self.waiting.first(kind) {
+            Some(id) => {
+                let first = self.offer.pending(state, state.job(id)?, kind, worker);
+                first.or_else(|| self.pending_beyond_first(state, kind, worker))
+            }
+            None if self.order.gives_spare() => self.pending_beyond_first(state, kind, worker),
+            None => None,
         }
-        self.pending_beyond_first(state, kind, worker)
     }
 
     #[inline(never)]
@@ -272,6 +279,10 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
 
     fn next_deadline(&self) -> Option<Time> {
         self.order.next_deadline()
+    }
+
+    fn has_deadlines(&self) -> bool {
+        self.order.has_deadlines()
     }
 
     fn tick(&mut self, now: Time, state: &ClusterState, actions: &mut Actions) {

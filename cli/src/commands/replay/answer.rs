@@ -85,7 +85,7 @@ struct Figures {
     queues: Vec<Queue>,
     failed_attempts: u64,
     killed_attempts: u64,
-    speculative_attempts: u64,
+    speculative_attempts: u32,
     speculative_won: u32,
     speculative_lost: u32,
     /// Slot time of the losers of races, originals and copies.
@@ -213,7 +213,7 @@ impl Figures {
             queues: replayed.queues.iter().map(Queue::from).collect(),
             failed_attempts: summary.failed_attempts,
             killed_attempts: summary.killed_attempts,
-            speculative_attempts: report.speculative,
+            speculative_attempts: report.costs.launched,
             speculative_won: report.costs.won,
             speculative_lost: report.costs.lost,
             speculative_wasted_slot_s: report.costs.wasted.as_secs_f64(),

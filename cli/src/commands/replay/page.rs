@@ -118,7 +118,7 @@ fn job_counts(screen: &Screen, replayed: &Replayed<'_>) -> String {
 /// Attempts that did not count; nothing if all did.
 fn lost(replayed: &Replayed<'_>) -> Option<String> {
     let (report, summary) = (&replayed.report, &replayed.summary);
-    if summary.failed_attempts + summary.killed_attempts + report.speculative == 0 {
+    if summary.failed_attempts + summary.killed_attempts + u64::from(report.costs.launched) == 0 {
         return None;
     }
     let (failed, killed) = (count(summary.failed_attempts), count(summary.killed_attempts));

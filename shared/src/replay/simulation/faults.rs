@@ -29,7 +29,8 @@ impl Simulation<'_> {
             match change {
                 Change::Stopped(worker) => {
                     self.beats.silence(worker);
-                    self.ends.forget(|end| end.worker == worker);
+                    let attempts = self.tracker.state().attempts();
+                    self.ends.forget(|end| attempts.get(end.attempt).is_some_and(|attempt| attempt.worker() == worker));
                     self.sharing.stop_all(worker, self.now);
                     self.orders.retain(|order| order.worker != worker);
                     self.stopped.push(worker);
@@ -49,7 +50,9 @@ impl Simulation<'_> {
         let now = self.now;
         self.orders.retain(|order| order.at > now);
         for Order { worker, attempt, .. } in self.orders.extract_if(.., |order| self.beats.is_answered(order.worker)) {
-            self.ends.plan(now, self.launches, Finished { attempt, worker, state: AttemptState::Killed });
+            if let Some(attempt) = self.tracker.state().reference(worker, attempt) {
+                self.ends.plan(now, self.launches, Finished { attempt, state: AttemptState::Killed });
+            }
         }
     }
 
@@ -108,7 +111,7 @@ impl Simulation<'_> {
             }
         }
         job.fillers.sort_by_key(|filler| filler.launch);
-        let is_void = |attempt| waiting.iter().any(|reduce| reduce.attempt.attempt == attempt);
+        let is_void = |attempt| waiting.iter().any(|reduce| reduce.attempt.reference == attempt);
         // An order to stop stays on its way.
         self.ends.forget(|end| end.state != AttemptState::Killed && is_void(end.attempt));
     }

@@ -20,7 +20,9 @@ impl Simulation<'_> {
         self.sharing.take_at(now, |worker, event| match event {
             Event::Done(Run { attempt, launch, state, .. }) => {
                 needs_nothing(&mut self.jobs, attempt, now);
-                self.ends.plan(self.beats.told(worker, now), launch, Finished { attempt, worker, state });
+                if let Some(attempt) = self.tracker.state().reference(worker, attempt) {
+                    self.ends.plan(self.beats.told(worker, now), launch, Finished { attempt, state });
+                }
             }
             Event::Sorted(attempt) => {
                 if let Some(watch) = &mut self.watch {
@@ -35,14 +37,16 @@ impl Simulation<'_> {
     #[inline(never)]
     pub(super) fn stop_finished(&mut self) {
         for end in &self.finished {
-            self.sharing.stop(end.worker, self.now, end.attempt);
+            if let Some(attempt) = self.tracker.state().attempts().get(end.attempt) {
+                self.sharing.stop(attempt.worker(), self.now, attempt.id());
+            }
         }
     }
 
     /// An attempt was launched.
     #[inline(never)]
     pub(super) fn launch_sharing(&mut self, launched: Filler, locality: Locality) {
-        let Filler { attempt, worker, launch } = launched;
+        let Filler { attempt, worker, launch, .. } = launched;
         let job = &mut self.jobs[attempt.job.0 as usize - 1];
         let (shuffle, rest) = match attempt.kind {
             TaskKind::Map => (Span::ZERO, self.machines.at_distance(job.map(attempt.index), locality)),
@@ -73,7 +77,7 @@ impl Simulation<'_> {
 
     /// A reduce whose maps are done begins to work.
     pub(super) fn begin_reduce(&mut self, reduce: Filler, shuffle: Span, rest: Span, waited: bool) {
-        let Filler { attempt, worker, launch } = reduce;
+        let Filler { attempt, worker, launch, .. } = reduce;
         let template = self.jobs[attempt.job.0 as usize - 1].outcome.template;
         let total = shuffle + rest;
         let (state, work) = self.fates.drawn(template, attempt, total);
@@ -121,6 +125,8 @@ impl Simulation<'_> {
             self.tracker.hear(now, worker, &vitals, &self.heard);
         }
         let rest = self.tracker.advance(now, &[], &self.inputs, turns, &mut self.effects);
+        self.finished.clear();
+        self.inputs.clear();
         [ended[0] || rest[0], ended[1] || rest[1]]
     }
 }

@@ -21,9 +21,9 @@ impl JobTracker {
         if !attempt.detached {
             self.state.unchain(slot);
         }
-        self.state.unlink(slot);
+        let worker = self.state.unlink(slot);
         if self.direct {
-            self.state.free_directly(attempt.worker, attempt.id.kind);
+            worker.free_at_once(attempt.id.kind);
         }
         if attempt.detached {
             return;
@@ -115,6 +115,7 @@ impl JobTracker {
         if !places.contains(&worker) {
             places.push(worker);
         }
+        job.note_plain();
         self.charge_worker(task.job, worker);
     }
 
@@ -125,6 +126,7 @@ impl JobTracker {
         *n = n.saturating_add(1);
         let max = job.spec.conf.max_tracker_failures;
         job.flaky = job.worker_failures.values().filter(|&&n| n >= max).count() as u32;
+        job.note_plain();
     }
 
     /// A task lost an attempt by a failure: it runs again, or it is out of attempts.
@@ -174,6 +176,7 @@ impl JobTracker {
         if let (TaskKind::Map, Some(places)) = (id.kind, &mut job.locality) {
             places.returned(&job.spec, id.index, &self.state.topology);
         }
+        job.note_plain();
         self.wake[id.kind as usize] = true;
         self.observe(Change::Returned { task: id });
     }

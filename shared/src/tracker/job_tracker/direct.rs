@@ -5,10 +5,16 @@
 //! leave as effects at once, nothing waits for a confirmation and no heartbeat is parked; everything else, from the
 //! end of an attempt to the round that fills its slot, is the same code. **Invariant: a tracker is driven directly
 //! all its life or never.**
+//!
+//! Nearly all that happens is that an attempt succeeds and another one is launched. A driver that takes an instant apart
+//! ([`begin_instant`](JobTracker::begin_instant), [`end`](JobTracker::end), [`take`](JobTracker::take), turns,
+//! [`end_instant`](JobTracker::end_instant)) has these two as answers; one that hands it in as a whole
+//! ([`advance`](JobTracker::advance)) has them as effects like all others. **The order is the same: an answer is given
+//! only while no effect waits, and is before all effects of its instant.**
 
 use super::JobTracker;
-use crate::cluster::{ClusterState, EndCause, NONE, Vitals, Worker, WorkerState};
-use crate::job::{AttemptId, AttemptState, Phase, Progress, TaskKind, WorkerId};
+use crate::cluster::{Attempt, AttemptRef, EndCause, Vitals, Worker, WorkerState};
+use crate::job::{AttemptId, AttemptState, Locality, Phase, Progress, TaskKind, WorkerId};
 use crate::schedulers::{Change, Scheduler};
 use crate::time::Time;
 use crate::tracker::{ClusterConfig, Effect, Input};
@@ -17,11 +23,40 @@ use crate::tracker::{ClusterConfig, Effect, Input};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished {
     /// Which.
+    pub attempt: AttemptRef,
+    /// `Succeeded`, `Failed` or `Killed`.
+    pub state: AttemptState,
+}
+
+/// The usual end: the attempt was its task's only one and succeeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Which.
     pub attempt: AttemptId,
     /// Where.
     pub worker: WorkerId,
-    /// `Succeeded`, `Failed` or `Killed`.
-    pub state: AttemptState,
+    /// When it was assigned.
+    pub started: Time,
+}
+
+/// An attempt that was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launched {
+    /// Which.
+    pub attempt: AttemptId,
+    /// Finds it in the state while it runs.
+    pub reference: AttemptRef,
+    /// How close to its data.
+    pub locality: Locality,
+    /// Whether another attempt of the task is running.
+    pub speculative: bool,
+}
+
+impl Launched {
+    pub(super) fn as_effect(self, worker: WorkerId) -> Effect {
+        let Launched { attempt, locality, speculative, .. } = self;
+        Effect::Launch { worker, attempt, locality, speculative }
+    }
 }
 
 /// How far an attempt is.
@@ -48,9 +83,7 @@ impl JobTracker {
     /// round for each worker of `turns` in this order. Returns the kinds of which new work appeared that workers
     /// without a turn might take.
     ///
-    /// `now` must not go back. The end of an attempt that does not run on its worker is ignored.
-    // Into the simulation's loop, as when it had one caller: apart from it, a replay is about a tenth slower.
-    #[inline(always)]
+    /// `now` must not go back. The end of an attempt that does not run is ignored.
     pub fn advance(
         &mut self,
         now: Time,
@@ -59,21 +92,91 @@ impl JobTracker {
         turns: &[WorkerId],
         effects: &mut Vec<Effect>,
     ) -> [bool; 2] {
+        self.begin_instant(now);
+        std::mem::swap(&mut self.out, effects);
+        // What is answered goes before the effects that followed from it.
+        for &end in finished {
+            if let Some(Ended { attempt, worker, started }) = self.end(end) {
+                let (state, cause) = (AttemptState::Succeeded, EndCause::Reported);
+                self.out.insert(0, Effect::AttemptEnded { attempt, worker, state, cause, started });
+            }
+        }
+        self.take(inputs);
+        for &worker in turns {
+            let begun = self.begin_turn(worker);
+            while begun && let Some(launched) = self.next_launch(worker) {
+                self.out.insert(0, launched.as_effect(worker));
+            }
+            if begun {
+                self.end_turn();
+            }
+        }
+        self.end_instant(effects)
+    }
+
+    /// Begins an instant. `now` must not go back.
+    #[inline(always)]
+    pub fn begin_instant(&mut self, now: Time) {
         debug_assert!(self.direct, "made by `JobTracker::direct`");
         self.state.now = self.state.now.max(now);
-        if !effects.is_empty() {
-            std::mem::swap(&mut self.out, effects);
+    }
+
+    /// Applies the end of an attempt, which is ignored if it does not run. Answers the usual end, of an attempt that was
+    /// its task's only one and that nobody wanted stopped; any other one is told by effects.
+    #[inline(always)]
+    pub fn end(&mut self, end: Finished) -> Option<Ended> {
+        let attempt = self.state.attempts.get(end.attempt)?;
+        let (id, usual) = (attempt.id, end.state == AttemptState::Succeeded && attempt.kill.is_none());
+        if usual
+            && !attempt.speculative
+            && let Some(job) = self.state.jobs.get_mut(id.job)
+            && job.tasks[id.kind as usize].tasks.get(id.index as usize).is_some_and(|task| task.n_running == 1)
+        {
+            return self.succeed_alone(end.attempt.slot);
         }
-        for end in finished {
-            self.on_finished(end);
-        }
+        self.end_otherwise(end);
+        None
+    }
+
+    /// Applies inputs, never a `Report`, after all ends of the instant.
+    #[inline(always)]
+    pub fn take(&mut self, inputs: &[Input]) {
         if !inputs.is_empty() {
             self.on_inputs(inputs);
         }
-        for &worker in turns {
-            self.run_round(worker, false);
+    }
+
+    /// Begins a worker's turn, after all inputs of the instant; false, and nothing begun, if it can take nothing.
+    #[inline(always)]
+    pub fn begin_turn(&mut self, worker: WorkerId) -> bool {
+        self.begin_round(worker, false)
+    }
+
+    /// Starts the next attempt of a turn. `None` when no other one is to be answered; then the turn must be ended.
+    #[inline(always)]
+    pub fn next_launch(&mut self, worker: WorkerId) -> Option<Launched> {
+        loop {
+            let waits = !self.out.is_empty();
+            let launched = self.launch_next(worker)?;
+            if !waits {
+                return Some(launched);
+            }
         }
-        std::mem::swap(&mut self.out, effects);
+    }
+
+    /// Ends a turn.
+    #[inline(always)]
+    pub fn end_turn(&mut self) {
+        self.end_round();
+    }
+
+    /// Ends an instant: puts the effects that were not answered into `effects`, which must be empty. Returns the kinds of
+    /// which new work appeared that workers without a turn might take.
+    #[inline(always)]
+    pub fn end_instant(&mut self, effects: &mut Vec<Effect>) -> [bool; 2] {
+        if !self.out.is_empty() {
+            std::mem::swap(&mut self.out, effects);
+        }
         let all = std::mem::take(&mut self.wake_all);
         std::mem::take(&mut self.wake).map(|kind| kind || all)
     }
@@ -97,11 +200,9 @@ impl JobTracker {
         self.observe(Change::Reported { worker });
     }
 
-    fn on_finished(&mut self, end: &Finished) {
-        if end.state == AttemptState::Succeeded && self.succeed_alone(end) {
-            return;
-        }
-        let Some(slot) = self.state.find_on(end.worker, end.attempt) else { return };
+    #[inline(never)]
+    fn end_otherwise(&mut self, end: Finished) {
+        let slot = end.attempt.slot;
         let attempt = self.state.attempts.at_mut(slot);
         // Whoever succeeds here has been granted the commit; a second one is a loser by then.
         attempt.commit |= end.state == AttemptState::Succeeded;
@@ -111,40 +212,21 @@ impl JobTracker {
         self.end_attempt(slot, state, cause);
     }
 
-    /// The usual end, in one go: nobody wanted the attempt stopped and it is its task's only one. Does what
-    /// `end_attempt` does for it, without looking the job up at each step; false, and nothing done, if the case is
-    /// another one.
-    #[inline]
-    fn succeed_alone(&mut self, end: &Finished) -> bool {
-        let Finished { attempt: id, worker, .. } = *end;
-        let Some(job) = self.state.jobs.get_mut(id.job) else { return false };
-        let tasks = &mut job.tasks[id.kind as usize];
-        let Some(task) = tasks.tasks.get_mut(id.index as usize) else { return false };
-        if task.n_running != 1 {
-            return false;
-        }
-        let slot = task.head;
-        let attempt = self.state.attempts.at(slot);
-        let usual = attempt.id.number == id.number
-            && attempt.worker == worker
-            && attempt.kill.is_none()
-            && !attempt.speculative;
-        if !usual {
-            return false;
-        }
-        let started = attempt.started;
-        if attempt.progress != Progress::ZERO {
-            // Its task's best, as it is the only one.
-            tasks.running_progress -= u64::from(attempt.progress.parts());
-        }
-        task.head = NONE;
-        tasks.attempt_stops(id.index);
-        let stage_done = job.succeed(id, worker, self.state.now);
+    /// The usual end in one go: does what `end_attempt` does for it, without looking the job up at each step. `None` if
+    /// effects wait; then it is told by one as well.
+    #[inline(always)]
+    fn succeed_alone(&mut self, slot: u32) -> Option<Ended> {
+        let Attempt { id, worker, started, progress, .. } = *self.state.attempts.at(slot);
+        let job = self.state.jobs.get_mut(id.job)?;
+        let stage_done = job.succeed_alone(id, worker, progress, self.state.now);
         let offers_change = job.offerable[1] != job.computes_offerable(TaskKind::Reduce);
-        self.state.unlink(slot);
-        self.state.free_directly(worker, id.kind);
+        self.state.unlink(slot).free_at_once(id.kind);
+        let ended = Ended { attempt: id, worker, started };
         let (state, cause) = (AttemptState::Succeeded, EndCause::Reported);
-        self.out.push(Effect::AttemptEnded { attempt: id, worker, state, cause, started });
+        let waits = !self.out.is_empty();
+        if waits {
+            self.out.push(Effect::AttemptEnded { attempt: id, worker, state, cause, started });
+        }
         self.observe_end(Change::Ended { attempt: id, worker, state, cause, started });
         if offers_change {
             self.refresh(id.job);
@@ -152,7 +234,7 @@ impl JobTracker {
         if stage_done {
             self.check_job(id.job);
         }
-        true
+        (!waits).then_some(ended)
     }
 
     /// Tells an attempt's worker to stop it.
@@ -165,14 +247,12 @@ impl JobTracker {
     }
 }
 
-impl ClusterState {
-    /// Makes the slot of an ended attempt free at once, as no report will say so.
+impl Worker {
+    /// Makes the slots of an ended attempt free at once, as no report will say so.
     #[inline]
-    pub(super) fn free_directly(&mut self, worker: WorkerId, kind: TaskKind) {
-        let worker = &mut self.workers[worker.0 as usize];
-        if worker.state == WorkerState::Lost {
-            return;
+    pub(super) fn free_at_once(&mut self, kind: TaskKind) {
+        if self.state != WorkerState::Lost {
+            self.free[kind as usize] = self.slots[kind as usize].saturating_sub(self.occupied[kind as usize]);
         }
-        worker.free[kind as usize] = worker.slots[kind as usize].saturating_sub(worker.occupied[kind as usize]);
     }
 }

@@ -28,6 +28,7 @@ impl JobTracker {
         }
         let mut job = Job::new(id, Arc::clone(spec), self.state.now);
         job.locality = LocalityIndex::new(spec, &job.tasks[0].pending, &mut self.state.topology).map(Box::new);
+        job.note_plain();
         self.state.jobs.push(job);
         self.out.push(Effect::JobState { job: id, state: JobState::Prep });
         self.observe(Change::Submitted { job: id });

@@ -21,7 +21,7 @@ mod workers;
 
 use std::collections::VecDeque;
 
-pub use self::direct::{Finished, Heard};
+pub use self::direct::{Ended, Finished, Heard, Launched};
 use self::interval::Pace;
 use self::liveness::Liveness;
 use self::parking::Parking;
@@ -38,10 +38,11 @@ pub struct JobTracker {
     direct: bool,
     state: ClusterState,
     scheduler: Box<dyn Scheduler>,
-    /// What the policy says of itself: whether it follows attempts, and whether it may assign second ones. Asked once,
-    /// as a simulation would ask at every launch and end.
+    /// What the policy says of itself: whether it follows attempts, may assign second ones, and has deadlines. Asked
+    /// once, as a simulation would ask at every launch and end.
     follows_attempts: bool,
     may_speculate: bool,
+    has_deadlines: bool,
     /// Effects of the batch under way.
     out: Vec<Effect>,
     liveness: Liveness,
@@ -76,6 +77,7 @@ impl JobTracker {
         JobTracker {
             follows_attempts: scheduler.follows_attempts(),
             may_speculate: scheduler.may_speculate(),
+            has_deadlines: scheduler.has_deadlines(),
             config,
             direct: false,
             state,
@@ -131,10 +133,18 @@ impl JobTracker {
     }
 
     /// When a tick would change something; never in the past after a tick.
-    #[inline]
+    #[inline(always)]
     pub fn next_deadline(&self) -> Option<Time> {
+        if self.direct && !self.has_deadlines && self.next_forgiving.is_none() {
+            return None;
+        }
+        self.find_deadline()
+    }
+
+    fn find_deadline(&self) -> Option<Time> {
         // A policy that names the present again would make the driver spin.
-        let policy = self.scheduler.next_deadline().map(|due| due.max(self.state.now + Span::from_us(1)));
+        let named = if self.has_deadlines { self.scheduler.next_deadline() } else { None };
+        let policy = named.map(|due| due.max(self.state.now + Span::from_us(1)));
         let rare = match (policy, self.next_forgiving) {
             (Some(policy), Some(forgiving)) => Some(policy.min(forgiving)),
             (policy, forgiving) => policy.or(forgiving),
@@ -179,6 +189,7 @@ impl JobTracker {
     fn policy_changed(&mut self) {
         self.follows_attempts = self.scheduler.follows_attempts();
         self.may_speculate = self.scheduler.may_speculate();
+        self.has_deadlines = self.scheduler.has_deadlines();
         self.wake_all = true;
     }
 
@@ -234,6 +245,7 @@ impl JobTracker {
             scheduler: self.scheduler.fork(),
             follows_attempts: self.follows_attempts,
             may_speculate: self.may_speculate,
+            has_deadlines: self.has_deadlines,
             out: Vec::new(),
             liveness: self.liveness.clone(),
             launches: self.launches.clone(),

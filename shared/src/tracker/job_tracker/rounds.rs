@@ -6,7 +6,7 @@
 //! only new ones release a parked worker, so that a directive that takes its time does not make the worker
 //! ask in circles.
 
-use super::{JobTracker, interval};
+use super::{JobTracker, Launched, interval};
 use crate::cluster::{Attempt, AttemptRef, TaskState, WorkerState, link};
 use crate::job::{AttemptState, TaskId, TaskKind, WorkerId};
 use crate::schedulers::{Assignment, Change, Round};
@@ -76,26 +76,48 @@ impl JobTracker {
     }
 
     /// Lets the policy fill a worker's free slots; returns the number of launches.
-    pub(super) fn run_round(&mut self, id: WorkerId, parked: bool) -> u32 {
+    fn run_round(&mut self, id: WorkerId, parked: bool) -> u32 {
+        if !self.begin_round(id, parked) {
+            return 0;
+        }
+        let mut launched = 0;
+        while self.launch_next(id).is_some() {
+            launched += 1;
+        }
+        self.end_round();
+        launched
+    }
+
+    /// Begins a worker's round; false if it can take nothing.
+    #[inline(always)]
+    pub(super) fn begin_round(&mut self, id: WorkerId, parked: bool) -> bool {
         let worker = &self.state.workers[id.0 as usize];
         if worker.state != WorkerState::Live || !worker.accepts || worker.free == [0, 0] {
-            return 0;
+            return false;
         }
         let [free_maps, free_reduces] = worker.free;
         let round = Round { now: self.state.now, worker: id, free_maps, free_reduces, parked };
         self.scheduler.begin_round(&round, &self.state);
-        let mut launched = 0;
-        while self.has_use_for(id)
-            && let Some(assignment) = self.scheduler.assign(&self.state)
-            && self.launch(id, &assignment)
-        {
-            launched += 1;
+        true
+    }
+
+    /// Starts the next attempt of a round; `None` when the round has no more.
+    #[inline(always)]
+    pub(super) fn launch_next(&mut self, id: WorkerId) -> Option<Launched> {
+        if !self.has_use_for(id) {
+            return None;
         }
+        let assignment = self.scheduler.assign(&self.state)?;
+        self.launch(id, &assignment)
+    }
+
+    /// Ends a round.
+    #[inline(always)]
+    pub(super) fn end_round(&mut self) {
         self.scheduler.end_round(&self.state, &mut self.actions);
         if !self.actions.list.is_empty() {
             self.apply_actions();
         }
-        launched
     }
 
     /// Whether a worker has a free slot for which something waits, or may be made to wait.
@@ -123,84 +145,98 @@ impl JobTracker {
         fits && self.state.job_may_use(job, a.kind, worker) && !self.state.task_avoids(job, a.kind, a.index, id)
     }
 
-    /// Starts an attempt; false, and nothing done, if the policy's choice is not possible.
-    fn launch(&mut self, id: WorkerId, a: &Assignment) -> bool {
-        let Some(job) = self.state.jobs.get_mut(a.job) else { return false };
-        let job = if job.is_plain(a.kind) && !a.speculative {
-            job
-        } else if self.allows(id, a) {
-            self.state.jobs.get_mut(a.job).expect("it was there")
+    /// Starts an attempt; `None`, and nothing done, if the policy's choice is not possible.
+    #[inline(always)]
+    fn launch(&mut self, id: WorkerId, a: &Assignment) -> Option<Launched> {
+        if self.state.jobs.get(a.job)?.is_plain(a.kind) && !a.speculative {
+            self.start::<true>(id, a)
         } else {
-            return false;
-        };
-        let worker = &mut self.state.workers[id.0 as usize];
-        let kind = a.kind as usize;
-        let goes_on = job.ending.is_none() && !job.all_done();
-        let slots = job.slots[kind];
-        let tasks = &mut job.tasks[kind];
-        let Some(task) = tasks.tasks.get_mut(a.index as usize) else { return false };
-        let possible = goes_on
-            && (a.speculative || task.state == TaskState::Pending)
-            && worker.free[kind] >= slots
-            && worker.occupied[kind] + slots <= worker.slots[kind]
-            && task.next_number < u16::MAX
-            && worker.reserved[kind].is_none_or(|reserved| reserved == a.job);
-        if !possible {
-            return false;
+            self.launch_specially(id, a)
         }
-        let first_number = (self.state.epoch.saturating_mul(NUMBERS_PER_EPOCH)).min(MAX_FIRST_NUMBER) as u16;
+    }
+
+    #[inline(never)]
+    fn launch_specially(&mut self, id: WorkerId, a: &Assignment) -> Option<Launched> {
+        if self.allows(id, a) { self.start::<false>(id, a) } else { None }
+    }
+
+    /// Starts an attempt, if the job and the worker can have it. `PLAIN`: it is the only one of its task, and the job is
+    /// plain.
+    #[inline(always)]
+    fn start<const PLAIN: bool>(&mut self, id: WorkerId, a: &Assignment) -> Option<Launched> {
+        let Assignment { job: job_id, kind, index, locality, .. } = *a;
+        let speculative = !PLAIN && a.speculative;
+        let job = self.state.jobs.get_mut(job_id)?;
+        let worker = &mut self.state.workers[id.0 as usize];
+        let goes_on = job.offerable[kind as usize] || (job.ending.is_none() && !job.all_done());
+        let slots = if PLAIN { 1 } else { job.slots[kind as usize] };
+        let tasks = &mut job.tasks[kind as usize];
+        let task = tasks.tasks.get_mut(index as usize)?;
+        let possible = goes_on
+            && (speculative || task.state == TaskState::Pending)
+            && worker.free[kind as usize] >= slots
+            && worker.occupied[kind as usize] + slots <= worker.slots[kind as usize]
+            && task.next_number < u16::MAX
+            && worker.reserved[kind as usize].is_none_or(|reserved| reserved == job_id);
+        if !possible {
+            return None;
+        }
+        let first_number = match self.state.epoch {
+            0 => 0,
+            epoch => (epoch.saturating_mul(NUMBERS_PER_EPOCH)).min(MAX_FIRST_NUMBER) as u16,
+        };
         let number = task.next_number.max(first_number);
         task.next_number = number + 1;
-        if !a.speculative {
-            tasks.take_pending(a.index);
-            if let Some(places) = &mut job.locality
-                && a.kind == TaskKind::Map
-            {
-                places.taken(&job.spec, a.index, &tasks.pending, &self.state.topology);
-            }
+        if !speculative {
+            tasks.take_pending(index);
         }
-        if a.kind == TaskKind::Map {
-            job.launched_at[a.locality as usize] += 1;
+        let last = tasks.pending.count() == 0;
+        let now = self.state.now;
+        let attempt_id = TaskId { job: job_id, kind, index }.attempt(number);
+        let mut attempt = Attempt::new(attempt_id, id, now, locality, speculative);
+        if self.direct {
+            attempt.state = AttemptState::Running;
+        }
+        attempt.slots = slots;
+        worker.free[kind as usize] -= slots;
+        worker.news = !self.direct;
+        let reference = link(&mut self.state.attempts, &mut self.state.totals, worker, tasks, attempt);
+        if !PLAIN {
+            if let (false, TaskKind::Map, Some(places)) = (speculative, kind, &mut job.locality) {
+                places.taken(&job.spec, index, &job.tasks[0].pending, &self.state.topology);
+            }
+            job.note_plain();
+        }
+        if kind == TaskKind::Map {
+            job.launched_at[locality as usize] += 1;
         }
         if !job.touched.contains(id.0) {
             job.touched.grow(id.0 + 1);
             job.touched.insert(id.0);
         }
-        let now = self.state.now;
         let first = job.launched.is_none();
         job.launched.get_or_insert(now);
-        let last = tasks.pending.count() == 0;
-        let attempt_id = TaskId { job: a.job, kind: a.kind, index: a.index }.attempt(number);
-        let mut attempt = Attempt::new(attempt_id, id, now, a.locality, a.speculative);
-        if self.direct {
-            attempt.state = AttemptState::Running;
-        }
-        attempt.slots = slots;
-        if a.speculative {
+        if speculative {
             job.costs.launch(true);
             self.state.costs.launch(true);
         }
-        worker.free[kind] -= slots;
-        worker.news = !self.direct;
-        let reference = link(&mut self.state.attempts, &mut self.state.totals, worker, tasks, attempt);
-        if self.direct {
-            let Assignment { locality, speculative, .. } = *a;
-            self.out.push(Effect::Launch { worker: id, attempt: attempt_id, locality, speculative });
+        let launched = Launched { attempt: attempt_id, reference, locality, speculative };
+        if self.direct && !self.out.is_empty() {
+            self.out.push(launched.as_effect(id));
         }
         if let Some(expiry) = self.config.launch_expiry() {
             self.expire_launch_later(now + expiry, reference);
         }
         if first {
-            self.job_runs(a.job);
+            self.job_runs(job_id);
         }
         if last {
-            self.refresh(a.job);
+            self.refresh(job_id);
         }
         if self.follows_attempts {
-            let speculative = a.speculative;
             self.observe(Change::Launched { attempt: attempt_id, reference, worker: id, speculative });
         }
-        true
+        Some(launched)
     }
 
     fn expire_launch_later(&mut self, due: Time, reference: AttemptRef) {
