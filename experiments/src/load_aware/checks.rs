@@ -1,12 +1,15 @@
 //! What must hold of the replays; live runs are too short and too few to be judged, and stand beside them.
 //!
-//! Total times are judged pair by pair ([`Paired`](super::paired::Paired)). *Not to lose* is a middle difference within the differences' own
+//! Total times are judged pair by pair ([`Paired`]). *Not to lose* is a middle difference within the differences' own
 //! spread. *To win clearly* is to be shorter in three seeds of four, which of twenty equal rules one in fifty does.
 
 use super::Compared;
+use super::figures::Runs;
 use super::live::Measured;
+use super::paired::Paired;
 use super::rule::Rule;
 use super::scenario::Section;
+use super::sweep::Sweep;
 use crate::framework::Check;
 
 /// Fewer second attempts of Hadoop than this show nothing.
@@ -20,13 +23,17 @@ const HELPED: f64 = -0.05;
 /// As good as another.
 const ALIKE: f64 = 0.02;
 
-pub(super) fn checks(section: Section, simulated: &[Compared], live: &[Measured], judged: bool) -> Vec<Check> {
+pub(super) fn checks(
+    section: Section,
+    simulated: &[Compared],
+    sweeps: &[Sweep],
+    live: &[Measured],
+    judged: bool,
+) -> Vec<Check> {
     let mut checks: Vec<Check> = simulated.iter().flat_map(|one| of_point(section, one, judged)).collect();
-    let (compared, identical) = live.iter().fold((0, 0), |sum, one| (sum.0 + one.decisions.0, sum.1 + one.decisions.1));
-    if compared > 0 {
-        let found = compared.saturating_sub(identical) as f64 / compared as f64;
-        let what = "live: decisions that replay differently".to_owned();
-        checks.push(Check { what, found, bar: 0.0, judged: true });
+    checks.extend(sweeps.iter().flat_map(|sweep| sweep.checks(judged)));
+    if !live.is_empty() {
+        checks.push(Check::decisions("live: ", live.iter().map(|one| one.decisions)));
     }
     checks
 }
@@ -40,17 +47,13 @@ fn of_point(section: Section, one: &Compared, judged: bool) -> Vec<Check> {
     if one.point.has_several() {
         let what = format!("{label}: {ENOUGH} second attempts as a share of Hadoop's");
         checks.push(check(what, ENOUGH as f64 / hadoop.launched() as f64, 1.0));
-        let what = format!("{label}: Load-Aware's second attempts as a share of Hadoop's");
-        checks.push(check(what, ours.launched() as f64 / hadoop.launched().max(1) as f64, THIRD));
+        checks.push(few_attempts(format!("{label}: "), &ours, &hadoop, judged));
     }
     for rule in [Rule::None, Rule::Hadoop, Rule::Late] {
-        let paired = against(rule);
-        let what = format!("{label}: total time, Load-Aware against {}, against the spread", rule.name());
-        checks.push(check(what, paired.median(), paired.spread()));
+        checks.push(not_lost(label.clone(), rule, &against(rule), judged));
     }
-    if section.is_won() {
-        let what = format!("{label}: seeds that Load-Aware does not win against Hadoop");
-        checks.push(check(what, against(Rule::Hadoop).not_won(), LEFT));
+    if section == Section::Dynamic {
+        checks.push(clear_win(format!("{label}: seeds"), &against(Rule::Hadoop), judged));
     }
     if !one.point.has_several() {
         let what = format!("{label} job alone: total time, Load-Aware against LATE");
@@ -59,4 +62,22 @@ fn of_point(section: Section, one: &Compared, judged: bool) -> Vec<Check> {
         checks.push(check(what, against(Rule::None).median(), HELPED));
     }
     checks
+}
+
+/// Few second attempts where several jobs run.
+pub(super) fn few_attempts(of: String, ours: &Runs, hadoop: &Runs, judged: bool) -> Check {
+    let what = format!("{of}Load-Aware's second attempts as a share of Hadoop's");
+    Check { what, found: ours.launched() as f64 / hadoop.launched().max(1) as f64, bar: THIRD, judged }
+}
+
+/// No longer a total time than another rule's, beyond the spread of the differences.
+pub(super) fn not_lost(of: String, other: Rule, paired: &Paired, judged: bool) -> Check {
+    let what = format!("{of}: total time, Load-Aware against {}; at most the spread", other.name());
+    Check { what, found: paired.median(), bar: paired.spread(), judged }
+}
+
+/// A shorter total time than Hadoop's on nearly every seed.
+pub(super) fn clear_win(seeds: String, paired: &Paired, judged: bool) -> Check {
+    let what = format!("{seeds} that Load-Aware does not win against Hadoop");
+    Check { what, found: paired.not_won(), bar: LEFT, judged }
 }

@@ -44,6 +44,11 @@ impl Runs {
         (self.at(0.0, |one| one.total_s), self.at(100.0, |one| one.total_s))
     }
 
+    /// Mean of one of the figures: counts of a few attempts have no telling median. 0 without runs.
+    pub(super) fn mean(&self, of: impl Fn(&Figures) -> f64) -> f64 {
+        self.0.iter().map(of).sum::<f64>() / self.0.len().max(1) as f64
+    }
+
     /// Second attempts launched in all runs together.
     pub(super) fn launched(&self) -> u64 {
         self.0.iter().map(|one| one.launched).sum()

@@ -12,15 +12,19 @@ mod paired;
 mod rule;
 mod scenario;
 mod simulated;
+mod sweep;
 
 use anyhow::{Context, Result};
 
 use self::bound::Bounds;
-use self::figures::Runs;
+use self::figures::{Figures, Runs};
+use self::live::Measured;
 use self::paired::Paired;
 use self::rule::Rule;
 use self::scenario::{Point, Section};
-use crate::framework::{About, Experiment, Lab, Needs, Outcome, papers};
+use self::simulated::Reading;
+use self::sweep::Sweep;
+use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
 
 /// One of the four.
 pub(crate) struct LoadAware(Section);
@@ -40,7 +44,7 @@ struct Compared {
     point: Point,
     /// By rule, in the order of [`Rule::ALL`]; live runs lack the last.
     runs: Vec<(Rule, Runs)>,
-    /// What any schedule could reach, by seed; empty for live runs.
+    /// What any schedule could reach, by seed; empty for live runs, and where a worker has several slots.
     bounds: Vec<Bounds>,
 }
 
@@ -48,6 +52,12 @@ impl Compared {
     /// Under one rule; no runs where it was left out.
     fn of(&self, rule: Rule) -> Runs {
         self.runs.iter().find(|(other, _)| *other == rule).map(|(_, runs)| runs.clone()).unwrap_or_default()
+    }
+
+    /// One end of what any schedule could reach, as if it were runs.
+    fn bound(&self, of: impl Fn(&Bounds) -> f64) -> Runs {
+        let run = |bounds| Figures { total_s: of(bounds), ..Figures::default() };
+        Runs(self.bounds.iter().map(run).collect())
     }
 
     /// One rule against another, pair by pair.
@@ -92,44 +102,56 @@ impl Experiment for LoadAware {
     }
 
     fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
-        let seeds = lab.size(20, 5);
+        let n = lab.size(20, 5);
+        let seeds = lab.seed..lab.seed + n;
         let mut simulated = Vec::new();
         for point in self.0.points() {
-            lab.progress.step(&format!("replay: {}, {seeds} seeds under each rule", point.label));
-            let mut runs = Vec::new();
-            for rule in Rule::ALL {
-                let seeds = lab.seed..lab.seed + seeds;
-                let found = simulated::runs(&point, rule, seeds, &simulated::USUAL)
-                    .with_context(|| format!("simulate {} under {}", point.label, rule.name()))?;
-                runs.push((rule, found));
-            }
-            let bounds = simulated::bounds(&point, lab.seed..lab.seed + seeds)?;
-            simulated.push(Compared { point, runs, bounds });
+            lab.progress.step(&format!("replay: {}, {n} seeds under each rule", point.label));
+            simulated.push(compare(&point, &Rule::ALL, seeds.clone(), &simulated::USUAL)?);
         }
+        let sweeps = sweep::of_section(lab, self.0, seeds.clone())?;
         let readings = if self.0.is_won() { readings(lab, &simulated, seeds)? } else { Vec::new() };
         let measured = live::runs(lab, self.0)?;
-        let checks = checks::checks(self.0, &simulated, &measured, !lab.quick);
-        let files = page::write(lab, &self.about(), self.0, &simulated, &readings, &measured, &checks)?;
-        Ok(Outcome { files, checks })
+        let checks = checks::checks(self.0, &simulated, &sweeps, &measured, !lab.quick);
+        let found = Found { section: self.0, simulated, sweeps, readings, measured, checks };
+        let files = page::write(lab, &self.about(), &found)?;
+        Ok(Outcome { files, checks: found.checks })
     }
 }
 
+/// Everything that an experiment found.
+struct Found {
+    section: Section,
+    simulated: Vec<Compared>,
+    sweeps: Vec<Sweep>,
+    readings: Vec<(&'static str, Vec<Compared>)>,
+    measured: Vec<Measured>,
+    checks: Vec<Check>,
+}
+
+/// A point under some rules and a reading, on the same seeds.
+fn compare(point: &Point, rules: &[Rule], seeds: std::ops::Range<u64>, reading: &Reading) -> Result<Compared> {
+    let under = |&rule: &Rule| {
+        let runs = simulated::runs(point, rule, seeds.clone(), reading);
+        Ok((rule, runs.with_context(|| format!("simulate {} under {}", point.label, rule.name()))?))
+    };
+    let runs = rules.iter().map(under).collect::<Result<_>>()?;
+    Ok(Compared { point: point.clone(), runs, bounds: simulated::bounds(point, seeds, reading)? })
+}
+
 /// Points under the other readings, under the rules that the thesis compares.
-fn readings(lab: &Lab<'_>, usual: &[Compared], seeds: u64) -> Result<Vec<(&'static str, Vec<Compared>)>> {
-    let mut all = Vec::new();
-    for reading in simulated::READINGS {
+fn readings(
+    lab: &Lab<'_>,
+    usual: &[Compared],
+    seeds: std::ops::Range<u64>,
+) -> Result<Vec<(&'static str, Vec<Compared>)>> {
+    let rules = [Rule::None, Rule::Hadoop, Rule::Late, Rule::LoadAware];
+    let under = |reading: &Reading| {
         lab.progress.step(&format!("replay, another reading: {}", reading.name));
-        let mut points = Vec::new();
-        for one in usual {
-            let mut runs = Vec::new();
-            for rule in [Rule::None, Rule::Hadoop, Rule::Late, Rule::LoadAware] {
-                runs.push((rule, simulated::runs(&one.point, rule, lab.seed..lab.seed + seeds, &reading)?));
-            }
-            points.push(Compared { point: one.point.clone(), runs, bounds: Vec::new() });
-        }
-        all.push((reading.name, points));
-    }
-    Ok(all)
+        let points = usual.iter().map(|one| compare(&one.point, &rules, seeds.clone(), reading));
+        Ok((reading.name, points.collect::<Result<_>>()?))
+    };
+    simulated::READINGS.iter().map(under).collect()
 }
 
 #[cfg(test)]
@@ -159,7 +181,7 @@ mod tests {
     fn no_rule_is_faster_than_the_bound_on_any_seed() {
         for section in [Section::Unnecessary, Section::Dynamic] {
             for point in section.points() {
-                let bounds = simulated::bounds(&point, 0..3).expect("the curve reads");
+                let bounds = simulated::bounds(&point, 0..3, &simulated::USUAL).expect("the curve reads");
                 for rule in Rule::ALL {
                     let runs = simulated::runs(&point, rule, 0..3, &simulated::USUAL).expect("it runs");
                     for (run, bound) in runs.0.iter().zip(&bounds) {

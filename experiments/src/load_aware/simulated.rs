@@ -2,9 +2,9 @@
 //!
 //! The workers slow down by the thesis's curve. Beyond the cores its exponent is printed, 0.12 for each task more. Below
 //! them it prints a slope of 17,700 (§3.3), which we read as milliseconds for each task more on a task of a minute: a
-//! growth of 0.295 a task, 2.36 over eight. Its Figure 3.3, which would tell, is not in the text. The rule's own `printed`
-//! formula reads the slope against the 500 s that one machine takes for all games; then a load of 6 would cost a task a
-//! fifth of its time, no task would fall 0.2 behind the average, and §4.1 would show nothing.
+//! growth of 0.295 a task, 2.36 over eight. Its Figure 3.3, which would tell, is not in the text. The rule's own
+//! formula `corrected` reads the slope against the 500 s that one machine takes for all games; then a load of 6 would cost a
+//! task a fifth of its time, no task would fall 0.2 behind the average, and §4.1 would show nothing.
 
 use anyhow::{Context, Result};
 use howdah_shared::job::profile::{JobTemplate, Trace};
@@ -98,9 +98,13 @@ fn run(point: &Point, rule: Rule, seed: u64, reading: &Reading) -> Result<Figure
     })
 }
 
-/// What any schedule could reach, once for each seed.
-pub(super) fn bounds(point: &Point, seeds: std::ops::Range<u64>) -> Result<Vec<Bounds>> {
-    let curve: LoadCurve = USUAL.curve.parse().context("read the thesis's curve")?;
+/// What any schedule could reach, once for each seed; nothing where workers have several slots, whose tasks slow each
+/// other down.
+pub(super) fn bounds(point: &Point, seeds: std::ops::Range<u64>, reading: &Reading) -> Result<Vec<Bounds>> {
+    if reading.slots > 1 {
+        return Ok(Vec::new());
+    }
+    let curve: LoadCurve = reading.curve.parse().context("read the thesis's curve")?;
     let factor = |load: f64| curve.factor_ppm((load * 1e3) as u32, CORES * 1_000) as f64;
     let pace = |(load, frequency): (&Vec<(f64, f64)>, &f64)| {
         let speed = |foreign: f64| factor(1.0) / factor(1.0 + foreign) * frequency;
@@ -110,7 +114,7 @@ pub(super) fn bounds(point: &Point, seeds: std::ops::Range<u64>) -> Result<Vec<B
     };
     let paces: Vec<Pace> = point.loads(WORKERS).iter().zip(&point.frequencies(WORKERS)).map(pace).collect();
     let of_seed = |seed| {
-        let trace = trace(point, seed, &USUAL);
+        let trace = trace(point, seed, reading);
         let works: Vec<f64> = trace.jobs.iter().flat_map(|job| &job.map_ms).map(|&ms| ms as f64 / 1e3).collect();
         bound::bounds(&works, &paces)
     };

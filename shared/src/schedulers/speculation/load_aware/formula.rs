@@ -13,7 +13,8 @@
 //! load, of the task that was measured there; to be used for another task it must be taken against that line's own
 //! intercept, which the text does not give. The only time of one machine in the text is 500 s for 9000 games (ch. 4);
 //! against it the slope is 3.54 % for each unit, 28 % from none to all of 8 cores, which is what hyper-threads cost.
-//! Against a mapper's 60 s it would be 240 %, more than 8 busy hardware threads can. So `f` is `1 + 0.0354 × Load` up to
+//! Against a mapper's 60 s it would be 240 %, more than 8 busy hardware threads can; the experiments after chapter 4 read
+//! it so all the same, and the guide (`schedulers/speculation.md`) says why. So `f` is `1 + 0.0354 × Load` up to
 //! the cores and grows by `e^0.12` for each unit beyond. `Deviation:` the printed frequency ratio is upside down: it
 //! makes a task on a slower core shorter; `corrected` and `fitted` turn it around.
 
