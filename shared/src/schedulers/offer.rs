@@ -73,6 +73,11 @@ impl Offer {
         self.speculation.attach(state);
     }
 
+    /// Goes on with what the rule of another offer has learned, where it is of the same kind; after [`Offer::attach`].
+    pub fn inherit(&mut self, old: &Offer) {
+        self.speculation.inherit(&*old.speculation);
+    }
+
     /// Whether there are second attempts at all.
     #[inline]
     pub fn speculates(&self) -> bool {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use howdah_shared::cluster::Vitals;
 use howdah_shared::job::{AttemptId, JobSpec, Phase, Progress};
 use howdah_shared::schedulers::by_name;
-use howdah_shared::tracker::{AttemptReport, Input};
+use howdah_shared::tracker::{AttemptReport, Input, SchedulerChoice};
 
 use crate::kit::*;
 use crate::play::params;
@@ -219,4 +219,25 @@ fn a_load_that_moves_is_seen_with_the_next_heartbeat() {
     stage.load(0, 0, 4 * MINUTE);
     stage.until(2 * MINUTE);
     assert_eq!(stage.copies(), []);
+}
+
+/// `howdah calibrate` ends with a `scheduler set`: what had finished before it still says how long tasks take.
+#[test]
+fn finished_tasks_are_remembered_when_parameters_change() {
+    for change in [("load-aware.curve", "below=0.5,linear=1"), ("speculation.cap", "5")] {
+        for scheduler in ["load-aware", "capacity"] {
+            let pairs = [("speculation", "load-aware"), ("speculation.age", "90s")];
+            let mut stage = Stage::new(scheduler, &pairs, &[MINUTE, 4 * MINUTE]);
+            stage.submit(2);
+            // The first map has ended, and it is too early for a copy of the second.
+            stage.until(70_000);
+            assert_eq!(stage.copies(), []);
+            let params = params(&[&pairs[..], &[change]].concat());
+            let choice = SchedulerChoice { name: scheduler.to_owned(), params };
+            stage.c.apply(&[Input::SetScheduler(Box::new(choice))]);
+            stage.until(100_000);
+            stage.until(100_001);
+            assert_eq!(stage.at(100_000), [(0, map(1, 1, 1))], "{scheduler}, {change:?}: it takes a minute there");
+        }
+    }
 }

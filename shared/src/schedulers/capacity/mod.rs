@@ -258,6 +258,7 @@ impl Scheduler for Capacity {
         let old = made;
         self.reservations.tell_as(&old.reservations);
         self.take_over(state, |job| old.jobs.get(job.id()).is_some_and(|entry| entry.initialised));
+        self.offer.inherit(&old.offer);
         for (id, entry) in old.jobs.iter() {
             self.jobs.get_mut(id).into_iter().for_each(|new| new.chances = entry.chances);
         }

@@ -535,6 +535,7 @@ impl Scheduler for DeficitFair {
         let mut new = DeficitFair::new(settings, allocations, offer);
         new.notes.splice(0..0, std::mem::take(&mut self.notes));
         new.attach(state);
+        new.offer.inherit(&self.offer);
         for (id, account) in self.jobs.iter() {
             if let Some(entry) = new.jobs.get_mut(id) {
                 (0..2).for_each(|k| entry.kinds[k].deficit = account.kinds[k].deficit);

@@ -174,6 +174,7 @@ impl Fair {
         }
         let mut new = Fair::new(settings, allocations, offer);
         new.rebuild(state);
+        new.offer.inherit(&self.offer);
         new.delay = self.delay.clone();
         new.preempted = self.preempted;
         for pool in self.pools.iter().map(|(_, pool)| pool) {

@@ -15,6 +15,8 @@ mod running;
 mod seconds;
 mod statistics;
 
+use std::any::Any;
+
 use self::hadoop::Hadoop;
 use self::hadoop_021::Hadoop021;
 use self::late::Late;
@@ -80,6 +82,15 @@ pub trait Speculation: Send {
 
     /// Takes over a running cluster.
     fn attach(&mut self, _state: &ClusterState) {}
+
+    /// What [`inherit`](Speculation::inherit) of a rule of the same kind may read.
+    fn learned(&self) -> Option<&dyn Any> {
+        None
+    }
+
+    /// After [`attach`](Speculation::attach), where this rule takes another one's place with other parameters: what that
+    /// one learned of the jobs that run and is not in the state.
+    fn inherit(&mut self, _old: &dyn Speculation) {}
 
     /// An independent copy.
     fn fork(&self) -> Box<dyn Speculation>;

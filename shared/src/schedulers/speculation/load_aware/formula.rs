@@ -66,6 +66,16 @@ pub(super) struct Reference {
     pub(super) khz: u32,
 }
 
+impl Reference {
+    /// The same task where times are carried over otherwise: what its time would have been at no load, from its mean load
+    /// on its worker, which has so many cores.
+    pub(super) fn under(&self, formula: Formula, place: &Place) -> Reference {
+        let factor = formula.factor_ppm(&Place { load_milli: self.load_milli, ..*place });
+        let unloaded = u128::from(self.time_us) * u128::from(ONE_PPM) / u128::from(factor.max(1));
+        Reference { unloaded_us: u64::try_from(unloaded).unwrap_or(u64::MAX), ..*self }
+    }
+}
+
 impl Place {
     /// A worker that has said nothing.
     pub(super) fn unknown(worker: WorkerId) -> Place {
@@ -170,6 +180,15 @@ mod tests {
         assert_eq!(fitted.time_us(&R, &place(0, 16, 8, 4_000)), 60_000_000);
         assert_eq!(fitted.time_us(&R, &place(0, 16, 8, 0)), 120_000_000, "an unknown frequency is left out");
         assert_eq!(fitted.time_us(&R, &place(0, 16, 0, 2_000)), 40_000_000, "so is a load on unknown cores");
+    }
+
+    #[test]
+    fn a_task_is_seen_anew_under_another_formula_by_its_mean_load() {
+        let fitted = Formula::Fitted("below=0.5,linear=1".parse().expect("a curve"));
+        // f(2 of 8 cores) = 1.125, whatever the load is by now.
+        let anew = R.under(fitted, &place(1, 7, 8, 2_000));
+        assert_eq!((anew.unloaded_us, anew.time_us, anew.load_milli), (53_333_333, R.time_us, R.load_milli));
+        assert_eq!(fitted.time_us(&anew, &place(1, 2, 8, 2_000)), 59_999_999, "equal load, equal time");
     }
 
     /// Thesis §3.3 as printed: at equal load nothing is left, and a faster worker takes longer.

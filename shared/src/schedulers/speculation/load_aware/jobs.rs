@@ -102,6 +102,19 @@ impl Jobs {
         }
     }
 
+    /// Takes over the finished tasks of live jobs, each seen anew.
+    pub(super) fn recall(&mut self, old: &Jobs, anew: impl Fn(&Reference) -> Reference) {
+        for (id, kinds) in old.0.iter() {
+            if self.0.get(id).is_none() {
+                self.0.insert(id, Default::default());
+            }
+            for (known, old) in self.0.get_mut(id).into_iter().flatten().zip(kinds) {
+                known.by_worker = old.by_worker.iter().map(|(&worker, reference)| (worker, anew(reference))).collect();
+                known.last = old.last.as_ref().map(&anew);
+            }
+        }
+    }
+
     pub(super) fn leave(&mut self, job: JobId) {
         self.0.remove(job);
     }

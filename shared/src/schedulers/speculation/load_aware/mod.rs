@@ -22,6 +22,8 @@ mod formula;
 mod jobs;
 mod strain;
 
+use std::any::Any;
+
 use self::finish::End;
 use self::formula::Formula;
 use self::jobs::Jobs;
@@ -166,6 +168,23 @@ impl Speculation for LoadAware {
         self.strains.attach(state, self.formula);
         self.jobs.attach(state, &self.strains);
         self.declined = false;
+    }
+
+    fn learned(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
+    fn inherit(&mut self, old: &dyn Speculation) {
+        let Some(old) = old.learned().and_then(|learned| learned.downcast_ref::<LoadAware>()) else { return };
+        if old.formula == self.formula {
+            (self.strains, self.jobs) = (old.strains.clone(), old.jobs.clone());
+            return;
+        }
+        let (strains, formula) = (&self.strains, self.formula);
+        self.jobs.recall(&old.jobs, |reference| match strains.get(reference.worker) {
+            Some(strain) => reference.under(formula, strain.place()),
+            None => *reference,
+        });
     }
 
     fn take_notes(&mut self) -> Vec<String> {
