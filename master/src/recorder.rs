@@ -87,9 +87,6 @@ impl Recorder {
     ) -> Result<(), JournalError> {
         let first = effects.len();
         self.tracker.apply(now, inputs, effects);
-        for note in self.tracker.take_notes() {
-            tracing::info!(scheduler = self.tracker.scheduler().name(), "{note}");
-        }
         let new = &effects[first..];
         let frame = &mut self.frame;
         frame.time_us = now.as_us();
@@ -104,6 +101,15 @@ impl Recorder {
         frame.inputs.clear();
         std::mem::swap(&mut frame.inputs, recorded);
         appended
+    }
+
+    /// What the policy noted since this was last asked; each is logged.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        let notes = self.tracker.take_notes();
+        for note in &notes {
+            tracing::info!(scheduler = self.tracker.scheduler().name(), "{note}");
+        }
+        notes
     }
 
     /// Hands the frames to the file system.

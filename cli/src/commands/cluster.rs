@@ -17,6 +17,9 @@ use crate::views::Listing;
 use crate::views::cluster::{Cluster, Queue, Vitals, Worker};
 use crate::views::job::{clock, now_ms, state_style};
 
+/// Of a scheduler's notes, on a card.
+const NOTES: usize = 3;
+
 /// `howdah cluster`
 pub(crate) async fn show(context: &Context, args: &ClusterCommand) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
@@ -51,6 +54,9 @@ fn card(screen: &Screen, c: &Cluster) -> String {
         ("heartbeat", heartbeat(c.interval_ms)),
     ];
     rows.extend(c.speculation.line().map(|line| ("copies", line)));
+    // The last ones; `--output json` and the master's log have more.
+    let from = c.notes.len().saturating_sub(NOTES);
+    rows.extend(c.notes[from..].iter().map(|note| ("noted", format!("{} {}", clock(note.at_ms_epoch), note.text))));
     let line = |(name, value): &(&str, String)| format!("{} {value}", screen.paint(Style::Dim, format!("{name:>12}")));
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -213,6 +213,15 @@ pub(crate) struct Cluster {
     pub(crate) interval_ms: u32,
     /// Of all jobs since the master started.
     pub(crate) speculation: Speculation,
+    /// What the scheduler noted last, oldest first.
+    pub(crate) notes: Vec<Note>,
+}
+
+/// What a scheduler noted.
+#[derive(Debug, Serialize)]
+pub(crate) struct Note {
+    pub(crate) at_ms_epoch: u64,
+    pub(crate) text: String,
 }
 
 impl Cluster {
@@ -237,6 +246,7 @@ impl Cluster {
             jobs_done: c.jobs_done,
             interval_ms: c.interval_ms,
             speculation: c.speculation.into(),
+            notes: c.notes.iter().map(|n| Note { at_ms_epoch: n.at_ms_epoch, text: n.text.clone() }).collect(),
         }
     }
 }

@@ -113,6 +113,9 @@ fn cluster_and_queues() {
         map_slots: 24,
         interval_ms: 300,
         speculation: Some(pb::SpeculationCosts { launched: 5, won: 2, lost: 3, wasted_slot_ms: 64_000 }),
+        notes: vec![pb::SchedulerNote {
+            at_ms_epoch: 1_061_000, text: "map 2 of job 1 would …; 1 so far".to_owned()
+        }],
         ..pb::GetClusterResponse::default()
     };
     insta::assert_json_snapshot!("cluster", Listing::new("cluster", Cluster::new("m:1", &answer)));

@@ -271,6 +271,7 @@ impl Engine {
     fn batch(&mut self, now: Time) -> Result<(), JournalError> {
         self.effects.clear();
         self.recorder.apply(now, &self.inputs, &mut self.recorded, &mut self.effects)?;
+        self.tables.noted(self.recorder.take_notes(), now);
         self.inputs.clear();
         if self.effects.is_empty() && self.pending.is_empty() {
             self.recorder.write()?;

@@ -395,6 +395,11 @@ fn count(view: &View<'_>) -> v1::GetClusterResponse {
         jobs_done: tables.jobs_done,
         interval_ms: view.tracker.interval_ms(),
         speculation: Some((*view.tracker.state().costs()).into()),
+        notes: tables
+            .notes
+            .iter()
+            .map(|(at, text)| v1::SchedulerNote { at_ms_epoch: at.as_ms(), text: text.clone() })
+            .collect(),
         ..Default::default()
     }
 }

@@ -43,7 +43,12 @@ pub(crate) struct Tables {
     listed_jobs_max: usize,
     workers_max: usize,
     pub(crate) jobs_done: u32,
+    /// The policy's last ones, oldest first.
+    pub(crate) notes: VecDeque<(Time, String)>,
 }
+
+/// Notes that pages show; the log has all.
+const MOST_NOTES: usize = 50;
 
 impl Tables {
     pub(crate) fn new(cluster: ClusterId, limits: &Limits) -> Tables {
@@ -59,7 +64,15 @@ impl Tables {
             listed_jobs_max: limits.listed_jobs as usize,
             workers_max: limits.workers as usize,
             jobs_done: 0,
+            notes: VecDeque::new(),
         }
+    }
+
+    /// The policy noted something.
+    pub(crate) fn noted(&mut self, notes: Vec<String>, now: Time) {
+        self.notes.extend(notes.into_iter().map(|note| (now, note)));
+        let old = self.notes.len().saturating_sub(MOST_NOTES);
+        drop(self.notes.drain(..old));
     }
 
     /// The number of a worker's name: the one it had, or the next free one.
@@ -256,5 +269,21 @@ impl Tables {
     /// Tasks of one kind running now, over all jobs.
     pub(crate) fn running(&self, kind: TaskKind) -> u32 {
         self.workers.iter().map(|row| row.running[kind as usize]).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_notes_are_kept_with_their_times() {
+        let mut tables = Tables::new(ClusterId(1), &Limits::default());
+        for n in 0..30u64 {
+            tables.noted(vec![format!("a {n}"), format!("b {n}")], Time::from_ms(n));
+        }
+        assert_eq!(tables.notes.len(), MOST_NOTES);
+        assert_eq!(tables.notes.front(), Some(&(Time::from_ms(5), "a 5".to_owned())));
+        assert_eq!(tables.notes.back(), Some(&(Time::from_ms(29), "b 29".to_owned())));
     }
 }
