@@ -50,6 +50,8 @@ pub struct Job {
     pub(crate) fetch_failures: BTreeMap<u32, u32>,
     /// Workers that were given attempts.
     pub(crate) touched: BitSet,
+    /// The last of them, which mostly is the next one too.
+    pub(crate) touched_last: Option<WorkerId>,
 }
 
 impl Job {
@@ -76,6 +78,7 @@ impl Job {
             failed_on: BTreeMap::new(),
             fetch_failures: BTreeMap::new(),
             touched: BitSet::default(),
+            touched_last: None,
             spec,
         };
         job.note_plain();
@@ -175,6 +178,14 @@ impl Job {
     #[inline]
     pub fn is_plain(&self, kind: TaskKind) -> bool {
         self.plain[kind as usize]
+    }
+
+    /// A worker was given an attempt.
+    #[inline(never)]
+    pub(crate) fn touch(&mut self, worker: WorkerId) {
+        self.touched.grow(worker.0 + 1);
+        self.touched.insert(worker.0);
+        self.touched_last = Some(worker);
     }
 
     /// Brings `plain` up to date.

@@ -48,10 +48,12 @@ impl PhaseTimes {
             return PhaseTimes::default();
         }
         let used = &list_ms[..len.min(n)];
-        let sum = |list: &[u64]| list.iter().map(|&ms| u128::from(ms)).sum::<u128>();
-        let all_ms = sum(used) * (n / used.len()) as u128 + sum(&used[..n % used.len()]);
+        // Sum and maximum in one go: a replay does this for every entry of its trace.
+        let both =
+            |list: &[u64]| list.iter().fold((0, 0), |(sum, max): (u128, u64), &ms| (sum + u128::from(ms), max.max(ms)));
+        let (sum_ms, max_ms) = both(used);
+        let all_ms = sum_ms * (n / used.len()) as u128 + both(&used[..n % used.len()]).0;
         let avg_us = (all_ms * 1_000).div_ceil(n as u128);
-        let max_ms = used.iter().copied().max().unwrap_or(0);
         PhaseTimes {
             avg: Span::from_us(u64::try_from(avg_us).unwrap_or(u64::MAX)),
             max: Span::from_us(max_ms.saturating_mul(1_000)),

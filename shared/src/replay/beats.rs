@@ -253,11 +253,13 @@ impl Beats {
     }
 
     /// The workers whose turn it is at `now`: those that were given one, then those whose heartbeat is due.
-    #[inline]
+    #[inline(always)]
     pub(super) fn turns_at(&mut self, now: Time, state: &ClusterState) -> &[WorkerId] {
-        if self.pool {
-            return &self.turns[..usize::from(self.has_turn[0])];
-        }
+        if self.pool { &self.turns[..usize::from(self.has_turn[0])] } else { self.turns_of_all(now, state) }
+    }
+
+    #[inline(never)]
+    fn turns_of_all(&mut self, now: Time, state: &ClusterState) -> &[WorkerId] {
         while let Some((round, worker)) = self.next_asking(state)
             && self.beat(round, worker) <= now
         {
@@ -280,13 +282,22 @@ impl Beats {
 
     /// After the turns of `now`: notes who has free slots left. True if someone is to have a turn at this very
     /// instant, given the kinds of which new work appeared.
+    #[inline(always)]
     pub(super) fn after_turns(&mut self, now: Time, woken: [bool; 2], state: &ClusterState) -> bool {
-        if self.pool {
-            let mut again = [0, 1].iter().any(|&kind: &usize| woken[kind] && state.totals().offerable_jobs[kind] > 0);
-            again |= self.may_have_more(WorkerId(0), state);
-            self.has_turn[0] = again;
-            return again;
+        if !self.pool {
+            return self.after_turns_of_all(now, woken, state);
         }
+        let mut again = woken != [false; 2];
+        if again || self.repeats {
+            again = [0, 1].iter().any(|&kind: &usize| woken[kind] && state.totals().offerable_jobs[kind] > 0);
+            again |= self.may_have_more(WorkerId(0), state);
+        }
+        self.has_turn[0] = again;
+        again
+    }
+
+    #[inline(never)]
+    fn after_turns_of_all(&mut self, now: Time, woken: [bool; 2], state: &ClusterState) -> bool {
         let mut turns = std::mem::take(&mut self.turns);
         for worker in turns.drain(..) {
             self.has_turn[worker.0 as usize] = false;

@@ -5,9 +5,10 @@
 //! planned, and the heap is put in order once instead of twice. An attempt that was stopped early leaves its entry
 //! behind; the core ignores the end of an attempt that it no longer has.
 //!
-//! Four children to a parent, and whole families: beyond the last entry stand [`NEVER`]s. So an entry can sink to the
-//! bottom without the questions which child is first and whether it has arrived being branches: no processor foresees
-//! the answers, and a wrong guess costs more than a level. Ends of one instant are put in order of launch when due.
+//! Four children to a parent, kept as whole families: beyond the last entry stand [`NEVER`]s. So an entry can sink to
+//! the bottom without the questions which child is first and whether it has arrived being branches: no processor
+//! foresees the answers, and a wrong guess costs more than a level. Ends of one instant are put in order of launch when
+//! due.
 
 use crate::time::Time;
 use crate::tracker::Finished;
@@ -29,9 +30,10 @@ const NEVER: Entry = Entry { at: Time::MAX, order: u64::MAX };
 /// All ends to come.
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
-    /// No child is before its parent. The children of `i` are at `4i + 1` to `4i + 4`, and all of them exist if one
-    /// does.
-    heap: Vec<Entry>,
+    /// Entry 0. No child is before its parent.
+    first: Entry,
+    /// The children of entry `i`, which are entries `4i + 1` to `4i + 4`; no family is without an entry.
+    families: Vec<[Entry; 4]>,
     /// Entries that are not [`NEVER`], the one that is gone included.
     n: usize,
     /// Whether the first entry is gone already.
@@ -47,7 +49,8 @@ pub(super) struct Ends {
 impl Default for Ends {
     fn default() -> Ends {
         Ends {
-            heap: vec![NEVER; 5],
+            first: NEVER,
+            families: Vec::new(),
             n: 0,
             open: false,
             next: Time::MAX,
@@ -65,14 +68,13 @@ impl Ends {
         self.next
     }
 
-    /// What `next` is to be.
+    /// What `next` is to be. Below an open top stand the next ones, in its children.
     #[inline(always)]
     fn find_next(&self) -> Time {
-        match self.heap[..] {
-            // Below an open top stand the next ones, in its children.
-            [_, a, b, c, d, ..] if self.open => a.at.min(b.at).min(c.at.min(d.at)),
-            [first, ..] => first.at,
-            [] => Time::MAX,
+        match self.families.first() {
+            _ if !self.open => self.first.at,
+            Some([a, b, c, d]) => a.at.min(b.at).min(c.at.min(d.at)),
+            None => Time::MAX,
         }
     }
 
@@ -87,7 +89,10 @@ impl Ends {
         }
         let place = match self.free.pop() {
             Some(place) => {
-                self.table[place as usize] = end;
+                // Not as a whole, which would wait for the fields to be together.
+                let held = &mut self.table[place as usize];
+                held.attempt = end.attempt;
+                held.state = end.state;
                 place
             }
             None => self.new_place(end),
@@ -111,36 +116,48 @@ impl Ends {
 
     /// Puts an entry in the place of the first one.
     #[inline(never)]
-    fn sink(&mut self, mut entry: Entry) {
-        let heap = self.heap.as_mut_slice();
-        let mut at = 0;
-        while 4 * at + 1 < self.n
-            && let Some(&[a, b, c, d]) = heap.get(4 * at + 1..4 * at + 5)
-        {
-            let (left, of_left) = if b.at < a.at { (b, 2) } else { (a, 1) };
-            let (right, of_right) = if d.at < c.at { (d, 4) } else { (c, 3) };
-            let (child, of_child) = if right.at < left.at { (right, of_right) } else { (left, of_left) };
-            // Where the entry has found its place, the one that it met sinks on, to where it was.
-            let stays = entry.at < child.at;
-            heap[at] = if stays { entry } else { child };
-            entry = if stays { child } else { entry };
-            at = 4 * at + of_child;
+    fn sink(&mut self, entry: Entry) {
+        let Some(children) = self.families.first() else {
+            self.first = entry;
+            return;
+        };
+        let (child, mut of) = earliest(children);
+        let (stays, mut entry) = in_order(entry, child);
+        self.first = stays;
+        let mut family = 0;
+        while let Some(children) = self.families.get(4 * family + of + 1) {
+            let (child, of_child) = earliest(children);
+            let (stays, sinks) = in_order(entry, child);
+            self.families[family][of] = stays;
+            (entry, family, of) = (sinks, 4 * family + of + 1, of_child);
         }
-        heap[at] = entry;
+        self.families[family][of] = entry;
+    }
+
+    /// Entry `at`.
+    fn entry(&mut self, at: usize) -> &mut Entry {
+        match at.checked_sub(1) {
+            Some(below) => &mut self.families[below / 4][below % 4],
+            None => &mut self.first,
+        }
     }
 
     /// Adds an entry at the end and lets it rise.
     fn push(&mut self, entry: Entry) {
         let mut at = self.n;
         self.n += 1;
-        if at == self.heap.len() {
-            self.heap.resize(at + 4, NEVER);
+        if at % 4 == 1 {
+            self.families.push([NEVER; 4]);
         }
-        while at > 0 && entry.at < self.heap[(at - 1) / 4].at {
-            self.heap[at] = self.heap[(at - 1) / 4];
+        while at > 0 {
+            let parent = *self.entry((at - 1) / 4);
+            if entry.at >= parent.at {
+                break;
+            }
+            *self.entry(at) = parent;
             at = (at - 1) / 4;
         }
-        self.heap[at] = entry;
+        *self.entry(at) = entry;
     }
 
     /// Takes the first entry out; its place stays open.
@@ -150,14 +167,17 @@ impl Ends {
             self.close();
         }
         self.next = self.find_next();
-        self.heap[0].order
+        self.first.order
     }
 
     /// Closes the open place with the last entry.
     #[inline(never)]
     fn close(&mut self) {
         self.n -= 1;
-        let last = std::mem::replace(&mut self.heap[self.n], NEVER);
+        let last = std::mem::replace(self.entry(self.n), NEVER);
+        if self.n % 4 == 1 {
+            self.families.pop();
+        }
         if self.n > 0 {
             self.sink(last);
         }
@@ -171,19 +191,23 @@ impl Ends {
         self.table[place as usize]
     }
 
+    /// All entries of ends to come, in no order.
+    fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
+        let all = std::iter::once(&self.first).chain(self.families.iter().flatten());
+        all.take(self.n).skip(usize::from(self.open)).copied()
+    }
+
     /// All ends to come, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Time, Finished)> + '_ {
-        let entries = &self.heap[usize::from(self.open)..self.n];
-        entries.iter().map(|entry| (entry.at, self.table[entry.order as usize & ((1 << PLACE_BITS) - 1)]))
+        self.entries().map(|entry| (entry.at, self.table[entry.order as usize & ((1 << PLACE_BITS) - 1)]))
     }
 
     /// Takes out the ends for which this holds; it looks at all of them.
     pub(super) fn forget(&mut self, mut gone: impl FnMut(&Finished) -> bool) {
-        if std::mem::take(&mut self.open) {
-            self.close();
-        }
-        let entries: Vec<Entry> = self.heap.drain(..).take(std::mem::take(&mut self.n)).collect();
-        self.heap.resize(5, NEVER);
+        let entries: Vec<Entry> = self.entries().collect();
+        self.first = NEVER;
+        self.families.clear();
+        (self.n, self.open) = (0, false);
         for entry in entries {
             let end = self.release(entry.order);
             if !gone(&end) {
@@ -219,6 +243,21 @@ impl Ends {
         ends.extend(due.drain(..).map(|order| self.release(order)));
         self.due = due;
     }
+}
+
+/// The earliest of a family, and which it is.
+#[inline(always)]
+fn earliest(&[a, b, c, d]: &[Entry; 4]) -> (Entry, usize) {
+    let (left, of_left) = if b.at < a.at { (b, 1) } else { (a, 0) };
+    let (right, of_right) = if d.at < c.at { (d, 3) } else { (c, 2) };
+    if right.at < left.at { (right, of_right) } else { (left, of_left) }
+}
+
+/// Who stays and who sinks on, where an entry meets the earliest below it. If it is the entry that stays, the other one
+/// sinks to where it was.
+#[inline(always)]
+fn in_order(entry: Entry, child: Entry) -> (Entry, Entry) {
+    if entry.at < child.at { (entry, child) } else { (child, entry) }
 }
 
 #[cfg(test)]

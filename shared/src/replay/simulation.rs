@@ -7,6 +7,7 @@
 
 mod faults;
 mod follow;
+mod stage;
 mod work;
 
 use std::cmp::Reverse;
@@ -14,18 +15,16 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use self::faults::Order;
-use super::beats::Beats;
+use self::stage::Stage;
 use super::digest::DecisionDigest;
 use super::ends::Ends;
 use super::error::ReplayError;
 use super::fates::Fates;
 use super::job::{SimJob, spec};
-use super::options::{ReplayOptions, ShuffleModel};
+use super::options::ReplayOptions;
 use super::report::{Observer, ReplayReport};
 use super::setup::{Arrival, Setup};
-use super::sharing::Sharing;
 use super::watch::Watch;
-use super::workers::Machines;
 use crate::job::profile::Trace;
 use crate::job::{JobId, WorkerId};
 use crate::schedulers::{self, Scheduler};
@@ -40,9 +39,8 @@ const QUIET_TIME: Span = Span::from_secs(3_600);
 pub struct Simulation<'t> {
     trace: &'t Trace,
     slowstart_ppm: Option<u32>,
-    shuffle: ShuffleModel,
     tracker: JobTracker,
-    now: Time,
+    stage: Stage<'t>,
     /// By time; those from `n_arrived` on are still to come.
     arrivals: Vec<Arrival>,
     n_arrived: usize,
@@ -53,37 +51,23 @@ pub struct Simulation<'t> {
     next_fixed: Time,
     /// When the next job comes; [`Time::MAX`] after the last.
     next_arrival: Time,
-    ends: Ends,
     commits: BinaryHeap<Reverse<(Time, JobId)>>,
     /// When the next job is promoted; [`Time::MAX`] without one.
     next_commit: Time,
-    /// The instant at which another policy took over, until it was asked; else [`Time::MAX`].
-    took_over: Time,
-    beats: Beats,
-    machines: Machines,
-    /// Where attempts work, if they slow each other down or their progress is told.
-    sharing: Sharing,
-    fates: Fates,
     /// Workers that stopped at this instant.
     stopped: Vec<WorkerId>,
     /// Whether any attempt was ever ordered to stop.
     ordered: bool,
     /// Orders to stop attempts that wait for their workers' next words.
     orders: Vec<Order>,
-    /// By number of job, less 1.
-    jobs: Vec<SimJob<'t>>,
     /// Steps without effects since the last one with effects, and when that was.
     quiet: (u32, Time),
-    /// Attempts launched so far.
-    launches: u64,
-    tasks_done: u64,
     tasks_in_all: u64,
-    report: ReplayReport,
-    digest: DecisionDigest,
-    watch: Option<Watch<'t>>,
     finished: Vec<Finished>,
     heard: Vec<Heard>,
     inputs: Vec<Input>,
+    /// Whether a tick is among this instant's inputs.
+    ticks: bool,
     effects: Vec<Effect>,
 }
 
@@ -112,51 +96,56 @@ impl<'t> Simulation<'t> {
             let template = &trace.jobs[job.template as usize];
             u64::from(template.n_maps) + u64::from(template.n_reduces)
         };
-        Ok(Simulation {
-            trace,
-            slowstart_ppm: options.slowstart_ppm,
-            shuffle: options.shuffle,
-            tracker,
+        let next_arrival = arrivals.first().map_or(Time::MAX, |arrival| arrival.at);
+        let next_fixed = next_arrival.min(machines.losses.next_time());
+        let stage = Stage {
             now: Time::ZERO,
-            tasks_in_all: arrivals.iter().map(tasks).sum(),
-            jobs: Vec::with_capacity(arrivals.len()),
-            next_rare: Time::ZERO,
-            next_fixed: Time::ZERO,
-            next_arrival: arrivals.first().map_or(Time::MAX, |arrival| arrival.at),
-            arrivals,
-            n_arrived: 0,
-            ends: Ends::default(),
-            commits: BinaryHeap::new(),
-            next_commit: Time::MAX,
-            took_over: Time::MAX,
+            shuffle: options.shuffle,
             beats,
             machines,
             sharing,
             fates: Fates::new(&options.faults, &trace.jobs, options.seed),
-            stopped: Vec::new(),
-            ordered: false,
-            orders: Vec::new(),
-            quiet: (0, Time::ZERO),
+            ends: Ends::default(),
+            jobs: Vec::with_capacity(arrivals.len()),
             launches: 0,
             tasks_done: 0,
             report: ReplayReport { slots, ..ReplayReport::default() },
             digest: DecisionDigest::default(),
             watch: None,
+        };
+        Ok(Simulation {
+            trace,
+            slowstart_ppm: options.slowstart_ppm,
+            tracker,
+            stage,
+            tasks_in_all: arrivals.iter().map(tasks).sum(),
+            next_rare: Time::ZERO,
+            next_fixed,
+            next_arrival,
+            arrivals,
+            n_arrived: 0,
+            commits: BinaryHeap::new(),
+            next_commit: Time::MAX,
+            stopped: Vec::new(),
+            ordered: false,
+            orders: Vec::new(),
+            quiet: (0, Time::ZERO),
             finished: Vec::new(),
             heard: Vec::new(),
             inputs: Vec::new(),
+            ticks: false,
             effects: Vec::new(),
         })
     }
 
     /// Tells `observer` of every attempt and job that is over from now on.
     pub fn observe(&mut self, observer: Box<dyn Observer + 't>) {
-        self.watch = Some(Watch::new(observer));
+        self.stage.watch = Some(Watch::new(observer));
     }
 
     /// The instant of the last step.
     pub fn now(&self) -> Time {
-        self.now
+        self.stage.now
     }
 
     /// The master, for its state, its policy and its explanations.
@@ -167,25 +156,24 @@ impl<'t> Simulation<'t> {
     /// Puts another policy in charge from the next instant on; what runs goes on. If it is the first one that may
     /// speculate, it hears of attempts that run already by the share of their time that has passed.
     pub fn switch_scheduler(&mut self, scheduler: Box<dyn Scheduler>) {
-        let reports = scheduler.may_speculate() && !self.sharing.is_empty();
-        self.beats.set_policy(scheduler.limits_rounds(), reports, self.now);
+        let reports = scheduler.may_speculate() && !self.stage.sharing.is_empty();
+        self.stage.beats.set_policy(scheduler.limits_rounds(), reports, self.stage.now);
         if reports {
             let state = self.tracker.state();
-            let planned = self.ends.iter().filter_map(|(at, end)| {
+            let planned = self.stage.ends.iter().filter_map(|(at, end)| {
                 let attempt = state.attempts().get(end.attempt)?;
                 Some((attempt.id(), (attempt.started(), at)))
             });
-            self.sharing.activate(planned);
+            self.stage.sharing.activate(planned);
         }
         self.tracker.switch_scheduler(scheduler);
         // The old policy may have let everything wait for a deadline of its own, which is gone with it.
-        self.took_over = self.now;
-        self.next_fixed = self.now;
+        self.next_fixed = self.stage.now;
     }
 
     /// Tasks that are done, and tasks in all.
     pub fn progress(&self) -> (u64, u64) {
-        (self.tasks_done, self.tasks_in_all)
+        (self.stage.tasks_done, self.tasks_in_all)
     }
 
     /// When the next step happens; `None` when all jobs are over or nothing can move those that are not.
@@ -195,34 +183,35 @@ impl<'t> Simulation<'t> {
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
         let fixed = self.next_fixed;
-        let asking = self.beats.next_time(self.tracker.state()).min(self.tracker.next_deadline().unwrap_or(Time::MAX));
-        let working = self.sharing.next_time();
+        let asking =
+            self.stage.beats.next_time(self.tracker.state()).min(self.tracker.next_deadline().unwrap_or(Time::MAX));
+        let working = self.stage.sharing.next_time();
         self.next_rare = fixed.min(asking).min(working);
-        let next = self.ends.next_time().min(self.next_rare);
+        let next = self.stage.ends.next_time().min(self.next_rare);
         let over = self.next_arrival == Time::MAX && self.tracker.state().n_jobs() == 0;
         if next == Time::MAX || over {
             return None;
         }
         let (steps, since) = self.quiet;
-        if steps >= QUIET_STEPS && self.now.since(since) >= QUIET_TIME {
-            let only_asking = fixed.min(working) == Time::MAX && self.ends.next_time() == Time::MAX;
+        if steps >= QUIET_STEPS && self.stage.now.since(since) >= QUIET_TIME {
+            let only_asking = fixed.min(working) == Time::MAX && self.stage.ends.next_time() == Time::MAX;
             if only_asking {
                 return None;
             }
         }
-        Some(next.max(self.now))
+        Some(next.max(self.stage.now))
     }
 
     /// Lets one instant happen. False when nothing is left to happen: then either all jobs are over, or the report
     /// shows those that cannot go on in the state in which they are stuck, and [`JobTracker::explain`] says why.
     pub fn step(&mut self) -> bool {
         let Some(now) = self.next_time() else { return false };
-        self.now = now;
-        let shares = self.sharing.is_active();
+        self.stage.now = now;
+        let shares = self.stage.sharing.is_active();
         if shares && self.next_rare <= now {
             self.work();
         }
-        self.ends.take_at(now, &mut self.finished);
+        self.stage.ends.take_at(now, &mut self.finished);
         if shares {
             self.stop_finished();
         }
@@ -231,16 +220,16 @@ impl<'t> Simulation<'t> {
             let attempts = self.tracker.state().attempts();
             self.finished.retain(|end| attempts.get(end.attempt).is_some());
         }
-        self.beats.turns_of(&self.finished, self.tracker.state().attempts());
+        self.stage.beats.turns_of(&self.finished, self.tracker.state().attempts());
         if self.next_rare <= now {
             self.gather_inputs();
         }
         loop {
-            let told = self.launches + self.tasks_done;
-            let woken = if self.beats.reports() { self.advance_with_reports() } else { self.advance() };
+            let turnover = self.stage.turnover();
+            let woken = if self.stage.beats.reports() { self.advance_with_reports() } else { self.advance() };
             if !self.effects.is_empty() {
                 self.follow();
-            } else if told == self.launches + self.tasks_done {
+            } else if turnover == self.stage.turnover() {
                 self.quiet.0 = self.quiet.0.saturating_add(1);
             } else {
                 self.quiet = (0, now);
@@ -251,7 +240,7 @@ impl<'t> Simulation<'t> {
             if !self.orders.is_empty() {
                 self.hand_out_orders();
             }
-            if !self.beats.after_turns(now, woken, self.tracker.state()) {
+            if !self.stage.beats.after_turns(now, woken, self.tracker.state()) {
                 return true;
             }
         }
@@ -261,26 +250,18 @@ impl<'t> Simulation<'t> {
     /// kinds of which new work appeared.
     #[inline(always)]
     fn advance(&mut self) -> [bool; 2] {
-        let turns = self.beats.turns_at(self.now, self.tracker.state()).len();
-        self.tracker.begin_instant(self.now);
-        for index in 0..self.finished.len() {
-            if let Some(ended) = self.tracker.end(self.finished[index]) {
-                self.on_success(ended);
-            }
+        let turns = self.stage.beats.turns_at(self.stage.now, self.tracker.state()).len();
+        self.tracker.begin_instant(self.stage.now);
+        for &end in &self.finished {
+            self.tracker.end(end, &mut self.stage);
         }
         self.finished.clear();
-        if !self.inputs.is_empty() {
-            self.tracker.take(&self.inputs);
-            self.inputs.clear();
+        if self.next_rare <= self.stage.now {
+            self.take_inputs();
         }
         for index in 0..turns {
-            let worker = self.beats.turn_at(index);
-            if self.tracker.begin_turn(worker) {
-                while let Some(launched) = self.tracker.next_launch(worker) {
-                    self.on_launch(worker, launched);
-                }
-                self.tracker.end_turn();
-            }
+            let worker = self.stage.beats.turn_at(index);
+            self.tracker.turn(worker, &mut self.stage);
         }
         self.tracker.end_instant(&mut self.effects)
     }
@@ -290,36 +271,24 @@ impl<'t> Simulation<'t> {
         Simulation {
             trace: self.trace,
             slowstart_ppm: self.slowstart_ppm,
-            shuffle: self.shuffle,
             tracker: self.tracker.fork(),
-            now: self.now,
+            stage: self.stage.fork(),
             arrivals: self.arrivals.clone(),
             n_arrived: self.n_arrived,
             next_rare: self.next_rare,
             next_fixed: self.next_fixed,
             next_arrival: self.next_arrival,
-            ends: self.ends.clone(),
             commits: self.commits.clone(),
             next_commit: self.next_commit,
-            took_over: self.took_over,
-            beats: self.beats.clone(),
-            machines: self.machines.clone(),
-            sharing: self.sharing.clone(),
-            fates: self.fates.clone(),
             stopped: Vec::new(),
             ordered: self.ordered,
             orders: self.orders.clone(),
-            jobs: self.jobs.clone(),
             quiet: self.quiet,
-            launches: self.launches,
-            tasks_done: self.tasks_done,
             tasks_in_all: self.tasks_in_all,
-            report: self.report.clone(),
-            digest: self.digest.clone(),
-            watch: None,
             finished: Vec::new(),
             heard: Vec::new(),
             inputs: Vec::new(),
+            ticks: false,
             effects: Vec::new(),
         }
     }
@@ -331,43 +300,56 @@ impl<'t> Simulation<'t> {
 
     /// What happened so far; jobs that are not over have their present state and instant.
     pub fn report(&self) -> ReplayReport {
-        let mut report = self.report.clone();
-        report.jobs = self.jobs.iter().map(|job| job.outcome).collect();
+        let mut report = self.stage.report.clone();
+        report.jobs = self.stage.jobs.iter().map(|job| job.outcome).collect();
         for job in report.jobs.iter_mut().filter(|job| !job.state.is_final()) {
-            job.finish = self.now;
+            job.finish = self.stage.now;
         }
         let first = report.jobs.iter().map(|job| job.submit).min().unwrap_or_default();
         let last = report.jobs.iter().map(|job| job.finish).max().unwrap_or_default();
         report.makespan = last.since(first);
-        report.events = 2 * self.launches + 3 * self.jobs.len() as u64;
-        report.decisions_digest = self.digest.hex();
+        report.events = 2 * self.stage.launches + 3 * self.stage.jobs.len() as u64;
+        report.decisions_digest = self.stage.digest.hex();
         report.costs = *self.tracker.state().costs();
         report
     }
 
-    /// Arrivals, promotions, comings and goings of workers, and the policy's deadline, if they are due.
+    /// Comings and goings of workers and promotions, if they are due; and whether the policy's deadline is.
     #[inline(never)]
     fn gather_inputs(&mut self) {
-        self.took_over = Time::MAX;
         self.change_workers();
-        while self.next_commit <= self.now {
+        while self.next_commit <= self.stage.now {
             let Some(Reverse((_, job))) = self.commits.pop() else { break };
             self.next_commit = self.commits.peek().map_or(Time::MAX, |next| next.0.0);
             self.inputs.push(Input::JobCommitted { job, ok: true });
         }
-        while self.next_arrival <= self.now {
-            let Some(&Arrival { at, template: index, deadline }) = self.arrivals.get(self.n_arrived) else { break };
+        self.ticks = self.tracker.next_deadline().is_some_and(|due| due <= self.stage.now);
+    }
+
+    /// The next input of this instant after those that were gathered: arrivals, then the tick. Each is made when it is
+    /// its turn: of ten thousand jobs that come at once, the first would have left the processor's cache by then.
+    fn next_input(&mut self) -> Option<Input> {
+        let due = self.next_arrival <= self.stage.now;
+        if due && let Some(&Arrival { at, template: index, deadline }) = self.arrivals.get(self.n_arrived) {
             self.n_arrived += 1;
             self.next_arrival = self.arrivals.get(self.n_arrived).map_or(Time::MAX, |next| next.at);
             let id = JobId(self.n_arrived as u32);
             let template = &self.trace.jobs[index as usize];
-            self.jobs.push(SimJob::new(template, index, id, at, deadline));
+            self.stage.jobs.push(SimJob::new(template, index, id, at, deadline));
             let spec = Arc::new(spec(template, self.slowstart_ppm, deadline));
-            self.inputs.push(Input::Submit { job: id, spec });
+            return Some(Input::Submit { job: id, spec });
         }
-        self.next_fixed = self.next_arrival.min(self.next_commit).min(self.machines.losses.next_time());
-        if self.tracker.next_deadline().is_some_and(|due| due <= self.now) {
-            self.inputs.push(Input::Tick);
+        self.next_fixed = self.next_arrival.min(self.next_commit).min(self.stage.machines.losses.next_time());
+        std::mem::take(&mut self.ticks).then_some(Input::Tick)
+    }
+
+    /// Lets the core take this instant's inputs.
+    #[inline(never)]
+    fn take_inputs(&mut self) {
+        self.tracker.take(&self.inputs);
+        self.inputs.clear();
+        while let Some(input) = self.next_input() {
+            self.tracker.take(&[input]);
         }
     }
 }

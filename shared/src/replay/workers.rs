@@ -13,7 +13,8 @@ const PLAIN: u32 = 1_000_000;
 pub(super) struct Machines {
     /// By worker; empty when all are plain.
     speeds: Vec<Vec<(Time, u32)>>,
-    locality: LocalityCost,
+    /// What distance makes of a time, in millionths, by locality.
+    distance: [u32; 4],
     /// Who stops and comes back.
     pub(super) losses: Losses,
 }
@@ -22,17 +23,16 @@ impl Machines {
     pub(super) fn new(workers: &[SimWorker], locality: LocalityCost, losses: Losses) -> Machines {
         let plain = workers.iter().all(|worker| worker.speed.is_empty());
         let speeds = if plain { Vec::new() } else { workers.iter().map(|worker| worker.speed.clone()).collect() };
-        Machines { speeds, locality, losses }
+        let mut distance = [PLAIN; 4];
+        distance[Locality::Rack as usize] = locality.rack_ppm;
+        distance[Locality::OffRack as usize] = locality.off_rack_ppm;
+        Machines { speeds, distance, losses }
     }
 
     /// A map's time at a distance from its data.
     #[inline]
     pub(super) fn at_distance(&self, time: Span, locality: Locality) -> Span {
-        let factor = match locality {
-            Locality::Rack => self.locality.rack_ppm,
-            Locality::OffRack => self.locality.off_rack_ppm,
-            Locality::Node | Locality::Unknown => PLAIN,
-        };
+        let factor = self.distance[locality as usize];
         if factor == PLAIN { time } else { scaled(time, factor, PLAIN) }
     }
 

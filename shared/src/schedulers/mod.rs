@@ -125,6 +125,11 @@ pub trait Scheduler: Send {
         Ok(())
     }
 
+    /// Whether [`accepts`](Scheduler::accepts) ever refuses one; it need not be asked otherwise.
+    fn refuses(&self) -> bool {
+        true
+    }
+
     /// Why a job is not running more than it is.
     fn explain(&self, job: JobId, state: &ClusterState) -> Reason;
 

@@ -89,6 +89,16 @@ impl Offer {
         self.speculation.before_next_job()
     }
 
+    /// A pending task of a job for a worker with a free slot for it, if neither has anything special about it.
+    #[inline(always)]
+    pub(super) fn usual(&self, job: &Job, kind: TaskKind, worker: &Worker) -> Option<Assignment> {
+        if self.choice.is_some() || self.declines {
+            return None;
+        }
+        let Choice { index, locality } = NearestFirst::usual(job, kind, worker)?;
+        Some(Assignment { job: job.id(), kind, index, locality, speculative: false })
+    }
+
     /// A pending task of a job for a worker.
     #[inline(always)]
     pub fn pending(&mut self, state: &ClusterState, job: &Job, kind: TaskKind, worker: &Worker) -> Option<Assignment> {

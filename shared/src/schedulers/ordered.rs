@@ -163,8 +163,31 @@ impl<O: JobOrder> Ordered<O> {
         self.moved = moved;
     }
 
-    /// The next task of a kind, if the worker has a free slot for it.
+    /// The first job's first task, as nearly always: the worker has a slot for it, and nobody has more to say. `None` says
+    /// nothing.
     #[inline(always)]
+    fn usual(&mut self, state: &ClusterState, worker: &Worker) -> Option<Assignment> {
+        if self.offer.speculates() {
+            return None;
+        }
+        let kind = match (worker.free(TaskKind::Map) > 0).then(|| self.waiting.first(TaskKind::Map)).flatten() {
+            Some(_) => TaskKind::Map,
+            None if self.order.gives_spare() => return None,
+            None => TaskKind::Reduce,
+        };
+        let job = state.job(self.waiting.first(kind)?)?;
+        if worker.free(kind) > 0 { self.offer.usual(job, kind, worker) } else { None }
+    }
+
+    #[inline(never)]
+    fn maps_first(&mut self, state: &ClusterState, worker: &Worker, now: Time) -> Option<Assignment> {
+        if let Some(found) = self.of_kind(state, TaskKind::Map, worker, now) {
+            return Some(found);
+        }
+        self.of_kind(state, TaskKind::Reduce, worker, now)
+    }
+
+    /// The next task of a kind, if the worker has a free slot for it.
     fn of_kind(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker, now: Time) -> Option<Assignment> {
         if worker.free(kind) == 0 {
             None
@@ -176,16 +199,13 @@ impl<O: JobOrder> Ordered<O> {
     }
 
     /// A pending task of the first job that has one for the worker.
-    #[inline(always)]
     fn pending(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker) -> Option<Assignment> {
-        match self.waiting.first(kind) {
-            Some(id) => {
-                let first = self.offer.pending(state, state.job(id)?, kind, worker);
-                first.or_else(|| self.pending_beyond_first(state, kind, worker))
-            }
-            None if self.order.gives_spare() => self.pending_beyond_first(state, kind, worker),
-            None => None,
+        if let Some(job) = self.waiting.first(kind).and_then(|id| state.job(id))
+            && let Some(found) = self.offer.pending(state, job, kind, worker)
+        {
+            return Some(found);
         }
+        self.pending_beyond_first(state, kind, worker)
     }
 
     #[inline(never)]
@@ -271,10 +291,10 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
     fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
         let (now, worker) = self.round?;
         let worker = state.worker(worker)?;
-        if let Some(found) = self.of_kind(state, TaskKind::Map, worker, now) {
-            return Some(found);
+        match self.usual(state, worker) {
+            Some(found) => Some(found),
+            None => self.maps_first(state, worker, now),
         }
-        self.of_kind(state, TaskKind::Reduce, worker, now)
     }
 
     fn next_deadline(&self) -> Option<Time> {
@@ -304,6 +324,10 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
 
     fn may_speculate(&self) -> bool {
         self.offer.speculates()
+    }
+
+    fn refuses(&self) -> bool {
+        false
     }
 
     fn explain(&self, id: JobId, state: &ClusterState) -> Reason {

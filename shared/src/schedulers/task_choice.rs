@@ -77,13 +77,18 @@ impl NearestFirst {
         worker: &Worker,
         level: Locality,
     ) -> Result<Choice, Decline> {
-        // Most jobs want nothing special of most workers; the answer is the one that the rules below give.
-        if let (true, true, Some(index)) = (job.offerable(kind), job.is_plain(kind), job.tasks(kind).pending().first())
-            && worker.reserved(kind).is_none()
-        {
-            return Ok(Choice { index, locality: Locality::Unknown });
+        match NearestFirst::usual(job, kind, worker) {
+            Some(choice) => Ok(choice),
+            None => NearestFirst::search(state, job, kind, worker, level),
         }
-        NearestFirst::search(state, job, kind, worker, level)
+    }
+
+    /// Most jobs want nothing special of most workers; the answer is the one that the rules give. `None` says nothing.
+    #[inline(always)]
+    pub(super) fn usual(job: &Job, kind: TaskKind, worker: &Worker) -> Option<Choice> {
+        let plain = job.offerable(kind) && job.is_plain(kind) && worker.reserved(kind).is_none();
+        let index = if plain { job.tasks(kind).pending().first()? } else { return None };
+        Some(Choice { index, locality: Locality::Unknown })
     }
 
     /// The rules one after the other.

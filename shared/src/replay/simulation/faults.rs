@@ -25,20 +25,22 @@ pub(super) struct Order {
 impl Simulation<'_> {
     /// Workers go and come.
     pub(super) fn change_workers(&mut self) {
-        while let Some(change) = self.machines.losses.change_at(self.now) {
+        while let Some(change) = self.stage.machines.losses.change_at(self.stage.now) {
             match change {
                 Change::Stopped(worker) => {
-                    self.beats.silence(worker);
+                    self.stage.beats.silence(worker);
                     let attempts = self.tracker.state().attempts();
-                    self.ends.forget(|end| attempts.get(end.attempt).is_some_and(|attempt| attempt.worker() == worker));
-                    self.sharing.stop_all(worker, self.now);
+                    self.stage
+                        .ends
+                        .forget(|end| attempts.get(end.attempt).is_some_and(|attempt| attempt.worker() == worker));
+                    self.stage.sharing.stop_all(worker, self.stage.now);
                     self.orders.retain(|order| order.worker != worker);
                     self.stopped.push(worker);
                 }
                 Change::Noticed(goodbye) => self.inputs.push(goodbye),
                 Change::Back(worker, hello) => {
                     self.inputs.push(hello);
-                    self.beats.speak(worker);
+                    self.stage.beats.speak(worker);
                 }
             }
         }
@@ -47,11 +49,13 @@ impl Simulation<'_> {
     /// Gives the workers that are answered at this instant their orders. What was planned for later comes to nothing.
     #[inline(never)]
     pub(super) fn hand_out_orders(&mut self) {
-        let now = self.now;
+        let now = self.stage.now;
         self.orders.retain(|order| order.at > now);
-        for Order { worker, attempt, .. } in self.orders.extract_if(.., |order| self.beats.is_answered(order.worker)) {
+        for Order { worker, attempt, .. } in
+            self.orders.extract_if(.., |order| self.stage.beats.is_answered(order.worker))
+        {
             if let Some(attempt) = self.tracker.state().reference(worker, attempt) {
-                self.ends.plan(now, self.launches, Finished { attempt, state: AttemptState::Killed });
+                self.stage.ends.plan(now, self.stage.launches, Finished { attempt, state: AttemptState::Killed });
             }
         }
     }
@@ -62,7 +66,7 @@ impl Simulation<'_> {
     pub(super) fn take_outputs(&mut self) {
         for worker in std::mem::take(&mut self.stopped) {
             for (job, map) in self.outputs_on(worker) {
-                if self.jobs[job].unreachable.insert(map) {
+                if self.stage.jobs[job].unreachable.insert(map) {
                     self.output_gone(job);
                 }
             }
@@ -85,16 +89,16 @@ impl Simulation<'_> {
 
     /// The master has noticed: the map runs again.
     pub(super) fn on_output_lost(&mut self, job: usize, map: u32) {
-        self.tasks_done -= 1;
-        if !self.jobs[job].unreachable.remove(&map) {
+        self.stage.tasks_done -= 1;
+        if !self.stage.jobs[job].unreachable.remove(&map) {
             self.output_gone(job);
         }
     }
 
     /// One map output less: reduces that have not sorted wait for it.
     fn output_gone(&mut self, job: usize) {
-        let now = self.now;
-        let job = &mut self.jobs[job];
+        let now = self.stage.now;
+        let job = &mut self.stage.jobs[job];
         job.maps_left += 1;
         let (sorted, waiting): (Vec<_>, Vec<_>) = job.reducing.drain(..).partition(|reduce| reduce.sorted <= now);
         job.reducing = sorted;
@@ -103,16 +107,16 @@ impl Simulation<'_> {
         }
         for reduce in &waiting {
             job.fillers.push(reduce.attempt);
-            if self.sharing.is_active() {
-                self.sharing.stop(reduce.attempt.worker, now, reduce.attempt.attempt);
+            if self.stage.sharing.is_active() {
+                self.stage.sharing.stop(reduce.attempt.worker, now, reduce.attempt.attempt);
             }
-            if let Some(watch) = &mut self.watch {
+            if let Some(watch) = &mut self.stage.watch {
                 watch.waits(reduce.attempt.attempt);
             }
         }
         job.fillers.sort_by_key(|filler| filler.launch);
         let is_void = |attempt| waiting.iter().any(|reduce| reduce.attempt.reference == attempt);
         // An order to stop stays on its way.
-        self.ends.forget(|end| end.state != AttemptState::Killed && is_void(end.attempt));
+        self.stage.ends.forget(|end| end.state != AttemptState::Killed && is_void(end.attempt));
     }
 }

@@ -8,6 +8,7 @@
 use super::super::job::{Filler, SimJob};
 use super::super::station::{Event, Run};
 use super::Simulation;
+use super::stage::Stage;
 use crate::job::{AttemptId, AttemptState, Locality, Phase, Progress, TaskKind, WorkerId};
 use crate::time::{Span, Time};
 use crate::tracker::{Finished, Heard};
@@ -16,19 +17,19 @@ impl Simulation<'_> {
     /// What happens on machines at this instant: reduces that have sorted, attempts that end.
     #[inline(never)]
     pub(super) fn work(&mut self) {
-        let now = self.now;
-        self.sharing.take_at(now, |worker, event| match event {
+        let now = self.stage.now;
+        self.stage.sharing.take_at(now, |worker, event| match event {
             Event::Done(Run { attempt, launch, state, .. }) => {
-                needs_nothing(&mut self.jobs, attempt, now);
+                needs_nothing(&mut self.stage.jobs, attempt, now);
                 if let Some(attempt) = self.tracker.state().reference(worker, attempt) {
-                    self.ends.plan(self.beats.told(worker, now), launch, Finished { attempt, state });
+                    self.stage.ends.plan(self.stage.beats.told(worker, now), launch, Finished { attempt, state });
                 }
             }
             Event::Sorted(attempt) => {
-                if let Some(watch) = &mut self.watch {
+                if let Some(watch) = &mut self.stage.watch {
                     watch.sorted(attempt, now);
                 }
-                needs_nothing(&mut self.jobs, attempt, now);
+                needs_nothing(&mut self.stage.jobs, attempt, now);
             }
         });
     }
@@ -38,11 +39,54 @@ impl Simulation<'_> {
     pub(super) fn stop_finished(&mut self) {
         for end in &self.finished {
             if let Some(attempt) = self.tracker.state().attempts().get(end.attempt) {
-                self.sharing.stop(attempt.worker(), self.now, attempt.id());
+                self.stage.sharing.stop(attempt.worker(), self.stage.now, attempt.id());
             }
         }
     }
 
+    /// An order to stop an attempt leaves at this instant. If the master hears at once that it was followed, the attempt
+    /// stops then.
+    pub(super) fn stop_when_reached(&mut self, worker: WorkerId, attempt: AttemptId) {
+        let reached = self.stage.beats.reached(worker, self.stage.now);
+        if reached > self.stage.now {
+            self.stage.sharing.stop_at(worker, reached, attempt);
+        } else {
+            self.stage.sharing.stop(worker, self.stage.now, attempt);
+        }
+    }
+
+    /// Lets the core hear of this instant's ends, then the reports of the workers that have turns, then the rest. Returns
+    /// the kinds of which new work appeared.
+    #[inline(never)]
+    pub(super) fn advance_with_reports(&mut self) -> [bool; 2] {
+        let now = self.stage.now;
+        while let Some(input) = self.next_input() {
+            self.inputs.push(input);
+        }
+        let turns = self.stage.beats.turns_at(now, self.tracker.state());
+        let ended = self.tracker.advance(now, &self.finished, &[], &[], &mut self.effects);
+        for &worker in turns {
+            self.heard.clear();
+            for attempt in self.tracker.state().attempts_on(worker) {
+                let id = attempt.id();
+                let job = &self.stage.jobs[id.job.0 as usize - 1];
+                let n_maps = self.trace.jobs[job.outcome.template as usize].n_maps;
+                let waits =
+                    || (id.kind == TaskKind::Reduce && job.maps_left > 0).then(|| fetched(n_maps, job.maps_left));
+                let known = self.stage.sharing.progress(worker, now, id).or_else(waits);
+                self.heard.extend(known.map(|(phase, progress)| Heard { attempt: id, phase, progress }));
+            }
+            let vitals = self.stage.sharing.vitals(worker, now);
+            self.tracker.hear(now, worker, &vitals, &self.heard);
+        }
+        let rest = self.tracker.advance(now, &[], &self.inputs, turns, &mut self.effects);
+        self.finished.clear();
+        self.inputs.clear();
+        [ended[0] || rest[0], ended[1] || rest[1]]
+    }
+}
+
+impl Stage<'_> {
     /// An attempt was launched.
     #[inline(never)]
     pub(super) fn launch_sharing(&mut self, launched: Filler, locality: Locality) {
@@ -90,44 +134,6 @@ impl Simulation<'_> {
         if !self.machines.losses.is_down(worker) {
             self.sharing.begin(worker, self.now, run);
         }
-    }
-
-    /// An order to stop an attempt leaves at this instant. If the master hears at once that it was followed, the attempt
-    /// stops then.
-    pub(super) fn stop_when_reached(&mut self, worker: WorkerId, attempt: AttemptId) {
-        let reached = self.beats.reached(worker, self.now);
-        if reached > self.now {
-            self.sharing.stop_at(worker, reached, attempt);
-        } else {
-            self.sharing.stop(worker, self.now, attempt);
-        }
-    }
-
-    /// Lets the core hear of this instant's ends, then the reports of the workers that have turns, then the rest. Returns
-    /// the kinds of which new work appeared.
-    #[inline(never)]
-    pub(super) fn advance_with_reports(&mut self) -> [bool; 2] {
-        let now = self.now;
-        let turns = self.beats.turns_at(now, self.tracker.state());
-        let ended = self.tracker.advance(now, &self.finished, &[], &[], &mut self.effects);
-        for &worker in turns {
-            self.heard.clear();
-            for attempt in self.tracker.state().attempts_on(worker) {
-                let id = attempt.id();
-                let job = &self.jobs[id.job.0 as usize - 1];
-                let n_maps = self.trace.jobs[job.outcome.template as usize].n_maps;
-                let waits =
-                    || (id.kind == TaskKind::Reduce && job.maps_left > 0).then(|| fetched(n_maps, job.maps_left));
-                let known = self.sharing.progress(worker, now, id).or_else(waits);
-                self.heard.extend(known.map(|(phase, progress)| Heard { attempt: id, phase, progress }));
-            }
-            let vitals = self.sharing.vitals(worker, now);
-            self.tracker.hear(now, worker, &vitals, &self.heard);
-        }
-        let rest = self.tracker.advance(now, &[], &self.inputs, turns, &mut self.effects);
-        self.finished.clear();
-        self.inputs.clear();
-        [ended[0] || rest[0], ended[1] || rest[1]]
     }
 }
 

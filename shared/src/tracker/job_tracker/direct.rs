@@ -6,14 +6,12 @@
 //! end of an attempt to the round that fills its slot, is the same code. **Invariant: a tracker is driven directly
 //! all its life or never.**
 //!
-//! Nearly all that happens is that an attempt succeeds and another one is launched. A driver that takes an instant apart
-//! ([`begin_instant`](JobTracker::begin_instant), [`end`](JobTracker::end), [`take`](JobTracker::take), turns,
-//! [`end_instant`](JobTracker::end_instant)) has these two as answers; one that hands it in as a whole
-//! ([`advance`](JobTracker::advance)) has them as effects like all others. **The order is the same: an answer is given
-//! only while no effect waits, and is before all effects of its instant.**
+//! Nearly all that happens is that an attempt succeeds and another one is launched. A [`Driver`] is told of these two at
+//! once, in the middle of the instant; the rest are effects at its end. **What is told and the effects after it are in
+//! the order in which it happened: once an effect waits, all that follows is an effect as well.**
 
 use super::JobTracker;
-use crate::cluster::{Attempt, AttemptRef, EndCause, Vitals, Worker, WorkerState};
+use crate::cluster::{Attempt, AttemptRef, EndCause, Job, Vitals, Worker, WorkerState};
 use crate::job::{AttemptId, AttemptState, Locality, Phase, Progress, TaskKind, WorkerId};
 use crate::schedulers::{Change, Scheduler};
 use crate::time::Time;
@@ -52,10 +50,44 @@ pub struct Launched {
     pub speculative: bool,
 }
 
+impl Ended {
+    fn as_effect(self) -> Effect {
+        let (state, cause) = (AttemptState::Succeeded, EndCause::Reported);
+        let Ended { attempt, worker, started } = self;
+        Effect::AttemptEnded { attempt, worker, state, cause, started }
+    }
+
+    fn as_change(self) -> Change {
+        let (state, cause) = (AttemptState::Succeeded, EndCause::Reported);
+        let Ended { attempt, worker, started } = self;
+        Change::Ended { attempt, worker, state, cause, started }
+    }
+}
+
 impl Launched {
     pub(super) fn as_effect(self, worker: WorkerId) -> Effect {
         let Launched { attempt, locality, speculative, .. } = self;
         Effect::Launch { worker, attempt, locality, speculative }
+    }
+}
+
+/// Who drives a tracker directly.
+pub trait Driver {
+    /// An attempt came to the usual end.
+    fn ended(&mut self, ended: Ended);
+
+    /// An attempt was started on a worker.
+    fn launched(&mut self, worker: WorkerId, launched: Launched);
+}
+
+/// One that is told of everything by effects.
+impl Driver for Vec<Effect> {
+    fn ended(&mut self, ended: Ended) {
+        self.push(ended.as_effect());
+    }
+
+    fn launched(&mut self, worker: WorkerId, launched: Launched) {
+        self.push(launched.as_effect(worker));
     }
 }
 
@@ -93,23 +125,12 @@ impl JobTracker {
         effects: &mut Vec<Effect>,
     ) -> [bool; 2] {
         self.begin_instant(now);
-        std::mem::swap(&mut self.out, effects);
-        // What is answered goes before the effects that followed from it.
         for &end in finished {
-            if let Some(Ended { attempt, worker, started }) = self.end(end) {
-                let (state, cause) = (AttemptState::Succeeded, EndCause::Reported);
-                self.out.insert(0, Effect::AttemptEnded { attempt, worker, state, cause, started });
-            }
+            self.end(end, effects);
         }
         self.take(inputs);
         for &worker in turns {
-            let begun = self.begin_turn(worker);
-            while begun && let Some(launched) = self.next_launch(worker) {
-                self.out.insert(0, launched.as_effect(worker));
-            }
-            if begun {
-                self.end_turn();
-            }
+            self.turn(worker, effects);
         }
         self.end_instant(effects)
     }
@@ -121,21 +142,19 @@ impl JobTracker {
         self.state.now = self.state.now.max(now);
     }
 
-    /// Applies the end of an attempt, which is ignored if it does not run. Answers the usual end, of an attempt that was
-    /// its task's only one and that nobody wanted stopped; any other one is told by effects.
+    /// Applies the end of an attempt, which is ignored if it does not run. The driver is told of the usual end, of an
+    /// attempt that was its task's only one and that nobody wanted stopped.
     #[inline(always)]
-    pub fn end(&mut self, end: Finished) -> Option<Ended> {
-        let attempt = self.state.attempts.get(end.attempt)?;
+    pub fn end(&mut self, end: Finished, driver: &mut impl Driver) {
+        let Some(attempt) = self.state.attempts.get(end.attempt) else { return };
         let (id, usual) = (attempt.id, end.state == AttemptState::Succeeded && attempt.kill.is_none());
-        if usual
-            && !attempt.speculative
-            && let Some(job) = self.state.jobs.get_mut(id.job)
-            && job.tasks[id.kind as usize].tasks.get(id.index as usize).is_some_and(|task| task.n_running == 1)
-        {
-            return self.succeed_alone(end.attempt.slot);
+        let alone =
+            |job: &Job| job.tasks[id.kind as usize].tasks.get(id.index as usize).is_some_and(|t| t.n_running == 1);
+        if usual && !attempt.speculative && self.state.jobs.get(id.job).is_some_and(alone) {
+            self.succeed_alone(end.attempt.slot, driver);
+        } else {
+            self.end_otherwise(end);
         }
-        self.end_otherwise(end);
-        None
     }
 
     /// Applies inputs, never a `Report`, after all ends of the instant.
@@ -146,36 +165,18 @@ impl JobTracker {
         }
     }
 
-    /// Begins a worker's turn, after all inputs of the instant; false, and nothing begun, if it can take nothing.
+    /// Gives a worker its turn, after all inputs of the instant.
     #[inline(always)]
-    pub fn begin_turn(&mut self, worker: WorkerId) -> bool {
-        self.begin_round(worker, false)
+    pub fn turn(&mut self, worker: WorkerId, driver: &mut impl Driver) {
+        self.run_round(worker, false, driver);
     }
 
-    /// Starts the next attempt of a turn. `None` when no other one is to be answered; then the turn must be ended.
-    #[inline(always)]
-    pub fn next_launch(&mut self, worker: WorkerId) -> Option<Launched> {
-        loop {
-            let waits = !self.out.is_empty();
-            let launched = self.launch_next(worker)?;
-            if !waits {
-                return Some(launched);
-            }
-        }
-    }
-
-    /// Ends a turn.
-    #[inline(always)]
-    pub fn end_turn(&mut self) {
-        self.end_round();
-    }
-
-    /// Ends an instant: puts the effects that were not answered into `effects`, which must be empty. Returns the kinds of
-    /// which new work appeared that workers without a turn might take.
+    /// Ends an instant: appends the effects that the driver was not told. Returns the kinds of which new work appeared
+    /// that workers without a turn might take.
     #[inline(always)]
     pub fn end_instant(&mut self, effects: &mut Vec<Effect>) -> [bool; 2] {
         if !self.out.is_empty() {
-            std::mem::swap(&mut self.out, effects);
+            effects.append(&mut self.out);
         }
         let all = std::mem::take(&mut self.wake_all);
         std::mem::take(&mut self.wake).map(|kind| kind || all)
@@ -212,29 +213,29 @@ impl JobTracker {
         self.end_attempt(slot, state, cause);
     }
 
-    /// The usual end in one go: does what `end_attempt` does for it, without looking the job up at each step. `None` if
-    /// effects wait; then it is told by one as well.
+    /// The usual end in one go: does what `end_attempt` does for it, without looking the job up at each step.
     #[inline(always)]
-    fn succeed_alone(&mut self, slot: u32) -> Option<Ended> {
+    fn succeed_alone(&mut self, slot: u32, driver: &mut impl Driver) {
         let Attempt { id, worker, started, progress, .. } = *self.state.attempts.at(slot);
-        let job = self.state.jobs.get_mut(id.job)?;
+        let Some(job) = self.state.jobs.get_mut(id.job) else { return };
         let stage_done = job.succeed_alone(id, worker, progress, self.state.now);
         let offers_change = job.offerable[1] != job.computes_offerable(TaskKind::Reduce);
-        self.state.unlink(slot).free_at_once(id.kind);
         let ended = Ended { attempt: id, worker, started };
-        let (state, cause) = (AttemptState::Succeeded, EndCause::Reported);
-        let waits = !self.out.is_empty();
-        if waits {
-            self.out.push(Effect::AttemptEnded { attempt: id, worker, state, cause, started });
+        if self.out.is_empty() {
+            driver.ended(ended);
+        } else {
+            self.out.push(ended.as_effect());
         }
-        self.observe_end(Change::Ended { attempt: id, worker, state, cause, started });
+        self.state.unlink(slot).free_at_once(id.kind);
+        if self.follows_attempts {
+            self.observe_waking(ended.as_change());
+        }
         if offers_change {
             self.refresh(id.job);
         }
         if stage_done {
             self.check_job(id.job);
         }
-        (!waits).then_some(ended)
     }
 
     /// Tells an attempt's worker to stop it.

@@ -21,7 +21,7 @@ mod workers;
 
 use std::collections::VecDeque;
 
-pub use self::direct::{Ended, Finished, Heard, Launched};
+pub use self::direct::{Driver, Ended, Finished, Heard, Launched};
 use self::interval::Pace;
 use self::liveness::Liveness;
 use self::parking::Parking;

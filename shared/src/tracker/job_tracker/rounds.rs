@@ -6,7 +6,7 @@
 //! only new ones release a parked worker, so that a directive that takes its time does not make the worker
 //! ask in circles.
 
-use super::{JobTracker, Launched, interval};
+use super::{Driver, Ended, JobTracker, Launched, interval};
 use crate::cluster::{Attempt, AttemptRef, TaskState, WorkerState, link};
 use crate::job::{AttemptState, TaskId, TaskKind, WorkerId};
 use crate::schedulers::{Assignment, Change, Round};
@@ -17,6 +17,15 @@ use crate::tracker::{Effect, EndCause};
 const NUMBERS_PER_EPOCH: u32 = 1_000;
 /// The highest first number of a run; beyond it, numbers go on from the last one.
 const MAX_FIRST_NUMBER: u32 = 64_000;
+
+/// Who hears of launches by answers only.
+struct Answered;
+
+impl Driver for Answered {
+    fn ended(&mut self, _ended: Ended) {}
+
+    fn launched(&mut self, _worker: WorkerId, _launched: Launched) {}
+}
 
 impl JobTracker {
     /// After all inputs: offers, rounds, answers.
@@ -51,7 +60,7 @@ impl JobTracker {
             self.answer(id, true);
             return;
         }
-        self.run_round(id, false);
+        self.run_answered_round(id, false);
         let worker = &self.state.workers[id.0 as usize];
         if worker.news || !worker.may_park || self.config.max_parking_ms == 0 {
             self.answer(id, false);
@@ -67,7 +76,7 @@ impl JobTracker {
             let wanted = |kind: usize| self.wake_all || (self.wake[kind] && self.state.totals.offerable_jobs[kind] > 0);
             let Some((turn, worker)) = self.parking.next(from, [wanted(0), wanted(1)]) else { break };
             from = turn + 1;
-            if self.run_round(worker, true) > 0 {
+            if self.run_answered_round(worker, true) > 0 {
                 self.answer(worker, false);
             }
         }
@@ -75,49 +84,35 @@ impl JobTracker {
         self.wake_all = false;
     }
 
-    /// Lets the policy fill a worker's free slots; returns the number of launches.
-    fn run_round(&mut self, id: WorkerId, parked: bool) -> u32 {
-        if !self.begin_round(id, parked) {
-            return 0;
-        }
-        let mut launched = 0;
-        while self.launch_next(id).is_some() {
-            launched += 1;
-        }
-        self.end_round();
-        launched
+    /// A round of a worker that reports: its launches go with the answer.
+    #[inline(never)]
+    fn run_answered_round(&mut self, id: WorkerId, parked: bool) -> u32 {
+        self.run_round(id, parked, &mut Answered)
     }
 
-    /// Begins a worker's round; false if it can take nothing.
+    /// Lets the policy fill a worker's free slots; returns the number of launches.
     #[inline(always)]
-    pub(super) fn begin_round(&mut self, id: WorkerId, parked: bool) -> bool {
+    pub(super) fn run_round(&mut self, id: WorkerId, parked: bool, driver: &mut impl Driver) -> u32 {
         let worker = &self.state.workers[id.0 as usize];
         if worker.state != WorkerState::Live || !worker.accepts || worker.free == [0, 0] {
-            return false;
+            return 0;
         }
         let [free_maps, free_reduces] = worker.free;
         let round = Round { now: self.state.now, worker: id, free_maps, free_reduces, parked };
         self.scheduler.begin_round(&round, &self.state);
-        true
-    }
-
-    /// Starts the next attempt of a round; `None` when the round has no more.
-    #[inline(always)]
-    pub(super) fn launch_next(&mut self, id: WorkerId) -> Option<Launched> {
-        if !self.has_use_for(id) {
-            return None;
+        let mut launched = 0;
+        while self.has_use_for(id)
+            // Not taken out of its option: a copy would wait for the fields that the policy has just written.
+            && let Some(assignment) = &self.scheduler.assign(&self.state)
+            && self.launch(id, assignment, driver)
+        {
+            launched += 1;
         }
-        let assignment = self.scheduler.assign(&self.state)?;
-        self.launch(id, &assignment)
-    }
-
-    /// Ends a round.
-    #[inline(always)]
-    pub(super) fn end_round(&mut self) {
         self.scheduler.end_round(&self.state, &mut self.actions);
         if !self.actions.list.is_empty() {
             self.apply_actions();
         }
+        launched
     }
 
     /// Whether a worker has a free slot for which something waits, or may be made to wait.
@@ -145,25 +140,23 @@ impl JobTracker {
         fits && self.state.job_may_use(job, a.kind, worker) && !self.state.task_avoids(job, a.kind, a.index, id)
     }
 
-    /// Starts an attempt; `None`, and nothing done, if the policy's choice is not possible.
+    /// Starts an attempt; false, and nothing done, if the policy's choice is not possible.
     #[inline(always)]
-    fn launch(&mut self, id: WorkerId, a: &Assignment) -> Option<Launched> {
-        if self.state.jobs.get(a.job)?.is_plain(a.kind) && !a.speculative {
-            self.start::<true>(id, a)
-        } else {
-            self.launch_specially(id, a)
-        }
+    fn launch(&mut self, id: WorkerId, a: &Assignment, driver: &mut impl Driver) -> bool {
+        let plain = !a.speculative && self.state.jobs.get(a.job).is_some_and(|job| job.is_plain(a.kind));
+        let started = if plain { self.start::<true>(id, a, driver) } else { self.launch_specially(id, a, driver) };
+        started.is_some()
     }
 
     #[inline(never)]
-    fn launch_specially(&mut self, id: WorkerId, a: &Assignment) -> Option<Launched> {
-        if self.allows(id, a) { self.start::<false>(id, a) } else { None }
+    fn launch_specially(&mut self, id: WorkerId, a: &Assignment, driver: &mut impl Driver) -> Option<()> {
+        if self.allows(id, a) { self.start::<false>(id, a, driver) } else { None }
     }
 
     /// Starts an attempt, if the job and the worker can have it. `PLAIN`: it is the only one of its task, and the job is
     /// plain.
     #[inline(always)]
-    fn start<const PLAIN: bool>(&mut self, id: WorkerId, a: &Assignment) -> Option<Launched> {
+    fn start<const PLAIN: bool>(&mut self, id: WorkerId, a: &Assignment, driver: &mut impl Driver) -> Option<()> {
         let Assignment { job: job_id, kind, index, locality, .. } = *a;
         let speculative = !PLAIN && a.speculative;
         let job = self.state.jobs.get_mut(job_id)?;
@@ -210,9 +203,8 @@ impl JobTracker {
         if kind == TaskKind::Map {
             job.launched_at[locality as usize] += 1;
         }
-        if !job.touched.contains(id.0) {
-            job.touched.grow(id.0 + 1);
-            job.touched.insert(id.0);
+        if job.touched_last != Some(id) {
+            job.touch(id);
         }
         let first = job.launched.is_none();
         job.launched.get_or_insert(now);
@@ -221,7 +213,9 @@ impl JobTracker {
             self.state.costs.launch(true);
         }
         let launched = Launched { attempt: attempt_id, reference, locality, speculative };
-        if self.direct && !self.out.is_empty() {
+        if self.out.is_empty() || !self.direct {
+            driver.launched(id, launched);
+        } else {
             self.out.push(launched.as_effect(id));
         }
         if let Some(expiry) = self.config.launch_expiry() {
@@ -236,7 +230,7 @@ impl JobTracker {
         if self.follows_attempts {
             self.observe(Change::Launched { attempt: attempt_id, reference, worker: id, speculative });
         }
-        Some(launched)
+        Some(())
     }
 
     fn expire_launch_later(&mut self, due: Time, reference: AttemptRef) {

@@ -1,0 +1,201 @@
+//! Where the attempts of a simulation run: each launch is given its end, each end is counted.
+
+use super::super::beats::Beats;
+use super::super::digest::DecisionDigest;
+use super::super::ends::Ends;
+use super::super::fates::Fates;
+use super::super::job::{Filler, Reducing, SimJob};
+use super::super::options::ShuffleModel;
+use super::super::report::ReplayReport;
+use super::super::sharing::Sharing;
+use super::super::watch::Watch;
+use super::super::workers::Machines;
+use crate::job::{AttemptId, AttemptState, JobId, TaskKind, WorkerId};
+use crate::time::{Span, Time};
+use crate::tracker::{Driver, EndCause, Ended, Finished, Launched};
+
+/// Machines, what runs on them, and what came of it.
+pub(super) struct Stage<'t> {
+    pub(super) now: Time,
+    pub(super) shuffle: ShuffleModel,
+    pub(super) beats: Beats,
+    pub(super) machines: Machines,
+    /// Where attempts work, if they slow each other down or their progress is told.
+    pub(super) sharing: Sharing,
+    pub(super) fates: Fates,
+    pub(super) ends: Ends,
+    /// By number of job, less 1.
+    pub(super) jobs: Vec<SimJob<'t>>,
+    /// Attempts launched so far.
+    pub(super) launches: u64,
+    pub(super) tasks_done: u64,
+    pub(super) report: ReplayReport,
+    pub(super) digest: DecisionDigest,
+    pub(super) watch: Option<Watch<'t>>,
+}
+
+impl Driver for Stage<'_> {
+    /// Its end is planned, unless it has to wait for maps.
+    #[inline(always)]
+    fn launched(&mut self, worker: WorkerId, launched: Launched) {
+        let Launched { attempt, reference, locality, speculative } = launched;
+        self.digest.launch(self.now, worker, attempt, locality, speculative);
+        let launch = self.launches;
+        self.launches += 1;
+        self.beats.launched(worker);
+        if let Some(watch) = &mut self.watch {
+            watch.launched(attempt, worker, self.now, locality, speculative);
+        }
+        if self.sharing.is_active() {
+            return self.launch_sharing(Filler { attempt, reference, worker, launch }, locality);
+        }
+        let job = &mut self.jobs[attempt.job.0 as usize - 1];
+        let template = job.outcome.template;
+        if let Some((state, after)) = self.fates.scripted(template, attempt) {
+            self.plan_at(worker, launch, after, Finished { attempt: reference, state });
+            return;
+        }
+        match attempt.kind {
+            TaskKind::Map => {
+                let work = self.machines.at_distance(job.map(attempt.index), locality);
+                self.plan_end(Filler { attempt, reference, worker, launch }, template, work);
+            }
+            TaskKind::Reduce if job.maps_left > 0 => job.fillers.push(Filler { attempt, reference, worker, launch }),
+            TaskKind::Reduce => {
+                let (shuffle, reduce) = (job.typical_shuffle(attempt.index), job.reduce(attempt.index));
+                self.plan_reduce(Filler { attempt, reference, worker, launch }, shuffle, reduce, false);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn ended(&mut self, ended: Ended) {
+        let Ended { attempt: id, started, .. } = ended;
+        if let Some(watch) = &mut self.watch {
+            watch.ended(id, self.now, AttemptState::Succeeded, EndCause::Reported);
+        }
+        self.give_back(id, started);
+        self.tasks_done += 1;
+        if id.kind == TaskKind::Map {
+            self.map_done(id.job);
+        }
+    }
+}
+
+impl<'t> Stage<'t> {
+    /// An independent copy, not observed.
+    pub(super) fn fork(&self) -> Stage<'t> {
+        Stage {
+            now: self.now,
+            shuffle: self.shuffle,
+            beats: self.beats.clone(),
+            machines: self.machines.clone(),
+            sharing: self.sharing.clone(),
+            fates: self.fates.clone(),
+            ends: self.ends.clone(),
+            jobs: self.jobs.clone(),
+            launches: self.launches,
+            tasks_done: self.tasks_done,
+            report: self.report.clone(),
+            digest: self.digest.clone(),
+            watch: None,
+        }
+    }
+
+    /// Ends and launches so far.
+    pub(super) fn turnover(&self) -> u64 {
+        self.launches + self.tasks_done
+    }
+
+    /// Plans the end of a reduce whose maps are done; whether it waited for them.
+    #[inline(never)]
+    pub(super) fn plan_reduce(&mut self, launched: Filler, shuffle: Span, reduce: Span, waited: bool) {
+        let Filler { attempt, worker, .. } = launched;
+        let shuffle = match self.shuffle {
+            ShuffleModel::SimMr => shuffle,
+            ShuffleModel::Mumak => Span::ZERO,
+        };
+        let shares = self.sharing.is_active() && shuffle > Span::ZERO;
+        // Where machines are shared only time will tell.
+        let after = |work| if shares { Time::MAX } else { self.machines.end_of(worker, self.now, work) };
+        if let Some(watch) = &mut self.watch {
+            watch.shuffles(attempt, self.now, after(shuffle));
+        }
+        let template = self.jobs[attempt.job.0 as usize - 1].outcome.template;
+        if self.machines.losses.any() {
+            // One that fails before needs no map from then on, told or not.
+            let (_, end) = self.fates.drawn(template, attempt, shuffle + reduce);
+            let reduce = Reducing { attempt: launched, sorted: after(shuffle.min(end)) };
+            self.jobs[attempt.job.0 as usize - 1].reducing.push(reduce);
+        }
+        if self.sharing.is_active() {
+            return self.begin_reduce(launched, shuffle, reduce, waited);
+        }
+        self.plan_end(launched, template, shuffle + reduce);
+    }
+
+    /// Plans the end of an attempt that has so much work left from now on.
+    #[inline(always)]
+    fn plan_end(&mut self, launched: Filler, template: u32, work: Span) {
+        let (state, work) = self.fates.drawn(template, launched.attempt, work);
+        self.plan_at(launched.worker, launched.launch, work, Finished { attempt: launched.reference, state });
+    }
+
+    /// Plans an end that comes after so much work, unless its worker is down.
+    #[inline(always)]
+    fn plan_at(&mut self, worker: WorkerId, launch: u64, work: Span, end: Finished) {
+        if !self.machines.losses.is_down(worker) {
+            let at = self.machines.end_of(worker, self.now, work);
+            self.ends.plan(self.beats.told(worker, at), launch, end);
+        }
+    }
+
+    /// An attempt came to another end.
+    #[inline(never)]
+    pub(super) fn on_ended(&mut self, id: AttemptId, state: AttemptState, cause: EndCause, started: Time) {
+        if let Some(watch) = &mut self.watch {
+            watch.ended(id, self.now, state, cause);
+        }
+        let held = self.give_back(id, started);
+        self.report.wasted_us[id.kind as usize] += held;
+        let job = &mut self.jobs[id.job.0 as usize - 1];
+        match state {
+            AttemptState::Failed => job.outcome.failed_attempts += 1,
+            _ => job.outcome.killed_attempts += 1,
+        }
+        job.fillers.retain(|filler| filler.attempt != id);
+    }
+
+    /// An attempt's slots are free again: how long it held them, in microseconds of one slot.
+    #[inline(always)]
+    fn give_back(&mut self, id: AttemptId, started: Time) -> u64 {
+        let slots = self.jobs[id.job.0 as usize - 1].slots[id.kind as usize];
+        let held = self.now.since(started).as_us() * u64::from(slots);
+        self.report.busy_us[id.kind as usize] += held;
+        if id.kind == TaskKind::Reduce && self.machines.losses.any() {
+            self.jobs[id.job.0 as usize - 1].reducing.retain(|reduce| reduce.attempt.attempt != id);
+        }
+        held
+    }
+
+    /// A map's output is there, or will never be: the last one starts the shuffle of the reduces that wait.
+    #[inline(always)]
+    pub(super) fn map_done(&mut self, id: JobId) {
+        let job = &mut self.jobs[id.0 as usize - 1];
+        job.maps_left -= 1;
+        if job.maps_left == 0 {
+            self.all_maps_done(id);
+        }
+    }
+
+    #[inline(never)]
+    fn all_maps_done(&mut self, id: JobId) {
+        let job = &mut self.jobs[id.0 as usize - 1];
+        job.outcome.maps_done = Some(self.now);
+        for filler in std::mem::take(&mut job.fillers) {
+            let (job, index) = (&self.jobs[id.0 as usize - 1], filler.attempt.index);
+            let (shuffle, reduce) = (job.first_shuffle(index), job.reduce(index));
+            self.plan_reduce(filler, shuffle, reduce, true);
+        }
+    }
+}
