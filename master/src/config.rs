@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use howdah_shared::job::CLUSTER_MEMORY_KEYS;
 use howdah_shared::tracker::ClusterConfig;
 use serde::{Deserialize, Serialize};
 
@@ -27,12 +28,44 @@ pub struct MasterConfig {
     pub cluster: ClusterConfig,
     /// Sizes that nobody may exceed.
     pub limits: Limits,
+    /// What a slot holds, and what no task may ask for more than.
+    pub memory: Memory,
     /// Size of one segment of the journal.
     pub journal_segment_bytes: u64,
     /// How long a kind stop waits for running jobs, in milliseconds. New jobs are refused meanwhile.
     pub drain_grace_ms: u64,
     /// The name of this host in split locations; empty when local files have no known place.
     pub split_host: String,
+}
+
+/// The cluster's side of tasks' memory, in megabytes. What is 0 is not set: then a job's own property of that name
+/// counts, if it has one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Memory {
+    /// Of a map slot (`mapred.cluster.map.memory.mb`).
+    pub map_slot_mb: u32,
+    /// Of a reduce slot (`mapred.cluster.reduce.memory.mb`).
+    pub reduce_slot_mb: u32,
+    /// The most that a map may ask for (`mapred.cluster.max.map.memory.mb`).
+    pub max_map_mb: u32,
+    /// The most that a reduce may ask for (`mapred.cluster.max.reduce.memory.mb`).
+    pub max_reduce_mb: u32,
+}
+
+impl Memory {
+    /// Lays what is set over a job's properties: what the cluster is, no job decides.
+    pub(crate) fn over(&self, properties: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let mut all = properties.clone();
+        let own = [[self.map_slot_mb, self.max_map_mb], [self.reduce_slot_mb, self.max_reduce_mb]];
+        for (&megabytes, names) in own.iter().flatten().zip(CLUSTER_MEMORY_KEYS.iter().flatten()) {
+            if megabytes > 0 {
+                names.iter().for_each(|name| drop(all.remove(*name)));
+                all.insert(names[0].to_owned(), megabytes.to_string());
+            }
+        }
+        all
+    }
 }
 
 /// Sizes that nobody may exceed.
@@ -68,6 +101,7 @@ impl Default for MasterConfig {
             seed: 0,
             cluster: ClusterConfig::default(),
             limits: Limits::default(),
+            memory: Memory::default(),
             journal_segment_bytes: 16 << 20,
             drain_grace_ms: 10_000,
             split_host: String::new(),
@@ -87,5 +121,31 @@ impl Default for Limits {
             inbox: 16_384,
             message_bytes: howdah_proto::MAX_MESSAGE_BYTES as u64,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_cluster_says_of_memory_stands_over_what_a_job_says_of_the_cluster() {
+        let memory = Memory { map_slot_mb: 1_024, max_map_mb: 2_048, ..Memory::default() };
+        let job = [
+            ("mapreduce.cluster.mapmemory.mb", "4096"),
+            ("mapred.cluster.max.map.memory.mb", "-1"),
+            ("mapred.cluster.reduce.memory.mb", "512"),
+            ("mapred.job.map.memory.mb", "2000"),
+        ];
+        let job: BTreeMap<String, String> = job.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+        let all: Vec<String> = memory.over(&job).iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let expected = [
+            "mapred.cluster.map.memory.mb=1024",
+            "mapred.cluster.max.map.memory.mb=2048",
+            "mapred.cluster.reduce.memory.mb=512",
+            "mapred.job.map.memory.mb=2000",
+        ];
+        assert_eq!(all, expected);
+        assert_eq!(Memory::default().over(&job), job);
     }
 }

@@ -26,5 +26,5 @@ mod tables;
 pub mod trace;
 mod why;
 
-pub use config::{Limits, MasterConfig};
+pub use config::{Limits, MasterConfig, Memory};
 pub use run::{ACCESS_FILE, run};

@@ -18,7 +18,7 @@ use tonic::{Code, Status};
 
 use super::{SharedRef, splits, status};
 use crate::commit;
-use crate::config::Limits;
+use crate::config::MasterConfig;
 use crate::engine::{CoreError, NewJob};
 use crate::tables::JobMeta;
 
@@ -38,9 +38,8 @@ pub(super) async fn submit(shared: SharedRef, request: v1::SubmitJobRequest) -> 
         let message = format!("the cluster has {live} unfinished jobs, which is its limit");
         return Err(Status::resource_exhausted(status::with_help(message, "submit again when some have finished")));
     }
-    let limits = shared.config.limits.clone();
-    let host = shared.config.split_host.clone();
-    let prepare = move || prepare(request, &limits, &host);
+    let config = shared.config.clone();
+    let prepare = move || prepare(request, &config);
     let mut file = blocking(prepare).await??;
     reserve(&shared, &file.output).await?;
     let accepted = enter(&shared, &mut file).await;
@@ -127,13 +126,14 @@ async fn reserve(shared: &SharedRef, output: &OutputFormat) -> Result<(), Status
 }
 
 /// Everything that needs no cluster: a job file without its number.
-fn prepare(request: v1::SubmitJobRequest, limits: &Limits, host: &str) -> Result<JobFile, Status> {
+fn prepare(request: v1::SubmitJobRequest, config: &MasterConfig) -> Result<JobFile, Status> {
+    let limits = &config.limits;
     let app: App = json("app", &request.app_json)?;
     let input_format: InputFormat = json("input_format", &request.input_format_json)?;
     check_app(&app)?;
     check_texts(&request)?;
     let properties: BTreeMap<String, String> = request.properties.into_iter().collect();
-    let mut conf = JobConf::from_properties(&properties).map_err(|e| status::spec(&e))?;
+    let mut conf = JobConf::from_properties(&config.memory.over(&properties)).map_err(|e| status::spec(&e))?;
     let output = output(&request.output)?;
     conf.commits_output = matches!(output, OutputFormat::Files { .. });
     if request.deadline_ms > 0 {
@@ -153,10 +153,11 @@ fn prepare(request: v1::SubmitJobRequest, limits: &Limits, host: &str) -> Result
         return Err(Status::invalid_argument(format!("{} reduces, expected at most {max}", request.n_reduces)));
     }
     let max_maps = limits.tasks_per_job.saturating_sub(request.n_reduces);
-    let splits = splits::splits(&request.inputs, &input_format, &properties, host, max_maps).map_err(|e| {
-        let message = e.to_string();
-        Status::invalid_argument(e.help().map_or(message.clone(), |help| status::with_help(message, help)))
-    })?;
+    let splits =
+        splits::splits(&request.inputs, &input_format, &properties, &config.split_host, max_maps).map_err(|e| {
+            let message = e.to_string();
+            Status::invalid_argument(e.help().map_or(message.clone(), |help| status::with_help(message, help)))
+        })?;
     let spec = JobSpec {
         name: request.name,
         user: if request.user.is_empty() { "unknown".to_owned() } else { request.user },

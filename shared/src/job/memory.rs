@@ -1,22 +1,33 @@
 //! Slots of one task, from the memory that it asks for and the memory of a slot.
 //!
-//! Hadoop counts memory in slots: a job that asks for more than one slot's memory takes several slots for each task.
-//! Both sides come as properties; in Hadoop the slot's is the cluster's own. Source: `hadoop-semantics` §4.6, MR1
-//! JobConf.computeNumSlotsPerMap.
+//! Hadoop counts memory in slots: a job that asks for more than one slot's memory takes several slots for each task,
+//! and a job that asks for more than the cluster's maximum is refused. All come as properties; the slot's memory and
+//! the maximum are the cluster's own, which a driver lays over the job's ([`CLUSTER_KEYS`]). Source: `hadoop-semantics`
+//! §4.6, MR1 JobConf.computeNumSlotsPerMap, JobTracker.checkMemoryRequirements.
+//!
+//! `Deviation:` Hadoop checks maxima only where all four of the cluster's settings are there, and refuses a job that
+//! says nothing of its memory then. Here each maximum is checked by itself, and such a job takes one slot a task.
 
 use std::collections::BTreeMap;
 
 use super::SpecError;
 
-/// The job's side and the cluster's, for maps and reduces, old names and new.
-const KEYS: [[[&str; 2]; 2]; 2] = [
+/// The job's side, for maps and reduces, old name and new.
+const JOB_KEYS: [[&str; 2]; 2] = [
+    ["mapred.job.map.memory.mb", "mapreduce.map.memory.mb"],
+    ["mapred.job.reduce.memory.mb", "mapreduce.reduce.memory.mb"],
+];
+
+/// The cluster's side, for maps and reduces: the memory of a slot, then the most that a task may ask for; the old name
+/// and the new one of each.
+pub const CLUSTER_KEYS: [[[&str; 2]; 2]; 2] = [
     [
-        ["mapred.job.map.memory.mb", "mapreduce.map.memory.mb"],
         ["mapred.cluster.map.memory.mb", "mapreduce.cluster.mapmemory.mb"],
+        ["mapred.cluster.max.map.memory.mb", "mapreduce.jobtracker.maxmapmemory.mb"],
     ],
     [
-        ["mapred.job.reduce.memory.mb", "mapreduce.reduce.memory.mb"],
         ["mapred.cluster.reduce.memory.mb", "mapreduce.cluster.reducememory.mb"],
+        ["mapred.cluster.max.reduce.memory.mb", "mapreduce.jobtracker.maxreducememory.mb"],
     ],
 ];
 /// Most slots of one task.
@@ -25,11 +36,16 @@ const MOST: u64 = 1_000;
 /// Slots of one map and of one reduce: the job's memory over the slot's, rounded up; 1 where either is not given.
 ///
 /// # Errors
-/// When a value is no number of megabytes, or a task would take more than 1000 slots.
+/// When a value is no number of megabytes, a task asks for more than the maximum or would take more than 1000 slots.
 pub(super) fn slots_per_task(properties: &BTreeMap<String, String>) -> Result<[u16; 2], SpecError> {
     let mut slots = [1; 2];
-    for (slots, [job, slot]) in slots.iter_mut().zip(KEYS) {
-        if let (Some((key, wanted)), Some((_, of_slot))) = (megabytes(properties, job)?, megabytes(properties, slot)?) {
+    for ((slots, job), [slot, most]) in slots.iter_mut().zip(JOB_KEYS).zip(CLUSTER_KEYS) {
+        let (of_slot, most) = (megabytes(properties, slot)?, megabytes(properties, most)?);
+        let Some((key, wanted)) = megabytes(properties, job)? else { continue };
+        if let Some((limit_key, limit_mb)) = most.filter(|&(_, limit)| wanted > limit) {
+            return Err(SpecError::Memory { key, wanted_mb: wanted, limit_key, limit_mb });
+        }
+        if let Some((_, of_slot)) = of_slot {
             let n = wanted.div_ceil(of_slot);
             if n > MOST {
                 return Err(wrong(key, &wanted.to_string(), "the memory of at most 1000 slots"));
@@ -87,5 +103,22 @@ mod tests {
         assert_eq!(error, "property `mapred.job.map.memory.mb`: `0` is not -1 or a number of megabytes from 1");
         let pairs = [("mapred.job.map.memory.mb", "999999"), ("mapred.cluster.map.memory.mb", "1")];
         assert!(slots(&pairs).expect_err("too much").ends_with("is not the memory of at most 1000 slots"));
+    }
+
+    // MR1 JobTracker.checkMemoryRequirements: "Exceeds the cluster's max-memory-limit."
+    #[test]
+    fn a_task_that_asks_for_more_than_the_clusters_maximum_is_refused_with_both_sides_named() {
+        let most = ("mapred.cluster.max.map.memory.mb", "2048");
+        assert_eq!(slots(&[("mapred.job.map.memory.mb", "2048"), most]), Ok([1, 1]), "as much as it may");
+        let error = slots(&[("mapreduce.map.memory.mb", "2049"), most]).expect_err("one too many");
+        assert_eq!(
+            error,
+            "property `mapreduce.map.memory.mb`: 2049 MB, expected at most 2048 (`mapred.cluster.max.map.memory.mb`)"
+        );
+        assert_eq!(slots(&[("mapred.job.reduce.memory.mb", "9999"), most]), Ok([1, 1]), "reduces have their own");
+        let newer = [("mapred.job.reduce.memory.mb", "5"), ("mapreduce.jobtracker.maxreducememory.mb", "4")];
+        assert!(slots(&newer).is_err());
+        assert_eq!(slots(&[("mapred.job.map.memory.mb", "9"), ("mapred.cluster.max.map.memory.mb", "-1")]), Ok([1, 1]));
+        assert!(slots(&[("mapred.cluster.max.map.memory.mb", "lots")]).is_err(), "also where no job asks");
     }
 }

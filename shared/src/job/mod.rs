@@ -15,6 +15,7 @@ mod state;
 
 pub use file::{App, InputFormat, JobFile, OutputFormat, Split};
 pub use ids::{AttemptId, ClusterId, IdError, JobId, TaskId, TaskKind, WorkerId};
+pub use memory::CLUSTER_KEYS as CLUSTER_MEMORY_KEYS;
 pub use phases::{JobProfile, PhaseTimes};
 pub use requirement::{Requirement, Requirements};
 pub use spec::{JobConf, JobSpec, Priority, SpecError, SplitHosts};

@@ -220,6 +220,18 @@ pub enum SpecError {
         /// A noun phrase.
         expected: &'static str,
     },
+    /// More memory for a task than the cluster gives to any.
+    #[error("property `{key}`: {wanted_mb} MB, expected at most {limit_mb} (`{limit_key}`)")]
+    Memory {
+        /// The job's property.
+        key: &'static str,
+        /// As asked for.
+        wanted_mb: u64,
+        /// The cluster's setting.
+        limit_key: &'static str,
+        /// Its value.
+        limit_mb: u64,
+    },
     /// A profile that no durations have.
     #[error("job `{job}`: profile: the average `{part}` is above its maximum")]
     Profile {

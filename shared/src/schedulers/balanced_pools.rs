@@ -12,6 +12,7 @@
 //! `waiting`.**
 
 mod names;
+mod views;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +20,7 @@ use self::names::{PoolNames, slots_in};
 use super::johnson::{Place, Rule};
 use super::reason::waiting_kind;
 use super::registry::{Reader, SchedulerError};
-use super::{Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
+use super::{Assignment, Change, Offer, PerJob, QueueView, Reason, Round, Scheduler, Waiting};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::{JobId, Priority, TaskKind};
 
@@ -375,6 +376,10 @@ impl Scheduler for BalancedPools {
         for job in state.jobs() {
             self.enter(job);
         }
+    }
+
+    fn queues(&self, state: &ClusterState) -> Vec<QueueView> {
+        self.views(state)
     }
 
     fn take_notes(&mut self) -> Vec<String> {

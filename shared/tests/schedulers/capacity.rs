@@ -57,6 +57,26 @@ fn a_slot_goes_to_the_queue_that_uses_the_smallest_part_of_its_capacity() {
     assert_eq!(given(&mut cluster, 1), [2, 1, 2, 2]);
 }
 
+#[test]
+fn queues_are_listed_with_their_capacity_and_what_their_jobs_have_and_want() {
+    let file = free(
+        "[queues.a]\ncapacity = 75\nmaximum_capacity = 80\n[queues.\"b:1+1\"]\ncapacity = 25\n[queues.c]\ncapacity = 0\n",
+    );
+    let mut cluster = cluster(&file, 2);
+    cluster.submit(of("a", "u", 20, 1));
+    cluster.submit(of("b:1+1", "u", 1, 0));
+    cluster.beat(0);
+    let listed = cluster.tracker.scheduler().queues(cluster.tracker.state());
+    let names: Vec<&str> = listed.iter().map(|queue| queue.name.as_str()).collect();
+    assert_eq!(names, ["a", "b:1+1", "c"], "also one without jobs");
+    let [a, b, c] = &listed[..] else { panic!("three queues, found {listed:?}") };
+    // Of 8 map and 4 reduce slots.
+    assert_eq!((a.min, a.max, a.weight), ([6, 3], [Some(6), Some(3)], 75.0));
+    assert_eq!((a.jobs, a.held_jobs, a.running, a.demand), (1, 0, [3, 1], [20, 1]));
+    assert_eq!((b.min, b.max, b.running, b.demand), ([2, 1], [None, None], [1, 0], [1, 0]));
+    assert_eq!((c.jobs, c.running, c.share), (0, [0, 0], [0.0, 0.0]));
+}
+
 // §4.6: queues may use what others leave idle, and get their own back as slots become free: no preemption.
 #[test]
 fn idle_capacity_is_lent_and_comes_back_without_preemption() {

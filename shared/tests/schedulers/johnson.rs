@@ -140,6 +140,25 @@ fn more_than_64_pools_are_asked_one_after_another() {
 }
 
 #[test]
+fn pools_are_listed_with_their_slots_and_what_their_jobs_want() {
+    let policy = schedulers::by_name("balanced-pools", &params(&[("pools", "small:1+1")])).expect("pools");
+    let mut cluster = Cluster::made(|_| {}, policy).workers(1, 4, 3);
+    let of = |queue: &str, maps| JobSpec { queue: queue.into(), ..job_with(maps, 1, |_| {}) };
+    cluster.submit(of("small", 3));
+    cluster.submit(of("p:2+1", 1));
+    cluster.beat(0);
+    let listed = cluster.tracker.scheduler().queues(cluster.tracker.state());
+    let found: Vec<_> =
+        listed.iter().map(|pool| (pool.name.as_str(), pool.jobs, pool.running, pool.demand, pool.max)).collect();
+    let expected = [
+        ("p:2+1", 1, [1, 0], [1, 1], [Some(2), Some(1)]),
+        ("small", 1, [1, 0], [3, 1], [Some(1), Some(1)]),
+        ("the rest", 0, [0, 0], [0, 0], [Some(1), Some(1)]),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn explain_names_the_pool_that_is_full() {
     let trace = Trace {
         jobs: vec![JobTemplate { queue: "p:3+3".to_owned(), ..stages("a", 30, 10, 0) }; 2],

@@ -1,11 +1,13 @@
-//! Why a job of a queue waits, from the queue's own books.
+//! What the queues' own books say: why a job waits, and what each queue has and may have.
 
+use super::config::{Share, WHOLE};
+use super::queue::Queue;
 use super::serve::locality_wait;
 use super::{Capacity, Entry};
 use crate::cluster::{ClusterState, Job};
 use crate::job::{JobId, TaskKind};
-use crate::schedulers::Reason;
 use crate::schedulers::reason::waiting_kind;
+use crate::schedulers::{QueueView, Reason};
 
 impl Capacity {
     /// The reason, where it does not lie with the job or the workers.
@@ -38,6 +40,21 @@ impl Capacity {
             ));
         }
         Reason::in_order(kind, ahead, state)
+    }
+
+    /// All queues by name, those without jobs too: they are what a job may name.
+    pub(super) fn views(&self, state: &ClusterState) -> Vec<QueueView> {
+        let mut views: Vec<QueueView> = self.queues.iter().map(view).collect();
+        for (id, entry) in self.jobs.iter() {
+            let Some(job) = state.job(id) else { continue };
+            let view = &mut views[entry.queue as usize];
+            for kind in TaskKind::ALL {
+                let tasks = job.tasks(kind);
+                view.running[kind as usize] += tasks.n_attempts();
+                view.demand[kind as usize] += tasks.n_left() * entry.slots[kind as usize];
+            }
+        }
+        views
     }
 
     /// Why a job is not initialised.
@@ -106,5 +123,23 @@ impl Capacity {
             !queue.offers[kind as usize].is_empty() && queue.has_room(kind, 1) && queue.emptier_than(ours, kind)
         };
         self.queues.iter().find(wants).map(|queue| queue.name.as_str())
+    }
+}
+
+/// A queue without its jobs' tasks. Its weight is its capacity in percent; a queue of slots has none.
+fn view(queue: &Queue) -> QueueView {
+    let weight = match queue.conf.share {
+        Share::Percent { capacity, .. } => capacity as f64 * 100.0 / WHOLE as f64,
+        Share::Slots(_) => 0.0,
+    };
+    QueueView {
+        name: queue.name.clone(),
+        jobs: queue.jobs as u32,
+        held_jobs: (queue.jobs - queue.initialised) as u32,
+        min: queue.capacity,
+        max: queue.maximum.map(|slots| (slots < u32::MAX).then_some(slots)),
+        share: queue.capacity.map(f64::from),
+        weight,
+        ..QueueView::default()
     }
 }

@@ -29,7 +29,7 @@ use self::reserve::Reservations;
 use self::serve::Turn;
 use super::hadoop_xml::is_xml;
 use super::registry::{Allocations, Params, Reader, SchedulerError, read};
-use super::{Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler};
+use super::{Actions, Assignment, Change, Offer, PerJob, QueueView, Reason, Round, Scheduler};
 use crate::cluster::ClusterState;
 use crate::job::{JobId, JobSpec, TaskKind};
 use crate::time::{Span, Time};
@@ -263,6 +263,10 @@ impl Scheduler for Capacity {
             self.jobs.get_mut(id).into_iter().for_each(|new| new.chances = entry.chances);
         }
         Ok(true)
+    }
+
+    fn queues(&self, state: &ClusterState) -> Vec<QueueView> {
+        self.views(state)
     }
 
     fn take_notes(&mut self) -> Vec<String> {
