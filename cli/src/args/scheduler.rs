@@ -18,7 +18,8 @@ pub(crate) enum SchedulerCommand {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 What runs goes on; what waits is handed out by the new rules from the next heartbeat on. Parameters that are left \
-out have their defaults. The switch is part of the recording, so that a replay follows it.
+out have their defaults. The switch is part of the recording, so that a replay follows it. `external` is for a master's \
+start only: the program's state could not be asked again at the same place of a recording.
 
 Examples:
   howdah scheduler set fair --dir cluster -D allocation.file=pools.xml

@@ -10,7 +10,8 @@
 //! and upper bound is the paper's "good approximation" (§V-A) and the default. `recompute`: whether the demand is
 //! computed again, from the tasks and the time that are left, whenever a task of the job starts after a pause or
 //! ends. Without a profile the job's application is looked up among earlier runs, else the job has no limit until its
-//! own tasks show how long they take, from where on it is recomputed.
+//! own tasks show how long they take, from where on it is recomputed. What it has learned stays when its parameters
+//! change, and goes when another policy takes over.
 
 mod learned;
 
@@ -199,6 +200,27 @@ impl JobOrder for MinEdf {
             }
             _ => {}
         }
+    }
+
+    fn learns(&self) -> bool {
+        true
+    }
+
+    fn with_params(&self, params: &mut Reader<'_>, state: &ClusterState) -> Result<MinEdf, SchedulerError> {
+        let mut order = MinEdf {
+            plans: self.plans.clone(),
+            applications: self.applications.clone(),
+            ..MinEdf::from_params(params)?
+        };
+        // As when they came, but for the time that is gone and the tasks that are done.
+        for (job, deadline) in state.jobs().filter_map(|job| Some((job, job.deadline()?))) {
+            let left = |kind| job.tasks(kind).n_left();
+            if let Some(plan) = order.plans.get_mut(job.id()) {
+                let (maps, reduces) = (left(TaskKind::Map), left(TaskKind::Reduce));
+                plan.compute(maps, reduces, deadline.since(state.now()), order.bound, state);
+            }
+        }
+        Ok(order)
     }
 
     fn attach(&mut self, state: &ClusterState) {

@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 
 use super::reason::waiting_kind;
+use super::registry::{Params, Reader, SchedulerError, read};
 use super::{Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::{JobId, TaskKind, WorkerId};
@@ -63,6 +64,21 @@ pub trait JobOrder: Clone + Send + 'static {
     /// Forgets everything and begins with the jobs of `state`, before they are ranked.
     fn attach(&mut self, _state: &ClusterState) {}
 
+    /// Whether it learns from jobs what no state holds, and so keeps it when only its parameters change.
+    fn learns(&self) -> bool {
+        false
+    }
+
+    /// The same order with other parameters, of what this one has learned; asked only where it [`learns`].
+    ///
+    /// # Errors
+    /// Names the parameter and what was expected.
+    ///
+    /// [`learns`]: JobOrder::learns
+    fn with_params(&self, _params: &mut Reader<'_>, _state: &ClusterState) -> Result<Self, SchedulerError> {
+        Ok(self.clone())
+    }
+
     /// Why a job that is at its limit waits; `None` for a plain sentence with the limit.
     fn explain_limit(&self, _job: &Job, _kind: TaskKind, _state: &ClusterState) -> Option<Reason> {
         None
@@ -103,6 +119,18 @@ impl<O: JobOrder> Ordered<O> {
             live: BTreeSet::new(),
             moved: Vec::new(),
             round: None,
+        }
+    }
+
+    /// Takes all jobs in, under an order that knows them.
+    fn begin(&mut self, order: O, offer: Offer, state: &ClusterState) {
+        *self = Ordered::new(order, offer);
+        self.offer.attach(state);
+        for job in state.jobs() {
+            self.enter(job, state);
+            for kind in TaskKind::ALL {
+                self.place(job, kind, state);
+            }
         }
     }
 
@@ -349,15 +377,20 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
     }
 
     fn attach(&mut self, state: &ClusterState) {
-        *self = Ordered::new(self.order.clone(), self.offer.clone());
-        self.offer.attach(state);
         self.order.attach(state);
-        for job in state.jobs() {
-            self.enter(job, state);
-            for kind in TaskKind::ALL {
-                self.place(job, kind, state);
-            }
+        self.begin(self.order.clone(), self.offer.clone(), state);
+    }
+
+    /// Other parameters of an order that learns.
+    fn reconfigure(&mut self, params: &Params, state: &ClusterState) -> Result<bool, SchedulerError> {
+        if !self.order.learns() {
+            return Ok(false);
         }
+        let (order, offer) = read(self.name(), params, |reader| {
+            Ok((self.order.with_params(reader, state)?, Offer::from_params(reader)?))
+        })?;
+        self.begin(order, offer, state);
+        Ok(true)
     }
 
     fn take_notes(&mut self) -> Vec<String> {

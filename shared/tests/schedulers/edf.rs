@@ -7,7 +7,7 @@ use howdah_shared::job::{AttemptState, JobId, JobSpec, Priority, TaskKind};
 use howdah_shared::replay::AttemptRecord;
 use howdah_shared::schedulers::by_name;
 use howdah_shared::time::{Span, Time};
-use howdah_shared::tracker::Input;
+use howdah_shared::tracker::{Input, SchedulerChoice};
 use rstest::rstest;
 
 use super::kit::{Cluster, job_with, map};
@@ -188,6 +188,30 @@ fn without_a_profile_the_last_run_of_the_application_stands_in() {
     assert_eq!(c.launches().len(), 2, "{}", c.tracker.explain(second));
     let said = c.tracker.explain(second).to_string();
     assert!(said.ends_with("2 map and 0 reduce slots are enough by an earlier run of `test`."), "{said}");
+}
+
+#[test]
+fn what_was_learned_stays_when_the_parameters_change_and_goes_with_another_policy() {
+    let mut c = live();
+    let first = c.submit(plain_job(4, None));
+    c.beat(0);
+    assert_eq!(c.launches().len(), 4);
+    c.now = Time::from_us(c.now.as_us() + 10_000_000);
+    c.report(0, &[0, 1, 2, 3].map(|index| (map(1, index, 0), AttemptState::Succeeded)));
+    c.apply(&[Input::JobCommitted { job: first, ok: true }]);
+    let set = |name: &str, pairs: &[(&str, &str)]| {
+        Input::SetScheduler(Box::new(SchedulerChoice { name: name.to_owned(), params: params(pairs) }))
+    };
+    // 8 maps of 10 s in 40 s: two at a time at the least, three by the upper bound, also for a job that is there.
+    let waiting = c.submit(plain_job(8, Some(40)));
+    c.apply(&[set("minedf", &[("bound", "upper")])]);
+    c.beat(0);
+    assert_eq!(c.launches().len(), 3, "{}", c.tracker.explain(waiting));
+    let said = c.tracker.explain(waiting).to_string();
+    assert!(said.ends_with("3 map and 0 reduce slots are enough by an earlier run of `test`."), "{said}");
+    c.apply(&[set("fifo", &[]), set("minedf", &[])]);
+    let said = c.tracker.explain(waiting).to_string();
+    assert!(said.ends_with("Nothing is known yet of how long its tasks take, so it has no limit."), "{said}");
 }
 
 #[test]
