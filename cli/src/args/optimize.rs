@@ -35,7 +35,7 @@ pub(crate) struct OptimizeArgs {
     /// Reduce slots in all
     #[arg(long, value_name = "N")]
     pub(crate) reduce_slots: u16,
-    /// johnson, reverse-johnson, shortest-first (mean delay), or balanced-pools
+    /// johnson, reverse-johnson, shortest-first (mean delay), longest-first, or balanced-pools
     #[arg(long, value_name = "NAME", value_enum, default_value_t = MethodChoice::BalancedPools, hide_possible_values = true)]
     pub(crate) method: MethodChoice,
     /// Most pools of balanced-pools
@@ -44,6 +44,9 @@ pub(crate) struct OptimizeArgs {
     /// Slots of a pool: machines (the same share of both kinds) or apart (each kind by itself)
     #[arg(long, value_name = "HOW", value_enum, default_value_t = SizesChoice::Machines, hide_possible_values = true)]
     pub(crate) sizes: SizesChoice,
+    /// What makes a job a small one for balanced-pools: maps (their number, as printed), work (slot time) or length (time alone)
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = SmallByChoice::Maps, hide_possible_values = true)]
+    pub(crate) small_by: SmallByChoice,
     /// What balanced-pools makes small: makespan or mean-delay
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = ObjectiveChoice::Makespan, hide_possible_values = true)]
     pub(crate) objective: ObjectiveChoice,
@@ -84,6 +87,8 @@ pub(crate) enum MethodChoice {
     ReverseJohnson,
     /// By the sum of both stages.
     ShortestFirst,
+    /// By the same, from its other end.
+    LongestFirst,
     /// Pools of their own for small and big jobs.
     BalancedPools,
 }
@@ -95,6 +100,17 @@ pub(crate) enum SizesChoice {
     Machines,
     /// Each kind by itself.
     Apart,
+}
+
+/// `--small-by`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SmallByChoice {
+    /// Number of maps.
+    Maps,
+    /// Slot time of all tasks.
+    Work,
+    /// Time alone.
+    Length,
 }
 
 /// `--objective`

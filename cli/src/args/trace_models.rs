@@ -39,6 +39,9 @@ pub(crate) struct TraceGenerateArgs {
     /// What becomes of negative draws where a paper does not say: redraw, clamp or absolute
     #[arg(long, value_name = "HOW", default_value = "redraw", hide_possible_values = true)]
     pub(crate) negative: NegativeChoice,
+    /// What a job's scale factor multiplies where a paper has one: durations, tasks (their numbers) or both
+    #[arg(long, value_name = "WHAT", default_value = "durations", hide_possible_values = true)]
+    pub(crate) scale: ScaleChoice,
     /// File to write; compressed when it ends in .gz [default: standard output]
     #[arg(long, short, value_name = "OUT")]
     pub(crate) out: Option<PathBuf>,
@@ -91,6 +94,17 @@ pub(crate) enum NegativeChoice {
     Clamp,
     /// Drop the sign
     Absolute,
+}
+
+/// What a job's scale factor multiplies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScaleChoice {
+    /// The durations of its tasks
+    Durations,
+    /// The numbers of its tasks
+    Tasks,
+    /// Both
+    Both,
 }
 
 /// Parts of a task's time, as one names them in a trace.

@@ -3,15 +3,18 @@
 //! Every workload of §4.1 on clusters of many sizes, one map and one reduce slot per machine, under the five strategies
 //! of §4.2. The paper's text states effects, its figures show curves that no number can be cited from; what the text
 //! leaves open (negative draws, whether maps and reduces of a job share their factor, the draw itself, the sizes) is
-//! swept apart, in `readings`.
+//! swept apart, in `readings`; what any schedule could gain, and who does, in `causes`.
 
+mod causes;
 mod page;
 mod readings;
 mod sweep;
+mod why;
 
 use anyhow::Result;
 
 use crate::framework::{About, Experiment, Lab, Needs, Outcome, papers};
+use causes::Cause;
 use readings::{Draws, Reading};
 use sweep::{Case, Point};
 
@@ -44,6 +47,7 @@ pub(super) struct Open {
     /// By what goes first of tied jobs.
     ties: Vec<(&'static str, Point)>,
     draws: Vec<Draws>,
+    causes: Vec<Cause>,
 }
 
 impl Experiment for Makespan {
@@ -63,7 +67,12 @@ impl Experiment for Makespan {
         for case in CASES {
             curves.push(sweep::curve(lab, case)?);
         }
-        let open = Open { readings: readings::run(lab)?, ties: readings::ties(lab)?, draws: readings::draws(lab)? };
+        let open = Open {
+            readings: readings::run(lab)?,
+            ties: readings::ties(lab)?,
+            draws: readings::draws(lab)?,
+            causes: causes::run(lab)?,
+        };
         let checks = page::checks(lab, &curves);
         let files = page::write(lab, &self.about(), &curves, &open, &checks)?;
         Ok(Outcome { files, checks })

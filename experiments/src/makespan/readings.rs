@@ -42,6 +42,8 @@ pub(super) struct Reading {
     pub(super) pools: (f64, f64),
     /// Of pools over the reverse order.
     pub(super) overall: (f64, f64),
+    /// Of any schedule over Johnson's order, at most.
+    pub(super) possible: (f64, f64),
 }
 
 /// All of them.
@@ -69,6 +71,7 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Vec<Reading>> {
                     johnson: mean_and_most(&points, Point::johnson_gain),
                     pools: mean_and_most(&points, Point::pools_gain),
                     overall: mean_and_most(&points, Point::overall_gain),
+                    possible: mean_and_most(&points, Point::possible_gain),
                 });
             }
         }
@@ -126,7 +129,7 @@ pub(super) fn draws(lab: &Lab<'_>) -> Result<Vec<Draws>> {
 fn made(lab: &Lab<'_>, name: &str, seed: u64, negative: Negative, apart: bool, alike: bool) -> Result<Trace> {
     let workload = find(name).with_context(|| format!("workload `{name}` is not there"))?;
     let draw = |seed| {
-        let choices = Choices { jobs: lab.size(None, Some(10)), seed, negative, gaps: None };
+        let choices = Choices { jobs: lab.size(None, Some(10)), seed, negative, ..Choices::default() };
         workload.generate(&choices).with_context(|| format!("make `{name}`"))
     };
     // Far from the seeds of the other draws.

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 
 use crate::framework::Lab;
-use crate::optimize::{Batch, Method, Slots, plan, theory};
+use crate::optimize::{Batch, Method, Slots, floor, plan, theory};
 use crate::workloads::{Choices, find};
 
 /// A workload and where it runs.
@@ -17,7 +17,7 @@ pub(super) struct Case {
 }
 
 /// Makespans in seconds on one cluster.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Point {
     pub(super) machines: u16,
     pub(super) min: f64,
@@ -25,6 +25,8 @@ pub(super) struct Point {
     pub(super) min_sim: f64,
     pub(super) max_sim: f64,
     pub(super) balanced: f64,
+    /// That no schedule is below.
+    pub(super) floor: f64,
     /// Map slots of the pools, small jobs first; one entry when one pool was best.
     pub(super) pools: Vec<u16>,
     /// Jobs of the pools.
@@ -40,6 +42,11 @@ impl Point {
     /// By how much of it pools shorten Johnson's order.
     pub(super) fn pools_gain(&self) -> f64 {
         1.0 - self.balanced / self.min_sim
+    }
+
+    /// By how much of it any schedule at all could shorten Johnson's order.
+    pub(super) fn possible_gain(&self) -> f64 {
+        1.0 - self.floor / self.min_sim
     }
 
     /// By how much of it pools shorten the reverse order.
@@ -100,6 +107,7 @@ pub(super) fn point(lab: &Lab<'_>, name: &str, batch: &Batch<'_>) -> Result<Poin
         min_sim: johnson.makespan().as_secs_f64(),
         max_sim: reverse.makespan().as_secs_f64(),
         balanced: balanced.makespan().as_secs_f64(),
+        floor: floor(batch).as_secs_f64(),
         pools: balanced.pools.iter().map(|pool| pool.slots.maps).collect(),
         pool_jobs: balanced.pools.iter().map(|pool| pool.jobs.len()).collect(),
     })
@@ -111,16 +119,9 @@ mod tests {
 
     #[test]
     fn gains_are_shares_of_what_is_shortened() {
-        let point = Point {
-            machines: 30,
-            min: 0.0,
-            max: 0.0,
-            min_sim: 75.0,
-            max_sim: 100.0,
-            balanced: 60.0,
-            pools: Vec::new(),
-            pool_jobs: Vec::new(),
-        };
+        let point =
+            Point { machines: 30, min_sim: 75.0, max_sim: 100.0, balanced: 60.0, floor: 45.0, ..Point::default() };
+        assert!((point.possible_gain() - 0.4).abs() < 1e-12);
         assert_eq!((point.johnson_gain(), point.overall_gain()), (0.25, 0.4));
         assert!((point.pools_gain() - 0.2).abs() < 1e-12);
         let curve = Curve {

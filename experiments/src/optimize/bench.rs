@@ -9,7 +9,7 @@ use howdah_shared::models::{Stages, Ties, johnson_order, two_stage_makespan};
 use howdah_shared::replay::{Arrivals, Deadlines, ReplayError, ReplayOptions, ShuffleModel, Simulation, View};
 use howdah_shared::time::{Span, Time};
 
-use super::stages::{model, stages};
+use super::stages::{model, size, stages};
 use super::{Batch, Objective, Slots};
 
 /// How long a pool's jobs took.
@@ -29,14 +29,18 @@ pub(super) struct Bench {
     ties: Ties,
     shuffle: ShuffleModel,
     slowstart_ppm: Option<u32>,
+    /// By job, comparable; small jobs have small ones.
+    sizes: Vec<u64>,
 }
 
 impl Bench {
     pub(super) fn new(batch: &Batch<'_>) -> Bench {
         let at_start = |job: &JobTemplate| JobTemplate { submit_ms: 0, ..job.clone() };
+        let models: Vec<JobModel> = batch.trace.jobs.iter().map(model).collect();
         Bench {
             jobs: batch.trace.jobs.iter().map(at_start).collect(),
-            models: batch.trace.jobs.iter().map(model).collect(),
+            sizes: models.iter().map(|model| size(model, batch.slots, batch.small_by)).collect(),
+            models,
             bound: batch.bound,
             ties: batch.ties,
             shuffle: batch.shuffle,
@@ -53,6 +57,7 @@ impl Bench {
             ties: self.ties,
             shuffle: self.shuffle,
             slowstart_ppm: self.slowstart_ppm,
+            sizes: self.sizes.clone(),
         }
     }
 
@@ -60,6 +65,12 @@ impl Bench {
         &self.models
     }
 
+    /// What a job is sorted by into small ones and big ones.
+    pub(super) fn size(&self, job: usize) -> u64 {
+        self.sizes[job]
+    }
+
+    /// Its stages on so many slots.
     pub(super) fn stages(&self, job: usize, slots: Slots) -> Stages {
         stages(&self.models[job], slots, self.bound)
     }

@@ -1,7 +1,7 @@
 //! More than two pools: the best plan is cut once more, wherever that helps, and slots move between all pools.
 //!
 //! The paper leaves it at two "at a cost of a significantly higher complexity" (§3.3). Trying all cuts of all pools at
-//! once would multiply that cost; cutting greedily adds to it. Each round cuts one pool's jobs in two, by maps, gives
+//! once would multiply that cost; cutting greedily adds to it. Each round cuts one pool's jobs in two, by size, gives
 //! both parts slots by their work, and then moves slots, in halving steps, from the pool that ends first to the one
 //! that ends last (for the mean delay: from any pool to any other), while that helps.
 
@@ -11,7 +11,6 @@ use howdah_shared::time::Span;
 use super::bench::Bench;
 use super::pools::better;
 use super::search::{cost, has_slots, work_ms};
-use super::stages::tasks;
 use super::{Batch, Objective, Plan, Pool, Sizes, Slots};
 use crate::crew::Crew;
 
@@ -53,10 +52,9 @@ pub(super) fn divide(
 
 /// Pool and number of its smaller jobs for every cut.
 fn cuts(bench: &Bench, plan: &Plan) -> Vec<(usize, usize)> {
-    let maps = |job: &usize| tasks(&bench.models()[*job])[0];
     let mut cuts = Vec::new();
     for (index, pool) in plan.pools.iter().enumerate() {
-        let mut jobs: Vec<u32> = pool.jobs.iter().map(maps).collect();
+        let mut jobs: Vec<u64> = pool.jobs.iter().map(|&job| bench.size(job)).collect();
         jobs.sort_unstable();
         // Only between jobs that differ: equal ones are as well apart at one place as at another.
         cuts.extend((1..jobs.len()).filter(|&at| jobs[at - 1] < jobs[at]).map(|at| (index, at)));
@@ -73,7 +71,7 @@ fn cut(
 ) -> Result<Option<Vec<Pool>>, ReplayError> {
     let old = &pools[index];
     let mut jobs = old.jobs.clone();
-    jobs.sort_by_key(|&job| (tasks(&bench.models()[job])[0], job));
+    jobs.sort_by_key(|&job| (bench.size(job), job));
     let (small, big) = jobs.split_at(at);
     let (small_work, big_work) = (work_ms(bench, small), work_ms(bench, big));
     let share = |kind: usize, slots: u16| {

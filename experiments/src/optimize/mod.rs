@@ -7,6 +7,7 @@
 
 mod arrivals;
 mod bench;
+mod floor;
 mod many;
 mod pools;
 mod search;
@@ -20,6 +21,7 @@ use howdah_shared::time::Span;
 
 pub use arrivals::{Replanned, replan};
 pub use bench::Times;
+pub use floor::floor;
 pub use howdah_shared::models::Ties;
 pub use howdah_shared::models::bounds::Bound;
 
@@ -54,6 +56,18 @@ pub enum Sizes {
     Apart,
 }
 
+/// Which jobs count as small: what Algorithm 2 sorts by before it splits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SmallBy {
+    /// The number of maps, as printed.
+    #[default]
+    Maps,
+    /// The slot time of all tasks.
+    Work,
+    /// How long the job takes alone: its longest map and its longest reduce, or its stages on the whole cluster.
+    Length,
+}
+
 /// A batch and the cluster for it.
 #[derive(Clone, Copy)]
 pub struct Batch<'a> {
@@ -65,6 +79,8 @@ pub struct Batch<'a> {
     pub bound: Bound,
     /// What Johnson's rule leaves open.
     pub ties: Ties,
+    /// What makes a job a small one.
+    pub small_by: SmallBy,
     /// What reduces pay, in simulations.
     pub shuffle: ShuffleModel,
     /// Slow start for all jobs; `None` takes the trace's.
@@ -83,6 +99,7 @@ impl<'a> Batch<'a> {
             slots,
             bound: Bound::Average,
             ties: Ties::default(),
+            small_by: SmallBy::default(),
             shuffle: ShuffleModel::SimMr,
             slowstart_ppm: None,
             threads: 0,
@@ -104,6 +121,8 @@ pub enum Method {
     ReverseJohnson,
     /// One pool, the shortest job first.
     ShortestFirst,
+    /// One pool, the longest job first: Graham's rule (balanced-pools §5, its reference [12]).
+    LongestFirst,
     /// The best of one pool and up to so many.
     BalancedPools {
         /// At least 2.
@@ -126,6 +145,7 @@ impl Method {
             Method::Johnson => "johnson",
             Method::ReverseJohnson => "reverse-johnson",
             Method::ShortestFirst => "shortest-first",
+            Method::LongestFirst => "longest-first",
             Method::BalancedPools { .. } => "balanced-pools",
         }
     }
@@ -207,6 +227,7 @@ pub fn plan(batch: &Batch<'_>, method: Method) -> Result<Plan, ReplayError> {
         Method::Johnson => one_pool(&mut bench, batch, Objective::Makespan, false),
         Method::ReverseJohnson => one_pool(&mut bench, batch, Objective::Makespan, true),
         Method::ShortestFirst => one_pool(&mut bench, batch, Objective::MeanDelay, false),
+        Method::LongestFirst => one_pool(&mut bench, batch, Objective::MeanDelay, true),
         Method::BalancedPools { most, sizes, objective } => {
             let one = one_pool(&mut bench, batch, objective, false)?;
             let two = pools::balance(&bench, batch, one, sizes, objective)?;

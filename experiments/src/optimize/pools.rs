@@ -1,14 +1,13 @@
 //! BalancedPools, Algorithm 2 of balanced-pools §3.3: small jobs and big jobs, each on slots of their own.
 //!
-//! Jobs are sorted by their number of maps; every place between two of them is a split, and for each the sizes are
-//! searched. Splits are independent, so that all cores take part. What a chunk of splits may count as best is settled
+//! Jobs are sorted by their number of maps, or by what else makes a job a small one; every place between two of them is
+//! a split, and for each the sizes are searched. Splits are independent, so that all cores take part. What a chunk of splits may count as best is settled
 //! before the chunk begins, not while it runs: otherwise threads in another order would prune others.
 
 use howdah_shared::replay::ReplayError;
 
 use super::bench::Bench;
 use super::search::{Split, cost};
-use super::stages::tasks;
 use super::{Batch, Objective, Plan, Pool, Sizes};
 use crate::crew::Crew;
 
@@ -26,7 +25,7 @@ pub(super) fn balance(
     sizes: Sizes,
     objective: Objective,
 ) -> Result<Plan, ReplayError> {
-    let jobs = by_maps(bench);
+    let jobs = by_size(bench);
     let splits = spread(jobs.len());
     let (cluster, mut crew) = (batch.slots, Crew::new(batch.threads, || bench.copy()));
     let mut best = plan;
@@ -55,10 +54,10 @@ pub(super) fn better(best: &mut Plan, pools: Vec<Pool>, objective: Objective) {
     }
 }
 
-/// All jobs, those with few maps first; equals keep their places.
-fn by_maps(bench: &Bench) -> Vec<usize> {
+/// All jobs, small ones first; equals keep their places.
+fn by_size(bench: &Bench) -> Vec<usize> {
     let mut jobs: Vec<usize> = (0..bench.models().len()).collect();
-    jobs.sort_by_key(|&job| (tasks(&bench.models()[job])[0], job));
+    jobs.sort_by_key(|&job| (bench.size(job), job));
     jobs
 }
 

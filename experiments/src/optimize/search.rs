@@ -16,7 +16,7 @@ use super::{Objective, Pool, Sizes, Slots};
 /// Two groups of jobs for two pools of a cluster.
 pub(super) struct Split<'a> {
     pub(super) cluster: Slots,
-    /// Ascending by maps.
+    /// The small ones, ascending.
     pub(super) small: &'a [usize],
     /// The others.
     pub(super) big: &'a [usize],

@@ -9,7 +9,7 @@ use howdah_shared::job::profile::JobTemplate;
 use howdah_shared::models::Stages;
 use howdah_shared::models::bounds::{Bound, JobModel};
 
-use super::Slots;
+use super::{Slots, SmallBy};
 
 /// What orders and bounds need of a job.
 pub(super) fn model(job: &JobTemplate) -> JobModel {
@@ -36,6 +36,21 @@ pub(super) fn work_ms(model: &JobModel) -> [f64; 2] {
     [ms(model.n_maps, model.profile.map.avg.as_us()), ms(model.n_reduces, model.profile.reduce.avg.as_us())]
 }
 
+/// What jobs are sorted by into small ones and big ones, in units that compare within one batch.
+pub(super) fn size(model: &JobModel, slots: Slots, by: SmallBy) -> u64 {
+    match by {
+        SmallBy::Maps => model.n_maps.into(),
+        SmallBy::Work => work_ms(model).iter().sum::<f64>() as u64,
+        SmallBy::Length => {
+            let stages = stages(model, slots, Bound::Low);
+            let longest = |n: u32, max: u64| if n > 0 { max } else { 0 };
+            let map_us = stages.map_us.max(longest(model.n_maps, model.profile.map.max.as_us()));
+            let reduce_us = stages.reduce_us.max(longest(model.n_reduces, model.profile.reduce.max.as_us()));
+            map_us.saturating_add(reduce_us)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +71,10 @@ mod tests {
         assert_eq!(on_four(Bound::Upper).map_us, 450_000 + 300_000);
         assert_eq!(on_four(Bound::Average).map_us, 625_000);
         assert_eq!((work_ms(&model), tasks(&model)), ([2_000.0, 150.0], [10, 3]));
+        let four = Slots { maps: 4, reduces: 4 };
+        let sizes = [SmallBy::Maps, SmallBy::Work, SmallBy::Length].map(|by| size(&model, four, by));
+        assert_eq!(sizes, [10, 2_150, 550_000], "ten maps, 2.15 s of slots, 0.5 s and one reduce of 0.05 s");
+        let many = Slots { maps: 100, reduces: 100 };
+        assert_eq!(size(&model, many, SmallBy::Length), 350_000, "no shorter than its longest map and reduce");
     }
 }

@@ -7,6 +7,7 @@
 //! - negative draws, frequent where the deviation exceeds the mean (39 % of N(154, 558)): drawn again, or as asked
 //!   for ([`Negative`]);
 //! - whether maps and reduces of a job share their factor: they do, "the scale factor for each job is drawn";
+//! - what a factor multiplies: durations, or as asked for ([`Scale`]);
 //! - fewer than one task: a job has at least one map and one reduce;
 //! - shuffles: reduce durations include them (the paper's footnote 6), so that templates have none;
 //! - arrivals: all jobs at once, as a batch.
@@ -14,8 +15,8 @@
 use howdah_shared::job::profile::Trace;
 use howdah_shared::models::{Distribution, Negative};
 
-use super::Choices;
 use super::build::{assign, count, durations, job, of_job, of_set};
+use super::{Choices, Scale};
 
 /// Milliseconds in the papers' seconds.
 const MS: f64 = 1000.0;
@@ -49,9 +50,16 @@ impl Batch {
         let jobs = modes.iter().enumerate().map(|(index, mode)| {
             let mut random = of_job(choices.seed, index);
             let (_, low, high) = self.factors[*mode];
-            let factor = Distribution::Uniform { low, high }.sample(&mut random) * MS;
-            let n_maps = count(&self.maps, 1, &mut random);
-            let n_reduces = count(&self.reduces, 1, &mut random);
+            let factor = Distribution::Uniform { low, high }.sample(&mut random);
+            let (of_tasks, of_times) = match choices.scale {
+                Scale::Durations => (1.0, factor),
+                Scale::Tasks => (factor, 1.0),
+                Scale::Both => (factor, factor),
+            };
+            let scaled = |n: u32| (f64::from(n) * of_tasks).round() as u32;
+            let n_maps = scaled(count(&self.maps, 1, &mut random));
+            let n_reduces = scaled(count(&self.reduces, 1, &mut random));
+            let factor = of_times * MS;
             let mut template = job(self.name, n_maps, n_reduces);
             template.map_ms = durations(&self.map_s, factor, n_maps, &mut random);
             template.reduce_ms = durations(&self.reduce_s, factor, n_reduces, &mut random);

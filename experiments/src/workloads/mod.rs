@@ -29,6 +29,18 @@ use howdah_shared::models::{Distribution, Negative};
 pub use error::WorkloadError;
 pub use registry::{all, find};
 
+/// What a job's scale factor multiplies, in the workloads of balanced-pools §4.1 that have one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// The durations of its tasks, as the text has it for Yahoo! M45.
+    #[default]
+    Durations,
+    /// The numbers of its tasks: "each job is scaled", as the text has it for Synthetic1.
+    Tasks,
+    /// Both.
+    Both,
+}
+
 /// What one may choose when a workload is generated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choices {
@@ -38,13 +50,15 @@ pub struct Choices {
     pub seed: u64,
     /// What becomes of negative draws where a paper draws from a normal distribution and says nothing about them.
     pub negative: Negative,
+    /// What scale factors multiply where a paper speaks of them.
+    pub scale: Scale,
     /// Gaps between submissions in milliseconds; `None` for the workload's own way, mostly all at once.
     pub gaps: Option<Distribution>,
 }
 
 impl Default for Choices {
     fn default() -> Choices {
-        Choices { jobs: None, seed: 0, negative: Negative::Redraw, gaps: None }
+        Choices { jobs: None, seed: 0, negative: Negative::Redraw, scale: Scale::default(), gaps: None }
     }
 }
 

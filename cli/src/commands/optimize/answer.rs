@@ -43,6 +43,7 @@ pub(super) fn json(found: &Found<'_>) -> Listing<Value> {
             "reduce_slots": found.args.reduce_slots,
             "makespan_s": end.as_secs_f64(),
             "mean_delay_s": found.replans.is_empty().then(|| found.plan.mean_delay().as_secs_f64()),
+            "floor_s": found.floor.as_secs_f64(),
             "strategies": strategies,
             "pools": pools(found.trace, &found.plan),
             "replans": replans,
@@ -96,6 +97,10 @@ pub(super) fn page(screen: &Screen, found: &Found<'_>) -> String {
     }
     for (name, plan) in &found.simulated {
         grid.row([(*name).to_owned(), seconds(plan.makespan()), change(plan.makespan()), seconds(plan.mean_delay())]);
+    }
+    if found.replans.is_empty() {
+        // Of a batch, all there from the start.
+        grid.row(["no schedule below".to_owned(), seconds(found.floor), change(found.floor), "-".to_owned()]);
     }
     let mut text = grid.render(screen);
     for replan in &found.replans {

@@ -9,12 +9,15 @@ pub(crate) mod write;
 use std::time::Instant;
 
 use howdah_experiments::optimize::{
-    Batch, Bound, Method, Objective, Plan, Replanned, Sizes, Slots, Theory, plan, replan, theory,
+    Batch, Bound, Method, Objective, Plan, Replanned, Sizes, Slots, SmallBy, Theory, floor, plan, replan, theory,
 };
 use howdah_shared::job::profile::Trace;
+use howdah_shared::time::Span;
 use howdah_shared::traces::ImportOptions;
 
-use crate::args::optimize::{ArrivalsChoice, BoundChoice, MethodChoice, ObjectiveChoice, OptimizeArgs, SizesChoice};
+use crate::args::optimize::{
+    ArrivalsChoice, BoundChoice, MethodChoice, ObjectiveChoice, OptimizeArgs, SizesChoice, SmallByChoice,
+};
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
@@ -29,6 +32,8 @@ pub(super) struct Found<'a> {
     args: &'a OptimizeArgs,
     method: Method,
     theory: Theory,
+    /// No schedule of a batch is shorter.
+    floor: Span,
     /// By name: MinSim, MaxSim, and the method's if it is another one.
     simulated: Vec<(&'static str, Plan)>,
     /// Of the method; the last one where jobs come over time.
@@ -67,6 +72,11 @@ fn find<'a>(args: &'a OptimizeArgs, trace: &'a Trace) -> Outcome<Found<'a>> {
             BoundChoice::Average => Bound::Average,
             BoundChoice::Upper => Bound::Upper,
         },
+        small_by: match args.small_by {
+            SmallByChoice::Maps => SmallBy::Maps,
+            SmallByChoice::Work => SmallBy::Work,
+            SmallByChoice::Length => SmallBy::Length,
+        },
         shuffle: args.shuffle,
         slowstart_ppm: args.slowstart,
         threads: args.threads.map_or(0, |threads| threads as usize),
@@ -82,9 +92,13 @@ fn find<'a>(args: &'a OptimizeArgs, trace: &'a Trace) -> Outcome<Found<'a>> {
     let chosen = match method {
         Method::Johnson => simulated[0].1.clone(),
         Method::ReverseJohnson => simulated[1].1.clone(),
-        Method::ShortestFirst | Method::BalancedPools { .. } => {
+        Method::ShortestFirst | Method::LongestFirst | Method::BalancedPools { .. } => {
             let chosen = plan(&batch, method).map_err(wrong)?;
-            let name = if method == Method::ShortestFirst { "ShortestFirst" } else { "BalancedPools" };
+            let name = match method {
+                Method::ShortestFirst => "ShortestFirst",
+                Method::LongestFirst => "LongestFirst",
+                _ => "BalancedPools",
+            };
             simulated.push((name, chosen.clone()));
             chosen
         }
@@ -99,6 +113,7 @@ fn find<'a>(args: &'a OptimizeArgs, trace: &'a Trace) -> Outcome<Found<'a>> {
         args,
         method,
         theory: theory(&batch),
+        floor: floor(&batch),
         simulated,
         plan,
         replans,
@@ -111,6 +126,7 @@ fn method(args: &OptimizeArgs) -> Method {
         MethodChoice::Johnson => Method::Johnson,
         MethodChoice::ReverseJohnson => Method::ReverseJohnson,
         MethodChoice::ShortestFirst => Method::ShortestFirst,
+        MethodChoice::LongestFirst => Method::LongestFirst,
         MethodChoice::BalancedPools => Method::BalancedPools {
             most: args.pools as usize,
             sizes: match args.sizes {

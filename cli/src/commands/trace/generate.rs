@@ -4,13 +4,13 @@ use std::path::Path;
 
 use howdah_experiments::workloads::custom::Description;
 use howdah_experiments::workloads::properties::{self, Property};
-use howdah_experiments::workloads::{self, Choices, Workload, WorkloadError};
+use howdah_experiments::workloads::{self, Choices, Scale, Workload, WorkloadError};
 use howdah_shared::job::profile::Trace;
 use howdah_shared::models::Negative;
 use howdah_shared::traces::howdah;
 use serde_json::{Map, Value, json};
 
-use crate::args::trace_models::{NegativeChoice, TraceGenerateArgs};
+use crate::args::trace_models::{NegativeChoice, ScaleChoice, TraceGenerateArgs};
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
@@ -37,6 +37,11 @@ pub(crate) fn generate(context: &Context, args: &TraceGenerateArgs) -> Outcome {
             NegativeChoice::Redraw => Negative::Redraw,
             NegativeChoice::Clamp => Negative::Clamp,
             NegativeChoice::Absolute => Negative::Absolute,
+        },
+        scale: match args.scale {
+            ScaleChoice::Durations => Scale::Durations,
+            ScaleChoice::Tasks => Scale::Tasks,
+            ScaleChoice::Both => Scale::Both,
         },
         gaps: args.arrivals.as_ref().map(|arrivals| arrivals.gaps()),
     };
