@@ -151,7 +151,16 @@ mod tests {
             pictures += 1;
         }
         assert!(pictures > 20, "{page}");
-        for word in ["Table I", "23.8", "16.35", "figure only", "12,000 s", "waiting reduce"] {
+        for word in [
+            "Table I",
+            "23.8",
+            "16.35",
+            "figure only",
+            "12,000 s",
+            "waiting reduce",
+            "*TAGS at a load of 0.9*",
+            "*FBQ at a load of 0.9*",
+        ] {
             assert!(page.contains(word), "no `{word}` in {page}");
         }
         assert_eq!(outcome.missed().count(), 0, "a quick run is not judged");

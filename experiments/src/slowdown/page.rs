@@ -89,6 +89,7 @@ pub(super) fn page(
          the reduce slots can do in the workload as made, no queue is stable, and slowdowns grow with the length of \
          the run.",
     );
+    page.paragraph(&readings.why());
     page.table(&readings.table());
     page.paragraph("Every setting and every job is in the `.csv` files beside this page.");
     page.text().to_owned()
