@@ -8,6 +8,7 @@
 
 mod figure;
 mod file;
+mod looks;
 mod machine;
 mod place;
 mod work;
@@ -23,11 +24,16 @@ pub use self::machine::Machine;
 pub use self::place::Place;
 pub use self::work::Work;
 
+use self::looks::Looks;
 use self::machine::stolen;
 use crate::live::{HeldLoad, Program};
 
-/// How long foreign load runs before the work starts beside it.
-const SETTLE: Duration = Duration::from_millis(300);
+/// How long foreign load runs, and is looked at, before the work starts beside it.
+const SETTLE: Duration = Duration::from_millis(500);
+/// How often it is looked at again while something else runs as well.
+const SETTLES: u32 = 6;
+/// A load is what it was meant to be within so many tasks: less than a short task's share, more than looks are uneven.
+const STEADY: f64 = 0.25;
 
 /// What measures.
 #[derive(Clone, Debug)]
@@ -45,14 +51,22 @@ pub struct Measured {
     pub foreign: f64,
     /// From start to end in seconds, stolen time left out.
     pub time_s: f64,
-    /// Taken by the hypervisor meanwhile, mean of the cores, in seconds.
+    /// Taken by the hypervisor meanwhile, mean of the cores that were busy, in seconds.
     pub stolen_s: f64,
+    /// Tasks that ran or waited meanwhile beside the work and the foreign load, on average; below 0 when there were
+    /// fewer than meant. 0 in a control group, whose quota keeps others out.
+    pub others: f64,
 }
 
 impl Measured {
     /// With the work itself in the load.
     pub fn point(&self) -> LoadPoint {
         LoadPoint { load: self.foreign + 1.0, time: self.time_s }
+    }
+
+    /// Whether the load was what it was meant to be.
+    pub fn is_steady(&self) -> bool {
+        self.others.abs() <= STEADY
     }
 }
 
@@ -74,27 +88,47 @@ impl Bench {
         &self.machine
     }
 
-    /// Runs the work beside so many busy tasks.
+    /// Runs the work beside so many busy tasks, once nothing else runs or that has been waited for long enough.
     ///
     /// # Errors
     /// When the load cannot be held or the work fails.
     pub fn measure(&self, foreign: f64) -> Result<Measured> {
         let mut load = self.place.hold(&self.program, foreign)?;
-        if load.is_some() {
-            std::thread::sleep(SETTLE);
-        }
-        let (time, stolen_s) = self.run(&self.work)?;
+        self.settle(foreign)?;
+        let looks = Looks::start()?;
+        let (time, stolen) = self.run(&self.work)?;
+        let seen = looks.mean()?;
         load.as_mut().map_or(Ok(()), HeldLoad::check)?;
-        Ok(Measured { foreign, time_s: (time.as_secs_f64() - stolen_s).max(1e-6), stolen_s })
+        let stolen_s = stolen / self.busy_cores(foreign);
+        let others = if self.place == Place::Here { seen - foreign - 1.0 } else { 0.0 };
+        Ok(Measured { foreign, time_s: (time.as_secs_f64() - stolen_s).max(1e-6), stolen_s, others })
     }
 
-    /// The work's time and what was stolen meanwhile.
+    /// Waits until the machine is as loaded as it is meant to be.
+    fn settle(&self, foreign: f64) -> Result<()> {
+        for _ in 0..SETTLES {
+            let looks = Looks::start()?;
+            std::thread::sleep(SETTLE);
+            if (looks.mean()? - foreign).abs() <= STEADY || self.place != Place::Here {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Cores that have something to do while the work runs: the hypervisor takes time from no others.
+    fn busy_cores(&self, foreign: f64) -> f64 {
+        let most = self.machine.n_cpus as f64;
+        if self.place == Place::Here { (foreign + 1.0).min(most) } else { most }
+    }
+
+    /// The work's time, and the seconds that were stolen from all cores meanwhile.
     fn run(&self, work: &Work) -> Result<(Duration, f64)> {
         let before = stolen()?;
         let began = Instant::now();
         work.run(&self.program, &self.place)?;
         let taken = began.elapsed();
-        Ok((taken, ((stolen()? - before) / self.machine.n_cpus as f64).max(0.0)))
+        Ok((taken, (stolen()? - before).max(0.0)))
     }
 }
 
@@ -127,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_work_itself_is_part_of_the_load_and_too_few_points_are_named() {
-        let measured = |foreign, time_s| Measured { foreign, time_s, stolen_s: 0.0 };
+        let measured = |foreign, time_s| Measured { foreign, time_s, stolen_s: 0.0, others: 0.0 };
         assert_eq!(measured(3.0, 2.0).point(), LoadPoint { load: 4.0, time: 2.0 });
         let machine = Machine { n_cpus: 2, cores: 2.0, khz: 0 };
         let error = fit(&[measured(0.0, 1.0)], &machine).expect_err("one point");

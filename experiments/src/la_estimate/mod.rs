@@ -23,6 +23,8 @@ const TIMES: u32 = 3;
 const GOOD: f64 = 0.15;
 /// This share of the estimates must be good.
 const MOST: f64 = 0.9;
+/// How often a task is run again because something else ran beside it, in a full run. The last time counts, whatever ran.
+const AGAIN: u32 = 3;
 
 /// A task that was predicted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +36,8 @@ pub(super) struct Estimate {
     pub(super) predicted_s: f64,
     pub(super) actual_s: f64,
     pub(super) stolen_s: f64,
+    /// Tasks that ran beside both it and its foreign load, on average.
+    pub(super) others: f64,
 }
 
 impl Estimate {
@@ -51,6 +55,10 @@ pub(super) struct Found {
     pub(super) fits: [LoadFit; 2],
     /// Under the better fit.
     pub(super) estimates: Vec<Estimate>,
+    /// Runs that do not count, as other tasks ran beside them.
+    pub(super) disturbed: u32,
+    /// Runs that count although other tasks ran beside them.
+    pub(super) unsteady: usize,
 }
 
 impl Found {
@@ -69,31 +77,34 @@ impl Experiment for LaEstimate {
             paper: papers::LOAD_AWARE,
             figure: "Figures 3.3 and 3.4",
             needs: Needs::LiveRuns,
-            estimate_s: [420, 60],
+            estimate_s: [480, 60],
         }
     }
 
     fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
         lab.progress.step("finding out how much work a task is");
-        let task = Duration::from_millis(lab.size(3_000, 700));
+        let task = Duration::from_millis(lab.size(5_000, 700));
         let bench = Bench::new(&lab.program, Work::Sudoku { rounds: 1 }, Place::Here, task)?;
         let cores = bench.machine().cores;
         let repeats = lab.repeats.unwrap_or(lab.size(3, 1)).max(1);
+        let mut runs = Steady { bench: &bench, again: lab.size(AGAIN, 0), disturbed: 0 };
         let mut calibration = Vec::new();
         for repeat in 1..=repeats {
             for load in usual_loads(cores, TIMES) {
                 lab.progress.step(&format!("calibration {repeat} of {repeats}: foreign load {load}"));
-                calibration.push(bench.measure(load)?);
+                calibration.push(runs.measure(load)?);
             }
         }
         let fits = fit(&calibration, bench.machine())?;
         let mut held_out = Vec::new();
         for (n, load) in other_loads(cores, lab.size(24, 6), lab.seed).into_iter().enumerate() {
             lab.progress.step(&format!("task {}: foreign load {load:.2}", n + 1));
-            held_out.push(bench.measure(load)?);
+            held_out.push(runs.measure(load)?);
         }
         let estimates = estimates(&held_out, &fits[0], cores);
-        let found = Found { machine: *bench.machine(), calibration, fits, estimates };
+        let unsteady = calibration.iter().chain(&held_out).filter(|run| !run.is_steady()).count();
+        let (machine, disturbed) = (*bench.machine(), runs.disturbed);
+        let found = Found { machine, calibration, fits, estimates, disturbed, unsteady };
         let checks = vec![Check {
             what: format!("estimates that miss by more than {:.0} %", GOOD * 100.0),
             found: found.missed(),
@@ -102,6 +113,28 @@ impl Experiment for LaEstimate {
         }];
         let files = page::write(lab, &self.about(), &found, &checks)?;
         Ok(Outcome { files, checks })
+    }
+}
+
+/// Runs beside which nothing else ran, as far as they are to be had.
+struct Steady<'a> {
+    bench: &'a Bench,
+    /// How often one is repeated.
+    again: u32,
+    /// Those that do not count.
+    disturbed: u32,
+}
+
+impl Steady<'_> {
+    fn measure(&mut self, load: f64) -> Result<Measured> {
+        for _ in 0..self.again {
+            let measured = self.bench.measure(load)?;
+            if measured.is_steady() {
+                return Ok(measured);
+            }
+            self.disturbed += 1;
+        }
+        self.bench.measure(load)
     }
 }
 
@@ -123,6 +156,7 @@ fn estimates(tasks: &[Measured], fit: &LoadFit, cores: f64) -> Vec<Estimate> {
         predicted_s: pair[0].time_s * factor(&pair[1]) / factor(&pair[0]),
         actual_s: pair[1].time_s,
         stolen_s: pair[1].stolen_s,
+        others: pair[1].others,
     };
     tasks.windows(2).map(estimate).collect()
 }
@@ -133,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_perfect_machine_is_predicted_perfectly_and_another_one_is_not() {
-        let task = |foreign: f64, time_s| Measured { foreign, time_s, stolen_s: 0.0 };
+        let task = |foreign: f64, time_s| Measured { foreign, time_s, stolen_s: 0.0, others: 0.0 };
         let fair: Vec<Measured> = usual_loads(2.0, 3).into_iter().map(|n| task(n, (n + 1.0f64).max(2.0))).collect();
         let machine = Machine { n_cpus: 2, cores: 2.0, khz: 0 };
         let fits = fit(&fair, &machine).expect("points enough");

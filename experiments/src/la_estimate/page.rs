@@ -15,10 +15,14 @@ pub(super) fn write(lab: &Lab<'_>, about: &About, found: &Found, checks: &[Check
     page.paragraph(&format!(
         "The same sudokus run as a process of their own on {} cores while `howdah load` keeps so many other tasks busy. \
          {} runs calibrate; {} others, under loads between those, are each predicted from the one before, by the ratio \
-         of the curve at both loads. Time that the hypervisor took is left out of every figure.",
+         of the curve at both loads. Time that the hypervisor took is left out of every figure. Loads are to be steady: {} \
+         runs during which other tasks ran or waited on this machine were made again, whatever their times; beside {} of \
+         those that count others ran all the same.",
         found.machine.cores,
         found.calibration.len(),
-        found.estimates.len()
+        found.estimates.len(),
+        found.disturbed,
+        found.unsteady
     ));
     page.heading("The curve");
     page.table(&fits(found));
@@ -58,7 +62,8 @@ fn errors(estimates: &[Estimate]) -> Table {
 }
 
 fn csv(estimates: &[Estimate]) -> Table {
-    let mut table = Table::new(&["foreign", "estimated_from_foreign", "predicted_s", "actual_s", "stolen_s", "error"]);
+    let mut table =
+        Table::new(&["foreign", "estimated_from_foreign", "predicted_s", "actual_s", "stolen_s", "others", "error"]);
     for one in estimates {
         table.row([
             format!("{:.3}", one.foreign),
@@ -66,6 +71,7 @@ fn csv(estimates: &[Estimate]) -> Table {
             format!("{:.4}", one.predicted_s),
             format!("{:.4}", one.actual_s),
             format!("{:.4}", one.stolen_s),
+            format!("{:.3}", one.others),
             format!("{:.4}", one.error()),
         ]);
     }

@@ -34,12 +34,14 @@ pub(crate) struct Shape {
     /// Cores that each worker may use in thousandths, 0 for no limit; the last one holds for all further workers. With
     /// any, each worker measures load of its own control group, which `howdah load` can join.
     pub(crate) quotas_milli: &'static [u32],
+    /// Time constant of the workers' run queues in ms; 0 for the usual one, which is meant for tasks of many seconds.
+    pub(crate) smoothing_ms: u32,
 }
 
 impl Shape {
     /// Workers that are all alike.
     pub(crate) const fn even(workers: u32, map_slots: u32, reduce_slots: u32) -> Shape {
-        Shape { workers, map_slots, reduce_slots, split: false, quotas_milli: &[] }
+        Shape { workers, map_slots, reduce_slots, split: false, quotas_milli: &[], smoothing_ms: 0 }
     }
 
     /// Arguments of the `n`-th worker, from 1, that give it its control group.
@@ -51,6 +53,12 @@ impl Shape {
         let (quota, host) = (quota.to_string(), format!("worker-{n}"));
         // Each plays a machine of its own, or none would speculate for another.
         ["--vitals-source", "cgroup", "--cpu-quota", &quota, "--host", &host].map(str::to_owned).to_vec()
+    }
+
+    /// Settings of every worker that have no argument.
+    fn settings(self) -> Vec<(&'static str, String)> {
+        let smoothing = ("HOWDAH_WORKER_VITALS_SMOOTHING_MS", self.smoothing_ms.to_string());
+        if self.smoothing_ms > 0 { vec![smoothing] } else { Vec::new() }
     }
 
     /// Map and reduce slots of the `n`-th worker, from 1.
@@ -65,7 +73,7 @@ impl Shape {
 
 impl std::fmt::Display for Shape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Shape { workers, map_slots, reduce_slots, split, quotas_milli } = self;
+        let Shape { workers, map_slots, reduce_slots, split, quotas_milli, .. } = self;
         let by_turns = if *split { " by turns" } else { "" };
         write!(f, "{workers} workers × {map_slots}+{reduce_slots} slots{by_turns}")?;
         let quotas: Vec<String> = quotas_milli.iter().map(|&milli| (f64::from(milli) / 1e3).to_string()).collect();
@@ -125,7 +133,7 @@ impl Cluster {
         std::fs::write(&settings, policy.settings()?).with_context(|| format!("write `{}`", settings.display()))?;
         let settings = settings.to_str().with_context(|| format!("`{}` is not UTF-8", settings.display()))?;
         let master = ["--listen", "127.0.0.1:0", "--config", settings].map(str::to_owned);
-        cluster.spawn(dir, "master", "master", &master)?;
+        cluster.spawn(dir, "master", "master", &master, &[])?;
         let access = dir.join("master/access.json");
         cluster.address = cluster.wait("the master to listen", |_| Ok(address_in(&access)))?;
         for n in 1..=shape.workers {
@@ -137,7 +145,7 @@ impl Cluster {
                     .map(str::to_owned)
                     .to_vec();
             args.extend(shape.group_args(n));
-            cluster.spawn(dir, "worker", &name, &args)?;
+            cluster.spawn(dir, "worker", &name, &args, &shape.settings())?;
             // Registered in order of their names, so that repeats are alike.
             cluster.wait("a worker to register", |cluster| Ok((cluster.live_workers()? >= n).then_some(())))?;
         }
@@ -182,12 +190,20 @@ impl Cluster {
         Ok(())
     }
 
-    fn spawn(&mut self, dir: &Path, role: &str, name: &str, args: &[String]) -> Result<()> {
+    fn spawn(
+        &mut self,
+        dir: &Path,
+        role: &str,
+        name: &str,
+        args: &[String],
+        settings: &[(&str, String)],
+    ) -> Result<()> {
         let dir = make_folder(&dir.join(name))?;
         let log = dir.join(format!("{role}.err"));
         let mut command = self.program.command();
         command.arg(role).arg("--dir").arg(&dir).args(args).arg("--stop-with-stdin");
         // Lines per attempt would cost time that the run does not have to spend.
+        command.envs(settings.iter().map(|(name, value)| (name, value)));
         command.env("HOWDAH_LOG", "warn").stdin(Stdio::piped()).stdout(Stdio::null());
         command.stderr(File::create(&log).with_context(|| format!("create `{}`", log.display()))?);
         // Ctrl-C is for us alone: the pipe tells the daemons.
@@ -201,6 +217,17 @@ impl Cluster {
         let answer = self.program.json(["worker", "list", "--output", "json", "--master", &self.address])?;
         let workers = answer["workers"].as_array().map_or(&[][..], |workers| workers);
         Ok(workers.iter().filter(|worker| worker["state"] == "LIVE").count() as u32)
+    }
+
+    /// Waits until each worker, from the first on, reports at least its share of these foreign loads.
+    ///
+    /// # Errors
+    /// When one does not within the patience, or the cluster breaks.
+    pub(crate) fn wait_for_loads(&mut self, loads: &[f64], share: f64) -> Result<()> {
+        self.wait("the workers to report their foreign load", |cluster| {
+            let answer = cluster.program.json(["worker", "list", "--output", "json", "--master", &cluster.address])?;
+            Ok(reported(&answer, loads, share).then_some(()))
+        })
     }
 
     fn wait<T>(&mut self, what: &str, mut look: impl FnMut(&Cluster) -> Result<Option<T>>) -> Result<T> {
@@ -244,6 +271,16 @@ impl Daemon {
     }
 }
 
+/// Whether a list of workers shows so much of the load of `worker-1`, `worker-2` and so on.
+fn reported(answer: &Value, loads: &[f64], share: f64) -> bool {
+    let workers = answer["workers"].as_array().map_or(&[][..], |workers| workers);
+    loads.iter().zip(1..).all(|(load, n)| {
+        let worker = workers.iter().find(|worker| worker["name"] == format!("worker-{n}"));
+        let foreign = worker.and_then(|worker| worker["vitals"]["foreign_load"].as_f64());
+        foreign.is_some_and(|foreign| foreign >= load * share)
+    })
+}
+
 fn start(command: &mut Command, name: &str) -> Result<Child> {
     command.spawn().with_context(|| format!("start {name}"))
 }
@@ -252,4 +289,29 @@ fn address_in(access: &Path) -> Option<String> {
     let text = std::fs::read_to_string(access).ok()?;
     let access: Value = serde_json::from_str(&text).ok()?;
     access["master"].as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_load_is_reported_once_every_worker_shows_its_share() {
+        let answer = |first: f64| {
+            let worker = |name: &str, load: f64| json!({ "name": name, "vitals": { "foreign_load": load } });
+            json!({ "workers": [worker("worker-2", 0.1), worker("worker-1", first)] })
+        };
+        assert!(!reported(&answer(1.1), &[1.5, 0.0], 0.8));
+        assert!(reported(&answer(1.3), &[1.5, 0.0], 0.8));
+        assert!(!reported(&answer(1.3), &[1.5, 0.0, 0.0], 0.8), "the third has not said anything");
+    }
+
+    #[test]
+    fn only_a_shape_that_asks_for_it_changes_the_workers_smoothing() {
+        assert_eq!(Shape::even(1, 1, 1).settings(), []);
+        let shape = Shape { smoothing_ms: 1_000, ..Shape::even(1, 1, 1) };
+        assert_eq!(shape.settings(), [("HOWDAH_WORKER_VITALS_SMOOTHING_MS", "1000".to_owned())]);
+    }
 }

@@ -1,7 +1,7 @@
 //! Real daemons and real load: four workers with a quota each, so that together they leave this machine room, and
 //! foreign load inside the control groups of those that are loaded.
 //!
-//! Shorter and smaller than the thesis's: maps of sudokus that take about three seconds under the quota, and jobs of
+//! Shorter and smaller than the thesis's: maps of sudokus that take about two seconds under the quota, and jobs of
 //! half as many maps. A worker of such a quota shares it fairly among its tasks, so its time grows in proportion to
 //! the load: foreign loads are a quarter of the thesis's, which slows a map down by about as much (2.5 times at 6).
 
@@ -28,7 +28,12 @@ const QUOTAS: &[u32] = &[400];
 const SLOWED: &[u32] = &[250, 400];
 const QUOTA: f64 = 0.4;
 /// A map's time under the quota, about.
-const MAP_S: f64 = 3.0;
+const MAP_S: f64 = 2.0;
+/// Of the run queue: half of a map's time; the thesis's load average of a minute is a whole one.
+const SMOOTHING_MS: u32 = 1_000;
+/// A load is there once the master hears of this share of it, which takes about so long.
+const THERE: f64 = 0.8;
+const AHEAD_S: f64 = 2.0;
 /// Foreign load as a share of the thesis's.
 const LOAD: f64 = 0.25;
 /// What a worker of a quota does with its tasks.
@@ -54,10 +59,11 @@ pub(super) struct Measured {
 pub(super) fn about() -> String {
     format!(
         "{WORKERS} workers of one map slot and a quota of {QUOTA} cores each on this machine, vitals from their control \
-         groups, sudokus of about {MAP_S} s a map, heartbeats of this project (out of band); foreign load is `howdah \
-         load` in the loaded workers' groups, at a quarter of the thesis's. A slowed worker has a smaller quota instead \
-         of a lower frequency, which this machine may not set. Rules run by turns. Maps are short and the machine is \
-         shared: these figures show that it works, the bars are judged in replay."
+         groups, smoothed over {SMOOTHING_MS} ms, sudokus of about {MAP_S} s a map, heartbeats of this project (out of \
+         band); foreign load is `howdah load` in the loaded workers' groups, at a quarter of the thesis's, and is there \
+         before the jobs are. A slowed worker has a smaller quota instead of a lower frequency, which this machine may \
+         not set. Rules run by turns, and are compared turn by turn. Maps are short and the machine is shared: these \
+         figures show that it works, the bars are judged in replay."
     )
 }
 
@@ -86,7 +92,9 @@ fn is_live(section: Section, point: &Point, quick: bool) -> bool {
         Section::Unnecessary => !quick || point.jobs.len() == 2 && matches!(point.trouble, Trouble::Load(_)),
         Section::Dynamic => true,
         Section::Jobs | Section::Waves if quick => point.label == "2",
-        Section::Jobs | Section::Waves => ["1", "2", "4"].contains(&point.label.as_str()),
+        // Two jobs, and one map for each worker, are `la-unnecessary`.
+        Section::Jobs => ["1", "4"].contains(&point.label.as_str()),
+        Section::Waves => ["2", "4"].contains(&point.label.as_str()),
     }
 }
 
@@ -140,6 +148,8 @@ fn run(lab: &Lab<'_>, label: &str, point: &Point, rule: Rule, input: &Inputs) ->
     let policy = Policy { name: scheduler.to_owned(), params };
     let mut cluster = Cluster::start(&program, &dir, shape(point), &policy)?;
     let mut loads = loads(&program, &dir, point)?;
+    // Who looks at loads must not begin with none.
+    cluster.wait_for_loads(&first_loads(point), THERE)?;
     drive(&mut cluster, &submissions(point, input, results.path()), BOUND, lab.progress, label)?;
     let answer = program.json(["cluster", "--output", "json", "--master", cluster.address()])?;
     loads.iter_mut().try_for_each(HeldLoad::check)?;
@@ -166,7 +176,7 @@ fn run(lab: &Lab<'_>, label: &str, point: &Point, rule: Rule, input: &Inputs) ->
 
 fn shape(point: &Point) -> Shape {
     let quotas_milli = if matches!(point.trouble, Trouble::Frequency(..)) { SLOWED } else { QUOTAS };
-    Shape { quotas_milli, ..Shape::even(WORKERS, 1, 0) }
+    Shape { quotas_milli, smoothing_ms: SMOOTHING_MS, ..Shape::even(WORKERS, 1, 0) }
 }
 
 fn submissions(point: &Point, input: &Inputs, results: &Path) -> Vec<Submission> {
@@ -198,12 +208,22 @@ fn busy_s(trace: &Trace) -> f64 {
     trace.jobs.iter().map(of).sum::<u64>() as f64 / 1e3
 }
 
+/// What each worker carries from the start.
+fn first_loads(point: &Point) -> Vec<f64> {
+    let first = |steps: &Vec<(f64, f64)>| steps.iter().find(|step| step.0 == 0.0).map_or(0.0, |step| step.1 * LOAD);
+    point.loads(WORKERS).iter().map(first).collect()
+}
+
+/// When a step of foreign load comes, in seconds: the first is there before the jobs are, the others count from them.
+fn later(maps: f64) -> f64 {
+    if maps == 0.0 { 0.0 } else { AHEAD_S + maps * MAP_S }
+}
+
 /// Foreign load in the workers' groups.
 fn loads(program: &Program, dir: &Path, point: &Point) -> Result<Vec<HeldLoad>> {
     let loaded = point.loads(WORKERS).into_iter().zip(1..).filter(|(steps, _)| !steps.is_empty());
     let start = |(steps, n): (Vec<(f64, f64)>, u32)| {
-        let schedule: Vec<String> =
-            steps.iter().map(|&(at, load)| format!("{}s:{}", at * MAP_S, load * LOAD)).collect();
+        let schedule: Vec<String> = steps.iter().map(|&(at, load)| format!("{}s:{}", later(at), load * LOAD)).collect();
         let worker = dir.join(format!("worker-{n}")).display().to_string();
         HeldLoad::start(program, ["--schedule", &schedule.join(","), "--for", "10m", "--cgroup-of", &worker])
     };

@@ -25,7 +25,7 @@ pub(super) const BARS: [(Kind, Bars); 3] = [
 ];
 
 /// Two workers, one for maps and one for reduces: no more slots than cores, so that no task takes another's time.
-pub(super) const BASE: Shape = Shape { workers: 2, map_slots: 1, reduce_slots: 1, split: true, quotas_milli: &[] };
+pub(super) const BASE: Shape = Shape { split: true, ..Shape::even(2, 1, 1) };
 
 /// Other clusters. The first has the same slots on one worker, so that tasks have a core each as they had when their
 /// profile was taken. The second has twice as many slots as cores: whatever tasks then take from each other is in
