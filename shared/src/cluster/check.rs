@@ -64,8 +64,10 @@ impl ClusterState {
         let what = format!("job {} {kind}s", job.id.0);
         let mut counts = [0u32; 4];
         let (mut attempts, mut progress) = (0, 0);
-        for (index, task) in tasks.tasks.iter().enumerate() {
-            let index = index as u32;
+        let made = tasks.tasks.len() as u32;
+        ensure!(made == 0 || made == tasks.n, "{what}: a table of {made} for {} tasks", tasks.n);
+        for index in 0..tasks.n {
+            let task = tasks.task(index);
             counts[task.state as usize] += 1;
             let pending = tasks.pending.contains(index);
             ensure!(

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! **Invariants: a task is `Pending` exactly if its bit is set, and `Running` exactly if its chain of attempts
-//! is not empty; `failed_first` is a subset of the pending tasks; all counts equal a recount.**
+//! is not empty; `failed_first` is a subset of the pending tasks; all counts equal a recount; the table is there if any
+//! task ever started.**
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -46,10 +47,25 @@ pub(crate) struct Task {
 
 const _: () = assert!(std::mem::size_of::<Task>() <= 16, "tasks are counted in tens of millions");
 
+/// A task that nobody has touched.
+const FRESH: Task = Task {
+    head: NONE,
+    winner_worker: NONE,
+    winner_number: 0,
+    next_number: 0,
+    failures: 0,
+    state: TaskState::Pending,
+    n_running: 0,
+};
+
 /// All tasks of one kind of one job.
 #[derive(Clone, Debug)]
 pub struct Tasks {
+    /// One for each, made when the first of them starts: thousands of jobs that wait need none, and a table that was
+    /// made long before it is used has left the processor's cache.
     pub(crate) tasks: Vec<Task>,
+    /// Number of tasks.
+    pub(crate) n: u32,
     pub(crate) pending: BitSet,
     /// Pending tasks that ran before: most failures first, then by index.
     pub(crate) failed_first: BTreeSet<(Reverse<u16>, u32)>,
@@ -65,17 +81,9 @@ pub struct Tasks {
 
 impl Tasks {
     pub(crate) fn new(n: u32) -> Tasks {
-        let task = Task {
-            head: NONE,
-            winner_worker: NONE,
-            winner_number: 0,
-            next_number: 0,
-            failures: 0,
-            state: TaskState::Pending,
-            n_running: 0,
-        };
         Tasks {
-            tasks: vec![task; n as usize],
+            tasks: Vec::new(),
+            n,
             pending: BitSet::full(n),
             failed_first: BTreeSet::new(),
             n_running: 0,
@@ -90,12 +98,12 @@ impl Tasks {
 
     /// Number of tasks.
     pub fn len(&self) -> u32 {
-        self.tasks.len() as u32
+        self.n
     }
 
     /// Whether the job has none of this kind.
     pub fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
+        self.n == 0
     }
 
     /// The tasks that wait for a slot.
@@ -165,7 +173,7 @@ impl Tasks {
 
     /// The state of one task; `None` beyond the job's number of tasks.
     pub fn state(&self, index: u32) -> Option<TaskState> {
-        Some(self.tasks.get(index as usize)?.state)
+        (index < self.n).then(|| self.task(index).state)
     }
 
     /// Failed attempts of one task; 0 beyond the job's number of tasks.
@@ -177,6 +185,25 @@ impl Tasks {
     pub fn winner(&self, index: u32) -> Option<(WorkerId, u16)> {
         let task = self.tasks.get(index as usize)?;
         (task.state == TaskState::Succeeded).then_some((WorkerId(task.winner_worker), task.winner_number))
+    }
+
+    /// A task below their number.
+    pub(crate) fn task(&self, index: u32) -> Task {
+        self.tasks.get(index as usize).copied().unwrap_or(FRESH)
+    }
+
+    /// A task that is to start, if there is such a one.
+    #[inline(always)]
+    pub(crate) fn starting(&mut self, index: u32) -> Option<&mut Task> {
+        if self.tasks.is_empty() {
+            self.make_table();
+        }
+        self.tasks.get_mut(index as usize)
+    }
+
+    #[inline(never)]
+    fn make_table(&mut self) {
+        self.tasks = vec![FRESH; self.n as usize];
     }
 
     /// One attempt of a task more, in this slot: the new head of its chain.

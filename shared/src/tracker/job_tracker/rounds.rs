@@ -164,7 +164,7 @@ impl JobTracker {
         let goes_on = job.offerable[kind as usize] || (job.ending.is_none() && !job.all_done());
         let slots = if PLAIN { 1 } else { job.slots[kind as usize] };
         let tasks = &mut job.tasks[kind as usize];
-        let task = tasks.tasks.get_mut(index as usize)?;
+        let task = tasks.starting(index)?;
         let possible = goes_on
             && (speculative || task.state == TaskState::Pending)
             && worker.free[kind as usize] >= slots
