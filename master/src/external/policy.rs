@@ -2,22 +2,25 @@
 //!
 //! A turn is one question: the program hears what changed since the last one and answers with a list, which is handed
 //! out assignment by assignment. The fallback policy hears of every change as well, so that it can take a turn at
-//! once. **Invariant: a program that is given up is never spoken to again.**
+//! once. **Invariant: a program that is given up is never spoken to again.** What is said to it is in `talk`, the rounds
+//! and changes in `turns`.
+
+mod talk;
+mod turns;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use howdah_shared::cluster::ClusterState;
-use howdah_shared::job::{AttemptId, JobId, TaskKind};
+use howdah_shared::job::{JobId, TaskKind};
 use howdah_shared::schedulers::registry::{self, Params};
-use howdah_shared::schedulers::{Actions, Assignment, Change, Reason, Round, Scheduler, SchedulerError};
+use howdah_shared::schedulers::{Assignment, Round, Scheduler, SchedulerError};
 use howdah_shared::time::{Span, Time};
 
+use self::talk::{Wrong, answer_to, greet, put};
 use super::choice::{Refused, choose};
-use super::process::{Broken, Process};
-use super::protocol::{
-    Answer, Declined, FirstLine, Line, Named, Notice, OfferedJob, OfferedWorker, PROTOCOL, Wish, notice,
-};
+use super::process::Process;
+use super::protocol::{Declined, Line, Named, Notice, OfferedJob, OfferedWorker, Wish};
 
 /// Its name among the schedulers.
 pub const NAME: &str = "external";
@@ -26,32 +29,10 @@ pub type Warn = fn(&str);
 
 /// Parameters of the fallback policy begin so.
 const FALLBACK: &str = "fallback.";
-/// A program may take so long to say hello: interpreters start slowly on a busy machine.
-const FIRST_WORD: Duration = Duration::from_secs(10);
 /// Notices are sent once they are so many bytes, even if nothing is asked.
 const MOST_UNSENT: usize = 32 << 10;
 /// Questions of one turn.
 const MOST_QUESTIONS: u32 = 64;
-
-/// What a program did wrong; the order is that of `WARNED`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Wrong {
-    Late,
-    Ended(String),
-    Garbage(String),
-    Impossible(String),
-}
-
-impl Wrong {
-    fn cause(&self) -> usize {
-        match self {
-            Wrong::Late => 0,
-            Wrong::Ended(_) => 1,
-            Wrong::Garbage(_) => 2,
-            Wrong::Impossible(_) => 3,
-        }
-    }
-}
 
 /// The program's state.
 enum Program {
@@ -314,48 +295,6 @@ impl External {
     }
 }
 
-/// The notices that the program wants, and whether it speculates.
-fn greet(process: &mut Process) -> Result<(Vec<Notice>, bool), Wrong> {
-    let until = Instant::now() + FIRST_WORD;
-    let mut line = Vec::new();
-    put(&mut line, &Line::Hello { protocol: PROTOCOL, howdah: env!("CARGO_PKG_VERSION") });
-    match process.send(&line, until) {
-        // What it said before it ended tells more.
-        Ok(()) | Err(Broken::Ended) => {}
-        Err(broken) => return Err(broken.into()),
-    }
-    let FirstLine::Hello { protocol, notices, speculates } = parse(process.line(until)?)?;
-    if protocol != PROTOCOL {
-        return Err(Wrong::Garbage(format!("protocol {protocol}, expected {PROTOCOL}")));
-    }
-    Ok((notices, speculates))
-}
-
-/// The answer to one offer; answers to earlier ones, which came too late, are passed over.
-fn answer_to(process: &mut Process, id: u64, until: Instant) -> Result<Answer, Wrong> {
-    loop {
-        let answer: Answer = parse(process.line(until)?)?;
-        if answer.id == id {
-            return Ok(answer);
-        }
-        if answer.id > id {
-            return Err(Wrong::Garbage(format!("an answer to offer {}, expected one to offer {id}", answer.id)));
-        }
-    }
-}
-
-fn parse<'a, T: serde::Deserialize<'a>>(line: &'a [u8]) -> Result<T, Wrong> {
-    serde_json::from_slice(line).map_err(|error| {
-        let shown: String = String::from_utf8_lossy(line).chars().take(120).collect();
-        Wrong::Garbage(format!("`{shown}`, {error}"))
-    })
-}
-
-fn put(lines: &mut Vec<u8>, line: &Line<'_>) {
-    serde_json::to_writer(&mut *lines, line).expect("text and numbers always have a JSON form");
-    lines.push(b'\n');
-}
-
 /// From 1 ms to 60 s; a number alone counts milliseconds.
 fn duration(text: &str) -> Option<Duration> {
     let text = text.trim();
@@ -365,173 +304,6 @@ fn duration(text: &str) -> Option<Duration> {
     };
     let ms = number.trim().parse::<u64>().ok()?.checked_mul(unit)?;
     (1..=60_000).contains(&ms).then(|| Duration::from_millis(ms))
-}
-
-impl From<Broken> for Wrong {
-    fn from(broken: Broken) -> Wrong {
-        match broken {
-            Broken::Late => Wrong::Late,
-            Broken::Ended => Wrong::Ended(String::new()),
-            Broken::Endless => Wrong::Garbage("a line without end".to_owned()),
-        }
-    }
-}
-
-impl Scheduler for External {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn observe(&mut self, change: &Change, state: &ClusterState) {
-        self.fallback.observe(change, state);
-        if self.given_up() {
-            return;
-        }
-        match *change {
-            Change::Submitted { job } | Change::Priority { job, .. } | Change::Offerable { job, .. } => {
-                self.changed.insert(job);
-            }
-            Change::Launched { attempt, .. } | Change::Ended { attempt, .. } => {
-                self.changed.insert(attempt.job);
-            }
-            Change::Returned { task } => {
-                self.changed.insert(task.job);
-            }
-            Change::JobOver { job, .. } => {
-                self.changed.remove(&job);
-                self.why.remove(&job);
-                if self.known.remove(&job) {
-                    self.gone.push(job.0);
-                }
-            }
-            Change::Worker { .. } | Change::Reported { .. } | Change::Recovered => {}
-        }
-        if let Program::Running { notices, .. } = &self.program
-            && let Some(line) = notice(change, notices, state)
-        {
-            put(&mut self.unsent, &line);
-            self.drain_notices();
-        }
-    }
-
-    fn begin_round(&mut self, round: &Round, state: &ClusterState) {
-        self.round = Some(*round);
-        self.wishes.clear();
-        self.declined.clear();
-        self.declined_more = false;
-        if self.given_up() {
-            self.turn = Turn::Fallback;
-            self.begin_fallback(round, state);
-        } else {
-            self.turn = Turn::NotAsked;
-        }
-    }
-
-    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
-        let round = self.round?;
-        if self.turn == Turn::NotAsked {
-            self.turn = Turn::Program { questions: 0 };
-        }
-        if self.turn != Turn::Fallback {
-            match self.ask_program(state, &round) {
-                Ok(Some(assignment)) => return Some(assignment),
-                Ok(None) => {
-                    self.strikes = 0;
-                    return None;
-                }
-                Err(wrong) => self.on_wrong(wrong, &round, state),
-            }
-        }
-        self.fallback.assign(state)
-    }
-
-    fn end_round(&mut self, state: &ClusterState, actions: &mut Actions) {
-        if self.turn == Turn::Fallback {
-            self.fallback.end_round(state, actions);
-            return;
-        }
-        // The slots may be full before the list is at its end; an answer that nothing was wrong with is a good one.
-        if self.turn != Turn::NotAsked {
-            self.strikes = 0;
-        }
-        for Named { job, kind, task, number } in self.preempt.drain(..) {
-            let wanted = AttemptId { job: JobId(job), kind: kind.into(), index: task, number };
-            let found = state.attempts().iter().find(|(_, attempt)| attempt.id() == wanted && !attempt.detached());
-            if let Some((reference, _)) = found {
-                actions.preempt(reference);
-            }
-        }
-    }
-
-    fn next_deadline(&self) -> Option<Time> {
-        if self.given_up() { self.fallback.next_deadline() } else { self.again }
-    }
-
-    fn tick(&mut self, now: Time, state: &ClusterState, actions: &mut Actions) {
-        if self.given_up() {
-            self.fallback.tick(now, state, actions);
-        } else if self.again.is_some_and(|again| again <= now) {
-            self.again = None;
-            actions.wake_parked();
-        }
-    }
-
-    /// Nobody knows what a program waits for.
-    fn wakes_parked(&self, change: &Change) -> bool {
-        if self.given_up() { self.fallback.wakes_parked(change) } else { matches!(change, Change::Ended { .. }) }
-    }
-
-    fn may_speculate(&self) -> bool {
-        match self.program {
-            Program::Running { speculates, .. } => speculates || self.fallback.may_speculate(),
-            Program::NotStarted => true,
-            Program::GivenUp => self.fallback.may_speculate(),
-        }
-    }
-
-    fn explain(&self, job: JobId, state: &ClusterState) -> Reason {
-        if self.given_up() {
-            return self.fallback.explain(job, state);
-        }
-        if let Some(reason) = Reason::common(job, state) {
-            return reason;
-        }
-        if let Some(why) = self.why.get(&job) {
-            return Reason::Limit(why.clone());
-        }
-        let waits = |kind: &TaskKind| state.job(job).is_some_and(|job| job.offerable(*kind));
-        let kind = TaskKind::ALL.into_iter().find(waits).unwrap_or(TaskKind::Map);
-        match Reason::in_order(kind, None, state) {
-            taken @ Reason::SlotsTaken { .. } => taken,
-            _ => Reason::Limit(format!(
-                "Slots are free, and the program `{}`, which decides, has not chosen it and says no more.",
-                self.command
-            )),
-        }
-    }
-
-    fn attach(&mut self, state: &ClusterState) {
-        self.fallback.attach(state);
-        self.gone.extend(self.known.iter().filter(|id| state.job(**id).is_none()).map(|id| id.0));
-        self.known.retain(|id| state.job(*id).is_some());
-        self.changed = state.jobs().map(|job| job.id()).collect();
-        self.round = None;
-        self.again = None;
-    }
-
-    /// The copy starts a program of its own and tells it of all jobs: a program whose choices follow from the jobs as
-    /// they are goes on as the first one does.
-    fn fork(&self) -> Box<dyn Scheduler> {
-        let fallback = self.fallback.fork();
-        let mut copy = External::new(self.command.clone(), self.timeout, self.patience, self.warn, fallback);
-        if self.given_up() {
-            copy.program = Program::GivenUp;
-        }
-        copy.changed = self.known.union(&self.changed).copied().collect();
-        copy.again = self.again;
-        copy.why = self.why.clone();
-        Box::new(copy)
-    }
 }
 
 #[cfg(test)]
