@@ -21,10 +21,11 @@ const TABLE_TWO: [(&str, f64, f64); 8] = [
 
 const NEAR: &str = "Where a simulation goes wrong it is by order, not by time: nearly every job is within a percent or \
 two, and a few wait that did not, or the other way round, because two events that were milliseconds apart changed \
-places. Slots are taken again after two or three milliseconds on average (an attempt's report, the answer, another \
-process), which no profile holds, so a queue of the simulation runs ahead by some tens of milliseconds. Under COMP, a job \
-that comes between two departures is compared with another one then; under FBQ, a job that is moved on is so before or \
-behind another. Each repeat, and the jobs whose slowdown differs by more than a tenth:";
+places. Nearly every slot is taken again in the instant in which the end of its attempt is heard. But when sixty \
+processes end within some 20 ms, a worker's report crosses the answer to the one before it, and what it says is free is \
+given away with the next report only, 10 to 20 ms later; no profile holds that, so a queue of the simulation runs ahead. \
+Under COMP, a job that comes between two departures is compared with another one then; under FBQ, a job that is moved \
+on is so before or behind another. Each repeat, and the jobs whose slowdown differs by more than a tenth:";
 
 /// Writes everything; the page comes first.
 pub(super) fn write(
