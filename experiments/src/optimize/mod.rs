@@ -121,7 +121,7 @@ pub enum Method {
     ReverseJohnson,
     /// One pool, the shortest job first.
     ShortestFirst,
-    /// One pool, the longest job first: Graham's rule (balanced-pools §5, its reference [12]).
+    /// One pool, the longest job first: Graham's rule (balanced-pools §5, its twelfth reference).
     LongestFirst,
     /// The best of one pool and up to so many.
     BalancedPools {
