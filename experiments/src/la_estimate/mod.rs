@@ -77,7 +77,7 @@ impl Experiment for LaEstimate {
             paper: papers::LOAD_AWARE,
             figure: "Figures 3.3 and 3.4",
             needs: Needs::LiveRuns,
-            estimate_s: [480, 60],
+            estimate_s: [420, 60],
         }
     }
 

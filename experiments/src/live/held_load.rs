@@ -29,15 +29,17 @@ impl HeldLoad {
         Ok(HeldLoad { child: Leashed::start(&mut command, &said)?, said })
     }
 
-    /// Looks whether it still runs.
+    /// Looks whether it did what it was asked for: it runs, or its schedule is over.
     ///
     /// # Errors
-    /// When it has ended: what was measured meanwhile was measured without load.
+    /// When it has failed: what was measured meanwhile was measured without load.
     pub(crate) fn check(&mut self) -> Result<()> {
-        if !self.child.is_running()? {
-            bail!("{} ended before the work that it was to compete with", self.said);
+        match self.child.ended()? {
+            Some(status) if !status.success() => {
+                bail!("{} ended with {status}, expected it to hold its load", self.said)
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -47,15 +49,30 @@ mod tests {
 
     use super::*;
 
+    fn held(program: &str) -> HeldLoad {
+        HeldLoad::start(&Program::new(Path::new(program)), ["--load", "1"]).expect("it starts")
+    }
+
+    fn wait_for_end(load: &mut HeldLoad) {
+        while load.child.is_running().expect("it is ours") {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    }
+
     #[test]
-    fn a_load_that_ends_early_is_an_error() {
-        let words: [&str; 2] = ["--load", "1"];
-        let mut load = HeldLoad::start(&Program::new(Path::new("/bin/false")), words).expect("it starts");
-        let ended = (0..500).find_map(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-            load.check().err()
-        });
-        let error = ended.expect("`false` ends").to_string();
-        assert_eq!(error, "`howdah load --load 1 --stop-with-stdin` ended before the work that it was to compete with");
+    fn a_load_that_fails_is_an_error() {
+        let mut load = held("/bin/false");
+        wait_for_end(&mut load);
+        let error = load.check().expect_err("it failed").to_string();
+        let said = "`howdah load --load 1 --stop-with-stdin` ended with exit status: 1";
+        assert!(error.starts_with(said), "{error}");
+    }
+
+    /// A schedule whose last load is 0 ends there, and the work beside it may go on.
+    #[test]
+    fn a_load_whose_schedule_is_over_is_none() {
+        let mut load = held("/bin/true");
+        wait_for_end(&mut load);
+        load.check().expect("it did what it was asked for");
     }
 }

@@ -1,6 +1,6 @@
 //! Jobs that arrive over time, submitted as users do: a `howdah submit` process each.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -113,10 +113,12 @@ impl Leashed {
     }
 
     pub(super) fn is_running(&mut self) -> Result<bool> {
-        match &mut self.0 {
-            Some(child) => Ok(child.try_wait().context("look at a client")?.is_none()),
-            None => Ok(false),
-        }
+        Ok(self.0.is_some() && self.ended()?.is_none())
+    }
+
+    /// How it ended, if it did.
+    pub(super) fn ended(&mut self) -> Result<Option<ExitStatus>> {
+        self.0.as_mut().map_or(Ok(None), |child| child.try_wait().context("look at a process"))
     }
 }
 

@@ -81,22 +81,22 @@ impl Experiment for LoadAware {
                 "la-unnecessary",
                 "Second attempts that help nobody, on a cluster with one loaded or slowed worker",
                 "Figure 4.1",
-                [600, 60],
+                [300, 60],
             ),
             Section::Dynamic => {
-                about("la-dynamic", "Four jobs while foreign load moves from worker to worker", "Figure 4.2", [700, 60])
+                about("la-dynamic", "Four jobs while foreign load moves from worker to worker", "Figure 4.2", [480, 60])
             }
             Section::Jobs => about(
                 "la-jobs",
                 "Second attempts and total time for more and more jobs beside one loaded worker",
                 "Figure 4.3",
-                [900, 60],
+                [400, 60],
             ),
             Section::Waves => about(
                 "la-waves",
                 "What avoiding second attempts is worth for more and more maps for each worker",
                 "Figure 4.4",
-                [900, 60],
+                [300, 60],
             ),
         }
     }
