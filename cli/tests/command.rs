@@ -112,6 +112,9 @@ fn wrong_usage_ends_with_2_and_says_so_on_standard_error_only() {
         &["calibrate", "--loads", "0,2", "--repeats", "1"],
         &["calibrate", "--out", "no-such-folder/curve.toml"],
         &["calibrate", "--group", "no-such-group"],
+        &["calibrate", "--frequencies", "1,0.5", "--repeats", "1"],
+        &["calibrate", "--frequencies", "1,2"],
+        &["calibrate", "--frequency-plot", "no-such-folder/f.svg"],
         &["demo", "--input", "no-such-file"],
     ];
     for args in cases {

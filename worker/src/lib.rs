@@ -22,7 +22,7 @@ mod probes;
 mod process;
 mod vitals;
 
-pub use cgroup::cpus_milli;
+pub use cgroup::{QuotaGroup, cpus_milli};
 pub use config::WorkerConfig;
 pub use daemon::run;
 pub use vitals::VitalsSource;

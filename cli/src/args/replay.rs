@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use howdah_shared::models::LoadCurve;
+use howdah_shared::models::{FrequencyCurve, LoadCurve};
 use howdah_shared::replay::{Arrivals, Deadlines, LocalityCost, ShuffleModel, SimHeartbeat};
 use howdah_shared::time::Span;
 
@@ -93,11 +93,14 @@ pub(crate) struct ReplayClusterArgs {
     /// How time grows with load: below=0.05,exponential=0.12, or linear [default: below=0,linear=1, a fair share]
     #[arg(long, value_name = "CURVE")]
     pub(crate) load_curve: Option<LoadCurve>,
+    /// How time changes with a core's frequency, which a fraction of --cores lowers [default: inverse]
+    #[arg(long, value_name = "CURVE")]
+    pub(crate) frequency_curve: Option<FrequencyCurve>,
     /// Workers of different slots, cores, frequencies and loads, in TOML; the guide tells how
     #[arg(
         long = "cluster",
         value_name = "FILE",
-        conflicts_with_all = ["workers", "topology", "map_slots", "reduce_slots", "cores", "load_curve"]
+        conflicts_with_all = ["workers", "topology", "map_slots", "reduce_slots", "cores", "load_curve", "frequency_curve"]
     )]
     pub(crate) cluster_file: Option<PathBuf>,
 }

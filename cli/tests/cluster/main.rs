@@ -4,6 +4,7 @@
 //! `HOWDAH_TEST_MIB=64` makes a quick run.
 
 mod apps;
+mod calibration;
 mod control;
 mod documents;
 mod external;

@@ -1,11 +1,12 @@
 //! What a calibration leaves: a small TOML file that people read and commands take.
 
 use anyhow::{Context, Result};
-use howdah_shared::models::LoadCurve;
+use howdah_shared::models::frequency_curve::FrequencyFit;
 use howdah_shared::models::load_curve::LoadFit;
+use howdah_shared::models::{FrequencyCurve, LoadCurve};
 use serde::{Deserialize, Serialize};
 
-use super::{Machine, Measured};
+use super::{AtFrequency, Machine, Measured};
 
 /// One worker's curve and where it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,62 @@ pub struct Calibration {
     pub max_error: f64,
     /// What it was fitted to.
     pub points: Vec<Point>,
+    /// Time against frequency, where that was measured. Earlier versions wrote none,
+    /// and refuse a file that has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frequency: Option<AgainstFrequency>,
+}
+
+/// The work's time against its core's frequency.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgainstFrequency {
+    /// As `-D load-aware.frequency=` takes it.
+    pub curve: FrequencyCurve,
+    /// What set the frequencies: `governor` or `quota`.
+    pub method: String,
+    /// The work's time at the curve's reference frequency, by the curve.
+    pub base_s: f64,
+    /// As for the load.
+    pub r_squared: f64,
+    /// As for the load.
+    pub mean_error: f64,
+    /// As for the load.
+    pub max_error: f64,
+    /// What it was fitted to.
+    pub points: Vec<FrequencyPoint>,
+}
+
+/// One measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrequencyPoint {
+    /// As the core reported it.
+    pub nominal_khz: u64,
+    /// Below it under a quota.
+    pub effective_khz: u64,
+    /// Of the work, stolen time left out.
+    pub time_s: f64,
+}
+
+impl AgainstFrequency {
+    /// Of a fit and its measurements.
+    pub fn new(method: &str, fit: &FrequencyFit, measured: &[AtFrequency]) -> AgainstFrequency {
+        let point = |at: &AtFrequency| FrequencyPoint {
+            nominal_khz: at.frequency.nominal_khz,
+            effective_khz: at.frequency.effective_khz,
+            time_s: at.run.time_s,
+        };
+        AgainstFrequency {
+            curve: fit.curve,
+            method: method.to_owned(),
+            base_s: fit.base,
+            r_squared: fit.r_squared,
+            mean_error: fit.mean_error,
+            max_error: fit.max_error,
+            points: measured.iter().map(point).collect(),
+        }
+    }
 }
 
 /// One measurement.
@@ -56,6 +113,7 @@ impl Calibration {
             mean_error: fit.mean_error,
             max_error: fit.max_error,
             points: measured.iter().map(|m| Point { foreign: m.foreign, time_s: m.time_s }).collect(),
+            frequency: None,
         }
     }
 
@@ -84,6 +142,7 @@ impl Calibration {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Frequency, fit_at};
     use super::*;
 
     #[test]
@@ -95,7 +154,18 @@ mod tests {
         let calibration = Calibration::new(&machine, &fit, &measured);
         let text = calibration.text().expect("written");
         assert!(text.contains("curve = \"below="), "{text}");
-        assert_eq!(Calibration::parse(&text).expect("it reads"), calibration);
+        assert_eq!(Calibration::parse(&text).expect("it reads"), calibration, "without frequencies, as it was before");
+        let at = |khz: u64| AtFrequency {
+            frequency: Frequency { nominal_khz: 2_000_000, effective_khz: khz },
+            run: Measured { time_s: 2e6 / khz as f64, ..measured[0] },
+        };
+        let runs = [at(2_000_000), at(1_000_000), at(500_000)];
+        let fit = fit_at(&runs).expect("points enough");
+        let frequency = Some(AgainstFrequency::new("quota", &fit, &runs));
+        let both = Calibration { frequency, ..calibration };
+        let text = both.text().expect("written");
+        assert!(text.contains("curve = \"fixed=0,khz=2000000\"") && text.contains("method = \"quota\""), "{text}");
+        assert_eq!(Calibration::parse(&text).expect("it reads"), both);
         let error = Calibration::parse(&text.replace("/v1", "/v9")).expect_err("another schema");
         assert!(error.to_string().contains("howdah/calibration/v9"), "{error}");
         assert!(Calibration::parse("curve = 1").is_err());

@@ -35,9 +35,13 @@ impl Machine {
         let answer = checked(&said, &command.output().with_context(|| format!("start {said}"))?)?;
         let milli: u32 = answer.trim().parse().with_context(|| format!("read the answer of {said}: `{answer}`"))?;
         let cores = f64::from(milli) / 1e3;
-        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        Ok(Machine { n_cpus, cores, khz: khz_in(&info) })
+        Ok(Machine { n_cpus, cores, khz: nominal_khz() })
     }
+}
+
+/// What the cores say of their frequency now, their mean, in kHz; 0 where they say nothing.
+pub fn nominal_khz() -> u64 {
+    khz_in(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
 }
 
 /// A line `cpuN` for each.

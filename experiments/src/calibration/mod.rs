@@ -3,11 +3,15 @@
 //! Real work runs as a process of its own, as an attempt does, while `howdah load` holds so many busy tasks beside it.
 //! The curve through the points is what Load-Aware estimates with (thesis §3.3, Fig. 3.3 and 3.4) and what a replay's
 //! loaded workers slow down by. Time that the hypervisor gave to other machines is taken out of each measurement: no
-//! load that a worker can see explains it. Frequency (Fig. 3.5) is not varied: where a governor permits it, it needs
-//! rights over the whole machine, and virtual machines have none.
+//! load that a worker can see explains it. The same work at several frequencies (Fig. 3.5) gives the second curve: a
+//! [guard](Throttle) sets them through the kernel's governor, or plays slower cores by a control group's quota where
+//! frequencies cannot be set, as on most virtual machines.
 
+mod cpufreq;
 mod figure;
 mod file;
+mod frequency;
+mod guard;
 mod looks;
 mod machine;
 mod place;
@@ -18,9 +22,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use howdah_shared::models::load_curve::{LoadFit, LoadPoint, fit_load};
 
+pub use self::cpufreq::{CORES, Cpufreq};
 pub use self::figure::figure;
-pub use self::file::Calibration;
-pub use self::machine::Machine;
+pub use self::file::{AgainstFrequency, Calibration};
+pub use self::frequency::{AtFrequency, USUAL_SHARES, fit_at, frequency_figure, measure_frequencies};
+pub use self::guard::{Frequency, Hello, Slows, Throttle, guard};
+pub use self::machine::{Machine, nominal_khz};
 pub use self::place::Place;
 pub use self::work::Work;
 
@@ -81,6 +88,16 @@ impl Bench {
         let mut bench = Bench { program, work, place, machine };
         bench.work = bench.work.clone().scaled(task, |work| bench.run(work).map(|taken| taken.0))?;
         Ok(bench)
+    }
+
+    /// The same work somewhere else.
+    pub fn at(&self, place: Place) -> Bench {
+        Bench { place, ..self.clone() }
+    }
+
+    /// Where the work runs.
+    pub fn place(&self) -> &Place {
+        &self.place
     }
 
     /// What the work shares.

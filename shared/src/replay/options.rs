@@ -4,7 +4,7 @@
 //! decisions. Shares are in millionths, so that no float decides.
 
 use crate::job::WorkerId;
-use crate::models::LoadCurve;
+use crate::models::{FrequencyCurve, LoadCurve};
 use crate::schedulers::registry::Params;
 use crate::time::{Span, Time};
 use crate::tracker::Registration;
@@ -65,8 +65,9 @@ pub enum View {
 
 /// Workers, how they speak, and what slows them down.
 ///
-/// An attempt on a worker takes its time in the trace × f(load) ÷ f(`reference_milli`) × `plain_khz` ÷ its frequency ÷
-/// its [speed](SimWorker::speed), where f is the curve over the worker's cores, and all of it may change while it runs.
+/// An attempt on a worker takes its time in the trace × f(load) ÷ f(`reference_milli`) × g(its frequency) ÷
+/// g(`plain_khz`) ÷ its [speed](SimWorker::speed), where f is the load curve over the worker's cores and g the frequency
+/// curve, and all of it may change while it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkersView {
     /// In order of registration.
@@ -80,14 +81,17 @@ pub struct WorkersView {
     pub locality: LocalityCost,
     /// How the attempts that work on a machine, and its foreign load, slow each other down.
     pub curve: LoadCurve,
+    /// How time changes with the frequency of a worker's cores, after its quota.
+    pub frequency: FrequencyCurve,
     /// The load under which the trace's times hold, in thousandths; at 0 every curve is 1.
     pub reference_milli: u32,
-    /// The frequency of a plain worker in kHz, which only sets the measure for the others'; not 0.
+    /// The frequency of a plain worker in kHz, which sets the measure for the others'; not 0.
     pub plain_khz: u32,
 }
 
 impl Default for WorkersView {
-    /// No workers; instant heartbeats, a report every 3 s, no cost of distance, a fair share of the cores.
+    /// No workers; instant heartbeats, a report every 3 s, no cost of distance, a fair share of the cores, times inverse in
+    /// frequency.
     fn default() -> WorkersView {
         WorkersView {
             workers: Vec::new(),
@@ -95,6 +99,7 @@ impl Default for WorkersView {
             report_interval: Span::from_secs(3),
             locality: LocalityCost::default(),
             curve: LoadCurve::default(),
+            frequency: FrequencyCurve::default(),
             reference_milli: 0,
             plain_khz: 1_000_000,
         }

@@ -97,6 +97,8 @@ pub(super) struct Station {
     cores_milli: u32,
     /// A core's, after the quota.
     khz: u32,
+    /// The frequency at which work that is inverse in it would take as long here as real work does.
+    pace_khz: u32,
     plain_khz: u32,
     curve: LoadCurve,
     /// The curve under the reference load.
@@ -126,10 +128,12 @@ impl Station {
             ..Vitals::default()
         };
         let cores_milli = vitals.load_cores_milli(worker.map_slots);
+        let khz = vitals.effective_khz_for(worker.map_slots);
         let mut station = Station {
             vitals,
             cores_milli,
-            khz: vitals.effective_khz_for(worker.map_slots),
+            khz,
+            pace_khz: if khz == 0 { 0 } else { view.frequency.as_inverse_khz(khz, view.plain_khz) },
             plain_khz: view.plain_khz,
             curve: view.curve,
             reference_ppm: view.curve.factor_ppm(view.reference_milli, cores_milli),
@@ -149,14 +153,17 @@ impl Station {
         let most = 1_000 * (u32::from(worker.map_slots) + u32::from(worker.reduce_slots));
         let flat = |load| self.curve.factor_ppm(load, self.cores_milli) == self.reference_ppm;
         // The curve only grows, so that its ends say all.
-        self.khz == self.plain_khz && worker.foreign.iter().all(|&(_, load)| load == 0) && flat(1_000) && flat(most)
+        self.pace_khz == self.plain_khz
+            && worker.foreign.iter().all(|&(_, load)| load == 0)
+            && flat(1_000)
+            && flat(most)
     }
 
     /// How fast an attempt advances now, rounded up.
     fn speed_now(&self) -> u128 {
         let Step { speed_ppm, .. } = self.steps[self.step];
         let slow = self.curve.factor_ppm(self.load_milli(), self.cores_milli);
-        let fast = u128::from(speed_ppm) * u128::from(self.khz) * u128::from(self.reference_ppm);
+        let fast = u128::from(speed_ppm) * u128::from(self.pace_khz) * u128::from(self.reference_ppm);
         (fast * (WHOLE / u128::from(PLAIN))).div_ceil(u128::from(slow) * u128::from(self.plain_khz))
     }
 
@@ -362,6 +369,22 @@ mod tests {
             (SimWorker { khz: 1_500_000, ..worker(4, &[]) }, SimWorker { khz: 700_000, ..worker(4, &[]) });
         let end = |worker| ends(&mut Station::new(worker, &WorkersView::default()), &[(0, map(0, 210))])[0].0;
         assert_eq!((end(&fast), end(&slow)), (140.0, 300.0));
+    }
+
+    // 30 s of 60 s do not change with the frequency.
+    #[test]
+    fn a_slower_core_takes_what_the_frequency_curve_says() {
+        let frequency = "fixed=0.5,khz=1000000".parse().expect("it reads");
+        let view = WorkersView { frequency, ..WorkersView::default() };
+        let end = |worker| ends(&mut Station::new(&worker, &view), &[(0, map(0, 60))])[0].0;
+        assert_eq!(end(SimWorker { khz: 500_000, ..worker(4, &[]) }), 89.999_956, "to a millionth: 666,667 kHz");
+        assert_eq!(end(SimWorker { khz: 2_000_000, ..worker(4, &[]) }), 45.000_012);
+        let quota = SimWorker { map_slots: 1, cores_milli: 250, ..worker(0, &[]) };
+        assert_eq!(end(SimWorker { cores_milli: 250, ..quota }), 150.0, "a quota is a slower core: 30 s and 4 × 30 s");
+        let constant = WorkersView { frequency: "fixed=1,khz=9".parse().expect("it reads"), ..view.clone() };
+        let slow = SimWorker { khz: 500_000, ..worker(4, &[]) };
+        assert!(Station::new(&slow, &constant).is_plain(&slow) && !Station::new(&slow, &view).is_plain(&slow));
+        assert_eq!(Station::new(&slow, &constant).vitals(Time::ZERO).effective_khz, 500_000, "it still says its own");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! quota and the worker's own group are where the cpu controller is. What the files say is read by pure functions.
 
 mod attempts;
+mod pace;
 mod quota;
 mod worker;
 
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 pub(crate) use attempts::{AttemptGroup, Cgroups};
+pub use pace::QuotaGroup;
 pub use quota::cpus_milli;
 pub(crate) use worker::WorkerGroup;
 

@@ -29,6 +29,16 @@ pub(crate) struct WorkerGroup {
 impl WorkerGroup {
     /// Makes the group, with a quota in thousandths of a core if one is given, and moves this process into it.
     pub(crate) fn open(quota_milli: Option<u32>) -> anyhow::Result<WorkerGroup> {
+        let group = WorkerGroup::make_with(quota_milli)?;
+        let entered = group.enter();
+        if entered.is_err() {
+            group.close();
+        }
+        entered.map(|()| group)
+    }
+
+    /// Makes the group for others to enter.
+    pub(super) fn make_with(quota_milli: Option<u32>) -> anyhow::Result<WorkerGroup> {
         let lists = Lists::read()?;
         let place = lists.version_1("cpu").or_else(|| lists.version_2());
         let Some(place) = place else {
@@ -51,11 +61,10 @@ impl WorkerGroup {
         {
             tracing::debug!(error = format!("{error:#}"), "no CPU accounting for the worker's control group");
         }
-        let entered = made.and_then(|()| group.enter());
-        if entered.is_err() {
+        if made.is_err() {
             group.close();
         }
-        entered.map(|()| group)
+        made.map(|()| group)
     }
 
     /// Its directories; the one with the cpu controller first.
@@ -97,7 +106,7 @@ impl WorkerGroup {
         Ok(())
     }
 
-    fn set_quota(&self, quota_milli: u32) -> anyhow::Result<()> {
+    pub(super) fn set_quota(&self, quota_milli: u32) -> anyhow::Result<()> {
         let quota_us = u64::from(quota_milli) * PERIOD_US / 1_000;
         let Some(dir) = self.dirs.first() else { return Ok(()) };
         let files = match self.version {

@@ -45,6 +45,9 @@ pub(super) fn view(args: &ReplayArgs, trace: &Trace) -> Outcome<View> {
         return pool(args, POOL, POOL);
     }
     view.curve = cluster.load_curve.unwrap_or(view.curve);
+    if let Some(curve) = cluster.frequency_curve {
+        (view.frequency, view.plain_khz) = (curve, curve.khz);
+    }
     for worker in &mut view.workers {
         worker.cores_milli = cluster.cores.unwrap_or(worker.cores_milli);
     }
@@ -68,6 +71,7 @@ fn pool(args: &ReplayArgs, maps: u16, reduces: u16) -> Outcome<View> {
         ("--cores", args.cluster.cores.is_some()),
         ("--foreign-load", !args.cluster.foreign_load.is_empty()),
         ("--load-curve", args.cluster.load_curve.is_some()),
+        ("--frequency-curve", args.cluster.frequency_curve.is_some()),
         ("--lose", !args.faults.lose.is_empty()),
     ];
     match given.iter().find(|(_, given)| *given) {

@@ -2,6 +2,7 @@
 //!
 //! ```toml
 //! load_curve = "below=0.05,exponential=0.12"  # left out: a fair share of the cores
+//! frequency_curve = "fixed=0.12,khz=2268000"   # left out: time is inverse in frequency
 //! reference_load = 1                           # the load under which the trace's times hold; left out: 0
 //!
 //! [[worker]]
@@ -22,7 +23,7 @@
 use std::fs;
 use std::path::Path;
 
-use howdah_shared::models::LoadCurve;
+use howdah_shared::models::{FrequencyCurve, LoadCurve};
 use howdah_shared::replay::{SimWorker, WorkersView};
 use howdah_shared::time::Time;
 use serde::Deserialize;
@@ -39,6 +40,7 @@ const MOST: u32 = 100_000;
 struct ClusterFile {
     #[serde(default)]
     load_curve: LoadCurve,
+    frequency_curve: Option<FrequencyCurve>,
     #[serde(default)]
     reference_load: f64,
     #[serde(default)]
@@ -84,6 +86,10 @@ fn parse(text: &str) -> Result<WorkersView, String> {
         reference_milli: scaled("reference_load", file.reference_load, 1e3, 0.0..=1e6)?,
         ..WorkersView::default()
     };
+    if let Some(curve) = file.frequency_curve {
+        // A plain worker has the frequency at which the curve was measured.
+        (view.frequency, view.plain_khz) = (curve, curve.khz);
+    }
     for (entry, number) in file.worker.iter().zip(1..) {
         let worker = entry.worker(view.plain_khz).map_err(|problem| format!("worker {number}: {problem}"))?;
         let alike = |name: String| SimWorker { host: name.clone(), name, ..worker.clone() };
@@ -162,6 +168,14 @@ mod tests {
         assert_eq!(loaded.foreign, [(at(0), 4_000), (at(180), 8_500)]);
         assert_eq!((&loaded.speed[..], loaded.rack.as_str()), (&[(at(60), 500_000)][..], "/default-rack"));
         assert_eq!((loaded.cores_milli, loaded.khz), (0, 0));
+    }
+
+    #[test]
+    fn a_plain_worker_has_the_frequency_of_the_curve() {
+        let text = "frequency_curve = 'fixed=0.1,khz=2268000'\n[[worker]]\nfrequency = 0.5\n[[worker]]\nname = 'b'";
+        let view = parse(text).expect("it reads");
+        assert_eq!((view.plain_khz, view.frequency.to_string().as_str()), (2_268_000, "fixed=0.1,khz=2268000"));
+        assert_eq!(view.workers.iter().map(|worker| worker.khz).collect::<Vec<_>>(), [1_134_000, 0]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! | `load-aware.formula` | load | frequency, for another worker |
 //! |---|---|---|
-//! | `fitted` (default) | `f(Load') ÷ f(Load)`, `f` the measured [`LoadCurve`] | `Freq ÷ Freq'` |
+//! | `fitted` (default) | `f(Load') ÷ f(Load)`, `f` the measured [`LoadCurve`] | `g(Freq') ÷ g(Freq)`, `g` the measured [`FrequencyCurve`]; `Freq ÷ Freq'` where none was |
 //! | `corrected` | the same, `f` made of the thesis's numbers | `Freq ÷ Freq'` |
 //! | `printed` | `17700 × (Load' − Load)` up to the cores, `e^(0.12 (Load' − Load))` beyond | `Freq' ÷ Freq` |
 //!
@@ -21,8 +21,8 @@
 use std::fmt;
 
 use crate::job::WorkerId;
-use crate::models::LoadCurve;
 use crate::models::load_curve::{Beyond, ONE_PPM};
+use crate::models::{FrequencyCurve, LoadCurve};
 use crate::schedulers::registry::{Reader, SchedulerError};
 
 /// The thesis's factor of the linear term.
@@ -37,7 +37,7 @@ const MOST_US: u128 = 1 << 60;
 /// How times are carried over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Formula {
-    Fitted(LoadCurve),
+    Fitted(LoadCurve, FrequencyCurve),
     Corrected,
     Printed,
 }
@@ -84,7 +84,7 @@ impl Place {
 }
 
 impl Formula {
-    /// Reads `load-aware.formula` and `load-aware.curve`.
+    /// Reads `load-aware.formula`, `load-aware.curve` and `load-aware.frequency`.
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Formula, SchedulerError> {
         let formula = params.word("load-aware.formula", &["fitted", "printed", "corrected"])?;
         let curve = match params.text("load-aware.curve") {
@@ -97,10 +97,16 @@ impl Formula {
                 )
             })?,
         };
+        let frequency = match params.text("load-aware.frequency") {
+            None => FrequencyCurve::default(),
+            Some(text) => text.parse().map_err(|_| {
+                params.wrong("load-aware.frequency", text, "a frequency curve such as fixed=0.12,khz=2268000")
+            })?,
+        };
         Ok(match formula {
             "printed" => Formula::Printed,
             "corrected" => Formula::Corrected,
-            _ => Formula::Fitted(curve),
+            _ => Formula::Fitted(curve, frequency),
         })
     }
 
@@ -110,7 +116,7 @@ impl Formula {
         let curve = match self {
             _ if place.cores_milli == 0 => return ONE_PPM,
             Formula::Printed => return ONE_PPM,
-            Formula::Fitted(curve) => curve,
+            Formula::Fitted(curve, _) => curve,
             Formula::Corrected => {
                 let below = SLOPE_PPM * u64::from(place.cores_milli) / 1_000;
                 let below_ppm = u32::try_from(below).unwrap_or(u32::MAX);
@@ -122,17 +128,17 @@ impl Formula {
 
     /// A task's time at a place, in microseconds.
     pub(super) fn time_us(self, reference: &Reference, place: &Place) -> u64 {
-        let printed = self == Formula::Printed;
-        let time = match printed {
-            true => printed_us(reference, place),
-            false => u128::from(reference.unloaded_us) * u128::from(self.factor_ppm(place)) / u128::from(ONE_PPM),
+        let time = match self {
+            Formula::Printed => printed_us(reference, place),
+            _ => u128::from(reference.unloaded_us) * u128::from(self.factor_ppm(place)) / u128::from(ONE_PPM),
         };
-        let (from, to) = (u128::from(reference.khz), u128::from(place.khz));
+        let (from, to) = (reference.khz, place.khz);
         let time = time.min(MOST_US);
-        let time = match () {
-            () if reference.worker == place.worker || from == 0 || to == 0 => time,
-            () if printed => time * to / from,
-            () => time * from / to,
+        let time = match self {
+            _ if reference.worker == place.worker || from == 0 || to == 0 => time,
+            Formula::Printed => time * u128::from(to) / u128::from(from),
+            Formula::Fitted(_, frequency) => frequency.time_us(time, from, to),
+            Formula::Corrected => FrequencyCurve::default().time_us(time, from, to),
         };
         time.min(MOST_US) as u64
     }
@@ -153,7 +159,7 @@ fn printed_us(reference: &Reference, place: &Place) -> u128 {
 impl fmt::Display for Formula {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Formula::Fitted(curve) => write!(f, "fitted ({curve})"),
+            Formula::Fitted(curve, frequency) => write!(f, "fitted ({curve}; {frequency})"),
             Formula::Corrected => f.write_str("corrected"),
             Formula::Printed => f.write_str("printed"),
         }
@@ -171,9 +177,22 @@ mod tests {
         Place { worker: WorkerId(worker), load_milli: load * 1_000, cores_milli: cores * 1_000, khz }
     }
 
+    fn fitted(frequency: &str) -> Formula {
+        Formula::Fitted("below=0.5,linear=1".parse().expect("a curve"), frequency.parse().expect("a curve"))
+    }
+
+    /// Half of 50 s at 2000 kHz does not change with it.
+    #[test]
+    fn fitted_takes_the_frequencies_by_their_curve() {
+        let half = fitted("fixed=0.5,khz=2000");
+        assert_eq!(half.time_us(&R, &place(0, 4, 8, 1_000)), 75_000_000);
+        assert_eq!(half.time_us(&R, &place(0, 4, 8, 4_000)), 37_500_000);
+        assert_eq!(half.time_us(&R, &place(1, 4, 8, 1_000)), 50_000_000, "the same worker: for load only");
+    }
+
     #[test]
     fn fitted_takes_the_curve_and_for_another_worker_the_frequencies() {
-        let fitted = Formula::Fitted("below=0.5,linear=1".parse().expect("a curve"));
+        let fitted = fitted("fixed=0,khz=1");
         // f(4 of 8 cores) = 1.25, f(16 of 8) = 1.5 × 2.
         assert_eq!(fitted.time_us(&R, &place(1, 4, 8, 1_000)), 50_000_000, "the same worker: for load only");
         assert_eq!(fitted.time_us(&R, &place(0, 4, 8, 1_000)), 100_000_000, "half the frequency, twice the time");
@@ -184,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_task_is_seen_anew_under_another_formula_by_its_mean_load() {
-        let fitted = Formula::Fitted("below=0.5,linear=1".parse().expect("a curve"));
+        let fitted = fitted("fixed=0,khz=1");
         // f(2 of 8 cores) = 1.125, whatever the load is by now.
         let anew = R.under(fitted, &place(1, 7, 8, 2_000));
         assert_eq!((anew.unloaded_us, anew.time_us, anew.load_milli), (53_333_333, R.time_us, R.load_milli));
@@ -220,7 +239,8 @@ mod tests {
     fn absurd_loads_end_somewhere() {
         let absurd = Place { worker: WorkerId(0), load_milli: u32::MAX, cores_milli: 1, khz: 1 };
         let long = Reference { time_us: u64::MAX, unloaded_us: u64::MAX, khz: u32::MAX, ..R };
-        for formula in [Formula::Fitted(LoadCurve::default()), Formula::Corrected, Formula::Printed] {
+        let curves = ["fixed=0,khz=1", "fixed=0.5,khz=4294967295"].map(fitted);
+        for formula in curves.into_iter().chain([Formula::Corrected, Formula::Printed]) {
             assert!(u128::from(formula.time_us(&long, &absurd)) <= MOST_US, "{formula}");
         }
     }

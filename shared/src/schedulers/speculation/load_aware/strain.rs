@@ -129,6 +129,7 @@ fn speed_ppm(place: &Place, formula: Formula) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::models::FrequencyCurve;
 
     fn at(s: u64) -> Time {
         Time::from_ms(s * 1_000)
@@ -136,7 +137,7 @@ mod tests {
 
     #[test]
     fn work_and_load_add_up_over_times_of_different_load() {
-        let formula = Formula::Fitted("below=0,linear=1".parse().expect("a curve"));
+        let formula = Formula::Fitted("below=0,linear=1".parse().expect("a curve"), FrequencyCurve::default());
         let place = |load_milli| Place { load_milli, cores_milli: 1_000, ..Place::unknown(WorkerId(0)) };
         let mut strain = Strain::new(at(0), place(1_000), formula);
         let begin = strain.sums_at(at(10));

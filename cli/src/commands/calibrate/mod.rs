@@ -1,6 +1,9 @@
-//! `calibrate`: this machine's time against load, as a curve.
+//! `calibrate`: this machine's time against load and against frequency, as curves.
 //!
 //! `howdah_experiments::calibration` measures and fits; here are the words for it, the answer and the files.
+
+mod frequency;
+mod guard;
 
 use std::path::Path;
 
@@ -10,6 +13,7 @@ use howdah_shared::models::load_curve::LoadFit;
 use howdah_shared::models::moments::{median, sorted};
 use serde_json::{Value, json};
 
+use self::frequency::Paced;
 use crate::args::calibrate::CalibrateArgs;
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
@@ -35,6 +39,9 @@ pub(crate) fn calibrate(context: &Context, args: &CalibrateArgs) -> Outcome {
     if let Some(rounds) = args.rounds {
         return be_the_work(rounds);
     }
+    if args.guard {
+        return guard::be_the_guard(args);
+    }
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
     let screen = Screen::new(config.color);
     if let Some(n_cpus) = args.usable_cores {
@@ -51,21 +58,28 @@ pub(crate) fn calibrate(context: &Context, args: &CalibrateArgs) -> Outcome {
         _ => Work::Sudoku { rounds: 1 },
     };
     let place = args.group.clone().map_or(Place::Here, Place::Group);
+    // First of all, as a method that this machine does not have is better told before minutes of measuring.
+    let mut setter = frequency::setter(args, &program, &place)?;
     let shown = spinner(&screen, "finding out how much work that is");
     let bench = Bench::new(&program, work, place, args.task)?;
     let cores = bench.machine().cores;
     let loads = args.loads.clone().map_or_else(|| usual_loads(cores, TIMES), |loads| loads.0);
-    let mut measured = Vec::new();
+    let (mut measured, mut paced) = (Vec::new(), Vec::new());
     for repeat in 1..=args.repeats {
-        // By turns, so that whatever else the machine does meets all loads.
+        // By turns, so that whatever else the machine does meets all loads and frequencies.
         for load in &loads {
             shown.set_message(format!("repeat {repeat} of {}, load {load}", args.repeats));
             measured.push(bench.measure(*load)?);
         }
+        paced.extend(setter.measure(&bench, |at| {
+            shown.set_message(format!("repeat {repeat} of {}, {} MHz", args.repeats, at.effective_khz / 1_000));
+        })?);
     }
+    let paced = setter.end(paced)?;
     shown.finish_and_clear();
     let fits = fit(&measured, bench.machine())?;
-    let calibration = Calibration::new(bench.machine(), &fits[0], &measured);
+    let mut calibration = Calibration::new(bench.machine(), &fits[0], &measured);
+    calibration.frequency = paced.record();
     if let Some(path) = &args.out {
         let text = calibration.text()?;
         trace_file::write_file(path, |out| out.write_all(text.as_bytes()))?;
@@ -74,9 +88,12 @@ pub(crate) fn calibrate(context: &Context, args: &CalibrateArgs) -> Outcome {
         let svg = figure(bench.machine(), &measured, &fits)?;
         trace_file::write_file(path, |out| out.write_all(svg.as_bytes()))?;
     }
+    if let (Some(path), Some(svg)) = (&args.frequency_plot, paced.figure()?) {
+        trace_file::write_file(path, |out| out.write_all(svg.as_bytes()))?;
+    }
     match config.output {
-        Format::Json => screen.json(&Listing::new("calibrate", answer(&calibration, &measured, &fits)))?,
-        Format::Table => page(&screen, &calibration, &measured, &fits)?,
+        Format::Json => screen.json(&Listing::new("calibrate", answer(&calibration, &measured, &fits, &paced)))?,
+        Format::Table => page(&screen, &calibration, &measured, &fits, &paced)?,
     }
     Ok(Exit::Done)
 }
@@ -94,6 +111,14 @@ fn check(args: &CalibrateArgs) -> Outcome<()> {
     }
     args.out.as_ref().map_or(Ok(()), |path| trace_file::check_folder("--out", path))?;
     args.plot.as_ref().map_or(Ok(()), |path| trace_file::check_figure("--plot", path))?;
+    args.frequency_plot.as_ref().map_or(Ok(()), |path| trace_file::check_figure("--frequency-plot", path))?;
+    let shares = args.frequencies.as_ref().map_or(FEWEST, |shares| shares.0.len() as u64);
+    if shares * u64::from(args.repeats) < FEWEST {
+        let found = format!("{shares} frequencies × {} repeats", args.repeats);
+        return Err(Failure::usage(format!(
+            "--frequencies: found {found}, expected {FEWEST} runs or more for a curve"
+        )));
+    }
     match (&args.group, &args.input) {
         (Some(group), _) if !group.join("cgroup.procs").exists() => usage("--group", group, "a control group"),
         (_, Some(input)) if !input.is_file() => usage("--input", input, "a file that can be read"),
@@ -101,7 +126,7 @@ fn check(args: &CalibrateArgs) -> Outcome<()> {
     }
 }
 
-fn answer(calibration: &Calibration, measured: &[Measured], fits: &[LoadFit; 2]) -> Value {
+fn answer(calibration: &Calibration, measured: &[Measured], fits: &[LoadFit; 2], paced: &Paced) -> Value {
     let fit = |fit: &LoadFit| {
         json!({
             "curve": fit.curve.to_string(),
@@ -119,10 +144,18 @@ fn answer(calibration: &Calibration, measured: &[Measured], fits: &[LoadFit; 2])
         "best": fit(&fits[0]),
         "other": fit(&fits[1]),
         "points": measured.iter().map(point).collect::<Vec<_>>(),
+        "frequency": calibration.frequency,
+        "frequency_not": paced.why_not(),
     })
 }
 
-fn page(screen: &Screen, calibration: &Calibration, measured: &[Measured], fits: &[LoadFit; 2]) -> Outcome<()> {
+fn page(
+    screen: &Screen,
+    calibration: &Calibration,
+    measured: &[Measured],
+    fits: &[LoadFit; 2],
+    paced: &Paced,
+) -> Outcome<()> {
     let mut loads: Vec<f64> = measured.iter().map(|m| m.foreign).collect();
     loads.sort_unstable_by(f64::total_cmp);
     loads.dedup();
@@ -154,8 +187,11 @@ fn page(screen: &Screen, calibration: &Calibration, measured: &[Measured], fits:
             fit.r_squared
         ))?;
     }
+    paced.show(screen)?;
+    let frequency = calibration.frequency.as_ref();
+    let frequency = frequency.map_or_else(String::new, |at| format!(" -D load-aware.frequency={}", at.curve));
     screen.line(format!(
-        "\n{} cores. For the cluster:\n  howdah scheduler set load-aware -D load-aware.curve={}",
+        "\n{} cores. For the cluster:\n  howdah scheduler set load-aware -D load-aware.curve={}{frequency}",
         calibration.cores, calibration.curve
     ))?;
     Ok(())
