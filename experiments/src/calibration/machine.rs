@@ -25,8 +25,7 @@ impl Machine {
     /// # Errors
     /// When the kernel does not say how many cores there are, or no process can start in `place`.
     pub(super) fn look(program: &Program, place: &Place) -> Result<Machine> {
-        let stat = std::fs::read_to_string("/proc/stat").context("read `/proc/stat`")?;
-        let n_cpus = cpus_in(&stat);
+        let n_cpus = cpus_in(&stat()?);
         // A process there is asked: the worker's own reading of quotas and permitted cores is the one that counts.
         let mut command = program.command();
         command.args(["calibrate", "--usable-cores", &n_cpus.to_string()]);
@@ -42,6 +41,11 @@ impl Machine {
 /// What the cores say of their frequency now, their mean, in kHz; 0 where they say nothing.
 pub fn nominal_khz() -> u64 {
     khz_in(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
+}
+
+/// What the cores have done so far.
+fn stat() -> Result<String> {
+    std::fs::read_to_string("/proc/stat").context("read `/proc/stat`")
 }
 
 /// A line `cpuN` for each.
@@ -60,8 +64,7 @@ fn khz_in(cpuinfo: &str) -> u64 {
 
 /// Seconds that the hypervisor has taken from all cores together since they started.
 pub(super) fn stolen() -> Result<f64> {
-    let stat = std::fs::read_to_string("/proc/stat").context("read `/proc/stat`")?;
-    stolen_in(&stat).context("read `/proc/stat`: its first line has no number of stolen ticks")
+    stolen_in(&stat()?).context("read `/proc/stat`: its first line has no number of stolen ticks")
 }
 
 /// user, nice, system, idle, iowait, irq, softirq, steal.

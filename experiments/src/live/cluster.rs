@@ -214,9 +214,13 @@ impl Cluster {
     }
 
     fn live_workers(&self) -> Result<u32> {
+        Ok(self.workers()?.iter().filter(|worker| worker["state"] == "LIVE").count() as u32)
+    }
+
+    /// As `howdah worker list` has them.
+    fn workers(&self) -> Result<Vec<Value>> {
         let answer = self.program.json(["worker", "list", "--output", "json", "--master", &self.address])?;
-        let workers = answer["workers"].as_array().map_or(&[][..], |workers| workers);
-        Ok(workers.iter().filter(|worker| worker["state"] == "LIVE").count() as u32)
+        Ok(answer["workers"].as_array().cloned().unwrap_or_default())
     }
 
     /// Waits until each worker, from the first on, reports at least its share of these foreign loads.
@@ -225,8 +229,7 @@ impl Cluster {
     /// When one does not within the patience, or the cluster breaks.
     pub(crate) fn wait_for_loads(&mut self, loads: &[f64], share: f64) -> Result<()> {
         self.wait("the workers to report their foreign load", |cluster| {
-            let answer = cluster.program.json(["worker", "list", "--output", "json", "--master", &cluster.address])?;
-            Ok(reported(&answer, loads, share).then_some(()))
+            Ok(reported(&cluster.workers()?, loads, share).then_some(()))
         })
     }
 
@@ -272,8 +275,7 @@ impl Daemon {
 }
 
 /// Whether a list of workers shows so much of the load of `worker-1`, `worker-2` and so on.
-fn reported(answer: &Value, loads: &[f64], share: f64) -> bool {
-    let workers = answer["workers"].as_array().map_or(&[][..], |workers| workers);
+fn reported(workers: &[Value], loads: &[f64], share: f64) -> bool {
     loads.iter().zip(1..).all(|(load, n)| {
         let worker = workers.iter().find(|worker| worker["name"] == format!("worker-{n}"));
         let foreign = worker.and_then(|worker| worker["vitals"]["foreign_load"].as_f64());
@@ -299,13 +301,13 @@ mod tests {
 
     #[test]
     fn a_load_is_reported_once_every_worker_shows_its_share() {
-        let answer = |first: f64| {
+        let workers = |first: f64| {
             let worker = |name: &str, load: f64| json!({ "name": name, "vitals": { "foreign_load": load } });
-            json!({ "workers": [worker("worker-2", 0.1), worker("worker-1", first)] })
+            [worker("worker-2", 0.1), worker("worker-1", first)]
         };
-        assert!(!reported(&answer(1.1), &[1.5, 0.0], 0.8));
-        assert!(reported(&answer(1.3), &[1.5, 0.0], 0.8));
-        assert!(!reported(&answer(1.3), &[1.5, 0.0, 0.0], 0.8), "the third has not said anything");
+        assert!(!reported(&workers(1.1), &[1.5, 0.0], 0.8));
+        assert!(reported(&workers(1.3), &[1.5, 0.0], 0.8));
+        assert!(!reported(&workers(1.3), &[1.5, 0.0, 0.0], 0.8), "the third has not said anything");
     }
 
     #[test]

@@ -22,6 +22,17 @@ impl Figures {
     pub(super) fn lost(&self) -> u64 {
         self.launched - self.won
     }
+
+    /// One after the other.
+    fn and(self, other: Figures) -> Figures {
+        Figures {
+            total_s: self.total_s + other.total_s,
+            launched: self.launched + other.launched,
+            won: self.won + other.won,
+            wasted_s: self.wasted_s + other.wasted_s,
+            idle_s: self.idle_s + other.idle_s,
+        }
+    }
 }
 
 /// Runs of the same point under the same rule.
@@ -47,6 +58,12 @@ impl Runs {
     /// Mean of one of the figures: counts of a few attempts have no telling median. 0 without runs.
     pub(super) fn mean(&self, of: impl Fn(&Figures) -> f64) -> f64 {
         self.0.iter().map(of).sum::<f64>() / self.0.len().max(1) as f64
+    }
+
+    /// The first runs of all of them together, the second ones, and so on as far as all have one.
+    pub(super) fn together(all: impl IntoIterator<Item = Runs>) -> Runs {
+        let add = |sum: Runs, runs: Runs| Runs(sum.0.into_iter().zip(runs.0).map(|(sum, run)| sum.and(run)).collect());
+        all.into_iter().reduce(add).unwrap_or_default()
     }
 
     /// Second attempts launched in all runs together.

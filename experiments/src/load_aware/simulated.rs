@@ -26,6 +26,7 @@ const MAP_S: f64 = 60.0;
 /// Of the thesis's testbed.
 const KHZ: u32 = 2_268_000;
 pub(super) const CURVE: &str = "below=2.36,exponential=0.12";
+
 /// What the thesis leaves open, as one of its readers may take it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Reading {

@@ -12,7 +12,7 @@ use anyhow::Result;
 
 use super::bound::Bounds;
 use super::checks;
-use super::figures::{Figures, Runs};
+use super::figures::Runs;
 use super::paired::Paired;
 use super::rule::Rule;
 use super::scenario::{Point, Section};
@@ -44,18 +44,7 @@ pub(super) fn sweep(point: &Point, seeds: std::ops::Range<u64>) -> Result<Sweep>
 impl Sweep {
     /// All numbers together: one run for each seed.
     fn together(&self, rule: Rule) -> Runs {
-        let all: Vec<Runs> = self.points.iter().map(|(_, one)| one.of(rule)).collect();
-        let seeds = all.iter().map(|runs| runs.0.len()).min().unwrap_or(0);
-        let sum = |seed: usize| {
-            all.iter().map(|runs| runs.0[seed]).fold(Figures::default(), |sum, run| Figures {
-                total_s: sum.total_s + run.total_s,
-                launched: sum.launched + run.launched,
-                won: sum.won + run.won,
-                wasted_s: sum.wasted_s + run.wasted_s,
-                idle_s: sum.idle_s + run.idle_s,
-            })
-        };
-        Runs((0..seeds).map(sum).collect())
+        Runs::together(self.points.iter().map(|(_, one)| one.of(rule)))
     }
 
     /// What must hold of it.
@@ -97,7 +86,7 @@ pub(super) fn table(sweeps: &[Sweep]) -> Table {
             let of = |rule| one.of(rule);
             row(&mut table, [label, maps.to_string()], &of, [one.bound(|b| b.listed_s), one.bound(|b| b.least_s)]);
         }
-        let all = |of: fn(&Bounds) -> f64| sum(sweep.points.iter().map(|(_, one)| one.bound(of)));
+        let all = |of: fn(&Bounds) -> f64| Runs::together(sweep.points.iter().map(|(_, one)| one.bound(of)));
         let ends = [all(|b| b.listed_s), all(|b| b.least_s)];
         row(&mut table, [String::new(), "all".to_owned()], &|rule| sweep.together(rule), ends);
     }
@@ -124,15 +113,6 @@ fn row(table: &mut Table, name: [String; 2], of: &dyn Fn(Rule) -> Runs, ends: [R
         against(&ends[0]),
         against(&ends[1]),
     ]);
-}
-
-/// Seed by seed.
-fn sum(all: impl Iterator<Item = Runs>) -> Runs {
-    all.reduce(|mut sum, runs| {
-        sum.0.iter_mut().zip(&runs.0).for_each(|(sum, run)| sum.total_s += run.total_s);
-        sum
-    })
-    .unwrap_or_default()
 }
 
 /// Differences from Hadoop's total over the number of maps.

@@ -1,8 +1,9 @@
 //! BalancedPools, Algorithm 2 of balanced-pools §3.3: small jobs and big jobs, each on slots of their own.
 //!
 //! Jobs are sorted by their number of maps, or by what else makes a job a small one; every place between two of them is
-//! a split, and for each the sizes are searched. Splits are independent, so that all cores take part. What a chunk of splits may count as best is settled
-//! before the chunk begins, not while it runs: otherwise threads in another order would prune others.
+//! a split, and for each the sizes are searched. Splits are independent, so that all cores take part. What a chunk of
+//! splits may count as best is settled before the chunk begins, not while it runs: otherwise threads in another order
+//! would prune others.
 
 use howdah_shared::replay::ReplayError;
 

@@ -231,17 +231,20 @@ impl Job {
     /// A task's first success; true if it was the last one of its kind that the job waited for.
     pub(crate) fn succeed(&mut self, id: AttemptId, worker: WorkerId, now: Time) -> bool {
         let all_done = self.tasks[id.kind as usize].succeed(id.index, worker, id.number);
-        if all_done && id.kind == TaskKind::Map {
-            self.maps_done = Some(now);
-        }
-        all_done
+        self.note_done(id.kind, all_done, now)
     }
 
     /// The first success of a task whose only attempt it was, so far by its last report.
     #[inline(always)]
     pub(crate) fn succeed_alone(&mut self, id: AttemptId, worker: WorkerId, so_far: Progress, now: Time) -> bool {
         let all_done = self.tasks[id.kind as usize].succeed_alone(id.index, worker, id.number, so_far);
-        if all_done && id.kind == TaskKind::Map {
+        self.note_done(id.kind, all_done, now)
+    }
+
+    /// Keeps when the maps were done; `all_done` as it came.
+    #[inline(always)]
+    fn note_done(&mut self, kind: TaskKind, all_done: bool, now: Time) -> bool {
+        if all_done && kind == TaskKind::Map {
             self.maps_done = Some(now);
         }
         all_done

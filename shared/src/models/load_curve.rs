@@ -103,12 +103,15 @@ pub struct LoadFit {
     pub max_error: f64,
 }
 
-/// Both fits to the points, the better one first; `None` with fewer than three points, without two different loads, or
-/// with one that is no positive number.
+/// A curve has two numbers; with as few points nothing would tell how well it fits.
+pub const FEWEST_POINTS: usize = 3;
+
+/// Both fits to the points, the better one first; `None` with fewer than [`FEWEST_POINTS`], without two different loads,
+/// or with one that is no positive number.
 pub fn fit_load(points: &[LoadPoint], cores: f64) -> Option<[LoadFit; 2]> {
     let usable = |x: f64| x.is_finite() && x > 0.0;
     let different = points.iter().any(|point| point.load != points[0].load);
-    if points.len() < 3 || !different || !usable(cores) || !points.iter().all(|p| usable(p.load) && usable(p.time)) {
+    if points.len() < FEWEST_POINTS || !different || !usable(cores) || !points.iter().all(|p| usable(p.load) && usable(p.time)) {
         return None;
     }
     let linear = search(points, cores, 8.0, |slope| Beyond::Linear { slope_ppm: ppm(slope) });

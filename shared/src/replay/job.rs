@@ -12,9 +12,9 @@ use crate::time::{Span, Time};
 /// Hadoop's share of maps after which reduces start, where neither the template nor the options name one.
 const DEFAULT_SLOWSTART_PPM: u32 = 50_000;
 
-/// A reduce that holds its slot until the maps are done.
+/// An attempt where its launch has put it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Filler {
+pub(super) struct Placed {
     pub(super) attempt: AttemptId,
     pub(super) reference: AttemptRef,
     pub(super) worker: WorkerId,
@@ -25,7 +25,7 @@ pub(super) struct Filler {
 /// A reduce whose end is planned.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reducing {
-    pub(super) attempt: Filler,
+    pub(super) attempt: Placed,
     /// When it has shuffled and sorted, or failed before; [`Time::MAX`] while that is open.
     pub(super) sorted: Time,
 }
@@ -40,7 +40,7 @@ pub(super) struct SimJob<'t> {
     /// Of one task of each kind.
     pub(super) slots: [u16; 2],
     /// In order of launch.
-    pub(super) fillers: Vec<Filler>,
+    pub(super) fillers: Vec<Placed>,
     /// The other running reduces, while workers may be lost; in order of their plans.
     pub(super) reducing: Vec<Reducing>,
     /// Maps whose output lies on a worker that is down, while the master has not noticed.

@@ -173,8 +173,8 @@ fn plain_job(n_maps: u32, deadline_s: Option<u64>) -> JobSpec {
     })
 }
 
-#[test]
-fn without_a_profile_the_last_run_of_the_application_stands_in() {
+/// A run of the application is over: four maps of 10 s, all at once.
+fn after_a_run() -> Cluster {
     let mut c = live();
     let first = c.submit(plain_job(4, None));
     c.beat(0);
@@ -182,6 +182,12 @@ fn without_a_profile_the_last_run_of_the_application_stands_in() {
     c.now = Time::from_us(c.now.as_us() + 10_000_000);
     c.report(0, &[0, 1, 2, 3].map(|index| (map(1, index, 0), AttemptState::Succeeded)));
     c.apply(&[Input::JobCommitted { job: first, ok: true }]);
+    c
+}
+
+#[test]
+fn without_a_profile_the_last_run_of_the_application_stands_in() {
+    let mut c = after_a_run();
     // 8 maps of 10 s in 40 s.
     let second = c.submit(plain_job(8, Some(40)));
     c.beat(0);
@@ -192,13 +198,7 @@ fn without_a_profile_the_last_run_of_the_application_stands_in() {
 
 #[test]
 fn what_was_learned_stays_when_the_parameters_change_and_goes_with_another_policy() {
-    let mut c = live();
-    let first = c.submit(plain_job(4, None));
-    c.beat(0);
-    assert_eq!(c.launches().len(), 4);
-    c.now = Time::from_us(c.now.as_us() + 10_000_000);
-    c.report(0, &[0, 1, 2, 3].map(|index| (map(1, index, 0), AttemptState::Succeeded)));
-    c.apply(&[Input::JobCommitted { job: first, ok: true }]);
+    let mut c = after_a_run();
     let set = |name: &str, pairs: &[(&str, &str)]| {
         Input::SetScheduler(Box::new(SchedulerChoice { name: name.to_owned(), params: params(pairs) }))
     };

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use howdah_apps::sudoku::{Generator, Grid, Mix, Symmetry, Verdict, solve};
 use howdah_experiments::calibration::{Bench, Calibration, Measured, Place, Work, figure, fit, usual_loads};
-use howdah_shared::models::load_curve::LoadFit;
+use howdah_shared::models::load_curve::{FEWEST_POINTS, LoadFit};
 use howdah_shared::models::moments::{median, sorted};
 use serde_json::{Value, json};
 
@@ -30,9 +30,6 @@ use crate::views::Listing;
 const TIMES: u32 = 3;
 /// Puzzles of a round; the same for every run.
 const PUZZLES: u64 = 20;
-
-/// A curve has two numbers; with as few runs nothing would tell how well it fits.
-const FEWEST: u64 = 3;
 
 /// `howdah calibrate`
 pub(crate) fn calibrate(context: &Context, args: &CalibrateArgs) -> Outcome {
@@ -104,10 +101,10 @@ fn check(args: &CalibrateArgs) -> Outcome<()> {
         Err(Failure::usage(format!("{flag}: found `{}`, expected {expected}", path.display())))
     };
     if let Some(loads) = &args.loads
-        && loads.0.len() as u64 * u64::from(args.repeats) < FEWEST
+        && loads.0.len() * (args.repeats as usize) < FEWEST_POINTS
     {
         let found = format!("{} loads × {} repeats", loads.0.len(), args.repeats);
-        return Err(Failure::usage(format!("--loads: found {found}, expected {FEWEST} runs or more for a curve")));
+        return Err(Failure::usage(format!("--loads: found {found}, expected {FEWEST_POINTS} runs or more for a curve")));
     }
     args.out.as_ref().map_or(Ok(()), |path| trace_file::check_folder("--out", path))?;
     args.plot.as_ref().map_or(Ok(()), |path| trace_file::check_figure("--plot", path))?;

@@ -4,7 +4,7 @@ use super::super::beats::Beats;
 use super::super::digest::DecisionDigest;
 use super::super::ends::Ends;
 use super::super::fates::Fates;
-use super::super::job::{Filler, Reducing, SimJob};
+use super::super::job::{Placed, Reducing, SimJob};
 use super::super::options::ShuffleModel;
 use super::super::report::ReplayReport;
 use super::super::sharing::Sharing;
@@ -46,8 +46,9 @@ impl Driver for Stage<'_> {
         if let Some(watch) = &mut self.watch {
             watch.launched(attempt, worker, self.now, locality, speculative);
         }
+        let placed = Placed { attempt, reference, worker, launch };
         if self.sharing.is_active() {
-            return self.launch_sharing(Filler { attempt, reference, worker, launch }, locality);
+            return self.launch_sharing(placed, locality);
         }
         let job = &mut self.jobs[attempt.job.0 as usize - 1];
         let template = job.outcome.template;
@@ -58,12 +59,12 @@ impl Driver for Stage<'_> {
         match attempt.kind {
             TaskKind::Map => {
                 let work = self.machines.at_distance(job.map(attempt.index), locality);
-                self.plan_end(Filler { attempt, reference, worker, launch }, template, work);
+                self.plan_end(placed, template, work);
             }
-            TaskKind::Reduce if job.maps_left > 0 => job.fillers.push(Filler { attempt, reference, worker, launch }),
+            TaskKind::Reduce if job.maps_left > 0 => job.fillers.push(placed),
             TaskKind::Reduce => {
                 let (shuffle, reduce) = (job.typical_shuffle(attempt.index), job.reduce(attempt.index));
-                self.plan_reduce(Filler { attempt, reference, worker, launch }, shuffle, reduce, false);
+                self.plan_reduce(placed, shuffle, reduce, false);
             }
         }
     }
@@ -109,8 +110,8 @@ impl<'t> Stage<'t> {
 
     /// Plans the end of a reduce whose maps are done; whether it waited for them.
     #[inline(never)]
-    pub(super) fn plan_reduce(&mut self, launched: Filler, shuffle: Span, reduce: Span, waited: bool) {
-        let Filler { attempt, worker, .. } = launched;
+    pub(super) fn plan_reduce(&mut self, launched: Placed, shuffle: Span, reduce: Span, waited: bool) {
+        let Placed { attempt, worker, .. } = launched;
         let shuffle = match self.shuffle {
             ShuffleModel::SimMr => shuffle,
             ShuffleModel::Mumak => Span::ZERO,
@@ -136,7 +137,7 @@ impl<'t> Stage<'t> {
 
     /// Plans the end of an attempt that has so much work left from now on.
     #[inline(always)]
-    fn plan_end(&mut self, launched: Filler, template: u32, work: Span) {
+    fn plan_end(&mut self, launched: Placed, template: u32, work: Span) {
         let (state, work) = self.fates.drawn(template, launched.attempt, work);
         self.plan_at(launched.worker, launched.launch, work, Finished { attempt: launched.reference, state });
     }

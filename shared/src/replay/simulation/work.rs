@@ -5,7 +5,7 @@
 //! work. Under a policy that may speculate, a worker reports whenever it has a turn: its vitals, and how far each attempt
 //! is at that instant. A reduce that waits is in its first third by its job's maps that are done.
 
-use super::super::job::{Filler, SimJob};
+use super::super::job::{Placed, SimJob};
 use super::super::station::{Event, Run};
 use super::Simulation;
 use super::stage::Stage;
@@ -89,8 +89,8 @@ impl Simulation<'_> {
 impl Stage<'_> {
     /// An attempt was launched.
     #[inline(never)]
-    pub(super) fn launch_sharing(&mut self, launched: Filler, locality: Locality) {
-        let Filler { attempt, worker, launch, .. } = launched;
+    pub(super) fn launch_sharing(&mut self, launched: Placed, locality: Locality) {
+        let Placed { attempt, worker, launch, .. } = launched;
         let job = &mut self.jobs[attempt.job.0 as usize - 1];
         let (shuffle, rest) = match attempt.kind {
             TaskKind::Map => (Span::ZERO, self.machines.at_distance(job.map(attempt.index), locality)),
@@ -120,8 +120,8 @@ impl Stage<'_> {
     }
 
     /// A reduce whose maps are done begins to work.
-    pub(super) fn begin_reduce(&mut self, reduce: Filler, shuffle: Span, rest: Span, waited: bool) {
-        let Filler { attempt, worker, launch, .. } = reduce;
+    pub(super) fn begin_reduce(&mut self, reduce: Placed, shuffle: Span, rest: Span, waited: bool) {
+        let Placed { attempt, worker, launch, .. } = reduce;
         let template = self.jobs[attempt.job.0 as usize - 1].outcome.template;
         let total = shuffle + rest;
         let (state, work) = self.fates.drawn(template, attempt, total);
