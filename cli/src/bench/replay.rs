@@ -86,7 +86,7 @@ fn engine(trace: &Trace, view: View) -> Outcome<Ran> {
     let options = ReplayOptions { view, ..ReplayOptions::default() };
     let began = thread_time()?;
     let mut simulation = Simulation::new(trace, &options).map_err(|error| Failure::broke(error.to_string()))?;
-    while simulation.step() {}
+    simulation.run();
     let report = simulation.report();
     let seconds = (thread_time()? - began).as_secs_f64();
     Ok(Ran { seconds, events: report.events, ends: report.jobs.iter().map(|job| job.finish).collect() })

@@ -107,7 +107,7 @@ pub fn compare_under(
     }
     let scheduler = make(&options.scheduler, &options.scheduler_params).map_err(ReplayError::from)?;
     let mut simulation = Simulation::with_scheduler(&trace, &options, scheduler)?;
-    while simulation.step() {}
+    simulation.run();
     let report = simulation.report();
     let mut jobs = Vec::with_capacity(trace.jobs.len());
     for outcome in &report.jobs {

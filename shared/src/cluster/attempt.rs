@@ -1,7 +1,7 @@
 //! The running attempts of the cluster, in recycled slots.
 //!
 //! An attempt is here from its assignment until it is over; then it leaves as an effect, so that memory grows
-//! with what runs, not with what ever ran. A slot that is used again has another generation, so that an old
+//! with what runs, not with what ever ran. A reference names its attempt's launch as well as its slot, so that an old
 //! reference never meets a new attempt.
 
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,8 @@ pub enum EndCause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttemptRef {
     pub(crate) slot: u32,
-    pub(crate) generation: u32,
+    /// Launches before its own, of all attempts that ever were.
+    pub(crate) launch: u64,
 }
 
 /// One running attempt.
@@ -50,10 +51,11 @@ pub struct Attempt {
     pub(crate) id: AttemptId,
     pub(crate) worker: WorkerId,
     pub(crate) started: Time,
+    pub(crate) locality: Locality,
     pub(crate) state: AttemptState,
+    // From here to `used` all new ones are alike, so that one store writes several.
     pub(crate) phase: Phase,
     pub(crate) progress: Progress,
-    pub(crate) locality: Locality,
     pub(crate) speculative: bool,
     /// Why it is to be stopped, once it is.
     pub(crate) kill: Option<EndCause>,
@@ -73,28 +75,30 @@ pub struct Attempt {
     pub(crate) position: u32,
     /// Number of the last report that listed it.
     pub(crate) seen: u32,
-    generation: u32,
+    /// Launches before its own.
+    launch: u64,
     used: bool,
 }
 
 impl Attempt {
+    /// The first of its task, on one slot, `Launching` or `Running`.
     #[inline(always)]
     pub(crate) fn new(
         id: AttemptId,
         worker: WorkerId,
         started: Time,
         locality: Locality,
-        speculative: bool,
+        state: AttemptState,
     ) -> Attempt {
         Attempt {
             id,
             worker,
             started,
-            state: AttemptState::Launching,
+            locality,
+            state,
             phase: Phase::Starting,
             progress: Progress::ZERO,
-            locality,
-            speculative,
+            speculative: false,
             kill: None,
             kill_sent: false,
             kill_fails: false,
@@ -104,7 +108,7 @@ impl Attempt {
             slots: 1,
             position: 0,
             seen: 0,
-            generation: 0,
+            launch: 0,
             used: true,
         }
     }
@@ -170,6 +174,8 @@ impl Attempt {
 pub struct Attempts {
     slots: Vec<Attempt>,
     free: Vec<u32>,
+    /// Attempts that were ever launched.
+    launched: u64,
 }
 
 impl Attempts {
@@ -189,29 +195,30 @@ impl Attempts {
             .iter()
             .enumerate()
             .filter(|(_, a)| a.used)
-            .map(|(slot, a)| (AttemptRef { slot: slot as u32, generation: a.generation }, a))
+            .map(|(slot, a)| (AttemptRef { slot: slot as u32, launch: a.launch }, a))
     }
 
     /// The attempt, unless it is over.
     #[inline]
     pub fn get(&self, reference: AttemptRef) -> Option<&Attempt> {
-        self.slots.get(reference.slot as usize).filter(|a| a.used && a.generation == reference.generation)
+        self.slots.get(reference.slot as usize).filter(|a| a.used && a.launch == reference.launch)
     }
 
     /// Puts an attempt into a free slot. Inlined, so that its fields go straight there: a copy of what was just written
     /// in narrower pieces stalls the processor.
     #[inline(always)]
     pub(crate) fn insert(&mut self, mut attempt: Attempt) -> AttemptRef {
+        let launch = self.launched;
+        self.launched += 1;
+        attempt.launch = launch;
         match self.free.pop() {
             Some(slot) => {
-                let old = &mut self.slots[slot as usize];
-                attempt.generation = old.generation;
-                *old = attempt;
-                AttemptRef { slot, generation: attempt.generation }
+                self.slots[slot as usize] = attempt;
+                AttemptRef { slot, launch }
             }
             None => {
                 self.slots.push(attempt);
-                AttemptRef { slot: self.slots.len() as u32 - 1, generation: 0 }
+                AttemptRef { slot: self.slots.len() as u32 - 1, launch }
             }
         }
     }
@@ -221,13 +228,12 @@ impl Attempts {
         let attempt = &mut self.slots[slot as usize];
         debug_assert!(attempt.used, "slot {slot} is freed twice");
         attempt.used = false;
-        attempt.generation = attempt.generation.wrapping_add(1);
         self.free.push(slot);
     }
 
     /// A reference to the attempt in a slot.
     pub(crate) fn reference(&self, slot: u32) -> AttemptRef {
-        AttemptRef { slot, generation: self.slots[slot as usize].generation }
+        AttemptRef { slot, launch: self.slots[slot as usize].launch }
     }
 
     #[inline]

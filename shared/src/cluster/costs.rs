@@ -57,7 +57,10 @@ mod tests {
     fn attempt(started_s: u64, speculative: bool) -> Attempt {
         let task = TaskId { job: JobId(1), kind: TaskKind::Map, index: 0 };
         let started = Time::from_ms(started_s * 1_000);
-        Attempt::new(task.attempt(0), WorkerId(0), started, Locality::Unknown, speculative)
+        let running = AttemptState::Running;
+        let mut attempt = Attempt::new(task.attempt(0), WorkerId(0), started, Locality::Unknown, running);
+        attempt.speculative = speculative;
+        attempt
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! A job while it is alive, and what remains of it afterwards.
 //!
-//! A finished job leaves only a [`JobSummary`]; its tables go, so that a master that runs for months does not
-//! grow. **Invariants: `offerable` says whether the job has a pending task of the kind that may start now, `plain` what
-//! `computes_plain` finds.**
+//! A finished job leaves only a [`JobSummary`]; its tables go. **Invariants: `offerable` says whether the job has a
+//! pending task of the kind that may start now, `plain` what `computes_plain` finds.**
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -234,11 +233,18 @@ impl Job {
         self.note_done(id.kind, all_done, now)
     }
 
-    /// The first success of a task whose only attempt it was, so far by its last report.
+    /// The first success of a task whose only attempt it was, so far by its last report. `None`, and nothing done, if it
+    /// was not the only one.
     #[inline(always)]
-    pub(crate) fn succeed_alone(&mut self, id: AttemptId, worker: WorkerId, so_far: Progress, now: Time) -> bool {
-        let all_done = self.tasks[id.kind as usize].succeed_alone(id.index, worker, id.number, so_far);
-        self.note_done(id.kind, all_done, now)
+    pub(crate) fn succeed_alone(
+        &mut self,
+        id: AttemptId,
+        worker: WorkerId,
+        so_far: Progress,
+        now: Time,
+    ) -> Option<bool> {
+        let all_done = self.tasks[id.kind as usize].succeed_alone(id.index, worker, id.number, so_far)?;
+        Some(self.note_done(id.kind, all_done, now))
     }
 
     /// Keeps when the maps were done; `all_done` as it came.
@@ -304,89 +310,4 @@ pub struct JobSummary {
     pub killed_attempts: u32,
     /// Costs of second attempts, of both kinds.
     pub costs: SpeculationCosts,
-}
-
-/// A job's place in the table.
-#[derive(Clone, Debug)]
-enum Entry {
-    Live(Box<Job>),
-    Ended(JobSummary),
-}
-
-/// All jobs, dense by serial number from 1. The oldest ended ones are forgotten beyond a limit.
-#[derive(Clone, Debug)]
-pub(crate) struct Jobs {
-    entries: VecDeque<Entry>,
-    /// Serial number of the first entry.
-    first: u32,
-    pub(crate) n_live: u32,
-}
-
-/// Ended jobs that stay listed behind the oldest live one.
-const KEEP_ENDED: usize = 10_000;
-
-impl Jobs {
-    pub(crate) fn new() -> Jobs {
-        Jobs { entries: VecDeque::new(), first: 1, n_live: 0 }
-    }
-
-    pub(crate) fn last(&self) -> u32 {
-        self.first + self.entries.len() as u32 - 1
-    }
-
-    #[inline]
-    pub(crate) fn get(&self, id: JobId) -> Option<&Job> {
-        match self.entries.get(id.0.checked_sub(self.first)? as usize)? {
-            Entry::Live(job) => Some(job),
-            Entry::Ended(_) => None,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn get_mut(&mut self, id: JobId) -> Option<&mut Job> {
-        match self.entries.get_mut(id.0.checked_sub(self.first)? as usize)? {
-            Entry::Live(job) => Some(job),
-            Entry::Ended(_) => None,
-        }
-    }
-
-    pub(crate) fn ended(&self, id: JobId) -> Option<&JobSummary> {
-        match self.entries.get(id.0.checked_sub(self.first)? as usize)? {
-            Entry::Live(_) => None,
-            Entry::Ended(summary) => Some(summary),
-        }
-    }
-
-    /// Live jobs, ascending.
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Job> {
-        self.entries.iter().filter_map(|entry| match entry {
-            Entry::Live(job) => Some(&**job),
-            Entry::Ended(_) => None,
-        })
-    }
-
-    /// Jobs that are over and not yet forgotten, ascending.
-    pub(crate) fn iter_ended(&self) -> impl DoubleEndedIterator<Item = (JobId, &JobSummary)> {
-        self.entries.iter().enumerate().filter_map(|(index, entry)| match entry {
-            Entry::Live(_) => None,
-            Entry::Ended(summary) => Some((JobId(self.first + index as u32), summary)),
-        })
-    }
-
-    pub(crate) fn push(&mut self, job: Job) {
-        debug_assert_eq!(job.id.0, self.last() + 1);
-        self.entries.push_back(Entry::Live(Box::new(job)));
-        self.n_live += 1;
-    }
-
-    pub(crate) fn retire(&mut self, id: JobId, summary: JobSummary) {
-        let entry = &mut self.entries[(id.0 - self.first) as usize];
-        debug_assert!(matches!(entry, Entry::Live(_)));
-        *entry = Entry::Ended(summary);
-        self.n_live -= 1;
-        while self.entries.len() > KEEP_ENDED && matches!(self.entries.front(), Some(Entry::Ended(_))) {
-            self.entries.pop_front();
-            self.first += 1;
-        }
-    }
 }

@@ -8,6 +8,7 @@ mod bits;
 mod check;
 mod costs;
 mod job;
+mod jobs;
 mod locality;
 mod needs;
 mod tasks;
@@ -24,7 +25,7 @@ pub use topology::{HostId, RackId, Topology};
 pub use worker::{Vitals, Worker, WorkerState};
 
 pub(crate) use attempt::NONE;
-pub(crate) use job::Jobs;
+pub(crate) use jobs::Jobs;
 pub(crate) use worker::{Faults, Parked};
 
 use std::collections::BTreeMap;
@@ -338,23 +339,21 @@ impl ClusterState {
     }
 }
 
-/// Puts an attempt on its worker and into its task's chain.
+/// Puts an attempt of a kind on its worker; its task's chain is the caller's business.
 #[inline(always)]
 pub(crate) fn link(
     attempts: &mut Attempts,
     totals: &mut Totals,
     worker: &mut Worker,
-    tasks: &mut Tasks,
+    kind: TaskKind,
     mut attempt: Attempt,
 ) -> AttemptRef {
-    let id = attempt.id;
+    let slots = attempt.slots;
     attempt.position = worker.attempts.len() as u32;
-    attempt.next = tasks.tasks[id.index as usize].head;
     let reference = attempts.insert(attempt);
-    tasks.attempt_starts(id.index, reference.slot);
     worker.attempts.push(reference.slot);
-    worker.occupied[id.kind as usize] += attempt.slots;
-    totals.running[id.kind as usize] += 1;
+    worker.occupied[kind as usize] += slots;
+    totals.running[kind as usize] += 1;
     reference
 }
 

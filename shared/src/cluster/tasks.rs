@@ -206,6 +206,26 @@ impl Tasks {
         self.tasks = vec![FRESH; self.n as usize];
     }
 
+    /// The number of a pending task's next attempt, which is at least `first`; `None` if the task is not pending.
+    #[inline(always)]
+    pub(crate) fn next_number(&mut self, index: u32, first: u16) -> Option<u16> {
+        let task = self.starting(index)?;
+        let may_start = task.state == TaskState::Pending && task.next_number < u16::MAX;
+        may_start.then(|| task.next_number.max(first))
+    }
+
+    /// The attempt with the next number of a pending task, in this slot: what `take_pending` and `attempt_starts` do where
+    /// no task ever failed.
+    #[inline(always)]
+    pub(crate) fn start_alone(&mut self, index: u32, number: u16, slot: u32) {
+        debug_assert!(self.failed_first.is_empty(), "for jobs without failures");
+        let task = &mut self.tasks[index as usize];
+        *task = Task { head: slot, next_number: number + 1, state: TaskState::Running, n_running: 1, ..*task };
+        self.n_running += 1;
+        self.n_attempts += 1;
+        self.pending.remove(index);
+    }
+
     /// One attempt of a task more, in this slot: the new head of its chain.
     #[inline]
     pub(crate) fn attempt_starts(&mut self, index: u32, slot: u32) {
@@ -242,11 +262,16 @@ impl Tasks {
     }
 
     /// The first success of a task whose only attempt it was, so far by its last report; true if it was the last one that
-    /// the job waited for. What `attempt_stops` and `succeed` do.
+    /// the job waited for. What `attempt_stops` and `succeed` do. `None`, and nothing done, if it was not the only one.
     #[inline(always)]
-    pub(crate) fn succeed_alone(&mut self, index: u32, worker: WorkerId, number: u16, so_far: Progress) -> bool {
-        let task = &mut self.tasks[index as usize];
-        debug_assert_eq!(task.n_running, 1, "task {index}");
+    pub(crate) fn succeed_alone(
+        &mut self,
+        index: u32,
+        worker: WorkerId,
+        number: u16,
+        so_far: Progress,
+    ) -> Option<bool> {
+        let task = self.tasks.get_mut(index as usize).filter(|task| task.n_running == 1)?;
         *task = Task {
             head: NONE,
             winner_worker: worker.0,
@@ -260,7 +285,7 @@ impl Tasks {
         // It was its task's best, as the only one.
         self.running_progress -= u64::from(so_far.parts());
         self.n_succeeded += 1;
-        self.all_done()
+        Some(self.all_done())
     }
 
     /// Makes a task wait again after an attempt ended, ahead of those that never ran.

@@ -111,7 +111,11 @@ pub const FEWEST_POINTS: usize = 3;
 pub fn fit_load(points: &[LoadPoint], cores: f64) -> Option<[LoadFit; 2]> {
     let usable = |x: f64| x.is_finite() && x > 0.0;
     let different = points.iter().any(|point| point.load != points[0].load);
-    if points.len() < FEWEST_POINTS || !different || !usable(cores) || !points.iter().all(|p| usable(p.load) && usable(p.time)) {
+    if points.len() < FEWEST_POINTS
+        || !different
+        || !usable(cores)
+        || !points.iter().all(|p| usable(p.load) && usable(p.time))
+    {
         return None;
     }
     let linear = search(points, cores, 8.0, |slope| Beyond::Linear { slope_ppm: ppm(slope) });

@@ -59,7 +59,7 @@ pub fn reference_times(trace: &Trace, options: &ReplayOptions) -> Result<Vec<Spa
 fn run(template: &JobTemplate, options: &ReplayOptions) -> Result<Alone, ReplayError> {
     let trace = Trace { jobs: vec![JobTemplate { submit_ms: 0, ..template.clone() }], ..Trace::default() };
     let mut simulation = Simulation::new(&trace, options)?;
-    while simulation.step() {}
+    simulation.run();
     let report = simulation.report();
     let outcome = &report.jobs[0];
     let commit = Span::from_us(template.commit_ms.saturating_mul(1_000));

@@ -108,6 +108,11 @@ impl Beats {
         if self.out_of_band || at == Time::MAX { at } else { self.next_beat(worker, at) }
     }
 
+    /// Whether the master hears of everything as it happens, and what a turn gave does not matter.
+    pub(super) fn are_plain(&self) -> bool {
+        (self.out_of_band || self.instant) && !self.repeats
+    }
+
     /// Whether a worker that speaks has a turn at this instant.
     pub(super) fn is_answered(&self, worker: WorkerId) -> bool {
         self.has_turn[worker.0 as usize]
@@ -152,7 +157,7 @@ impl Beats {
     }
 
     /// Whether workers have regular heartbeats.
-    fn has_regular(&self) -> bool {
+    pub(super) fn has_regular(&self) -> bool {
         !self.instant || self.reports
     }
 
@@ -267,6 +272,12 @@ impl Beats {
             self.turn(worker);
         }
         &self.turns
+    }
+
+    /// For a pool, whether it has a turn at this instant; else `None`.
+    #[inline(always)]
+    pub(super) fn pool_turn(&self) -> Option<bool> {
+        self.pool.then(|| self.has_turn[0])
     }
 
     /// One of the turns of this instant.

@@ -1,26 +1,46 @@
 //! The queue of ends: which running attempt ends next.
 //!
-//! A heap by time over entries of 16 bytes; what ends is in a table beside it. Mostly one attempt ends and another one
-//! is launched at the same instant, so the place that an end leaves at the top stays open until the next one is
-//! planned, and the heap is put in order once instead of twice. An attempt that was stopped early leaves its entry
-//! behind; the core ignores the end of an attempt that it no longer has.
+//! A heap by time over entries of 16 bytes that say all of an end: its time, and in one number whose end it is and
+//! which. Mostly one attempt ends and another one is launched at the same instant, so the place that an end leaves at
+//! the top stays open until the next one is planned, and the heap is put in order once instead of twice. An attempt
+//! that was stopped early leaves its entry behind; the core ignores the end of an attempt that it no longer has.
 //!
 //! Four children to a parent, kept as whole families: beyond the last entry stand [`NEVER`]s. So an entry can sink to
 //! the bottom without the questions which child is first and whether it has arrived being branches: no processor
 //! foresees the answers, and a wrong guess costs more than a level. Ends of one instant are put in order of launch when
 //! due.
 
+use crate::cluster::AttemptRef;
+use crate::job::AttemptState;
 use crate::time::Time;
 use crate::tracker::Finished;
 
-/// Bits of an order that name the place in the table; 16 million attempts run at a time.
-const PLACE_BITS: u32 = 24;
+/// Bits of an order, from the lowest on: the state; the attempt's slot, so that 16 million may run at a time; its
+/// launch, so that there may be 68 thousand million. The two highest are its [`Among`].
+const STATE_BITS: u32 = 2;
+const SLOT_BITS: u32 = 24;
+const LAUNCH_BITS: u32 = 36;
+
+/// The states in which an attempt ends.
+const STATES: [AttemptState; 4] =
+    [AttemptState::Succeeded, AttemptState::Failed, AttemptState::Killed, AttemptState::Killed];
+
+/// Where an end stands among the others of its instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Among {
+    /// Before those that come by launch.
+    First = 0,
+    /// By launch, as nearly all.
+    ByLaunch = 1,
+    /// After them.
+    Last = 2,
+}
 
 /// One end to come.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     at: Time,
-    /// Launch and place, from the highest bit on.
+    /// What [`order`] makes of the end.
     order: u64,
 }
 
@@ -40,24 +60,13 @@ pub(super) struct Ends {
     open: bool,
     /// The time of the first entry that is not gone.
     next: Time,
-    table: Vec<Finished>,
-    free: Vec<u32>,
     /// Orders of the ends that are due.
     due: Vec<u64>,
 }
 
 impl Default for Ends {
     fn default() -> Ends {
-        Ends {
-            first: NEVER,
-            families: Vec::new(),
-            n: 0,
-            open: false,
-            next: Time::MAX,
-            table: Vec::new(),
-            free: Vec::new(),
-            due: Vec::new(),
-        }
+        Ends { first: NEVER, families: Vec::new(), n: 0, open: false, next: Time::MAX, due: Vec::new() }
     }
 }
 
@@ -81,37 +90,19 @@ impl Ends {
     /// Plans an end of an attempt that is `Succeeded`, `Failed` or `Killed` then; one at [`Time::MAX`] never comes.
     ///
     /// # Panics
-    /// With more than 16 million attempts at a time.
+    /// With more than 16 million attempts at a time, or with the 68 thousand millionth of all.
     #[inline(always)]
-    pub(super) fn plan(&mut self, at: Time, launch: u64, end: Finished) {
+    pub(super) fn plan(&mut self, at: Time, among: Among, end: Finished) {
         if at == Time::MAX {
             return;
         }
-        let place = match self.free.pop() {
-            Some(place) => {
-                // Not as a whole, which would wait for the fields to be together.
-                let held = &mut self.table[place as usize];
-                held.attempt = end.attempt;
-                held.state = end.state;
-                place
-            }
-            None => self.new_place(end),
-        };
-        let entry = Entry { at, order: launch << PLACE_BITS | u64::from(place) };
+        let entry = Entry { at, order: order(among, end) };
         if std::mem::take(&mut self.open) {
             self.sink(entry);
         } else {
             self.push(entry);
         }
         self.next = self.next.min(at);
-    }
-
-    #[cold]
-    fn new_place(&mut self, end: Finished) -> u32 {
-        let place = self.table.len() as u32;
-        assert!(place < 1 << PLACE_BITS, "at most 16 million attempts run at a time");
-        self.table.push(end);
-        place
     }
 
     /// Puts an entry in the place of the first one.
@@ -183,14 +174,6 @@ impl Ends {
         }
     }
 
-    /// Gives an end's place in the table back.
-    #[inline(always)]
-    fn release(&mut self, order: u64) -> Finished {
-        let place = order as u32 & ((1 << PLACE_BITS) - 1);
-        self.free.push(place);
-        self.table[place as usize]
-    }
-
     /// All entries of ends to come, in no order.
     fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
         let all = std::iter::once(&self.first).chain(self.families.iter().flatten());
@@ -199,22 +182,16 @@ impl Ends {
 
     /// All ends to come, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Time, Finished)> + '_ {
-        self.entries().map(|entry| (entry.at, self.table[entry.order as usize & ((1 << PLACE_BITS) - 1)]))
+        self.entries().map(|entry| (entry.at, end(entry.order)))
     }
 
     /// Takes out the ends for which this holds; it looks at all of them.
     pub(super) fn forget(&mut self, mut gone: impl FnMut(&Finished) -> bool) {
-        let entries: Vec<Entry> = self.entries().collect();
+        let entries: Vec<Entry> = self.entries().filter(|entry| !gone(&end(entry.order))).collect();
         self.first = NEVER;
         self.families.clear();
         (self.n, self.open) = (0, false);
-        for entry in entries {
-            let end = self.release(entry.order);
-            if !gone(&end) {
-                self.free.pop();
-                self.push(entry);
-            }
-        }
+        entries.into_iter().for_each(|entry| self.push(entry));
         self.next = self.find_next();
     }
 
@@ -228,7 +205,7 @@ impl Ends {
         if self.next == now {
             self.take_tied(now, first, ends);
         } else {
-            ends.push(self.release(first));
+            ends.push(end(first));
         }
     }
 
@@ -240,9 +217,31 @@ impl Ends {
             due.push(self.pop());
         }
         due.sort_unstable();
-        ends.extend(due.drain(..).map(|order| self.release(order)));
+        ends.extend(due.drain(..).map(end));
         self.due = due;
     }
+}
+
+/// An end in one number: of two at one instant, the smaller comes first.
+#[inline(always)]
+fn order(among: Among, Finished { attempt: AttemptRef { slot, launch }, state }: Finished) -> u64 {
+    assert!(slot < 1 << SLOT_BITS && launch < 1 << LAUNCH_BITS, "attempt {launch} in slot {slot}");
+    let state = match state {
+        AttemptState::Failed => 1,
+        AttemptState::Killed => 2,
+        _ => 0,
+    };
+    let launch = (among as u64) << LAUNCH_BITS | launch;
+    (launch << SLOT_BITS | u64::from(slot)) << STATE_BITS | state
+}
+
+/// What [`order`] was made of.
+#[inline(always)]
+fn end(order: u64) -> Finished {
+    let bits = |from: u32, n: u32| order >> from & ((1 << n) - 1);
+    let slot = bits(STATE_BITS, SLOT_BITS) as u32;
+    let attempt = AttemptRef { slot, launch: bits(STATE_BITS + SLOT_BITS, LAUNCH_BITS) };
+    Finished { attempt, state: STATES[bits(0, STATE_BITS) as usize] }
 }
 
 /// The earliest of a family, and which it is.
@@ -263,54 +262,75 @@ fn in_order(entry: Entry, child: Entry) -> (Entry, Entry) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::AttemptRef;
-    use crate::job::AttemptState;
 
-    fn end(slot: u32) -> Finished {
-        Finished { attempt: AttemptRef { slot, generation: 0 }, state: AttemptState::Succeeded }
+    fn finished(launch: u64) -> Finished {
+        // Slots in another order than launches.
+        let slot = 1_000 - launch as u32;
+        Finished { attempt: AttemptRef { slot, launch }, state: AttemptState::Succeeded }
     }
 
-    fn take_at(ends: &mut Ends, now: Time) -> Vec<u32> {
+    fn take_at(ends: &mut Ends, now: Time) -> Vec<u64> {
         let mut taken = Vec::new();
         ends.take_at(now, &mut taken);
-        taken.iter().map(|end| end.attempt.slot).collect()
+        taken.iter().map(|end| end.attempt.launch).collect()
     }
 
     #[test]
     fn ends_come_by_time_and_then_by_launch() {
         let mut ends = Ends::default();
         for (launch, at) in [(0, 30), (1, 10), (2, 20), (3, 10), (4, 30)] {
-            ends.plan(Time::from_us(at), launch, end(launch as u32));
+            ends.plan(Time::from_us(at), Among::ByLaunch, finished(launch));
         }
-        ends.plan(Time::MAX, 5, end(5));
+        ends.plan(Time::MAX, Among::ByLaunch, finished(5));
         let mut order = Vec::new();
         while ends.next_time() < Time::MAX {
             let now = ends.next_time();
             order.extend(take_at(&mut ends, now));
             if order.ends_with(&[3]) {
-                ends.plan(Time::from_us(25), 6, end(6));
+                ends.plan(Time::from_us(25), Among::ByLaunch, finished(6));
             }
         }
         assert_eq!(order, [1, 3, 2, 6, 0, 4]);
     }
 
     #[test]
-    fn forgotten_ends_never_come_and_their_places_are_used_again() {
+    fn some_ends_come_before_or_after_all_others_of_their_instant() {
         let mut ends = Ends::default();
-        for index in 0..100 {
-            ends.plan(Time::from_us(u64::from(index * 37 % 100)), u64::from(index), end(index));
+        for (launch, among) in [(0, Among::Last), (1, Among::ByLaunch), (2, Among::ByLaunch), (3, Among::First)] {
+            ends.plan(Time::from_us(7), among, finished(launch));
+        }
+        assert_eq!(take_at(&mut ends, Time::from_us(7)), [3, 1, 2, 0]);
+    }
+
+    #[test]
+    fn an_end_is_found_again_in_its_number() {
+        let greatest = AttemptRef { slot: (1 << SLOT_BITS) - 1, launch: (1 << LAUNCH_BITS) - 1 };
+        for state in [AttemptState::Succeeded, AttemptState::Failed, AttemptState::Killed] {
+            for attempt in [AttemptRef { slot: 0, launch: 0 }, AttemptRef { slot: 5, launch: 9 }, greatest] {
+                for among in [Among::First, Among::ByLaunch, Among::Last] {
+                    let planned = Finished { attempt, state };
+                    assert_eq!(end(order(among, planned)), planned);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn forgotten_ends_never_come() {
+        let mut ends = Ends::default();
+        for launch in 0..100 {
+            ends.plan(Time::from_us(launch * 37 % 100), Among::ByLaunch, finished(launch));
         }
         let mut order = Vec::new();
         while ends.next_time() < Time::MAX {
             let now = ends.next_time();
-            order.extend(take_at(&mut ends, now).iter().map(|slot| slot * 37 % 100));
+            order.extend(take_at(&mut ends, now).iter().map(|launch| launch * 37 % 100));
             if now == Time::from_us(10) {
                 // The place of what ended last is still open.
-                ends.forget(|end| end.attempt.slot % 3 == 0);
+                ends.forget(|end| end.attempt.launch % 3 == 0);
             }
         }
-        let kept = |at: &u32| *at <= 10 || (0..100).any(|index| index * 37 % 100 == *at && index % 3 != 0);
+        let kept = |at: &u64| *at <= 10 || (0..100).any(|launch| launch * 37 % 100 == *at && launch % 3 != 0);
         assert_eq!(order, (0..100).filter(kept).collect::<Vec<_>>());
-        assert_eq!(ends.free.len(), ends.table.len());
     }
 }

@@ -38,6 +38,11 @@ impl Fates {
         }
     }
 
+    /// Whether every attempt does its work and succeeds.
+    pub(super) fn are_plain(&self) -> bool {
+        self.script.is_empty() && self.failing_ppm == 0
+    }
+
     /// How the trace has the attempt end, and after how much time on a plain worker.
     #[inline]
     pub(super) fn scripted(&self, template: u32, id: AttemptId) -> Option<(AttemptState, Span)> {

@@ -18,8 +18,6 @@ pub(super) struct Placed {
     pub(super) attempt: AttemptId,
     pub(super) reference: AttemptRef,
     pub(super) worker: WorkerId,
-    /// Number of its launch.
-    pub(super) launch: u64,
 }
 
 /// A reduce whose end is planned.
@@ -129,15 +127,21 @@ fn span(ms: u64) -> Span {
     Span::from_us(ms.saturating_mul(1_000))
 }
 
-/// The specification that the core gets.
-pub(super) fn spec(template: &JobTemplate, slowstart_ppm: Option<u32>, deadline: Option<Span>) -> JobSpec {
+/// The specification that the core gets. What would have to be found from the durations is there if `profiled`.
+pub(super) fn spec(
+    template: &JobTemplate,
+    slowstart_ppm: Option<u32>,
+    deadline: Option<Span>,
+    profiled: bool,
+) -> JobSpec {
     let slowstart_ppm = slowstart_ppm.or(template.slowstart_ppm).unwrap_or(DEFAULT_SLOWSTART_PPM).min(1_000_000);
     let bare = bare_spec(template);
+    let size = profiled.then(|| size(template));
     JobSpec {
         map_input_bytes: template.map_input_bytes.clone(),
         split_hosts: template.split_hosts.clone(),
-        conf: JobConf { slowstart_ppm, deadline, size: Some(size(template)), ..bare.conf.clone() },
-        profile: template.profile.or_else(|| JobProfile::of(template)),
+        conf: JobConf { slowstart_ppm, deadline, size, ..bare.conf.clone() },
+        profile: template.profile.or_else(|| if profiled { JobProfile::of(template) } else { None }),
         ..bare
     }
 }

@@ -226,6 +226,17 @@ pub enum ShuffleModel {
     Mumak,
 }
 
+impl ShuffleModel {
+    /// What it makes of a reduce's shuffle.
+    #[inline(always)]
+    pub(super) fn of(self, shuffle: Span) -> Span {
+        match self {
+            ShuffleModel::SimMr => shuffle,
+            ShuffleModel::Mumak => Span::ZERO,
+        }
+    }
+}
+
 /// What goes wrong.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FaultPlan {

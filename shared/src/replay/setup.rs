@@ -122,7 +122,7 @@ fn check_jobs(trace: &Trace, options: &ReplayOptions, slots: [u32; 2]) -> Result
             }
         }
         if !template.map_input_bytes.is_empty() || !template.split_hosts.offsets.is_empty() {
-            let spec = job::spec(template, options.slowstart_ppm, None);
+            let spec = job::spec(template, options.slowstart_ppm, None, false);
             spec.check().map_err(|source| ReplayError::Template { number, source })?;
         }
     }

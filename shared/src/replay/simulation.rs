@@ -39,6 +39,8 @@ const QUIET_TIME: Span = Span::from_secs(3_600);
 pub struct Simulation<'t> {
     trace: &'t Trace,
     slowstart_ppm: Option<u32>,
+    /// Whether jobs come with profiles and sizes, which the policy reads.
+    profiled: bool,
     tracker: JobTracker,
     stage: Stage<'t>,
     /// By time; those from `n_arrived` on are still to come.
@@ -49,6 +51,8 @@ pub struct Simulation<'t> {
     /// The first of them that moves only with what happens: arrivals, promotions, workers' comings and goings, another
     /// policy's first instant.
     next_fixed: Time,
+    /// Whether neither workers nor the policy ever ask, and nothing happens on machines but what was planned.
+    nobody_asks: bool,
     /// When the next job comes; [`Time::MAX`] after the last.
     next_arrival: Time,
     commits: BinaryHeap<Reverse<(Time, JobId)>>,
@@ -91,6 +95,7 @@ impl<'t> Simulation<'t> {
         options: &ReplayOptions,
         scheduler: Box<dyn Scheduler>,
     ) -> Result<Simulation<'t>, ReplayError> {
+        let profiled = scheduler.reads_profiles();
         let Setup { tracker, arrivals, beats, machines, sharing, slots } = Setup::new(trace, options, scheduler)?;
         let tasks = |job: &Arrival| {
             let template = &trace.jobs[job.template as usize];
@@ -112,15 +117,18 @@ impl<'t> Simulation<'t> {
             report: ReplayReport { slots, ..ReplayReport::default() },
             digest: DecisionDigest::default(),
             watch: None,
+            plain: false,
         };
-        Ok(Simulation {
+        let mut simulation = Simulation {
             trace,
             slowstart_ppm: options.slowstart_ppm,
+            profiled,
             tracker,
             stage,
             tasks_in_all: arrivals.iter().map(tasks).sum(),
             next_rare: Time::ZERO,
             next_fixed,
+            nobody_asks: false,
             next_arrival,
             arrivals,
             n_arrived: 0,
@@ -135,12 +143,15 @@ impl<'t> Simulation<'t> {
             inputs: Vec::new(),
             ticks: false,
             effects: Vec::new(),
-        })
+        };
+        simulation.settle();
+        Ok(simulation)
     }
 
     /// Tells `observer` of every attempt and job that is over from now on.
     pub fn observe(&mut self, observer: Box<dyn Observer + 't>) {
         self.stage.watch = Some(Watch::new(observer));
+        self.settle();
     }
 
     /// The instant of the last step.
@@ -166,9 +177,22 @@ impl<'t> Simulation<'t> {
             });
             self.stage.sharing.activate(planned);
         }
+        if scheduler.reads_profiles() && !self.profiled {
+            self.profile_jobs();
+        }
         self.tracker.switch_scheduler(scheduler);
+        self.settle();
         // The old policy may have let everything wait for a deadline of its own, which is gone with it.
         self.next_fixed = self.stage.now;
+    }
+
+    /// Gives the jobs that came without them their profiles and sizes, for a policy that reads them.
+    fn profile_jobs(&mut self) {
+        self.profiled = true;
+        for (job, &Arrival { template, deadline, .. }) in (1..).map(JobId).zip(&self.arrivals[..self.n_arrived]) {
+            let template = &self.trace.jobs[template as usize];
+            self.tracker.specify(job, || Arc::new(spec(template, self.slowstart_ppm, deadline, true)));
+        }
     }
 
     /// Tasks that are done, and tasks in all.
@@ -180,13 +204,11 @@ impl<'t> Simulation<'t> {
     ///
     /// A replay whose jobs cannot go on (no worker is left, or the policy gives a job nothing) ends when only
     /// heartbeats and the policy's own deadlines are left and nothing has come of them for an hour.
-    #[inline]
+    #[inline(always)]
     pub fn next_time(&mut self) -> Option<Time> {
         let fixed = self.next_fixed;
-        let asking =
-            self.stage.beats.next_time(self.tracker.state()).min(self.tracker.next_deadline().unwrap_or(Time::MAX));
         let working = self.stage.sharing.next_time();
-        self.next_rare = fixed.min(asking).min(working);
+        self.next_rare = if self.nobody_asks { fixed } else { self.next_asking().min(fixed).min(working) };
         let next = self.stage.ends.next_time().min(self.next_rare);
         let over = self.next_arrival == Time::MAX && self.tracker.state().n_jobs() == 0;
         if next == Time::MAX || over {
@@ -202,9 +224,32 @@ impl<'t> Simulation<'t> {
         Some(next.max(self.stage.now))
     }
 
+    /// When a worker asks for work next, or the policy for a tick.
+    fn next_asking(&self) -> Time {
+        let beat = self.stage.beats.next_time(self.tracker.state());
+        beat.min(self.tracker.next_deadline().unwrap_or(Time::MAX))
+    }
+
+    /// Finds out anew what is so as long as the policy and the observer are the same.
+    fn settle(&mut self) {
+        self.stage.plain = self.stage.computes_plain();
+        // Where all is plain no attempt fails, so that no worker has faults to forget.
+        self.nobody_asks = self.stage.plain && !self.stage.beats.has_regular() && self.tracker.has_no_deadlines();
+    }
+
     /// Lets one instant happen. False when nothing is left to happen: then either all jobs are over, or the report
     /// shows those that cannot go on in the state in which they are stuck, and [`JobTracker::explain`] says why.
     pub fn step(&mut self) -> bool {
+        self.instant()
+    }
+
+    /// Takes as many steps as there are, but at most `n`. False when nothing is left to happen.
+    pub fn run_for(&mut self, n: u32) -> bool {
+        (0..n).all(|_| self.instant())
+    }
+
+    #[inline(always)]
+    fn instant(&mut self) -> bool {
         let Some(now) = self.next_time() else { return false };
         self.stage.now = now;
         let shares = self.stage.sharing.is_active();
@@ -250,7 +295,11 @@ impl<'t> Simulation<'t> {
     /// kinds of which new work appeared.
     #[inline(always)]
     fn advance(&mut self) -> [bool; 2] {
-        let turns = self.stage.beats.turns_at(self.stage.now, self.tracker.state()).len();
+        let pool = self.stage.beats.pool_turn();
+        let turns = match pool {
+            Some(_) => 0,
+            None => self.stage.beats.turns_at(self.stage.now, self.tracker.state()).len(),
+        };
         self.tracker.begin_instant(self.stage.now);
         for &end in &self.finished {
             self.tracker.end(end, &mut self.stage);
@@ -258,6 +307,9 @@ impl<'t> Simulation<'t> {
         self.finished.clear();
         if self.next_rare <= self.stage.now {
             self.take_inputs();
+        }
+        if pool == Some(true) {
+            self.tracker.turn(WorkerId(0), &mut self.stage);
         }
         for index in 0..turns {
             let worker = self.stage.beats.turn_at(index);
@@ -268,15 +320,17 @@ impl<'t> Simulation<'t> {
 
     /// An independent copy, not observed, that goes on from here as this one does.
     pub fn fork(&self) -> Simulation<'t> {
-        Simulation {
+        let mut fork = Simulation {
             trace: self.trace,
             slowstart_ppm: self.slowstart_ppm,
+            profiled: self.profiled,
             tracker: self.tracker.fork(),
             stage: self.stage.fork(),
             arrivals: self.arrivals.clone(),
             n_arrived: self.n_arrived,
             next_rare: self.next_rare,
             next_fixed: self.next_fixed,
+            nobody_asks: false,
             next_arrival: self.next_arrival,
             commits: self.commits.clone(),
             next_commit: self.next_commit,
@@ -290,12 +344,14 @@ impl<'t> Simulation<'t> {
             inputs: Vec::new(),
             ticks: false,
             effects: Vec::new(),
-        }
+        };
+        fork.settle();
+        fork
     }
 
     /// Runs to the end.
     pub fn run(&mut self) {
-        while self.step() {}
+        while self.instant() {}
     }
 
     /// What happened so far; jobs that are not over have their present state and instant.
@@ -336,7 +392,7 @@ impl<'t> Simulation<'t> {
             let id = JobId(self.n_arrived as u32);
             let template = &self.trace.jobs[index as usize];
             self.stage.jobs.push(SimJob::new(template, index, id, at, deadline));
-            let spec = Arc::new(spec(template, self.slowstart_ppm, deadline));
+            let spec = Arc::new(spec(template, self.slowstart_ppm, deadline, self.profiled));
             return Some(Input::Submit { job: id, spec });
         }
         self.next_fixed = self.next_arrival.min(self.next_commit).min(self.stage.machines.losses.next_time());

@@ -22,8 +22,6 @@ const ALL: u128 = Progress::DONE.parts() as u128;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) attempt: AttemptId,
-    /// Number of its launch.
-    pub(super) launch: u64,
     /// How it ends.
     pub(super) state: AttemptState,
     /// Work until its end.
@@ -301,7 +299,6 @@ mod tests {
     fn map(index: u32, work_s: u64) -> Run {
         Run {
             attempt: AttemptId { job: JobId(1), kind: TaskKind::Map, index, number: 0 },
-            launch: u64::from(index),
             state: AttemptState::Succeeded,
             work: Span::from_secs(work_s),
             shuffle: Span::ZERO,

@@ -29,6 +29,11 @@ impl Machines {
         Machines { speeds, distance, losses }
     }
 
+    /// Whether all work at full speed, wherever its data, and none is ever lost.
+    pub(super) fn are_plain(&self) -> bool {
+        self.speeds.is_empty() && self.distance == [PLAIN; 4] && !self.losses.any()
+    }
+
     /// A map's time at a distance from its data.
     #[inline]
     pub(super) fn at_distance(&self, time: Span, locality: Locality) -> Span {

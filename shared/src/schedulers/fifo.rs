@@ -31,4 +31,8 @@ impl JobOrder for Fifo {
     fn has_deadlines(&self) -> bool {
         false
     }
+
+    fn reads_profiles(&self) -> bool {
+        false
+    }
 }

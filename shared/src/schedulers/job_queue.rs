@@ -308,6 +308,10 @@ impl Scheduler for JobQueue {
         true
     }
 
+    fn reads_profiles(&self) -> bool {
+        false
+    }
+
     fn may_speculate(&self) -> bool {
         self.offer.speculates()
     }

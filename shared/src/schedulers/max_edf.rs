@@ -39,4 +39,8 @@ impl JobOrder for MaxEdf {
     fn has_deadlines(&self) -> bool {
         false
     }
+
+    fn reads_profiles(&self) -> bool {
+        false
+    }
 }

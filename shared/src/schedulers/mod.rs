@@ -117,6 +117,14 @@ pub trait Scheduler: Send {
         false
     }
 
+    /// Whether it reads what jobs say of their durations ([`JobSpec::profile`], [`JobConf::size`]). If not, a replay leaves
+    /// out what it would have to find from each job's durations.
+    ///
+    /// [`JobConf::size`]: crate::job::JobConf::size
+    fn reads_profiles(&self) -> bool {
+        true
+    }
+
     /// Whether a job may be submitted now; drivers ask before they accept it.
     ///
     /// # Errors

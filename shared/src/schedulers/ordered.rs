@@ -61,6 +61,11 @@ pub trait JobOrder: Clone + Send + 'static {
     /// Time has come.
     fn tick(&mut self, _now: Time, _state: &ClusterState, _moved: &mut Vec<JobId>) {}
 
+    /// What [`Scheduler::reads_profiles`] says.
+    fn reads_profiles(&self) -> bool {
+        true
+    }
+
     /// Forgets everything and begins with the jobs of `state`, before they are ranked.
     fn attach(&mut self, _state: &ClusterState) {}
 
@@ -352,6 +357,10 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
 
     fn may_speculate(&self) -> bool {
         self.offer.speculates()
+    }
+
+    fn reads_profiles(&self) -> bool {
+        self.order.reads_profiles()
     }
 
     fn refuses(&self) -> bool {

@@ -5,7 +5,7 @@
 //! The kit checks the core's invariants after every input.
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{JobState, Priority, SplitHosts, TaskKind};
+use howdah_shared::job::{JobSpec, JobState, Priority, SplitHosts, TaskKind};
 use howdah_shared::replay::{
     FaultPlan, ReplayOptions, ReplayReport, SimHeartbeat, SimWorker, Simulation, View, WorkerLoss, WorkersView,
 };
@@ -264,4 +264,34 @@ fn who_takes_over_from_a_policy_that_waits_is_asked_at_once() {
     }
     fair.run();
     assert!(fair.report().makespan > Span::from_secs(10), "or there was no wait");
+}
+
+/// A replay finds profiles and sizes from durations only for policies that read them.
+#[test]
+fn who_reads_profiles_has_them_though_the_policy_before_did_not() {
+    let job = |ms| JobTemplate { n_maps: 2, map_ms: vec![ms, 2 * ms], ..JobTemplate::default() };
+    let trace = Trace { jobs: vec![job(1_000), job(500)], ..Trace::default() };
+    let begun = |scheduler: &str| {
+        let options = ReplayOptions {
+            scheduler: scheduler.to_owned(),
+            view: View::Slots { maps: 1, reduces: 1 },
+            ..ReplayOptions::default()
+        };
+        let mut simulation = Simulation::new(&trace, &options).expect("a replay");
+        assert!(simulation.step(), "both jobs come");
+        simulation
+    };
+    let specs = |simulation: &Simulation<'_>| -> Vec<JobSpec> {
+        simulation.tracker().state().jobs().map(|job| (**job.spec()).clone()).collect()
+    };
+    let plain = begun("fifo");
+    assert!(specs(&plain).iter().all(|spec| spec.profile.is_none() && spec.conf.size.is_none()));
+    for second in names() {
+        let mut other = plain.fork();
+        other.switch_scheduler(policy(second));
+        assert_eq!(specs(&other), specs(&begun(second)), "{second}");
+        let known = specs(&other).iter().all(|spec| spec.profile.is_some() && spec.conf.size.is_some());
+        assert_eq!(known, policy(second).reads_profiles(), "{second}");
+    }
+    assert!(policy("minedf").reads_profiles() && policy("sita").reads_profiles() && policy("johnson").reads_profiles());
 }

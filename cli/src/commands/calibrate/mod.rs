@@ -104,7 +104,9 @@ fn check(args: &CalibrateArgs) -> Outcome<()> {
         && loads.0.len() * (args.repeats as usize) < FEWEST_POINTS
     {
         let found = format!("{} loads × {} repeats", loads.0.len(), args.repeats);
-        return Err(Failure::usage(format!("--loads: found {found}, expected {FEWEST_POINTS} runs or more for a curve")));
+        return Err(Failure::usage(format!(
+            "--loads: found {found}, expected {FEWEST_POINTS} runs or more for a curve"
+        )));
     }
     args.out.as_ref().map_or(Ok(()), |path| trace_file::check_folder("--out", path))?;
     args.plot.as_ref().map_or(Ok(()), |path| trace_file::check_figure("--plot", path))?;

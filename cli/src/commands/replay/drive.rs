@@ -27,13 +27,8 @@ pub(super) struct Driven {
 pub(super) fn drive(simulation: &mut Simulation<'_>, interrupt: &Interrupt) -> Driven {
     let begun = Instant::now();
     let shown = WorkProgress::new("tasks simulated");
-    let mut steps = 0u32;
     let mut stopped_at = None;
-    while simulation.step() {
-        steps = steps.wrapping_add(1);
-        if !steps.is_multiple_of(LOOK_EVERY) {
-            continue;
-        }
+    while simulation.run_for(LOOK_EVERY) {
         if interrupt.came() {
             stopped_at = Some(simulation.now());
             break;

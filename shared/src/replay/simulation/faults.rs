@@ -7,6 +7,7 @@
 //! reduces that have all maps need nothing more. `Deviation:` in Hadoop, reduces that cannot fetch tell the master,
 //! which may run the maps again before the worker's expiry; here it waits for the expiry or the worker's return.
 
+use super::super::ends::Among;
 use super::super::losses::Change;
 use super::Simulation;
 use crate::job::{AttemptId, AttemptState, JobState, TaskKind, WorkerId};
@@ -55,7 +56,7 @@ impl Simulation<'_> {
             self.orders.extract_if(.., |order| self.stage.beats.is_answered(order.worker))
         {
             if let Some(attempt) = self.tracker.state().reference(worker, attempt) {
-                self.stage.ends.plan(now, self.stage.launches, Finished { attempt, state: AttemptState::Killed });
+                self.stage.ends.plan(now, Among::Last, Finished { attempt, state: AttemptState::Killed });
             }
         }
     }
@@ -114,7 +115,7 @@ impl Simulation<'_> {
                 watch.waits(reduce.attempt.attempt);
             }
         }
-        job.fillers.sort_by_key(|filler| filler.launch);
+        job.fillers.sort_by_key(|filler| filler.reference.launch);
         let is_void = |attempt| waiting.iter().any(|reduce| reduce.attempt.reference == attempt);
         // An order to stop stays on its way.
         self.stage.ends.forget(|end| end.state != AttemptState::Killed && is_void(end.attempt));

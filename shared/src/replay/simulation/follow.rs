@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::super::ends::Among;
 use super::Simulation;
 use super::faults::Order;
 use crate::job::{AttemptId, AttemptState, JobId, JobState, TaskKind, WorkerId};
@@ -66,9 +67,9 @@ impl Simulation<'_> {
                 self.stop_when_reached(worker, attempt);
             }
             let (at, wins) = self.stage.beats.stopped(worker, self.stage.now);
-            let order = if wins { 0 } else { self.stage.launches };
+            let among = if wins { Among::First } else { Among::Last };
             if let Some(attempt) = self.tracker.state().reference(worker, attempt) {
-                self.stage.ends.plan(at, order, Finished { attempt, state: AttemptState::Killed });
+                self.stage.ends.plan(at, among, Finished { attempt, state: AttemptState::Killed });
             }
             if at > self.stage.now && !wins {
                 self.orders.push(Order { at, worker, attempt });

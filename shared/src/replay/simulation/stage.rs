@@ -2,7 +2,7 @@
 
 use super::super::beats::Beats;
 use super::super::digest::DecisionDigest;
-use super::super::ends::Ends;
+use super::super::ends::{Among, Ends};
 use super::super::fates::Fates;
 use super::super::job::{Placed, Reducing, SimJob};
 use super::super::options::ShuffleModel;
@@ -10,6 +10,7 @@ use super::super::report::ReplayReport;
 use super::super::sharing::Sharing;
 use super::super::watch::Watch;
 use super::super::workers::Machines;
+use crate::cluster::AttemptRef;
 use crate::job::{AttemptId, AttemptState, JobId, TaskKind, WorkerId};
 use crate::time::{Span, Time};
 use crate::tracker::{Driver, EndCause, Ended, Finished, Launched};
@@ -32,6 +33,8 @@ pub(super) struct Stage<'t> {
     pub(super) report: ReplayReport,
     pub(super) digest: DecisionDigest,
     pub(super) watch: Option<Watch<'t>>,
+    /// What [`Stage::computes_plain`] finds.
+    pub(super) plain: bool,
 }
 
 impl Driver for Stage<'_> {
@@ -40,40 +43,27 @@ impl Driver for Stage<'_> {
     fn launched(&mut self, worker: WorkerId, launched: Launched) {
         let Launched { attempt, reference, locality, speculative } = launched;
         self.digest.launch(self.now, worker, attempt, locality, speculative);
-        let launch = self.launches;
         self.launches += 1;
-        self.beats.launched(worker);
-        if let Some(watch) = &mut self.watch {
-            watch.launched(attempt, worker, self.now, locality, speculative);
-        }
-        let placed = Placed { attempt, reference, worker, launch };
-        if self.sharing.is_active() {
-            return self.launch_sharing(placed, locality);
+        if !self.plain {
+            return self.launched_specially(worker, launched);
         }
         let job = &mut self.jobs[attempt.job.0 as usize - 1];
-        let template = job.outcome.template;
-        if let Some((state, after)) = self.fates.scripted(template, attempt) {
-            self.plan_at(worker, launch, after, Finished { attempt: reference, state });
-            return;
-        }
-        match attempt.kind {
-            TaskKind::Map => {
-                let work = self.machines.at_distance(job.map(attempt.index), locality);
-                self.plan_end(placed, template, work);
+        let work = match attempt.kind {
+            TaskKind::Map => job.map(attempt.index),
+            TaskKind::Reduce if job.maps_left > 0 => {
+                job.fillers.push(Placed { attempt, reference, worker });
+                return;
             }
-            TaskKind::Reduce if job.maps_left > 0 => job.fillers.push(placed),
-            TaskKind::Reduce => {
-                let (shuffle, reduce) = (job.typical_shuffle(attempt.index), job.reduce(attempt.index));
-                self.plan_reduce(placed, shuffle, reduce, false);
-            }
-        }
+            TaskKind::Reduce => self.shuffle.of(job.typical_shuffle(attempt.index)) + job.reduce(attempt.index),
+        };
+        self.plan_plainly(reference, work);
     }
 
     #[inline(always)]
     fn ended(&mut self, ended: Ended) {
         let Ended { attempt: id, started, .. } = ended;
-        if let Some(watch) = &mut self.watch {
-            watch.ended(id, self.now, AttemptState::Succeeded, EndCause::Reported);
+        if !self.plain {
+            self.watch_end(id, AttemptState::Succeeded, EndCause::Reported);
         }
         self.give_back(id, started);
         self.tasks_done += 1;
@@ -100,6 +90,54 @@ impl<'t> Stage<'t> {
             report: self.report.clone(),
             digest: self.digest.clone(),
             watch: None,
+            plain: false,
+        }
+    }
+
+    /// Whether an attempt takes just its task's time and is heard of at once, and nobody watches: no faults, no
+    /// machines that differ or share, no distance, no waiting for heartbeats.
+    pub(super) fn computes_plain(&self) -> bool {
+        !self.sharing.is_active()
+            && self.watch.is_none()
+            && self.fates.are_plain()
+            && self.machines.are_plain()
+            && self.beats.are_plain()
+    }
+
+    /// Plans the end of an attempt that has so much work left from now on, where all is plain.
+    #[inline(always)]
+    fn plan_plainly(&mut self, attempt: AttemptRef, work: Span) {
+        self.ends.plan(self.now + work, Among::ByLaunch, Finished { attempt, state: AttemptState::Succeeded });
+    }
+
+    /// A launch where not all is plain.
+    #[inline(never)]
+    fn launched_specially(&mut self, worker: WorkerId, launched: Launched) {
+        let Launched { attempt, reference, locality, speculative } = launched;
+        self.beats.launched(worker);
+        if let Some(watch) = &mut self.watch {
+            watch.launched(attempt, worker, self.now, locality, speculative);
+        }
+        let placed = Placed { attempt, reference, worker };
+        if self.sharing.is_active() {
+            return self.launch_sharing(placed, locality);
+        }
+        let job = &mut self.jobs[attempt.job.0 as usize - 1];
+        let template = job.outcome.template;
+        if let Some((state, after)) = self.fates.scripted(template, attempt) {
+            self.plan_at(worker, after, Finished { attempt: reference, state });
+            return;
+        }
+        match attempt.kind {
+            TaskKind::Map => {
+                let work = self.machines.at_distance(job.map(attempt.index), locality);
+                self.plan_end(placed, template, work);
+            }
+            TaskKind::Reduce if job.maps_left > 0 => job.fillers.push(placed),
+            TaskKind::Reduce => {
+                let (shuffle, reduce) = (job.typical_shuffle(attempt.index), job.reduce(attempt.index));
+                self.plan_reduce(placed, shuffle, reduce, false);
+            }
         }
     }
 
@@ -112,10 +150,7 @@ impl<'t> Stage<'t> {
     #[inline(never)]
     pub(super) fn plan_reduce(&mut self, launched: Placed, shuffle: Span, reduce: Span, waited: bool) {
         let Placed { attempt, worker, .. } = launched;
-        let shuffle = match self.shuffle {
-            ShuffleModel::SimMr => shuffle,
-            ShuffleModel::Mumak => Span::ZERO,
-        };
+        let shuffle = self.shuffle.of(shuffle);
         let shares = self.sharing.is_active() && shuffle > Span::ZERO;
         // Where machines are shared only time will tell.
         let after = |work| if shares { Time::MAX } else { self.machines.end_of(worker, self.now, work) };
@@ -139,24 +174,22 @@ impl<'t> Stage<'t> {
     #[inline(always)]
     fn plan_end(&mut self, launched: Placed, template: u32, work: Span) {
         let (state, work) = self.fates.drawn(template, launched.attempt, work);
-        self.plan_at(launched.worker, launched.launch, work, Finished { attempt: launched.reference, state });
+        self.plan_at(launched.worker, work, Finished { attempt: launched.reference, state });
     }
 
     /// Plans an end that comes after so much work, unless its worker is down.
     #[inline(always)]
-    fn plan_at(&mut self, worker: WorkerId, launch: u64, work: Span, end: Finished) {
+    fn plan_at(&mut self, worker: WorkerId, work: Span, end: Finished) {
         if !self.machines.losses.is_down(worker) {
             let at = self.machines.end_of(worker, self.now, work);
-            self.ends.plan(self.beats.told(worker, at), launch, end);
+            self.ends.plan(self.beats.told(worker, at), Among::ByLaunch, end);
         }
     }
 
     /// An attempt came to another end.
     #[inline(never)]
     pub(super) fn on_ended(&mut self, id: AttemptId, state: AttemptState, cause: EndCause, started: Time) {
-        if let Some(watch) = &mut self.watch {
-            watch.ended(id, self.now, state, cause);
-        }
+        self.watch_end(id, state, cause);
         let held = self.give_back(id, started);
         self.report.wasted_us[id.kind as usize] += held;
         let job = &mut self.jobs[id.job.0 as usize - 1];
@@ -167,15 +200,23 @@ impl<'t> Stage<'t> {
         job.fillers.retain(|filler| filler.attempt != id);
     }
 
+    /// Who follows attempts hears of an end.
+    #[inline(never)]
+    fn watch_end(&mut self, id: AttemptId, state: AttemptState, cause: EndCause) {
+        if let Some(watch) = &mut self.watch {
+            watch.ended(id, self.now, state, cause);
+        }
+        if id.kind == TaskKind::Reduce && self.machines.losses.any() {
+            self.jobs[id.job.0 as usize - 1].reducing.retain(|reduce| reduce.attempt.attempt != id);
+        }
+    }
+
     /// An attempt's slots are free again: how long it held them, in microseconds of one slot.
     #[inline(always)]
     fn give_back(&mut self, id: AttemptId, started: Time) -> u64 {
         let slots = self.jobs[id.job.0 as usize - 1].slots[id.kind as usize];
         let held = self.now.since(started).as_us() * u64::from(slots);
         self.report.busy_us[id.kind as usize] += held;
-        if id.kind == TaskKind::Reduce && self.machines.losses.any() {
-            self.jobs[id.job.0 as usize - 1].reducing.retain(|reduce| reduce.attempt.attempt != id);
-        }
         held
     }
 
@@ -196,7 +237,11 @@ impl<'t> Stage<'t> {
         for filler in std::mem::take(&mut job.fillers) {
             let (job, index) = (&self.jobs[id.0 as usize - 1], filler.attempt.index);
             let (shuffle, reduce) = (job.first_shuffle(index), job.reduce(index));
-            self.plan_reduce(filler, shuffle, reduce, true);
+            if self.plain {
+                self.plan_plainly(filler.reference, self.shuffle.of(shuffle) + reduce);
+            } else {
+                self.plan_reduce(filler, shuffle, reduce, true);
+            }
         }
     }
 }

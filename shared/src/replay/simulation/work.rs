@@ -5,6 +5,7 @@
 //! work. Under a policy that may speculate, a worker reports whenever it has a turn: its vitals, and how far each attempt
 //! is at that instant. A reduce that waits is in its first third by its job's maps that are done.
 
+use super::super::ends::Among;
 use super::super::job::{Placed, SimJob};
 use super::super::station::{Event, Run};
 use super::Simulation;
@@ -19,10 +20,11 @@ impl Simulation<'_> {
     pub(super) fn work(&mut self) {
         let now = self.stage.now;
         self.stage.sharing.take_at(now, |worker, event| match event {
-            Event::Done(Run { attempt, launch, state, .. }) => {
+            Event::Done(Run { attempt, state, .. }) => {
                 needs_nothing(&mut self.stage.jobs, attempt, now);
                 if let Some(attempt) = self.tracker.state().reference(worker, attempt) {
-                    self.stage.ends.plan(self.stage.beats.told(worker, now), launch, Finished { attempt, state });
+                    let told = self.stage.beats.told(worker, now);
+                    self.stage.ends.plan(told, Among::ByLaunch, Finished { attempt, state });
                 }
             }
             Event::Sorted(attempt) => {
@@ -90,7 +92,7 @@ impl Stage<'_> {
     /// An attempt was launched.
     #[inline(never)]
     pub(super) fn launch_sharing(&mut self, launched: Placed, locality: Locality) {
-        let Placed { attempt, worker, launch, .. } = launched;
+        let Placed { attempt, worker, .. } = launched;
         let job = &mut self.jobs[attempt.job.0 as usize - 1];
         let (shuffle, rest) = match attempt.kind {
             TaskKind::Map => (Span::ZERO, self.machines.at_distance(job.map(attempt.index), locality)),
@@ -98,7 +100,6 @@ impl Stage<'_> {
         };
         let whole = Run {
             attempt,
-            launch,
             state: AttemptState::Succeeded,
             work: shuffle + rest,
             shuffle,
@@ -121,12 +122,12 @@ impl Stage<'_> {
 
     /// A reduce whose maps are done begins to work.
     pub(super) fn begin_reduce(&mut self, reduce: Placed, shuffle: Span, rest: Span, waited: bool) {
-        let Placed { attempt, worker, launch, .. } = reduce;
+        let Placed { attempt, worker, .. } = reduce;
         let template = self.jobs[attempt.job.0 as usize - 1].outcome.template;
         let total = shuffle + rest;
         let (state, work) = self.fates.drawn(template, attempt, total);
         let tells_sorted = shuffle > Span::ZERO;
-        let run = Run { attempt, launch, state, work, shuffle, total, waited, tells_sorted, since: 0 };
+        let run = Run { attempt, state, work, shuffle, total, waited, tells_sorted, since: 0 };
         self.begin(worker, run);
     }
 

@@ -207,6 +207,10 @@ impl Scheduler for Capacity {
         matches!(change, Change::Ended { .. } | Change::JobOver { .. })
     }
 
+    fn reads_profiles(&self) -> bool {
+        false
+    }
+
     fn may_speculate(&self) -> bool {
         self.offer.speculates()
     }

@@ -302,6 +302,10 @@ impl Scheduler for DeficitFair {
         }
     }
 
+    fn reads_profiles(&self) -> bool {
+        false
+    }
+
     fn may_speculate(&self) -> bool {
         self.offer.speculates()
     }

@@ -391,6 +391,10 @@ impl Scheduler for Fair {
         pool.is_some_and(|pool| pool.conf.max[attempt.kind as usize].is_some())
     }
 
+    fn reads_profiles(&self) -> bool {
+        false
+    }
+
     fn may_speculate(&self) -> bool {
         self.offer.speculates()
     }

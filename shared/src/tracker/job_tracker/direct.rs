@@ -10,9 +10,11 @@
 //! once, in the middle of the instant; the rest are effects at its end. **What is told and the effects after it are in
 //! the order in which it happened: once an effect waits, all that follows is an effect as well.**
 
+use std::sync::Arc;
+
 use super::JobTracker;
-use crate::cluster::{Attempt, AttemptRef, EndCause, Job, Vitals, Worker, WorkerState};
-use crate::job::{AttemptId, AttemptState, Locality, Phase, Progress, TaskKind, WorkerId};
+use crate::cluster::{Attempt, AttemptRef, EndCause, Vitals, Worker, WorkerState};
+use crate::job::{AttemptId, AttemptState, JobId, JobSpec, Locality, Phase, Progress, TaskKind, WorkerId};
 use crate::schedulers::{Change, Scheduler};
 use crate::time::Time;
 use crate::tracker::{ClusterConfig, Effect, Input};
@@ -146,13 +148,9 @@ impl JobTracker {
     /// attempt that was its task's only one and that nobody wanted stopped.
     #[inline(always)]
     pub fn end(&mut self, end: Finished, driver: &mut impl Driver) {
-        let Some(attempt) = self.state.attempts.get(end.attempt) else { return };
-        let (id, usual) = (attempt.id, end.state == AttemptState::Succeeded && attempt.kill.is_none());
-        let alone =
-            |job: &Job| job.tasks[id.kind as usize].tasks.get(id.index as usize).is_some_and(|t| t.n_running == 1);
-        if usual && !attempt.speculative && self.state.jobs.get(id.job).is_some_and(alone) {
-            self.succeed_alone(end.attempt.slot, driver);
-        } else {
+        let Some(&attempt) = self.state.attempts.get(end.attempt) else { return };
+        let usual = end.state == AttemptState::Succeeded && attempt.kill.is_none() && !attempt.speculative;
+        if !usual || !self.succeed_alone(end.attempt.slot, attempt, driver) {
             self.end_otherwise(end);
         }
     }
@@ -171,12 +169,29 @@ impl JobTracker {
         self.run_round(worker, false, driver);
     }
 
+    /// Whether a driver never has to ask for [`next_deadline`](JobTracker::next_deadline), as long as no attempt fails:
+    /// it is none under this policy.
+    pub fn has_no_deadlines(&self) -> bool {
+        self.direct && !self.has_deadlines && self.next_forgiving.is_none()
+    }
+
+    /// Replaces a job's specification, if it is not over, by one that says more of its durations and is the same otherwise.
+    pub fn specify(&mut self, job: JobId, spec: impl FnOnce() -> Arc<JobSpec>) {
+        debug_assert!(self.direct, "made by `JobTracker::direct`");
+        if let Some(job) = self.state.jobs.get_mut(job) {
+            job.spec = spec();
+        }
+    }
+
     /// Ends an instant: appends the effects that the driver was not told. Returns the kinds of which new work appeared
     /// that workers without a turn might take.
     #[inline(always)]
     pub fn end_instant(&mut self, effects: &mut Vec<Effect>) -> [bool; 2] {
         if !self.out.is_empty() {
             effects.append(&mut self.out);
+        }
+        if !(self.wake_all || self.wake[0] || self.wake[1]) {
+            return [false; 2];
         }
         let all = std::mem::take(&mut self.wake_all);
         std::mem::take(&mut self.wake).map(|kind| kind || all)
@@ -213,13 +228,15 @@ impl JobTracker {
         self.end_attempt(slot, state, cause);
     }
 
-    /// The usual end in one go: does what `end_attempt` does for it, without looking the job up at each step.
+    /// The usual end in one go: does what `end_attempt` does for it, without looking the job up at each step. False, and
+    /// nothing done, if the attempt is not its task's only one.
     #[inline(always)]
-    fn succeed_alone(&mut self, slot: u32, driver: &mut impl Driver) {
-        let Attempt { id, worker, started, progress, .. } = *self.state.attempts.at(slot);
-        let Some(job) = self.state.jobs.get_mut(id.job) else { return };
-        let stage_done = job.succeed_alone(id, worker, progress, self.state.now);
-        let offers_change = job.offerable[1] != job.computes_offerable(TaskKind::Reduce);
+    fn succeed_alone(&mut self, slot: u32, attempt: Attempt, driver: &mut impl Driver) -> bool {
+        let Attempt { id, worker, started, progress, .. } = attempt;
+        let Some(job) = self.state.jobs.get_mut(id.job) else { return false };
+        let Some(stage_done) = job.succeed_alone(id, worker, progress, self.state.now) else { return false };
+        // Only the maps that are done decide whether reduces may start, and one more never forbids it.
+        let offers_change = id.kind == TaskKind::Map && !job.offerable[1] && job.computes_offerable(TaskKind::Reduce);
         let ended = Ended { attempt: id, worker, started };
         if self.out.is_empty() {
             driver.ended(ended);
@@ -236,6 +253,7 @@ impl JobTracker {
         if stage_done {
             self.check_job(id.job);
         }
+        true
     }
 
     /// Tells an attempt's worker to stop it.

@@ -135,7 +135,7 @@ impl JobTracker {
     /// When a tick would change something; never in the past after a tick.
     #[inline(always)]
     pub fn next_deadline(&self) -> Option<Time> {
-        if self.direct && !self.has_deadlines && self.next_forgiving.is_none() {
+        if self.has_no_deadlines() {
             return None;
         }
         self.find_deadline()

@@ -7,8 +7,8 @@
 //! ask in circles.
 
 use super::{Driver, Ended, JobTracker, Launched, interval};
-use crate::cluster::{Attempt, AttemptRef, TaskState, WorkerState, link};
-use crate::job::{AttemptState, TaskId, TaskKind, WorkerId};
+use crate::cluster::{Attempt, AttemptRef, Job, TaskState, WorkerState, link};
+use crate::job::{AttemptState, Locality, TaskId, TaskKind, WorkerId};
 use crate::schedulers::{Assignment, Change, Round};
 use crate::time::Time;
 use crate::tracker::{Effect, EndCause};
@@ -25,6 +25,20 @@ impl Driver for Answered {
     fn ended(&mut self, _ended: Ended) {}
 
     fn launched(&mut self, _worker: WorkerId, _launched: Launched) {}
+}
+
+/// Keeps what a job knows of its launches; true if this is the first.
+#[inline(always)]
+fn note_launch(job: &mut Job, kind: TaskKind, locality: Locality, worker: WorkerId, now: Time) -> bool {
+    if kind == TaskKind::Map {
+        job.launched_at[locality as usize] += 1;
+    }
+    if job.touched_last != Some(worker) {
+        job.touch(worker);
+    }
+    let first = job.launched.is_none();
+    job.launched.get_or_insert(now);
+    first
 }
 
 impl JobTracker {
@@ -143,26 +157,53 @@ impl JobTracker {
     /// Starts an attempt; false, and nothing done, if the policy's choice is not possible.
     #[inline(always)]
     fn launch(&mut self, id: WorkerId, a: &Assignment, driver: &mut impl Driver) -> bool {
-        let plain = !a.speculative && self.state.jobs.get(a.job).is_some_and(|job| job.is_plain(a.kind));
-        let started = if plain { self.start::<true>(id, a, driver) } else { self.launch_specially(id, a, driver) };
-        started.is_some()
+        self.start_plain(id, a, driver).or_else(|| self.start(id, a, driver)).is_some()
     }
 
-    #[inline(never)]
-    fn launch_specially(&mut self, id: WorkerId, a: &Assignment, driver: &mut impl Driver) -> Option<()> {
-        if self.allows(id, a) { self.start::<false>(id, a, driver) } else { None }
-    }
-
-    /// Starts an attempt, if the job and the worker can have it. `PLAIN`: it is the only one of its task, and the job is
-    /// plain.
+    /// Starts an attempt as nearly always: the first of a pending task of a plain job. `None`, and nothing done, says
+    /// nothing: [`start`](JobTracker::start) decides.
     #[inline(always)]
-    fn start<const PLAIN: bool>(&mut self, id: WorkerId, a: &Assignment, driver: &mut impl Driver) -> Option<()> {
-        let Assignment { job: job_id, kind, index, locality, .. } = *a;
-        let speculative = !PLAIN && a.speculative;
+    fn start_plain(&mut self, id: WorkerId, a: &Assignment, driver: &mut impl Driver) -> Option<()> {
+        let Assignment { job: job_id, kind, index, locality, speculative } = *a;
+        let (first_number, state) = (self.first_number(), self.first_state());
+        let job = self.state.jobs.get_mut(job_id)?;
+        let worker = &mut self.state.workers[id.0 as usize];
+        let possible = !speculative
+            && job.is_plain(kind)
+            && job.offerable[kind as usize]
+            && worker.free[kind as usize] > 0
+            && worker.occupied[kind as usize] < worker.slots[kind as usize]
+            && worker.reserved[kind as usize].is_none();
+        if !possible {
+            return None;
+        }
+        let now = self.state.now;
+        let tasks = &mut job.tasks[kind as usize];
+        let number = tasks.next_number(index, first_number)?;
+        let attempt = TaskId { job: job_id, kind, index }.attempt(number);
+        let running = Attempt::new(attempt, id, now, locality, state);
+        let reference = link(&mut self.state.attempts, &mut self.state.totals, worker, kind, running);
+        tasks.start_alone(index, number, reference.slot);
+        worker.free[kind as usize] -= 1;
+        worker.news = !self.direct;
+        let last = tasks.pending.count() == 0;
+        let first = note_launch(job, kind, locality, id, now);
+        self.started(id, Launched { attempt, reference, locality, speculative: false }, [first, last], driver);
+        Some(())
+    }
+
+    /// Starts an attempt, if the job and the worker can have it.
+    #[inline(never)]
+    fn start(&mut self, id: WorkerId, a: &Assignment, driver: &mut impl Driver) -> Option<()> {
+        if !self.allows(id, a) {
+            return None;
+        }
+        let Assignment { job: job_id, kind, index, locality, speculative } = *a;
+        let (first_number, state) = (self.first_number(), self.first_state());
         let job = self.state.jobs.get_mut(job_id)?;
         let worker = &mut self.state.workers[id.0 as usize];
         let goes_on = job.offerable[kind as usize] || (job.ending.is_none() && !job.all_done());
-        let slots = if PLAIN { 1 } else { job.slots[kind as usize] };
+        let slots = job.slots[kind as usize];
         let tasks = &mut job.tasks[kind as usize];
         let task = tasks.starting(index)?;
         let possible = goes_on
@@ -174,63 +215,71 @@ impl JobTracker {
         if !possible {
             return None;
         }
-        let first_number = match self.state.epoch {
-            0 => 0,
-            epoch => (epoch.saturating_mul(NUMBERS_PER_EPOCH)).min(MAX_FIRST_NUMBER) as u16,
-        };
         let number = task.next_number.max(first_number);
         task.next_number = number + 1;
+        let next = task.head;
         if !speculative {
             tasks.take_pending(index);
         }
         let last = tasks.pending.count() == 0;
         let now = self.state.now;
-        let attempt_id = TaskId { job: job_id, kind, index }.attempt(number);
-        let mut attempt = Attempt::new(attempt_id, id, now, locality, speculative);
-        if self.direct {
-            attempt.state = AttemptState::Running;
-        }
-        attempt.slots = slots;
+        let id_of = TaskId { job: job_id, kind, index }.attempt(number);
+        let mut attempt = Attempt::new(id_of, id, now, locality, state);
+        (attempt.speculative, attempt.slots, attempt.next) = (speculative, slots, next);
         worker.free[kind as usize] -= slots;
         worker.news = !self.direct;
-        let reference = link(&mut self.state.attempts, &mut self.state.totals, worker, tasks, attempt);
-        if !PLAIN {
-            if let (false, TaskKind::Map, Some(places)) = (speculative, kind, &mut job.locality) {
-                places.taken(&job.spec, index, &job.tasks[0].pending, &self.state.topology);
-            }
-            job.note_plain();
+        let reference = link(&mut self.state.attempts, &mut self.state.totals, worker, kind, attempt);
+        tasks.attempt_starts(index, reference.slot);
+        if let (false, TaskKind::Map, Some(places)) = (speculative, kind, &mut job.locality) {
+            places.taken(&job.spec, index, &job.tasks[0].pending, &self.state.topology);
         }
-        if kind == TaskKind::Map {
-            job.launched_at[locality as usize] += 1;
-        }
-        if job.touched_last != Some(id) {
-            job.touch(id);
-        }
-        let first = job.launched.is_none();
-        job.launched.get_or_insert(now);
+        job.note_plain();
+        let first = note_launch(job, kind, locality, id, now);
         if speculative {
             job.costs.launch(true);
             self.state.costs.launch(true);
         }
-        let launched = Launched { attempt: attempt_id, reference, locality, speculative };
+        self.started(id, Launched { attempt: id_of, reference, locality, speculative }, [first, last], driver);
+        Some(())
+    }
+
+    /// The lowest number of an attempt that this run of the master starts.
+    #[inline(always)]
+    fn first_number(&self) -> u16 {
+        match self.state.epoch {
+            0 => 0,
+            epoch => (epoch.saturating_mul(NUMBERS_PER_EPOCH)).min(MAX_FIRST_NUMBER) as u16,
+        }
+    }
+
+    /// The state of an attempt that was just started: launches need no confirmation where the tracker is driven directly.
+    #[inline(always)]
+    fn first_state(&self) -> AttemptState {
+        if self.direct { AttemptState::Running } else { AttemptState::Launching }
+    }
+
+    /// An attempt was started: tells the driver and the policy, and whether it is its job's first and took the job's last
+    /// pending task of its kind.
+    #[inline(always)]
+    fn started(&mut self, id: WorkerId, launched: Launched, [first, last]: [bool; 2], driver: &mut impl Driver) {
+        let Launched { attempt, reference, speculative, .. } = launched;
         if self.out.is_empty() || !self.direct {
             driver.launched(id, launched);
         } else {
             self.out.push(launched.as_effect(id));
         }
         if let Some(expiry) = self.config.launch_expiry() {
-            self.expire_launch_later(now + expiry, reference);
+            self.expire_launch_later(self.state.now + expiry, reference);
         }
         if first {
-            self.job_runs(job_id);
+            self.job_runs(attempt.job);
         }
         if last {
-            self.refresh(job_id);
+            self.refresh(attempt.job);
         }
         if self.follows_attempts {
-            self.observe(Change::Launched { attempt: attempt_id, reference, worker: id, speculative });
+            self.observe(Change::Launched { attempt, reference, worker: id, speculative });
         }
-        Some(())
     }
 
     fn expire_launch_later(&mut self, due: Time, reference: AttemptRef) {
