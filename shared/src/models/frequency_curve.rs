@@ -16,6 +16,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::load_curve::FEWEST_POINTS;
+
 /// One, in millionths.
 const ONE: u128 = 1_000_000;
 /// Times above it are not told apart.
@@ -105,7 +107,7 @@ impl FrequencyFit {
 pub fn fit_frequency(points: &[FrequencyPoint]) -> Option<FrequencyFit> {
     let usable = |x: f64| x.is_finite() && x > 0.0;
     let different = points.iter().any(|point| point.khz != points[0].khz);
-    if points.len() < 3 || !different || !points.iter().all(|p| usable(p.khz) && usable(p.time)) {
+    if points.len() < FEWEST_POINTS || !different || !points.iter().all(|p| usable(p.khz) && usable(p.time)) {
         return None;
     }
     let reference = points.iter().map(|point| point.khz).fold(0.0, f64::max);

@@ -7,6 +7,7 @@
 
 mod faults;
 mod follow;
+mod policy;
 mod stage;
 mod work;
 
@@ -164,37 +165,6 @@ impl<'t> Simulation<'t> {
         &self.tracker
     }
 
-    /// Puts another policy in charge from the next instant on; what runs goes on. If it is the first one that may
-    /// speculate, it hears of attempts that run already by the share of their time that has passed.
-    pub fn switch_scheduler(&mut self, scheduler: Box<dyn Scheduler>) {
-        let reports = scheduler.may_speculate() && !self.stage.sharing.is_empty();
-        self.stage.beats.set_policy(scheduler.limits_rounds(), reports, self.stage.now);
-        if reports {
-            let state = self.tracker.state();
-            let planned = self.stage.ends.iter().filter_map(|(at, end)| {
-                let attempt = state.attempts().get(end.attempt)?;
-                Some((attempt.id(), (attempt.started(), at)))
-            });
-            self.stage.sharing.activate(planned);
-        }
-        if scheduler.reads_profiles() && !self.profiled {
-            self.profile_jobs();
-        }
-        self.tracker.switch_scheduler(scheduler);
-        self.settle();
-        // The old policy may have let everything wait for a deadline of its own, which is gone with it.
-        self.next_fixed = self.stage.now;
-    }
-
-    /// Gives the jobs that came without them their profiles and sizes, for a policy that reads them.
-    fn profile_jobs(&mut self) {
-        self.profiled = true;
-        for (job, &Arrival { template, deadline, .. }) in (1..).map(JobId).zip(&self.arrivals[..self.n_arrived]) {
-            let template = &self.trace.jobs[template as usize];
-            self.tracker.specify(job, || Arc::new(spec(template, self.slowstart_ppm, deadline, true)));
-        }
-    }
-
     /// Tasks that are done, and tasks in all.
     pub fn progress(&self) -> (u64, u64) {
         (self.stage.tasks_done, self.tasks_in_all)
@@ -228,13 +198,6 @@ impl<'t> Simulation<'t> {
     fn next_asking(&self) -> Time {
         let beat = self.stage.beats.next_time(self.tracker.state());
         beat.min(self.tracker.next_deadline().unwrap_or(Time::MAX))
-    }
-
-    /// Finds out anew what is so as long as the policy and the observer are the same.
-    fn settle(&mut self) {
-        self.stage.plain = self.stage.computes_plain();
-        // Where all is plain no attempt fails, so that no worker has faults to forget.
-        self.nobody_asks = self.stage.plain && !self.stage.beats.has_regular() && self.tracker.has_no_deadlines();
     }
 
     /// Lets one instant happen. False when nothing is left to happen: then either all jobs are over, or the report

@@ -100,24 +100,18 @@ fn check(args: &CalibrateArgs) -> Outcome<()> {
     let usage = |flag: &str, path: &Path, expected: &str| {
         Err(Failure::usage(format!("{flag}: found `{}`, expected {expected}", path.display())))
     };
-    if let Some(loads) = &args.loads
-        && loads.0.len() * (args.repeats as usize) < FEWEST_POINTS
-    {
-        let found = format!("{} loads × {} repeats", loads.0.len(), args.repeats);
-        return Err(Failure::usage(format!(
-            "--loads: found {found}, expected {FEWEST_POINTS} runs or more for a curve"
-        )));
-    }
+    let enough = |flag: &str, steps: Option<usize>| match steps {
+        Some(steps) if steps * (args.repeats as usize) < FEWEST_POINTS => {
+            let found = format!("{steps} {flag} × {} repeats", args.repeats);
+            Err(Failure::usage(format!("--{flag}: found {found}, expected {FEWEST_POINTS} runs or more for a curve")))
+        }
+        _ => Ok(()),
+    };
+    enough("loads", args.loads.as_ref().map(|loads| loads.0.len()))?;
+    enough("frequencies", args.frequencies.as_ref().map(|shares| shares.0.len()))?;
     args.out.as_ref().map_or(Ok(()), |path| trace_file::check_folder("--out", path))?;
     args.plot.as_ref().map_or(Ok(()), |path| trace_file::check_figure("--plot", path))?;
     args.frequency_plot.as_ref().map_or(Ok(()), |path| trace_file::check_figure("--frequency-plot", path))?;
-    let shares = args.frequencies.as_ref().map_or(FEWEST, |shares| shares.0.len() as u64);
-    if shares * u64::from(args.repeats) < FEWEST {
-        let found = format!("{shares} frequencies × {} repeats", args.repeats);
-        return Err(Failure::usage(format!(
-            "--frequencies: found {found}, expected {FEWEST} runs or more for a curve"
-        )));
-    }
     match (&args.group, &args.input) {
         (Some(group), _) if !group.join("cgroup.procs").exists() => usage("--group", group, "a control group"),
         (_, Some(input)) if !input.is_file() => usage("--input", input, "a file that can be read"),
