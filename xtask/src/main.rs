@@ -23,16 +23,16 @@ use steps::{Step, run_steps};
 const USAGE: &str = "\
 usage: cargo xtask WORD
 
-  test       all of the following in this order, up to `docs`
+  test       all of the following in this order, up to `cluster`
   tools      the programs that tests run are there
   fmt        formatting
   tidy       file headers and sizes, no paths of one machine, links between documents
   arrows     which crate and which module may use which
   licences   the licence of every dependency
   lint       clippy, warnings denied
+  docs       rustdoc, warnings denied
   unit       unit, property and documentation tests (debug build)
   cluster    the command's tests, real daemons included (release build)
-  docs       rustdoc, warnings denied
   soak [N]   property tests of the core again and again for N minutes (10)";
 
 fn main() -> ExitCode {

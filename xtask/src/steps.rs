@@ -41,9 +41,9 @@ impl Step {
         Step::Arrows,
         Step::Licences,
         Step::Lint,
+        Step::Docs,
         Step::Unit,
         Step::Cluster,
-        Step::Docs,
     ];
 
     pub(crate) fn name(self) -> &'static str {

@@ -34,7 +34,7 @@ fn machine_paths(name: &str, text: &str) -> Vec<String> {
     let mut complaints = Vec::new();
     for (index, line) in text.lines().enumerate() {
         for start in MACHINE_PATHS {
-            // `data/work/` is a relative path and `//work/` is part of a URL or a comment.
+            // `data/home/` is a relative path and `//home/` is part of a URL or a comment.
             let absolute = line.match_indices(start).any(|(at, _)| {
                 let before = line[..at].chars().next_back();
                 !before.is_some_and(|c| c.is_alphanumeric() || "_-./*}".contains(c))

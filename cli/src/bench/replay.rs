@@ -1,9 +1,9 @@
 //! The replay engine against a hand-written loop over the same events.
 //!
-//! Both run in this process, in turn, on the same trace, and every job must end at the same time in both. Events are counted as
-//! SimMR counts them: two per task, three per job. Time is the thread's CPU time. The engine's time covers everything from the trace to the report:
-//! the core's states, the policy behind its interface, and the digest of all decisions. Memory is measured in a
-//! process of its own, trace included.
+//! Both run in this process, in turn, on the same trace, and every job must end at the same time in both. Events are
+//! counted as SimMR counts them: two per task, three per job. Time is the thread's CPU time. The engine's time covers
+//! everything from the trace to the report: the core's states, the policy behind its interface, and the digest of all
+//! decisions. Memory is measured in a process of its own, trace included.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

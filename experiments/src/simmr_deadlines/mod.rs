@@ -23,8 +23,9 @@ const WORKLOADS: [(&str, &str, bool); 2] = [("simmr-testbed", "Figure 7", true),
 /// Deadline factors df, in millionths: those of Figures 7 and 8.
 const FACTORS_PPM: [u32; 3] = [1_000_000, 1_500_000, 3_000_000];
 
-/// The bars, on sums over all arrival rates; where our testbed mix misses them, its variations say why. "Coincide" (§V-B, df = 1) is read as a difference of at most 5 %, "a
-/// smaller value" (1.5) and a gap that "increases" (3) as at least 10 % and 30 % below.
+/// The bars, on sums over all arrival rates; where our testbed mix misses them, its variations say why. "Coincide" (§V-B,
+/// df = 1) is read as a difference of at most 5 %, "a smaller value" (1.5) and a gap that "increases" (3) as at least
+/// 10 % and 30 % below.
 const SAME: f64 = 0.05;
 const BELOW: [f64; 2] = [0.9, 0.7];
 
