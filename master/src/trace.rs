@@ -5,11 +5,14 @@
 //! differences (how long a reduce ran after its sort), so that skewed clocks do no harm.
 //! Source: SimMR §III-A.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use howdah_proto::v1;
 use howdah_proto::v1::journal_input::Kind;
-use howdah_shared::job::profile::{JobTemplate, LostAttempt, Measured, TRACE_SCHEMA, Trace, TraceCluster, TraceWorker};
+use howdah_shared::job::profile::{
+    AttributeChange, JobTemplate, LostAttempt, Measured, TRACE_SCHEMA, Trace, TraceCluster, TraceWorker,
+};
 use howdah_shared::job::{AttemptState, TaskKind};
 
 use crate::history::{self, AttemptHistory, HistoryError, JobHistory};
@@ -36,11 +39,14 @@ pub fn record(dir: &Path) -> Result<Trace, TraceError> {
     let run = find_run(dir)?;
     let mut reader = JournalReader::open(&run)?;
     let header = reader.header().clone();
-    let mut workers: Vec<TraceWorker> = Vec::new();
+    let mut workers = Workers::default();
     while let Some(frame) = reader.next_frame()? {
+        let now_ms = frame.time_us / 1_000;
         for input in frame.inputs {
-            if let Some(Kind::Register(register)) = input.kind {
-                add_worker(&mut workers, register);
+            match input.kind {
+                Some(Kind::Register(register)) => workers.register(now_ms, register),
+                Some(Kind::Report(report)) => workers.report(now_ms, report),
+                _ => {}
             }
         }
     }
@@ -55,24 +61,78 @@ pub fn record(dir: &Path) -> Result<Trace, TraceError> {
         cluster: Some(TraceCluster {
             scheduler: header.scheduler,
             scheduler_params: header.scheduler_params.into_iter().collect(),
-            workers,
+            workers: workers.since(start),
         }),
         jobs: histories.iter().map(|history| template(history, start)).collect(),
     })
 }
 
-fn add_worker(workers: &mut Vec<TraceWorker>, register: v1::JournalRegister) {
-    let Some(request) = register.request else { return };
-    let worker = TraceWorker {
-        name: request.name,
-        host: request.host,
-        rack: request.rack,
-        map_slots: u16::try_from(request.map_slots).unwrap_or(u16::MAX),
-        reduce_slots: u16::try_from(request.reduce_slots).unwrap_or(u16::MAX),
-    };
-    match workers.iter_mut().find(|known| known.name == worker.name) {
-        Some(known) => *known = worker,
-        None => workers.push(worker),
+/// In order of their first registration.
+#[derive(Default)]
+struct Workers(Vec<Known>);
+
+/// A worker by its last registration, and all that it ever said of itself.
+struct Known {
+    number: u32,
+    worker: TraceWorker,
+    /// By ascending instants, in milliseconds since the epoch; never empty.
+    said: Vec<(u64, BTreeMap<String, String>)>,
+}
+
+impl Workers {
+    fn register(&mut self, now_ms: u64, register: v1::JournalRegister) {
+        let Some(request) = register.request else { return };
+        let worker = TraceWorker {
+            name: request.name,
+            host: request.host,
+            rack: request.rack,
+            map_slots: u16::try_from(request.map_slots).unwrap_or(u16::MAX),
+            reduce_slots: u16::try_from(request.reduce_slots).unwrap_or(u16::MAX),
+            ..TraceWorker::default()
+        };
+        let attributes = request.attributes.into_iter().collect();
+        match self.0.iter_mut().find(|known| known.worker.name == worker.name) {
+            Some(known) => {
+                (known.number, known.worker) = (register.worker, worker);
+                known.says(now_ms, attributes);
+            }
+            None => self.0.push(Known { number: register.worker, worker, said: vec![(now_ms, attributes)] }),
+        }
+    }
+
+    fn report(&mut self, now_ms: u64, report: v1::HeartbeatRequest) {
+        let Some(set) = report.attributes else { return };
+        if let Some(known) = self.0.iter_mut().find(|known| known.number == report.worker) {
+            known.says(now_ms, set.attributes.into_iter().collect());
+        }
+    }
+
+    /// With their attributes at an instant and the changes after it. A worker that came later had its first ones from
+    /// the start: a trace does not say when workers came.
+    fn since(self, start_ms: u64) -> Vec<TraceWorker> {
+        let since = |Known { worker, mut said, .. }: Known| {
+            let passed = said.partition_point(|&(at, _)| at <= start_ms).max(1);
+            let later = said.split_off(passed);
+            let changes =
+                later.into_iter().map(|(at, attributes)| AttributeChange { at_ms: at - start_ms, attributes });
+            TraceWorker {
+                attributes: said.pop().map(|(_, attributes)| attributes).unwrap_or_default(),
+                attribute_changes: changes.collect(),
+                ..worker
+            }
+        };
+        self.0.into_iter().map(since).collect()
+    }
+}
+
+impl Known {
+    /// A change is told again until it is confirmed, and of several within a millisecond the last one counts.
+    fn says(&mut self, now_ms: u64, attributes: BTreeMap<String, String>) {
+        match self.said.last_mut() {
+            Some((_, last)) if *last == attributes => {}
+            Some((at, last)) if *at == now_ms => *last = attributes,
+            _ => self.said.push((now_ms, attributes)),
+        }
     }
 }
 
@@ -92,6 +152,9 @@ pub fn template(history: &JobHistory, start_ms_epoch: u64) -> JobTemplate {
         profile: spec.profile,
         n_maps: spec.n_maps,
         n_reduces: spec.n_reduces,
+        slots_per_map: more_than_one(spec.conf.slots_per_map),
+        slots_per_reduce: more_than_one(spec.conf.slots_per_reduce),
+        requires: spec.conf.requires.clone(),
         slowstart_ppm: Some(spec.conf.slowstart_ppm),
         map_input_bytes: spec.map_input_bytes.clone(),
         split_hosts: spec.split_hosts.clone(),
@@ -120,6 +183,11 @@ pub fn template(history: &JobHistory, start_ms_epoch: u64) -> JobTemplate {
         }
     }
     template
+}
+
+/// One slot is what a template without a number means.
+fn more_than_one(slots: u16) -> u16 {
+    if slots > 1 { slots } else { 0 }
 }
 
 /// From the last task's end to the job's.

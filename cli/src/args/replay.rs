@@ -9,9 +9,9 @@ use howdah_shared::time::Span;
 
 use super::FormatArgs;
 use super::replay_words::{
-    Loss, Percentiles, Question, Step, parse_arrivals, parse_cores, parse_deadlines, parse_foreign_load,
-    parse_heartbeat, parse_locality_cost, parse_loss, parse_pair, parse_percentiles, parse_ppm, parse_question,
-    parse_shuffle, parse_span, parse_speed,
+    Attribute, Loss, Percentiles, Question, Step, parse_arrivals, parse_attribute, parse_cores, parse_deadlines,
+    parse_foreign_load, parse_heartbeat, parse_locality_cost, parse_loss, parse_pair, parse_percentiles, parse_ppm,
+    parse_question, parse_shuffle, parse_span, parse_speed,
 };
 
 const EXAMPLES: &str = "\
@@ -90,6 +90,9 @@ pub(crate) struct ReplayClusterArgs {
     /// Tasks of others that want a worker's cores, from the start or an instant on; may be repeated
     #[arg(long, value_name = "WORKER=LOAD[@TIME]", value_parser = parse_foreign_load)]
     pub(crate) foreign_load: Vec<Step>,
+    /// What a worker says of itself, for jobs that require it, from the start or an instant on; may be repeated
+    #[arg(long, value_name = "WORKER=NAME=VALUE[@TIME]", value_parser = parse_attribute)]
+    pub(crate) attribute: Vec<Attribute>,
     /// How time grows with load: below=0.05,exponential=0.12, or linear [default: below=0,linear=1, a fair share]
     #[arg(long, value_name = "CURVE")]
     pub(crate) load_curve: Option<LoadCurve>,

@@ -1,5 +1,6 @@
 //! The small languages of `replay`'s flags. Each error says what was expected.
 
+use howdah_shared::job::requirement::{is_attribute_name, is_attribute_value};
 use howdah_shared::replay::{Arrivals, Deadlines, LocalityCost, ShuffleModel};
 use howdah_shared::time::{Span, Time};
 
@@ -18,6 +19,15 @@ pub(crate) struct Loss {
 pub(crate) struct Step {
     pub(crate) worker: String,
     pub(crate) value: u32,
+    pub(crate) from: Time,
+}
+
+/// A worker, by name, and what it says of itself from an instant on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Attribute {
+    pub(crate) worker: String,
+    pub(crate) name: String,
+    pub(crate) value: String,
     pub(crate) from: Time,
 }
 
@@ -128,6 +138,21 @@ pub(crate) fn parse_foreign_load(text: &str) -> Result<Step, String> {
     step(text, |load| thousandths(load, 0.0)).ok_or_else(expected)
 }
 
+/// An attribute: `worker-3=gpu=2` or `worker-3=gpu=2@60s`.
+pub(crate) fn parse_attribute(text: &str) -> Result<Attribute, String> {
+    let expected = || "expected WORKER=NAME=VALUE or WORKER=NAME=VALUE@TIME, such as worker-3=gpu=2@60s".to_owned();
+    let (worker, rest) = text.split_once('=').filter(|(worker, _)| !worker.is_empty()).ok_or_else(expected)?;
+    let (name, rest) = rest.split_once('=').filter(|(name, _)| is_attribute_name(name)).ok_or_else(expected)?;
+    // A value may hold an @ of its own, where no time follows.
+    let timed = rest.rsplit_once('@').and_then(|(value, at)| Some((value, parse_span(at).ok()?)));
+    let (value, from) = timed.unwrap_or((rest, Span::ZERO));
+    if !is_attribute_value(value) {
+        return Err(expected());
+    }
+    let [worker, name, value] = [worker, name, value].map(str::to_owned);
+    Ok(Attribute { worker, name, value, from: Time::ZERO + from })
+}
+
 /// A number of cores, in thousandths.
 pub(crate) fn parse_cores(text: &str) -> Result<u32, String> {
     thousandths(text, 0.001).ok_or_else(|| "expected a number of cores above 0, such as 4 or 0.5".to_owned())
@@ -164,6 +189,22 @@ pub(crate) fn parse_pair(text: &str) -> Result<(String, String), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn attributes_have_a_worker_a_name_and_a_value_and_perhaps_an_instant() {
+        let parsed = |text: &str| {
+            let Attribute { worker, name, value, from } = parse_attribute(text).expect(text);
+            (worker, name, value, from.as_us() / 1_000_000)
+        };
+        let expected = |name: &str, value: &str, s| ("w-1".to_owned(), name.to_owned(), value.to_owned(), s);
+        assert_eq!(parsed("w-1=gpu=2"), expected("gpu", "2", 0));
+        assert_eq!(parsed("w-1=gpu=@60s"), expected("gpu", "", 60));
+        assert_eq!(parsed("w-1=os=a=b@home"), expected("os", "a=b@home", 0));
+        assert_eq!(parsed("w-1=os=a@home@2m"), expected("os", "a@home", 120));
+        for wrong in ["", "w-1", "w-1=gpu", "=gpu=1", "w-1=1gpu=2", "w-1=gpu= 2"] {
+            assert!(parse_attribute(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn rules_of_arrival_and_deadlines_are_read() {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Cluster, Setup, wait_for};
+use crate::harness::{Cluster, Finished, Mark, PATIENCE, Setup, howdah, wait_for};
 
 /// Two workers whose probe reads a file in the worker's directory.
 fn probing() -> Cluster {
@@ -53,7 +53,38 @@ fn a_job_waits_for_the_worker_whose_probe_says_what_it_requires() {
     let attempts = cluster.attempts(&job);
     assert!(attempts.len() == 2 && attempts.iter().all(|attempt| attempt["worker"] == "worker-2"), "{attempts:?}");
     assert_eq!(worker(&cluster, "worker-2")["attributes"], serde_json::json!({"gpu": "2", "room": "cellar"}));
+    as_simulated(&cluster, &job);
     cluster.stop_and_replay();
+}
+
+/// The trace of the run keeps what the job required and what the workers said when, so that a replay of it waits as long,
+/// for the same reason, and runs in the same place.
+fn as_simulated(cluster: &Cluster, job: &str) {
+    let path = |name: &str| cluster.path(name).to_str().expect("a plain path").to_owned();
+    let (trace, decisions) = (path("run.jsonl"), path("simulated.jsonl"));
+    let run = |args: &[&str]| Finished::of(howdah(&Mark::new()).args(args), PATIENCE).expect_code(0).stdout;
+    run(&["trace", "record", "--dir", &path("master"), "-o", &trace]);
+    let text = std::fs::read_to_string(&trace).expect("it was written");
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let recorded = lines.iter().find(|line| line["id"] == job).expect("the job is there");
+    assert_eq!(recorded["requires"], serde_json::json!(["gpu>=1", "room=cellar"]));
+    let workers = lines[0]["cluster"]["workers"].as_array().expect("a list").clone();
+    let second = workers.iter().find(|worker| worker["name"] == "worker-2").expect("it registered");
+    assert_eq!(second["attributes"], serde_json::json!({"room": "cellar"}), "before its probe found anything");
+    let changes = second["attribute_changes"].as_array().expect("a list").clone();
+    assert_eq!(changes.len(), 1, "{changes:?}");
+    assert_eq!(changes[0]["attributes"], serde_json::json!({"gpu": "2", "room": "cellar"}));
+    let changed_ms = changes[0]["at_ms"].as_u64().expect("an instant");
+    let question = format!("{job}@{}ms", changed_ms - 1);
+    let said = run(&["replay", &trace, "--explain", &question]);
+    assert!(said.contains("No live worker meets gpu>=1 (of 2: 1 has no gpu, 1 has gpu=0)."), "{said}");
+    run(&["replay", &trace, "--decisions", &decisions]);
+    let text = std::fs::read_to_string(&decisions).expect("it was written");
+    let launches = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let own: Vec<Value> = launches.filter(|line| line["job"] == job).collect();
+    assert!(own.len() == 2 && own.iter().all(|line| line["worker"] == "worker-2"), "{own:?}");
+    let changed_s = changed_ms as f64 / 1e3;
+    assert!(own.iter().all(|line| line["at_s"].as_f64().expect("an instant") >= changed_s), "{own:?}");
 }
 
 #[test]

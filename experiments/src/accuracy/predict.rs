@@ -55,14 +55,7 @@ pub enum Model {
 /// The simulated twin of a measured cluster: its workers with their slots, its policy and parameters. Workers are
 /// heard at once, as ours are: they report ends as they happen and have a request parked while they are idle.
 pub fn options_of(cluster: &TraceCluster) -> ReplayOptions {
-    let workers = cluster.workers.iter().map(|worker| SimWorker {
-        name: worker.name.clone(),
-        host: worker.host.clone(),
-        rack: worker.rack.clone(),
-        map_slots: worker.map_slots,
-        reduce_slots: worker.reduce_slots,
-        ..SimWorker::default()
-    });
+    let workers = cluster.workers.iter().map(SimWorker::from);
     ReplayOptions {
         scheduler: cluster.scheduler.clone(),
         scheduler_params: cluster.scheduler_params.clone(),

@@ -4,14 +4,15 @@
 //! and the cluster that was measured, then one JSON object per job, in order of submission, one per line. (A
 //! reader also takes the jobs inside the header object, which is nicer to write by hand.) All durations are
 //! milliseconds of occupied slot time on the master's clock, all instants milliseconds from the trace's start.
-//! Fields are only added; readers ignore none, so a typing error in a hand-written trace is an error.
+//! Fields are only added, so that every version reads what earlier ones wrote; readers ignore none, so that a typing
+//! error in a hand-written trace is an error, and an earlier version refuses a trace with a field that it does not know.
 //! Source: SimMR §III-A (job template), where the first shuffle is its non-overlapping part only.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{JobProfile, Priority, SplitHosts};
+use super::{JobProfile, Priority, Requirements, SplitHosts};
 
 /// Value of `schema` in every trace.
 pub const TRACE_SCHEMA: &str = "howdah/trace/v1";
@@ -88,6 +89,22 @@ pub struct TraceWorker {
     pub map_slots: u16,
     /// Reduce slots.
     pub reduce_slots: u16,
+    /// Its attributes when the trace starts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
+    /// What they were changed to while it was measured, by ascending instants.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attribute_changes: Vec<AttributeChange>,
+}
+
+/// A worker's attributes from an instant on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AttributeChange {
+    /// From the trace's start; later than 0.
+    pub at_ms: u64,
+    /// All of them.
+    pub attributes: BTreeMap<String, String>,
 }
 
 /// One job. Fields that are empty or zero are left out of the file.
@@ -128,6 +145,9 @@ pub struct JobTemplate {
     /// Slots that one reduce takes; 0 stands for 1.
     #[serde(skip_serializing_if = "is_default")]
     pub slots_per_reduce: u16,
+    /// What it requires of a worker's attributes; empty where any worker will do.
+    #[serde(skip_serializing_if = "Requirements::is_empty")]
+    pub requires: Requirements,
     /// Share of maps that must have finished before reduces are scheduled, in millionths; `None` when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowstart_ppm: Option<u32>,

@@ -8,9 +8,10 @@
 use std::collections::BTreeMap;
 
 use super::{Arrivals, Deadlines, FaultPlan, ReplayError, ReplayOptions, Simulation, View};
+use crate::job::Requirements;
 use crate::job::profile::{JobTemplate, Trace};
 use crate::schedulers::registry::Params;
-use crate::time::Span;
+use crate::time::{Span, Time};
 
 /// How long a job takes when the whole cluster is its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,7 @@ pub fn alone(trace: &Trace, options: &ReplayOptions) -> Result<Vec<Alone>, Repla
         arrivals: Arrivals::Batch,
         deadlines: Deadlines::Drop,
         faults: FaultPlan::default(),
+        view: settled(&options.view),
         ..options.clone()
     };
     let mut known: BTreeMap<[u8; 32], Alone> = BTreeMap::new();
@@ -56,12 +58,28 @@ pub fn reference_times(trace: &Trace, options: &ReplayOptions) -> Result<Vec<Spa
     Ok(alone(trace, options)?.into_iter().map(|time| time.runtime).collect())
 }
 
+/// Workers with the attributes that they have in the end: a lone run is not to wait for what others waited for.
+fn settled(view: &View) -> View {
+    let mut view = view.clone();
+    if let View::Workers(workers) = &mut view {
+        for worker in &mut workers.workers {
+            let last = worker.attributes.pop();
+            worker.attributes = last.into_iter().map(|(_, attributes)| (Time::ZERO, attributes)).collect();
+        }
+    }
+    view
+}
+
 fn run(template: &JobTemplate, options: &ReplayOptions) -> Result<Alone, ReplayError> {
     let trace = Trace { jobs: vec![JobTemplate { submit_ms: 0, ..template.clone() }], ..Trace::default() };
     let mut simulation = Simulation::new(&trace, options)?;
     simulation.run();
     let report = simulation.report();
     let outcome = &report.jobs[0];
+    if outcome.start.is_none() && !template.requires.is_empty() {
+        // Nobody meets what it requires any more: then as if it required nothing.
+        return run(&JobTemplate { requires: Requirements::default(), ..template.clone() }, options);
+    }
     let commit = Span::from_us(template.commit_ms.saturating_mul(1_000));
     let last_end = outcome.finish.saturating_sub(commit);
     Ok(Alone {
@@ -70,7 +88,8 @@ fn run(template: &JobTemplate, options: &ReplayOptions) -> Result<Alone, ReplayE
     })
 }
 
-/// A digest of what a lone run can feel: tasks and their times, and where the splits lie if distance can matter.
+/// A digest of what a lone run can feel: tasks and their times, and where the splits lie and what is required of
+/// workers if that can matter.
 fn key(template: &JobTemplate, view: &View) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     let mut add = |list: &[u64]| {
@@ -88,6 +107,7 @@ fn key(template: &JobTemplate, view: &View) -> [u8; 32] {
     if matches!(view, View::Workers(_)) {
         // Two tables that print alike are alike.
         hasher.update(format!("{:?}", template.split_hosts).as_bytes());
+        hasher.update(template.requires.to_string().as_bytes());
     }
     *hasher.finalize().as_bytes()
 }

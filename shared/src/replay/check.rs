@@ -2,6 +2,7 @@
 
 use super::error::ReplayError;
 use super::options::{Deadlines, LocalityCost, ReplayOptions, SimWorker, View};
+use crate::job::requirement::{MAX_ATTRIBUTES, is_attribute_name, is_attribute_value};
 use crate::time::Time;
 
 /// The whole, in millionths.
@@ -38,10 +39,26 @@ fn check_slots_view(options: &ReplayOptions) -> Result<(), ReplayError> {
 
 fn check_worker(worker: &SimWorker) -> Result<(), ReplayError> {
     check_steps("steps of speed", &worker.speed, worker)?;
-    check_steps("steps of foreign load", &worker.foreign, worker)
+    check_steps("steps of foreign load", &worker.foreign, worker)?;
+    check_steps("steps of attributes", &worker.attributes, worker)?;
+    worker.attributes.iter().try_for_each(|(_, attributes)| check_attributes(attributes, worker))
 }
 
-fn check_steps(what: &'static str, steps: &[(Time, u32)], worker: &SimWorker) -> Result<(), ReplayError> {
+fn check_attributes(attributes: &[(String, String)], worker: &SimWorker) -> Result<(), ReplayError> {
+    if attributes.len() > MAX_ATTRIBUTES {
+        let found = format!("{} on worker `{}`", attributes.len(), worker.name);
+        return Err(wrong("attributes", found, "at most 256"));
+    }
+    match attributes.iter().find(|(name, value)| !is_attribute_name(name) || !is_attribute_value(value)) {
+        None => Ok(()),
+        Some((name, value)) => {
+            let found = format!("`{name}={}` on worker `{}`", value.escape_debug(), worker.name);
+            Err(wrong("attribute", found, "a name such as gpu, and a printable value"))
+        }
+    }
+}
+
+fn check_steps<T>(what: &'static str, steps: &[(Time, T)], worker: &SimWorker) -> Result<(), ReplayError> {
     match steps.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
         None => Ok(()),
         Some(pair) => {

@@ -6,7 +6,7 @@ use super::report::JobOutcome;
 use super::summary::size;
 use crate::cluster::{AttemptRef, SpeculationCosts};
 use crate::job::profile::JobTemplate;
-use crate::job::{AttemptId, JobConf, JobId, JobProfile, JobSpec, JobState, WorkerId};
+use crate::job::{AttemptId, JobConf, JobId, JobProfile, JobSpec, JobState, Requirements, WorkerId};
 use crate::time::{Span, Time};
 
 /// Hadoop's share of maps after which reduces start, where neither the template nor the options name one.
@@ -146,6 +146,14 @@ pub(super) fn spec(
     }
 }
 
+/// Without what the job requires of workers, where there are none.
+pub(super) fn in_view(mut spec: JobSpec, has_workers: bool) -> JobSpec {
+    if !has_workers {
+        spec.conf.requires = Requirements::default();
+    }
+    spec
+}
+
 /// The same without tables and settings.
 pub(super) fn bare_spec(template: &JobTemplate) -> JobSpec {
     JobSpec {
@@ -158,6 +166,7 @@ pub(super) fn bare_spec(template: &JobTemplate) -> JobSpec {
         conf: JobConf {
             slots_per_map: template.slots_per_map.max(1),
             slots_per_reduce: template.slots_per_reduce.max(1),
+            requires: template.requires.clone(),
             ..JobConf::default()
         },
         ..JobSpec::default()

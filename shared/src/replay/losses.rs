@@ -84,6 +84,13 @@ impl Losses {
         self.runs.get(worker.0 as usize).is_some_and(|run| run.down)
     }
 
+    /// What a worker says of itself, from its next registration on. Whether it can be told now.
+    pub(super) fn set_attributes(&mut self, worker: WorkerId, attributes: &[(String, String)]) -> bool {
+        let Some(run) = self.runs.get_mut(worker.0 as usize) else { return true };
+        run.hello.attributes = attributes.to_vec();
+        !run.down
+    }
+
     /// When something next happens; [`Time::MAX`] when nothing does.
     pub(super) fn next_time(&self) -> Time {
         self.events.first().map_or(Time::MAX, |event| event.0)

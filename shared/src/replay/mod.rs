@@ -6,6 +6,7 @@
 
 mod alone;
 mod arrivals;
+mod attributes;
 mod beats;
 mod check;
 mod deadlines;

@@ -4,6 +4,7 @@
 //! decisions. Shares are in millionths, so that no float decides.
 
 use crate::job::WorkerId;
+use crate::job::profile::{AttributeChange, TraceWorker};
 use crate::models::{FrequencyCurve, LoadCurve};
 use crate::schedulers::registry::Params;
 use crate::time::{Span, Time};
@@ -52,7 +53,8 @@ impl Default for ReplayOptions {
 /// The cluster as the replay sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum View {
-    /// SimMR's: one pool of slots, a decision whenever one is free, no heartbeats (SimMR §III-B).
+    /// SimMR's: one pool of slots, a decision whenever one is free, no heartbeats (SimMR §III-B). There are no workers,
+    /// and what jobs require of them is not looked at.
     Slots {
         /// Map slots in all.
         maps: u16,
@@ -129,6 +131,51 @@ pub struct SimWorker {
     /// Tasks of others that run or wait for a core on its machine, in thousandths: from each instant, ascending, on.
     /// Before the first, none.
     pub foreign: Vec<(Time, u32)>,
+    /// Its attributes, all of them from each instant, ascending, on. Before the first, none. Jobs' requirements are
+    /// matched against them, as against its name, host and rack.
+    pub attributes: Vec<(Time, Vec<(String, String)>)>,
+}
+
+/// What a trace can tell of it: speeds, cores and loads are left out.
+impl From<&SimWorker> for TraceWorker {
+    fn from(worker: &SimWorker) -> TraceWorker {
+        let later = worker.attributes.iter().filter(|(at, _)| *at > Time::ZERO);
+        let change = |(at, attributes): &(Time, Vec<(String, String)>)| AttributeChange {
+            // Not at 0, which is the start.
+            at_ms: at.as_ms().max(1),
+            attributes: attributes.iter().cloned().collect(),
+        };
+        TraceWorker {
+            name: worker.name.clone(),
+            host: worker.host.clone(),
+            rack: worker.rack.clone(),
+            map_slots: worker.map_slots,
+            reduce_slots: worker.reduce_slots,
+            attributes: worker.first_attributes().into_iter().collect(),
+            attribute_changes: later.map(change).collect(),
+        }
+    }
+}
+
+/// As far as a trace tells of it: the rest is plain.
+impl From<&TraceWorker> for SimWorker {
+    fn from(worker: &TraceWorker) -> SimWorker {
+        let pairs = |attributes: &std::collections::BTreeMap<String, String>| {
+            attributes.iter().map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<_>>()
+        };
+        let first = (!worker.attributes.is_empty()).then(|| (Time::ZERO, pairs(&worker.attributes)));
+        let later = worker.attribute_changes.iter();
+        let later = later.map(|change| (Time::from_ms(change.at_ms), pairs(&change.attributes)));
+        SimWorker {
+            name: worker.name.clone(),
+            host: worker.host.clone(),
+            rack: worker.rack.clone(),
+            map_slots: worker.map_slots,
+            reduce_slots: worker.reduce_slots,
+            attributes: first.into_iter().chain(later).collect(),
+            ..SimWorker::default()
+        }
+    }
 }
 
 impl SimWorker {
@@ -142,7 +189,7 @@ impl SimWorker {
             rack: self.rack.clone(),
             map_slots: self.map_slots,
             reduce_slots: self.reduce_slots,
-            attributes: Vec::new(),
+            attributes: self.first_attributes(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::alone::alone;
 use super::arrivals::{submit_order, submit_times};
+use super::attributes::AttributeSteps;
 use super::beats::Beats;
 use super::check::check_options;
 use super::deadlines::deadlines;
@@ -38,6 +39,9 @@ pub(super) struct Setup {
     pub(super) beats: Beats,
     pub(super) machines: Machines,
     pub(super) sharing: Sharing,
+    pub(super) attributes: AttributeSteps,
+    /// Whether there are workers of whom something can be required.
+    pub(super) has_workers: bool,
     /// Map and reduce slots.
     pub(super) slots: [u32; 2],
 }
@@ -81,6 +85,8 @@ impl Setup {
             arrivals: arrivals(trace, options, slots)?,
             machines: Machines::new(workers, view.locality, Losses::new(&options.faults.losses, hellos())),
             sharing,
+            attributes: AttributeSteps::new(&view),
+            has_workers: !is_pool,
             slots,
         })
     }

@@ -17,11 +17,12 @@ use std::sync::Arc;
 
 use self::faults::Order;
 use self::stage::Stage;
+use super::attributes::{AttributeSteps, Attributes};
 use super::digest::DecisionDigest;
 use super::ends::Ends;
 use super::error::ReplayError;
 use super::fates::Fates;
-use super::job::{SimJob, spec};
+use super::job::{SimJob, in_view, spec};
 use super::options::ReplayOptions;
 use super::report::{Observer, ReplayReport};
 use super::setup::{Arrival, Setup};
@@ -47,10 +48,16 @@ pub struct Simulation<'t> {
     /// By time; those from `n_arrived` on are still to come.
     arrivals: Vec<Arrival>,
     n_arrived: usize,
+    /// What workers will say of themselves.
+    attributes: AttributeSteps,
+    /// What some say at this instant.
+    saying: Vec<(WorkerId, Attributes)>,
+    /// Whether there are workers of whom something can be required.
+    has_workers: bool,
     /// When the next of all things happens that are not ends of attempts, as `next_time` found it.
     next_rare: Time,
-    /// The first of them that moves only with what happens: arrivals, promotions, workers' comings and goings, another
-    /// policy's first instant.
+    /// The first of them that moves only with what happens: arrivals, promotions, workers' comings, goings and changes,
+    /// another policy's first instant.
     next_fixed: Time,
     /// Whether neither workers nor the policy ever ask, and nothing happens on machines but what was planned.
     nobody_asks: bool,
@@ -97,13 +104,14 @@ impl<'t> Simulation<'t> {
         scheduler: Box<dyn Scheduler>,
     ) -> Result<Simulation<'t>, ReplayError> {
         let profiled = scheduler.reads_profiles();
-        let Setup { tracker, arrivals, beats, machines, sharing, slots } = Setup::new(trace, options, scheduler)?;
+        let Setup { tracker, arrivals, beats, machines, sharing, attributes, has_workers, slots } =
+            Setup::new(trace, options, scheduler)?;
         let tasks = |job: &Arrival| {
             let template = &trace.jobs[job.template as usize];
             u64::from(template.n_maps) + u64::from(template.n_reduces)
         };
         let next_arrival = arrivals.first().map_or(Time::MAX, |arrival| arrival.at);
-        let next_fixed = next_arrival.min(machines.losses.next_time());
+        let next_fixed = next_arrival.min(machines.losses.next_time()).min(attributes.next_time());
         let stage = Stage {
             now: Time::ZERO,
             shuffle: options.shuffle,
@@ -133,6 +141,9 @@ impl<'t> Simulation<'t> {
             next_arrival,
             arrivals,
             n_arrived: 0,
+            attributes,
+            saying: Vec::new(),
+            has_workers,
             commits: BinaryHeap::new(),
             next_commit: Time::MAX,
             stopped: Vec::new(),
@@ -291,6 +302,9 @@ impl<'t> Simulation<'t> {
             stage: self.stage.fork(),
             arrivals: self.arrivals.clone(),
             n_arrived: self.n_arrived,
+            attributes: self.attributes.clone(),
+            saying: Vec::new(),
+            has_workers: self.has_workers,
             next_rare: self.next_rare,
             next_fixed: self.next_fixed,
             nobody_asks: false,
@@ -337,6 +351,7 @@ impl<'t> Simulation<'t> {
     #[inline(never)]
     fn gather_inputs(&mut self) {
         self.change_workers();
+        self.change_attributes();
         while self.next_commit <= self.stage.now {
             let Some(Reverse((_, job))) = self.commits.pop() else { break };
             self.next_commit = self.commits.peek().map_or(Time::MAX, |next| next.0.0);
@@ -355,16 +370,20 @@ impl<'t> Simulation<'t> {
             let id = JobId(self.n_arrived as u32);
             let template = &self.trace.jobs[index as usize];
             self.stage.jobs.push(SimJob::new(template, index, id, at, deadline));
-            let spec = Arc::new(spec(template, self.slowstart_ppm, deadline, self.profiled));
-            return Some(Input::Submit { job: id, spec });
+            let spec = spec(template, self.slowstart_ppm, deadline, self.profiled);
+            return Some(Input::Submit { job: id, spec: Arc::new(in_view(spec, self.has_workers)) });
         }
-        self.next_fixed = self.next_arrival.min(self.next_commit).min(self.stage.machines.losses.next_time());
+        let workers = self.stage.machines.losses.next_time().min(self.attributes.next_time());
+        self.next_fixed = self.next_arrival.min(self.next_commit).min(workers);
         std::mem::take(&mut self.ticks).then_some(Input::Tick)
     }
 
     /// Lets the core take this instant's inputs.
     #[inline(never)]
     fn take_inputs(&mut self) {
+        for (worker, attributes) in self.saying.drain(..) {
+            self.tracker.change_attributes(self.stage.now, worker, &attributes);
+        }
         self.tracker.take(&self.inputs);
         self.inputs.clear();
         while let Some(input) = self.next_input() {

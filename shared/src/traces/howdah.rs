@@ -190,6 +190,15 @@ fn check_cluster(cluster: Option<&TraceCluster>) -> Result<(), TraceError> {
                 expected: "every worker's name once".to_owned(),
             });
         }
+        let instants: Vec<u64> = worker.attribute_changes.iter().map(|change| change.at_ms).collect();
+        let ascend = instants.iter().zip([0].iter().chain(&instants)).all(|(at, before)| at > before);
+        if !ascend || instants.last().is_some_and(|&at| at > MAX_INSTANT_MS) {
+            return Err(TraceError::Malformed {
+                place: format!("header, worker `{}`, field `attribute_changes`", worker.name),
+                found: format!("instants {instants:?}"),
+                expected: format!("ascending ones from 1 to {MAX_INSTANT_MS} ms"),
+            });
+        }
     }
     Ok(())
 }

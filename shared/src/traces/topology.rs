@@ -135,7 +135,7 @@ impl Workers<'_> {
             return;
         }
         let rack = if place.rack.is_empty() { DEFAULT_RACK.to_owned() } else { place.rack };
-        self.list.push(TraceWorker { name: place.host.clone(), host: place.host, rack, map_slots: 0, reduce_slots: 0 });
+        self.list.push(TraceWorker { name: place.host.clone(), host: place.host, rack, ..TraceWorker::default() });
     }
 }
 

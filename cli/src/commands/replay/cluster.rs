@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use howdah_shared::job::profile::{Trace, TraceWorker};
+use howdah_shared::job::profile::Trace;
 use howdah_shared::replay::{SimWorker, View, WorkersView};
 use howdah_shared::time::Time;
 
 use super::cluster_file;
 use crate::args::replay::ReplayArgs;
-use crate::args::replay_words::Step;
+use crate::args::replay_words::{Attribute, Step};
 use crate::failure::{Failure, Outcome};
 use crate::output::note;
 use crate::trace_file;
@@ -57,6 +57,7 @@ pub(super) fn view(args: &ReplayArgs, trace: &Trace) -> Outcome<View> {
     for step in &cluster.foreign_load {
         add_step(&mut view.workers, step, "--foreign-load", |worker| &mut worker.foreign)?;
     }
+    add_attributes(&mut view.workers, &cluster.attribute)?;
     view.heartbeat = cluster.heartbeat();
     view.locality = cluster.locality_cost.unwrap_or_default();
     Ok(View::Workers(view))
@@ -70,6 +71,7 @@ fn pool(args: &ReplayArgs, maps: u16, reduces: u16) -> Outcome<View> {
         ("--speed", !args.cluster.speed.is_empty()),
         ("--cores", args.cluster.cores.is_some()),
         ("--foreign-load", !args.cluster.foreign_load.is_empty()),
+        ("--attribute", !args.cluster.attribute.is_empty()),
         ("--load-curve", args.cluster.load_curve.is_some()),
         ("--frequency-curve", args.cluster.frequency_curve.is_some()),
         ("--lose", !args.faults.lose.is_empty()),
@@ -85,8 +87,11 @@ fn pool(args: &ReplayArgs, maps: u16, reduces: u16) -> Outcome<View> {
 fn measured(trace: &Trace) -> Vec<SimWorker> {
     let workers = || trace.cluster.iter().flat_map(|cluster| &cluster.workers);
     let slots_known = workers().any(|worker| worker.map_slots > 0 || worker.reduce_slots > 0);
-    let slots = |w: &TraceWorker| if slots_known { (w.map_slots, w.reduce_slots) } else { (PER_WORKER, PER_WORKER) };
-    workers().map(|w| worker(w.name.clone(), w.host.clone(), &w.rack, slots(w))).collect()
+    let mut measured: Vec<SimWorker> = workers().map(SimWorker::from).collect();
+    if !slots_known {
+        measured.iter_mut().for_each(|worker| (worker.map_slots, worker.reduce_slots) = (PER_WORKER, PER_WORKER));
+    }
+    measured
 }
 
 fn worker(name: String, host: String, rack: &str, (map_slots, reduce_slots): (u16, u16)) -> SimWorker {
@@ -104,6 +109,30 @@ fn add_step(
     let steps = list(&mut workers[index as usize]);
     steps.push((step.from, step.value));
     steps.sort_by_key(|(from, _)| *from);
+    Ok(())
+}
+
+/// What workers say from an instant on, beside what they say anyway.
+fn add_attributes(workers: &mut [SimWorker], given: &[Attribute]) -> Outcome<()> {
+    let mut given: Vec<&Attribute> = given.iter().collect();
+    given.sort_by_key(|attribute| attribute.from);
+    for Attribute { worker, name, value, from } in given {
+        let index = find(workers, worker, "--attribute")?;
+        let steps = &mut workers[index as usize].attributes;
+        let passed = steps.partition_point(|(at, _)| at <= from);
+        // What held before goes on; later sets of a cluster file have the last word of the names in them.
+        if passed == 0 || steps[passed - 1].0 < *from {
+            let before = passed.checked_sub(1).map_or_else(Vec::new, |last| steps[last].1.clone());
+            steps.insert(passed, (*from, before));
+        }
+        let first = steps.partition_point(|(at, _)| at < from);
+        let (at_once, later) = steps[first..].split_first_mut().expect("it was put there");
+        at_once.1.retain(|(known, _)| known != name);
+        at_once.1.push((name.clone(), value.clone()));
+        for (_, set) in later.iter_mut().filter(|(_, set)| set.iter().all(|(known, _)| known != name)) {
+            set.push((name.clone(), value.clone()));
+        }
+    }
     Ok(())
 }
 
@@ -132,6 +161,8 @@ fn read_topology(path: &Path, slots: (u16, u16)) -> Outcome<Vec<SimWorker>> {
 
 #[cfg(test)]
 mod tests {
+    use howdah_shared::job::profile::TraceWorker;
+
     use super::*;
 
     fn trace(slots: u16) -> Trace {
@@ -141,6 +172,7 @@ mod tests {
             rack: "/r".to_owned(),
             map_slots: slots,
             reduce_slots: 0,
+            ..TraceWorker::default()
         };
         let cluster =
             howdah_shared::job::profile::TraceCluster { workers: vec![one("a"), one("b")], ..Default::default() };
@@ -155,6 +187,33 @@ mod tests {
         assert_eq!(slots(&trace(3)), [(3, 0), (3, 0)]);
         assert_eq!(slots(&trace(0)), [(2, 2), (2, 2)]);
         assert_eq!(slots(&Trace::default()), []);
+    }
+
+    #[test]
+    fn attributes_add_to_what_a_worker_says_from_their_instants_on() {
+        let at = |s: u64| Time::from_ms(s * 1_000);
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let given = |name: &str, value: &str, s| Attribute {
+            worker: "a".to_owned(),
+            name: name.to_owned(),
+            value: value.to_owned(),
+            from: at(s),
+        };
+        let mut workers = measured(&trace(1));
+        workers[0].attributes = vec![(at(0), vec![pair("ssd", "yes")]), (at(50), vec![pair("ssd", "no")])];
+        let flags = [given("gpu", "2", 60), given("gpu", "1", 10), given("ssd", "new", 60), given("os", "x", 0)];
+        add_attributes(&mut workers, &flags).expect("the worker is known");
+        let expected = [
+            (at(0), vec![pair("ssd", "yes"), pair("os", "x")]),
+            (at(10), vec![pair("ssd", "yes"), pair("os", "x"), pair("gpu", "1")]),
+            (at(50), vec![pair("ssd", "no"), pair("os", "x"), pair("gpu", "1")]),
+            (at(60), vec![pair("os", "x"), pair("gpu", "2"), pair("ssd", "new")]),
+        ];
+        assert_eq!(workers[0].attributes, expected);
+        assert!(workers[1].attributes.is_empty());
+        let unknown = Attribute { worker: "c".to_owned(), ..given("gpu", "1", 0) };
+        let said = add_attributes(&mut workers, &[unknown]).expect_err("no such worker").to_string();
+        assert_eq!(said, "error: --attribute: no worker `c`, expected one of a, b");
     }
 
     #[test]

@@ -12,14 +12,17 @@
 //! reduce_slots = 2
 //! cores = 4                                    # 0.5 is a quota; left out: one for each slot
 //! frequency = 1.5                              # of which 1 is a plain worker's; left out: 1
+//! attributes = { gpu = "2" }                   # left out: none
 //! rack = "/r1"                                 # left out: /default-rack
 //!
 //! [[worker]]
 //! name = "loaded"
 //! foreign_load = [["0s", 4], ["180s", 8]]      # tasks of others, from each instant on; left out: none
+//! attributes_from = [["60s", { gpu = "1" }]]   # all of them, from each instant on; left out: as they are
 //! speed = [["60s", 0.5]]                       # of which 1 is plain, from each instant on; left out: 1
 //! ```
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -57,6 +60,10 @@ struct Entry {
     cores: Option<f64>,
     frequency: Option<f64>,
     rack: Option<String>,
+    #[serde(default)]
+    attributes: BTreeMap<String, String>,
+    #[serde(default)]
+    attributes_from: Vec<(String, BTreeMap<String, String>)>,
     #[serde(default)]
     foreign_load: Vec<(String, f64)>,
     #[serde(default)]
@@ -113,9 +120,29 @@ impl Entry {
             speed: steps("speed", &self.speed, 1e6, 0.0..=1e3)?,
             cores_milli: self.cores.map_or(Ok(0), |cores| scaled("cores", cores, 1e3, 0.001..=1e6))?,
             khz: self.frequency.map_or(Ok(0), |f| scaled("frequency", f, f64::from(plain_khz), 0.001..=1e3))?,
+            attributes: self.attributes()?,
             foreign: steps("foreign_load", &self.foreign_load, 1e3, 0.0..=1e6)?,
             ..SimWorker::default()
         })
+    }
+}
+
+/// All of a worker's, from each instant on.
+type Attributes = Vec<(Time, Vec<(String, String)>)>;
+
+impl Entry {
+    /// From the start, and from instants on.
+    fn attributes(&self) -> Result<Attributes, String> {
+        let pairs = |set: &BTreeMap<String, String>| set.clone().into_iter().collect::<Vec<_>>();
+        let mut steps = vec![(Time::ZERO, pairs(&self.attributes))];
+        for (at, set) in &self.attributes_from {
+            let span = parse_span(at).map_err(|expected| format!("attributes_from: instant `{at}`: {expected}"))?;
+            steps.push((Time::ZERO + span, pairs(set)));
+        }
+        if steps[0].1.is_empty() {
+            steps.remove(0);
+        }
+        Ok(steps)
     }
 }
 
@@ -156,6 +183,8 @@ mod tests {
             [[worker]]
             foreign_load = [['0s', 4], ['180s', 8.5]]
             speed = [['1m', 0.5]]
+            attributes = { gpu = '2' }
+            attributes_from = [['60s', {}], ['90s', { gpu = '1', ssd = 'yes' }]]
         ";
         let view = parse(text).expect("it reads");
         let names: Vec<&str> = view.workers.iter().map(|worker| worker.name.as_str()).collect();
@@ -168,6 +197,10 @@ mod tests {
         assert_eq!(loaded.foreign, [(at(0), 4_000), (at(180), 8_500)]);
         assert_eq!((&loaded.speed[..], loaded.rack.as_str()), (&[(at(60), 500_000)][..], "/default-rack"));
         assert_eq!((loaded.cores_milli, loaded.khz), (0, 0));
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let both = vec![pair("gpu", "1"), pair("ssd", "yes")];
+        assert_eq!(loaded.attributes, [(at(0), vec![pair("gpu", "2")]), (at(60), vec![]), (at(90), both)]);
+        assert!(fast.attributes.is_empty());
     }
 
     #[test]
@@ -188,6 +221,10 @@ mod tests {
             (
                 "[[worker]]\nforeign_load = [['soon', 1]]",
                 "worker 1: foreign_load: instant `soon`: expected a number with ms, s, m, h or d, such as 90s",
+            ),
+            (
+                "[[worker]]\nattributes_from = [['soon', {}]]",
+                "worker 1: attributes_from: instant `soon`: expected a number with ms, s, m, h or d, such as 90s",
             ),
             ("[[worker]]\nspeed = [['0s', -1]]", "worker 1: speed: found -1, expected 0 to 1000"),
             ("reference_load = -1\n[[worker]]", "reference_load: found -1, expected 0 to 1000000"),

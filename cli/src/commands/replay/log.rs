@@ -14,7 +14,7 @@ use howdah_shared::cluster::EndCause;
 use howdah_shared::job::counters::{Counters, JOB};
 use howdah_shared::job::profile::{TRACE_SCHEMA, Trace, TraceCluster, TraceWorker};
 use howdah_shared::job::{App, AttemptState, InputFormat, JobConf, JobSpec, Locality, Phase, TaskKind};
-use howdah_shared::replay::{AttemptRecord, JobOutcome, SimWorker, View};
+use howdah_shared::replay::{AttemptRecord, JobOutcome, View};
 use howdah_shared::time::Time;
 use serde::{Deserialize, Serialize};
 
@@ -69,21 +69,15 @@ fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
 
 /// The pool of slots is written as one worker.
 fn cluster(replayed: &Replayed<'_>) -> TraceCluster {
-    let trace_worker = |w: &SimWorker| TraceWorker {
-        name: w.name.clone(),
-        host: w.host.clone(),
-        rack: w.rack.clone(),
-        map_slots: w.map_slots,
-        reduce_slots: w.reduce_slots,
-    };
     let workers = match &replayed.options.view {
-        View::Workers(view) => view.workers.iter().map(trace_worker).collect(),
+        View::Workers(view) => view.workers.iter().map(TraceWorker::from).collect(),
         View::Slots { maps, reduces } => vec![TraceWorker {
             name: "slots".to_owned(),
             host: "slots".to_owned(),
             rack: "/default-rack".to_owned(),
             map_slots: *maps,
             reduce_slots: *reduces,
+            ..TraceWorker::default()
         }],
     };
     TraceCluster {
@@ -110,6 +104,9 @@ fn history(
             .or(source.slowstart_ppm)
             .unwrap_or(JobConf::default().slowstart_ppm),
         deadline: job.deadline,
+        slots_per_map: source.slots_per_map.max(1),
+        slots_per_reduce: source.slots_per_reduce.max(1),
+        requires: source.requires.clone(),
         ..JobConf::default()
     };
     let done = |kind: TaskKind| {

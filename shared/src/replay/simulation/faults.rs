@@ -1,4 +1,5 @@
-//! What goes wrong, as the simulation plays it: workers that stop and come back, map outputs that go with them.
+//! What happens to workers, as the simulation plays it: they stop and come back, map outputs go with them, attributes
+//! change.
 //!
 //! From the instant at which a worker stops nothing that runs on it ends, and its map outputs cannot be fetched,
 //! though the master believes in both until it notices. Reduces of the jobs concerned that have not sorted yet wait:
@@ -43,6 +44,16 @@ impl Simulation<'_> {
                     self.inputs.push(hello);
                     self.stage.beats.speak(worker);
                 }
+            }
+        }
+    }
+
+    /// Workers that have something else to say of themselves do so at once, as live ones do.
+    pub(super) fn change_attributes(&mut self) {
+        for (_, worker, attributes) in self.attributes.take_at(self.stage.now) {
+            if self.stage.machines.losses.set_attributes(*worker, attributes) {
+                self.stage.beats.turn(*worker);
+                self.saying.push((*worker, attributes.clone()));
             }
         }
     }

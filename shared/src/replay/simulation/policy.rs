@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::job::spec;
+use super::super::job::{in_view, spec};
 use super::super::setup::Arrival;
 use super::Simulation;
 use crate::job::JobId;
@@ -36,7 +36,8 @@ impl Simulation<'_> {
         self.profiled = true;
         for (job, &Arrival { template, deadline, .. }) in (1..).map(JobId).zip(&self.arrivals[..self.n_arrived]) {
             let template = &self.trace.jobs[template as usize];
-            self.tracker.specify(job, || Arc::new(spec(template, self.slowstart_ppm, deadline, true)));
+            let spec = || spec(template, self.slowstart_ppm, deadline, true);
+            self.tracker.specify(job, || Arc::new(in_view(spec(), self.has_workers)));
         }
     }
 

@@ -3,7 +3,8 @@
 use rstest::rstest;
 
 use super::*;
-use crate::job::profile::{LostAttempt, Measured, TraceWorker};
+use crate::job::Requirements;
+use crate::job::profile::{AttributeChange, LostAttempt, Measured, TraceWorker};
 
 const HEADER: &str = r#"{"schema":"howdah/trace/v1","source":"by hand"}"#;
 
@@ -18,6 +19,8 @@ fn full_trace() -> Trace {
         rack: "/rack".to_owned(),
         map_slots: 2,
         reduce_slots: 1,
+        attributes: [("gpu".to_owned(), n.to_string())].into(),
+        attribute_changes: vec![AttributeChange { at_ms: 5, attributes: [].into() }],
     };
     let job = JobTemplate {
         id: "job_1_0001".to_owned(),
@@ -26,6 +29,7 @@ fn full_trace() -> Trace {
         deadline_ms: Some(9),
         n_maps: 3,
         n_reduces: 2,
+        requires: Requirements::parse(&["gpu>=1", "rack=/rack"]).unwrap(),
         map_ms: vec![10, 20, 30],
         first_shuffle_ms: vec![4],
         typical_shuffle_ms: vec![6],
@@ -149,6 +153,34 @@ fn a_worker_named_twice_is_refused() {
     trace.cluster.as_mut().unwrap().workers[1].name = "worker-1".to_owned();
     let error = from(&serde_json::to_string(&trace).unwrap()).unwrap_err().to_string();
     assert_eq!(error, "header, field `workers`: found `worker-1` twice, expected every worker's name once");
+}
+
+#[test]
+fn changes_of_attributes_that_do_not_ascend_are_refused() {
+    for instants in [&[0][..], &[7, 7], &[8, 7]] {
+        let mut trace = full_trace();
+        let changes = instants.iter().map(|&at_ms| AttributeChange { at_ms, ..AttributeChange::default() });
+        trace.cluster.as_mut().unwrap().workers[1].attribute_changes = changes.collect();
+        let error = from(&serde_json::to_string(&trace).unwrap()).unwrap_err().to_string();
+        let place = "header, worker `worker-2`, field `attribute_changes`: found instants";
+        assert!(error.starts_with(place) && error.contains("expected ascending ones from 1 to"), "{error}");
+    }
+}
+
+/// Fields are only added: what the first version wrote reads, without requirements and attributes.
+#[test]
+fn a_trace_of_before_requirements_reads_as_one_without() {
+    let text = r#"{"schema":"howdah/trace/v1","cluster":{"scheduler":"fifo","workers":[{"name":"w","host":"h","rack":"/r","map_slots":1,"reduce_slots":1}]},"jobs":[{"n_maps":1,"map_ms":[5]}]}"#;
+    let trace = from(text).expect("it reads");
+    assert!(trace.jobs[0].requires.is_empty());
+    let worker = &trace.cluster.as_ref().expect("a cluster").workers[0];
+    assert!(worker.attributes.is_empty() && worker.attribute_changes.is_empty());
+    let mut written = Vec::new();
+    write(&trace, &mut written).unwrap();
+    let written = String::from_utf8(written).unwrap();
+    assert!(!written.contains("requires") && !written.contains("attribute"), "an earlier version reads it: {written}");
+    let error = from(&text.replace("\"n_maps\":1", "\"requires\":[\"gpu>=x\"]")).unwrap_err().to_string();
+    assert!(error.contains("`x` is no number"), "{error}");
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn cluster(key: &str, nodes: u64, racks: u64) -> Result<TraceCluster, TraceError
     let worker = |number: u64| {
         let host = format!("node{}", number + 1);
         let rack = format!("/rack{}", number % racks + 1);
-        TraceWorker { name: host.clone(), host, rack, map_slots: 0, reduce_slots: 0 }
+        TraceWorker { name: host.clone(), host, rack, ..TraceWorker::default() }
     };
     Ok(TraceCluster { workers: (0..nodes).map(worker).collect(), ..TraceCluster::default() })
 }

@@ -5,9 +5,11 @@
 //! starts from now on is matched against the new set.
 
 use super::JobTracker;
+use crate::cluster::WorkerState;
 use crate::job::WorkerId;
 use crate::job::requirement::MAX_ATTRIBUTES;
 use crate::schedulers::Change;
+use crate::time::Time;
 use crate::tracker::{AttributeSet, Rejection};
 
 impl JobTracker {
@@ -20,7 +22,23 @@ impl JobTracker {
             return;
         }
         worker.attributes_version = set.version;
-        let attributes = in_order(&set.attributes);
+        self.set_attributes(id, &set.attributes);
+    }
+
+    /// For a tracker that is [driven directly](JobTracker::direct): a worker that is not lost has these attributes from
+    /// `now` on, which must not go back. Of more than [`MAX_ATTRIBUTES`] the first by name are taken.
+    pub fn change_attributes(&mut self, now: Time, worker: WorkerId, attributes: &[(String, String)]) {
+        debug_assert!(self.direct, "made by `JobTracker::direct`");
+        self.state.now = self.state.now.max(now);
+        let known = self.state.workers.get(worker.0 as usize);
+        if known.is_some_and(|known| known.state != WorkerState::Lost) {
+            self.set_attributes(worker, attributes);
+        }
+    }
+
+    fn set_attributes(&mut self, id: WorkerId, attributes: &[(String, String)]) {
+        let worker = &mut self.state.workers[id.0 as usize];
+        let attributes = in_order(attributes);
         if attributes == worker.attributes {
             return;
         }
