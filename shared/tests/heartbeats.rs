@@ -22,9 +22,87 @@ fn a_report_whose_answer_was_lost_gets_it_again() {
     c.effects.clear();
     c.beat(0);
     assert_eq!(c.launches(), [(0, map(1, 0, 0))], "the same launch, no other");
-    // It had no round of its own: the next report, at once, has it.
-    assert_eq!(answer(&mut c), [(1, 0)]);
+    assert_eq!(answer(&mut c), [(1, 3_000)], "under the same number");
     c.nothing_else();
+}
+
+#[test]
+fn a_report_that_crossed_an_answer_has_its_free_slots_filled_too() {
+    let mut c = Cluster::new().parking().workers(1, 2, 0);
+    c.submit(job_with(4, 0, |conf| conf.commits_output = false));
+    c.beat(0);
+    c.effects.clear();
+    // The second map ends while the answer to the end of the first is on its way.
+    c.puppets[0].deaf = true;
+    c.report(0, &[(map(1, 0, 0), Succeeded)]);
+    assert_eq!(c.launches(), [(0, map(1, 2, 0))]);
+    c.effects.clear();
+    c.report(0, &[(map(1, 1, 0), Succeeded)]);
+    assert_eq!(c.launches(), [(0, map(1, 2, 0)), (0, map(1, 3, 0))], "the one before again, and one for the new slot");
+    assert_eq!(c.puppets[0].response_id, 2, "the answer is the last one, with what has come since");
+    // The worker had the first of the two when it wrote this: what the second brings is on its way.
+    c.effects.clear();
+    let mut report = c.report_of(0);
+    report.attempts.retain(|status| status.attempt == map(1, 2, 0));
+    report.free_maps = 1;
+    c.apply(&[Input::Report(Box::new(report))]);
+    assert_eq!(c.launches(), [], "its slot is taken");
+    assert!(c.state().workers()[0].is_parked());
+}
+
+#[test]
+fn a_crossing_report_without_a_use_for_its_slots_is_answered_all_the_same() {
+    let mut c = Cluster::new().parking().workers(1, 2, 0);
+    c.submit(job(1, 0));
+    c.puppets[0].deaf = true;
+    c.beat(0);
+    c.effects.clear();
+    c.beat(0);
+    assert_eq!(c.launches(), [(0, map(1, 0, 0))], "the first answer may be lost");
+    assert_eq!(c.answers(), [0]);
+}
+
+#[test]
+fn what_a_number_confirms_is_told_again_if_it_came_after_the_first_answer_under_it() {
+    let mut c = Cluster::new().parking().workers(1, 1, 0);
+    c.submit(job(1, 0));
+    c.puppets[0].deaf = true;
+    c.beat(0);
+    c.apply(&[Input::KillJob { job: JobId(1) }]);
+    c.effects.clear();
+    c.beat(0);
+    let kill = Effect::Kill { worker: WorkerId(0), attempt: map(1, 0, 0), cause: EndCause::JobEnded };
+    c.expect(kill);
+    assert_eq!(c.puppets[0].response_id, 1);
+    // The first answer under 1 had no such order, so a report that names 1 does not say that it was obeyed.
+    c.effects.clear();
+    c.beat(0);
+    c.expect(kill);
+    assert_eq!((c.answers(), c.puppets[0].response_id), (vec![0], 2), "at once");
+    let ends = |effect: &Effect| matches!(effect, Effect::AttemptEnded { .. }).then_some(());
+    assert_eq!(c.take(ends), []);
+    c.beat(0);
+    assert_eq!(c.take(ends), [()], "never launched, and told to stop under the number that it names");
+}
+
+#[test]
+fn a_job_is_forgotten_under_a_number_that_tells_of_it_from_the_start() {
+    let mut c = Cluster::new().workers(1, 1, 0);
+    let job = c.submit(job_with(1, 0, |conf| conf.commits_output = false));
+    c.beat(0);
+    c.puppets[0].deaf = true;
+    c.report(0, &[(map(1, 0, 0), Succeeded)]);
+    c.apply(&[Input::JobCommitted { job, ok: true }]);
+    let forgets = |c: &mut Cluster| {
+        c.take(|effect| matches!(effect, Effect::ForgetJob { .. }).then_some(()));
+        let before = c.puppets[0].response_id;
+        c.beat(0);
+        let told = c.take(|effect| matches!(effect, Effect::ForgetJob { .. }).then_some(())).len();
+        (before, told)
+    };
+    assert_eq!(forgets(&mut c), (1, 1), "with the answer that is given again");
+    assert_eq!(forgets(&mut c), (2, 1), "2 also names an answer that did not tell");
+    assert_eq!(forgets(&mut c), (3, 0));
 }
 
 #[test]

@@ -151,6 +151,8 @@ fn the_kill_of_a_launch_that_never_arrived_is_confirmed_by_its_absence() {
     c.beat(0);
     assert_eq!(c.job_state(job), JobState::Running, "the answer was lost, so it is sent again first");
     c.beat(0);
+    assert_eq!(c.job_state(job), JobState::Running, "under a number that also an answer without the order had");
+    c.beat(0);
     assert_eq!(c.job_state(job), JobState::Killed);
 }
 

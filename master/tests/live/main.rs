@@ -95,6 +95,34 @@ async fn a_lost_answer_is_sent_again() {
     cluster.stop().await;
 }
 
+/// The second attempt ends while the answer to the end of the first is on its way to the worker.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_report_that_crosses_an_answer_gets_launches_for_the_slots_that_it_frees() {
+    let mut cluster = Cluster::start().await;
+    let mut worker = FakeWorker::register(&mut cluster, "w1", 2, 0).await;
+    let job = cluster.submit(sleep_job(4)).await.unwrap();
+    let first = [worker.next_launch().await, worker.next_launch().await];
+    worker.running(first[0]).await;
+    worker.running(first[1]).await;
+    let before = worker.response_id;
+    worker.succeed(first[0], 1).await;
+    let third = worker.next_launch().await;
+    worker.response_id = before;
+    worker.succeed(first[1], 1).await;
+    let second = [worker.next_launch().await, worker.next_launch().await];
+    assert!(second.contains(&third), "the answer that may be lost is repeated: {third:?} in {second:?}");
+    let fourth =
+        second.into_iter().find(|launch| *launch != third).expect("the other slot is filled by the same answer");
+    for launch in [third, fourth] {
+        worker.running(launch).await;
+    }
+    worker.succeed(third, 1).await;
+    worker.succeed(fourth, 1).await;
+    assert_eq!(cluster.wait(&job).await.state, "SUCCEEDED");
+    let report = replay_decisions(&cluster.stop().await).unwrap();
+    assert_eq!((report.identical, report.first_difference), (report.compared, None));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failing_task_fails_the_job_with_its_cause_and_clears_its_output() {
     let mut cluster = Cluster::start().await;

@@ -4,6 +4,8 @@
 //! that cannot be is answered with a typed rejection. A finished attempt is repeated by its worker until an
 //! answer arrives, so the end of an attempt that is over already is no news and no error.
 
+use smallvec::SmallVec;
+
 use super::JobTracker;
 use crate::cluster::{Attempt, EndCause, WorkerState};
 use crate::job::{AttemptId, AttemptState, JobId, Phase, Progress, TaskKind, WorkerId};
@@ -45,8 +47,9 @@ impl JobTracker {
             self.on_attempt_report(id, attempt, fresh);
         }
         if fresh {
-            self.after_fresh_report(report);
+            self.after_fresh_report(id);
         }
+        self.count_free(report);
         self.observe(Change::Reported { worker: id });
         // A worker has one heartbeat under way: a newer report takes the place of an older one.
         self.state.workers[id.0 as usize].calling = self.report;
@@ -215,20 +218,15 @@ impl JobTracker {
         }
     }
 
-    /// What a fresh report says by what it does not list, and the slots that it leaves free.
-    fn after_fresh_report(&mut self, report: &Report) {
-        let id = report.worker;
+    /// What a fresh report says by what it does not list.
+    fn after_fresh_report(&mut self, id: WorkerId) {
         let number = self.report;
         let worker = &mut self.state.workers[id.0 as usize];
         worker.forget.retain(|&mut (_, sent)| !sent);
         worker.strays.retain(|&mut (_, seen)| seen == number);
-        let unlisted: Vec<u32> =
-            worker.attempts.iter().copied().filter(|&slot| self.state.attempts.at(slot).seen != number).collect();
-        let mut under_way = [0u16; 2];
-        for slot in unlisted {
+        for slot in self.unlisted(id) {
             let attempt = *self.state.attempts.at(slot);
             if attempt.state == AttemptState::Launching && !attempt.kill_sent {
-                under_way[attempt.id.kind as usize] += 1;
                 continue;
             }
             // The worker had it, or has been told to stop what it never got: it is gone.
@@ -239,10 +237,30 @@ impl JobTracker {
             };
             self.end_attempt(slot, state, cause);
         }
+    }
+
+    /// The slots that a report leaves free: those that it says are, less what is on its way to the worker. A report that
+    /// crossed an answer does not know yet what that answer launches.
+    fn count_free(&mut self, report: &Report) {
+        let id = report.worker;
+        let mut under_way = [0u16; 2];
+        for slot in self.unlisted(id) {
+            let attempt = self.state.attempts.at(slot);
+            if attempt.state == AttemptState::Launching {
+                let under_way = &mut under_way[attempt.id.kind as usize];
+                *under_way = under_way.saturating_add(attempt.slots);
+            }
+        }
         let worker = &mut self.state.workers[id.0 as usize];
         for (kind, reported) in [report.free_maps, report.free_reduces].into_iter().enumerate() {
             let vacant = worker.slots[kind].saturating_sub(worker.occupied[kind]);
             worker.free[kind] = vacant.min(reported.saturating_sub(under_way[kind]));
         }
+    }
+
+    /// The attempts that the core has on a worker and that its last report did not list, by slot in the arena.
+    fn unlisted(&self, id: WorkerId) -> SmallVec<[u32; 8]> {
+        let attempts = self.state.workers[id.0 as usize].attempts.iter().copied();
+        attempts.filter(|&slot| self.state.attempts.at(slot).seen != self.report).collect()
     }
 }

@@ -68,16 +68,14 @@ impl JobTracker {
         self.releases = releases;
     }
 
-    /// A report's own turn.
+    /// A report's own turn. One that crossed the answer before it has one like any other: the slots that it says are
+    /// free would stand idle until the next.
     fn serve(&mut self, id: WorkerId, repeat: bool) {
-        if repeat {
-            self.answer(id, true);
-            return;
-        }
         self.run_answered_round(id, false);
         let worker = &self.state.workers[id.0 as usize];
-        if worker.news || !worker.may_park || self.config.max_parking_ms == 0 {
-            self.answer(id, false);
+        // That answer may be lost instead of on its way, so the one that repeats it is never held back.
+        if repeat || worker.news || !worker.may_park || self.config.max_parking_ms == 0 {
+            self.answer(id, repeat);
         } else {
             self.park(id);
         }
@@ -300,19 +298,25 @@ impl JobTracker {
     }
 
     /// Ends a worker's heartbeat with all directives that it has not confirmed.
+    ///
+    /// A `repeat` is the last answer once more, under its number, with what has come since. A report that names the
+    /// number need not have had what came since. Launches can bear that, as reports list what runs; a directive that
+    /// the number itself confirms is told again under the next number.
+    /// `Deviation:` Hadoop sends the very same answer again, and the slots of that report wait for the next one.
     pub(super) fn answer(&mut self, id: WorkerId, repeat: bool) {
-        // A repeated answer had no round before it: the worker's next report, at once, gets the one that it missed.
-        let interval_ms = if repeat { 0 } else { self.interval_ms() };
+        let interval_ms = self.interval_ms();
         let now = self.state.now;
         let worker = &mut self.state.workers[id.0 as usize];
         self.parking.leave(worker);
         worker.last_heard = now;
         self.liveness.heard(id, now);
+        let mut again = false;
         for &slot in &worker.attempts {
             let attempt = self.state.attempts.at_mut(slot);
             let (worker, attempt_id) = (attempt.worker, attempt.id);
             if let Some(cause) = attempt.kill {
-                attempt.kill_sent = true;
+                attempt.kill_sent |= !repeat;
+                again |= !attempt.kill_sent;
                 self.out.push(Effect::Kill { worker, attempt: attempt_id, cause });
             } else if attempt.state == AttemptState::Launching {
                 let Attempt { locality, speculative, .. } = *attempt;
@@ -325,10 +329,11 @@ impl JobTracker {
             self.out.push(Effect::Kill { worker: id, attempt, cause: EndCause::JobEnded });
         }
         for (job, sent) in &mut worker.forget {
-            *sent = true;
+            *sent |= !repeat;
+            again |= !*sent;
             self.out.push(Effect::ForgetJob { worker: id, job: *job });
         }
-        worker.news = false;
+        worker.news = again;
         if !repeat {
             worker.response_id = worker.response_id.wrapping_add(1);
         }

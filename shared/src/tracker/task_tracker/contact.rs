@@ -43,6 +43,8 @@ pub(super) struct Contact {
     last_seq: u32,
     /// The last report of the registration before; answers to it and to older ones mean nothing any more.
     old_seq: u32,
+    /// The newest report that was answered.
+    answered_seq: u32,
     /// The report whose answer we wait for, and when it was sent.
     outstanding: Option<(u32, Time)>,
     /// Nothing is sent before this, news included: the pause after a failure.
@@ -68,6 +70,7 @@ impl Contact {
             response_id: 0,
             last_seq: 0,
             old_seq: 0,
+            answered_seq: 0,
             outstanding: None,
             not_before: Time::ZERO,
             due_at: Time::ZERO,
@@ -143,11 +146,15 @@ impl Contact {
     }
 
     /// Takes an answer in; false when a newer one is here already.
+    ///
+    /// The number alone does not tell: when a report crosses an answer, the master answers it under the same number with
+    /// what has come since. The older of the two may arrive last, and could start what the newer one stopped.
     pub(super) fn on_answer(&mut self, now: Time, seq: u32, response_id: u32, interval: Span, empty: bool) -> bool {
-        if !self.is_of_this_registration(seq) || response_id < self.response_id {
+        if !self.is_of_this_registration(seq) || response_id < self.response_id || seq < self.answered_seq {
             return false;
         }
         self.response_id = response_id;
+        self.answered_seq = seq;
         self.pause = self.first_pause;
         if let Some((waiting, sent)) = self.outstanding
             && waiting == seq

@@ -102,6 +102,17 @@ fn an_answer_older_than_the_newest_is_ignored() {
 }
 
 #[test]
+fn of_two_answers_with_one_number_the_one_to_the_older_report_is_ignored_if_it_comes_last() {
+    let mut bench = Bench::running(1);
+    // Report 3 crosses the answer to report 2, and is answered under the same number.
+    bench.end(true, false);
+    bench.answer(3, 2, &[Directive::Launch(map(2)), Directive::Kill(map(1))]);
+    assert_eq!(bench.answer(2, 2, &[Directive::Launch(map(1))]), []);
+    let held: Vec<AttemptId> = bench.report().attempts.iter().map(|status| status.attempt).collect();
+    assert_eq!(held, [map(2)], "an attempt that was stopped since does not start");
+}
+
+#[test]
 fn launches_beyond_the_slots_are_left_to_the_master_to_repeat() {
     let mut bench = Bench::new();
     let launches = [0, 1, 2].map(|index| Directive::Launch(map(index)));
