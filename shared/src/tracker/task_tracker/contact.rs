@@ -3,8 +3,9 @@
 //! A worker with free slots always has a report waiting at the master, which holds the answer back until
 //! there is work ("parking"). News (an attempt ended, or waits for its commit) goes out at once and
 //! supersedes the waiting report; otherwise a report is due when the interval of the last answer is over.
-//! A worker that is at work lets a moment pass after an answer before it parks: attempts that end within it
-//! make the next report anyway, and a report that waits only to be superseded costs both sides a call.
+//! A worker that is at work and has just had two answers within a moment lets another moment pass before it parks:
+//! attempts that end within it make the next report anyway, and a report that waits only to be superseded costs both
+//! sides a call. One whose attempts end more rarely parks at once: what comes meanwhile finds its free slots.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
@@ -29,7 +30,7 @@ pub(super) enum Parking {
     No,
     /// Nothing runs here: work is all that can come.
     AtOnce,
-    /// Something runs here, and if it ends soon its report can wait at the master instead.
+    /// Something runs here, and if it ends soon, as others did just now, its report can wait at the master instead.
     AfterPause,
 }
 
@@ -54,6 +55,8 @@ pub(super) struct Contact {
     interval: Span,
     /// When the last answer came.
     answered_at: Time,
+    /// How long after the one before.
+    answers_apart: Span,
     /// Whether the waiting report went out without news.
     plain: bool,
     /// Whether the last answer came early and empty: then parking again at once would turn into a tight loop.
@@ -76,6 +79,7 @@ impl Contact {
             due_at: Time::ZERO,
             interval: Span::ZERO,
             answered_at: Time::ZERO,
+            answers_apart: Span::ZERO,
             plain: true,
             hushed: false,
             pause,
@@ -164,6 +168,7 @@ impl Contact {
         }
         self.interval = interval;
         self.due_at = now + interval;
+        self.answers_apart = now.since(self.answered_at);
         self.answered_at = now;
         true
     }
@@ -197,6 +202,7 @@ impl Contact {
     fn next_plain(&self, parking: Parking, pause: Span) -> Time {
         match parking {
             Parking::AtOnce if !self.hushed => self.answered_at,
+            Parking::AfterPause if !self.hushed && self.answers_apart > pause => self.answered_at,
             Parking::AfterPause if !self.hushed => self.due_at.min(self.answered_at + pause),
             Parking::No | Parking::AtOnce | Parking::AfterPause => self.due_at,
         }

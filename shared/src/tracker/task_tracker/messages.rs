@@ -21,7 +21,7 @@ pub struct TrackerConfig {
     /// How long a reusable process waits for another attempt of its job.
     pub reuse_idle: Span,
     /// How long after an answer a worker at work keeps its next report, if that has no news, before it lets it
-    /// wait at the master.
+    /// wait at the master. It does so only if that answer came no longer than this after the one before.
     pub park_pause: Span,
     /// Seed of the jitter on pauses, so that workers do not return in step.
     pub seed: u64,
