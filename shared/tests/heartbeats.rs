@@ -186,6 +186,18 @@ fn work_that_becomes_possible_is_offered_to_parked_workers() {
 }
 
 #[test]
+fn work_that_comes_with_the_end_of_the_parking_is_still_given_to_the_parked_worker() {
+    let mut c = Cluster::new().parking().workers(1, 1, 0);
+    c.beat(0);
+    assert!(c.state().workers()[0].is_parked());
+    c.now += howdah_shared::time::Span::from_secs(3);
+    let spec = std::sync::Arc::new(job(1, 0));
+    c.apply(&[Input::Submit { job: JobId(1), spec }, Input::Tick]);
+    assert_eq!(c.launches(), [(0, map(1, 0, 0))]);
+    assert_eq!(c.answers(), [0], "once");
+}
+
+#[test]
 fn a_drained_worker_gets_nothing_until_it_is_taken_back() {
     let mut c = Cluster::new().parking().workers(1, 1, 0);
     c.beat(0);

@@ -324,11 +324,6 @@ impl JobTracker {
         }
         self.expire_launches();
         self.forgive();
-        while let Some((due, worker)) = self.parking.first_deadline()
-            && due <= now
-        {
-            self.answer(worker, false);
-        }
         self.scheduler.tick(now, &self.state, &mut self.actions);
         self.apply_actions();
     }

@@ -2,7 +2,7 @@
 //!
 //! After a batch's inputs, parked workers are offered what new work appeared, longest parked first; then each
 //! report of the batch has its round. A worker is answered at once if there is anything new for it, and
-//! otherwise parked if it may be. Directives are repeated in every answer until a report confirms them, but
+//! otherwise parked if it may be, until its deadline. Directives are repeated in every answer until a report confirms them, but
 //! only new ones release a parked worker, so that a directive that takes its time does not make the worker
 //! ask in circles.
 
@@ -66,6 +66,16 @@ impl JobTracker {
         releases.clear();
         // What a release brings for other parked workers was released with it or waits for the next batch.
         self.releases = releases;
+        self.answer_overdue();
+    }
+
+    /// Answers the workers that have been parked long enough; last, so that work of the same batch still finds them.
+    fn answer_overdue(&mut self) {
+        while let Some((due, worker)) = self.parking.first_deadline()
+            && due <= self.state.now
+        {
+            self.answer(worker, false);
+        }
     }
 
     /// A report's own turn. One that crossed the answer before it has one like any other: the slots that it says are
