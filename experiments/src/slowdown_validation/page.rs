@@ -19,13 +19,13 @@ const TABLE_TWO: [(&str, f64, f64); 8] = [
     ("wordcount-600", 579.73, 589.02),
 ];
 
-const NEAR: &str = "Where a simulation goes wrong it is by order, not by time: nearly every job is within a percent or \
-two, and a few wait that did not, or the other way round, because two events that were milliseconds apart changed \
-places. Nearly every slot is taken again in the instant in which the end of its attempt is heard. But when sixty \
-processes end within some 20 ms, a worker's report crosses the answer to the one before it, and what it says is free is \
-given away with the next report only, 10 to 20 ms later; no profile holds that, so a queue of the simulation runs ahead. \
-Under COMP, a job that comes between two departures is compared with another one then; under FBQ, a job that is moved \
-on is so before or behind another. Each repeat, and the jobs whose slowdown differs by more than a tenth:";
+const NEAR: &str = "Nearly every slot is taken again in the instant in which the end of its attempt is heard, so a \
+simulation from a run's own profile launches nearly every attempt within a millisecond of the run. What is left: while \
+an answer is on its way to a worker, its other free slots cannot be given. That takes a millisecond or two, and ten or \
+more while sixty processes start at once on a few cores; no profile holds it, so work that comes just then starts \
+earlier in the simulation. Events that were milliseconds apart may then change places: under COMP, a job that comes \
+between two departures is compared with another one; under FBQ, a job that is moved on is so before or behind another. \
+Each repeat, and the jobs whose slowdown differs by more than a tenth:";
 
 /// Writes everything; the page comes first.
 pub(super) fn write(
