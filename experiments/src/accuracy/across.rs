@@ -58,6 +58,7 @@ mod tests {
             rack: "/r".to_owned(),
             map_slots,
             reduce_slots: 1,
+            ..TraceWorker::default()
         };
         Trace {
             cluster: Some(TraceCluster {

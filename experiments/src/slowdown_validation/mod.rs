@@ -280,6 +280,7 @@ mod tests {
             rack: "/r".to_owned(),
             map_slots: 60,
             reduce_slots: 20,
+            ..Default::default()
         };
         let cluster = howdah_shared::job::profile::TraceCluster {
             scheduler: "fbq".to_owned(),
