@@ -27,6 +27,8 @@ mod kit;
 mod load_aware;
 #[path = "schedulers/play.rs"]
 mod play;
+#[path = "schedulers/reload.rs"]
+mod reload;
 #[path = "schedulers/requirements.rs"]
 mod requirements;
 #[path = "schedulers/rules.rs"]

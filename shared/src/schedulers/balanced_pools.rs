@@ -382,6 +382,10 @@ impl Scheduler for BalancedPools {
         self.views(state)
     }
 
+    fn offer(&mut self) -> Option<&mut Offer> {
+        Some(&mut self.offer)
+    }
+
     fn take_notes(&mut self) -> Vec<String> {
         self.offer.take_notes()
     }

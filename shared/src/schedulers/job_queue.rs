@@ -343,6 +343,10 @@ impl Scheduler for JobQueue {
         state.jobs().for_each(|job| self.enter(job));
     }
 
+    fn offer(&mut self) -> Option<&mut Offer> {
+        Some(&mut self.offer)
+    }
+
     fn take_notes(&mut self) -> Vec<String> {
         self.offer.take_notes()
     }

@@ -212,6 +212,9 @@ impl JobOrder for MinEdf {
             applications: self.applications.clone(),
             ..MinEdf::from_params(params)?
         };
+        if order.bound == self.bound {
+            return Ok(order);
+        }
         // As when they came, but for the time that is gone and the tasks that are done.
         for (job, deadline) in state.jobs().filter_map(|job| Some((job, job.deadline()?))) {
             let left = |kind| job.tasks(kind).n_left();

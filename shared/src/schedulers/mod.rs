@@ -144,6 +144,12 @@ pub trait Scheduler: Send {
     /// Takes over a running cluster: forget everything and build the indexes from `state`.
     fn attach(&mut self, state: &ClusterState);
 
+    /// How it takes tasks from jobs, for what that has learned to go on under another policy or other parameters; `None`
+    /// for a policy that has no [`Offer`].
+    fn offer(&mut self) -> Option<&mut Offer> {
+        None
+    }
+
     /// Takes over other parameters while it goes on with what it knows: an allocation file that was read again. False
     /// if it cannot, and is to be made anew instead.
     ///

@@ -390,7 +390,7 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
         self.begin(self.order.clone(), self.offer.clone(), state);
     }
 
-    /// Other parameters of an order that learns.
+    /// Other parameters of an order that learns; one that does not is made anew.
     fn reconfigure(&mut self, params: &Params, state: &ClusterState) -> Result<bool, SchedulerError> {
         if !self.order.learns() {
             return Ok(false);
@@ -398,8 +398,14 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
         let (order, offer) = read(self.name(), params, |reader| {
             Ok((self.order.with_params(reader, state)?, Offer::from_params(reader)?))
         })?;
+        let old = std::mem::take(&mut self.offer);
         self.begin(order, offer, state);
+        self.offer.inherit(&old);
         Ok(true)
+    }
+
+    fn offer(&mut self) -> Option<&mut Offer> {
+        Some(&mut self.offer)
     }
 
     fn take_notes(&mut self) -> Vec<String> {

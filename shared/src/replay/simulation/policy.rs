@@ -6,12 +6,22 @@ use super::super::job::{in_view, spec};
 use super::super::setup::Arrival;
 use super::Simulation;
 use crate::job::JobId;
-use crate::schedulers::Scheduler;
+use crate::schedulers::{self, Scheduler};
+use crate::tracker::{Input, SchedulerChoice};
 
 impl Simulation<'_> {
     /// Puts another policy in charge from the next instant on; what runs goes on. If it is the first one that may
     /// speculate, it hears of attempts that run already by the share of their time that has passed.
     pub fn switch_scheduler(&mut self, scheduler: Box<dyn Scheduler>) {
+        self.follow_policy(&*scheduler);
+        self.tracker.switch_scheduler(scheduler);
+        self.settle();
+        // The old policy may have let everything wait for a deadline of its own, which is gone with it.
+        self.next_fixed = self.stage.now;
+    }
+
+    /// What is to be so before a policy is in charge.
+    fn follow_policy(&mut self, scheduler: &dyn Scheduler) {
         let reports = scheduler.may_speculate() && !self.stage.sharing.is_empty();
         self.stage.beats.set_policy(scheduler.limits_rounds(), reports, self.stage.now);
         if reports {
@@ -25,9 +35,20 @@ impl Simulation<'_> {
         if scheduler.reads_profiles() && !self.profiled {
             self.profile_jobs();
         }
-        self.tracker.switch_scheduler(scheduler);
+    }
+
+    /// As [`Simulation::switch_scheduler`], by name; the same policy with other parameters goes on with what it knows, as
+    /// in a live cluster. One that cannot be made changes nothing.
+    pub fn set_scheduler(&mut self, choice: &SchedulerChoice) {
+        let Ok(made) = schedulers::by_name(&choice.name, &choice.params) else { return };
+        let same = choice.name == self.tracker.scheduler().name();
+        self.follow_policy(&*made);
+        if same {
+            self.tracker.take(&[Input::SetScheduler(Box::new(choice.clone()))]);
+        } else {
+            self.tracker.switch_scheduler(made);
+        }
         self.settle();
-        // The old policy may have let everything wait for a deadline of its own, which is gone with it.
         self.next_fixed = self.stage.now;
     }
 

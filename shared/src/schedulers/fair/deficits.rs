@@ -387,6 +387,10 @@ impl Scheduler for DeficitFair {
         views
     }
 
+    fn offer(&mut self) -> Option<&mut Offer> {
+        Some(&mut self.offer)
+    }
+
     fn take_notes(&mut self) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.notes);
         notes.append(&mut self.offer.take_notes());

@@ -16,6 +16,7 @@
 mod entry;
 mod line;
 mod partitions;
+mod placement;
 mod policy;
 mod prediction;
 mod service;
@@ -26,7 +27,8 @@ pub use service::WaitingReduces;
 
 use self::entry::{Counted, Limits};
 use self::partitions::Partitions;
-use self::policy::{Placement, SizeBased};
+use self::placement::Placement;
+use self::policy::SizeBased;
 use super::registry::{Reader, SchedulerError};
 use super::{Offer, Scheduler};
 
@@ -41,37 +43,49 @@ const SITA_PERCENT: u32 = 30;
 /// Feedback queues: parameters `queues`, `limits`, `service` (`queue` or `total`), `waiting.reduces` (`free` or
 /// `count`) and `speculation`.
 pub(super) fn fbq(params: &mut Reader<'_>) -> Result<Box<dyn Scheduler>, SchedulerError> {
-    let placement = feedback(params, FBQ_S)?;
-    Ok(Box::new(SizeBased::new("fbq", placement, None, words::waiting_reduces(params)?, Offer::from_params(params)?)))
+    Ok(Box::new(made("fbq", params)?))
 }
 
 /// Feedback queues with a partition each: as [`fbq`], and `partitions`.
 pub(super) fn tags(params: &mut Reader<'_>) -> Result<Box<dyn Scheduler>, SchedulerError> {
-    let placement = feedback(params, TAGS_S)?;
-    let shares = words::partitions(params, placement.queues(), TAGS_PERCENT)?;
-    let (waiting, offer) = (words::waiting_reduces(params)?, Offer::from_params(params)?);
-    Ok(Box::new(SizeBased::new("tags", placement, Some(Partitions::new(shares)), waiting, offer)))
+    Ok(Box::new(made("tags", params)?))
 }
 
 /// A partition for each range of predicted sizes: parameters `queues`, `limits`, `partitions`, `prediction` (`input`
 /// or `trace`), `fit`, `waiting.reduces` and `speculation`.
 pub(super) fn sita(params: &mut Reader<'_>) -> Result<Box<dyn Scheduler>, SchedulerError> {
-    let cutoffs_us = words::limits(params, SITA_S, true)?;
-    let shares = words::partitions(params, cutoffs_us.len() + 1, SITA_PERCENT)?;
-    let placement = Placement::Predicted { cutoffs_us, prediction: words::prediction(params)? };
-    let (waiting, offer) = (words::waiting_reduces(params)?, Offer::from_params(params)?);
-    Ok(Box::new(SizeBased::new("sita", placement, Some(Partitions::new(shares)), waiting, offer)))
+    Ok(Box::new(made("sita", params)?))
 }
 
 /// A job's queue by the number of the last K − 1 jobs that it will be larger than: parameters `queues`, `departed`
 /// (`size` or `prediction`), `prediction`, `fit`, `waiting.reduces` and `speculation`.
 pub(super) fn comp(params: &mut Reader<'_>) -> Result<Box<dyn Scheduler>, SchedulerError> {
-    let queues = words::queues(params)?;
-    let by_prediction = params.word("departed", &["size", "prediction"])? == "prediction";
-    let prediction = words::prediction(params)?;
-    let placement = Placement::Compared { queues, last_us: Default::default(), by_prediction, prediction };
+    Ok(Box::new(made("comp", params)?))
+}
+
+/// One of the four, by its name.
+fn made(name: &'static str, params: &mut Reader<'_>) -> Result<SizeBased, SchedulerError> {
+    let (placement, shares) = match name {
+        "fbq" => (feedback(params, FBQ_S)?, None),
+        "tags" => {
+            let placement = feedback(params, TAGS_S)?;
+            let shares = words::partitions(params, placement.queues(), TAGS_PERCENT)?;
+            (placement, Some(shares))
+        }
+        "sita" => {
+            let cutoffs_us = words::limits(params, SITA_S, true)?;
+            let shares = words::partitions(params, cutoffs_us.len() + 1, SITA_PERCENT)?;
+            (Placement::Predicted { cutoffs_us, prediction: words::prediction(params)? }, Some(shares))
+        }
+        _ => {
+            let queues = words::queues(params)?;
+            let by_prediction = params.word("departed", &["size", "prediction"])? == "prediction";
+            let prediction = words::prediction(params)?;
+            (Placement::Compared { queues, last_us: Default::default(), by_prediction, prediction }, None)
+        }
+    };
     let (waiting, offer) = (words::waiting_reduces(params)?, Offer::from_params(params)?);
-    Ok(Box::new(SizeBased::new("comp", placement, None, waiting, offer)))
+    Ok(SizeBased::new(name, placement, shares.map(Partitions::new), waiting, offer))
 }
 
 fn feedback(params: &mut Reader<'_>, default_s: u64) -> Result<Placement, SchedulerError> {

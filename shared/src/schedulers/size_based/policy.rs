@@ -4,92 +4,21 @@
 //! to offer; a job whose limit is not the last stands in `demotions` exactly if it will reach it as things are; a
 //! running attempt is counted in the partition of the queue that its job was in when it was launched.**
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::entry::{Entry, Limits};
+use super::entry::Entry;
 use super::partitions::Partitions;
-use super::prediction::Prediction;
+use super::placement::Placement;
 use super::service::{Service, WaitingReduces};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::{AttemptId, JobId, JobState, Priority, TaskKind};
 use crate::schedulers::reason::waiting_kind;
+use crate::schedulers::registry::{Params, SchedulerError, read};
 use crate::schedulers::{Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
 use crate::time::{Span, Time};
 
 /// A job's rank within its queue: smaller runs first.
 type Rank = (Priority, u64);
-
-/// How jobs come into queues.
-#[derive(Clone, Debug)]
-pub(super) enum Placement {
-    /// Into the first, and on from there by the service that they receive.
-    Used(Limits),
-    /// By their predicted sizes: above so many of the cutoffs.
-    Predicted { cutoffs_us: Vec<u64>, prediction: Prediction },
-    /// By their predicted sizes: larger than so many of the last jobs that succeeded, at most one fewer than there are
-    /// queues. While fewer have, they are all that a job is compared with.
-    Compared { queues: usize, last_us: VecDeque<u64>, by_prediction: bool, prediction: Prediction },
-}
-
-impl Placement {
-    /// K.
-    pub(super) fn queues(&self) -> usize {
-        match self {
-            Placement::Used(limits) => limits.us.len() + 1,
-            Placement::Predicted { cutoffs_us, .. } => cutoffs_us.len() + 1,
-            Placement::Compared { queues, .. } => *queues,
-        }
-    }
-
-    /// The queue of a job that comes now, from 0, and its predicted size.
-    fn place(&self, job: &Job) -> (usize, u64) {
-        let larger = |sizes: &mut dyn Iterator<Item = &u64>, size| sizes.filter(|&&other| size > other).count();
-        match self {
-            Placement::Used(_) => (0, 0),
-            Placement::Predicted { cutoffs_us, prediction } => {
-                let size = prediction.of(job);
-                (larger(&mut cutoffs_us.iter(), size), size)
-            }
-            Placement::Compared { last_us, prediction, .. } => {
-                let size = prediction.of(job);
-                (larger(&mut last_us.iter(), size), size)
-            }
-        }
-    }
-
-    fn limit(&self, queue: usize, so_far_us: u64) -> u64 {
-        match self {
-            Placement::Used(limits) => limits.of(queue, so_far_us),
-            _ => u64::MAX,
-        }
-    }
-
-    /// A job has succeeded.
-    fn departed(&mut self, job: &Job, size_us: u64, predicted_us: u64) {
-        match self {
-            Placement::Used(_) => {}
-            Placement::Predicted { prediction, .. } => prediction.learn(job, size_us),
-            Placement::Compared { queues, last_us, by_prediction, prediction } => {
-                last_us.push_back(if *by_prediction { predicted_us } else { size_us });
-                if last_us.len() >= *queues {
-                    last_us.pop_front();
-                }
-                prediction.learn(job, size_us);
-            }
-        }
-    }
-
-    fn forget(&mut self) {
-        match self {
-            Placement::Used(_) => {}
-            Placement::Predicted { prediction, .. } => prediction.forget(),
-            Placement::Compared { last_us, prediction, .. } => {
-                last_us.clear();
-                prediction.forget();
-            }
-        }
-    }
-}
 
 /// Any of the four policies.
 #[derive(Clone)]
@@ -150,6 +79,42 @@ impl SizeBased {
         self.jobs.insert(job.id(), entry);
         self.stand(job);
         self.plan(job.id());
+    }
+
+    /// Takes all jobs over from the same policy with other parameters: with what they have received, in the order in
+    /// which they stood.
+    fn take_over(&mut self, old: &SizeBased, state: &ClusterState) {
+        self.placement.inherit(&old.placement);
+        self.offer.attach(state);
+        self.offer.inherit(&old.offer);
+        self.arrivals = old.arrivals;
+        let mut entries: Vec<(JobId, Entry)> = old.jobs.iter().map(|(id, entry)| (id, *entry)).collect();
+        entries.sort_unstable_by_key(|(_, entry)| (entry.queue, entry.place));
+        for (id, mut entry) in entries {
+            let Some(job) = state.job(id) else { continue };
+            let before = entry.queue;
+            (entry.queue, entry.limit_us) = self.placement.place_again(&entry, entry.service.at(state.now()));
+            if entry.queue != before {
+                entry.place = self.arrivals;
+                self.arrivals += 1;
+            }
+            entry.service.set_running(state.now(), self.waiting_reduces.served(job));
+            entry.due = None;
+            self.jobs.insert(id, entry);
+            self.stand(job);
+            self.plan(id);
+        }
+        if let Some(partitions) = &mut self.partitions {
+            partitions.resize(state.totals().slots);
+        }
+        for (_, attempt) in state.attempts().iter().filter(|(_, attempt)| !attempt.detached()) {
+            let (id, own) = (attempt.id(), self.jobs.get(attempt.id().job).map(|entry| entry.queue));
+            let kept = old.places.get(&id).copied().filter(|_| old.queues.len() == self.queues.len());
+            if let (Some(partitions), Some(queue)) = (&mut self.partitions, kept.or(own)) {
+                partitions.starts(queue, id.kind as usize);
+                self.places.insert(id, queue);
+            }
+        }
     }
 
     /// Puts a job where it belongs.
@@ -453,6 +418,17 @@ impl Scheduler for SizeBased {
         for (_, attempt) in state.attempts().iter().filter(|(_, attempt)| !attempt.detached()) {
             self.launched(attempt.id());
         }
+    }
+
+    fn reconfigure(&mut self, params: &Params, state: &ClusterState) -> Result<bool, SchedulerError> {
+        let mut new = read(self.name, params, |reader| super::made(self.name, reader))?;
+        new.take_over(self, state);
+        *self = new;
+        Ok(true)
+    }
+
+    fn offer(&mut self) -> Option<&mut Offer> {
+        Some(&mut self.offer)
     }
 
     fn take_notes(&mut self) -> Vec<String> {

@@ -68,6 +68,13 @@ impl Prediction {
         }
     }
 
+    /// Goes on with what another one has seen.
+    pub(super) fn inherit(&mut self, old: &Prediction) {
+        if let (Fit::Learned(..), Fit::Learned(..)) = (self.fit, old.fit) {
+            self.fit = old.fit;
+        }
+    }
+
     /// Nothing has been seen.
     pub(super) fn forget(&mut self) {
         if let Fit::Learned(..) = self.fit {

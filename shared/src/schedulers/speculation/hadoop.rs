@@ -6,6 +6,8 @@
 //! for the worker, before the next job is asked for anything. Source: `hadoop-semantics` §4.7.
 //! `Deviation:` the age counts from the job's submission; in Hadoop from its initialisation, which is not modelled.
 
+use std::any::Any;
+
 use super::candidate::wanted;
 use super::{SecondAttempts, Speculation};
 use crate::cluster::{ClusterState, Job};
@@ -62,6 +64,16 @@ impl Speculation for Hadoop {
 
     fn attach(&mut self, state: &ClusterState) {
         self.seconds.attach(state);
+    }
+
+    fn learned(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
+    fn inherit(&mut self, old: &dyn Speculation) {
+        if let Some(old) = old.learned().and_then(|learned| learned.downcast_ref::<Hadoop>()) {
+            self.seconds.inherit(&old.seconds);
+        }
     }
 
     fn take_notes(&mut self) -> Vec<String> {

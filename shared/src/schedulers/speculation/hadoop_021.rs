@@ -15,6 +15,7 @@
 //! `JobInProgress.findSpeculativeTask`, `isSlowTracker`, `atSpeculativeCap`. `Deviation:` rates are whole numbers,
 //! ten-thousandths of a task in 10,000 s, where Hadoop has doubles; of equals Hadoop takes one in hash order.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 
 use super::candidate::wanted;
@@ -221,6 +222,16 @@ impl Speculation for Hadoop021 {
                 self.look(task, state);
             }
         }
+    }
+
+    fn learned(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
+    fn inherit(&mut self, old: &dyn Speculation) {
+        let Some(old) = old.learned().and_then(|learned| learned.downcast_ref::<Hadoop021>()) else { return };
+        self.seconds.inherit(&old.seconds);
+        self.jobs = old.jobs.clone();
     }
 
     fn before_next_job(&self) -> bool {

@@ -12,6 +12,8 @@
 //! ones alone a quarter of them would always count as slow, and with fewer than four of them none ever would, so that
 //! the last slow task of a job got nothing. Second attempts come once no pending task could be given.
 
+use std::any::Any;
+
 use super::candidate::wanted;
 use super::{SecondAttempts, Speculation};
 use crate::cluster::{Attempt, ClusterState, Job, WorkerState};
@@ -178,6 +180,16 @@ impl Speculation for Late {
         self.seconds.attach(state);
         self.done.clear();
         self.finished.clear();
+    }
+
+    fn learned(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
+    fn inherit(&mut self, old: &dyn Speculation) {
+        let Some(old) = old.learned().and_then(|learned| learned.downcast_ref::<Late>()) else { return };
+        self.seconds.inherit(&old.seconds);
+        (self.done, self.finished) = (old.done.clone(), old.finished.clone());
     }
 
     fn take_notes(&mut self) -> Vec<String> {

@@ -130,6 +130,13 @@ impl SecondAttempts {
         }
     }
 
+    /// After `attach`, in the place of another one: a dry run goes on with what it has noted.
+    pub(super) fn inherit(&mut self, old: &SecondAttempts) {
+        if let (Some(dry), Some(old)) = (&mut self.dry, &old.dry) {
+            *dry = old.clone();
+        }
+    }
+
     pub(super) fn take_notes(&mut self) -> Vec<String> {
         self.dry.as_mut().map_or_else(Vec::new, |dry| std::mem::take(&mut dry.notes))
     }

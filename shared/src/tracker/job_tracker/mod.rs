@@ -173,14 +173,17 @@ impl JobTracker {
         &*self.scheduler
     }
 
-    /// Puts another policy in charge; what runs goes on, and parked workers are offered what waits with the
-    /// next batch. A driver that records its inputs must record the switch as well.
+    /// Puts another policy in charge; what runs goes on, what its rule for second attempts learned as well if the new
+    /// one has the same rule, and parked workers are offered what waits with the next batch. A driver that records its inputs must record the switch as well.
     pub fn switch_scheduler(&mut self, mut scheduler: Box<dyn Scheduler>) {
         if self.reserves && scheduler.name() != self.scheduler.name() {
             // Nobody would release what another policy keeps.
             self.state.workers.iter_mut().for_each(|worker| worker.reserved = [None; 2]);
         }
         scheduler.attach(&self.state);
+        if let (Some(new), Some(old)) = (scheduler.offer(), self.scheduler.offer()) {
+            new.inherit(old);
+        }
         self.scheduler = scheduler;
         self.policy_changed();
     }

@@ -176,6 +176,7 @@ impl Speculation for LoadAware {
 
     fn inherit(&mut self, old: &dyn Speculation) {
         let Some(old) = old.learned().and_then(|learned| learned.downcast_ref::<LoadAware>()) else { return };
+        self.seconds.inherit(&old.seconds);
         if old.formula == self.formula {
             (self.strains, self.jobs) = (old.strains.clone(), old.jobs.clone());
             return;
