@@ -11,9 +11,10 @@ use crate::units::parse_duration;
 /// `howdah calibrate`
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-The same work runs again and again while `howdah load` keeps so many other tasks busy; two curves are
-fitted to its times, and the better one is what a load-aware cluster wants to be told. Where frequencies
-can be set it also runs at several of them. Needs root for that; whatever ends it, they are put back.
+The same work runs again and again while `howdah load` keeps so many other tasks busy; two
+curves are fitted to its times, and the better one is what a load-aware cluster wants to be told.
+Where frequencies can be set it also runs at several of them. That needs root, and whatever ends
+it, they are put back.
 
   howdah calibrate -o w1.toml --plot w1.svg
   howdah scheduler set load-aware -D load-aware.curve=below=0.02,linear=1.01
@@ -39,8 +40,7 @@ pub(crate) struct CalibrateArgs {
     /// The program's standard input
     #[arg(long, value_name = "FILE", requires = "mapper")]
     pub(crate) input: Option<PathBuf>,
-    /// Also measure time against frequency: set by the cores' governor, or played by quotas; auto is the governor if it
-    /// permits
+    /// Also measure time against frequency: set by the cores' governor, or played by quotas
     #[arg(long, value_name = "HOW", value_enum, default_value_t = How::Auto)]
     pub(crate) frequency: How,
     /// Shares of the highest frequency to measure at [default: 1,0.75,0.5,0.35,0.25]
@@ -77,13 +77,13 @@ pub(crate) struct CalibrateArgs {
 /// `--frequency`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum How {
-    /// `Governor` if it permits, else `None`
+    /// The governor if it permits; else frequency is left out, and the page says why
     Auto,
     /// Through the kernel's cpufreq files; needs root, and cores whose frequency can be set
     Governor,
     /// A control group's quota leaves the work so many cycles as a slower core would
     Quota,
-    /// Not
+    /// Frequency is left out
     None,
 }
 

@@ -133,6 +133,39 @@ fn load_in_one_workers_group_is_that_workers_foreign_load_alone() {
     }
 }
 
+/// Where version 1 has the cpu controller too, as on this side of the test, workers take that; here one sees none of it.
+/// Version 2 counts and groups without the controller, which only a quota needs. A machine with version 2 alone has all
+/// other tests here on it.
+#[test]
+fn a_group_of_version_2_is_measured_and_removed_where_version_1_is_out_of_sight() {
+    let mounts = std::fs::read_to_string("/proc/mounts").expect("the mounts");
+    let mounted = |kind: &str| mounts.lines().any(|line| line.split(' ').nth(2) == Some(kind));
+    if !mounted("cgroup") || !mounted("cgroup2") {
+        return;
+    }
+    let up = Up { mark: Mark::new(), folder: tempfile::tempdir().expect("make a folder") };
+    let plain = howdah(&up.mark);
+    let hide = "for m in $(awk '$3 == \"cgroup\" { print $2 }' /proc/mounts); do umount -l $m; done; exec \"$@\"";
+    let mut command = std::process::Command::new("unshare");
+    command.args(["-m", "sh", "-c", hide, "sh"]).arg(plain.get_program());
+    for (name, value) in plain.get_envs().filter_map(|(name, value)| Some((name, value?))) {
+        command.env(name, value);
+    }
+    command.args(["up", "--workers", "1", "--vitals-source", "cgroup", "--dir"]).arg(up.folder.path());
+    Finished::of(&mut command, LONG).expect_code(0);
+    let groups = up.groups("worker-1");
+    assert!(groups.len() == 1 && groups[0].join("cgroup.controllers").exists(), "{groups:?} is of version 2");
+    let mut load = up.load("2", "worker-1");
+    wait_for("the load to show", || ((up.number("worker-1", "foreign_load") - 2.0).abs() <= 0.3).then_some(()));
+    assert!(members(&groups).contains(&load.id().to_string()));
+    let used = up.number("worker-1", "cpu_use");
+    assert!(used > 0.0, "the group's own use is counted: {used}");
+    kill(Pid::from_raw(load.id() as i32), Signal::SIGINT).expect("interrupt the load");
+    load.wait().expect("it ends");
+    up.run(&["down"]).expect_code(0);
+    assert!(!groups[0].exists(), "{groups:?} is left");
+}
+
 #[test]
 fn what_an_attempts_children_do_is_no_foreign_load() {
     let up = Up::start(&["--workers", "1", "--vitals-source", "cgroup", "--map-slots", "1"]);

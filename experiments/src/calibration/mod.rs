@@ -126,7 +126,8 @@ impl Bench {
         for _ in 0..SETTLES {
             let looks = Looks::start()?;
             std::thread::sleep(SETTLE);
-            if (looks.mean()? - foreign).abs() <= STEADY || self.place != Place::Here {
+            // In a group the load is held back, and cannot be seen from outside; that nothing else runs can.
+            if (looks.mean()? - foreign).abs() <= STEADY || (self.place != Place::Here && foreign > 0.0) {
                 break;
             }
         }

@@ -144,6 +144,15 @@ fn parent_with_cpu(place: &Place) -> anyhow::Result<PathBuf> {
     if let Some(found) = groups.find(has_cpu) {
         return Ok(found.to_owned());
     }
+    let controllers = fs::read_to_string(place.mount.join("cgroup.controllers")).unwrap_or_default();
+    if !controllers.is_empty() && !controllers.split_whitespace().any(|controller| controller == "cpu") {
+        bail!(
+            "control groups of version 2 at `{}` have the controllers `{}`, expected cpu among them\nhelp: a controller \
+             belongs to one version at a time; mount version 1 with it, or unmount that",
+            place.mount.display(),
+            controllers.trim()
+        );
+    }
     // Only the root may hand it down while it has processes of its own.
     let help = "`echo +cpu > cgroup.subtree_control` in the group above enables it, as root";
     fs::write(place.mount.join("cgroup.subtree_control"), "+cpu").map_err(|error| {
@@ -207,5 +216,16 @@ mod tests {
         let place = Place { version: Version::Two, mount: mount.clone(), group: mount };
         let error = format!("{:#}", parent_with_cpu(&place).unwrap_err());
         assert!(error.starts_with("no group from") && error.contains("\nhelp: "), "{error}");
+    }
+
+    /// As where version 1 has the controller too, and nobody looks there.
+    #[test]
+    fn a_hierarchy_whose_cpu_controller_is_elsewhere_is_told_of() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("cgroup.controllers"), "hugetlb pids\n").unwrap();
+        let place = Place { version: Version::Two, mount: dir.path().to_owned(), group: dir.path().to_owned() };
+        let error = format!("{:#}", parent_with_cpu(&place).unwrap_err());
+        assert!(error.contains("have the controllers `hugetlb pids`, expected cpu among them\nhelp: "), "{error}");
+        assert!(!dir.path().join("cgroup.subtree_control").exists(), "nothing was tried");
     }
 }
