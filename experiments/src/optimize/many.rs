@@ -6,7 +6,6 @@
 //! that ends last (for the mean delay: from any pool to any other), while that helps.
 
 use howdah_shared::replay::ReplayError;
-use howdah_shared::time::Span;
 
 use super::bench::Bench;
 use super::pools::better;
@@ -95,9 +94,7 @@ fn fill(bench: &mut Bench, jobs: &[usize], slots: Slots, objective: Objective) -
     if !has_slots(bench, jobs, slots) {
         return Ok(None);
     }
-    let jobs = bench.order(jobs, slots, objective);
-    let times = bench.simulate(&jobs, slots, Span::MAX)?.unwrap_or_default();
-    Ok(Some(Pool { slots, jobs, times }))
+    bench.pool(jobs, slots, objective).map(Some)
 }
 
 /// Moves slots while that helps.

@@ -159,12 +159,8 @@ impl Split<'_> {
             if both.iter().any(|(jobs, slots)| !has_slots(bench, jobs, *slots)) {
                 return Ok(u64::MAX);
             }
-            let mut simulate = |(jobs, slots): (&[usize], Slots)| -> Result<Pool, ReplayError> {
-                let jobs = bench.order(jobs, slots, Objective::MeanDelay);
-                let times = bench.simulate(&jobs, slots, Span::MAX)?.unwrap_or_default();
-                Ok(Pool { slots, jobs, times })
-            };
-            let pools = [simulate(both[0])?, simulate(both[1])?];
+            let mut pool = |(jobs, slots): (&[usize], Slots)| bench.pool(jobs, slots, Objective::MeanDelay);
+            let pools = [pool(both[0])?, pool(both[1])?];
             let found = cost(Objective::MeanDelay, pools.iter().map(|pool| &pool.times));
             best.take(pools, Objective::MeanDelay);
             Ok(found)

@@ -2,6 +2,7 @@
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::time::Span;
+use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
@@ -178,15 +179,62 @@ fn one_slot_of_each_kind_serves_the_shortest_first_for_the_mean_delay() {
     assert_eq!(plan.mean_delay(), Span::from_us((1 + 5 + 14) * 1_000_000 / 3));
 }
 
+/// All orders without pools.
+const ORDERS: [Method; 4] = [Method::Johnson, Method::ReverseJohnson, Method::ShortestFirst, Method::LongestFirst];
+
+// balanced-pools §3.1, Figure 4: both jobs take 22 s, so that the shortest first says nothing; one after the other they
+// end at 22 and 24 s, or at 22 and 42 s.
 #[test]
-fn pools_for_the_mean_delay_are_never_worse_than_the_shortest_first_in_one() {
+fn the_two_jobs_have_the_mean_delay_of_johnsons_order_not_of_the_one_that_they_are_given_in() {
+    for name in ["example-two-jobs", "example-two-jobs-reversed"] {
+        let (trace, objective) = (example(name), Objective::MeanDelay);
+        let method = Method::BalancedPools { most: 2, sizes: Sizes::Machines, objective };
+        let plan = plan(&Batch::new(&trace, THIRTY), method).expect("slots");
+        assert_eq!((plan.mean_delay(), plan.makespan()), (Span::from_secs(23), Span::from_secs(24)), "{name}");
+    }
+}
+
+#[test]
+fn pools_for_the_mean_delay_are_never_worse_than_any_order_without_pools() {
     for trace in (0..2).flat_map(drawn) {
         let batch = Batch::new(&trace, Slots { maps: 24, reduces: 24 });
         let objective = Objective::MeanDelay;
-        let one = plan(&batch, Method::ShortestFirst).expect("slots").mean_delay();
-        for sizes in [Sizes::Machines, Sizes::Apart] {
-            let method = Method::BalancedPools { most: 3, sizes, objective };
-            assert!(plan(&batch, method).expect("slots").mean_delay() <= one);
+        let best = ORDERS.map(|order| plan(&batch, order).expect("slots").mean_delay()).into_iter().min();
+        let run =
+            |most, sizes| plan(&batch, Method::BalancedPools { most, sizes, objective }).expect("slots").mean_delay();
+        assert!(Some(run(2, Sizes::Machines)) <= best);
+        assert!(Some(run(3, Sizes::Apart)) <= best);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    // Few slots and whole seconds, so that orders tie and cross, as the drawn workloads do not.
+    #[test]
+    fn a_plan_serves_its_objective_at_least_as_well_as_the_orders_that_it_starts_from(
+        jobs in prop::collection::vec((1_u32..6, 0_u32..6, 1_u64..20, 1_u64..20), 1..6),
+        (maps, reduces) in (1_u16..5, 1_u16..5),
+        most in 2_usize..4,
+        apart: bool,
+    ) {
+        let job = |&(n_maps, n_reduces, map_s, reduce_s): &(u32, u32, u64, u64)| JobTemplate {
+            n_maps,
+            n_reduces,
+            map_ms: vec![map_s * 1_000],
+            reduce_ms: if n_reduces > 0 { vec![reduce_s * 1_000] } else { Vec::new() },
+            ..JobTemplate::default()
+        };
+        let trace = Trace { jobs: jobs.iter().map(job).collect(), ..Trace::default() };
+        let batch = Batch { threads: 1, ..Batch::new(&trace, Slots { maps, reduces }) };
+        let sizes = if apart { Sizes::Apart } else { Sizes::Machines };
+        let run = |objective| plan(&batch, Method::BalancedPools { most, sizes, objective }).expect("slots");
+        let johnson = plan(&batch, Method::Johnson).expect("slots");
+        prop_assert!(run(Objective::Makespan).makespan() <= johnson.makespan());
+        let chosen = run(Objective::MeanDelay).mean_delay();
+        for order in ORDERS {
+            let other = plan(&batch, order).expect("slots").mean_delay();
+            prop_assert!(chosen <= other, "{chosen:?} against {other:?} of {}", order.name());
         }
     }
 }
