@@ -38,18 +38,8 @@ pub(crate) struct OptimizeArgs {
     /// johnson, reverse-johnson, shortest-first (mean delay), longest-first, or balanced-pools
     #[arg(long, value_name = "NAME", value_enum, default_value_t = MethodChoice::BalancedPools, hide_possible_values = true)]
     pub(crate) method: MethodChoice,
-    /// Most pools of balanced-pools
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..=64))]
-    pub(crate) pools: u32,
-    /// Slots of a pool: machines (the same share of both kinds) or apart (each kind by itself)
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = SizesChoice::Machines, hide_possible_values = true)]
-    pub(crate) sizes: SizesChoice,
-    /// What makes a job a small one for balanced-pools: maps (their number, as printed), work (slot time) or length (time alone)
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = SmallByChoice::Maps, hide_possible_values = true)]
-    pub(crate) small_by: SmallByChoice,
-    /// What balanced-pools makes small: makespan or mean-delay
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = ObjectiveChoice::Makespan, hide_possible_values = true)]
-    pub(crate) objective: ObjectiveChoice,
+    #[command(flatten)]
+    pub(crate) pools: PoolArgs,
     /// Estimate of stages for orders, Min and Max: low, average or upper
     #[arg(long, value_name = "BOUND", value_enum, default_value_t = BoundChoice::Average, hide_possible_values = true)]
     pub(crate) bound: BoundChoice,
@@ -76,6 +66,37 @@ pub(crate) struct OptimizeArgs {
     pub(crate) write_capacity: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
+}
+
+/// What balanced-pools is to look for; `submit --batch` takes the same.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct PoolArgs {
+    /// Most pools of balanced-pools [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=64))]
+    pub(crate) pools: Option<u32>,
+    /// Slots of a pool: machines (the same share of both kinds) or apart (each kind by itself) [default: machines]
+    #[arg(long, value_name = "HOW", value_enum, hide_possible_values = true)]
+    pub(crate) sizes: Option<SizesChoice>,
+    /// What makes a job a small one for balanced-pools: maps (their number, as printed), work (slot time) or length
+    /// (time alone) [default: maps]
+    #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
+    pub(crate) small_by: Option<SmallByChoice>,
+    /// What balanced-pools makes small: makespan or mean-delay [default: makespan]
+    #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
+    pub(crate) objective: Option<ObjectiveChoice>,
+}
+
+impl PoolArgs {
+    /// The first flag that was given, if any.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--pools", self.pools.is_some()),
+            ("--sizes", self.sizes.is_some()),
+            ("--small-by", self.small_by.is_some()),
+            ("--objective", self.objective.is_some()),
+        ];
+        given.into_iter().find_map(|(flag, given)| given.then_some(flag))
+    }
 }
 
 /// `--method`, and `--order` of a batch.

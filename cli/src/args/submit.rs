@@ -4,9 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use howdah_shared::job::Requirement;
 
+use super::optimize::{MethodChoice, PoolArgs};
 use super::{ClusterArgs, Format};
 use crate::units::parse_duration;
 
@@ -20,6 +22,7 @@ Examples:
   howdah submit streaming --mapper 'cut -f1' --reducer 'uniq -c' --input in --output out
   howdah submit ./target/release/my-job --input in --output out
   howdah submit --batch nightly.toml --order balanced-pools --wait
+  howdah submit --batch nightly.toml --pools 3 --small-by length --dry-run
 
 Inputs are files, directories (names that start with _ or . are left out) or globs; relative \
 paths are taken from here. The output directory must not exist. For scripts, `--output json` \
@@ -83,9 +86,12 @@ pub(crate) struct SubmitArgs {
     /// and profile (its job, unless of the same name) tell what a job takes
     #[arg(long, value_name = "FILE", conflicts_with_all = ["app", "input", "reduces", "name", "profile", "mapper", "reducer", "combiner"])]
     pub(crate) batch: Option<PathBuf>,
-    /// Order of the batch: balanced-pools, johnson, reverse-johnson, shortest-first, or asis [default: balanced-pools]
+    /// Order of the batch: balanced-pools, johnson, reverse-johnson, shortest-first, longest-first, or asis [default:
+    /// balanced-pools]
     #[arg(long, value_name = "ORDER", value_enum, requires = "batch", hide_possible_values = true)]
     pub(crate) order: Option<BatchOrder>,
+    #[command(flatten)]
+    pub(crate) pools: PoolArgs,
     /// Show the plan of the batch, and submit nothing
     #[arg(long, requires = "batch", conflicts_with = "wait")]
     pub(crate) dry_run: bool,
@@ -94,35 +100,65 @@ pub(crate) struct SubmitArgs {
 }
 
 /// `--order`
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BatchOrder {
-    /// Pools of their own for small and big jobs.
-    #[default]
-    BalancedPools,
-    /// Johnson's order.
-    Johnson,
-    /// Its reverse.
-    ReverseJohnson,
-    /// By the sum of both stages.
-    ShortestFirst,
+    /// What the optimiser finds.
+    Planned(MethodChoice),
     /// The file's.
     Asis,
 }
 
-impl BatchOrder {
-    /// As typed.
-    pub(crate) fn name(self) -> &'static str {
+impl Default for BatchOrder {
+    fn default() -> BatchOrder {
+        BatchOrder::Planned(MethodChoice::BalancedPools)
+    }
+}
+
+impl ValueEnum for BatchOrder {
+    fn value_variants<'a>() -> &'a [BatchOrder] {
+        &[
+            BatchOrder::Planned(MethodChoice::BalancedPools),
+            BatchOrder::Planned(MethodChoice::Johnson),
+            BatchOrder::Planned(MethodChoice::ReverseJohnson),
+            BatchOrder::Planned(MethodChoice::ShortestFirst),
+            BatchOrder::Planned(MethodChoice::LongestFirst),
+            BatchOrder::Asis,
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            BatchOrder::BalancedPools => "balanced-pools",
-            BatchOrder::Johnson => "johnson",
-            BatchOrder::ReverseJohnson => "reverse-johnson",
-            BatchOrder::ShortestFirst => "shortest-first",
-            BatchOrder::Asis => "asis",
+            BatchOrder::Planned(method) => method.to_possible_value(),
+            BatchOrder::Asis => Some(PossibleValue::new("asis")),
         }
     }
 }
 
+impl BatchOrder {
+    /// As typed.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
 impl SubmitArgs {
+    /// Whether what was asked of the plan has a plan with pools to be about.
+    ///
+    /// # Errors
+    /// Names the flag and what it is of no use with.
+    pub(crate) fn check_pools(&self) -> Result<(), String> {
+        let Some(flag) = self.pools.given() else { return Ok(()) };
+        if self.batch.is_none() {
+            return Err(format!("{flag}: found no --batch, expected one: it is about the plan of a batch"));
+        }
+        let order = self.order.unwrap_or_default();
+        if order == BatchOrder::default() {
+            return Ok(());
+        }
+        let order = order.name();
+        Err(format!("{flag}: found --order {order}, expected balanced-pools: all other orders have one pool"))
+    }
+
     /// `--output` carries the job's directory and, as everywhere, the form of the answer.
     ///
     /// # Errors
@@ -252,6 +288,27 @@ mod tests {
             assert_eq!(error.kind(), clap::error::ErrorKind::ArgumentConflict, "{flag}");
         }
         assert!(crate::args::Cli::try_parse_from(line("--queue").split(' ')).is_ok());
+    }
+
+    #[test]
+    fn what_is_asked_of_a_plan_needs_one_with_pools() {
+        use clap::Parser;
+        let said = |line: &str| {
+            let words = sort_out(format!("howdah submit {line}").split(' ').map(OsString::from).collect());
+            match crate::args::Cli::parse_from(words).command {
+                crate::args::Command::Submit(args) => args.check_pools(),
+                _ => panic!("not a submit"),
+            }
+        };
+        assert_eq!(said("--batch b.toml --pools 3 --sizes apart --small-by length --objective mean-delay"), Ok(()));
+        assert_eq!(said("--batch b.toml --order longest-first"), Ok(()));
+        for order in ["johnson", "longest-first", "asis"] {
+            let expected = "expected balanced-pools: all other orders have one pool";
+            let line = format!("--batch b.toml --order {order} --objective mean-delay");
+            assert_eq!(said(&line), Err(format!("--objective: found --order {order}, {expected}")));
+        }
+        let expected = "--pools: found no --batch, expected one: it is about the plan of a batch";
+        assert_eq!(said("sleep -m 1 --pools 3"), Err(expected.to_owned()));
     }
 
     #[test]

@@ -7,15 +7,17 @@
 use std::path::Path;
 
 use howdah_apps::JobPlan;
-use howdah_experiments::optimize::{Batch, Method, Plan, Slots, plan};
+use howdah_experiments::optimize::{Batch, Objective, Plan, Slots, plan};
 use howdah_proto::v1::{GetClusterRequest, GetClusterResponse, JobStatus, ListQueuesRequest};
 use howdah_shared::job::profile::Trace;
 use howdah_shared::job::{JobProfile, Requirement};
 use serde_json::json;
 
+use super::optimize::choices;
 use super::optimize::write::queue;
 use super::submit::{SubmitAs, plans, submit_plan};
 use crate::args::Format;
+use crate::args::optimize::MethodChoice;
 use crate::args::submit::{BatchOrder, SubmitArgs};
 use crate::batch_file::{BatchFile, BatchJob};
 use crate::client::{Client, succeeded};
@@ -43,6 +45,7 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
             "--output: found `{output}`, expected table or json: each job of a batch names its own"
         )));
     }
+    args.check_pools().map_err(Failure::usage)?;
     let config = context.client(&args.cluster, format)?;
     let screen = Screen::new(config.color);
     let batch = BatchFile::read(path)?;
@@ -51,7 +54,7 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
     let cluster = client.rpc.get_cluster(GetClusterRequest {}).await?.into_inner();
     let found = planned(args, &batch, &mut ready, &cluster)?;
     if let Some(plan) = &found {
-        check_policy(&mut client, plan, args.order.unwrap_or_default(), &cluster.scheduler).await?;
+        check_policy(&mut client, plan, args, &cluster.scheduler).await?;
     }
     let order: Vec<usize> = match &found {
         None => (0..ready.len()).collect(),
@@ -81,6 +84,7 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
             json!({
                 "order": args.order.unwrap_or_default().name(),
                 "scheduler": cluster.scheduler,
+                "planned_mean_delay_s": found.as_ref().map(|plan| plan.mean_delay().as_secs_f64()),
                 "planned_makespan_s": found.as_ref().map(|plan| plan.makespan().as_secs_f64()),
                 "measured_makespan_s": measured,
                 "jobs": listed,
@@ -142,19 +146,15 @@ fn planned(
     ready: &mut [Ready],
     cluster: &GetClusterResponse,
 ) -> Outcome<Option<Plan>> {
-    let method = match args.order.unwrap_or_default() {
-        BatchOrder::Asis => return Ok(None),
-        BatchOrder::Johnson => Method::Johnson,
-        BatchOrder::ReverseJohnson => Method::ReverseJohnson,
-        BatchOrder::ShortestFirst => Method::ShortestFirst,
-        BatchOrder::BalancedPools => Method::BALANCED_POOLS,
-    };
+    let BatchOrder::Planned(method) = args.order.unwrap_or_default() else { return Ok(None) };
+    let method = choices::method(method, &args.pools);
     let names: Vec<String> = ready.iter().map(|job| job.plan.name.clone()).collect();
     let reduces: Vec<u32> = ready.iter().map(|job| job.plan.n_reduces).collect();
     let trace = Trace { jobs: batch.templates(&names, &reduces)?, ..Trace::default() };
     let slots = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
     let slots = Slots { maps: slots(cluster.map_slots), reduces: slots(cluster.reduce_slots) };
-    let found = plan(&Batch::new(&trace, slots), method).map_err(|error| {
+    let of = Batch { small_by: choices::small_by(&args.pools), ..Batch::new(&trace, slots) };
+    let found = plan(&of, method).map_err(|error| {
         let cluster = format!("the cluster's {} map and {} reduce slots", slots.maps, slots.reduces);
         Failure::usage(format!("plan the batch for {cluster}: {error}"))
     })?;
@@ -170,11 +170,22 @@ fn planned(
 }
 
 /// Whether the cluster will do what the plan says.
-async fn check_policy(client: &mut Client, plan: &Plan, order: BatchOrder, scheduler: &str) -> Outcome<()> {
+async fn check_policy(client: &mut Client, plan: &Plan, args: &SubmitArgs, scheduler: &str) -> Outcome<()> {
+    let order = args.order.unwrap_or_default();
+    let planned = |method| order == BatchOrder::Planned(method);
+    let johnsons = (planned(MethodChoice::Johnson) || planned(MethodChoice::BalancedPools))
+        && choices::objective(&args.pools) == Objective::Makespan;
+    if scheduler == "balanced-pools" && !johnsons {
+        // Whether the policy was told so already, the master does not say.
+        note(
+            "note: the cluster's scheduler is `balanced-pools`, which by itself has each pool's jobs in Johnson's order; \
+             the planned one holds under `howdah scheduler set balanced-pools -D order=submitted`",
+        );
+        return Ok(());
+    }
     if plan.pools.len() == 1 {
         // Policies with an order of their own do not mind the order of submission.
-        let own = matches!(order, BatchOrder::Johnson | BatchOrder::BalancedPools)
-            && ["johnson", "balanced-pools"].contains(&scheduler);
+        let own = johnsons && ["johnson", "balanced-pools"].contains(&scheduler);
         if !own && !["fifo", "capacity"].contains(&scheduler) {
             note(format!(
                 "note: the cluster's scheduler is `{scheduler}`, which has its own order; the planned one holds under fifo"
@@ -231,7 +242,8 @@ fn table(screen: &Screen, ready: &[Ready], order: &[usize], jobs: &[String], pla
     let said = if jobs.is_empty() { "planned" } else { "submitted" };
     let mut text = format!("{}\n{} {said}", grid.render(screen), counted(order.len() as u64, "job"));
     if let Some(plan) = plan {
-        text += &format!(", to be over after {}", seconds(plan.makespan().as_secs_f64()));
+        let (end, delay) = (plan.makespan().as_secs_f64(), plan.mean_delay().as_secs_f64());
+        text += &format!(", to be over after {}, mean delay {}", seconds(end), seconds(delay));
     }
     text
 }

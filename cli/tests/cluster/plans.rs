@@ -12,8 +12,8 @@ use crate::harness::{Cluster, Finished, Mark, Setup, howdah};
 /// tasks of each kind, map and reduce time.
 const FIVE: [(&str, usize, u64, u64); 5] =
     [("J1", 3, 400, 500), ("J2", 3, 100, 400), ("J3", 2, 3_000, 400), ("J4", 2, 600, 3_000), ("J5", 3, 200, 300)];
-/// The pools of its Figure 9 as the optimiser names them.
-const POOLS: [(&str, usize); 2] = [("pool-1:2+2", 2), ("pool-2:1+1", 1)];
+/// The pools of its Figure 9 as the optimiser names them: jobs, and slots of each kind.
+const POOLS: [(&str, usize, usize); 2] = [("pool-1:2+2", 2, 2), ("pool-2:1+1", 3, 1)];
 
 fn path(path: &Path) -> &str {
     path.to_str().expect("a plain path")
@@ -74,19 +74,51 @@ fn a_batch_is_planned_into_the_queues_that_optimize_wrote_and_stays_within_them(
     let words = ["submit", "--batch", &batch, "--order", "balanced-pools", "--wait", "--output", "json"];
     let said = cluster.run(&words).expect_code(0).json();
     assert_eq!((&said["scheduler"], &said["planned_makespan_s"]), (&"capacity".into(), &4.0.into()), "{said}");
+    check_pools(&cluster, &said, POOLS);
+    // The plan is of sleeping alone; processes come on top. One pool in the best order takes 4.7 s.
+    let measured = said["measured_makespan_s"].as_f64().expect("all ended");
+    assert!(measured >= 4.0, "{said}");
+    cluster.stop_and_replay();
+}
+
+/// Each pool has so many jobs, and had its slots, all at once and never more.
+fn check_pools(cluster: &Cluster, said: &Value, pools: [(&str, usize, usize); 2]) {
     let jobs = said["jobs"].as_array().expect("the batch's jobs");
-    for (pool, slots) in POOLS {
+    for (pool, n_jobs, slots) in pools {
         let of_pool: Vec<&Value> = jobs.iter().filter(|job| job["queue"] == pool).collect();
-        assert_eq!(of_pool.len(), if pool == "pool-1:2+2" { 2 } else { 3 }, "{said}");
+        assert_eq!(of_pool.len(), n_jobs, "{said}");
         let attempts: Vec<Value> =
             of_pool.iter().flat_map(|job| cluster.attempts(job["job"].as_str().expect("an id"))).collect();
         for kind in ["map", "reduce"] {
             assert_eq!(most_at_once(&attempts, kind), slots, "{kind}s of {pool}: {attempts:?}");
         }
     }
-    // The plan is of sleeping alone; processes come on top. One pool in the best order takes 4.7 s.
-    let measured = said["measured_makespan_s"].as_f64().expect("all ended");
-    assert!(measured >= 4.0, "{said}");
+}
+
+#[test]
+fn a_batch_is_planned_with_what_optimize_takes_and_what_cannot_be_applied_is_refused() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let [_, batch] = write_batch(folder.path());
+    let master_config = "[master]\nscheduler = \"balanced-pools\"\n".to_owned();
+    let cluster =
+        Cluster::start(Setup { workers: 3, map_slots: 1, reduce_slots: 1, master_config, ..Setup::default() });
+    let submit = |words: &[&str]| cluster.run(&[&["submit", "--batch", &batch, "--output", "json"], words].concat());
+
+    let refused = submit(&["--order", "longest-first", "--sizes", "apart"]).expect_code(2).stderr;
+    assert!(refused.contains("--sizes: found --order longest-first, expected balanced-pools"), "{refused}");
+    // Johnson's order in one pool has 2.32 s, the shortest first 2.44 s.
+    let delay = submit(&["--objective", "mean-delay", "--dry-run"]).expect_code(0);
+    assert!(delay.stderr.contains("`howdah scheduler set balanced-pools -D order=submitted`"), "{}", delay.stderr);
+    assert!(delay.json()["planned_mean_delay_s"].as_f64().is_some_and(|planned| planned <= 2.32), "{}", delay.stdout);
+    let longest = submit(&["--order", "longest-first", "--dry-run"]).expect_code(0).json();
+    let names: Vec<&Value> = longest["jobs"].as_array().expect("jobs").iter().map(|job| &job["name"]).collect();
+    assert_eq!(names, ["J4", "J3", "J1", "J2", "J5"], "{longest}");
+    assert!(cluster.jobs().is_empty());
+
+    // By their number of maps J3 and J4 are the small ones, by their length the big ones.
+    let said = submit(&["--small-by", "length", "--wait"]).expect_code(0).json();
+    assert_eq!(said["planned_makespan_s"], 4.0, "{said}");
+    check_pools(&cluster, &said, [("pool-1:1+1", 3, 1), ("pool-2:2+2", 2, 2)]);
     cluster.stop_and_replay();
 }
 

@@ -4,20 +4,17 @@
 //! take a plan elsewhere: a trace in the plan's order, and queues for the capacity scheduler.
 
 mod answer;
+pub(crate) mod choices;
 pub(crate) mod write;
 
 use std::time::Instant;
 
-use howdah_experiments::optimize::{
-    Batch, Bound, Method, Objective, Plan, Replanned, Sizes, Slots, SmallBy, Theory, floor, plan, replan, theory,
-};
+use howdah_experiments::optimize::{Batch, Bound, Method, Plan, Replanned, Slots, Theory, floor, plan, replan, theory};
 use howdah_shared::job::profile::Trace;
 use howdah_shared::time::Span;
 use howdah_shared::traces::ImportOptions;
 
-use crate::args::optimize::{
-    ArrivalsChoice, BoundChoice, MethodChoice, ObjectiveChoice, OptimizeArgs, SizesChoice, SmallByChoice,
-};
+use crate::args::optimize::{ArrivalsChoice, BoundChoice, OptimizeArgs};
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
@@ -72,18 +69,14 @@ fn find<'a>(args: &'a OptimizeArgs, trace: &'a Trace) -> Outcome<Found<'a>> {
             BoundChoice::Average => Bound::Average,
             BoundChoice::Upper => Bound::Upper,
         },
-        small_by: match args.small_by {
-            SmallByChoice::Maps => SmallBy::Maps,
-            SmallByChoice::Work => SmallBy::Work,
-            SmallByChoice::Length => SmallBy::Length,
-        },
+        small_by: choices::small_by(&args.pools),
         shuffle: args.shuffle,
         slowstart_ppm: args.slowstart,
         threads: args.threads.map_or(0, |threads| threads as usize),
         progress: &progress,
         ..Batch::new(trace, Slots { maps: args.map_slots, reduces: args.reduce_slots })
     };
-    let method = method(args);
+    let method = choices::method(args.method, &args.pools);
     let wrong = |error: howdah_shared::replay::ReplayError| Failure::usage(error.to_string());
     let mut simulated = vec![
         ("MinSim", plan(&batch, Method::Johnson).map_err(wrong)?),
@@ -119,26 +112,6 @@ fn find<'a>(args: &'a OptimizeArgs, trace: &'a Trace) -> Outcome<Found<'a>> {
         replans,
         wall_s: began.elapsed().as_secs_f64(),
     })
-}
-
-fn method(args: &OptimizeArgs) -> Method {
-    match args.method {
-        MethodChoice::Johnson => Method::Johnson,
-        MethodChoice::ReverseJohnson => Method::ReverseJohnson,
-        MethodChoice::ShortestFirst => Method::ShortestFirst,
-        MethodChoice::LongestFirst => Method::LongestFirst,
-        MethodChoice::BalancedPools => Method::BalancedPools {
-            most: args.pools as usize,
-            sizes: match args.sizes {
-                SizesChoice::Machines => Sizes::Machines,
-                SizesChoice::Apart => Sizes::Apart,
-            },
-            objective: match args.objective {
-                ObjectiveChoice::Makespan => Objective::Makespan,
-                ObjectiveChoice::MeanDelay => Objective::MeanDelay,
-            },
-        },
-    }
 }
 
 /// Before a search that may take minutes: whether what it finds can be written.
