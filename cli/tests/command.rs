@@ -107,6 +107,8 @@ fn wrong_usage_ends_with_2_and_says_so_on_standard_error_only() {
         &["demo", "--workers", "0"],
         &["demo", "--scheduler", "nonsense"],
         &["master", "--dir", "m", "--scheduler", "nonsense"],
+        &["master", "--dir", "m", "--scheduler", "fbq", "-D", "queues=many"],
+        &["up", "--dir", "c", "--scheduler", "fbq", "-D", "nonsense=1"],
         &["worker", "--dir", "w"],
         &["calibrate", "--plot", "curve.png"],
         &["calibrate", "--loads", "0,2", "--repeats", "1"],

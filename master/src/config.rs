@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use howdah_shared::job::CLUSTER_MEMORY_KEYS;
 use howdah_shared::tracker::ClusterConfig;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Configuration of the JobTracker daemon.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,7 @@ pub struct MasterConfig {
     /// Name of the scheduler.
     pub scheduler: String,
     /// The scheduler's own parameters.
+    #[serde(deserialize_with = "words")]
     pub scheduler_params: BTreeMap<String, String>,
     /// Seed of the run's random streams.
     pub seed: u64,
@@ -91,6 +92,26 @@ pub struct Limits {
     pub message_bytes: u64,
 }
 
+/// Parameters are words; numbers and truth values need no quotation marks in a file.
+fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a word, a number, true or false")]
+    enum Word {
+        Text(String),
+        Whole(i64),
+        Number(f64),
+        Truth(bool),
+    }
+    let found = BTreeMap::<String, Word>::deserialize(deserializer)?;
+    let word = |word| match word {
+        Word::Text(text) => text,
+        Word::Whole(number) => number.to_string(),
+        Word::Number(number) => number.to_string(),
+        Word::Truth(truth) => truth.to_string(),
+    };
+    Ok(found.into_iter().map(|(key, found)| (key, word(found))).collect())
+}
+
 impl Default for MasterConfig {
     fn default() -> MasterConfig {
         MasterConfig {
@@ -127,6 +148,16 @@ impl Default for Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parameters_of_a_scheduler_need_no_quotation_marks_for_numbers() {
+        let params = |text: &str| serde_json::from_str::<MasterConfig>(text).map(|config| config.scheduler_params);
+        let read = params(r#"{"scheduler_params": {"queues": 2, "limits": "160", "share": 0.5, "preemption": true}}"#);
+        let words = [("limits", "160"), ("preemption", "true"), ("queues", "2"), ("share", "0.5")];
+        assert_eq!(read.expect("they read"), words.map(|(key, word)| (key.to_owned(), word.to_owned())).into());
+        let error = params(r#"{"scheduler_params": {"queues": [2]}}"#).expect_err("a list is no word").to_string();
+        assert!(error.starts_with("expected a word, a number, true or false"), "{error}");
+    }
 
     #[test]
     fn what_the_cluster_says_of_memory_stands_over_what_a_job_says_of_the_cluster() {

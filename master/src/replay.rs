@@ -71,7 +71,7 @@ pub struct DecisionReport {
     pub batches: u64,
     /// Inputs of the run.
     pub inputs: u64,
-    /// Launches that the run decided.
+    /// Launches that the run told its workers, once for each answer that told them.
     pub decisions: u64,
     /// Effects that the run recorded or the replay produced, whichever is more, batch by batch.
     pub compared: u64,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
+use super::replay_words::parse_pair;
 use super::{ClusterArgs, FormatArgs};
 use crate::units::parse_duration;
 
@@ -42,6 +43,9 @@ pub(crate) struct UpArgs {
     /// Scheduler that hands out tasks
     #[arg(long, value_name = "NAME")]
     pub(crate) scheduler: Option<String>,
+    /// Set a parameter of the scheduler; may be repeated
+    #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair)]
+    pub(crate) define: Vec<(String, String)>,
     /// Address for the master [default: any free port on 127.0.0.1]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<std::net::SocketAddr>,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::replay_words::parse_pair;
 use super::{ClusterArgs, FormatArgs};
 
 /// How a daemon is started by other processes; people need none of these.
@@ -26,8 +27,9 @@ SIGTERM or one Ctrl-C lets running jobs end, for `drain_grace_ms` at most; once 
 Every setting can also come from [master] of the configuration file or from a variable: `howdah \
 config show --master`. HOWDAH_LOG=debug says more, HOWDAH_LOG_FORMAT=json says it as JSON.
 
-Example:
-  howdah master --dir /data/howdah --listen 0.0.0.0:9001")]
+Examples:
+  howdah master --dir /data/howdah --listen 0.0.0.0:9001
+  howdah master --scheduler fair -D allocation.file=pools.xml")]
 pub(crate) struct MasterArgs {
     /// Its directory: journal, job files, history, access.json
     #[arg(long, value_name = "DIR")]
@@ -38,6 +40,9 @@ pub(crate) struct MasterArgs {
     /// Scheduler that hands out tasks
     #[arg(long, value_name = "NAME")]
     pub(crate) scheduler: Option<String>,
+    /// Set a parameter of the scheduler; may be repeated
+    #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair)]
+    pub(crate) define: Vec<(String, String)>,
     /// Seed of the run's random streams
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use howdah_shared::job::Requirement;
 
 use super::optimize::{MethodChoice, PoolArgs};
+use super::replay_words::parse_pair;
 use super::{ClusterArgs, Format};
 use crate::units::parse_duration;
 
@@ -242,13 +243,6 @@ fn applications() -> String {
         "Applications, and options of their own:\n{}",
         lines.map(|l| l.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
     )
-}
-
-fn parse_pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.to_owned())),
-        _ => Err("expected the form key=value".to_owned()),
-    }
 }
 
 #[cfg(test)]

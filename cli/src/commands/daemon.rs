@@ -25,7 +25,8 @@ pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
         Flag::new("--scheduler", "scheduler", &args.scheduler),
         Flag::new("--seed", "seed", &args.seed),
     ];
-    let (config, _) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
+    let (mut config, _) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
+    config.scheduler_params.extend(args.define.iter().cloned());
     check_scheduler(&config.scheduler, &config.scheduler_params)?;
     run(args.leash, |stop| howdah_master::run(config, stop))
 }

@@ -18,16 +18,18 @@ use crate::units;
 /// `howdah up`
 pub(crate) async fn up(context: &Context, args: &UpArgs) -> Outcome {
     let screen = Screen::new(context.colour()?);
+    // What is wrong with it is told before anything is made.
+    let mut plan = plan(context, args, args.dir.clone())?;
     make_dir(&args.dir)?;
-    let dir = args.dir.canonicalize().map_err(|error| cannot("use", &args.dir, &error))?;
-    if let Some(access) = Access::read(&dir)? {
+    plan.dir = args.dir.canonicalize().map_err(|error| cannot("use", &args.dir, &error))?;
+    if let Some(access) = Access::read(&plan.dir)? {
         let alive = access.processes.iter().filter(|process| process.is_alive()).count();
         if alive > 0 {
             return already_up(&screen, &args.dir, &access, alive, args.workers);
         }
     }
     let shown = spinner(&screen, "starting");
-    let cluster = LocalCluster::start(&plan(context, args, dir)?, |text| shown.set_message(text.to_owned())).await;
+    let cluster = LocalCluster::start(&plan, |text| shown.set_message(text.to_owned())).await;
     shown.finish_and_clear();
     let cluster = cluster?;
     let dir = args.dir.display();
@@ -67,13 +69,15 @@ fn plan(context: &Context, args: &UpArgs, dir: std::path::PathBuf) -> Outcome<Pl
     let mut master_args = vec!["--listen".to_owned(), listen];
     let mut worker_args = Vec::new();
     let flags = vec![Flag::new("--scheduler", "scheduler", &args.scheduler)];
-    let (config, settings) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
+    let (mut config, settings) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
+    config.scheduler_params.extend(args.define.iter().cloned());
     check_scheduler(&config.scheduler, &config.scheduler_params)?;
     // The user's word counts, where there is one.
     let unsaid = settings.values.get("split_host").is_some_and(|setting| setting.source == Source::Default);
     if let Some(scheduler) = &args.scheduler {
         master_args.extend(["--scheduler".to_owned(), scheduler.clone()]);
     }
+    master_args.extend(args.define.iter().flat_map(|(key, value)| ["-D".to_owned(), format!("{key}={value}")]));
     for (flag, value) in [("--map-slots", args.map_slots), ("--reduce-slots", args.reduce_slots)] {
         if let Some(value) = value {
             worker_args.extend([flag.to_owned(), value.to_string()]);

@@ -14,7 +14,13 @@ const JOBS: [&[&str]; 5] = [
 ];
 
 fn under(scheduler: &str) -> Cluster {
-    Cluster::start(Setup { master_config: format!("[master]\nscheduler = \"{scheduler}\"\n"), ..Setup::default() })
+    with(scheduler, "")
+}
+
+/// With parameters, a line of TOML for each.
+fn with(scheduler: &str, params: &str) -> Cluster {
+    let master_config = format!("[master]\nscheduler = \"{scheduler}\"\n[master.scheduler_params]\n{params}\n");
+    Cluster::start(Setup { master_config, ..Setup::default() })
 }
 
 fn submit_all(cluster: &Cluster) -> Vec<String> {
@@ -45,6 +51,31 @@ fn every_scheduler_decides_live_as_in_replay() {
             cluster.wait_job(&job, 0);
         }
         expect_identical(&cluster.stop_and_validate(), name);
+    }
+}
+
+/// Defaults are made for longer jobs than a test's: here limits are passed, and the other dialects decide.
+#[test]
+fn the_rules_behind_a_schedulers_parameters_decide_live_as_in_replay() {
+    let cases = [
+        ("fifo", "dialect = '1.2.1'"),
+        ("fifo", "dialect = '0.20.2'"),
+        ("fair", "dialect = '0.20.2'\n'update.interval' = 50"),
+        ("fair", "sizebasedweight = true\nweightadjuster = 'new-job'\n'update.interval' = 0"),
+        ("fbq", "limits = '150ms,400ms'\n'waiting.reduces' = 'count'"),
+        ("fbq", "limits = '150ms,400ms'\nservice = 'total'"),
+        ("tags", "limits = '200ms'"),
+        ("sita", "limits = '200ms'"),
+        ("comp", "queues = 4"),
+        ("minedf", "recompute = true\nspare = true"),
+        ("johnson", "order = 'reverse'"),
+    ];
+    for (scheduler, params) in cases {
+        let cluster = with(scheduler, params);
+        for job in submit_all(&cluster) {
+            cluster.wait_job(&job, 0);
+        }
+        expect_identical(&cluster.stop_and_validate(), &format!("{scheduler} with {params}"));
     }
 }
 

@@ -36,7 +36,7 @@ fn decisions(screen: &Screen, run: &Run) -> Vec<String> {
             units::counted(report.batches, "batch").replace("batchs", "batches")
         ),
         format!(
-            "decisions  {} compared, {} identical, {} of them launches: {mark}",
+            "decisions  {} compared, {} identical, {} of them launches told to workers: {mark}",
             units::counted(report.compared, "effect"),
             units::count(report.identical),
             units::count(report.decisions),
