@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use howdah_experiments::optimize::{Plan, Pool};
+use howdah_experiments::optimize::{Objective, Plan, Pool};
 use howdah_shared::job::profile::Trace;
 use howdah_shared::time::Span;
 use serde_json::{Value, json};
 
-use super::{Found, write};
+use super::{Found, choices, write};
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
 use crate::units;
@@ -18,9 +18,13 @@ const SHOWN: usize = 10;
 
 /// As JSON.
 pub(super) fn json(found: &Found<'_>) -> Listing<Value> {
-    let mut strategies = vec![strategy("Min", found.theory.min, None), strategy("Max", found.theory.max, None)];
-    strategies
-        .extend(found.simulated.iter().map(|(name, plan)| strategy(name, plan.makespan(), Some(plan.mean_delay()))));
+    let mut strategies = vec![row("Min", found.theory.min, None), row("Max", found.theory.max, None)];
+    strategies.extend(
+        found
+            .simulated
+            .iter()
+            .map(|(method, plan)| row(super::strategy(*method), plan.makespan(), Some(plan.mean_delay()))),
+    );
     let end = found.replans.last().map_or(found.plan.makespan(), |last| last.end);
     let replans: Vec<Value> = found
         .replans
@@ -45,6 +49,14 @@ pub(super) fn json(found: &Found<'_>) -> Listing<Value> {
             "mean_delay_s": found.replans.is_empty().then(|| found.plan.mean_delay().as_secs_f64()),
             "floor_s": found.floor.as_secs_f64(),
             "strategies": strategies,
+            "better": found.better().map(|(method, plan)| {
+                json!({
+                    "strategy": super::strategy(*method),
+                    "method": method.name(),
+                    "makespan_s": plan.makespan().as_secs_f64(),
+                    "mean_delay_s": plan.mean_delay().as_secs_f64(),
+                })
+            }),
             "pools": pools(found.trace, &found.plan),
             "replans": replans,
             "wall_s": found.wall_s,
@@ -52,7 +64,7 @@ pub(super) fn json(found: &Found<'_>) -> Listing<Value> {
     )
 }
 
-fn strategy(name: &str, makespan: Span, mean_delay: Option<Span>) -> Value {
+fn row(name: &str, makespan: Span, mean_delay: Option<Span>) -> Value {
     json!({
         "name": name,
         "simulated": mean_delay.is_some(),
@@ -95,14 +107,27 @@ pub(super) fn page(screen: &Screen, found: &Found<'_>) -> String {
     for (name, makespan) in [("Min", found.theory.min), ("Max", found.theory.max)] {
         grid.row([name.to_owned(), seconds(makespan), change(makespan), "-".to_owned()]);
     }
-    for (name, plan) in &found.simulated {
-        grid.row([(*name).to_owned(), seconds(plan.makespan()), change(plan.makespan()), seconds(plan.mean_delay())]);
+    for (method, plan) in &found.simulated {
+        grid.row([
+            super::strategy(*method).to_owned(),
+            seconds(plan.makespan()),
+            change(plan.makespan()),
+            seconds(plan.mean_delay()),
+        ]);
     }
     if found.replans.is_empty() {
         // Of a batch, all there from the start.
         grid.row(["no schedule below".to_owned(), seconds(found.floor), change(found.floor), "-".to_owned()]);
     }
     let mut text = grid.render(screen);
+    if let Some((method, plan)) = found.better() {
+        let (what, than) = match choices::objective(&found.args.pools) {
+            Objective::Makespan => (format!("is over after {}", seconds(plan.makespan())), "sooner"),
+            Objective::MeanDelay => (format!("has a mean delay of {}", seconds(plan.mean_delay())), "shorter"),
+        };
+        let (name, method) = (super::strategy(*method), method.name());
+        let _ = write!(text, "\n\n{name} {what}, {than} than the plan below: `--method {method}` takes it");
+    }
     for replan in &found.replans {
         let came = units::counted(replan.came.len() as u64, "job");
         let _ = write!(
