@@ -60,6 +60,8 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
         None => (0..ready.len()).collect(),
         Some(plan) => plan.submissions().into_iter().map(|(_, job)| job).collect(),
     };
+    // Asked for before any job of the batch was submitted.
+    let others = cluster.jobs_prep + cluster.jobs_running;
     let mut jobs = Vec::new();
     if !args.dry_run {
         for &place in &order {
@@ -69,7 +71,7 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
     }
     let quiet = config.output == Format::Json;
     if !quiet {
-        screen.line(table(&screen, &ready, &order, &jobs, found.as_ref()))?;
+        screen.line(table(&screen, &ready, &order, &jobs, found.as_ref(), others))?;
     }
     let ends = if args.wait { wait(&screen, &mut client, &jobs, quiet).await? } else { Vec::new() };
     let measured = measured_s(&ends);
@@ -84,6 +86,7 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
             json!({
                 "order": args.order.unwrap_or_default().name(),
                 "scheduler": cluster.scheduler,
+                "other_jobs": others,
                 "planned_mean_delay_s": found.as_ref().map(|plan| plan.mean_delay().as_secs_f64()),
                 "planned_makespan_s": found.as_ref().map(|plan| plan.makespan().as_secs_f64()),
                 "measured_makespan_s": measured,
@@ -232,7 +235,14 @@ fn measured_s(ends: &[JobStatus]) -> Option<f64> {
     Some(last.saturating_sub(first) as f64 / 1e3)
 }
 
-fn table(screen: &Screen, ready: &[Ready], order: &[usize], jobs: &[String], plan: Option<&Plan>) -> String {
+fn table(
+    screen: &Screen,
+    ready: &[Ready],
+    order: &[usize],
+    jobs: &[String],
+    plan: Option<&Plan>,
+    others: u32,
+) -> String {
     let mut grid = Grid::new(&["job", "name", "queue"]);
     for (n, &place) in order.iter().enumerate() {
         let job = jobs.get(n).map_or("-", String::as_str);
@@ -244,6 +254,12 @@ fn table(screen: &Screen, ready: &[Ready], order: &[usize], jobs: &[String], pla
     if let Some(plan) = plan {
         let (end, delay) = (plan.makespan().as_secs_f64(), plan.mean_delay().as_secs_f64());
         text += &format!(", to be over after {}, mean delay {}", seconds(end), seconds(delay));
+        if others > 0 {
+            let others = counted(u64::from(others), "other job");
+            text += &format!(
+                "\nplanned for a cluster with nothing else to do: {others} came before, so that it may take longer"
+            );
+        }
     }
     text
 }

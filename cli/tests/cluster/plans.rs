@@ -114,11 +114,26 @@ fn a_batch_is_planned_with_what_optimize_takes_and_what_cannot_be_applied_is_ref
     let names: Vec<&Value> = longest["jobs"].as_array().expect("jobs").iter().map(|job| &job["name"]).collect();
     assert_eq!(names, ["J4", "J3", "J1", "J2", "J5"], "{longest}");
     assert!(cluster.jobs().is_empty());
+    assert_eq!(longest["other_jobs"], 0, "{longest}");
 
     // By their number of maps J3 and J4 are the small ones, by their length the big ones.
     let said = submit(&["--small-by", "length", "--wait"]).expect_code(0).json();
     assert_eq!(said["planned_makespan_s"], 4.0, "{said}");
     check_pools(&cluster, &said, [("pool-1:1+1", 3, 1), ("pool-2:2+2", 2, 2)]);
+
+    // A plan knows nothing of what else is there, which the answer says.
+    let alone = cluster.run(&["submit", "--batch", &batch, "--dry-run"]).expect_code(0).stdout;
+    assert!(!alone.contains("nothing else to do"), "{alone}");
+    let other = cluster.submit(&["sleep", "-m", "1", "-mt", "600000"]);
+    let beside = cluster.run(&["submit", "--batch", &batch, "--dry-run"]).expect_code(0).stdout;
+    assert!(
+        beside.contains(
+            "planned for a cluster with nothing else to do: 1 other job came before, so that it may take longer"
+        ),
+        "{beside}"
+    );
+    cluster.run(&["job", "kill", &other]).expect_code(0);
+    cluster.wait_job(&other, 1);
     cluster.stop_and_replay();
 }
 
