@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::names::{PoolNames, slots_in};
 use super::johnson::{Place, Rule};
-use super::reason::waiting_kind;
+use super::reason::{rivals, waiting_kind};
 use super::registry::{Reader, SchedulerError};
 use super::{Assignment, Change, Offer, PerJob, QueueView, Reason, Round, Scheduler, Waiting};
 use crate::cluster::{ClusterState, Job, Worker};
@@ -356,7 +356,7 @@ impl Scheduler for BalancedPools {
         }
         let (Some(kind), Some(entry)) = (waiting_kind(id, state), self.jobs.get(id)) else { return Reason::Unknown };
         let (pool, limit) = (&self.pools[entry.pool], self.limit(entry.pool, kind));
-        let ahead = pool.waiting.ahead(kind, entry.rank, id);
+        let ahead = pool.waiting.ahead(kind, entry.rank, id, rivals(id, kind, state));
         if ahead.is_none() && !self.lends && pool.running[kind as usize] >= limit {
             let slots = if limit == 1 { format!("1 {kind} slot") } else { format!("{limit} {kind} slots") };
             let of = if entry.pool == REST {

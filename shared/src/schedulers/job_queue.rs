@@ -12,7 +12,7 @@
 
 use std::collections::BTreeSet;
 
-use super::reason::waiting_kind;
+use super::reason::{rivals, waiting_kind};
 use super::registry::{Reader, SchedulerError};
 use super::{Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
 use crate::cluster::{ClusterState, Job, Worker};
@@ -321,8 +321,8 @@ impl Scheduler for JobQueue {
             return reason;
         }
         let (Some(entry), Some(kind)) = (self.jobs.get(id), waiting_kind(id, state)) else { return Reason::Unknown };
-        let reason = Reason::in_order(kind, self.waiting.ahead(kind, entry.rank, id), state);
-        let reason = self.offer.explain(reason, id, state);
+        let ahead = self.waiting.ahead(kind, entry.rank, id, rivals(id, kind, state));
+        let reason = self.offer.explain(Reason::in_order(kind, ahead, state), id, state);
         if reason != Reason::NextHeartbeat(kind) {
             return reason;
         }

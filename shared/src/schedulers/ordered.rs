@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::reason::waiting_kind;
+use super::reason::{rivals, waiting_kind};
 use super::registry::{Params, Reader, SchedulerError, read};
 use super::{Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
 use crate::cluster::{ClusterState, Job, Worker};
@@ -378,7 +378,8 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
             let limit = self.order.limit(job, kind, state);
             return self.order.explain_limit(job, kind, state).unwrap_or(Reason::AtLimit { kind, limit });
         }
-        let reason = self.offer.explain(Reason::in_order(kind, self.waiting.ahead(kind, rank, id), state), id, state);
+        let ahead = self.waiting.ahead(kind, rank, id, rivals(id, kind, state));
+        let reason = self.offer.explain(Reason::in_order(kind, ahead, state), id, state);
         match self.order.note(job, state) {
             Some(note) => Reason::Noted { reason: Box::new(reason), note },
             None => reason,

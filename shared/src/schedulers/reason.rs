@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::Unmet;
-use crate::cluster::{ClusterState, Worker, WorkerState};
+use crate::cluster::{ClusterState, Job, Worker, WorkerState};
 use crate::job::{JobId, JobState, TaskKind};
 
 /// Why a job is not running (more) now.
@@ -128,7 +128,7 @@ impl Reason {
     }
 
     /// After [`Reason::common`], for a policy that strictly follows an order: `ahead` is the number of jobs
-    /// before this one and the first of them.
+    /// before this one and the first of them, without those that are no [`rivals`].
     pub fn in_order(kind: TaskKind, ahead: Option<(u32, JobId)>, state: &ClusterState) -> Reason {
         if let Some((jobs, first)) = ahead {
             return Reason::Behind { kind, first, jobs };
@@ -146,6 +146,25 @@ pub(crate) fn waiting_kind(id: JobId, state: &ClusterState) -> Option<TaskKind> 
     let job = state.job(id)?;
     let maps = job.tasks(TaskKind::Map).pending().count();
     Some(if maps > 0 || job.tasks(TaskKind::Reduce).pending().count() == 0 { TaskKind::Map } else { TaskKind::Reduce })
+}
+
+/// Whether another job may take a slot from this one: it has something to offer, and some live worker may serve both.
+/// What goes first in a policy's order but is no rival, such as a job whose requirements nobody meets, holds nobody up.
+pub(crate) fn rivals(id: JobId, kind: TaskKind, state: &ClusterState) -> impl Fn(JobId) -> bool + Copy + '_ {
+    move |other| {
+        let (Some(job), Some(other)) = (state.job(id), state.job(other)) else { return false };
+        other.offerable(kind)
+            && state.workers().iter().any(|worker| {
+                worker.state() == WorkerState::Live
+                    && may_serve(worker, other, kind, state)
+                    && may_serve(worker, job, kind, state)
+            })
+    }
+}
+
+/// Whether a worker that is free of attempts could run a job's tasks.
+fn may_serve(worker: &Worker, job: &Job, kind: TaskKind, state: &ClusterState) -> bool {
+    worker.slots(kind) >= job.slots(kind) && state.job_may_use(job, kind, worker)
 }
 
 /// Reasons that lie with the workers.
@@ -249,6 +268,16 @@ impl fmt::Display for Reason {
     }
 }
 
-fn count(n: u32, one: &str, many: &str) -> String {
+pub(super) fn count(n: u32, one: &str, many: &str) -> String {
     if n == 1 { format!("{n} {one}") } else { format!("{n} {many}") }
+}
+
+/// "1 map slot", "2 map slots".
+pub(super) fn count_slots(n: u32, kind: TaskKind) -> String {
+    count(n, &format!("{kind} slot"), &format!("{kind} slots"))
+}
+
+/// At the start of a sentence on a job: its user, who has no name in many traces.
+pub(super) fn its_user(name: &str) -> String {
+    if name.is_empty() { "Its user".to_owned() } else { format!("User `{name}`") }
 }

@@ -59,16 +59,26 @@ impl<R: Copy + Ord> Waiting<R> {
         self.sets[kind as usize].iter().map(|&(_, job)| job)
     }
 
-    /// How many jobs stand before this place, and the first of them.
-    pub fn ahead(&self, kind: TaskKind, rank: R, job: JobId) -> Option<(u32, JobId)> {
-        let mut ahead = self.sets[kind as usize].range(..(rank, job)).map(|&(_, job)| job);
-        let first = ahead.next()?;
-        Some((1 + ahead.count() as u32, first))
+    /// How many jobs that count stand before this place, and the first of them. Looks at each: to explain, not to
+    /// decide.
+    pub fn ahead(&self, kind: TaskKind, rank: R, job: JobId, counts: impl Fn(JobId) -> bool) -> Option<(u32, JobId)> {
+        tally(self.before(kind, rank, job).filter(|&job| counts(job)))
+    }
+
+    /// The jobs before this place, in order.
+    pub fn before(&self, kind: TaskKind, rank: R, job: JobId) -> impl Iterator<Item = JobId> + '_ {
+        self.sets[kind as usize].range(..(rank, job)).map(|&(_, job)| job)
     }
 
     fn find_first(&mut self, kind: TaskKind) {
         self.first[kind as usize] = self.sets[kind as usize].first().map(|&(_, job)| job);
     }
+}
+
+/// How many jobs these are, and the first of them.
+pub(super) fn tally(mut jobs: impl Iterator<Item = JobId>) -> Option<(u32, JobId)> {
+    let first = jobs.next()?;
+    Some((1 + jobs.count() as u32, first))
 }
 
 #[cfg(test)]
@@ -83,7 +93,9 @@ mod tests {
         }
         assert_eq!(waiting.first(TaskKind::Map), Some(JobId(2)));
         assert!(waiting.is_empty(TaskKind::Reduce));
-        assert_eq!(waiting.ahead(TaskKind::Map, 9, JobId(4)), Some((3, JobId(2))));
+        assert_eq!(waiting.ahead(TaskKind::Map, 9, JobId(4), |_| true), Some((3, JobId(2))));
+        assert_eq!(waiting.ahead(TaskKind::Map, 9, JobId(4), |job| job.0 % 2 == 1), Some((2, JobId(3))));
+        assert_eq!(waiting.ahead(TaskKind::Map, 9, JobId(4), |_| false), None);
         assert!(waiting.remove(TaskKind::Map, 3, JobId(2)));
         assert!(!waiting.remove(TaskKind::Map, 4, JobId(3)), "another rank is another place");
         assert_eq!(waiting.iter(TaskKind::Map).map(|job| job.0).collect::<Vec<_>>(), [3, 1, 4]);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{AttemptId, JobConf, JobSpec, Priority, TaskKind, WorkerId};
+use howdah_shared::job::{AttemptId, JobConf, JobSpec, Priority, Requirements, TaskKind, WorkerId};
 use howdah_shared::replay::{ReplayError, ReplayOptions, Simulation, View};
 use howdah_shared::schedulers::{Scheduler, by_name};
 use howdah_shared::time::Span;
@@ -106,6 +106,31 @@ fn a_queue_never_exceeds_its_maximum_capacity() {
     assert_eq!(why, "Queue `a` holds 4 map slots and may have 4 at most.");
 }
 
+#[test]
+fn users_without_a_name_are_not_named() {
+    let mut cluster = cluster(&free(HALVES), 2);
+    let job = cluster.submit(of("a", "", 20, 0));
+    assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1; 4], vec![]));
+    let why = cluster.tracker.explain(job).to_string();
+    assert_eq!(why, "Its user holds 4 map slots in queue `a`, and one user may have 4 there now.");
+}
+
+#[test]
+fn a_queue_whose_jobs_no_worker_may_serve_is_not_the_next_one() {
+    let mut cluster = cluster(&free(HALVES), 1);
+    cluster.submit(of("a", "u", 2, 0));
+    cluster.submit(of("a", "v", 2, 0));
+    assert_eq!(given(&mut cluster, 0).len(), 4);
+    let waits = cluster.submit(of("a", "w", 2, 0));
+    let mut other = of("b", "u", 2, 0);
+    other.conf.requires = Requirements::parse(&["gpu"]).expect("requirements");
+    cluster.submit(other);
+    assert_eq!(cluster.tracker.explain(waits).to_string(), "It is next, but 4 map slots are taken.");
+    cluster.submit(of("b", "v", 2, 0));
+    let why = cluster.tracker.explain(waits).to_string();
+    assert!(why.contains("queue `b` uses less of its capacity than `a`"), "{why}");
+}
+
 // §4.6: "Default ⇒ one user can never exceed the queue's own capacity, even on an idle cluster" (factor 1).
 #[test]
 fn one_user_stays_within_the_queues_capacity_by_default() {
@@ -114,6 +139,12 @@ fn one_user_stays_within_the_queues_capacity_by_default() {
     assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1; 4], vec![]));
     let why = cluster.tracker.explain(job).to_string();
     assert_eq!(why, "User `u` holds 4 map slots in queue `a`, and one user may have 4 there now.");
+    let mut fork = cluster.fork();
+    // One whose limit holds it back stands before nobody.
+    fork.submit(of("a", "u", 20, 0));
+    let third = fork.submit(of("a", "v", 20, 0));
+    let why = fork.tracker.explain(third).to_string();
+    assert_eq!(why, "It is next and map slots are free: it starts with the next heartbeat of their workers.");
     // A second user has the queue go beyond its capacity: both may have ceil((4 + 1) × 100 %) of at most 4.
     cluster.submit(of("a", "v", 20, 0));
     assert_eq!(given(&mut cluster, 1), [2; 4]);
@@ -254,7 +285,7 @@ fn jobs_beyond_the_limits_are_not_begun_until_others_are_over() {
     let why = cluster.tracker.explain(second).to_string();
     assert_eq!(
         why,
-        "User `u` has 1 jobs under way in queue `default`, as many as one user may (minimum-user-limit-percent)."
+        "User `u` has 1 job under way in queue `default`, as many as one user may (minimum-user-limit-percent)."
     );
     cluster.apply(&[Input::KillJob { job: first }]);
     cluster.report(0, &[(map(1, 0, 0), Killed)]);

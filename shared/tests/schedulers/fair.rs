@@ -142,11 +142,11 @@ fn a_pool_never_has_more_than_its_maximum_though_slots_are_free() {
 #[rstest]
 #[case::of_a_user(
     "userMaxJobsDefault = 9\n[user.ann]\nmaxRunningJobs = 1",
-    "User `ann` runs 1 jobs, as many as allowed;"
+    "User `ann` runs 1 job, as many as allowed;"
 )]
-#[case::of_users("userMaxJobsDefault = 1", "User `ann` runs 1 jobs, as many as allowed;")]
-#[case::of_a_pool("[pool.ann]\nmaxRunningJobs = 1", "Its pool `ann` runs 1 jobs, as many as it may;")]
-#[case::of_pools("poolMaxJobsDefault = 1", "Its pool `ann` runs 1 jobs, as many as it may;")]
+#[case::of_users("userMaxJobsDefault = 1", "User `ann` runs 1 job, as many as allowed;")]
+#[case::of_a_pool("[pool.ann]\nmaxRunningJobs = 1", "Its pool `ann` runs 1 job, as many as it may;")]
+#[case::of_pools("poolMaxJobsDefault = 1", "Its pool `ann` runs 1 job, as many as it may;")]
 fn only_so_many_jobs_run_at_a_time(#[case] limits: &str, #[case] why: &str) {
     let mut c = one_worker(&[("allocations", limits)], 4, 0).parking();
     c.submit(of("ann", 2, 0));
@@ -501,7 +501,7 @@ fn a_reloaded_allocation_file_holds_at_once_and_a_bad_one_changes_nothing() {
     let bad = params(&[("allocations", "[pool.ann]\nmaxMaps = 3\nminMaps = x"), ("allocation.file", "fair.toml")]);
     let error = policy.reconfigure(&bad, c.state()).expect_err("it does not read").to_string();
     assert!(error.starts_with("scheduler `fair`: allocation file `fair.toml`: line 3: expected TOML"), "{error}");
-    assert!(policy.explain(JobId(1), c.state()).to_string().contains("has the 1 map slots"), "the old one holds");
+    assert!(policy.explain(JobId(1), c.state()).to_string().contains("has the 1 map slot that"), "the old one holds");
     let better = params(&[("allocations", "[pool.ann]\nmaxMaps = 3")]);
     assert_eq!(policy.reconfigure(&better, c.state()), Ok(true));
     c.tracker.switch_scheduler(policy);

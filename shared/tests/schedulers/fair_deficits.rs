@@ -140,7 +140,7 @@ fn user_limits_hold_here_too() {
     let second = c.submit(of("ann", 1, 0));
     (0..2).for_each(|_| c.beat(0));
     assert_eq!(maps(&c), [1, 0]);
-    assert!(c.tracker.explain(second).to_string().starts_with("User `ann` runs 1 jobs"));
+    assert!(c.tracker.explain(second).to_string().starts_with("User `ann` runs 1 job,"));
     end(&mut c, 0, map(1, 0, 0));
     c.apply(&[Input::JobCommitted { job: first, ok: true }]);
     c.advance(500);

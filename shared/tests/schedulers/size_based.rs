@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use howdah_shared::job::profile::JobTemplate;
 use howdah_shared::job::{AttemptState, JobId, Priority, TaskKind};
 use howdah_shared::replay::ReplayOptions;
+use howdah_shared::schedulers::by_name;
 use howdah_shared::time::Time;
 use rstest::rstest;
 
-use super::play::{all_succeeded, explained, in_slots, most_at_once, recorded, replay};
+use super::kit;
+use super::play::{all_succeeded, explained, in_slots, most_at_once, params, recorded, replay};
 
 /// So many maps of so many seconds, submitted at a second.
 pub(super) fn maps(submit_s: u64, n_maps: u32, map_s: u64) -> JobTemplate {
@@ -223,4 +225,26 @@ fn why_a_job_waits_is_said_with_its_queue() {
         "It is in queue 1 of 2, for a predicted 40.000 s of slot time. 1 of 1 map slots of its partition are taken; \
          1 job waits before it."
     );
+}
+
+#[test]
+fn a_partition_that_holds_more_than_its_size_says_so() {
+    let mut c = kit::Cluster::made(|_| {}, by_name("fifo", &params(&[])).expect("it exists")).workers(1, 4, 0);
+    let job = c.submit(kit::job(6, 0));
+    c.beat(0);
+    assert_eq!(c.launches().len(), 4);
+    let pairs = params(&[("limits", "1h"), ("partitions", "50%")]);
+    c.tracker.switch_scheduler(by_name("tags", &pairs).expect("it exists"));
+    assert_eq!(
+        c.tracker.explain(job).to_string(),
+        "It is in queue 1 of 2, having received 0.000 s of slot time. Its partition holds 4 map slots, more than its 2, \
+         until attempts end."
+    );
+}
+
+#[test]
+fn queues_of_a_kind_too_small_to_be_partitioned_stand_behind_each_other() {
+    let pairs = [("limits", "10s"), ("partitions", "50%")];
+    let said = explained(vec![maps(0, 9, 15), maps(16, 4, 10)], &options("tags", &pairs, (1, 2)), 17, 1);
+    assert!(said.ends_with("Before it 1 job has maps waiting, first job 2."), "{said}");
 }

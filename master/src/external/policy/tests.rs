@@ -158,6 +158,25 @@ fn what_a_program_says_of_a_job_explains_it() {
 }
 
 #[test]
+fn nobody_is_next_whom_the_program_has_not_named() {
+    let each = r#"echo "{\"id\":$id,\"choices\":[{\"job\":3,\"kind\":\"map\",\"count\":2}]}""#;
+    let trace = trace();
+    let command = shell(each);
+    let policy = external(&command, &[("timeout", "60s")]).unwrap();
+    let mut simulation = Simulation::with_scheduler(&trace, &options(), Box::new(policy)).unwrap();
+    simulation.step();
+    for job in [1, 2] {
+        assert_eq!(
+            simulation.tracker().explain(JobId(job)).to_string(),
+            format!(
+                "All map slots are taken (2 in all), and the program `{command}`, which decides who has the next one, \
+                 says no more."
+            )
+        );
+    }
+}
+
+#[test]
 fn a_program_that_waits_is_asked_again() {
     // Nothing for ten seconds, although slots are free and jobs wait.
     let each = r#"if [ $id = 1 ]; then echo "{\"id\":1,\"again_ms\":10000}"

@@ -134,7 +134,12 @@ impl Scheduler for External {
         let waits = |kind: &TaskKind| state.job(job).is_some_and(|job| job.offerable(*kind));
         let kind = TaskKind::ALL.into_iter().find(waits).unwrap_or(TaskKind::Map);
         match Reason::in_order(kind, None, state) {
-            taken @ Reason::SlotsTaken { .. } => taken,
+            // Whether it is next, only the program knows.
+            Reason::SlotsTaken { slots, .. } => Reason::Limit(format!(
+                "All {kind} slots are taken ({slots} in all), and the program `{}`, which decides who has the next one, \
+                 says no more.",
+                self.command
+            )),
             _ => Reason::Limit(format!(
                 "Slots are free, and the program `{}`, which decides, has not chosen it and says no more.",
                 self.command

@@ -74,11 +74,17 @@ impl ByUser {
         self.fronts.iter().map(|&((_, _, job), user)| (job, user))
     }
 
-    /// How many jobs stand before a place, and the first of them.
-    pub(super) fn ahead(&self, place: Place) -> Option<(u32, JobId)> {
-        let n: usize = self.users.iter().map(|jobs| jobs.range(..place).count()).sum();
-        let (_, _, first) = self.first?.0;
-        (n > 0).then_some((n as u32, first))
+    /// How many jobs that count stand before a place, and the first of them.
+    pub(super) fn ahead(&self, place: Place, counts: impl Fn(JobId) -> bool) -> Option<(u32, JobId)> {
+        let ahead = self.users.iter().flat_map(|jobs| jobs.range(..place)).filter(|(_, _, job)| counts(*job));
+        let (n, first) =
+            ahead.fold((0, None), |(n, first), &at| (n + 1, first.map_or(Some(at), |old| Some(at.min(old)))));
+        first.map(|(_, _, job)| (n, job))
+    }
+
+    /// All jobs, user by user.
+    pub(super) fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.users.iter().flatten().map(|&(_, _, job)| job)
     }
 
     /// Asks `visit` job by job in order until it has something. Users that `may` refuses are passed with all of
@@ -158,8 +164,9 @@ mod tests {
         assert_eq!(visited(&by_user, &[2, 1]), [1, 3, 6]);
         assert_eq!(visited(&ByUser::default(), &[]), [0; 0]);
         assert_eq!(by_user.n_users(), 3);
-        assert_eq!(by_user.ahead(place(5)), Some((4, JobId(1))));
-        assert_eq!(by_user.ahead(place(1)), None);
+        assert_eq!(by_user.ahead(place(5), |_| true), Some((4, JobId(1))));
+        assert_eq!(by_user.ahead(place(5), |job| job.0 > 1), Some((3, JobId(2))));
+        assert_eq!(by_user.ahead(place(1), |_| true), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::serve::locality_wait;
 use super::{Capacity, Entry};
 use crate::cluster::{ClusterState, Job};
 use crate::job::{JobId, TaskKind};
-use crate::schedulers::reason::waiting_kind;
+use crate::schedulers::reason::{count, count_slots, its_user, rivals, waiting_kind};
 use crate::schedulers::{QueueView, Reason};
 
 impl Capacity {
@@ -20,7 +20,7 @@ impl Capacity {
             return Reason::Limit(text);
         }
         let queue = &self.queues[entry.queue as usize];
-        let ahead = queue.offers[kind as usize].ahead(entry.place);
+        let ahead = queue.offers[kind as usize].ahead(entry.place, |other| self.rivals(id, other, kind, state));
         let totals = state.totals();
         let free = totals.running[kind as usize] < totals.slots[kind as usize];
         if ahead.is_none()
@@ -31,7 +31,7 @@ impl Capacity {
         }
         if ahead.is_none()
             && !free
-            && let Some(other) = self.emptier(entry.queue, kind)
+            && let Some(other) = self.emptier(id, entry.queue, kind, state)
         {
             return Reason::Limit(format!(
                 "All {kind} slots are taken, and queue `{other}` uses less of its capacity than `{}`: the next free \
@@ -65,22 +65,21 @@ impl Capacity {
         let queue = &self.queues[entry.queue as usize];
         let (user, limits, name) = (&queue.users[entry.user as usize], &queue.limits, &queue.name);
         if user.initialised >= limits.initialised_per_user {
+            let (user, jobs) = (its_user(&user.name), count(user.initialised as u32, "job", "jobs"));
             return Some(format!(
-                "User `{}` has {} jobs under way in queue `{name}`, as many as one user may (minimum-user-limit-percent).",
-                user.name, user.initialised
+                "{user} has {jobs} under way in queue `{name}`, as many as one user may (minimum-user-limit-percent)."
             ));
         }
         if queue.initialised >= limits.initialised {
-            return Some(format!(
-                "Queue `{name}` has {} jobs under way, as many as it may (maximum-system-jobs).",
-                queue.initialised
-            ));
+            let jobs = count(queue.initialised as u32, "job", "jobs");
+            return Some(format!("Queue `{name}` has {jobs} under way, as many as it may (maximum-system-jobs)."));
         }
         let (of_user, of_queue) = (queue.conf.active_tasks_per_user, queue.conf.active_tasks);
+        let of_whom = if user.name.is_empty() { "its user".to_owned() } else { format!("user `{}`", user.name) };
         Some(format!(
-            "Queue `{name}` has {} tasks under way, of user `{}` {}; with this job's {} they would be more than the \
+            "Queue `{name}` has {} tasks under way, of {of_whom} {}; with this job's {} they would be more than the \
              {of_queue} of the queue or the {of_user} of one user, or an earlier job waits for that.",
-            queue.active_tasks, user.name, user.active_tasks, entry.tasks
+            queue.active_tasks, user.active_tasks, entry.tasks
         ))
     }
 
@@ -89,15 +88,13 @@ impl Capacity {
         let queue = &self.queues[entry.queue as usize];
         let (slots, name, user) = (entry.slots[kind as usize], &queue.name, &queue.users[entry.user as usize]);
         if !queue.has_room(kind, slots) {
-            let (held, most) = (queue.occupied[kind as usize], queue.maximum[kind as usize]);
-            return Some(format!("Queue `{name}` holds {held} {kind} slots and may have {most} at most."));
+            let (held, most) = (count_slots(queue.occupied[kind as usize], kind), queue.maximum[kind as usize]);
+            return Some(format!("Queue `{name}` holds {held} and may have {most} at most."));
         }
         if !queue.user_may(kind, entry.user, slots) {
-            let (held, most) = (user.occupied[kind as usize], queue.user_limit(kind, slots));
-            return Some(format!(
-                "User `{}` holds {held} {kind} slots in queue `{name}`, and one user may have {most} there now.",
-                user.name
-            ));
+            let (held, most) = (count_slots(user.occupied[kind as usize], kind), queue.user_limit(kind, slots));
+            let user = its_user(&user.name);
+            return Some(format!("{user} holds {held} in queue `{name}`, and one user may have {most} there now."));
         }
         None
     }
@@ -116,11 +113,17 @@ impl Capacity {
         })
     }
 
-    /// The first queue that is to be served before this one and has something waiting.
-    fn emptier(&self, number: u16, kind: TaskKind) -> Option<&str> {
+    /// Whether another job may take a slot from this one: neither the workers nor a limit keep it back.
+    fn rivals(&self, id: JobId, other: JobId, kind: TaskKind, state: &ClusterState) -> bool {
+        self.jobs.get(other).is_some_and(|entry| self.limit(entry, kind).is_none()) && rivals(id, kind, state)(other)
+    }
+
+    /// The first queue that is to be served before this job's and has something waiting that may take its slot.
+    fn emptier(&self, id: JobId, number: u16, kind: TaskKind, state: &ClusterState) -> Option<&str> {
         let ours = &self.queues[number as usize];
-        let wants = |queue: &&super::Queue| {
-            !queue.offers[kind as usize].is_empty() && queue.has_room(kind, 1) && queue.emptier_than(ours, kind)
+        let wants = |queue: &&Queue| {
+            queue.emptier_than(ours, kind)
+                && queue.offers[kind as usize].jobs().any(|other| self.rivals(id, other, kind, state))
         };
         self.queues.iter().find(wants).map(|queue| queue.name.as_str())
     }

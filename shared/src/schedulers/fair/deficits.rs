@@ -18,7 +18,7 @@ use super::pools::{PoolId, Pools, pool_name};
 use super::settings::{Dialect, Settings};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::{JobId, JobSpec, TaskKind};
-use crate::schedulers::reason::waiting_kind;
+use crate::schedulers::reason::{rivals, waiting_kind};
 use crate::schedulers::registry::{Params, read};
 use crate::schedulers::{
     Actions, Assignment, Change, Offer, PerJob, QueueView, Reason, Round, Scheduler, SchedulerError, Waiting,
@@ -336,7 +336,8 @@ impl Scheduler for DeficitFair {
                 Reason::SlowStart { done: maps.n_succeeded(), needed: maps.len().div_ceil(20).max(1) }
             };
         };
-        self.offer.explain(Reason::in_order(kind, self.waiting.ahead(kind, rank, id), state), id, state)
+        let ahead = self.waiting.ahead(kind, rank, id, rivals(id, kind, state));
+        self.offer.explain(Reason::in_order(kind, ahead, state), id, state)
     }
 
     fn attach(&mut self, state: &ClusterState) {

@@ -7,7 +7,8 @@ use super::preemption::pool_shares;
 use super::{Fair, Member};
 use crate::cluster::{ClusterState, Job};
 use crate::job::{JobId, Locality, TaskKind};
-use crate::schedulers::reason::waiting_kind;
+use crate::schedulers::reason::{count, count_slots, its_user, rivals, waiting_kind};
+use crate::schedulers::waiting::tally;
 use crate::schedulers::{QueueView, Reason};
 
 /// The limit of running jobs that holds a job back.
@@ -20,13 +21,13 @@ pub(super) fn held(limits: &Limits, place: Place, job: &Job, pool: &str) -> Opti
             format!("Its pool `{pool}` may run no jobs: it is not in the allocation file, or has `maxRunningJobs` 0.")
         }
         Some(Held::ByPool { limit }) => {
-            format!("Its pool `{pool}` runs {limit} jobs, as many as it may; it waits for one of them to end.")
+            let jobs = count(limit, "job", "jobs");
+            format!("Its pool `{pool}` runs {jobs}, as many as it may; it waits for one of them to end.")
         }
+        Some(Held::ByUser { limit: 0 }) => format!("{} may run no jobs.", its_user(&job.spec().user)),
         Some(Held::ByUser { limit }) => {
-            format!(
-                "User `{}` runs {limit} jobs, as many as allowed; it waits for one of them to end.",
-                job.spec().user
-            )
+            let (user, jobs) = (its_user(&job.spec().user), count(limit, "job", "jobs"));
+            format!("{user} runs {jobs}, as many as allowed; it waits for one of them to end.")
         }
         None => "It waits for the Fair scheduler's next update.".to_owned(),
     };
@@ -47,7 +48,8 @@ impl Fair {
         }
         if pool.is_full(k) {
             let max = pool.conf.max[k].unwrap_or_default();
-            return Reason::Limit(format!("Its pool `{}` has the {max} {kind} slots that it may have.", pool.name));
+            let slots = count_slots(max, kind);
+            return Reason::Limit(format!("Its pool `{}` has the {slots} that it may have.", pool.name));
         }
         if let Some(text) = self.delayed(id, kind, member, state) {
             return Reason::Limit(text);
@@ -56,17 +58,10 @@ impl Fair {
             return Reason::Limit("It waits for the Fair scheduler's next update.".to_owned());
         };
         let before = self.order[k].range(..(pool_rank, member.pool));
-        let (mut jobs, mut first) = (0, None);
-        for &(_, pool) in before {
-            let waiting = &self.pools.get(pool).waiting;
-            jobs += waiting.len(kind) as u32;
-            first = first.or(waiting.first(kind));
-        }
-        if let Some((ahead, leader)) = pool.waiting.ahead(kind, rank, id) {
-            jobs += ahead;
-            first = first.or(Some(leader));
-        }
-        self.offer.explain(Reason::in_order(kind, first.map(|first| (jobs, first)), state), id, state)
+        let before = before.flat_map(|&(_, pool)| self.pools.get(pool).waiting.iter(kind));
+        let ahead =
+            tally(before.chain(pool.waiting.before(kind, rank, id)).filter(|&job| rivals(id, kind, state)(job)));
+        self.offer.explain(Reason::in_order(kind, ahead, state), id, state)
     }
 
     /// The pools that have jobs, by name.

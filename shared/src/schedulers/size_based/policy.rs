@@ -12,8 +12,9 @@ use super::placement::Placement;
 use super::service::{Service, WaitingReduces};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::{AttemptId, JobId, JobState, Priority, TaskKind};
-use crate::schedulers::reason::waiting_kind;
+use crate::schedulers::reason::{count_slots, rivals, waiting_kind};
 use crate::schedulers::registry::{Params, SchedulerError, read};
+use crate::schedulers::waiting::tally;
 use crate::schedulers::{Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
 use crate::time::{Span, Time};
 
@@ -268,31 +269,34 @@ impl SizeBased {
             }
         };
         let rank = (job.priority(), entry.place);
-        let within = self.queues[entry.queue].ahead(kind, rank, id);
-        if let Some(partitions) = &self.partitions {
-            let (runs, size) =
-                (partitions.running(entry.queue, kind as usize), partitions.size(entry.queue, kind as usize));
-            if size != u32::MAX && runs >= size {
+        let counts = |&job: &JobId| rivals(id, kind, state)(job);
+        let within = self.queues[entry.queue].before(kind, rank, id);
+        // A kind with fewer slots than queues has no partitions; its queues are served in order.
+        let partition = self.partitions.as_ref().map(|partitions| {
+            (partitions.running(entry.queue, kind as usize), partitions.size(entry.queue, kind as usize))
+        });
+        if let Some((runs, size)) = partition.filter(|&(_, size)| size != u32::MAX) {
+            let within = tally(within.filter(counts));
+            if runs >= size {
                 let behind = match within {
                     None => String::new(),
                     Some((1, _)) => "; 1 job waits before it".to_owned(),
                     Some((jobs, _)) => format!("; {jobs} jobs wait before it"),
                 };
-                return Reason::Limit(format!(
-                    "{place}. {runs} of {size} {kind} slots of its partition are taken{behind}."
-                ));
+                // After a change of the shares or of the workers.
+                let slots = count_slots(runs, kind);
+                return Reason::Limit(if runs > size {
+                    format!("{place}. Its partition holds {slots}, more than its {size}, until attempts end{behind}.")
+                } else {
+                    format!("{place}. {runs} of {size} {kind} slots of its partition are taken{behind}.")
+                });
             }
             return Reason::in_order(kind, within, state);
         }
-        let before: Vec<(u32, JobId)> = self.queues[..entry.queue]
-            .iter()
-            .filter_map(|queue| Some((queue.len(kind) as u32, queue.first(kind)?)))
-            .chain(within)
-            .collect();
-        match before.first() {
+        let earlier = self.queues[..entry.queue].iter().flat_map(|queue| queue.iter(kind));
+        match tally(earlier.chain(within).filter(counts)) {
             None => Reason::in_order(kind, None, state),
-            Some((_, first)) => {
-                let jobs: u32 = before.iter().map(|(jobs, _)| jobs).sum();
+            Some((jobs, first)) => {
                 let (jobs, still) =
                     if jobs == 1 { ("1 job".to_owned(), "has") } else { (format!("{jobs} jobs"), "have") };
                 Reason::Limit(format!("{place}. Before it {jobs} {still} {kind}s waiting, first job {}.", first.0))
