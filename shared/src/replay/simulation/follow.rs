@@ -6,7 +6,7 @@ use super::super::ends::Among;
 use super::Simulation;
 use super::faults::Order;
 use crate::job::{AttemptId, AttemptState, JobId, JobState, TaskKind, WorkerId};
-use crate::tracker::{Driver, Effect, Ended, Finished, Launched};
+use crate::tracker::{Driver, Effect, EndCause, Ended, Finished, Launched};
 
 impl Simulation<'_> {
     /// Does what the core asks for.
@@ -23,7 +23,11 @@ impl Simulation<'_> {
                 Effect::AttemptEnded { attempt, worker, state: AttemptState::Succeeded, started, .. } => {
                     self.stage.ended(Ended { attempt, worker, started });
                 }
-                Effect::AttemptEnded { attempt, state, cause, started, .. } => {
+                Effect::AttemptEnded { attempt, worker, state, cause, started } => {
+                    if cause == EndCause::WorkerLost && self.stage.sharing.is_active() {
+                        // Its maps may have been done in the very instant in which its worker came back as another run.
+                        self.stage.sharing.stop(worker, self.stage.now, attempt);
+                    }
                     self.stage.on_ended(attempt, state, cause, started);
                 }
                 Effect::Kill { worker, attempt, cause } => {
