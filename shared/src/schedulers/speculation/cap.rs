@@ -24,14 +24,15 @@ pub(super) struct Cap {
 }
 
 impl Cap {
-    /// Reads `speculation.cap`: `none`, a number of attempts, or a share of all slots such as `10%`; `percent` is the
-    /// default, 0 for none.
+    /// Reads `speculation.cap`: `none`, a number of attempts, or a share of all slots such as `10%` or `0.1`; `percent`
+    /// is the default, 0 for none.
     pub(super) fn from_params(params: &mut Reader<'_>, percent: u16) -> Result<Cap, SchedulerError> {
         let default = if percent == 0 { Limit::None } else { Limit::Share(percent * 100) };
         let limit = match params.text("speculation.cap") {
             None => default,
             Some(text) => parse(text).ok_or_else(|| {
-                params.wrong("speculation.cap", text, "none, a number of attempts, or a share of the slots such as 10%")
+                let expected = "none, a whole number of attempts, or a share of the slots: 10%, or a fraction below 1";
+                params.wrong("speculation.cap", text, expected)
             })?,
         };
         Ok(Cap { limit, running: BTreeSet::new() })
@@ -78,6 +79,10 @@ fn parse(text: &str) -> Option<Limit> {
             let percent: f64 = percent.trim().parse().ok()?;
             (0.0..=100.0).contains(&percent).then(|| Limit::Share((percent * 100.0).round() as u16))
         }
+        None if text.contains('.') => {
+            let share: f64 = text.parse().ok()?;
+            (0.0..1.0).contains(&share).then(|| Limit::Share((share * 10_000.0).round() as u16))
+        }
         None => text.parse().ok().map(Limit::Number),
     }
 }
@@ -91,6 +96,9 @@ mod tests {
         assert_eq!(parse("none"), Some(Limit::None));
         assert_eq!(parse("2"), Some(Limit::Number(2)));
         assert_eq!(parse("12.5%"), Some(Limit::Share(1_250)));
+        assert_eq!((parse("0.1"), parse("0.125")), (parse("10%"), parse("12.5%")));
+        // Nobody knows whether that is one attempt or every slot.
+        assert_eq!((parse("1.0"), parse("2.5"), parse("-0.1"), parse(".")), (None, None, None, None));
         assert_eq!((parse("-1"), parse("101%"), parse("ten")), (None, None, None));
     }
 }
