@@ -46,8 +46,8 @@ pub(crate) struct CalibrateArgs {
     /// Shares of the highest frequency to measure at [default: 1,0.75,0.5,0.35,0.25]
     #[arg(long, value_name = "LIST", value_parser = parse_shares)]
     pub(crate) frequencies: Option<Shares>,
-    /// Run work and load in this control group
-    #[arg(long, value_name = "PATH")]
+    /// Run work and load in this control group; of several lines, as in a worker's file `cgroup`, the first counts
+    #[arg(long, value_name = "PATH", value_parser = parse_group)]
     pub(crate) group: Option<PathBuf>,
     /// Write the curve and its measurements (TOML)
     #[arg(long, short, value_name = "FILE")]
@@ -99,6 +99,14 @@ impl How {
     }
 }
 
+/// A worker of control groups of version 1 has one for each controller, and names that with the quota first.
+fn parse_group(text: &str) -> Result<PathBuf, String> {
+    match text.lines().next().map(str::trim) {
+        Some(first) if !first.is_empty() => Ok(PathBuf::from(first)),
+        _ => Err("expected the directory of a control group".to_owned()),
+    }
+}
+
 /// Shares of a frequency, at least two different ones.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shares(pub(crate) Vec<f64>);
@@ -136,6 +144,16 @@ mod tests {
         assert_eq!(parse_loads("0, 1.5,4"), Ok(Loads(vec![0.0, 1.5, 4.0])));
         for wrong in ["", "1", "2,2", "1,x", "-1,2", "0,NaN", "0,inf"] {
             assert!(parse_loads(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_group_is_the_first_line_of_what_a_worker_says_of_its_own() {
+        let group = Ok(PathBuf::from("/sys/fs/cgroup/cpu/howdah-7"));
+        assert_eq!(parse_group("/sys/fs/cgroup/cpu/howdah-7\n/sys/fs/cgroup/cpuacct/howdah-7\n"), group);
+        assert_eq!(parse_group("/sys/fs/cgroup/cpu/howdah-7"), group);
+        for wrong in ["", "\n/sys/fs/cgroup/cpuacct/howdah-7"] {
+            assert_eq!(parse_group(wrong), Err("expected the directory of a control group".to_owned()), "{wrong:?}");
         }
     }
 
