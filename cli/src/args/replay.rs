@@ -93,11 +93,12 @@ pub(crate) struct ReplayClusterArgs {
     /// What a worker says of itself, for jobs that require it, from the start or an instant on; may be repeated
     #[arg(long, value_name = "WORKER=NAME=VALUE[@TIME]", value_parser = parse_attribute)]
     pub(crate) attribute: Vec<Attribute>,
-    /// How time grows with load: below=0.05,exponential=0.12, or linear [default: below=0,linear=1, a fair share]
-    #[arg(long, value_name = "CURVE")]
+    /// How time grows with load: below=0.05,exponential=0.12, or linear, or a calibration's FILE.toml [default:
+    /// below=0,linear=1, a fair share]
+    #[arg(long, value_name = "CURVE", value_parser = howdah_master::policies::load_curve)]
     pub(crate) load_curve: Option<LoadCurve>,
-    /// How time changes with a core's frequency, which a fraction of --cores lowers [default: inverse]
-    #[arg(long, value_name = "CURVE")]
+    /// How time changes with a core's frequency, which a fraction of --cores lowers; also FILE.toml [default: inverse]
+    #[arg(long, value_name = "CURVE", value_parser = howdah_master::policies::frequency_curve)]
     pub(crate) frequency_curve: Option<FrequencyCurve>,
     /// Workers of different slots, cores, frequencies and loads, in TOML; the guide tells how
     #[arg(

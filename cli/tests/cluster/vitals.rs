@@ -94,6 +94,25 @@ fn quota(group: &Path) -> f64 {
     }
 }
 
+/// The guide's own command: on control groups of version 1 the file has more than one line.
+#[test]
+fn a_calibration_runs_in_the_group_that_a_worker_names() {
+    let up = Up::start(&["--workers", "1", "--cpu-quota", "0.5", "--map-slots", "1"]);
+    let group = std::fs::read_to_string(up.path("worker-1/cgroup")).expect("the worker names its group");
+    let out = up.path("w1.toml");
+    let mut command = howdah(&up.mark);
+    command.args(["calibrate", "--loads", "0,1", "--repeats", "2", "--task", "100ms", "--frequency", "none"]);
+    command.args(["--output", "json", "--group", &group, "--out"]).arg(&out);
+    let answer = Finished::of(&mut command, LONG).expect_code(0).json();
+    assert_eq!(answer["cores"], 0.5, "it runs under the worker's quota: {answer}");
+    // What it wrote is what schedulers take.
+    let param = format!("load-aware.curve={}", out.display());
+    up.run(&["scheduler", "set", "load-aware", "-D", &param]).expect_code(0);
+    let strange = format!("load-aware.frequency={}", out.display());
+    let refused = up.run(&["scheduler", "set", "load-aware", "-D", &strange]).expect_code(2);
+    assert!(refused.stderr.contains("w1.toml`: frequency: found none, expected one as"), "{}", refused.stderr);
+}
+
 #[test]
 fn load_in_one_workers_group_is_that_workers_foreign_load_alone() {
     let up = Up::start(&["--workers", "2", "--cpu-quota", "0.5,0", "--vitals-source", "cgroup", "--map-slots", "1"]);

@@ -24,7 +24,7 @@ use howdah_shared::models::load_curve::{LoadFit, LoadPoint, fit_load};
 
 pub use self::cpufreq::{CORES, Cpufreq};
 pub use self::figure::figure;
-pub use self::file::{AgainstFrequency, Calibration};
+pub use self::file::{against_frequency, calibration};
 pub use self::frequency::{AtFrequency, USUAL_SHARES, fit_at, frequency_figure, measure_frequencies};
 pub use self::guard::{Frequency, Hello, Slows, Throttle, guard};
 pub use self::machine::{Machine, nominal_khz};

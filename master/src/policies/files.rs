@@ -6,33 +6,51 @@ use std::path::Path;
 use howdah_shared::schedulers::SchedulerError;
 use howdah_shared::schedulers::registry::Params;
 
+use super::curves;
+
 /// The parameter that names a file with allocations.
 pub const ALLOCATION_FILE: &str = "allocation.file";
 /// The parameter that holds its text.
 pub const ALLOCATIONS: &str = "allocations";
-/// No allocation file is so large; whatever is was named by mistake.
+/// The parameter with the curve of time against load, or a calibration's name.
+const LOAD_CURVE: &str = "load-aware.curve";
+/// The parameter with the curve of time against frequency, or a calibration's name.
+const FREQUENCY_CURVE: &str = "load-aware.frequency";
+/// No such file is so large; whatever is was named by mistake.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// The parameters with the text of the file that `allocation.file` names in `allocations`; the name stays, for
-/// messages.
+/// messages. Calibrations that `load-aware.curve` and `load-aware.frequency` name are replaced by their curves, so that
+/// a recording has what was decided with.
 ///
 /// # Errors
-/// When the file does not read, is not text or is larger than 4 MiB.
+/// When a file does not read, is not text, is larger than 4 MiB, or is no calibration.
 pub fn with_files(scheduler: &str, params: &Params) -> Result<Params, SchedulerError> {
+    let wrong = |key: &str, value: &str, expected: String| SchedulerError::BadParameter {
+        scheduler: scheduler.to_owned(),
+        key: key.to_owned(),
+        value: value.to_owned(),
+        expected,
+    };
     let mut params = params.clone();
     if let Some(path) = params.get(ALLOCATION_FILE) {
-        let text = read(Path::new(path)).map_err(|problem| SchedulerError::BadParameter {
-            scheduler: scheduler.to_owned(),
-            key: ALLOCATION_FILE.to_owned(),
-            value: path.clone(),
-            expected: format!("a file that reads: {problem}"),
-        })?;
+        let text = read(Path::new(path))
+            .map_err(|problem| wrong(ALLOCATION_FILE, path, format!("a file that reads: {problem}")))?;
         params.insert(ALLOCATIONS.to_owned(), text);
+    }
+    for (key, value) in &mut params {
+        let curve = match key.as_str() {
+            _ if !curves::is_calibration(value) => continue,
+            LOAD_CURVE => curves::load_curve(value).map(|curve| curve.to_string()),
+            FREQUENCY_CURVE => curves::frequency_curve(value).map(|curve| curve.to_string()),
+            _ => continue,
+        };
+        *value = curve.map_err(|problem| wrong(key, value, format!("a curve from a file: {problem}")))?;
     }
     Ok(params)
 }
 
-fn read(path: &Path) -> Result<String, String> {
+pub(super) fn read(path: &Path) -> Result<String, String> {
     let meta = fs::metadata(path).map_err(|error| error.to_string())?;
     if meta.len() > MAX_BYTES {
         return Err(format!("it has {} bytes, at most {MAX_BYTES} are read", meta.len()));
@@ -57,5 +75,32 @@ mod tests {
         let error = with_files("fair", &named).unwrap_err().to_string();
         assert!(error.contains("scheduler `fair`: parameter `allocation.file`"), "{error}");
         assert!(error.contains("is not a file that reads: No such file"), "{error}");
+    }
+
+    const CALIBRATION: &str = "schema = 'howdah/calibration/v1'\ncurve = 'below=0.02,linear=1.01'\ncores = 2.0\n\
+        khz = 2000000\nbase_s = 1.0\nr_squared = 1.0\nmean_error = 0.0\nmax_error = 0.0\npoints = []\n";
+    const FREQUENCY: &str = "[frequency]\ncurve = 'fixed=0.12,khz=2000000'\nmethod = 'quota'\nbase_s = 1.0\n\
+        r_squared = 1.0\nmean_error = 0.0\nmax_error = 0.0\npoints = []\n";
+
+    #[test]
+    fn a_calibration_is_replaced_by_its_curves() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("w1.toml");
+        fs::write(&path, format!("{CALIBRATION}{FREQUENCY}")).unwrap();
+        let named = [LOAD_CURVE, FREQUENCY_CURVE].map(|key| (key.to_owned(), path.display().to_string()));
+        let named = Params::from(named);
+        let read = with_files("load-aware", &named).unwrap();
+        assert_eq!(read[LOAD_CURVE], "below=0.02,linear=1.01");
+        assert_eq!(read[FREQUENCY_CURVE], "fixed=0.12,khz=2000000");
+        assert!(crate::policies::make("load-aware", &read).is_ok(), "the core reads what the file held");
+        let plain = Params::from([(LOAD_CURVE.to_owned(), "below=0,linear=1".to_owned())]);
+        assert_eq!(with_files("load-aware", &plain).unwrap(), plain, "a curve is none's name");
+        fs::write(&path, CALIBRATION).unwrap();
+        let error = with_files("load-aware", &named).unwrap_err().to_string();
+        assert!(error.starts_with("scheduler `load-aware`: parameter `load-aware.frequency`: `"), "{error}");
+        assert!(error.contains("w1.toml`: frequency: found none, expected one as `howdah calibrate"), "{error}");
+        fs::write(&path, CALIBRATION.replace("cores = 2.0\n", "")).unwrap();
+        let error = with_files("load-aware", &named).unwrap_err().to_string();
+        assert!(error.contains("w1.toml`: line 1: missing field `cores`, expected a file that"), "{error}");
     }
 }

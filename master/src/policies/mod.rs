@@ -3,8 +3,10 @@
 //! Whoever drives a JobTracker (the live master, decision replay, simulations) makes its policy here, so that one
 //! name and its parameters mean the same everywhere.
 
+mod curves;
 mod files;
 
+pub use curves::{calibration, frequency_curve, is_calibration, load_curve};
 pub use files::{ALLOCATION_FILE, ALLOCATIONS, with_files};
 use howdah_shared::schedulers::registry::Params;
 use howdah_shared::schedulers::{Scheduler, SchedulerError, registry};

@@ -2,6 +2,7 @@
 //! machine's load and frequency do to a task.
 
 pub mod bounds;
+pub mod calibration;
 pub mod distribution;
 pub mod divergence;
 pub mod fit;

@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use howdah_experiments::calibration::{
-    AgainstFrequency, AtFrequency, Bench, Frequency, Throttle, fit_at, frequency_figure, measure_frequencies,
+    AtFrequency, Bench, Frequency, Throttle, against_frequency, fit_at, frequency_figure, measure_frequencies,
 };
+use howdah_shared::models::calibration::AgainstFrequency;
 use howdah_shared::models::frequency_curve::FrequencyFit;
 use howdah_shared::models::moments::{median, sorted};
 
@@ -109,7 +110,7 @@ impl Paced {
     /// For the file and the answer.
     pub(super) fn record(&self) -> Option<AgainstFrequency> {
         match self {
-            Paced::Measured(pace) => Some(AgainstFrequency::new(pace.method, &pace.fit, &pace.measured)),
+            Paced::Measured(pace) => Some(against_frequency(pace.method, &pace.fit, &pace.measured)),
             _ => None,
         }
     }

@@ -8,7 +8,8 @@ mod guard;
 use std::path::Path;
 
 use howdah_apps::sudoku::{Generator, Grid, Mix, Symmetry, Verdict, solve};
-use howdah_experiments::calibration::{Bench, Calibration, Measured, Place, Work, figure, fit, usual_loads};
+use howdah_experiments::calibration::{self, Bench, Measured, Place, Work, figure, fit, usual_loads};
+use howdah_shared::models::calibration::Calibration;
 use howdah_shared::models::load_curve::{FEWEST_POINTS, LoadFit};
 use howdah_shared::models::moments::{median, sorted};
 use serde_json::{Value, json};
@@ -75,10 +76,10 @@ pub(crate) fn calibrate(context: &Context, args: &CalibrateArgs) -> Outcome {
     let paced = setter.end(paced)?;
     shown.finish_and_clear();
     let fits = fit(&measured, bench.machine())?;
-    let mut calibration = Calibration::new(bench.machine(), &fits[0], &measured);
+    let mut calibration = calibration::calibration(bench.machine(), &fits[0], &measured);
     calibration.frequency = paced.record();
     if let Some(path) = &args.out {
-        let text = calibration.text()?;
+        let text = calibration.text().map_err(|error| Failure::broke(format!("write the calibration: {error}")))?;
         trace_file::write_file(path, |out| out.write_all(text.as_bytes()))?;
     }
     if let Some(path) = &args.plot {

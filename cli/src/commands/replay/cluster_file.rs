@@ -21,11 +21,16 @@
 //! attributes_from = [["60s", { gpu = "1" }]]   # all of them, from each instant on; left out: as they are
 //! speed = [["60s", 0.5]]                       # of which 1 is plain, from each instant on; left out: 1
 //! ```
+//!
+//! Instead of a curve there may be the name of a calibration that ends in `.toml`, as seen from the cluster file.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
+use howdah_master::policies;
 use howdah_shared::models::{FrequencyCurve, LoadCurve};
 use howdah_shared::replay::{SimWorker, WorkersView};
 use howdah_shared::time::Time;
@@ -41,13 +46,42 @@ const MOST: u32 = 100_000;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ClusterFile {
-    #[serde(default)]
-    load_curve: LoadCurve,
-    frequency_curve: Option<FrequencyCurve>,
+    load_curve: Option<CurveOrFile<LoadCurve>>,
+    frequency_curve: Option<CurveOrFile<FrequencyCurve>>,
     #[serde(default)]
     reference_load: f64,
     #[serde(default)]
     worker: Vec<Entry>,
+}
+
+/// A curve, or the calibration that has it.
+#[derive(Deserialize)]
+#[serde(try_from = "String", bound = "")]
+enum CurveOrFile<C: FromStr<Err: Display>> {
+    Curve(C),
+    File(PathBuf),
+}
+
+impl<C: FromStr<Err: Display>> TryFrom<String> for CurveOrFile<C> {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if policies::is_calibration(&text) {
+            return Ok(CurveOrFile::File(PathBuf::from(text)));
+        }
+        let read = text.parse().map(CurveOrFile::Curve);
+        read.map_err(|error| format!("{error}, or a calibration's file such as w1.toml"))
+    }
+}
+
+impl<C: FromStr<Err: Display>> CurveOrFile<C> {
+    /// The curve; names of files are seen from `folder`.
+    fn curve(self, folder: &Path, of: fn(&str) -> Result<C, String>) -> Result<C, String> {
+        match self {
+            CurveOrFile::Curve(curve) => Ok(curve),
+            CurveOrFile::File(path) => of(&folder.join(path).display().to_string()),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -77,10 +111,10 @@ struct Entry {
 pub(super) fn read(path: &Path) -> Outcome<WorkersView> {
     let named = |problem: String| Failure::usage(format!("cluster `{}`: {problem}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| named(format!("cannot read it: {error}")))?;
-    parse(&text).map_err(named)
+    parse(&text, path.parent().unwrap_or(Path::new(""))).map_err(named)
 }
 
-fn parse(text: &str) -> Result<WorkersView, String> {
+fn parse(text: &str, folder: &Path) -> Result<WorkersView, String> {
     let file: ClusterFile = toml::from_str(text).map_err(|error| {
         let line = error.span().map_or(0, |span| 1 + text[..span.start].matches('\n').count());
         format!("line {line}: {}", error.message().trim_end())
@@ -89,11 +123,16 @@ fn parse(text: &str) -> Result<WorkersView, String> {
         return Err("found no [[worker]], expected at least one".to_owned());
     }
     let mut view = WorkersView {
-        curve: file.load_curve,
+        curve: match file.load_curve {
+            Some(curve) => curve.curve(folder, policies::load_curve).map_err(|error| format!("load_curve: {error}"))?,
+            None => LoadCurve::default(),
+        },
         reference_milli: scaled("reference_load", file.reference_load, 1e3, 0.0..=1e6)?,
         ..WorkersView::default()
     };
     if let Some(curve) = file.frequency_curve {
+        let read = curve.curve(folder, policies::frequency_curve);
+        let curve = read.map_err(|error| format!("frequency_curve: {error}"))?;
         // A plain worker has the frequency at which the curve was measured.
         (view.frequency, view.plain_khz) = (curve, curve.khz);
     }
@@ -186,7 +225,7 @@ mod tests {
             attributes = { gpu = '2' }
             attributes_from = [['60s', {}], ['90s', { gpu = '1', ssd = 'yes' }]]
         ";
-        let view = parse(text).expect("it reads");
+        let view = parse(text, Path::new("")).expect("it reads");
         let names: Vec<&str> = view.workers.iter().map(|worker| worker.name.as_str()).collect();
         assert_eq!(names, ["fast-1", "fast-2", "worker"]);
         assert_eq!((view.curve.to_string().as_str(), view.reference_milli), ("below=0.05,exponential=0.12", 1_000));
@@ -206,7 +245,7 @@ mod tests {
     #[test]
     fn a_plain_worker_has_the_frequency_of_the_curve() {
         let text = "frequency_curve = 'fixed=0.1,khz=2268000'\n[[worker]]\nfrequency = 0.5\n[[worker]]\nname = 'b'";
-        let view = parse(text).expect("it reads");
+        let view = parse(text, Path::new("")).expect("it reads");
         assert_eq!((view.plain_khz, view.frequency.to_string().as_str()), (2_268_000, "fixed=0.1,khz=2268000"));
         assert_eq!(view.workers.iter().map(|worker| worker.khz).collect::<Vec<_>>(), [1_134_000, 0]);
     }
@@ -229,10 +268,31 @@ mod tests {
             ("[[worker]]\nspeed = [['0s', -1]]", "worker 1: speed: found -1, expected 0 to 1000"),
             ("reference_load = -1\n[[worker]]", "reference_load: found -1, expected 0 to 1000000"),
         ] {
-            assert_eq!(parse(text).expect_err(text), said);
+            assert_eq!(parse(text, Path::new("")).expect_err(text), said);
         }
-        let line = |text| parse(text).expect_err(text);
+        let line = |text| parse(text, Path::new("")).expect_err(text);
         assert!(line("[[worker]]\n\nslots = 3").starts_with("line 3: unknown field `slots`"));
         assert!(line("load_curve = 'steep'").contains("`steep` is no load curve, expected one such as"));
+    }
+
+    #[test]
+    fn a_calibration_beside_the_file_gives_its_curves() {
+        let dir = tempfile::tempdir().expect("make a folder");
+        let written = "schema = 'howdah/calibration/v1'\ncurve = 'below=0.02,linear=1.01'\ncores = 2.0\nkhz = 2000000\n\
+            base_s = 1.0\nr_squared = 1.0\nmean_error = 0.0\nmax_error = 0.0\npoints = []\n";
+        fs::write(dir.path().join("w1.toml"), written).expect("written");
+        let path = dir.path().join("c.toml");
+        fs::write(&path, "load_curve = 'w1.toml'\n[[worker]]").expect("written");
+        assert_eq!(read(&path).expect("it reads").curve.to_string(), "below=0.02,linear=1.01");
+        fs::write(&path, "frequency_curve = 'w1.toml'\n[[worker]]").expect("written");
+        let said = read(&path).expect_err("no frequencies").to_string();
+        assert!(said.contains("c.toml`: frequency_curve: calibration `"), "{said}");
+        assert!(said.contains("w1.toml`: frequency: found none, expected one as"), "{said}");
+        fs::write(&path, "load_curve = 'c.toml'\n[[worker]]").expect("written");
+        let said = read(&path).expect_err("no calibration").to_string();
+        assert!(
+            said.contains("load_curve: calibration `") && said.contains("line 1: unknown field `load_curve`"),
+            "{said}"
+        );
     }
 }

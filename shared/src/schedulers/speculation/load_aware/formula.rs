@@ -93,14 +93,20 @@ impl Formula {
                 params.wrong(
                     "load-aware.curve",
                     text,
-                    "a load curve such as below=0.05,linear=1 or below=0.05,exponential=0.12",
+                    "a load curve such as below=0.05,linear=1 or below=0.05,exponential=0.12, or the name of a \
+                     calibration's file that ends in .toml",
                 )
             })?,
         };
         let frequency = match params.text("load-aware.frequency") {
             None => FrequencyCurve::default(),
             Some(text) => text.parse().map_err(|_| {
-                params.wrong("load-aware.frequency", text, "a frequency curve such as fixed=0.12,khz=2268000")
+                params.wrong(
+                    "load-aware.frequency",
+                    text,
+                    "a frequency curve such as fixed=0.12,khz=2268000, or the name of a calibration's file that ends in \
+                     .toml",
+                )
             })?,
         };
         Ok(match formula {
