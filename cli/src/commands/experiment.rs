@@ -139,6 +139,9 @@ fn report(screen: &Screen, dir: &Path, results: &Results) -> Outcome<()> {
 
 fn one_line(check: &Check) -> String {
     let share = |share: f64| format!("{:.2} %", share * 100.0);
+    if !check.found_anything() {
+        return format!("{}: nothing to judge", check.what);
+    }
     let rough = if check.judged { "" } else { ", not judged" };
     format!("{}: {}, at most {}{rough}", check.what, share(check.found), share(check.bar))
 }

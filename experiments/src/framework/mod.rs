@@ -98,7 +98,7 @@ pub trait Progress {
 pub struct Check {
     /// What was measured.
     pub what: String,
-    /// What came out.
+    /// What came out; not a number where there was nothing to judge.
     pub found: f64,
     /// Most that it may be.
     pub bar: f64,
@@ -115,6 +115,16 @@ impl Check {
         });
         let found = if compared == 0 { 1.0 } else { different as f64 / compared as f64 };
         Check { what: format!("{of}decisions that replay differently"), found, bar: 0.0, judged: true }
+    }
+
+    /// A bar that could not be judged, as what it is about is missing. It is not met.
+    pub(crate) fn without_anything(what: String) -> Check {
+        Check { what, found: f64::NAN, bar: 0.0, judged: true }
+    }
+
+    /// Whether there was anything to judge.
+    pub fn found_anything(&self) -> bool {
+        !self.found.is_nan()
     }
 
     /// Whether the bar was met.
@@ -178,6 +188,8 @@ mod tests {
         assert!(Check::decisions("", [(5, 5), (2, 2)]).holds());
         assert_eq!(Check::decisions("", [(3, 3), (1, 0)]).found, 0.25);
         assert!(!Check::decisions("", []).holds(), "nothing was compared");
+        let missing = Check::without_anything(String::new());
+        assert!(missing.judged && !missing.holds() && !missing.found_anything());
         let check = |found, judged| Check { what: String::new(), found, bar: 1.0, judged };
         let outcome =
             Outcome { files: Vec::new(), checks: vec![check(2.0, false), check(1.0, true), check(3.0, true)] };

@@ -48,10 +48,12 @@ impl Page {
         for check in checks {
             let holds = match (check.holds(), check.judged) {
                 (true, _) => "yes",
+                (false, true) if !check.found_anything() => "**nothing to judge**",
                 (false, true) => "**no**",
                 (false, false) => "no (not judged)",
             };
-            table.row([check.what.clone(), percent(check.found), percent(check.bar), holds.to_owned()]);
+            let found = if check.found_anything() { percent(check.found) } else { String::new() };
+            table.row([check.what.clone(), found, percent(check.bar), holds.to_owned()]);
         }
         self.heading("Bars");
         self.table(&table);

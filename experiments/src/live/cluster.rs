@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::program::Program;
+use super::program::{Program, cause};
 use crate::framework::make_folder;
 
 /// How long a healthy machine may take to start or stop a few processes.
@@ -176,7 +176,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Fails with the last words of a daemon that has ended.
+    /// Fails with the error of a daemon that has ended.
     ///
     /// # Errors
     /// When one has.
@@ -184,7 +184,7 @@ impl Cluster {
         for daemon in &mut self.daemons {
             if let Some(status) = daemon.child.try_wait().with_context(|| format!("look at {}", daemon.name))? {
                 let said = std::fs::read_to_string(&daemon.log).unwrap_or_default();
-                bail!("{} ended with {status}: {}", daemon.name, said.lines().last().unwrap_or("it said nothing"));
+                bail!("{} ended with {status}: {}", daemon.name, cause(&said));
             }
         }
         Ok(())

@@ -65,12 +65,27 @@ pub(crate) fn described(command: &Command) -> String {
 pub(crate) fn checked(said: &str, output: &Output) -> Result<String> {
     if !output.status.success() {
         let words = String::from_utf8_lossy(&output.stderr);
-        let first = words.lines().find(|line| line.starts_with("error: ")).or_else(|| words.lines().last());
-        bail!(
-            "{said} ended with {}: {}",
-            output.status,
-            first.unwrap_or("it said nothing").trim_start_matches("error: ")
-        );
+        bail!("{said} ended with {}: {}", output.status, cause(&words));
     }
     String::from_utf8(output.stdout.clone()).with_context(|| format!("read the answer of {said}"))
+}
+
+/// The line of a program's words that says why it ended: its last error, not the advice below it.
+pub(crate) fn cause(words: &str) -> &str {
+    let mut errors = words.lines().filter_map(|line| line.strip_prefix("error: "));
+    errors.next_back().or_else(|| words.lines().last()).unwrap_or("it said nothing")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_programs_cause_is_its_error_and_not_the_advice_below() {
+        let worker = "12:00 WARN the disk is slow\nerror: cannot make control group `/sys/fs/cgroup/cpu/howdah-7`: Permission \
+            denied\nhelp: run the worker as root, or without --cpu-quota\n";
+        assert_eq!(cause(worker), "cannot make control group `/sys/fs/cgroup/cpu/howdah-7`: Permission denied");
+        assert_eq!(cause("thread 'main' panicked\nat the disco"), "at the disco");
+        assert_eq!(cause(""), "it said nothing");
+    }
 }

@@ -23,18 +23,23 @@ const HELPED: f64 = -0.05;
 /// As good as another.
 const ALIKE: f64 = 0.02;
 
+/// What a bar of live runs begins with.
+const LIVE: &str = "live: ";
+
+/// All of them; `live` is `None` where the live half could not run.
 pub(super) fn checks(
     section: Section,
     simulated: &[Compared],
     sweeps: &[Sweep],
-    live: &[Measured],
+    live: Option<&[Measured]>,
     judged: bool,
 ) -> Vec<Check> {
     let mut checks: Vec<Check> = simulated.iter().flat_map(|one| of_point(section, one, judged)).collect();
     checks.extend(sweeps.iter().flat_map(|sweep| sweep.checks(judged)));
-    if !live.is_empty() {
-        checks.push(Check::decisions("live: ", live.iter().map(|one| one.decisions)));
-    }
+    checks.push(match live {
+        Some(live) => Check::decisions(LIVE, live.iter().map(|one| one.decisions)),
+        None => Check::without_anything(format!("{LIVE}decisions that replay differently")),
+    });
     checks
 }
 

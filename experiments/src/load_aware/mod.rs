@@ -111,8 +111,12 @@ impl Experiment for LoadAware {
         }
         let sweeps = sweep::of_section(lab, self.0, seeds.clone())?;
         let readings = if self.0.is_won() { readings(lab, &simulated, seeds)? } else { Vec::new() };
-        let measured = live::runs(lab, self.0)?;
-        let checks = checks::checks(self.0, &simulated, &sweeps, &measured, !lab.quick);
+        // Minutes of replays are not thrown away where the live half cannot run: it needs root and control groups.
+        let measured = live::runs(lab, self.0).map_err(|error| format!("{error:#}").replace('\n', "; "));
+        if let Err(why) = &measured {
+            lab.progress.step(&format!("the live half is missing: {why}"));
+        }
+        let checks = checks::checks(self.0, &simulated, &sweeps, measured.as_deref().ok(), !lab.quick);
         let found = Found { section: self.0, simulated, sweeps, readings, measured, checks };
         let files = page::write(lab, &self.about(), &found)?;
         Ok(Outcome { files, checks: found.checks })
@@ -125,7 +129,8 @@ struct Found {
     simulated: Vec<Compared>,
     sweeps: Vec<Sweep>,
     readings: Vec<(&'static str, Vec<Compared>)>,
-    measured: Vec<Measured>,
+    /// Or why there is no live half, in a line.
+    measured: Result<Vec<Measured>, String>,
     checks: Vec<Check>,
 }
 
@@ -191,6 +196,47 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// What it said while it ran.
+    #[derive(Default)]
+    struct Said(std::sync::Mutex<Vec<String>>);
+
+    impl crate::framework::Progress for Said {
+        fn step(&self, text: &str) {
+            self.0.lock().expect("nobody panicked").push(text.to_owned());
+        }
+
+        fn tick(&self, _: &str) {}
+    }
+
+    #[test]
+    fn without_a_live_half_the_replays_are_written_and_its_bar_is_missed() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let said = Said::default();
+        let lab = Lab {
+            dir: dir.path().to_owned(),
+            quick: true,
+            seed: 0,
+            program: dir.path().join("howdah"),
+            schedulers: Vec::new(),
+            repeats: None,
+            progress: &said,
+        };
+        let outcome = LoadAware(Section::Waves).run(&lab).expect("half of it is there");
+        let page = std::fs::read_to_string(&outcome.files[0]).expect("the page");
+        let why = "start `howdah generate sudoku";
+        let line = page.lines().find(|line| line.contains(why)).expect("it says why");
+        assert!(line.starts_with("The live half is missing: ") && line.ends_with("(os error 2)"), "{line}");
+        assert!(
+            page.contains("| live: decisions that replay differently |  | 0.00 % | **nothing to judge** |"),
+            "{page}"
+        );
+        let steps = said.0.lock().expect("nobody panicked");
+        assert!(steps.last().is_some_and(|step| step.starts_with("the live half is missing: ") && step.contains(why)));
+        let points = std::fs::read_to_string(&outcome.files[1]).expect("the points");
+        assert!(points.lines().count() > 1 && outcome.files[1].ends_with("la-waves.csv"), "{points}");
+        assert_eq!(outcome.missed().count(), 1);
     }
 
     #[test]

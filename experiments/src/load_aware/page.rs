@@ -70,8 +70,11 @@ pub(super) fn write(lab: &Lab<'_>, about: &About, found: &Found) -> Result<Vec<P
         );
         page.table(&others(readings));
     }
-    if !measured.is_empty() {
-        page.heading("Live, on this machine");
+    page.heading("Live, on this machine");
+    if let Err(why) = measured {
+        page.paragraph(&format!("The live half is missing: {why}"));
+    }
+    if let Ok(measured) = measured {
         page.paragraph(&live::about());
         let compared: Vec<Compared> = live::compared(measured);
         page.table(&table(&compared));
