@@ -128,7 +128,7 @@ impl Reason {
     }
 
     /// After [`Reason::common`], for a policy that strictly follows an order: `ahead` is the number of jobs
-    /// before this one and the first of them, without those that are no [`rivals`].
+    /// before this one and the first of them, without those that no worker may serve as well as it.
     pub fn in_order(kind: TaskKind, ahead: Option<(u32, JobId)>, state: &ClusterState) -> Reason {
         if let Some((jobs, first)) = ahead {
             return Reason::Behind { kind, first, jobs };
