@@ -176,10 +176,11 @@ fn worker_table(workers: &[Worker], now_ms: u64) -> Grid {
     grid
 }
 
-/// The frequency in GHz, with the effective one before it where a quota or many slots make that another.
+/// The highest frequency in GHz, as idle cores are slower and say nothing by it, with the effective one before it where a
+/// limit, a quota or many slots make that another.
 pub(super) fn frequency(v: &Vitals) -> String {
     let ghz = |khz: u32| format!("{:.2}", f64::from(khz) / 1e6);
-    match (v.effective_khz.map(ghz), v.cpu_khz.map(ghz)) {
+    match (v.effective_khz.map(ghz), v.max_khz.or(v.cpu_khz).map(ghz)) {
         (Some(effective), Some(nominal)) if effective != nominal => format!("{effective} of {nominal}"),
         (_, nominal) => nominal.unwrap_or_else(|| "-".to_owned()),
     }

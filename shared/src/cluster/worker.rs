@@ -53,7 +53,8 @@ pub struct Vitals {
     /// Highest frequency of the cores in kHz; 0 when unknown.
     pub max_khz: u32,
     /// Thousands of cycles a second that one task may use when all of the worker's map slots run, foreign load left
-    /// aside: below [`Vitals::cpu_khz`] under a quota, which does not change a core's frequency. 0 when unknown.
+    /// aside: of the highest frequency that the cores may have now, as idle ones are slower and speed up for a task; less
+    /// under a quota, which does not change a core's frequency. 0 when unknown.
     pub effective_khz: u32,
     /// Memory in KiB.
     pub memory_total_kib: u64,
@@ -72,7 +73,7 @@ impl Vitals {
         self.cpus_milli.max(slots)
     }
 
-    /// The effective frequency that goes with [`Vitals::load_cores_milli`], from the frequency and the quota.
+    /// The effective frequency that goes with [`Vitals::load_cores_milli`], from [`Vitals::cpu_khz`] and the quota.
     pub fn effective_khz_for(&self, map_slots: u16) -> u32 {
         let cores = u64::from(self.load_cores_milli(map_slots)).max(1);
         (u64::from(self.cpu_khz) * u64::from(self.cpus_milli) / cores) as u32

@@ -93,6 +93,8 @@ struct Sampler {
     /// CPU time of the group at the last full sample.
     group_use: Option<(Instant, u64)>,
     looks: u32,
+    /// What the cores may have at most, at the last full sample.
+    limit_khz: Option<u32>,
 }
 
 impl Sampler {
@@ -113,6 +115,7 @@ impl Sampler {
             looked: Instant::now(),
             group_use: None,
             looks: 0,
+            limit_khz: None,
             plan,
         })
     }
@@ -155,11 +158,14 @@ impl Sampler {
         [vitals.load1_milli, vitals.load5_milli, vitals.load15_milli] = averages;
         vitals.run_queue_milli = self.queue.all_milli();
         vitals.foreign_milli = self.queue.foreign_milli();
+        let mut limit_khz = self.limit_khz;
         if let Some(script) = &self.script {
             let own = vitals.run_queue_milli.saturating_sub(vitals.foreign_milli);
-            script.said().put(vitals, own);
+            let said = script.said();
+            said.put(vitals, own);
+            limit_khz = limit_khz.filter(|_| !said.has_frequency());
         }
-        vitals.effective_khz = vitals.effective_khz_for(self.plan.map_slots);
+        vitals.effective_khz = source::effective_khz(vitals, limit_khz, self.plan.map_slots);
     }
 
     /// Everything, of what `system` read last.
@@ -172,12 +178,14 @@ impl Sampler {
         let mean_use = (core_use_parts.iter().map(|&parts| u64::from(parts)).sum::<u64>() / count) as u16;
         let cpu_khz = u32::try_from(mean_khz).unwrap_or(u32::MAX);
         let cpus_milli = cpus_milli(count as u32);
+        let cores = std::path::Path::new(source::CORES);
+        self.limit_khz = source::limit_khz(cores, count as usize);
         let mut vitals = Vitals {
             cpu_use_parts: self.group_use_parts(cpus_milli).unwrap_or(mean_use),
             n_cpus: count.min(u64::from(u16::MAX)) as u16,
             cpus_milli,
             cpu_khz,
-            max_khz: source::max_khz(count as usize).unwrap_or(cpu_khz),
+            max_khz: source::max_khz(cores, count as usize).unwrap_or(cpu_khz),
             memory_total_kib: self.system.total_memory() / 1_024,
             memory_free_kib: self.system.available_memory() / 1_024,
             disk_free_kib: self.plan.directory.free_bytes() / 1_024,

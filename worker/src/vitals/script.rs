@@ -53,6 +53,11 @@ impl Said {
         Ok(said)
     }
 
+    /// Whether it says what the frequency is: then no limit of the machine's counts.
+    pub(super) fn has_frequency(&self) -> bool {
+        self.cpu_khz.is_some()
+    }
+
     /// Puts what it said in the place of what was measured. A run queue that it leaves out is the foreign load and
     /// what `own_milli` says the worker's attempts add.
     pub(super) fn put(&self, vitals: &mut Vitals, own_milli: u32) {
