@@ -53,7 +53,6 @@ pub struct Attempt {
     pub(crate) started: Time,
     pub(crate) locality: Locality,
     pub(crate) state: AttemptState,
-    // From here to `used` all new ones are alike, so that one store writes several.
     pub(crate) phase: Phase,
     pub(crate) progress: Progress,
     pub(crate) speculative: bool,
