@@ -4,13 +4,15 @@
 //! measurement). Simulating the profile on the run's own cluster and comparing is the *self* error; it leaks the
 //! answer, since the profile comes from the very run that it predicts. So the profile of one run also predicts
 //! another: on the same cluster (*cross-run*) or on one of another shape or policy (*cross-shape*). An error
-//! smaller than the difference between real repeats says nothing, hence [`Spread`]. After SimMR §IV-D.
+//! smaller than the difference between real repeats says nothing, hence [`Spread`], and [`Together`] for what is left
+//! of it over several runs. After SimMR §IV-D.
 
 mod across;
 mod compare;
 mod pair;
 mod predict;
 mod spread;
+mod together;
 
 pub use across::{Prediction, across};
 pub use compare::{Comparison, JobMeasure, Measure, Summary};
@@ -18,6 +20,7 @@ pub use pair::{PairError, kind, predictor};
 pub use predict::{AccuracyError, Maker, Model, compare, compare_under, options_of};
 pub(crate) use spread::measured_makespan_s;
 pub use spread::{JobSpread, Spread, spread, spread_of};
+pub use together::{Together, as_it_was, together};
 
 /// What the profile was to the run that it predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -39,13 +39,25 @@ fn key(job: &JobTemplate) -> Key<'_> {
 /// # Errors
 /// When a job has no partner.
 pub fn predictor(profile: &Trace, measured: &Trace) -> Result<Trace, PairError> {
+    let pairs = partners(profile, measured)?;
+    let jobs = pairs.into_iter().map(|(job, partner)| with_durations_of(job, partner)).collect();
+    Ok(Trace { jobs, ..measured.header() })
+}
+
+/// The jobs of `measured` that succeeded, as they came, each with the same job of `profile`.
+///
+/// # Errors
+/// When a job has no partner.
+pub(super) fn partners<'a>(
+    profile: &'a Trace,
+    measured: &'a Trace,
+) -> Result<Vec<(&'a JobTemplate, &'a JobTemplate)>, PairError> {
     let mut known: BTreeMap<Key<'_>, Vec<&JobTemplate>> = BTreeMap::new();
     for job in profile.jobs.iter().filter(|job| succeeded(job)) {
         known.entry(key(job)).or_default().push(job);
     }
     let mut taken: BTreeMap<Key<'_>, usize> = BTreeMap::new();
-    let mut jobs = Vec::with_capacity(measured.jobs.len());
-    for job in measured.jobs.iter().filter(|job| succeeded(job)) {
+    let pair = |job: &'a JobTemplate| {
         let nth = taken.entry(key(job)).or_default();
         let partner = known.get(&key(job)).and_then(|partners| partners.get(*nth));
         *nth += 1;
@@ -57,9 +69,9 @@ pub fn predictor(profile: &Trace, measured: &Trace) -> Result<Trace, PairError> 
             measured: measured.source.clone(),
             profile: profile.source.clone(),
         })?;
-        jobs.push(with_durations_of(job, partner));
-    }
-    Ok(Trace { jobs, ..measured.header() })
+        Ok((job, *partner))
+    };
+    measured.jobs.iter().filter(|job| succeeded(job)).map(pair).collect()
 }
 
 fn with_durations_of(job: &JobTemplate, partner: &JobTemplate) -> JobTemplate {

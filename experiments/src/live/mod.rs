@@ -7,6 +7,7 @@ mod program;
 mod record;
 mod study;
 mod workload;
+mod yardstick;
 
 pub(crate) use batch::BatchRun;
 pub(crate) use cluster::{Cluster, Policy, Shape};
@@ -15,3 +16,4 @@ pub(crate) use program::{Program, checked, described};
 pub(crate) use record::{Recorded, record};
 pub(crate) use study::{LiveRun, Other, Study, fresh, run_once};
 pub(crate) use workload::{Submission, drive};
+pub(crate) use yardstick::Pace;

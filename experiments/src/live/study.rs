@@ -1,4 +1,7 @@
-//! One workload, run live several times: in repeats on one cluster under each policy, and once on each other cluster.
+//! One workload, run live several times: in repeats on one cluster under each policy, and on other clusters.
+//!
+//! Repeats take turns: the first of each kind, then the second of each. What changes slowly on the machine so meets all
+//! kinds alike, and not the repeats of one more than those of the next.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,6 +12,7 @@ use super::cluster::{Cluster, Policy, Shape};
 use super::program::Program;
 use super::record::{Recorded, record};
 use super::workload::{Submission, drive};
+use super::yardstick::{Pace, Yardstick};
 use crate::framework::{Lab, make_folder};
 
 /// What to run where.
@@ -17,9 +21,9 @@ pub(crate) struct Study<'a> {
     pub(crate) name: &'static str,
     /// Where repeats run.
     pub(crate) base: Shape,
-    /// Where the same workload runs once more under the first policy.
+    /// Where the same workload runs under the first policy, too.
     pub(crate) others: &'a [Other],
-    /// Repeats on the base under each policy.
+    /// Repeats on the base under each policy, and on each other cluster that is judged; the rest run once.
     pub(crate) repeats: u32,
     /// The workload, for outputs below this directory.
     pub(crate) workload: &'a dyn Fn(&Path) -> Vec<Submission>,
@@ -46,6 +50,8 @@ pub(crate) struct LiveRun {
     /// Whether predictions of it are held against the bars.
     pub(crate) judged: bool,
     pub(crate) recorded: Recorded,
+    /// How fast the machine was meanwhile.
+    pub(crate) pace: Pace,
 }
 
 impl Study<'_> {
@@ -54,24 +60,34 @@ impl Study<'_> {
     /// # Errors
     /// When a run fails.
     pub(crate) fn run(&self, lab: &Lab<'_>) -> Result<Vec<LiveRun>> {
-        let mut plan: Vec<(String, Shape, String, bool)> = Vec::new();
-        for scheduler in &lab.schedulers {
-            for n in 1..=self.repeats {
-                plan.push((format!("{}-{scheduler}-{n}", self.name), self.base, scheduler.clone(), true));
-            }
-        }
-        for (other, first) in self.others.iter().zip(lab.schedulers.first().into_iter().cycle()) {
-            let label = format!("{}-{first}-{}", self.name, other.name);
-            plan.push((label, other.shape, first.clone(), other.judged));
-        }
+        let plan = self.plan(&lab.schedulers);
         let all = plan.len();
         let mut runs = Vec::new();
         for (n, (label, shape, scheduler, judged)) in plan.into_iter().enumerate() {
             lab.progress.step(&format!("run {} of {all}: {label}, {shape}", n + 1));
+            let yardstick = Yardstick::start();
             let recorded = self.one(lab, &label, shape, &scheduler).with_context(|| format!("run {label}"))?;
-            runs.push(LiveRun { label, shape, scheduler, judged, recorded });
+            runs.push(LiveRun { label, shape, scheduler, judged, recorded, pace: yardstick.stop() });
         }
         Ok(runs)
+    }
+
+    /// Label, cluster, policy of each run in order, and whether it is judged. The first is the first policy's on the base.
+    fn plan(&self, schedulers: &[String]) -> Vec<(String, Shape, String, bool)> {
+        let name = self.name;
+        let mut plan = Vec::new();
+        for n in 1..=self.repeats {
+            for scheduler in schedulers {
+                plan.push((format!("{name}-{scheduler}-{n}"), self.base, scheduler.clone(), true));
+            }
+            for (other, first) in self.others.iter().zip(schedulers.first().into_iter().cycle()) {
+                if other.judged || n == 1 {
+                    let label = format!("{name}-{first}-{}-{n}", other.name);
+                    plan.push((label, other.shape, first.clone(), other.judged));
+                }
+            }
+        }
+        plan
     }
 
     fn one(&self, lab: &Lab<'_>, label: &str, shape: Shape, scheduler: &str) -> Result<Recorded> {
@@ -107,4 +123,41 @@ pub(crate) fn fresh(dir: &Path) -> Result<PathBuf> {
         std::fs::remove_dir_all(dir).with_context(|| format!("remove `{}` of an earlier run", dir.display()))?;
     }
     make_folder(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeats_take_turns_and_a_cluster_that_is_not_judged_runs_once() {
+        let study = Study {
+            name: "cpu",
+            base: Shape::even(2, 1, 1),
+            others: &[
+                Other { name: "joined", shape: Shape::even(1, 1, 1), judged: true },
+                Other { name: "crowded", shape: Shape::even(2, 2, 2), judged: false },
+            ],
+            repeats: 2,
+            workload: &|_| Vec::new(),
+            bound: Duration::ZERO,
+        };
+        let plan = study.plan(&["fifo".to_owned(), "fair".to_owned()]);
+        let labels: Vec<_> = plan.iter().map(|(label, ..)| &label[..]).collect();
+        assert_eq!(
+            labels,
+            [
+                "cpu-fifo-1",
+                "cpu-fair-1",
+                "cpu-fifo-joined-1",
+                "cpu-fifo-crowded-1",
+                "cpu-fifo-2",
+                "cpu-fair-2",
+                "cpu-fifo-joined-2"
+            ]
+        );
+        assert!(plan.iter().all(|(label, _, scheduler, judged)| {
+            label.contains(scheduler.as_str()) && *judged != label.contains("crowded")
+        }));
+    }
 }

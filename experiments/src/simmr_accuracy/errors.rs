@@ -6,9 +6,9 @@ use anyhow::{Context, Result};
 use howdah_shared::job::profile::Trace;
 use howdah_shared::schedulers::by_name;
 
-use crate::accuracy::{self, AccuracyError, Comparison, Kind, Model, Prediction, Spread, Summary};
-use crate::framework::Check;
-use crate::live::LiveRun;
+use crate::accuracy::{self, AccuracyError, Comparison, Kind, Model, Prediction, Spread, Summary, Together};
+use crate::framework::{Check, percent};
+use crate::live::{LiveRun, Pace};
 
 /// What the project asks of one kind of prediction.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,10 @@ pub(super) struct Findings {
     pub(super) predictions: Vec<Prediction>,
     /// Each run from its own profile, without shuffles.
     pub(super) mumak: Vec<Prediction>,
+    /// Each run from another repeat as it was, without a simulation.
+    pub(super) as_it_was: Vec<Prediction>,
+    /// Several runs from several others.
+    pub(super) together: Vec<Together>,
     /// Among the repeats of each policy on the base.
     pub(super) spreads: BTreeMap<String, Spread>,
     /// In the order of the predictions' places.
@@ -44,6 +48,8 @@ pub(super) struct RunLine {
     pub(super) makespan_s: f64,
     pub(super) compared: u64,
     pub(super) identical: u64,
+    /// How fast the machine was meanwhile.
+    pub(super) pace: Pace,
 }
 
 impl Findings {
@@ -56,6 +62,8 @@ impl Findings {
             Ok(Prediction { kind: Kind::Own, profile: place, measured: place, comparison })
         });
         let mumak = mumak.collect::<Result<Vec<_>, AccuracyError>>().context("predict without shuffles")?;
+        let as_it_was = accuracy::as_it_was(&traces).context("compare the repeats")?;
+        let together = accuracy::together(&traces, Model::SimMr, by_name).context("predict the runs together")?;
         let mut repeats: BTreeMap<String, Vec<_>> = BTreeMap::new();
         for run in runs.iter().filter(|run| runs.first().is_some_and(|base| run.shape == base.shape)) {
             repeats.entry(run.scheduler.clone()).or_default().push(&run.recorded.trace);
@@ -63,7 +71,7 @@ impl Findings {
         let spreads = repeats.into_iter().map(|(name, runs)| (name, accuracy::spread(&runs))).collect();
         // Own predictions come first, in the order of the runs.
         let lines = runs.iter().zip(&predictions).map(|(run, own)| line(run, &own.comparison)).collect();
-        Ok(Findings { predictions, mumak, spreads, runs: lines })
+        Ok(Findings { predictions, mumak, as_it_was, together, spreads, runs: lines })
     }
 
     /// Predictions of this kind of runs that are judged, or of those that are not.
@@ -83,12 +91,62 @@ impl Findings {
         Summary::of(self.mumak.iter().flat_map(|prediction| job_errors(&prediction.comparison)))
     }
 
+    /// Judged runs from repeats as they were.
+    pub(super) fn repeats(&self) -> impl Iterator<Item = &Prediction> {
+        self.as_it_was.iter().filter(|found| self.runs[found.measured].judged)
+    }
+
+    /// Over all jobs of these: how far off a simulation without any error would be. `None` without repeats.
+    pub(super) fn repeats_summary(&self) -> Option<Summary> {
+        let mut found = self.repeats().peekable();
+        found.peek()?;
+        Some(Summary::of(found.flat_map(|prediction| job_errors(&prediction.comparison))))
+    }
+
+    /// Predictions of several judged runs at once.
+    pub(super) fn of_several(&self, kind: Kind) -> impl Iterator<Item = &Together> {
+        let judged = |found: &&Together| found.measured.iter().all(|&place| self.runs[place].judged);
+        self.together.iter().filter(move |found| found.kind == kind).filter(judged)
+    }
+
+    /// Over all jobs of these; `None` without any.
+    pub(super) fn several_summary(&self, kind: Kind) -> Option<Summary> {
+        let mut found = self.of_several(kind).peekable();
+        found.peek()?;
+        Some(Summary::of(found.flat_map(|together| job_errors(&together.comparison))))
+    }
+
+    /// Why a bar says nothing about the simulation here, where that is so.
+    pub(super) fn undecided(&self, workload: &str, bars: &[(Kind, Bars)]) -> Option<String> {
+        let repeats = self.repeats_summary()?;
+        let (kind, bar) = bars.iter().find(|(kind, _)| *kind == Kind::CrossRun)?;
+        let (mean, max) = (repeats.mean_error > bar.mean, bar.max.is_some_and(|bar| repeats.max_error > bar));
+        let which = match (mean, max) {
+            (false, false) => return None,
+            (true, false) => "bar for the mean",
+            (false, true) => "bar for the largest error",
+            (true, true) => "bars for the mean and the largest error",
+        };
+        Some(format!(
+            "**{workload}, {}: single runs do not decide the {which} here.** Repeats of one run, each \
+             taken as it was for a prediction of the others, are off by {} on average and {} at most: a simulation \
+             without any error of its own would be, too. What is left of it over several runs stands beside it.",
+            kind.name(),
+            percent(repeats.mean_error),
+            percent(repeats.max_error)
+        ))
+    }
+
     /// The bars for each kind of prediction, and for the decision replays.
     pub(super) fn checks(&self, workload: &str, bars: &[(Kind, Bars)], judged: bool) -> Vec<Check> {
         let mut checks = Vec::new();
         for (kind, bar) in bars {
+            let name = kind.name();
             if let Some(found) = self.summary(*kind, true) {
-                checks.extend(super::bars(&format!("{workload}, {}", kind.name()), found, *bar, judged));
+                checks.extend(super::bars(&format!("{workload}, {name}"), found, *bar, judged));
+            }
+            if let Some(found) = self.several_summary(*kind) {
+                checks.extend(super::bars(&format!("{workload}, {name}, several runs together"), found, *bar, judged));
             }
         }
         let decisions = self.runs.iter().map(|run| (run.compared, run.identical));
@@ -113,5 +171,6 @@ fn line(run: &LiveRun, own: &Comparison) -> RunLine {
         makespan_s: own.makespan.measured_s,
         compared: run.recorded.compared,
         identical: run.recorded.identical,
+        pace: run.pace,
     }
 }

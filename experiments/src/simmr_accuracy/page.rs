@@ -6,13 +6,19 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use super::errors::Findings;
-use crate::accuracy::{Kind, Prediction, Summary};
+use crate::accuracy::{Comparison, JobMeasure, Kind, Prediction, Summary, spread_of};
 use crate::framework::{About, Bars, Check, FIGURE_ONLY, Lab, Page, Series, Table, percent};
 
 type Workloads<'a> = [(&'a str, &'a Findings)];
 
 /// Writes everything; the page comes first.
-pub(super) fn write(lab: &Lab<'_>, about: &About, workloads: &Workloads<'_>, checks: &[Check]) -> Result<Vec<PathBuf>> {
+pub(super) fn write(
+    lab: &Lab<'_>,
+    about: &About,
+    workloads: &Workloads<'_>,
+    checks: &[Check],
+    undecided: &[String],
+) -> Result<Vec<PathBuf>> {
     let mut files = vec![lab.write("simmr-accuracy.csv", &job_table(workloads).csv())?];
     let figure = chart(workloads).svg()?;
     files.push(lab.write("simmr-accuracy.svg", &figure)?);
@@ -24,9 +30,11 @@ pub(super) fn write(lab: &Lab<'_>, about: &About, workloads: &Workloads<'_>, che
     page.table(&paper_table());
     page.image("simmr-accuracy.svg", "mean error of each application by the kind of prediction");
     page.checks(checks);
+    undecided.iter().for_each(|text| page.paragraph(text));
     for (name, findings) in workloads {
         page.heading(&format!("Workload {name}"));
         page.table(&run_table(findings));
+        steadiness(&mut page, findings);
         spread_lines(&mut page, findings);
         page.paragraph("Every job of the first run, predicted from its own profile:");
         if let Some(first) = findings.predictions.first() {
@@ -38,11 +46,18 @@ pub(super) fn write(lab: &Lab<'_>, about: &About, workloads: &Workloads<'_>, che
     Ok(files)
 }
 
-const HOW: &str = "Each workload ran on real clusters of this machine and was then simulated on the same cluster, with \
+const HOW: &str =
+    "Each workload ran on real clusters of this machine and was then simulated on the same cluster, with \
 the same policy, arrivals as they were, and the durations of a profile. *self*: the profile of the very run that is \
 predicted, so only what a profile leaves out can be wrong. *cross-run*: the profile of another repeat. *cross-shape*: \
 the profile of a repeat, for a run on other slots or under another policy. *Mumak's model* is the self \
-prediction without shuffles. Errors are shares of measured completion times, over all jobs of all predictions.";
+prediction without shuffles. Errors are shares of measured completion times, over all jobs of all predictions.
+
+Two rows say how much of an error is the machine's. *A repeat as it was*: the times that one repeat measured, taken \
+for a prediction of another without any simulation. *Several runs together*: the profile has the median of each \
+task's times over some runs, and predicts the median completion time of each job over other runs; of repeats the \
+first, third, … predict the second, fourth, … and the other way round, and all of them together predict the runs on \
+other slots or under another policy. The plain rows above them are one run's profile for one other run.";
 
 fn summary_table(workloads: &Workloads<'_>) -> Table {
     let mut table =
@@ -50,22 +65,41 @@ fn summary_table(workloads: &Workloads<'_>) -> Table {
     for (name, findings) in workloads {
         for kind in Kind::ALL {
             for (judged, note) in [(true, ""), (false, ", more slots than cores (not judged)")] {
-                let all: Vec<_> = findings.of_kind(kind, judged).collect();
+                let all = findings.of_kind(kind, judged).map(|found| &found.comparison);
                 let what = format!("{}{note}", kind.name());
                 if let Some(summary) = findings.summary(kind, judged).filter(|_| judged || kind == Kind::CrossShape) {
-                    table.row(summary_row(name, &what, &all, summary));
+                    table.row(summary_row(name, &what, all, summary));
                 }
             }
         }
-        let all: Vec<_> = findings.mumak.iter().collect();
-        table.row(summary_row(name, "self, Mumak's model", &all, findings.mumak_summary()));
+        for kind in [Kind::CrossRun, Kind::CrossShape] {
+            if let Some(summary) = findings.several_summary(kind) {
+                let all = findings.of_several(kind).map(|found| &found.comparison);
+                table.row(summary_row(name, &format!("{}, several runs together", kind.name()), all, summary));
+            }
+        }
+        if let Some(summary) = findings.repeats_summary() {
+            let all = findings.repeats().map(|found| &found.comparison);
+            table.row(summary_row(name, "a repeat as it was, no simulation", all, summary));
+        }
+        let all = findings.mumak.iter().map(|found| &found.comparison);
+        table.row(summary_row(name, "self, Mumak's model", all, findings.mumak_summary()));
     }
     table
 }
 
-fn summary_row(workload: &str, what: &str, all: &[&Prediction], summary: Summary) -> [String; 6] {
-    let makespan = Summary::of(all.iter().map(|found| found.comparison.makespan.error()));
-    let jobs: usize = all.iter().map(|found| found.comparison.jobs.len()).sum();
+fn summary_row<'a>(
+    workload: &str,
+    what: &str,
+    all: impl Iterator<Item = &'a Comparison>,
+    summary: Summary,
+) -> [String; 6] {
+    let (mut jobs, mut makespans) = (0, Vec::new());
+    for comparison in all {
+        jobs += comparison.jobs.len();
+        makespans.push(comparison.makespan.error());
+    }
+    let makespan = Summary::of(makespans);
     [
         workload.to_owned(),
         what.to_owned(),
@@ -88,8 +122,18 @@ fn paper_table() -> Table {
 }
 
 fn run_table(findings: &Findings) -> Table {
-    let columns = ["run", "cluster", "policy", ">jobs", ">tasks", ">makespan", ">decisions compared", ">identical"];
-    let mut table = Table::new(&columns);
+    let mut table = Table::new(&[
+        "run",
+        "cluster",
+        "policy",
+        ">jobs",
+        ">tasks",
+        ">makespan",
+        ">decisions compared",
+        ">identical",
+        ">fixed work",
+        ">5th to 95th percentile",
+    ]);
     for run in &findings.runs {
         table.row([
             run.label.clone(),
@@ -100,9 +144,28 @@ fn run_table(findings: &Findings) -> Table {
             format!("{:.3} s", run.makespan_s),
             run.compared.to_string(),
             run.identical.to_string(),
+            format!("{:.2} ms", run.pace.ms[1]),
+            format!("{:.2} to {:.2} ms", run.pace.ms[0], run.pace.ms[2]),
         ]);
     }
     table
+}
+
+/// How steady the machine was while the runs went on.
+fn steadiness(page: &mut Page, findings: &Findings) {
+    let medians: Vec<f64> = findings.runs.iter().filter(|run| run.pace.pieces > 0).map(|run| run.pace.ms[1]).collect();
+    let most = findings.runs.iter().map(|run| run.pace.unsteadiness()).fold(0.0, f64::max);
+    if medians.is_empty() {
+        return;
+    }
+    page.paragraph(&format!(
+        "The fixed work is one and the same array of numbers, sorted twice a second while a run goes on, in CPU time. \
+         Its slow pieces took up to {} longer than its fast ones within one run (95th over 5th percentile), and its \
+         medians differ by {} between the runs (largest minus smallest over the median). That is the machine's doing: \
+         neither load nor stolen time is in it.",
+        percent(most),
+        percent(spread_of(&medians))
+    ));
 }
 
 fn spread_lines(page: &mut Page, findings: &Findings) {
@@ -167,26 +230,43 @@ fn job_table(workloads: &Workloads<'_>) -> Table {
         "error",
     ]);
     for (workload, findings) in workloads {
-        let models = [("simmr", &findings.predictions), ("mumak", &findings.mumak)];
-        for (model, prediction) in models.iter().flat_map(|(model, all)| all.iter().map(move |one| (model, one))) {
-            for job in &prediction.comparison.jobs {
-                table.row([
-                    (*workload).to_owned(),
-                    (*model).to_owned(),
-                    prediction.kind.name().to_owned(),
-                    findings.runs[prediction.profile].label.clone(),
-                    findings.runs[prediction.measured].label.clone(),
-                    findings.runs[prediction.measured].scheduler.clone(),
-                    job.id.clone(),
-                    job.name.clone(),
-                    format!("{:.3}", job.completion.measured_s),
-                    format!("{:.6}", job.completion.simulated_s),
-                    format!("{:.6}", job.completion.signed_error()),
-                ]);
+        let label = |place: &usize| &findings.runs[*place].label[..];
+        let one = [("simmr", &findings.predictions), ("mumak", &findings.mumak), ("as-it-was", &findings.as_it_was)];
+        for (model, found) in one.iter().flat_map(|(model, all)| all.iter().map(move |found| (*model, found))) {
+            let runs = [label(&found.profile).to_owned(), label(&found.measured).to_owned()];
+            let policy = &findings.runs[found.measured].scheduler;
+            for job in &found.comparison.jobs {
+                table.row(job_row([*workload, model, found.kind.name()], &runs, policy, job));
+            }
+        }
+        for found in &findings.together {
+            let runs =
+                [&found.profile, &found.measured].map(|runs| runs.iter().map(label).collect::<Vec<_>>().join(" "));
+            let policy = &findings.runs[found.measured[0]].scheduler;
+            for job in &found.comparison.jobs {
+                table.row(job_row([*workload, "simmr-together", found.kind.name()], &runs, policy, job));
             }
         }
     }
     table
+}
+
+fn job_row(what: [&str; 3], runs: &[String; 2], policy: &str, job: &JobMeasure) -> [String; 11] {
+    let [workload, model, prediction] = what.map(str::to_owned);
+    let [profile, measured] = runs.clone();
+    [
+        workload,
+        model,
+        prediction,
+        profile,
+        measured,
+        policy.to_owned(),
+        job.id.clone(),
+        job.name.clone(),
+        format!("{:.3}", job.completion.measured_s),
+        format!("{:.6}", job.completion.simulated_s),
+        format!("{:.6}", job.completion.signed_error()),
+    ]
 }
 
 /// Mean errors in percent by application (a job's name up to its size) and kind of prediction.
