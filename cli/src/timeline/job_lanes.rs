@@ -1,14 +1,16 @@
 //! One lane per job: how many slots it had, and for what.
 //!
-//! Each lane is as high as the job's own busiest moment, so that small jobs show their waves too; the peak is told
-//! at the lane's end.
+//! Each lane is as high as the job's own busiest pixel, so that small jobs show their waves too. A pixel shows a mean
+//! over its time; the number at the lane's end is the most slots that the job had at once, however short.
 
 use std::io::{self, Write};
+
+use howdah_shared::time::Time;
 
 use super::areas::{Bins, area, stack};
 use super::axis::Axis;
 use super::stages::{Stage, stretches};
-use super::svg::{FOOT, HEAD, LEFT, RIGHT, Svg, WIDTH, num, shortened};
+use super::svg::{FOOT, HEAD, LEFT, RIGHT, Svg, WIDTH, shortened};
 use super::{JobBar, Timeline};
 
 /// Room at the right for the peaks.
@@ -40,7 +42,10 @@ pub(crate) fn write(timeline: &Timeline, out: &mut dyn Write) -> io::Result<()> 
 /// One job's slots over time.
 struct Lane {
     stages: Vec<(Stage, Vec<f64>)>,
-    peak: f64,
+    /// Of the pixels' means: what the lane's height stands for.
+    highest: f64,
+    /// At once.
+    most_slots: u32,
 }
 
 impl Lane {
@@ -53,21 +58,47 @@ fn lanes(timeline: &Timeline, axis: &Axis) -> Vec<Lane> {
     let (from, to) = timeline.span();
     let pixels = (axis.right() - axis.left()) as usize;
     let mut bins: Vec<[Option<Bins>; Stage::ALL.len()]> = timeline.jobs.iter().map(|_| Default::default()).collect();
+    let mut turns: Vec<Vec<(Time, Turn)>> = vec![Vec::new(); timeline.jobs.len()];
     for record in &timeline.attempts {
-        let Some(of_job) = bins.get_mut((record.attempt.job.0 as usize).wrapping_sub(1)) else { continue };
+        let job = (record.attempt.job.0 as usize).wrapping_sub(1);
+        let Some(of_job) = bins.get_mut(job) else { continue };
+        if record.start < record.end {
+            turns[job].extend([(record.start, Turn::Takes), (record.end, Turn::Frees)]);
+        }
         for stretch in stretches(record) {
             let bins = of_job[stretch.stage as usize].get_or_insert_with(|| Bins::new(from, to, pixels));
             bins.add(stretch.from, stretch.to);
         }
     }
-    let lane = |of_job: [Option<Bins>; Stage::ALL.len()]| {
+    let lane = |(of_job, turns): ([Option<Bins>; Stage::ALL.len()], Vec<(Time, Turn)>)| {
         let with = Stage::ALL.into_iter().zip(of_job);
         let stages: Vec<(Stage, Vec<f64>)> = with.filter_map(|(stage, bins)| Some((stage, bins?.means()))).collect();
         let mut total = vec![0.0; pixels];
         stages.iter().for_each(|(_, means)| stack(&mut total, means));
-        Lane { peak: total.into_iter().fold(0.0, f64::max), stages }
+        Lane { highest: total.into_iter().fold(0.0, f64::max), most_slots: most_at_once(turns), stages }
     };
-    bins.into_iter().map(lane).collect()
+    bins.into_iter().zip(turns).map(lane).collect()
+}
+
+/// What an attempt does to the number of its job's slots. At one instant slots are freed before they are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    Frees,
+    Takes,
+}
+
+/// Each slot is freed later than it is taken.
+fn most_at_once(mut turns: Vec<(Time, Turn)>) -> u32 {
+    turns.sort_unstable();
+    let (mut now, mut most) = (0_u32, 0);
+    for (_, turn) in turns {
+        match turn {
+            Turn::Takes => now += 1,
+            Turn::Frees => now -= 1,
+        }
+        most = most.max(now);
+    }
+    most
 }
 
 fn write_lane(
@@ -81,7 +112,7 @@ fn write_lane(
     let base = top + height;
     let (x, to_x) = (axis.x(job.submit), axis.x(job.finish));
     svg.rect("q", x, base - 2.0, (to_x - x).max(1.0), 2.0, None)?;
-    let per_slot = if lane.peak > 0.0 { height / lane.peak } else { 0.0 };
+    let per_slot = if lane.highest > 0.0 { height / lane.highest } else { 0.0 };
     let mut sum = vec![0.0; (axis.right() - axis.left()) as usize];
     let mut layers = Vec::new();
     for (stage, means) in &lane.stages {
@@ -97,5 +128,19 @@ fn write_lane(
     svg.line("g", 8.0, base + 1.5, axis.right(), base + 1.5)?;
     let label = if job.name.is_empty() { format!("job {number}") } else { format!("{number} {}", job.name) };
     svg.text("t", "end", axis.left() - 8.0, (base + top) / 2.0 + 4.0, &shortened(&label, 20))?;
-    svg.text("t", "start", axis.right() + 8.0, (base + top) / 2.0 + 4.0, &num(lane.peak.round()))
+    svg.text("t", "start", axis.right() + 8.0, (base + top) / 2.0 + 4.0, &lane.most_slots.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_that_is_freed_and_taken_in_one_instant_counts_once() {
+        let at = |ms: u64| Time::from_us(ms * 1_000);
+        let attempt = |from: u64, to: u64| [(at(from), Turn::Takes), (at(to), Turn::Frees)];
+        assert_eq!(most_at_once([attempt(0, 5), attempt(5, 9)].concat()), 1);
+        assert_eq!(most_at_once([attempt(0, 5), attempt(4, 9), attempt(8, 9)].concat()), 2);
+        assert_eq!(most_at_once(Vec::new()), 0);
+    }
 }

@@ -157,4 +157,15 @@ mod tests {
         let options = ReplayOptions { view: View::Slots { maps: 1, reduces: 0 }, ..ReplayOptions::default() };
         assert!(matches!(reference_times(&trace, &options), Err(ReplayError::NoSlots { .. })));
     }
+
+    #[test]
+    fn a_job_of_more_tasks_than_the_core_takes_is_named_before_anything_is_simulated() {
+        let trace = Trace {
+            jobs: vec![JobTemplate { name: "flood".to_owned(), n_maps: 50_000_001, ..JobTemplate::default() }],
+            ..Trace::default()
+        };
+        let options = ReplayOptions { view: View::Slots { maps: 1, reduces: 1 }, ..ReplayOptions::default() };
+        let error = crate::replay::simulate(&trace, &options).expect_err("too many").to_string();
+        assert_eq!(error, "job 1 (`flood`): found 50000001 map tasks, expected at most 50000000");
+    }
 }

@@ -57,6 +57,20 @@ pub enum ReplayError {
         /// Of the largest worker.
         most: u16,
     },
+    /// A job of more tasks than the core takes.
+    #[error("job {number} (`{name}`): found {n} {kind} tasks, expected at most {most}")]
+    TooManyTasks {
+        /// `map` or `reduce`.
+        kind: &'static str,
+        /// Its place in the trace, from 1.
+        number: usize,
+        /// Its name.
+        name: String,
+        /// Its tasks of the kind.
+        n: u32,
+        /// Most that one job may have.
+        most: u32,
+    },
     /// More jobs than ids.
     #[error("trace: {found} jobs, expected at most {most}")]
     TooManyJobs {

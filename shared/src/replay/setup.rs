@@ -16,7 +16,7 @@ use crate::job::profile::Trace;
 use crate::job::{TaskKind, WorkerId};
 use crate::schedulers::Scheduler;
 use crate::time::{Span, Time};
-use crate::tracker::{ClusterConfig, Input, JobTracker};
+use crate::tracker::{ClusterConfig, Input, JobTracker, MAX_TASKS};
 
 /// Most jobs of a replay.
 const MAX_JOBS: u32 = u32::MAX - 1;
@@ -125,6 +125,10 @@ fn check_jobs(trace: &Trace, options: &ReplayOptions, slots: [u32; 2]) -> Result
             let n = [template.n_maps, template.n_reduces][kind as usize];
             if n > 0 && slots[kind as usize] == 0 {
                 return Err(ReplayError::NoSlots { kind: kind.name(), number, name: template.name.clone(), n });
+            }
+            if n > MAX_TASKS {
+                let (kind, name) = (kind.name(), template.name.clone());
+                return Err(ReplayError::TooManyTasks { kind, number, name, n, most: MAX_TASKS });
             }
         }
         if !template.map_input_bytes.is_empty() || !template.split_hosts.offsets.is_empty() {

@@ -10,6 +10,7 @@ use std::io::{BufRead, Read, Write};
 
 use serde::Deserialize;
 
+use super::json;
 use super::lines::Lines;
 use super::profiler::MAX_INSTANT_MS;
 use super::{ImportNotes, TraceError};
@@ -213,12 +214,22 @@ fn malformed(error: &serde_json::Error, before: u64, record: &str) -> TraceError
     let text = error.to_string();
     let said = text.split(" at line ").next().unwrap_or(&text);
     let (found, expected) = match said.split_once(", expected ") {
-        Some((found, expected)) => (found.to_owned(), expected.to_owned()),
+        Some((found, expected)) => (found.to_owned(), in_words(expected).to_owned()),
         None if error.is_eof() => ("the end in the middle of it".to_owned(), "a whole JSON object".to_owned()),
         None if error.is_data() => (said.to_owned(), "the format's fields".to_owned()),
-        None => (said.to_owned(), "a JSON object".to_owned()),
+        None => (json::found(said), "a JSON object".to_owned()),
     };
     TraceError::Malformed { place, found, expected }
+}
+
+/// Types of numbers as people call them.
+fn in_words(expected: &str) -> &str {
+    match expected {
+        "u64" => "a whole number",
+        "u32" => "a whole number up to 4294967295",
+        "u16" => "a whole number up to 65535",
+        other => other,
+    }
 }
 
 /// Counts the line feeds that pass.

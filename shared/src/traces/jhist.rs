@@ -361,7 +361,7 @@ mod tests {
     fn broken_line_in_the_middle_is_an_error_with_its_place() {
         let text = SMALL.replacen("\"submitTime\":", "\"submitTime\" ", 1);
         let error = imported(&text).unwrap_err();
-        assert_eq!(error, "line 6: found expected `:`, expected an event");
+        assert_eq!(error, "line 6: found no `:`, expected an event");
     }
 
     #[test]

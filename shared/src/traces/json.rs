@@ -60,7 +60,12 @@ pub(super) fn object<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::E
 pub(super) fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(120).collect()
+    found(text).chars().map(|c| if c.is_control() { ' ' } else { c }).take(120).collect()
+}
+
+/// Serde's `expected value` as what comes after "found".
+pub(super) fn found(said: &str) -> String {
+    said.strip_prefix("expected ").map_or_else(|| said.to_owned(), |lacking| format!("no {lacking}"))
 }
 
 /// A `T` that is written as an object. Derived readers of structs also take lists of their fields, so a trace inside
@@ -314,6 +319,7 @@ mod tests {
         "found invalid value: floating point `0.5`, expected a whole number or null, expected a record"
     )]
     #[case(r#"{"n":18446744073709551615}"#, "integer `18446744073709551615`")]
+    #[case(r#"{"n":NaN}"#, "found no value, expected a record")]
     #[case("[{\"n\":1}]", "found invalid type: sequence, expected an object, expected a record")]
     fn malformed_records_are_named(#[case] text: &str, #[case] part: &str) {
         let error = all(text).unwrap_err();

@@ -12,7 +12,7 @@ pub mod task_tracker;
 pub use config::{Blacklist, ClusterConfig, FaultMemory, HeartbeatRule};
 pub use effect::{Effect, Rejection};
 pub use input::{AttemptReport, AttributeSet, Input, Registration, Report, SchedulerChoice};
-pub use job_tracker::{Driver, Ended, Finished, Heard, JobTracker, Launched};
+pub use job_tracker::{Driver, Ended, Finished, Heard, JobTracker, Launched, MAX_TASKS};
 pub use task_tracker::TaskTracker;
 
 pub use crate::cluster::{EndCause, Vitals, WorkerState};

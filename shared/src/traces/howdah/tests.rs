@@ -92,7 +92,7 @@ fn jobs_out_of_order_are_sorted_and_counted() {
     r#"{"schema":"howdah/trace/v2","source":""}"#,
     "header, field `schema`: found `howdah/trace/v2`, expected `howdah/trace/v1`"
 )]
-#[case::no_json("hello", "line 1, column 1 (header): found expected value, expected a JSON object")]
+#[case::no_json("hello", "line 1, column 1 (header): found no value, expected a JSON object")]
 #[case::nothing("", "line 1, column 0 (header): found the end in the middle of it, expected a whole JSON object")]
 #[case::too_many(
     r#"{"schema":"howdah/trace/v1","source":"","jobs":[{"n_maps":1,"n_reduces":3,"reduce_ms":[1,2,3,4,5]}]}"#,
@@ -109,7 +109,15 @@ fn a_wrong_header_is_named(#[case] text: &str, #[case] expected: &str) {
 )]
 #[case::text_for_a_number(
     r#"{"n_maps":"3"}"#,
-    "line 3, column 13 (job 2): found invalid type: string \"3\", expected u32"
+    "line 3, column 13 (job 2): found invalid type: string \"3\", expected a whole number up to 4294967295"
+)]
+#[case::a_negative_time(
+    r#"{"n_maps":1,"map_ms":[-5]}"#,
+    "line 3, column 24 (job 2): found invalid value: integer `-5`, expected a whole number"
+)]
+#[case::no_number(
+    r#"{"n_maps":1,"map_ms":[NaN]}"#,
+    "line 3, column 23 (job 2): found no value, expected a JSON object"
 )]
 #[case::torn(
     r#"{"n_maps":3"#,

@@ -13,7 +13,7 @@ use crate::schedulers::Change;
 use crate::tracker::{Effect, Rejection};
 
 /// Most tasks of one kind in one job; beyond it the tables would not fit a machine.
-const MAX_TASKS: u32 = 50_000_000;
+pub const MAX_TASKS: u32 = 50_000_000;
 
 impl JobTracker {
     /// A job was accepted by the driver.

@@ -23,6 +23,7 @@ use std::collections::VecDeque;
 
 pub use self::direct::{Driver, Ended, Finished, Heard, Launched};
 use self::interval::Pace;
+pub use self::jobs::MAX_TASKS;
 use self::liveness::Liveness;
 use self::parking::Parking;
 use super::{ClusterConfig, Effect, Input, Rejection, SchedulerChoice};
