@@ -13,6 +13,7 @@ mod config;
 pub mod decisions;
 pub mod digest;
 mod engine;
+pub mod estimates;
 mod external;
 pub mod history;
 pub mod journal;

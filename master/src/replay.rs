@@ -119,7 +119,7 @@ pub fn replay_with(
 pub(crate) fn replay_seen(
     dir: &Path,
     scheduler: impl FnOnce(&str, &BTreeMap<String, String>) -> Result<Box<dyn Scheduler>, SchedulerError>,
-    mut see: impl FnMut(ClusterId, Time, &[Effect], &JobTracker),
+    mut see: impl FnMut(ClusterId, Time, &[Effect], &mut JobTracker),
 ) -> Result<DecisionReport, ReplayError> {
     let run = find_run(dir)?;
     let mut reader = JournalReader::open(&run)?;
@@ -150,7 +150,7 @@ pub(crate) fn replay_seen(
         report.decisions += frame.decisions.len() as u64;
         effects.clear();
         tracker.apply(time, &inputs, &mut effects);
-        see(cluster, time, &effects, &tracker);
+        see(cluster, time, &effects, &mut tracker);
         compare(&frame, &before, &effects, cluster, &mut report);
         before = <[u8; DIGEST_BYTES]>::try_from(&frame.digest[..]).unwrap_or_default();
     }

@@ -141,12 +141,12 @@ fn submission(job: u32) -> Input {
 }
 
 /// Records a run of a dozen jobs; returns the launches.
-fn record(dir: &Path, scheduler: Box<dyn Scheduler>) -> u64 {
+fn record(dir: &Path, scheduler: Box<dyn Scheduler>, scheduler_params: &BTreeMap<String, String>) -> u64 {
     let origin = Origin {
         cluster_id: 202_611_201_200,
         cluster: ClusterConfig::default(),
         scheduler: "fifo".to_owned(),
-        scheduler_params: BTreeMap::new(),
+        scheduler_params: scheduler_params.clone(),
         seed: 0,
     };
     let mut recorder = Recorder::create(dir, &origin, scheduler, 1 << 16).unwrap();
@@ -201,7 +201,7 @@ fn record_and_replay(test: &str, make: &dyn Fn() -> Box<dyn Scheduler>) -> Optio
         return None;
     }
     let dir = tempfile::tempdir().unwrap();
-    let launches = record(dir.path(), make());
+    let launches = record(dir.path(), make(), &BTreeMap::new());
     assert_eq!(launches, u64::from(JOBS * MAPS));
     let child = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test])
@@ -234,4 +234,30 @@ fn iterating_a_hash_set_is_caught() {
 fn reading_the_clock_is_caught() {
     let Some(found) = record_and_replay("reading_the_clock_is_caught", &|| haunted(Bug::Clock)) else { return };
     assert!(found[3].as_u64() < found[2].as_u64() && !found[4].is_null(), "{found}");
+}
+
+/// Every attempt here takes a millisecond on an idle worker, so once one of its job has ended the next takes as long.
+#[test]
+fn estimates_are_those_of_the_runs_own_rule_at_each_launch() {
+    let params = BTreeMap::from([("speculation".to_owned(), "load-aware".to_owned())]);
+    let dir = tempfile::tempdir().unwrap();
+    let launches = record(dir.path(), by_name("fifo", &params).unwrap(), &params);
+    let mut told = Vec::new();
+    let report = howdah_master::estimates::read(dir.path(), |estimate| told.push(estimate)).unwrap();
+    assert_eq!(report.compared, report.identical);
+    let of = |event: &str| told.iter().filter(|estimate| estimate.event == event).collect::<Vec<_>>();
+    let (began, ended) = (of("launch"), of("end"));
+    assert_eq!((began.len() as u64, ended.len() as u64), (launches, launches));
+    assert!(ended.iter().all(|end| end.succeeded == Some(true) && (end.ran_s - 0.001).abs() < 1e-9));
+    let first_end =
+        |job: &str| ended.iter().filter(|end| end.job == job).map(|end| end.at_s).fold(f64::INFINITY, f64::min);
+    let (mut known, mut unknown) = (0, 0);
+    for launch in began {
+        // Ends of the same instant come before the launch.
+        let expected = (first_end(&launch.job) <= launch.at_s).then_some(0.001);
+        assert_eq!(launch.estimate_s, expected, "{launch:?}");
+        assert_eq!((launch.ran_s, launch.progress), (0.0, 0.0));
+        *(if expected.is_some() { &mut known } else { &mut unknown }) += 1;
+    }
+    assert!(known >= JOBS && unknown >= JOBS, "{known} with and {unknown} without an estimate");
 }

@@ -32,6 +32,10 @@ pub(crate) struct ValidateArgs {
     /// Write every decision of the run, one JSON object a line: launches, and attempts that were stopped
     #[arg(long, value_name = "FILE")]
     pub(crate) decisions: Option<PathBuf>,
+    /// Write what the rule for second attempts estimated of every attempt, one JSON object a line: at its launch, with
+    /// each report of its worker, and what it took in the end
+    #[arg(long, value_name = "FILE")]
+    pub(crate) estimates: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
 }

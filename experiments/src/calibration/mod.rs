@@ -40,7 +40,7 @@ const SETTLE: Duration = Duration::from_millis(500);
 /// How often it is looked at again while something else runs as well.
 const SETTLES: u32 = 6;
 /// A load is what it was meant to be within so many tasks: less than a short task's share, more than looks are uneven.
-const STEADY: f64 = 0.25;
+pub(crate) const STEADY: f64 = 0.25;
 
 /// What measures.
 #[derive(Clone, Debug)]
@@ -65,6 +65,22 @@ pub struct Measured {
     pub others: f64,
 }
 
+/// What else the machine did meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Beside {
+    /// As [`Measured::stolen_s`].
+    pub(crate) stolen_s: f64,
+    /// As [`Measured::others`].
+    pub(crate) others: f64,
+}
+
+impl Beside {
+    /// Whether the load was what it was meant to be.
+    pub(crate) fn is_steady(&self) -> bool {
+        self.others.abs() <= STEADY
+    }
+}
+
 impl Measured {
     /// With the work itself in the load.
     pub fn point(&self) -> LoadPoint {
@@ -73,7 +89,7 @@ impl Measured {
 
     /// Whether the load was what it was meant to be.
     pub fn is_steady(&self) -> bool {
-        self.others.abs() <= STEADY
+        Beside { stolen_s: self.stolen_s, others: self.others }.is_steady()
     }
 }
 
@@ -86,7 +102,7 @@ impl Bench {
         let program = Program::new(program);
         let machine = Machine::look(&program, &place)?;
         let mut bench = Bench { program, work, place, machine };
-        bench.work = bench.work.clone().scaled(task, |work| bench.run(work).map(|taken| taken.0))?;
+        bench.work = bench.work.clone().scaled(task, |work| bench.run(work))?;
         Ok(bench)
     }
 
@@ -110,15 +126,32 @@ impl Bench {
     /// # Errors
     /// When the load cannot be held or the work fails.
     pub fn measure(&self, foreign: f64) -> Result<Measured> {
+        let (time, beside) = self.beside(foreign, || self.settle(foreign), || self.run(&self.work))?;
+        let time_s = (time.as_secs_f64() - beside.stolen_s).max(1e-6);
+        Ok(Measured { foreign, time_s, stolen_s: beside.stolen_s, others: beside.others })
+    }
+
+    /// Has something else done beside so many busy tasks, once `settle` says that they are there, and watches what else
+    /// the machine does meanwhile.
+    ///
+    /// # Errors
+    /// When the load cannot be held, or what is done fails.
+    pub(crate) fn beside<T>(
+        &self,
+        foreign: f64,
+        settle: impl FnOnce() -> Result<()>,
+        task: impl FnOnce() -> Result<T>,
+    ) -> Result<(T, Beside)> {
         let mut load = self.place.hold(&self.program, foreign)?;
-        self.settle(foreign)?;
+        settle()?;
         let looks = Looks::start()?;
-        let (time, stolen) = self.run(&self.work)?;
+        let before = stolen()?;
+        let done = task()?;
+        let stolen_s = (stolen()? - before).max(0.0) / self.busy_cores(foreign);
         let seen = looks.mean()?;
         load.as_mut().map_or(Ok(()), HeldLoad::check)?;
-        let stolen_s = stolen / self.busy_cores(foreign);
         let others = if self.place == Place::Here { seen - foreign - 1.0 } else { 0.0 };
-        Ok(Measured { foreign, time_s: (time.as_secs_f64() - stolen_s).max(1e-6), stolen_s, others })
+        Ok((done, Beside { stolen_s, others }))
     }
 
     /// Waits until the machine is as loaded as it is meant to be.
@@ -140,13 +173,11 @@ impl Bench {
         if self.place == Place::Here { (foreign + 1.0).min(most) } else { most }
     }
 
-    /// The work's time, and the seconds that were stolen from all cores meanwhile.
-    fn run(&self, work: &Work) -> Result<(Duration, f64)> {
-        let before = stolen()?;
+    /// The work's time.
+    fn run(&self, work: &Work) -> Result<Duration> {
         let began = Instant::now();
         work.run(&self.program, &self.place)?;
-        let taken = began.elapsed();
-        Ok((taken, (stolen()? - before).max(0.0)))
+        Ok(began.elapsed())
     }
 }
 

@@ -233,7 +233,21 @@ impl Cluster {
         })
     }
 
-    fn wait<T>(&mut self, what: &str, mut look: impl FnMut(&Cluster) -> Result<Option<T>>) -> Result<T> {
+    /// The foreign load that a worker has reported last; `None` before its first word.
+    ///
+    /// # Errors
+    /// When the cluster does not answer.
+    pub(crate) fn foreign_load(&self, worker: &str) -> Result<Option<f64>> {
+        let workers = self.workers()?;
+        let found = workers.iter().find(|found| found["name"] == worker);
+        Ok(found.and_then(|found| found["vitals"]["foreign_load"].as_f64()))
+    }
+
+    /// Waits for whatever `look` finds.
+    ///
+    /// # Errors
+    /// When it finds nothing within the patience, or the cluster breaks.
+    pub(crate) fn wait<T>(&mut self, what: &str, mut look: impl FnMut(&Cluster) -> Result<Option<T>>) -> Result<T> {
         let end = Instant::now() + PATIENCE;
         loop {
             self.check_alive()?;

@@ -6,7 +6,7 @@
 use super::reason::waiting_kind;
 use super::registry::{Reader, SchedulerError};
 use super::{Assignment, Change, Choice, NearestFirst, NoSpeculation, Reason, Speculation, TaskChoice, speculation};
-use crate::cluster::{ClusterState, Job, Worker};
+use crate::cluster::{AttemptRef, ClusterState, Job, Worker};
 use crate::job::{JobId, TaskKind};
 use crate::time::Time;
 
@@ -149,6 +149,11 @@ impl Offer {
             Some(note) => Reason::Noted { reason: Box::new(reason), note },
             None => reason,
         }
+    }
+
+    /// When a running attempt ends by what the rule estimates; `None` where nothing tells, or it estimates nothing.
+    pub fn expected_end(&self, state: &ClusterState, attempt: AttemptRef) -> Option<Time> {
+        self.speculation.expected_end(state, attempt)
     }
 
     /// What the rule would have done in a dry run since this was last asked, a sentence each.

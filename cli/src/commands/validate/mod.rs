@@ -10,6 +10,9 @@ mod text;
 
 use std::path::Path;
 
+use howdah_master::replay::{DecisionReport, ReplayError};
+use serde::Serialize;
+
 use crate::args::tools::ValidateArgs;
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
@@ -31,7 +34,14 @@ pub(crate) fn validate(context: &Context, args: &ValidateArgs) -> Outcome {
     shown.finish_and_clear();
     let (run, repeats) = read?;
     if let Some(path) = &args.decisions {
-        write_decisions(&args.dir, path)?;
+        let mut decisions = Vec::new();
+        let read = howdah_master::decisions::read(&args.dir, |decision| decisions.push(decision));
+        write_lines(read, &decisions, path, "decision")?;
+    }
+    if let Some(path) = &args.estimates {
+        let mut estimates = Vec::new();
+        let read = howdah_master::estimates::read(&args.dir, |estimate| estimates.push(estimate));
+        write_lines(read, &estimates, path, "line")?;
     }
     match config.output {
         Format::Json => screen.json(&Listing::new("validate", json::body(&run, repeats.as_ref())))?,
@@ -55,18 +65,21 @@ fn read(args: &ValidateArgs) -> Outcome<(Run, Option<Repeats>)> {
     Ok((run, repeats))
 }
 
-/// One JSON object a line.
-fn write_decisions(dir: &Path, path: &Path) -> Outcome<()> {
-    let mut decisions = Vec::new();
-    let read = howdah_master::decisions::read(dir, |decision| decisions.push(decision));
+/// What was read of the run, one JSON object a line.
+fn write_lines<T: Serialize>(
+    read: Result<DecisionReport, ReplayError>,
+    lines: &[T],
+    path: &Path,
+    thing: &str,
+) -> Outcome<()> {
     read.map_err(|error| Failure::usage(format!("{:#}", anyhow::Error::new(error))))?;
     trace_file::write_file(path, |out| {
-        for decision in &decisions {
-            serde_json::to_writer(&mut *out, decision)?;
+        for line in lines {
+            serde_json::to_writer(&mut *out, line)?;
             out.write_all(b"\n")?;
         }
         Ok(())
     })?;
-    note(format!("{}: {}", path.display(), units::counted(decisions.len() as u64, "decision")));
+    note(format!("{}: {}", path.display(), units::counted(lines.len() as u64, thing)));
     Ok(())
 }

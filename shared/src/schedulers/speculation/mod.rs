@@ -24,7 +24,7 @@ use self::load_aware::LoadAware;
 use self::seconds::SecondAttempts;
 use super::registry::{Reader, SchedulerError};
 use super::{Assignment, Change};
-use crate::cluster::{ClusterState, Job};
+use crate::cluster::{AttemptRef, ClusterState, Job};
 use crate::job::{TaskKind, WorkerId};
 use crate::time::Time;
 
@@ -69,6 +69,11 @@ pub trait Speculation: Send {
 
     /// What keeps a job's pending tasks from workers: a sentence.
     fn explain(&self, _state: &ClusterState, _job: &Job, _kind: TaskKind) -> Option<String> {
+        None
+    }
+
+    /// When a running attempt ends by what the rule estimates; `None` where nothing tells, or it estimates nothing.
+    fn expected_end(&self, _state: &ClusterState, _attempt: AttemptRef) -> Option<Time> {
         None
     }
 

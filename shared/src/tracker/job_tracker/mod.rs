@@ -227,6 +227,12 @@ impl JobTracker {
         self.scheduler.take_notes()
     }
 
+    /// When a running attempt ends by what the policy's rule for second attempts estimates now; `None` where nothing
+    /// tells, or the rule estimates nothing. It changes nothing.
+    pub fn expected_end(&mut self, attempt: AttemptRef) -> Option<Time> {
+        self.scheduler.offer()?.expected_end(&self.state, attempt)
+    }
+
     /// Why a job is not running more than it is.
     pub fn explain(&self, job: JobId) -> Reason {
         self.scheduler.explain(job, &self.state)

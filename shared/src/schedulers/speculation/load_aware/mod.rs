@@ -30,7 +30,7 @@ use self::jobs::Jobs;
 use self::strain::Strains;
 use super::candidate::wanted;
 use super::{SecondAttempts, Speculation};
-use crate::cluster::{ClusterState, Job};
+use crate::cluster::{AttemptRef, ClusterState, Job};
 use crate::job::{AttemptState, TaskKind, WorkerId};
 use crate::schedulers::registry::{Reader, SchedulerError};
 use crate::schedulers::{Assignment, Change};
@@ -137,6 +137,12 @@ impl Speculation for LoadAware {
             if objection.pending == 1 { "waits" } else { "wait" },
             until(objection.finish),
         ))
+    }
+
+    fn expected_end(&self, state: &ClusterState, attempt: AttemptRef) -> Option<Time> {
+        let id = state.attempts().get(attempt)?.id();
+        let known = self.jobs.get(id.job, id.kind)?;
+        self.end_of(known, known.runs.get(&(id.index, id.number))?, state, End::Latest)
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
