@@ -1,32 +1,31 @@
-//! A set of small numbers as bits, with its size and its smallest member at hand.
+//! A set of small numbers, with its size and its smallest member at hand.
 //!
-//! Pending tasks are bits: a job of 20 million tasks costs 2.5 MB, and the next task to run is one
-//! `trailing_zeros` away. **Invariant: `first_word` is the index of the first non-zero word, or the number of
-//! words.**
+//! Pending tasks are such a set. Mostly they are taken in order, so that what is left is all numbers from one on; such a
+//! set is that number and has no table. Any other has a bit for each number: a job of 20 million tasks costs 2.5 MB, and
+//! the next task to run is one `trailing_zeros` away.
+//!
+//! **Invariants: `first` is the smallest member, or the bound; without words the members are all numbers from there up to
+//! the bound; `count` is how many there are.**
 
 /// A set of numbers below a fixed bound.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct BitSet {
+    /// None, or a bit for each number below the bound.
     words: Vec<u64>,
     len: u32,
     count: u32,
-    first_word: u32,
+    first: u32,
 }
 
 impl BitSet {
     /// The empty set of numbers below `len`.
     pub fn empty(len: u32) -> BitSet {
-        let words = vec![0; len.div_ceil(64) as usize];
-        BitSet { first_word: words.len() as u32, words, len, count: 0 }
+        BitSet { words: Vec::new(), len, count: 0, first: len }
     }
 
     /// All numbers below `len`.
     pub fn full(len: u32) -> BitSet {
-        let mut words = vec![u64::MAX; len.div_ceil(64) as usize];
-        if let (Some(last), tail @ 1..) = (words.last_mut(), len % 64) {
-            *last = (1 << tail) - 1;
-        }
-        BitSet { words, len, count: len, first_word: 0 }
+        BitSet { words: Vec::new(), len, count: len, first: 0 }
     }
 
     /// Numbers in the set.
@@ -41,22 +40,26 @@ impl BitSet {
 
     /// Whether `i` is in the set; false for numbers beyond the bound.
     pub fn contains(&self, i: u32) -> bool {
-        self.words.get(i as usize / 64).is_some_and(|word| word >> (i % 64) & 1 == 1)
+        match self.words.get(i as usize / 64) {
+            Some(word) => word >> (i % 64) & 1 == 1,
+            None => self.words.is_empty() && (self.first..self.len).contains(&i),
+        }
     }
 
     /// The smallest member.
+    #[inline(always)]
     pub fn first(&self) -> Option<u32> {
-        let word = self.words.get(self.first_word as usize)?;
-        Some(self.first_word * 64 + word.trailing_zeros())
+        (self.first < self.len).then_some(self.first)
     }
 
     /// The smallest member not below `from`.
     pub fn next_from(&self, from: u32) -> Option<u32> {
-        let mut index = (from / 64).max(self.first_word) as usize;
-        let mut word = *self.words.get(index)?;
-        if index == from as usize / 64 {
-            word &= u64::MAX << (from % 64);
+        let from = from.max(self.first);
+        if self.words.is_empty() {
+            return (from < self.len).then_some(from);
         }
+        let mut index = from as usize / 64;
+        let mut word = self.words.get(index)? & u64::MAX << (from % 64);
         while word == 0 {
             index += 1;
             word = *self.words.get(index)?;
@@ -80,33 +83,39 @@ impl BitSet {
     /// When `i` is not below the bound.
     pub fn insert(&mut self, i: u32) -> bool {
         assert!(i < self.len, "{i} is not below {}", self.len);
-        let index = i / 64;
-        let word = &mut self.words[index as usize];
-        let new = *word >> (i % 64) & 1 == 0;
-        if new {
-            *word |= 1 << (i % 64);
-            self.count += 1;
-            self.first_word = self.first_word.min(index);
+        if self.contains(i) {
+            return false;
         }
-        new
+        if !self.words.is_empty() || i + 1 != self.first {
+            *self.word(i) |= 1 << (i % 64);
+        }
+        self.count += 1;
+        self.first = self.first.min(i);
+        true
     }
 
     /// Takes `i` out; true if it was there.
     #[inline(always)]
     pub fn remove(&mut self, i: u32) -> bool {
-        let index = i / 64;
-        let Some(word) = self.words.get_mut(index as usize) else { return false };
-        let there = *word >> (i % 64) & 1 == 1;
-        if there {
-            *word &= !(1 << (i % 64));
+        if i == self.first && i < self.len && self.words.is_empty() {
+            self.first += 1;
             self.count -= 1;
-            if index == self.first_word {
-                while self.words.get(self.first_word as usize) == Some(&0) {
-                    self.first_word += 1;
-                }
-            }
+            return true;
         }
-        there
+        self.remove_bit(i)
+    }
+
+    #[inline(never)]
+    fn remove_bit(&mut self, i: u32) -> bool {
+        if !self.contains(i) {
+            return false;
+        }
+        *self.word(i) &= !(1 << (i % 64));
+        self.count -= 1;
+        if i == self.first {
+            self.first = self.next_from(i).unwrap_or(self.len);
+        }
+        true
     }
 
     /// Raises the bound to `len`; never lowers it.
@@ -114,14 +123,45 @@ impl BitSet {
         if len <= self.len {
             return;
         }
-        let was_empty = self.count == 0;
+        if self.count == 0 {
+            *self = BitSet::empty(len);
+            return;
+        }
+        self.spell_out();
         self.words.resize(len.div_ceil(64) as usize, 0);
         self.len = len;
-        if was_empty {
-            self.first_word = self.words.len() as u32;
+    }
+
+    /// The word with the bit of `i`.
+    fn word(&mut self, i: u32) -> &mut u64 {
+        self.spell_out();
+        &mut self.words[i as usize / 64]
+    }
+
+    /// Makes the table.
+    fn spell_out(&mut self) {
+        if !self.words.is_empty() {
+            return;
+        }
+        self.words = vec![0; self.len.div_ceil(64) as usize];
+        for (index, word) in (0..).zip(&mut self.words) {
+            let numbers = index * 64..(index * 64 + 64).min(self.len);
+            let members = self.first.max(numbers.start)..numbers.end;
+            if !members.is_empty() {
+                *word = u64::MAX >> (64 - members.len()) << (members.start % 64);
+            }
         }
     }
 }
+
+/// Whether they have the same bound and members, with a table or without.
+impl PartialEq for BitSet {
+    fn eq(&self, other: &BitSet) -> bool {
+        (self.len, self.count) == (other.len, other.count) && self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for BitSet {}
 
 #[cfg(test)]
 mod tests {
@@ -141,10 +181,35 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_is_taken_and_given_back_in_order_needs_no_table() {
+        let mut set = BitSet::full(200);
+        assert!((0..150).all(|i| set.remove(i)) && !set.remove(0) && !set.remove(200));
+        assert!((100..150).rev().all(|i| set.insert(i)));
+        assert_eq!((set.count(), set.first(), set.words.len()), (100, Some(100), 0));
+        let mut same = BitSet::empty(200);
+        assert!((100..200).all(|i| same.insert(i)));
+        assert_eq!((set == same, same.words.len()), (true, 4));
+        assert!(set.remove(130) && set != same);
+        assert_eq!((set.first(), set.next_from(130), set.words.len()), (Some(100), Some(131), 4));
+        let mut workers = BitSet::default();
+        workers.grow(1);
+        assert!(workers.insert(0) && workers.words.is_empty());
+        workers.grow(70);
+        assert!(workers.insert(69) && workers.iter().eq([0, 69]));
+    }
+
     proptest! {
         #[test]
-        fn bits_behave_as_an_ordered_set(steps in proptest::collection::vec((any::<bool>(), 0u32..300), 0..400)) {
-            let (mut bits, mut set) = (BitSet::empty(300), BTreeSet::new());
+        fn bits_behave_as_an_ordered_set(
+            full in any::<bool>(),
+            steps in proptest::collection::vec((any::<bool>(), 0u32..300), 0..400),
+        ) {
+            let (mut bits, mut set) = if full {
+                (BitSet::full(300), (0..300).collect())
+            } else {
+                (BitSet::empty(300), BTreeSet::new())
+            };
             for (add, i) in steps {
                 if add {
                     prop_assert_eq!(bits.insert(i), set.insert(i));

@@ -88,6 +88,13 @@ impl TaskId {
 }
 
 impl AttemptId {
+    /// The same made of its parts. A copy of the whole is read in wider pieces than those in which it was written, for
+    /// which the processor has to wait.
+    #[inline(always)]
+    pub(crate) fn rebuilt(&self) -> AttemptId {
+        AttemptId { job: self.job, kind: self.kind, index: self.index, number: self.number }
+    }
+
     /// The task that this attempt tries.
     pub const fn task(self) -> TaskId {
         TaskId { job: self.job, kind: self.kind, index: self.index }

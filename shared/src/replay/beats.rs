@@ -213,6 +213,16 @@ impl Beats {
         }
     }
 
+    /// Gives the worker of an attempt that ends a turn at this instant.
+    #[inline(always)]
+    pub(super) fn turn_of(&mut self, end: Finished, attempts: &Attempts) {
+        if self.pool {
+            self.has_turn[0] = true;
+        } else if let Some(attempt) = attempts.get(end.attempt) {
+            self.turn(attempt.worker());
+        }
+    }
+
     /// Gives the workers of attempts that end a turn at this instant.
     #[inline(always)]
     pub(super) fn turns_of(&mut self, ends: &[Finished], attempts: &Attempts) {
@@ -220,11 +230,7 @@ impl Beats {
             self.has_turn[0] |= !ends.is_empty();
             return;
         }
-        for end in ends {
-            if let Some(attempt) = attempts.get(end.attempt) {
-                self.turn(attempt.worker());
-            }
-        }
+        ends.iter().for_each(|&end| self.turn_of(end, attempts));
     }
 
     /// The pool is an ordinary worker from now on.

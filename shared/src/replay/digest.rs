@@ -31,7 +31,7 @@ impl DecisionDigest {
         &mut self,
         now: Time,
         worker: WorkerId,
-        attempt: AttemptId,
+        attempt: &AttemptId,
         locality: Locality,
         speculative: bool,
     ) {
@@ -39,12 +39,12 @@ impl DecisionDigest {
     }
 
     /// An attempt was told to stop.
-    pub(super) fn kill(&mut self, now: Time, worker: WorkerId, attempt: AttemptId) {
+    pub(super) fn kill(&mut self, now: Time, worker: WorkerId, attempt: &AttemptId) {
         self.add(now, worker, attempt, 2);
     }
 
     #[inline]
-    fn add(&mut self, now: Time, worker: WorkerId, attempt: AttemptId, what: u32) {
+    fn add(&mut self, now: Time, worker: WorkerId, attempt: &AttemptId, what: u32) {
         let task = u64::from(attempt.job.0) | u64::from(attempt.index) << 32;
         let rest = u32::from(attempt.number) | (attempt.kind as u32) << 16 | what << 17;
         let place = u64::from(worker.0) | u64::from(rest) << 32;
@@ -98,7 +98,7 @@ mod tests {
         ];
         let digest = |decisions: &[_]| {
             let mut digest = DecisionDigest::default();
-            for &(now, worker, attempt, locality, speculative) in decisions {
+            for &(now, worker, ref attempt, locality, speculative) in decisions {
                 digest.launch(Time::from_us(now), WorkerId(worker), attempt, locality, speculative);
             }
             digest.hex()
@@ -111,7 +111,7 @@ mod tests {
             }
         }
         let mut kill = DecisionDigest::default();
-        kill.kill(Time::from_us(5), WorkerId(0), usual.2);
+        kill.kill(Time::from_us(5), WorkerId(0), &usual.2);
         assert!(seen.insert(kill.hex()), "a kill is no launch");
     }
 
@@ -123,8 +123,8 @@ mod tests {
         {
             let mut digest = DecisionDigest::default();
             let attempt = attempt(job, index, 0, TaskKind::Map);
-            digest.launch(Time::from_us(now), WorkerId(0), attempt, Locality::Unknown, false);
-            digest.launch(Time::from_us(1_000), WorkerId(0), attempt, Locality::Unknown, false);
+            digest.launch(Time::from_us(now), WorkerId(0), &attempt, Locality::Unknown, false);
+            digest.launch(Time::from_us(1_000), WorkerId(0), &attempt, Locality::Unknown, false);
             assert!(seen.insert(digest.state), "{now} {job} {index}");
         }
     }
@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn a_known_schedule_has_a_known_digest() {
         let mut digest = DecisionDigest::default();
-        digest.launch(Time::from_us(5), WorkerId(3), attempt(1, 2, 0, TaskKind::Map), Locality::Rack, false);
-        digest.kill(Time::from_us(9), WorkerId(3), attempt(1, 2, 0, TaskKind::Map));
+        digest.launch(Time::from_us(5), WorkerId(3), &attempt(1, 2, 0, TaskKind::Map), Locality::Rack, false);
+        digest.kill(Time::from_us(9), WorkerId(3), &attempt(1, 2, 0, TaskKind::Map));
         assert_eq!(&digest.hex()[..16], "7f5a5f80246ebbdf");
     }
 }

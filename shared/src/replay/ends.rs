@@ -1,15 +1,18 @@
 //! The queue of ends: which running attempt ends next.
 //!
-//! A heap by time over entries of 16 bytes that say all of an end: its time, and in one number whose end it is and
-//! which. Mostly one attempt ends and another one is launched at the same instant, so the place that an end leaves at
-//! the top stays open until the next one is planned, and the heap is put in order once instead of twice. An attempt
-//! that was stopped early leaves its entry behind; the core ignores the end of an attempt that it no longer has.
-//!
-//! Four children to a parent, kept as whole families: beyond the last entry stand [`NEVER`]s. So an entry can sink to
-//! the bottom without the questions which child is first and whether it has arrived being branches: no processor
-//! foresees the answers, and a wrong guess costs more than a level. Ends of one instant are put in order of launch when
-//! due.
+//! A heap by time over numbers of 64 bits, each of which is a time and the slot of the attempt that ends then; all else
+//! that is known of an end stands by slot. Mostly one attempt ends and another one is launched in its slot at the same
+//! instant, so the place that an end leaves at the top stays open until the next one is planned, and the heap is put in
+//! order once instead of twice. An attempt that was stopped early leaves its entry behind; the core ignores the end of
+//! an attempt that it no longer has. What does not fit, as it is half a year ahead or its slot still has such an entry,
+//! waits in a heap beside. Ends of one instant are put in order of launch when due.
 
+mod heap;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use self::heap::{NEVER, OpenHeap};
 use crate::cluster::AttemptRef;
 use crate::job::AttemptState;
 use crate::time::Time;
@@ -36,37 +39,46 @@ pub(super) enum Among {
     Last = 2,
 }
 
-/// One end to come.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    at: Time,
-    /// What [`order`] makes of the end.
-    order: u64,
-}
+/// Low bits of a key, which are the slot; the others are the time after the base, in microseconds.
+const KEY_SLOT_BITS: u32 = 20;
+/// High bits of a key.
+const KEY_TIME_BITS: u32 = u64::BITS - KEY_SLOT_BITS;
+/// The first time after the base that no key has, so that none is [`NEVER`].
+const TOO_FAR: u64 = (1 << KEY_TIME_BITS) - 1;
 
-/// The entry after all others.
-const NEVER: Entry = Entry { at: Time::MAX, order: u64::MAX };
+/// The order of a slot without an end.
+const NONE: u64 = u64::MAX;
 
 /// All ends to come.
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
-    /// Entry 0. No child is before its parent.
-    first: Entry,
-    /// The children of entry `i`, which are entries `4i + 1` to `4i + 4`; no family is without an entry.
-    families: Vec<[Entry; 4]>,
-    /// Entries that are not [`NEVER`], the one that is gone included.
-    n: usize,
-    /// Whether the first entry is gone already.
-    open: bool,
-    /// The time of the first entry that is not gone.
+    /// Times and slots. The one that was taken last may stand in an open place.
+    keys: OpenHeap,
+    /// Where the keys' times begin.
+    base: Time,
+    /// What [`order`] makes of the end, by slot, of those that have a key; else [`NONE`].
+    orders: Vec<u64>,
+    /// Ends without a key, by time and order.
+    beside: BinaryHeap<Reverse<(Time, u64)>>,
+    /// The time of the first end that was not taken.
     next: Time,
+    /// The time of the last one that was.
+    last: Time,
     /// Orders of the ends that are due.
     due: Vec<u64>,
 }
 
 impl Default for Ends {
     fn default() -> Ends {
-        Ends { first: NEVER, families: Vec::new(), n: 0, open: false, next: Time::MAX, due: Vec::new() }
+        Ends {
+            keys: OpenHeap::default(),
+            base: Time::ZERO,
+            orders: Vec::new(),
+            beside: BinaryHeap::new(),
+            next: Time::MAX,
+            last: Time::ZERO,
+            due: Vec::new(),
+        }
     }
 }
 
@@ -77,136 +89,122 @@ impl Ends {
         self.next
     }
 
-    /// What `next` is to be. Below an open top stand the next ones, in its children.
-    #[inline(always)]
-    fn find_next(&self) -> Time {
-        match self.families.first() {
-            _ if !self.open => self.first.at,
-            Some([a, b, c, d]) => a.at.min(b.at).min(c.at.min(d.at)),
-            None => Time::MAX,
-        }
-    }
-
     /// Plans an end of an attempt that is `Succeeded`, `Failed` or `Killed` then; one at [`Time::MAX`] never comes.
     ///
     /// # Panics
     /// With more than 16 million attempts at a time, or with the 68 thousand millionth of all.
     #[inline(always)]
     pub(super) fn plan(&mut self, at: Time, among: Among, end: Finished) {
-        if at == Time::MAX {
-            return;
+        self.plan_order(at, end.attempt.slot, order(among, end));
+    }
+
+    #[inline(always)]
+    fn plan_order(&mut self, at: Time, slot: u32, order: u64) {
+        let ahead = at.as_us().wrapping_sub(self.base.as_us());
+        match self.orders.get_mut(slot as usize) {
+            Some(place @ &mut NONE) if ahead < TOO_FAR => *place = order,
+            _ => return self.plan_rarely(at, slot, order),
         }
-        let entry = Entry { at, order: order(among, end) };
-        if std::mem::take(&mut self.open) {
-            self.sink(entry);
-        } else {
-            self.push(entry);
-        }
+        self.keys.put(ahead << KEY_SLOT_BITS | u64::from(slot));
         self.next = self.next.min(at);
     }
 
-    /// Puts an entry in the place of the first one.
+    /// Plans the first end in a slot, or one that does not fit.
     #[inline(never)]
-    fn sink(&mut self, entry: Entry) {
-        let Some(children) = self.families.first() else {
-            self.first = entry;
+    fn plan_rarely(&mut self, at: Time, slot: u32, order: u64) {
+        if at == Time::MAX {
             return;
-        };
-        let (child, mut of) = earliest(children);
-        let (stays, mut entry) = in_order(entry, child);
-        self.first = stays;
-        let mut family = 0;
-        while let Some(children) = self.families.get(4 * family + of + 1) {
-            let (child, of_child) = earliest(children);
-            let (stays, sinks) = in_order(entry, child);
-            self.families[family][of] = stays;
-            (entry, family, of) = (sinks, 4 * family + of + 1, of_child);
         }
-        self.families[family][of] = entry;
+        if slot as usize >= self.orders.len() && slot >> KEY_SLOT_BITS == 0 {
+            self.orders.resize((slot as usize + 1).next_power_of_two(), NONE);
+            return self.plan_order(at, slot, order);
+        }
+        let passed = self.last.since(self.base).as_us();
+        // Once in a while, as it looks at all keys.
+        if passed >> (KEY_TIME_BITS - 2) > 0 {
+            self.keys.close();
+            self.keys.lower(passed << KEY_SLOT_BITS);
+            self.base = self.last;
+            return self.plan_order(at, slot, order);
+        }
+        self.beside.push(Reverse((at, order)));
+        self.next = self.next.min(at);
     }
 
-    /// Entry `at`.
-    fn entry(&mut self, at: usize) -> &mut Entry {
-        match at.checked_sub(1) {
-            Some(below) => &mut self.families[below / 4][below % 4],
-            None => &mut self.first,
-        }
+    /// The time of a key.
+    #[inline(always)]
+    fn time(&self, key: u64) -> Time {
+        if key == NEVER { Time::MAX } else { Time::from_us(self.base.as_us() + (key >> KEY_SLOT_BITS)) }
     }
 
-    /// Adds an entry at the end and lets it rise.
-    fn push(&mut self, entry: Entry) {
-        let mut at = self.n;
-        self.n += 1;
-        if at % 4 == 1 {
-            self.families.push([NEVER; 4]);
-        }
-        while at > 0 {
-            let parent = *self.entry((at - 1) / 4);
-            if entry.at >= parent.at {
-                break;
-            }
-            *self.entry(at) = parent;
-            at = (at - 1) / 4;
-        }
-        *self.entry(at) = entry;
+    /// When the first end comes that has no key.
+    fn next_beside(&self) -> Time {
+        self.beside.peek().map_or(Time::MAX, |Reverse((at, _))| *at)
     }
 
-    /// Takes the first entry out; its place stays open.
+    /// Takes the first end out.
     #[inline(always)]
     fn pop(&mut self) -> u64 {
-        if std::mem::replace(&mut self.open, true) {
-            self.close();
-        }
-        self.next = self.find_next();
-        self.first.order
+        self.keys.close();
+        if self.beside.is_empty() { self.pop_key() } else { self.pop_of_both() }
     }
 
-    /// Closes the open place with the last entry.
+    /// Takes the end with the first key out.
+    #[inline(always)]
+    fn pop_key(&mut self) -> u64 {
+        let slot = slot_of(self.keys.open());
+        self.next = self.time(self.keys.second());
+        std::mem::replace(&mut self.orders[slot], NONE)
+    }
+
+    /// Takes the first end out, where some have no key.
     #[inline(never)]
-    fn close(&mut self) {
-        self.n -= 1;
-        let last = std::mem::replace(self.entry(self.n), NEVER);
-        if self.n % 4 == 1 {
-            self.families.pop();
+    fn pop_of_both(&mut self) -> u64 {
+        let keyed = self.time(self.keys.first());
+        if keyed <= self.next_beside() {
+            let order = self.pop_key();
+            self.next = self.next.min(self.next_beside());
+            return order;
         }
-        if self.n > 0 {
-            self.sink(last);
-        }
+        let taken = self.beside.pop();
+        self.next = keyed.min(self.next_beside());
+        taken.map_or(NONE, |Reverse((_, order))| order)
     }
 
-    /// All entries of ends to come, in no order.
-    fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
-        let all = std::iter::once(&self.first).chain(self.families.iter().flatten());
-        all.take(self.n).skip(usize::from(self.open)).copied()
+    /// Times and orders of all ends to come, in no order.
+    fn orders(&self) -> impl Iterator<Item = (Time, u64)> + '_ {
+        let keyed = self.keys.iter().map(|key| (self.time(key), self.orders[slot_of(key)]));
+        keyed.chain(self.beside.iter().map(|end| end.0))
     }
 
     /// All ends to come, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Time, Finished)> + '_ {
-        self.entries().map(|entry| (entry.at, end(entry.order)))
+        self.orders().map(|(at, order)| (at, end(order)))
     }
 
     /// Takes out the ends for which this holds; it looks at all of them.
     pub(super) fn forget(&mut self, mut gone: impl FnMut(&Finished) -> bool) {
-        let entries: Vec<Entry> = self.entries().filter(|entry| !gone(&end(entry.order))).collect();
-        self.first = NEVER;
-        self.families.clear();
-        (self.n, self.open) = (0, false);
-        entries.into_iter().for_each(|entry| self.push(entry));
-        self.next = self.find_next();
+        let kept: Vec<(Time, u64)> = self.orders().filter(|&(_, order)| !gone(&end(order))).collect();
+        *self = Ends { base: self.base, last: self.last, ..Ends::default() };
+        for (at, order) in kept {
+            self.plan_order(at, end(order).attempt.slot, order);
+        }
     }
 
-    /// Takes out the ends that come at `now`, which is before [`Time::MAX`], in order of launch.
+    /// Takes out the ends that come at `now`, which is before [`Time::MAX`]: returns the only one, or puts several into
+    /// `ends`, in order of launch.
     #[inline(always)]
-    pub(super) fn take_at(&mut self, now: Time, ends: &mut Vec<Finished>) {
+    pub(super) fn take_at(&mut self, now: Time, ends: &mut Vec<Finished>) -> Option<Finished> {
         if self.next != now {
-            return;
+            return None;
         }
+        self.last = now;
         let first = self.pop();
-        if self.next == now {
-            self.take_tied(now, first, ends);
-        } else {
-            ends.push(end(first));
+        if self.next != now {
+            return Some(end(first));
         }
+        self.take_tied(now, first, ends);
+        None
     }
 
     #[inline(never)]
@@ -225,7 +223,7 @@ impl Ends {
 /// An end in one number: of two at one instant, the smaller comes first.
 #[inline(always)]
 fn order(among: Among, Finished { attempt: AttemptRef { slot, launch }, state }: Finished) -> u64 {
-    assert!(slot < 1 << SLOT_BITS && launch < 1 << LAUNCH_BITS, "attempt {launch} in slot {slot}");
+    assert!(slot >> SLOT_BITS == 0 && launch >> LAUNCH_BITS == 0, "attempt {launch} in slot {slot}");
     let state = match state {
         AttemptState::Failed => 1,
         AttemptState::Killed => 2,
@@ -244,19 +242,10 @@ fn end(order: u64) -> Finished {
     Finished { attempt, state: STATES[bits(0, STATE_BITS) as usize] }
 }
 
-/// The earliest of a family, and which it is.
+/// Whose key it is.
 #[inline(always)]
-fn earliest(&[a, b, c, d]: &[Entry; 4]) -> (Entry, usize) {
-    let (left, of_left) = if b.at < a.at { (b, 1) } else { (a, 0) };
-    let (right, of_right) = if d.at < c.at { (d, 3) } else { (c, 2) };
-    if right.at < left.at { (right, of_right) } else { (left, of_left) }
-}
-
-/// Who stays and who sinks on, where an entry meets the earliest below it. If it is the entry that stays, the other one
-/// sinks to where it was.
-#[inline(always)]
-fn in_order(entry: Entry, child: Entry) -> (Entry, Entry) {
-    if entry.at < child.at { (entry, child) } else { (child, entry) }
+fn slot_of(key: u64) -> usize {
+    (key & ((1 << KEY_SLOT_BITS) - 1)) as usize
 }
 
 #[cfg(test)]
@@ -271,8 +260,8 @@ mod tests {
 
     fn take_at(ends: &mut Ends, now: Time) -> Vec<u64> {
         let mut taken = Vec::new();
-        ends.take_at(now, &mut taken);
-        taken.iter().map(|end| end.attempt.launch).collect()
+        let only = ends.take_at(now, &mut taken);
+        taken.iter().chain(&only).map(|end| end.attempt.launch).collect()
     }
 
     #[test]
@@ -332,5 +321,47 @@ mod tests {
         }
         let kept = |at: &u64| *at <= 10 || (0..100).any(|launch| launch * 37 % 100 == *at && launch % 3 != 0);
         assert_eq!(order, (0..100).filter(kept).collect::<Vec<_>>());
+    }
+
+    // Slots are given again while ends of earlier attempts still wait in them; with long units, keys do not hold them.
+    #[test]
+    fn ends_come_as_from_a_sorted_list_whoever_has_a_slot_and_however_far_they_are() {
+        for unit in [1, 1_000_000, 1 << 34, 1 << 40] {
+            compare_with_a_list(unit);
+        }
+    }
+
+    /// Against a list that is searched.
+    fn compare_with_a_list(unit: u64) {
+        let mut state = 7_u64;
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let (mut ends, mut list) = (Ends::default(), Vec::new());
+        let mut now = Time::ZERO;
+        for launch in 0..20_000 {
+            let slot = draw(1 + launch / 100) as u32;
+            let end = Finished { attempt: AttemptRef { slot, launch }, state: AttemptState::Succeeded };
+            let at = Time::from_us(now.as_us() + draw(30) * unit);
+            ends.plan(at, Among::ByLaunch, end);
+            list.push((at, end));
+            if launch % 1_000 == 999 {
+                let gone = |end: &Finished| end.attempt.launch.is_multiple_of(7);
+                ends.forget(gone);
+                list.retain(|(_, end)| !gone(end));
+            }
+            while list.len() as u64 > draw(300) {
+                now = ends.next_time();
+                let mut taken = Vec::new();
+                let only = ends.take_at(now, &mut taken);
+                taken.extend(only);
+                list.sort_by_key(|&(at, end)| (at, end.attempt.launch));
+                let due = list.partition_point(|&(at, _)| at <= now);
+                assert_eq!(taken, list.drain(..due).map(|(_, end)| end).collect::<Vec<_>>());
+            }
+            assert_eq!(ends.next_time(), list.iter().map(|&(at, _)| at).min().unwrap_or(Time::MAX));
+            assert_eq!(ends.iter().count(), list.len());
+        }
     }
 }

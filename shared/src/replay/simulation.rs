@@ -121,6 +121,7 @@ impl<'t> Simulation<'t> {
             fates: Fates::new(&options.faults, &trace.jobs, options.seed),
             ends: Ends::default(),
             jobs: Vec::with_capacity(arrivals.len()),
+            spare_fillers: Vec::new(),
             launches: 0,
             tasks_done: 0,
             report: ReplayReport { slots, ..ReplayReport::default() },
@@ -230,28 +231,26 @@ impl<'t> Simulation<'t> {
         if shares && self.next_rare <= now {
             self.work();
         }
-        self.stage.ends.take_at(now, &mut self.finished);
-        if shares {
-            self.stop_finished();
+        let mut only = self.stage.ends.take_at(now, &mut self.finished);
+        if !self.stage.plain || self.ordered {
+            self.finished.extend(only.take());
+            self.look_at_finished();
         }
-        if self.ordered {
-            // What was stopped leaves its own end behind, of which nobody speaks.
-            let attempts = self.tracker.state().attempts();
-            self.finished.retain(|end| attempts.get(end.attempt).is_some());
+        match only {
+            Some(end) => self.stage.beats.turn_of(end, self.tracker.state().attempts()),
+            None => self.stage.beats.turns_of(&self.finished, self.tracker.state().attempts()),
         }
-        self.stage.beats.turns_of(&self.finished, self.tracker.state().attempts());
         if self.next_rare <= now {
             self.gather_inputs();
         }
         loop {
             let turnover = self.stage.turnover();
-            let woken = if self.stage.beats.reports() { self.advance_with_reports() } else { self.advance() };
+            let woken =
+                if self.stage.beats.reports() { self.advance_with_reports() } else { self.advance(only.take()) };
             if !self.effects.is_empty() {
                 self.follow();
-            } else if turnover == self.stage.turnover() {
-                self.quiet.0 = self.quiet.0.saturating_add(1);
-            } else {
-                self.quiet = (0, now);
+            } else if !self.nobody_asks {
+                self.note_quiet(turnover);
             }
             if !self.stopped.is_empty() {
                 self.take_outputs();
@@ -265,20 +264,43 @@ impl<'t> Simulation<'t> {
         }
     }
 
-    /// Lets the core hear of this instant's ends and inputs and gives its turns, and does what it answers. Returns the
-    /// kinds of which new work appeared.
+    /// Looks at this instant's ends where not all is plain.
+    #[inline(never)]
+    fn look_at_finished(&mut self) {
+        if self.stage.sharing.is_active() {
+            self.stop_finished();
+        }
+        if self.ordered {
+            // What was stopped leaves its own end behind, of which nobody speaks.
+            let attempts = self.tracker.state().attempts();
+            self.finished.retain(|end| attempts.get(end.attempt).is_some());
+        }
+    }
+
+    /// Counts a step without effects, unless there was a turnover since `before`.
+    #[inline(never)]
+    fn note_quiet(&mut self, before: u64) {
+        if before == self.stage.turnover() {
+            self.quiet.0 = self.quiet.0.saturating_add(1);
+        } else {
+            self.quiet = (0, self.stage.now);
+        }
+    }
+
+    /// Lets the core hear of this instant's ends (the only one, or those that were finished) and inputs and gives its
+    /// turns, and does what it answers. Returns the kinds of which new work appeared.
     #[inline(always)]
-    fn advance(&mut self) -> [bool; 2] {
+    fn advance(&mut self, only: Option<Finished>) -> [bool; 2] {
         let pool = self.stage.beats.pool_turn();
         let turns = match pool {
             Some(_) => 0,
             None => self.stage.beats.turns_at(self.stage.now, self.tracker.state()).len(),
         };
         self.tracker.begin_instant(self.stage.now);
-        for &end in &self.finished {
-            self.tracker.end(end, &mut self.stage);
+        match only {
+            Some(end) => self.tracker.end(end, &mut self.stage),
+            None => self.end_finished(),
         }
-        self.finished.clear();
         if self.next_rare <= self.stage.now {
             self.take_inputs();
         }
@@ -290,6 +312,15 @@ impl<'t> Simulation<'t> {
             self.tracker.turn(worker, &mut self.stage);
         }
         self.tracker.end_instant(&mut self.effects)
+    }
+
+    /// Tells the core of several ends.
+    #[inline(never)]
+    fn end_finished(&mut self) {
+        for &end in &self.finished {
+            self.tracker.end(end, &mut self.stage);
+        }
+        self.finished.clear();
     }
 
     /// An independent copy, not observed, that goes on from here as this one does.

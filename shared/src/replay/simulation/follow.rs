@@ -17,7 +17,7 @@ impl Simulation<'_> {
             match self.effects[index] {
                 Effect::Launch { worker, attempt, locality, speculative } => {
                     if let Some(reference) = self.tracker.state().reference(worker, attempt) {
-                        self.stage.launched(worker, Launched { attempt, reference, locality, speculative });
+                        self.stage.launched(worker, &Launched { attempt, reference, locality, speculative });
                     }
                 }
                 Effect::AttemptEnded { attempt, worker, state: AttemptState::Succeeded, started, .. } => {
@@ -64,7 +64,7 @@ impl Simulation<'_> {
     /// The worker stops the attempt when the directive reaches it.
     #[inline(never)]
     fn on_kill(&mut self, worker: WorkerId, attempt: AttemptId) {
-        self.stage.digest.kill(self.stage.now, worker, attempt);
+        self.stage.digest.kill(self.stage.now, worker, &attempt);
         self.ordered = true;
         if !self.stage.machines.losses.is_down(worker) {
             if self.stage.sharing.is_active() {

@@ -22,6 +22,8 @@ impl Simulation<'_> {
 
     /// What is to be so before a policy is in charge.
     fn follow_policy(&mut self, scheduler: &dyn Scheduler) {
+        // Where nobody asked, nobody counted.
+        self.quiet = (0, self.stage.now);
         let reports = scheduler.may_speculate() && !self.stage.sharing.is_empty();
         self.stage.beats.set_policy(scheduler.limits_rounds(), reports, self.stage.now);
         if reports {

@@ -27,6 +27,8 @@ pub(super) struct Stage<'t> {
     pub(super) ends: Ends,
     /// By number of job, less 1.
     pub(super) jobs: Vec<SimJob<'t>>,
+    /// Empty lists for fillers of jobs to come.
+    pub(super) spare_fillers: Vec<Vec<Placed>>,
     /// Attempts launched so far.
     pub(super) launches: u64,
     pub(super) tasks_done: u64,
@@ -40,23 +42,27 @@ pub(super) struct Stage<'t> {
 impl Driver for Stage<'_> {
     /// Its end is planned, unless it has to wait for maps.
     #[inline(always)]
-    fn launched(&mut self, worker: WorkerId, launched: Launched) {
-        let Launched { attempt, reference, locality, speculative } = launched;
-        self.digest.launch(self.now, worker, attempt, locality, speculative);
+    fn launched(&mut self, worker: WorkerId, launched: &Launched) {
+        let attempt = &launched.attempt;
+        self.digest.launch(self.now, worker, attempt, launched.locality, launched.speculative);
         self.launches += 1;
         if !self.plain {
-            return self.launched_specially(worker, launched);
+            return self.launched_specially(worker, &launched.rebuilt());
         }
         let job = &mut self.jobs[attempt.job.0 as usize - 1];
         let work = match attempt.kind {
             TaskKind::Map => job.map(attempt.index),
             TaskKind::Reduce if job.maps_left > 0 => {
+                if job.fillers.capacity() == 0 {
+                    job.fillers = self.spare_fillers.pop().unwrap_or_default();
+                }
+                let Launched { attempt, reference, .. } = launched.rebuilt();
                 job.fillers.push(Placed { attempt, reference, worker });
                 return;
             }
             TaskKind::Reduce => self.shuffle.of(job.typical_shuffle(attempt.index)) + job.reduce(attempt.index),
         };
-        self.plan_plainly(reference, work);
+        self.plan_plainly(launched.reference, work);
     }
 
     #[inline(always)]
@@ -85,6 +91,7 @@ impl<'t> Stage<'t> {
             fates: self.fates.clone(),
             ends: self.ends.clone(),
             jobs: self.jobs.clone(),
+            spare_fillers: Vec::new(),
             launches: self.launches,
             tasks_done: self.tasks_done,
             report: self.report.clone(),
@@ -112,8 +119,8 @@ impl<'t> Stage<'t> {
 
     /// A launch where not all is plain.
     #[inline(never)]
-    fn launched_specially(&mut self, worker: WorkerId, launched: Launched) {
-        let Launched { attempt, reference, locality, speculative } = launched;
+    fn launched_specially(&mut self, worker: WorkerId, launched: &Launched) {
+        let &Launched { attempt, reference, locality, speculative } = launched;
         self.beats.launched(worker);
         if let Some(watch) = &mut self.watch {
             watch.launched(attempt, worker, self.now, locality, speculative);
@@ -234,7 +241,8 @@ impl<'t> Stage<'t> {
     fn all_maps_done(&mut self, id: JobId) {
         let job = &mut self.jobs[id.0 as usize - 1];
         job.outcome.maps_done = Some(self.now);
-        for filler in std::mem::take(&mut job.fillers) {
+        let mut fillers = std::mem::take(&mut job.fillers);
+        for filler in fillers.drain(..) {
             let (job, index) = (&self.jobs[id.0 as usize - 1], filler.attempt.index);
             let (shuffle, reduce) = (job.first_shuffle(index), job.reduce(index));
             if self.plain {
@@ -243,5 +251,6 @@ impl<'t> Stage<'t> {
                 self.plan_reduce(filler, shuffle, reduce, true);
             }
         }
+        self.spare_fillers.push(fillers);
     }
 }

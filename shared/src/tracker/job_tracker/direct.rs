@@ -67,8 +67,17 @@ impl Ended {
 }
 
 impl Launched {
-    pub(super) fn as_effect(self, worker: WorkerId) -> Effect {
-        let Launched { attempt, locality, speculative, .. } = self;
+    /// The same made of its parts. What is handed to a call anywhere in a function is kept in memory all through it;
+    /// whoever does so where that is rare hands this on.
+    #[inline(always)]
+    pub(crate) fn rebuilt(&self) -> Launched {
+        let AttemptRef { slot, launch } = self.reference;
+        let (locality, speculative) = (self.locality, self.speculative);
+        Launched { attempt: self.attempt.rebuilt(), reference: AttemptRef { slot, launch }, locality, speculative }
+    }
+
+    pub(super) fn as_effect(&self, worker: WorkerId) -> Effect {
+        let Launched { attempt, locality, speculative, .. } = self.rebuilt();
         Effect::Launch { worker, attempt, locality, speculative }
     }
 }
@@ -79,7 +88,7 @@ pub trait Driver {
     fn ended(&mut self, ended: Ended);
 
     /// An attempt was started on a worker.
-    fn launched(&mut self, worker: WorkerId, launched: Launched);
+    fn launched(&mut self, worker: WorkerId, launched: &Launched);
 }
 
 /// One that is told of everything by effects.
@@ -88,7 +97,7 @@ impl Driver for Vec<Effect> {
         self.push(ended.as_effect());
     }
 
-    fn launched(&mut self, worker: WorkerId, launched: Launched) {
+    fn launched(&mut self, worker: WorkerId, launched: &Launched) {
         self.push(launched.as_effect(worker));
     }
 }
@@ -151,7 +160,7 @@ impl JobTracker {
         let Some(&attempt) = self.state.attempts.get(end.attempt) else { return };
         let usual = end.state == AttemptState::Succeeded && attempt.kill.is_none() && !attempt.speculative;
         if !usual || !self.succeed_alone(end.attempt.slot, attempt, driver) {
-            self.end_otherwise(end);
+            self.end_otherwise(Finished { attempt: AttemptRef { ..end.attempt }, ..end });
         }
     }
 

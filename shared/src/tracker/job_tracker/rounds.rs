@@ -8,7 +8,7 @@
 
 use super::{Driver, Ended, JobTracker, Launched, interval};
 use crate::cluster::{Attempt, AttemptRef, Job, TaskState, WorkerState, link};
-use crate::job::{AttemptState, Locality, TaskId, TaskKind, WorkerId};
+use crate::job::{AttemptId, AttemptState, Locality, TaskId, TaskKind, WorkerId};
 use crate::schedulers::{Assignment, Change, Round};
 use crate::time::Time;
 use crate::tracker::{Effect, EndCause};
@@ -24,7 +24,7 @@ struct Answered;
 impl Driver for Answered {
     fn ended(&mut self, _ended: Ended) {}
 
-    fn launched(&mut self, _worker: WorkerId, _launched: Launched) {}
+    fn launched(&mut self, _worker: WorkerId, _launched: &Launched) {}
 }
 
 /// Keeps what a job knows of its launches; true if this is the first.
@@ -188,7 +188,7 @@ impl JobTracker {
         let now = self.state.now;
         let tasks = &mut job.tasks[kind as usize];
         let number = tasks.next_number(index, first_number)?;
-        let attempt = TaskId { job: job_id, kind, index }.attempt(number);
+        let attempt = AttemptId { job: job_id, kind, index, number };
         let running = Attempt::new(attempt, id, now, locality, state);
         let reference = link(&mut self.state.attempts, &mut self.state.totals, worker, kind, running);
         tasks.start_alone(index, number, reference.slot);
@@ -196,7 +196,7 @@ impl JobTracker {
         worker.news = !self.direct;
         let last = tasks.pending.count() == 0;
         let first = note_launch(job, kind, locality, id, now);
-        self.started(id, Launched { attempt, reference, locality, speculative: false }, [first, last], driver);
+        self.started(id, &Launched { attempt, reference, locality, speculative: false }, [first, last], driver);
         Some(())
     }
 
@@ -247,7 +247,7 @@ impl JobTracker {
             job.costs.launch(true);
             self.state.costs.launch(true);
         }
-        self.started(id, Launched { attempt: id_of, reference, locality, speculative }, [first, last], driver);
+        self.started(id, &Launched { attempt: id_of, reference, locality, speculative }, [first, last], driver);
         Some(())
     }
 
@@ -269,23 +269,23 @@ impl JobTracker {
     /// An attempt was started: tells the driver and the policy, and whether it is its job's first and took the job's last
     /// pending task of its kind.
     #[inline(always)]
-    fn started(&mut self, id: WorkerId, launched: Launched, [first, last]: [bool; 2], driver: &mut impl Driver) {
-        let Launched { attempt, reference, speculative, .. } = launched;
+    fn started(&mut self, id: WorkerId, launched: &Launched, [first, last]: [bool; 2], driver: &mut impl Driver) {
         if self.out.is_empty() || !self.direct {
             driver.launched(id, launched);
         } else {
             self.out.push(launched.as_effect(id));
         }
         if let Some(expiry) = self.config.launch_expiry() {
-            self.expire_launch_later(self.state.now + expiry, reference);
+            self.expire_launch_later(self.state.now + expiry, launched.reference);
         }
         if first {
-            self.job_runs(attempt.job);
+            self.job_runs(launched.attempt.job);
         }
         if last {
-            self.refresh(attempt.job);
+            self.refresh(launched.attempt.job);
         }
         if self.follows_attempts {
+            let Launched { attempt, reference, speculative, .. } = launched.rebuilt();
             self.observe(Change::Launched { attempt, reference, worker: id, speculative });
         }
     }
