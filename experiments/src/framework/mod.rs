@@ -59,6 +59,16 @@ pub trait Experiment {
     /// What it is.
     fn about(&self) -> About;
 
+    /// Whether it reads [`Lab::schedulers`].
+    fn takes_schedulers(&self) -> bool {
+        false
+    }
+
+    /// Whether it reads [`Lab::repeats`].
+    fn takes_repeats(&self) -> bool {
+        true
+    }
+
     /// Runs it and writes its results into the directory of `lab`.
     ///
     /// # Errors
@@ -92,6 +102,10 @@ pub trait Progress {
     /// What is going on right now; may be overwritten by the next.
     fn tick(&self, text: &str);
 }
+
+/// What "well below" and "significantly" are judged by where a paper has the words and no number: a tenth. Ours, and the
+/// same in all experiments.
+pub(crate) const WELL_BELOW: f64 = 0.9;
 
 /// A bar and how it was met.
 #[derive(Clone, Debug, PartialEq)]

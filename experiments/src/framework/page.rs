@@ -49,7 +49,7 @@ impl Page {
             let holds = match (check.holds(), check.judged) {
                 (true, _) => "yes",
                 (false, true) if !check.found_anything() => "**nothing to judge**",
-                (false, true) => "**no**",
+                (false, true) => "**MISSED**",
                 (false, false) => "no (not judged)",
             };
             let found = if check.found_anything() { percent(check.found) } else { String::new() };
@@ -57,6 +57,13 @@ impl Page {
         }
         self.heading("Bars");
         self.table(&table);
+        let missed = checks.iter().filter(|check| check.judged && check.found_anything() && !check.holds());
+        let missed: Vec<String> = missed
+            .map(|check| format!("{}: {}, at most {}", check.what, percent(check.found), percent(check.bar)))
+            .collect();
+        if !missed.is_empty() {
+            self.paragraph(&format!("**MISSED**: {}.", missed.join("; ")));
+        }
     }
 
     /// The whole page.
@@ -93,8 +100,12 @@ mod tests {
         assert!(text.starts_with("# demo\n\nShows something.\nAfter A paper (2011), Figure 5.\n"), "{text}");
         assert!(text.contains("A quick run"));
         assert!(text.contains("| mean error | 0.50 % | 1.00 % | yes |"), "{text}");
-        assert!(text.contains("| mean error | 2.00 % | 1.00 % | **no** |"));
+        assert!(text.contains("| mean error | 2.00 % | 1.00 % | **MISSED** |"));
         assert!(text.contains("| mean error | 2.00 % | 1.00 % | no (not judged) |"));
+        assert!(text.contains("\n**MISSED**: mean error: 2.00 %, at most 1.00 %.\n"), "{text}");
+        let mut good = Page::new(&about, false);
+        good.checks(&[check(0.005, true), check(0.02, false)]);
+        assert!(!good.text().contains("MISSED"));
     }
 
     #[test]

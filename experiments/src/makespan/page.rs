@@ -8,7 +8,7 @@ use super::Open;
 use super::readings::{Draws, Reading};
 use super::sweep::{Curve, Point};
 use super::why;
-use crate::framework::{About, Bars, Check, FIGURE_ONLY, Lab, Page, Series, Table, percent};
+use crate::framework::{About, Bars, Check, FIGURE_ONLY, Lab, Page, Series, Table, WELL_BELOW, percent};
 
 /// What the paper's text states, by workload: Johnson's gain over the reverse order, the pools' over Johnson's order,
 /// and any gain over the unoptimised order.
@@ -51,9 +51,10 @@ pub(super) fn checks(lab: &Lab<'_>, curves: &[Curve]) -> Vec<Check> {
         1.0 - curve.most(Point::johnson_gain).0
     });
     effect("synthetic1-unimodal", "gain of pools over Johnson's order, mean over sizes", 0.1, &mean_pools_gain);
-    for workload in ["synthetic1-bimodal", "yahoo-m45-bimodal"] {
+    // Those of which the paper's text states a gain: 38 %, 25 to 30 %, 10 to 30 % (`STATED`).
+    for workload in ["synthetic1-bimodal", "synthetic1-bimodal-20", "synthetic1-bimodal-10", "yahoo-m45-bimodal"] {
         let best = |curve: &Curve| 1.0 - curve.most(Point::pools_gain).0;
-        effect(workload, "pools as a share of Johnson's order, at best", 0.999, &best);
+        effect(workload, "pools well below Johnson's order: their share of it, at best", WELL_BELOW, &best);
     }
     // The paper's own number holds for its own draw and sizes, which it does not tell: what other readings give is told
     // beside it, and nothing is judged.
@@ -91,6 +92,7 @@ pub(super) fn write(
     page.paragraph("The paper's:");
     page.table(&stated());
     page.checks(checks);
+    page.paragraph(BARS);
     page.heading("Why 38 % does not come out");
     page.paragraph(why::WHAT);
     page.table(&why::table(&open.causes));
@@ -124,6 +126,11 @@ const HOW: &str = "Every workload of §4.1 as a batch on clusters of one map and
 *MinSim* and *MaxSim*: the same orders simulated task by task. *BalancedPools*: the best partition of jobs and \
 machines into two pools, simulated. Sizes of clusters are ours, as the paper has its own in figures only. Durations of \
 the Facebook workload were measured on the authors' testbed and are not published; ours are drawn from SimMR's fits.";
+
+const BARS: &str = "The paper's text states the pools' gains of single draws and sizes, which it does not tell. \
+*Well below* is judged as a tenth below at the best size, of each bimodal set for which it states a gain; the unimodal \
+set, where both are to be about equal, as at most a tenth in the mean. Where the first is missed, the next section says \
+what the cause is.";
 
 const READINGS: &str = "What the text leaves open, over three draws of each workload on 25, 50, 100 and 200 machines: \
 what becomes of negative draws of normal distributions, whether maps and reduces of a job share their factor, and \
