@@ -23,6 +23,8 @@ mod job_queue;
 #[path = "schedulers/johnson.rs"]
 mod johnson;
 mod kit;
+#[path = "schedulers/limits_properties.rs"]
+mod limits_properties;
 #[path = "schedulers/load_aware.rs"]
 mod load_aware;
 #[path = "schedulers/play.rs"]
