@@ -162,7 +162,8 @@ fn a_log_is_a_trace_that_replays_to_the_same_schedule() {
 fn a_timeline_is_a_picture_or_a_table_by_its_name() {
     let dir = here();
     let said = replay(dir.path(), &[&SLOTS[..], &["--timeline", "t.svg", "--lanes", "job"]].concat());
-    assert_eq!(said.stderr, "t.svg: slots over time\n");
+    let lines: Vec<&str> = said.stderr.lines().collect();
+    assert!(matches!(lines[..], [queues, "t.svg: slots over time"] if queues.contains("queue `etl`")), "{lines:?}");
     let picture = std::fs::read_to_string(dir.path().join("t.svg")).expect("written");
     assert!(picture.starts_with("<svg ") && picture.contains("Replay of t.json under fifo"), "{picture}");
     replay(dir.path(), &[&SLOTS[..], &["--timeline", "t.csv"]].concat());
@@ -342,6 +343,104 @@ fn an_external_program_decides_in_a_replay_and_its_mistakes_are_told() {
     let said = external("exit 9");
     assert_eq!(said.code, Some(2));
     assert!(said.stderr.contains("parameter `command`: `exit 9` is not a program that says hello"), "{}", said.stderr);
+}
+
+#[test]
+fn what_a_scheduler_promises_and_the_cluster_has_not_is_refused_before_anything_starts() {
+    let dir = here();
+    let toml = "[queues.default]\nmap_slots = 2\nreduce_slots = 2\n[queues.etl]\nmap_slots = 2\nreduce_slots = 0\n";
+    std::fs::write(dir.path().join("q.toml"), toml).expect("written");
+    let key = "mapred.capacity-scheduler.queue.etl.capacity";
+    let xml = format!(
+        "<?xml version=\"1.0\"?>\n<!DOCTYPE a>\n<configuration><property><name>{key}</name><value>1</value></property></configuration>"
+    );
+    std::fs::write(dir.path().join("dtd.xml"), xml).expect("written");
+    let refused = |words: &[&str]| {
+        let said = run(dir.path(), &[&["t.json"], &SLOTS[..], words].concat(), "");
+        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{words:?}: {}", said.stderr);
+        said.stderr.lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(
+        refused(&["--scheduler", "balanced-pools", "-D", "pools=small:2+1,etl:2+1"]),
+        "error: scheduler `balanced-pools`: parameter `pools`: `small:2+1,etl:2+1` is not a list of pools within the \
+         cluster's 3 map and 2 reduce slots: together they have 4 and 2"
+    );
+    assert_eq!(
+        refused(&["--scheduler", "capacity", "-D", "allocation.file=q.toml"]),
+        "error: scheduler `capacity`: q.toml: `queues.default.map_slots` + `queues.etl.map_slots` add up to 4, expected at \
+         most the cluster's 3 map slots"
+    );
+    assert_eq!(
+        refused(&["--scheduler", "fair", "-D", "preemption=true", "-D", "preemption=false"]),
+        "error: -D preemption: found `true` and `false`, expected it once"
+    );
+    assert_eq!(
+        refused(&["--scheduler", "capacity", "-D", "allocation.file=dtd.xml"]),
+        "error: scheduler `capacity`: dtd.xml: line 2: a document type is not allowed, as its entities could refer to each \
+         other; write the values out"
+    );
+}
+
+#[test]
+fn hadoops_own_site_chooses_the_scheduler_with_its_file_and_is_overruled_by_what_is_typed() {
+    let dir = here();
+    let property =
+        |name: &str, value: &str| format!("<property><name>{name}</name><value>{value}</value></property>\n");
+    let site = |more: &str| {
+        let class = property("mapred.jobtracker.taskScheduler", "org.apache.hadoop.mapred.FairScheduler");
+        let others = property("io.sort.mb", "200") + &property("mapred.job.tracker", "host:9001");
+        let text = format!("<?xml version=\"1.0\"?>\n<configuration>\n{class}{others}{more}</configuration>\n");
+        std::fs::write(dir.path().join("mapred-site.xml"), text).expect("written");
+    };
+    site(
+        &(property("mapred.fairscheduler.poolnameproperty", "mapred.job.queue.name")
+            + &property("mapred.fairscheduler.assignmultiple", "false")),
+    );
+    // As in Hadoop, the pools are beside the site.
+    std::fs::write(
+        dir.path().join("fair-scheduler.xml"),
+        "<allocations><pool name=\"etl\"><maxMaps>1</maxMaps></pool></allocations>",
+    )
+    .expect("written");
+    let asked = ["--mapred-site", "mapred-site.xml"];
+    let said = replay(dir.path(), &[&SLOTS[..], &asked].concat());
+    assert_eq!(said.stderr, "note: mapred-site.xml: ignored what is not about scheduler `fair`: 2 of 5 properties\n");
+    let answer = json(dir.path(), &[&SLOTS[..], &asked].concat());
+    let typed = ["--scheduler", "fair", "-D", "allocation.file=fair-scheduler.xml", "-D", "assignmultiple=false"];
+    let typed = [&SLOTS[..], &typed, &["-D", "poolnameproperty=mapred.job.queue.name"]].concat();
+    assert_eq!(answer["scheduler"], "fair");
+    assert_eq!(answer["decisions_digest"], json(dir.path(), &typed)["decisions_digest"]);
+    assert_ne!(answer["decisions_digest"], json(dir.path(), &SLOTS)["decisions_digest"]);
+    let other = json(dir.path(), &[&SLOTS[..], &asked, &["--scheduler", "fifo"]].concat());
+    assert_eq!(other["decisions_digest"], json(dir.path(), &SLOTS)["decisions_digest"]);
+    site(&property("mapred.fairscheduler.preemtion", "true"));
+    let refused = run(dir.path(), &[&["t.json"], &SLOTS[..], &asked].concat(), "");
+    assert_eq!(refused.code, Some(2));
+    assert_eq!(
+        refused.stderr,
+        "error: mapred-site.xml: line 6: unknown key `mapred.fairscheduler.preemtion`, did you mean \
+         `mapred.fairscheduler.preemption`?\n"
+    );
+    site(&property("mapred.fairscheduler.preemption", "maybe"));
+    let refused = run(dir.path(), &[&["t.json"], &SLOTS[..], &asked].concat(), "");
+    assert_eq!(
+        refused.stderr.lines().last(),
+        Some("error: mapred-site.xml: line 6: `mapred.fairscheduler.preemption`: `maybe` is not true or false")
+    );
+}
+
+#[test]
+fn queues_of_a_trace_that_mean_nothing_to_the_scheduler_are_told_once() {
+    let dir = here();
+    let said = |words: &[&str]| replay(dir.path(), &[&SLOTS[..], &["--scheduler"], words].concat()).stderr;
+    assert_eq!(
+        said(&["minedf"]),
+        "warning: trace `t.json`: queue `etl`: scheduler `minedf` has no queues of its own and serves all jobs as of \
+         `default`\n"
+    );
+    assert_eq!(said(&["fair", "-D", "poolnameproperty=mapred.job.queue.name"]), "");
+    // The optimiser plans for `balanced-pools` here, and says what.
+    assert!(!said(&["balanced-pools", "-D", "pools=etl:1+1"]).contains("queue `etl`"));
 }
 
 #[test]

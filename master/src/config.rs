@@ -23,6 +23,8 @@ pub struct MasterConfig {
     /// The scheduler's own parameters.
     #[serde(deserialize_with = "words")]
     pub scheduler_params: BTreeMap<String, String>,
+    /// Queues that jobs may name (`mapred.queue.names`), beside those that the scheduler has of its own.
+    pub queue_names: Vec<String>,
     /// Seed of the run's random streams.
     pub seed: u64,
     /// What the core reads: expiry, heartbeat rule, blacklists, parking.
@@ -119,6 +121,7 @@ impl Default for MasterConfig {
             dir: PathBuf::from("howdah-master"),
             scheduler: "fifo".to_owned(),
             scheduler_params: BTreeMap::new(),
+            queue_names: vec!["default".to_owned()],
             seed: 0,
             cluster: ClusterConfig::default(),
             limits: Limits::default(),

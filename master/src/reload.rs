@@ -5,8 +5,8 @@
 //! `Deviation:` Hadoop looks every ten seconds and waits until the file is five seconds old; people who tune pools
 //! should not have to. Source: `hadoop-semantics` §4.5.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use howdah_proto::settled::Settled;
@@ -15,10 +15,30 @@ use howdah_shared::schedulers::registry::Params;
 use howdah_shared::tracker::{Input, SchedulerChoice};
 
 use crate::engine::{CoreError, CoreHandle};
-use crate::policies::{self, ALLOCATION_FILE};
+use crate::policies;
 
 /// Between two looks at the file.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// The policy in charge and its parameters, for pages: the core knows policies only by what they do.
+#[derive(Clone, Debug)]
+pub(crate) struct InForce(Arc<Mutex<SchedulerChoice>>);
+
+impl InForce {
+    /// What a master starts with.
+    pub(crate) fn new(choice: SchedulerChoice) -> InForce {
+        InForce(Arc::new(Mutex::new(choice)))
+    }
+
+    /// As it is now.
+    pub(crate) fn get(&self) -> SchedulerChoice {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, choice: SchedulerChoice) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = choice;
+    }
+}
 
 /// Why another policy, or other parameters, are not in charge.
 #[derive(Debug, thiserror::Error)]
@@ -35,14 +55,15 @@ pub(crate) enum SetError {
 }
 
 /// Puts a policy in charge once the core has said that it would take it.
-pub(crate) async fn set(core: &CoreHandle, choice: SchedulerChoice) -> Result<(), SetError> {
+pub(crate) async fn set(core: &CoreHandle, choice: SchedulerChoice, in_force: &InForce) -> Result<(), SetError> {
     if choice.name == policies::EXTERNAL {
         return Err(SetError::External);
     }
     let wanted = choice.clone();
     core.ask(move |view| view.tracker.check_scheduler(&wanted)).await??;
     tracing::info!(scheduler = choice.name, "the scheduler has other parameters, or is another one, from now on");
-    core.request(Input::SetScheduler(Box::new(choice))).await?;
+    core.request(Input::SetScheduler(Box::new(choice.clone()))).await?;
+    in_force.set(choice);
     Ok(())
 }
 
@@ -54,8 +75,9 @@ pub(crate) async fn follow(
     named: Params,
     first: Params,
     set_by_others: Arc<AtomicBool>,
+    in_force: InForce,
 ) {
-    if !named.contains_key(ALLOCATION_FILE) {
+    if !policies::names_a_file(&named) {
         return;
     }
     let mut file = Settled::new(Ok(first));
@@ -70,7 +92,7 @@ pub(crate) async fn follow(
             None => continue,
             Some(Ok(params)) => {
                 let choice = SchedulerChoice { name: name.clone(), params: params.clone() };
-                set(&core, choice).await.err().map(|error| error.to_string())
+                set(&core, choice, &in_force).await.err().map(|error| error.to_string())
             }
             Some(Err(error)) => Some(error.clone()),
         };

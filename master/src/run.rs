@@ -19,7 +19,7 @@ use howdah_proto::v1::client_service_server::ClientServiceServer;
 use howdah_proto::v1::worker_service_server::WorkerServiceServer;
 use howdah_shared::job::ClusterId;
 use howdah_shared::schedulers::registry::Params;
-use howdah_shared::tracker::WorkerState;
+use howdah_shared::tracker::{SchedulerChoice, WorkerState};
 use nix::fcntl::{Flock, FlockArg};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -32,7 +32,7 @@ use crate::engine::{Clearing, CoreHandle, Engine, Outbox};
 use crate::journal::runs_in;
 use crate::policies;
 use crate::recorder::{Origin, Recorder};
-use crate::reload;
+use crate::reload::{self, InForce};
 use crate::services::{ClientApi, Shared, SharedRef, WorkerApi};
 use crate::tables::Tables;
 
@@ -74,7 +74,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let closing = CancellationToken::new();
     let (name, named) = (config.scheduler.clone(), config.scheduler_params.clone());
     let scheduler_set = Arc::new(AtomicBool::new(false));
-    let follow = reload::follow(core.clone(), name, named, params, Arc::clone(&scheduler_set));
+    let in_force = InForce::new(SchedulerChoice { name: name.clone(), params: params.clone() });
+    let follow = reload::follow(core.clone(), name, named, params, Arc::clone(&scheduler_set), in_force.clone());
     let until = closing.clone();
     tokio::spawn(async move { until.run_until_cancelled(follow).await });
     let shared: SharedRef = Arc::new(Shared {
@@ -87,6 +88,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         clearing,
         next_job: tokio::sync::Mutex::new(1),
         scheduler_set,
+        in_force,
+        warned: std::sync::Mutex::default(),
         config,
     });
     let mut server = tokio::spawn(serve(listener, Arc::clone(&shared), closing.clone()));

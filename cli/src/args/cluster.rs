@@ -46,6 +46,9 @@ pub(crate) struct UpArgs {
     /// Set a parameter of the scheduler; may be repeated
     #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub(crate) define: Vec<(String, String)>,
+    /// Hadoop's own configuration, from which the scheduler and its parameters come; what is set here stands over it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mapred_site: Option<PathBuf>,
     /// Address for the master [default: any free port on 127.0.0.1]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<std::net::SocketAddr>,

@@ -51,7 +51,8 @@ pub(crate) struct ExperimentRunArgs {
     /// Repeats of each live run [default: the experiment's own]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
     pub(crate) repeats: Option<u32>,
-    /// Scheduler of live runs; may be repeated, and the first gives the profiles
-    #[arg(long, value_name = "NAME", default_values_t = ["fifo".to_owned()])]
+    /// Scheduler of live runs, where the experiment leaves that open; may be repeated, and the first gives the profiles
+    /// [default: fifo]
+    #[arg(long, value_name = "NAME")]
     pub(crate) scheduler: Vec<String>,
 }

@@ -43,6 +43,9 @@ pub(crate) struct ReplayArgs {
     /// Set a parameter of the policy; may be repeated
     #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Policy")]
     pub(crate) define: Vec<(String, String)>,
+    /// Hadoop's own configuration, from which the scheduler and its parameters come; what is set here stands over it
+    #[arg(long, value_name = "FILE", help_heading = "Policy")]
+    pub(crate) mapred_site: Option<PathBuf>,
     /// Share of a job's maps that must have finished before its reduces start, 0 to 1 [default: the trace's, else 0.05]
     #[arg(long, value_name = "F", value_parser = parse_ppm, help_heading = "Policy")]
     pub(crate) slowstart: Option<u32>,

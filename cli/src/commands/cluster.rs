@@ -1,5 +1,7 @@
 //! `cluster`, `queue list`, `worker list`, `worker drain`.
 
+use std::collections::BTreeMap;
+
 use howdah_proto::v1::{DrainWorkerRequest, GetClusterRequest, ListQueuesRequest, ListWorkersRequest};
 use serde_json::json;
 
@@ -11,7 +13,7 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::output::table::Grid;
-use crate::output::{Screen, Style};
+use crate::output::{Screen, Style, note};
 use crate::units;
 use crate::views::Listing;
 use crate::views::cluster::{Cluster, Queue, Vitals, Worker};
@@ -47,6 +49,8 @@ fn card(screen: &Screen, c: &Cluster) -> String {
         ("cluster", c.cluster_id.to_string()),
         ("started", started),
         ("scheduler", c.scheduler.clone()),
+        ("parameters", parameters(&c.scheduler_params)),
+        ("speculation", c.second_attempts.line()),
         ("workers", workers),
         ("map slots", format!("{} of {} busy", c.maps_running, c.map_slots)),
         ("reduce slots", format!("{} of {} busy", c.reduces_running, c.reduce_slots)),
@@ -57,8 +61,19 @@ fn card(screen: &Screen, c: &Cluster) -> String {
     // The last ones; `--output json` and the master's log have more.
     let from = c.notes.len().saturating_sub(NOTES);
     rows.extend(c.notes[from..].iter().map(|note| ("noted", format!("{} {}", clock(note.at_ms_epoch), note.text))));
+    rows.extend(c.warnings.iter().map(|warning| ("warning", screen.paint(Style::Warn, warning))));
     let line = |(name, value): &(&str, String)| format!("{} {value}", screen.paint(Style::Dim, format!("{name:>12}")));
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// As they would be typed.
+fn parameters(given: &BTreeMap<String, String>) -> String {
+    if given.is_empty() {
+        return "defaults".to_owned();
+    }
+    let pairs =
+        given.iter().map(|(key, value)| format!("{key}={}", value.split_whitespace().collect::<Vec<_>>().join(" ")));
+    pairs.collect::<Vec<_>>().join("  ")
 }
 
 fn heartbeat(interval_ms: u32) -> String {
@@ -73,7 +88,9 @@ pub(crate) async fn list_queues(context: &Context, args: &ClusterCommand) -> Out
     let answer = client.rpc.list_queues(ListQueuesRequest {}).await?.into_inner();
     let queues: Vec<Queue> = answer.queues.iter().map(Queue::from).collect();
     match config.output {
-        Format::Json => screen.json(&Listing::new("queues", json!({ "queues": queues })))?,
+        Format::Json => {
+            screen.json(&Listing::new("queues", json!({ "queues": queues, "warnings": answer.warnings })))?;
+        }
         Format::Table => {
             let shared = queues.iter().any(|queue| queue.share.is_some());
             let plain = ["queue", ">waiting", ">running"];
@@ -90,6 +107,7 @@ pub(crate) async fn list_queues(context: &Context, args: &ClusterCommand) -> Out
                 grid.row(row);
             }
             screen.line(grid.render(&screen))?;
+            answer.warnings.iter().for_each(|warning| note(format!("warning: {warning}")));
         }
     }
     Ok(Exit::Done)
@@ -106,7 +124,7 @@ pub(crate) async fn list_workers(context: &Context, args: &WorkerListArgs) -> Ou
         Format::Json => screen.json(&Listing::new("workers", json!({ "workers": workers })))?,
         Format::Table if workers.is_empty() => {
             screen.line("no worker has registered yet")?;
-            crate::output::note(format!("help: `howdah worker --master {} --dir DIR` starts one", client.address()));
+            note(format!("help: `howdah worker --master {} --dir DIR` starts one", client.address()));
         }
         Format::Table => {
             screen.line(worker_table(&workers, now_ms()).render(&screen))?;

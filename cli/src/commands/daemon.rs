@@ -3,19 +3,23 @@
 //! SIGTERM or one SIGINT asks to drain, any second signal to stop at once. On a leash (`--stop-with-stdin`) the
 //! end of standard input, that is, the end of whoever started us, stops at once.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::io::Read;
+use std::path::Path;
 
-use howdah_master::policies;
+use howdah_master::{MasterConfig, policies};
 use howdah_proto::stop::Stop;
+use howdah_shared::schedulers::Scheduler;
+use howdah_shared::schedulers::registry::Params;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use crate::args::daemon::{LeashArgs, MasterArgs, WorkerArgs};
-use crate::config::{Context, Flag, Section};
+use crate::config::{Context, Flag, Section, Settings, Source};
+use crate::define::params;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::mapred_site::Site;
 
 /// `howdah master`
 pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
@@ -25,9 +29,8 @@ pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
         Flag::new("--scheduler", "scheduler", &args.scheduler),
         Flag::new("--seed", "seed", &args.seed),
     ];
-    let (mut config, _) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
-    config.scheduler_params.extend(args.define.iter().cloned());
-    check_scheduler(&config.scheduler, &config.scheduler_params)?;
+    let (mut config, settings) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
+    choose_scheduler(&mut config, &settings, args.mapred_site.as_deref(), params(&args.define)?)?;
     run(args.leash, |stop| howdah_master::run(config, stop))
 }
 
@@ -52,12 +55,32 @@ pub(crate) fn worker(context: &Context, args: &WorkerArgs) -> Outcome {
 }
 
 /// A name that no scheduler has is wrong usage, whoever starts the master.
-pub(crate) fn check_scheduler(name: &str, params: &BTreeMap<String, String>) -> Outcome<()> {
-    let made = policies::with_files(name, params).and_then(|params| policies::make(name, &params));
-    match made {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Failure::usage(error.to_string())),
+pub(crate) fn check_scheduler(name: &str) -> Outcome<()> {
+    policies::make(name, &Params::new()).map(drop).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Lays what was typed over the settings, and these over Hadoop's own file where one is named; then makes the scheduler
+/// once, as what is wrong with it is wrong usage, whoever starts the master.
+pub(crate) fn choose_scheduler(
+    config: &mut MasterConfig,
+    settings: &Settings,
+    mapred_site: Option<&Path>,
+    typed: Params,
+) -> Outcome<Box<dyn Scheduler>> {
+    let unsaid = |key: &str| settings.values.get(key).is_some_and(|setting| setting.source == Source::Default);
+    let asked = Some(config.scheduler.as_str()).filter(|_| !unsaid("scheduler"));
+    let site = Site::read(mapred_site, asked)?;
+    if let (None, Some(scheduler)) = (asked, site.scheduler()) {
+        config.scheduler = scheduler.to_owned();
     }
+    if unsaid("queue_names") && !site.queue_names().is_empty() {
+        config.queue_names = site.queue_names().to_vec();
+    }
+    config.scheduler_params.extend(typed);
+    config.scheduler_params = site.under(std::mem::take(&mut config.scheduler_params));
+    let (name, params) = (&config.scheduler, &config.scheduler_params);
+    let made = policies::with_files(name, params).and_then(|params| policies::make(name, &params));
+    made.map_err(|error| site.blame(&error))
 }
 
 fn run<F>(leash: LeashArgs, daemon: impl FnOnce(Stop) -> F) -> Outcome

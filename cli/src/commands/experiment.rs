@@ -1,6 +1,5 @@
 //! `experiment`: the papers' tables and figures.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -84,7 +83,14 @@ fn run_one(context: &Context, args: &ExperimentRunArgs) -> Outcome {
         )));
     };
     for scheduler in &args.scheduler {
-        crate::commands::daemon::check_scheduler(scheduler, &BTreeMap::new())?;
+        crate::commands::daemon::check_scheduler(scheduler)?;
+    }
+    // What would change nothing is not taken for something that does.
+    if !args.scheduler.is_empty() && !experiment.takes_schedulers() {
+        return Err(not_of(&args.name, "--scheduler", "it has schedulers of its own"));
+    }
+    if args.repeats.is_some() && !experiment.takes_repeats() {
+        return Err(not_of(&args.name, "--repeats", "nothing in it is repeated"));
     }
     if cfg!(debug_assertions) {
         note("warning: this is a debug build; figures of live runs mean nothing");
@@ -98,7 +104,7 @@ fn run_one(context: &Context, args: &ExperimentRunArgs) -> Outcome {
         quick: args.quick,
         seed: args.seed,
         program: std::env::current_exe().map_err(|error| Failure::broke(format!("find this program: {error}")))?,
-        schedulers: args.scheduler.clone(),
+        schedulers: if args.scheduler.is_empty() { vec!["fifo".to_owned()] } else { args.scheduler.clone() },
         repeats: args.repeats,
         progress: &shown,
     };
@@ -119,6 +125,10 @@ fn run_one(context: &Context, args: &ExperimentRunArgs) -> Outcome {
             Err(Failure::failed(format!("{all} missed, first: {}", one_line(first))))
         }
     }
+}
+
+fn not_of(name: &str, flag: &str, why: &str) -> Failure {
+    Failure::usage(format!("{flag}: experiment `{name}` does not take it, expected none: {why}"))
 }
 
 fn report(screen: &Screen, dir: &Path, results: &Results) -> Outcome<()> {

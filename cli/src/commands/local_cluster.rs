@@ -5,8 +5,9 @@
 use std::path::Path;
 
 use crate::args::cluster::{DownArgs, UpArgs};
-use crate::commands::daemon::check_scheduler;
+use crate::commands::daemon::choose_scheduler;
 use crate::config::{Context, Flag, Section, Source};
+use crate::define::params;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::local::access::{Access, FILE};
@@ -70,14 +71,26 @@ fn plan(context: &Context, args: &UpArgs, dir: std::path::PathBuf) -> Outcome<Pl
     let mut worker_args = Vec::new();
     let flags = vec![Flag::new("--scheduler", "scheduler", &args.scheduler)];
     let (mut config, settings) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
-    config.scheduler_params.extend(args.define.iter().cloned());
-    check_scheduler(&config.scheduler, &config.scheduler_params)?;
+    let scheduler = choose_scheduler(&mut config, &settings, args.mapred_site.as_deref(), params(&args.define)?)?;
+    let (worker, _) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, Vec::new())?;
+    let each =
+        [args.map_slots.unwrap_or(worker.map_slots.into()), args.reduce_slots.unwrap_or(worker.reduce_slots.into())];
+    // Others may join, but the cluster that is asked for would not keep the promise.
+    let slots = each.map(|slots| slots.saturating_mul(args.workers));
+    scheduler.fits(slots).map_err(|error| {
+        let (workers, [maps, reduces]) = (units::counted(u64::from(args.workers), "worker"), each);
+        Failure::usage(error.to_string()).help(format!("asked for: {workers} of {maps} map and {reduces} reduce slots"))
+    })?;
     // The user's word counts, where there is one.
     let unsaid = settings.values.get("split_host").is_some_and(|setting| setting.source == Source::Default);
     if let Some(scheduler) = &args.scheduler {
         master_args.extend(["--scheduler".to_owned(), scheduler.clone()]);
     }
     master_args.extend(args.define.iter().flat_map(|(key, value)| ["-D".to_owned(), format!("{key}={value}")]));
+    if let Some(site) = &args.mapred_site {
+        let site = site.canonicalize().map_err(|error| cannot("use", site, &error))?;
+        master_args.extend(["--mapred-site".to_owned(), site.display().to_string()]);
+    }
     for (flag, value) in [("--map-slots", args.map_slots), ("--reduce-slots", args.reduce_slots)] {
         if let Some(value) = value {
             worker_args.extend([flag.to_owned(), value.to_string()]);

@@ -2,13 +2,13 @@
 
 use howdah_master::policies;
 use howdah_proto::v1::SetSchedulerRequest;
-use howdah_shared::schedulers::registry::Params;
 use serde_json::json;
 
 use crate::args::scheduler::{SchedulerCommand, SetArgs};
 use crate::args::{Format, FormatArgs};
 use crate::client::Client;
 use crate::config::Context;
+use crate::define::params;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -34,7 +34,7 @@ fn list(context: &Context, format: &FormatArgs) -> Outcome {
 
 async fn set(context: &Context, args: &SetArgs) -> Outcome {
     let config = context.client(&args.cluster, None)?;
-    let given: Params = args.define.iter().cloned().collect();
+    let given = params(&args.define)?;
     // Files are read here, where their names mean something.
     let params = policies::with_files(&args.name, &given);
     let params = params.map_err(|error| Failure::usage(error.to_string()))?;

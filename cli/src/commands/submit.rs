@@ -176,7 +176,8 @@ pub(crate) async fn submit_plan(client: &mut Client, plan: &JobPlan, how: &Submi
     let request = SubmitJobRequest {
         name: plan.name.clone(),
         user: user(),
-        queue: how.queue.clone().unwrap_or_else(|| "default".to_owned()),
+        // Without one, the master looks at the job's properties.
+        queue: how.queue.clone().unwrap_or_default(),
         priority: how.priority.map(|priority| priority.name().to_owned()).unwrap_or_default(),
         app_json: json("application", serde_json::to_string(&plan.app))?,
         input_format_json: json("input format", serde_json::to_string(&plan.input_format))?,

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use howdah_shared::schedulers::nearest::distance;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -220,20 +221,4 @@ pub(crate) fn show(value: &Value) -> String {
         }
         other => other.to_string(),
     }
-}
-
-/// Edits that turn one word into the other, for "did you mean".
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut before = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let cost = before + usize::from(x != *y);
-            before = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(before + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use howdah_proto::v1::{GetClusterResponse, QueueInfo, WorkerInfo};
+use howdah_proto::v1::{GetClusterResponse, QueueInfo, SecondAttemptRule, WorkerInfo};
 use serde::Serialize;
 
 use super::job::Speculation;
@@ -198,6 +198,9 @@ pub(crate) struct Cluster {
     pub(crate) cluster_id: u64,
     pub(crate) version: String,
     pub(crate) scheduler: String,
+    /// As they were given; all others have their defaults.
+    pub(crate) scheduler_params: BTreeMap<String, String>,
+    pub(crate) second_attempts: SecondAttempts,
     pub(crate) started_ms_epoch: Option<u64>,
     pub(crate) live_workers: u32,
     pub(crate) lost_workers: u32,
@@ -215,6 +218,38 @@ pub(crate) struct Cluster {
     pub(crate) speculation: Speculation,
     /// What the scheduler noted last, oldest first.
     pub(crate) notes: Vec<Note>,
+    /// What it promises and the cluster as it is has not.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// When a task that runs gets a second attempt.
+#[derive(Debug, Serialize)]
+pub(crate) struct SecondAttempts {
+    /// none, hadoop, hadoop-0.21, late or load-aware.
+    pub(crate) rule: String,
+    /// none, a number of attempts, or a share of the slots.
+    pub(crate) cap: String,
+    pub(crate) dry_run: bool,
+}
+
+impl From<SecondAttemptRule> for SecondAttempts {
+    fn from(SecondAttemptRule { rule, cap, dry_run }: SecondAttemptRule) -> SecondAttempts {
+        SecondAttempts { rule, cap, dry_run }
+    }
+}
+
+impl SecondAttempts {
+    /// For people.
+    pub(crate) fn line(&self) -> String {
+        if self.rule == "none" || self.rule.is_empty() {
+            return "none".to_owned();
+        }
+        let cap = match self.cap.as_str() {
+            "none" => "no cap".to_owned(),
+            cap => format!("at most {cap} at a time"),
+        };
+        format!("{}, {cap}{}", self.rule, if self.dry_run { ", dry run: only noted" } else { "" })
+    }
 }
 
 /// What a scheduler noted.
@@ -232,6 +267,8 @@ impl Cluster {
             cluster_id: c.cluster_id,
             version: c.version.clone(),
             scheduler: c.scheduler.clone(),
+            scheduler_params: c.scheduler_params.clone().into_iter().collect(),
+            second_attempts: SecondAttempts::from(c.second_attempts.clone().unwrap_or_default()),
             started_ms_epoch: reached(c.started_ms_epoch),
             live_workers: c.live_workers,
             lost_workers: c.lost_workers,
@@ -247,6 +284,7 @@ impl Cluster {
             interval_ms: c.interval_ms,
             speculation: c.speculation.into(),
             notes: c.notes.iter().map(|n| Note { at_ms_epoch: n.at_ms_epoch, text: n.text.clone() }).collect(),
+            warnings: c.warnings.clone(),
         }
     }
 }

@@ -108,6 +108,8 @@ fn cluster_and_queues() {
         cluster_id: 202_611_201_200,
         version: "0.1.0".to_owned(),
         scheduler: "fifo".to_owned(),
+        scheduler_params: [("speculation".to_owned(), "late".to_owned())].into(),
+        second_attempts: Some(pb::SecondAttemptRule { rule: "late".to_owned(), cap: "10%".to_owned(), dry_run: true }),
         started_ms_epoch: 1_000_000,
         live_workers: 3,
         map_slots: 24,
@@ -116,9 +118,12 @@ fn cluster_and_queues() {
         notes: vec![pb::SchedulerNote {
             at_ms_epoch: 1_061_000, text: "map 2 of job 1 would …; 1 so far".to_owned()
         }],
+        warnings: vec!["scheduler `balanced-pools`: …".to_owned()],
         ..pb::GetClusterResponse::default()
     };
-    insta::assert_json_snapshot!("cluster", Listing::new("cluster", Cluster::new("m:1", &answer)));
+    let cluster = Cluster::new("m:1", &answer);
+    assert_eq!(cluster.second_attempts.line(), "late, at most 10% at a time, dry run: only noted");
+    insta::assert_json_snapshot!("cluster", Listing::new("cluster", cluster));
     let queue = pb::QueueInfo { name: "default".to_owned(), waiting_jobs: 1, running_jobs: 2, share: None };
     insta::assert_json_snapshot!("queues", Listing::new("queues", json!({ "queues": [Queue::from(&queue)] })));
 }

@@ -118,6 +118,10 @@ fn an_allocation_file_is_followed_and_a_bad_one_changes_nothing() {
         prod["share"]["weight"].as_f64()
     };
     assert_eq!(weight(), Some(2.0));
+    let shown = cluster.json(&["cluster"]);
+    let file_named = serde_json::json!({ "allocation.file": file.display().to_string() });
+    assert_eq!(shown["scheduler_params"], file_named, "without the file's text");
+    assert_eq!(shown["second_attempts"], serde_json::json!({ "rule": "none", "cap": "none", "dry_run": false }));
     write("heavy");
     let log = cluster.path("master.err");
     let said = wait_for("the master to refuse the file", || {
@@ -128,6 +132,41 @@ fn an_allocation_file_is_followed_and_a_bad_one_changes_nothing() {
     assert_eq!(weight(), Some(2.0), "the old allocation stays");
     write("5.0");
     wait_for("the master to take the file over", || (weight() == Some(5.0)).then_some(()));
+    cluster.run(&["job", "kill", &job]).expect_code(0);
+    cluster.wait_job(&job, 1);
+    expect_some(&cluster.stop_and_validate());
+}
+
+#[test]
+fn queues_that_nobody_knows_are_refused_and_pools_that_do_not_fit_are_told() {
+    let cluster = Cluster::start(Setup::default());
+    let sleep = ["submit", "sleep", "-m", "1", "-mt", "600000"];
+    let asked = |more: &[&str]| cluster.run(&[&sleep[..], more].concat());
+    let said = asked(&["--queue", "etl"]).expect_code(2);
+    assert!(
+        said.stderr.contains("queue `etl` does not exist: scheduler `fifo` has no queues of its own, expected default"),
+        "{}",
+        said.stderr
+    );
+    assert!(said.stderr.contains("help: `queue_names` of [master] lists all queues"), "{}", said.stderr);
+    // Hadoop's property is the flag.
+    let said = asked(&["-D", "mapred.job.queue.name=etl"]).expect_code(2);
+    assert!(said.stderr.contains("queue `etl` does not exist"), "{}", said.stderr);
+    cluster
+        .run(&["scheduler", "set", "balanced-pools", "-D", "pools=etl:900+1", "-D", "speculation=late"])
+        .expect_code(0);
+    let job = cluster.submit(&[&sleep[1..], &["--queue", "etl"]].concat());
+    let shown = cluster.json(&["cluster"]);
+    let warning = shown["warnings"][0].as_str().unwrap_or_default().to_owned();
+    assert!(warning.contains("`etl:900+1` is not a list of pools within the cluster's "), "{shown}");
+    assert_eq!(shown["scheduler_params"], serde_json::json!({ "pools": "etl:900+1", "speculation": "late" }));
+    assert_eq!(shown["second_attempts"]["cap"], "10%");
+    assert_eq!(cluster.json(&["queue", "list"])["warnings"][0], warning.as_str());
+    let card = cluster.run(&["cluster"]).expect_code(0).stdout;
+    assert!(card.contains("parameters pools=etl:900+1  speculation=late\n"), "{card}");
+    assert!(card.contains("speculation late, at most 10% at a time\n"), "{card}");
+    let log = std::fs::read_to_string(cluster.path("master.err")).expect("the master's log");
+    assert_eq!(log.matches("is not a list of pools within").count(), 1, "once, not with every job: {log}");
     cluster.run(&["job", "kill", &job]).expect_code(0);
     cluster.wait_job(&job, 1);
     expect_some(&cluster.stop_and_validate());

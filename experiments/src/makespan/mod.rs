@@ -62,6 +62,10 @@ impl Experiment for Makespan {
         }
     }
 
+    fn takes_repeats(&self) -> bool {
+        false
+    }
+
     fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
         let mut curves = Vec::new();
         for case in CASES {

@@ -37,6 +37,10 @@ impl Experiment for SimMrAccuracy {
         }
     }
 
+    fn takes_schedulers(&self) -> bool {
+        true
+    }
+
     fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
         ensure!(!lab.schedulers.is_empty(), "no scheduler was named, expected at least one");
         let repeats = |full: u32| lab.repeats.unwrap_or(lab.size(full, 2)).max(1);

@@ -38,6 +38,10 @@ impl Experiment for SimMrKl {
         }
     }
 
+    fn takes_schedulers(&self) -> bool {
+        true
+    }
+
     fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
         let inputs = workload::Inputs::make(lab)?;
         let repeats = lab.repeats.unwrap_or(lab.size(5, 3)).max(2);

@@ -107,8 +107,9 @@ impl External {
             if patience == 0 {
                 return Err(reader.wrong("strikes", "0", "a number from 1 on"));
             }
-            let fallback = reader.text("fallback").unwrap_or("fifo").to_owned();
-            let fallback = registry::by_name(&fallback, &inner)?;
+            let fallback = fallback(reader.text("fallback").unwrap_or("fifo"), &inner, |name, known| {
+                reader.wrong("fallback", name, known)
+            })?;
             Ok(External::new(command, timeout, patience, warn, fallback))
         })?;
         // Last, or a wrong parameter would be told only after a program has run.
@@ -293,6 +294,21 @@ impl External {
             self.unsent.clear();
         }
     }
+}
+
+/// The policy that decides where the program does not.
+fn fallback(
+    name: &str,
+    params: &Params,
+    wrong: impl Fn(&str, &str) -> SchedulerError,
+) -> Result<Box<dyn Scheduler>, SchedulerError> {
+    registry::by_name(name, params).map_err(|error| match error {
+        SchedulerError::Unknown { name, known } if name == NAME => {
+            wrong(&name, &format!("a scheduler that decides without a program, expected one of {known}"))
+        }
+        SchedulerError::Unknown { name, known } => wrong(&name, &format!("a scheduler, expected one of {known}")),
+        error => error,
+    })
 }
 
 /// From 1 ms to 60 s; a number alone counts milliseconds.

@@ -10,6 +10,8 @@ use super::curves;
 
 /// The parameter that names a file with allocations.
 pub const ALLOCATION_FILE: &str = "allocation.file";
+/// The same by Hadoop's name; of the Fair scheduler only.
+const HADOOPS_ALLOCATION_FILE: &str = "mapred.fairscheduler.allocation.file";
 /// The parameter that holds its text.
 pub const ALLOCATIONS: &str = "allocations";
 /// The parameter with the curve of time against load, or a calibration's name.
@@ -33,10 +35,13 @@ pub fn with_files(scheduler: &str, params: &Params) -> Result<Params, SchedulerE
         expected,
     };
     let mut params = params.clone();
-    if let Some(path) = params.get(ALLOCATION_FILE) {
-        let text = read(Path::new(path))
-            .map_err(|problem| wrong(ALLOCATION_FILE, path, format!("a file that reads: {problem}")))?;
-        params.insert(ALLOCATIONS.to_owned(), text);
+    // Both at once are for the policy to refuse.
+    for key in [HADOOPS_ALLOCATION_FILE, ALLOCATION_FILE] {
+        if let Some(path) = params.get(key) {
+            let text =
+                read(Path::new(path)).map_err(|problem| wrong(key, path, format!("a file that reads: {problem}")))?;
+            params.insert(ALLOCATIONS.to_owned(), text);
+        }
     }
     for (key, value) in &mut params {
         let curve = match key.as_str() {
@@ -48,6 +53,11 @@ pub fn with_files(scheduler: &str, params: &Params) -> Result<Params, SchedulerE
         *value = curve.map_err(|problem| wrong(key, value, format!("a curve from a file: {problem}")))?;
     }
     Ok(params)
+}
+
+/// Whether the parameters name a file with allocations.
+pub fn names_a_file(params: &Params) -> bool {
+    [ALLOCATION_FILE, HADOOPS_ALLOCATION_FILE].iter().any(|key| params.contains_key(*key))
 }
 
 pub(super) fn read(path: &Path) -> Result<String, String> {
@@ -71,6 +81,11 @@ mod tests {
         let read = with_files("fair", &named).unwrap();
         assert_eq!(read[ALLOCATIONS], "<allocations/>");
         assert_eq!(read[ALLOCATION_FILE], named[ALLOCATION_FILE]);
+        let hadoops = Params::from([(HADOOPS_ALLOCATION_FILE.to_owned(), path.display().to_string())]);
+        let read = with_files("fair", &hadoops).unwrap();
+        assert_eq!(read[ALLOCATIONS], "<allocations/>");
+        assert!(names_a_file(&hadoops) && names_a_file(&named) && !names_a_file(&Params::new()));
+        assert!(crate::policies::make("fair", &read).is_ok());
         fs::remove_file(&path).unwrap();
         let error = with_files("fair", &named).unwrap_err().to_string();
         assert!(error.contains("scheduler `fair`: parameter `allocation.file`"), "{error}");

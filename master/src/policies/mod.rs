@@ -7,7 +7,7 @@ mod curves;
 mod files;
 
 pub use curves::{calibration, frequency_curve, is_calibration, load_curve};
-pub use files::{ALLOCATION_FILE, ALLOCATIONS, with_files};
+pub use files::{ALLOCATION_FILE, ALLOCATIONS, names_a_file, with_files};
 use howdah_shared::schedulers::registry::Params;
 use howdah_shared::schedulers::{Scheduler, SchedulerError, registry};
 

@@ -7,16 +7,18 @@ use std::time::Duration;
 use howdah_proto::v1;
 use howdah_proto::v1::client_service_server::ClientService;
 use howdah_shared::job::{AttemptState, JobId, JobState, Priority, TaskKind, WorkerId};
-use howdah_shared::schedulers::QueueView;
+use howdah_shared::schedulers::{QueueView, SecondAttemptRule, second_attempt_rule};
 use howdah_shared::tracker::{Input, SchedulerChoice, WorkerState};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
+use super::admit::doubt;
 use super::{SharedRef, logs, status, submit};
 use crate::engine::View;
 use crate::history::{AttemptHistory, JobHistory, history_path};
+use crate::policies::ALLOCATIONS;
 use crate::reload;
 use crate::tables::WorkerRow;
 
@@ -259,8 +261,9 @@ impl ClientService for ClientApi {
         request: Request<v1::SetSchedulerRequest>,
     ) -> Result<Response<v1::SetSchedulerResponse>, Status> {
         let choice = SchedulerChoice::from(&request.into_inner());
-        reload::set(&self.0.core, choice).await.map_err(status::scheduler)?;
+        reload::set(&self.0.core, choice, &self.0.in_force).await.map_err(status::scheduler)?;
         self.0.scheduler_set.store(true, Ordering::Relaxed);
+        self.0.warn(self.ask(doubt).await?);
         Ok(Response::new(v1::SetSchedulerResponse {}))
     }
 
@@ -320,9 +323,10 @@ impl ClientService for ClientApi {
 
     async fn list_queues(&self, _: Request<v1::ListQueuesRequest>) -> Result<Response<v1::ListQueuesResponse>, Status> {
         let list = |view: &View<'_>| {
+            let warnings = doubt(view).into_iter().collect();
             let own = view.tracker.scheduler().queues(view.tracker.state());
             if !own.is_empty() {
-                return own.into_iter().map(own_queue).collect();
+                return v1::ListQueuesResponse { queues: own.into_iter().map(own_queue).collect(), warnings };
             }
             let mut queues = std::collections::BTreeMap::from([("default".to_owned(), (0, 0))]);
             for row in view.tables.jobs.values() {
@@ -335,15 +339,20 @@ impl ClientService for ClientApi {
             }
             let info =
                 |(name, (waiting_jobs, running_jobs))| v1::QueueInfo { name, waiting_jobs, running_jobs, share: None };
-            queues.into_iter().map(info).collect::<Vec<_>>()
+            v1::ListQueuesResponse { queues: queues.into_iter().map(info).collect(), warnings }
         };
-        Ok(Response::new(v1::ListQueuesResponse { queues: self.ask(list).await? }))
+        Ok(Response::new(self.ask(list).await?))
     }
 
     async fn get_cluster(&self, _: Request<v1::GetClusterRequest>) -> Result<Response<v1::GetClusterResponse>, Status> {
         let mut answer = self.ask(count).await?;
         answer.cluster_id = self.0.cluster.0;
         answer.version = env!("CARGO_PKG_VERSION").to_owned();
+        let SchedulerChoice { name, mut params } = self.0.in_force.get();
+        let SecondAttemptRule { rule, cap, dry_run } = second_attempt_rule(&name, &params);
+        answer.second_attempts = Some(v1::SecondAttemptRule { rule, cap, dry_run });
+        params.remove(ALLOCATIONS);
+        answer.scheduler_params = params.into_iter().collect();
         answer.started_ms_epoch = self.0.started_ms_epoch;
         Ok(Response::new(answer))
     }
@@ -400,6 +409,7 @@ fn count(view: &View<'_>) -> v1::GetClusterResponse {
             .iter()
             .map(|(at, text)| v1::SchedulerNote { at_ms_epoch: at.as_ms(), text: text.clone() })
             .collect(),
+        warnings: doubt(view).into_iter().collect(),
         ..Default::default()
     }
 }

@@ -1,5 +1,6 @@
 //! The gRPC services: what workers and clients may ask of the master.
 
+mod admit;
 mod client;
 mod logs;
 mod splits;
@@ -16,6 +17,7 @@ use howdah_shared::job::ClusterId;
 
 use crate::config::MasterConfig;
 use crate::engine::{Clearing, CoreHandle};
+use crate::reload::InForce;
 
 pub(crate) use client::ClientApi;
 pub(crate) use worker::WorkerApi;
@@ -37,9 +39,25 @@ pub(crate) struct Shared {
     pub(crate) next_job: tokio::sync::Mutex<u32>,
     /// Someone has put a scheduler in charge: what the configuration says of it holds no more.
     pub(crate) scheduler_set: Arc<AtomicBool>,
+    /// The scheduler in charge.
+    pub(crate) in_force: InForce,
+    /// The last warning about the cluster's slots that was logged, so that each is logged once.
+    pub(crate) warned: std::sync::Mutex<String>,
 }
 
 impl Shared {
+    /// Logs what is doubtful about the cluster's slots, unless that was the last thing logged.
+    pub(crate) fn warn(&self, doubt: Option<String>) {
+        let doubt = doubt.unwrap_or_default();
+        let mut warned = self.warned.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if *warned != doubt {
+            if !doubt.is_empty() {
+                tracing::warn!("{doubt}");
+            }
+            *warned = doubt;
+        }
+    }
+
     /// Where a job's file lies.
     pub(crate) fn job_path(&self, job: howdah_shared::job::JobId) -> PathBuf {
         self.run_dir.join("jobs").join(format!("{}.json", self.cluster.job(job)))

@@ -16,6 +16,7 @@ use howdah_shared::job::{
 use howdah_shared::time::Span;
 use tonic::{Code, Status};
 
+use super::admit::{Admitted, admit};
 use super::{SharedRef, splits, status};
 use crate::commit;
 use crate::config::MasterConfig;
@@ -24,6 +25,8 @@ use crate::tables::JobMeta;
 
 /// Longest name of a job, user or queue.
 const MAX_NAME_BYTES: usize = 1_024;
+/// Properties that name a job's queue.
+const QUEUE_KEYS: [&str; 2] = ["mapred.job.queue.name", "mapreduce.job.queuename"];
 /// Properties of one job, and bytes of one.
 const MAX_PROPERTIES: usize = 10_000;
 const MAX_PROPERTY_BYTES: usize = 1 << 20;
@@ -62,9 +65,11 @@ async fn enter(shared: &SharedRef, file: &mut JobFile) -> Result<JobId, Status> 
     let mut next_job = shared.next_job.lock().await;
     // Lent to the core's thread and taken back: it holds a number for each map.
     let spec = std::mem::take(&mut file.spec);
-    let accepts = move |view: &crate::engine::View<'_>| (view.tracker.scheduler().accepts(&spec), spec);
-    let accepted;
-    (accepted, file.spec) = shared.core.ask(accepts).await.map_err(status::core)?;
+    let (properties, queue_names) = (file.properties.clone(), shared.config.queue_names.clone());
+    let ask = move |view: &crate::engine::View<'_>| admit(spec, &properties, &queue_names, view);
+    let Admitted { spec, accepted, warning } = shared.core.ask(ask).await.map_err(status::core)?;
+    file.spec = spec;
+    shared.warn(warning);
     accepted.map_err(Status::failed_precondition)?;
     let id = JobId(*next_job);
     file.id = shared.cluster.job(id);
@@ -161,7 +166,7 @@ fn prepare(request: v1::SubmitJobRequest, config: &MasterConfig) -> Result<JobFi
     let spec = JobSpec {
         name: request.name,
         user: if request.user.is_empty() { "unknown".to_owned() } else { request.user },
-        queue: if request.queue.is_empty() { "default".to_owned() } else { request.queue },
+        queue: queue(request.queue, &properties),
         priority,
         n_maps: splits.len() as u32,
         n_reduces: request.n_reduces,
@@ -187,6 +192,13 @@ fn prepare(request: v1::SubmitJobRequest, config: &MasterConfig) -> Result<JobFi
     })
 }
 
+/// The queue asked for, else the one of the job's properties, else `default` (hadoop-semantics §3.3).
+fn queue(asked: String, properties: &BTreeMap<String, String>) -> String {
+    let named = || QUEUE_KEYS.iter().find_map(|key| properties.get(*key));
+    let found = if asked.is_empty() { named().cloned().unwrap_or_default() } else { asked };
+    if found.trim().is_empty() { "default".to_owned() } else { found.trim().to_owned() }
+}
+
 fn json<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T, Status> {
     serde_json::from_str(text).map_err(|e| Status::invalid_argument(format!("{what}: not understood: {e}")))
 }
@@ -202,7 +214,9 @@ fn check_app(app: &App) -> Result<(), Status> {
 }
 
 fn check_texts(request: &v1::SubmitJobRequest) -> Result<(), Status> {
-    for (what, text) in [("name", &request.name), ("user", &request.user), ("queue", &request.queue)] {
+    let queues = QUEUE_KEYS.iter().filter_map(|key| Some(("queue", request.properties.get(*key)?)));
+    let texts = [("name", &request.name), ("user", &request.user), ("queue", &request.queue)];
+    for (what, text) in texts.into_iter().chain(queues) {
         if text.len() > MAX_NAME_BYTES || text.contains(char::is_control) {
             let message = format!("the job's {what} is too long or holds control characters, expected one short line");
             return Err(Status::invalid_argument(message));
@@ -235,4 +249,19 @@ fn token() -> io::Result<String> {
     let mut bytes = [0_u8; 16];
     io::Read::read_exact(&mut fs::File::open("/dev/urandom")?, &mut bytes)?;
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_is_asked_for_or_a_property_or_the_default() {
+        let properties = |key: &str| BTreeMap::from([(key.to_owned(), " etl ".to_owned())]);
+        for key in ["mapred.job.queue.name", "mapreduce.job.queuename"] {
+            assert_eq!(queue(String::new(), &properties(key)), "etl");
+            assert_eq!(queue("nightly".to_owned(), &properties(key)), "nightly");
+        }
+        assert_eq!(queue(String::new(), &properties("other")), "default");
+    }
 }

@@ -178,7 +178,8 @@ pub struct JobConf {
     pub size: Option<Span>,
     /// What a worker's attributes must be.
     pub requires: Requirements,
-    /// `mapred.fairscheduler.pool`: the Fair scheduler's pool, when the job names one.
+    /// `mapred.fairscheduler.pool`: the Fair scheduler's pool, when the job names one; or what the property said that the
+    /// scheduler's `poolnameproperty` names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
 }

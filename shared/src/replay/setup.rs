@@ -58,6 +58,7 @@ impl Setup {
         let slots = slots_of(workers);
         check_sizes(trace, workers)?;
         check_jobs(trace, options, slots)?;
+        scheduler.fits(slots)?;
         check_accepted(trace, &*scheduler)?;
         let (limits_rounds, may_speculate) = (scheduler.limits_rounds(), scheduler.may_speculate());
         let mut tracker = JobTracker::direct(&ClusterConfig::default(), scheduler);

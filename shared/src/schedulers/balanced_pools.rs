@@ -350,6 +350,27 @@ impl Scheduler for BalancedPools {
         self.offer.speculates()
     }
 
+    fn reads_queues(&self) -> bool {
+        true
+    }
+
+    /// Pools that jobs bring come and go with them, and have what is there.
+    fn fits(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
+        let [maps, reduces] = self.given.slots();
+        if maps <= slots[0] && reduces <= slots[1] {
+            return Ok(());
+        }
+        Err(SchedulerError::BadParameter {
+            scheduler: "balanced-pools".to_owned(),
+            key: "pools".to_owned(),
+            value: self.given.to_string(),
+            expected: format!(
+                "a list of pools within the cluster's {} map and {} reduce slots: together they have {maps} and {reduces}",
+                slots[0], slots[1]
+            ),
+        })
+    }
+
     fn explain(&self, id: JobId, state: &ClusterState) -> Reason {
         if let Some(reason) = Reason::common(id, state) {
             return reason;

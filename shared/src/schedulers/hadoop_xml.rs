@@ -25,25 +25,37 @@ pub fn is_xml(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
 }
 
+/// A text that is no XML that is read here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct XmlError {
+    /// From 1.
+    pub line: u32,
+    /// A sentence.
+    pub problem: String,
+}
+
 /// The document of a text.
 ///
 /// # Errors
-/// A sentence with the line, when the text is not well-formed, has a document type or includes other files.
-pub fn parse(text: &str) -> Result<Document<'_>, String> {
+/// When the text is not well-formed, has a document type or includes other files.
+pub fn parse(text: &str) -> Result<Document<'_>, XmlError> {
     let options = ParsingOptions { nodes_limit: MAX_NODES, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| match error {
-        roxmltree::Error::DtdDetected => {
-            "a document type is not allowed, as its entities could refer to each other; write the values out".to_owned()
-        }
-        error => format!("not well-formed XML: {error}"),
+        roxmltree::Error::DtdDetected => XmlError {
+            line: text.split("<!DOCTYPE").next().map_or(1, |before| before.matches('\n').count() as u32 + 1),
+            problem: "a document type is not allowed, as its entities could refer to each other; write the values out"
+                .to_owned(),
+        },
+        error => XmlError { line: error.pos().row.max(1), problem: format!("not well-formed XML: {error}") },
     })?;
     let include = document.descendants().find(|node| node.is_element() && node.tag_name().name() == "include");
     match include {
         None => Ok(document),
-        Some(node) => Err(format!(
-            "line {}: other files are not included, as they could include this one; expected their contents",
-            line_of(&node)
-        )),
+        Some(node) => Err(XmlError {
+            line: line_of(&node),
+            problem: "other files are not included, as they could include this one; expected their contents".to_owned(),
+        }),
     }
 }
 
@@ -52,7 +64,7 @@ pub fn parse(text: &str) -> Result<Document<'_>, String> {
 /// # Errors
 /// A sentence with the line, when the file is not of this form.
 pub fn properties(text: &str) -> Result<Vec<Property>, String> {
-    let document = parse(text)?;
+    let document = parse(text).map_err(|error| error.to_string())?;
     let root = document.root_element();
     if root.tag_name().name() != "configuration" {
         return Err(format!("root element is <{}>, expected <configuration>", root.tag_name().name()));
@@ -106,8 +118,8 @@ mod tests {
     #[case::no_name("<configuration><property><value>1</value></property></configuration>", "without <name>")]
     #[case::no_value("<configuration><property><name>a</name></property></configuration>", "`a` has no <value>")]
     #[case::entities(
-        "<!DOCTYPE c [<!ENTITY a \"&b;\"><!ENTITY b \"&a;\">]><configuration>&a;</configuration>",
-        "a document type is not allowed"
+        "<?xml version=\"1.0\"?>\n<!DOCTYPE c [<!ENTITY a \"&b;\"><!ENTITY b \"&a;\">]><configuration>&a;</configuration>",
+        "line 2: a document type is not allowed"
     )]
     #[case::include(
         "<configuration xmlns:xi=\"http://www.w3.org/2001/XInclude\">\n<xi:include href=\"self.xml\"/></configuration>",

@@ -17,8 +17,10 @@ mod fifo;
 pub mod hadoop_xml;
 mod job_queue;
 mod johnson;
+pub mod mapred_site;
 mod max_edf;
 mod min_edf;
+pub mod nearest;
 mod numbers;
 mod offer;
 mod ordered;
@@ -47,7 +49,7 @@ pub use queues::QueueView;
 pub use reason::Reason;
 pub use registry::{SchedulerError, by_name, names};
 pub use shortest::Shortest;
-pub use speculation::{NoSpeculation, Speculation};
+pub use speculation::{NoSpeculation, SecondAttemptRule, Speculation, second_attempt_rule};
 pub use task_choice::{Choice, Decline, NearestFirst, TaskChoice};
 pub use unmet::{Missing, Unmet};
 pub use waiting::Waiting;
@@ -136,6 +138,27 @@ pub trait Scheduler: Send {
     /// Whether [`accepts`](Scheduler::accepts) ever refuses one; it need not be asked otherwise.
     fn refuses(&self) -> bool {
         true
+    }
+
+    /// Whether the queue that a job names means anything to it.
+    fn reads_queues(&self) -> bool {
+        false
+    }
+
+    /// The property of a job that names its pool, where that is one that [`JobSpec`] does not keep: who accepts a job
+    /// gives the property's value as [`JobConf::pool`](crate::job::JobConf::pool), unless the job names a pool itself.
+    fn pool_property(&self) -> Option<&str> {
+        None
+    }
+
+    /// Whether the slots that it was told to give to queues or pools are there, of so many map and reduce slots. Who
+    /// knows the cluster beforehand, as a replay does, asks before anything starts; a live one, whose workers come and
+    /// go, warns.
+    ///
+    /// # Errors
+    /// Names the parameter, or the file and its keys, and what was expected.
+    fn fits(&self, _slots: [u32; 2]) -> Result<(), SchedulerError> {
+        Ok(())
     }
 
     /// Why a job is not running more than it is.

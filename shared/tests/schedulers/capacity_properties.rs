@@ -80,7 +80,10 @@ fn policy() -> impl Strategy<Value = (String, Params)> {
     ]
 }
 
-fn options((scheduler, scheduler_params): (String, Params), view: View) -> ReplayOptions {
+fn options((scheduler, scheduler_params): (String, Params), mut view: View) -> ReplayOptions {
+    if scheduler_params == capacity(POOLS).1 {
+        hold_pools(&mut view);
+    }
     ReplayOptions { scheduler, scheduler_params, view, ..ReplayOptions::default() }
 }
 
@@ -94,6 +97,19 @@ const ELASTIC: &str = "[defaults]\nuser_limit_factor = 1000\n[queues.a]\ncapacit
 /// Fixed slots.
 const POOLS: &str = "[queues.a]\nmap_slots = 2\nreduce_slots = 1\n[queues.b]\nmap_slots = 1\nreduce_slots = 2\n\
                      [queues.default]\nmap_slots = 3\nreduce_slots = 1\n";
+
+/// Adds slots until the fixed queues are there: a replay without them does not begin.
+fn hold_pools(view: &mut View) {
+    match view {
+        View::Slots { maps, reduces } => (*maps, *reduces) = ((*maps).max(6), (*reduces).max(4)),
+        View::Workers(view) => {
+            for index in view.workers.len()..4 {
+                let name = format!("w{index}");
+                view.workers.push(SimWorker { host: format!("h{index}"), name, ..view.workers[0].clone() });
+            }
+        }
+    }
+}
 
 /// Running attempts by queue and by user of a queue.
 fn held(simulation: &Simulation<'_>, kind: TaskKind) -> (BTreeMap<String, u32>, BTreeMap<(String, String), u32>) {

@@ -92,6 +92,33 @@ fn a_job_is_in_the_pool_of_its_property(#[case] pairs: &[(&str, &str)], #[case] 
     assert_eq!(maps(&c), expected);
 }
 
+// §3.4: poolnameproperty is any property; whoever accepts a job hands its value over, as the core keeps none.
+#[test]
+fn another_property_is_asked_for_and_its_value_is_the_pool() {
+    for dialect in ["1.2.1", "0.20.2"] {
+        let asked = |pairs: &[(&str, &str)]| {
+            let policy = fair(&[pairs, &[("dialect", dialect)]].concat());
+            (policy.pool_property().map(str::to_owned), policy.reads_queues())
+        };
+        assert_eq!(asked(&[("poolnameproperty", " group.name ")]), (Some("group.name".to_owned()), false));
+        assert_eq!(asked(&[("poolnameproperty", "mapreduce.job.queuename")]), (None, true));
+        assert_eq!(asked(&[]), (None, false));
+    }
+    let mut c = one_worker(&[("poolnameproperty", "group.name")], 8, 0);
+    for (user, group) in [("ann", Some("red")), ("bob", Some("red")), ("cat", None), ("dan", None)] {
+        let mut spec = of(user, 50, 0);
+        spec.conf.pool = group.map(str::to_owned);
+        c.submit(spec);
+    }
+    c.beat(0);
+    assert_eq!(maps(&c), [2, 2, 2, 2], "two pools: red and default");
+    let own = c.tracker.scheduler().queues(c.tracker.state());
+    assert_eq!(
+        own.iter().map(|pool| (pool.name.as_str(), pool.jobs)).collect::<Vec<_>>(),
+        [("default", 2), ("red", 2)]
+    );
+}
+
 #[test]
 fn a_job_that_names_its_pool_is_in_that_one() {
     let mut c = one_worker(&[("allocations", "[pool.research]\nweight = 3.0")], 8, 0);
@@ -514,13 +541,15 @@ fn a_reloaded_allocation_file_holds_at_once_and_a_bad_one_changes_nothing() {
 #[case(&[("mapred.fairscheduler.update.interval", "-1")], "`-1` is not a number of milliseconds")]
 #[case(&[("locality.delay", "-2")], "`-2` is not -1 or a number of milliseconds")]
 #[case(&[("assignmultiple.maps", "0")], "`0` is not -1 or a number of tasks from 1")]
-#[case(&[("poolnameproperty", "group.name")], "is not user.name, mapred.job.queue.name or mapred.fairscheduler.pool")]
+#[case(&[("poolnameproperty", " ")], "` ` is not the name of a job's property, such as user.name")]
+#[case(&[("preemption", "true"), ("mapred.fairscheduler.preemption", "false")],
+    "parameter `preemption`: `true` is not to be given beside `mapred.fairscheduler.preemption`, which is the same")]
 #[case(&[("dialect", "1.0.4")], "parameter `dialect`: `1.0.4` is not 1.2.1 or 0.20.2 or naive")]
 #[case(&[("load.max.diff", "2")], "`2` is not a share from 0 to 1")]
 #[case(&[("weightadjuster", "Mine")], "`Mine` is not none, new-job or NewJobWeightBooster")]
 #[case(&[("preemptions", "true")], "unknown parameter `preemptions`")]
 #[case(&[("dialect", "0.20.2"), ("preemption", "true")], "unknown parameter `preemption`")]
-#[case(&[("allocations", "<allocations>"), ("allocation.file", "f.xml")], "allocation file `f.xml`: line 1: expected XML")]
+#[case(&[("allocations", "<allocations>"), ("allocation.file", "f.xml")], "allocation file `f.xml`: line 1: not well-formed XML")]
 fn a_wrong_parameter_is_named_with_what_was_expected(#[case] pairs: &[(&str, &str)], #[case] expected: &str) {
     let error = by_name("fair", &params(pairs)).err().expect("it is wrong").to_string();
     assert!(error.contains(expected), "{error}");

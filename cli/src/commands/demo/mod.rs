@@ -9,7 +9,6 @@ mod jobs;
 mod replay;
 mod report;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -50,7 +49,7 @@ fn interrupted() -> Failure {
 
 async fn run(screen: &Screen, args: &DemoArgs) -> Outcome {
     let began = Instant::now();
-    crate::commands::daemon::check_scheduler(&args.scheduler, &BTreeMap::new())?;
+    crate::commands::daemon::check_scheduler(&args.scheduler)?;
     let place = Place::new(args)?;
     screen.line(format!(
         "{}\n",

@@ -15,6 +15,7 @@ mod page;
 mod picture;
 mod pools;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -34,11 +35,14 @@ use howdah_shared::traces::ImportOptions;
 use crate::args::replay::{Faults, ReplayArgs};
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
+use crate::define::params;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::mapred_site::Site;
 use crate::output::{Screen, note};
 use crate::timeline::Recorder;
 use crate::trace_file;
+use crate::units::counted;
 use decisions::{Decided, DecisionRecorder};
 use interrupt::Interrupt;
 
@@ -64,14 +68,17 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
     let mut trace = read(args)?;
     let options = options(args, &trace, (policy.name, policy.params))?;
     pools::find(&mut trace, &options)?;
+    let unread = unread_queues(args, &trace, &*policy.policy, &policy.queue_names);
     if let Some(question) = &args.answer.explain {
         let simulation = Simulation::with_scheduler(&trace, &options, policy.policy);
         let simulation = simulation.map_err(|error| Failure::usage(error.to_string()))?;
+        unread.iter().for_each(note);
         return explain::explain(&screen, config.output, &trace, simulation, question);
     }
     // Until here there is nothing to tell, and a signal just ends the process.
     let interrupt = Interrupt::listen()?;
     let (replayed, kept) = simulate(args, &trace, &options, policy.policy, &interrupt)?;
+    unread.iter().for_each(note);
     match config.output {
         Format::Json => screen.json(&answer::Answer::new(&replayed))?,
         Format::Table => screen.line(page::page(&screen, &replayed, args.answer.all))?,
@@ -103,15 +110,18 @@ struct Policy {
     name: String,
     params: Params,
     policy: Box<dyn Scheduler>,
+    /// Queues that there are, beside `default`.
+    queue_names: Vec<String>,
 }
 
 fn policy(args: &ReplayArgs) -> Outcome<Policy> {
-    let name = args.scheduler.clone().unwrap_or_else(|| "fifo".to_owned());
-    let params: Params = args.define.iter().cloned().collect();
-    let params = policies::with_files(&name, &params).map_err(|error| Failure::usage(error.to_string()))?;
+    let site = Site::read(args.mapred_site.as_deref(), args.scheduler.as_deref())?;
+    let name = args.scheduler.as_deref().or(site.scheduler()).unwrap_or("fifo").to_owned();
+    let params = site.under(params(&args.define)?);
+    let params = policies::with_files(&name, &params).map_err(|error| site.blame(&error))?;
     let policy = policies::make_warning(&name, &params, |text| note(format!("warning: {text}")))
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Policy { name, params, policy })
+        .map_err(|error| site.blame(&error))?;
+    Ok(Policy { name, params, policy, queue_names: site.queue_names().to_vec() })
 }
 
 /// Files to write must have a known form and a directory.
@@ -229,6 +239,24 @@ fn simulate<'a>(
         decisions: decisions.map(|decisions| decisions.take()).unwrap_or_default(),
     };
     Ok((replayed, any.then(kept)))
+}
+
+/// Under a policy without queues those that the trace names are only shown. Hadoop would refuse such jobs; a trace tells
+/// what was, and is replayed under policies that it was not made for.
+fn unread_queues(args: &ReplayArgs, trace: &Trace, policy: &dyn Scheduler, known: &[String]) -> Option<String> {
+    let named = trace.jobs.iter().map(|job| job.queue.as_str()).filter(|name| !["", "default"].contains(name));
+    let names: BTreeSet<&str> = named.filter(|name| known.iter().all(|known| known != name)).collect();
+    let first = names.first().filter(|_| !policy.reads_queues())?;
+    let others = match names.len() - 1 {
+        0 => String::new(),
+        n => format!(" and {}", counted(n as u64, "other")),
+    };
+    Some(format!(
+        "warning: trace {}: queue `{first}`{others}: scheduler `{}` has no queues of its own and serves all jobs as of \
+         `default`",
+        trace_file::name_of(&args.trace),
+        policy.name()
+    ))
 }
 
 fn several_queues(trace: &Trace) -> bool {

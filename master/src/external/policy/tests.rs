@@ -130,7 +130,10 @@ fn a_program_that_does_not_say_hello_is_a_wrong_command() {
     assert!(error("", &[]).contains("parameter `command`: `` is not a command line"));
     assert!(error("cat", &[("timeout", "1h")]).contains("parameter `timeout`: `1h` is not a time from 1ms to 60s"));
     assert!(error("cat", &[("strikes", "0")]).contains("parameter `strikes`: `0` is not a number from 1 on"));
-    assert!(error("cat", &[("fallback", "lottery")]).contains("scheduler `lottery`: no such scheduler"));
+    let unknown = "parameter `fallback`: `lottery` is not a scheduler, expected one of balanced-pools, capacity, ";
+    assert!(error("cat", &[("fallback", "lottery")]).contains(unknown));
+    let itself = "parameter `fallback`: `external` is not a scheduler that decides without a program, expected one of ";
+    assert!(error("cat", &[("fallback", "external")]).contains(itself));
     assert!(error("cat", &[("fallback.x", "1")]).contains("scheduler `fifo`: unknown parameter `x`"));
     assert!(error("cat", &[("quantum", "1")]).contains("scheduler `external`: unknown parameter `quantum`"));
 }

@@ -2,7 +2,7 @@
 
 use howdah_shared::cluster::ClusterState;
 use howdah_shared::job::{AttemptId, JobId, TaskKind};
-use howdah_shared::schedulers::{Actions, Assignment, Change, Reason, Round, Scheduler};
+use howdah_shared::schedulers::{Actions, Assignment, Change, Reason, Round, Scheduler, SchedulerError};
 use howdah_shared::time::Time;
 
 use super::super::protocol::{Named, notice};
@@ -119,6 +119,15 @@ impl Scheduler for External {
             Program::NotStarted => true,
             Program::GivenUp => self.fallback.may_speculate(),
         }
+    }
+
+    /// What a program makes of them, only the program knows.
+    fn reads_queues(&self) -> bool {
+        true
+    }
+
+    fn fits(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
+        self.fallback.fits(slots)
     }
 
     fn explain(&self, job: JobId, state: &ClusterState) -> Reason {

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::job::TaskKind;
+
 /// A percentage of 100 in its unit.
 pub(super) const WHOLE: u64 = 100_000_000;
 /// A factor of 1 in its unit.
@@ -94,7 +96,7 @@ pub(super) struct QueueConf {
 }
 
 /// How a file calls its keys, for messages.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Names {
     /// `mapred.capacity-scheduler.queue.NAME.maximum-capacity`.
     Hadoop,
@@ -178,6 +180,34 @@ impl Settings {
         }
         let each: Vec<String> = self.queues.keys().map(|name| names.of_queue(name, "capacity")).collect();
         Err(format!("`{}`: capacities add up to {}, expected 100", each.join("` + `"), percent_text(sum)))
+    }
+}
+
+impl Settings {
+    /// Whether the queues' fixed slots, if they have such, are there.
+    ///
+    /// # Errors
+    /// Names the keys, their sum and what was expected.
+    pub(super) fn fit(&self, slots: [u32; 2], names: Names) -> Result<(), String> {
+        for kind in TaskKind::ALL {
+            let key = ["map-slots", "reduce-slots"][kind as usize];
+            let of = |queue: &QueueConf| match queue.share {
+                Share::Slots(slots) => slots[kind as usize],
+                Share::Percent { .. } => 0,
+            };
+            let sum = self.queues.values().fold(0, |sum: u32, queue| sum.saturating_add(of(queue)));
+            let most = slots[kind as usize];
+            if sum > most {
+                let with = self.queues.iter().filter(|(_, queue)| of(queue) > 0);
+                let each: Vec<String> = with.map(|(name, _)| format!("`{}`", names.of_queue(name, key))).collect();
+                let add = if each.len() == 1 { "is" } else { "add up to" };
+                return Err(format!(
+                    "{} {add} {sum}, expected at most the cluster's {most} {kind} slots",
+                    each.join(" + ")
+                ));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -9,9 +9,10 @@ use std::str::FromStr;
 
 use super::config::{Draft, QueueDraft};
 use crate::schedulers::hadoop_xml::{Property, properties};
+use crate::schedulers::nearest::nearest;
 
 /// What all keys begin with.
-pub(super) const PREFIX: &str = "mapred.capacity-scheduler.";
+pub(in crate::schedulers) const PREFIX: &str = "mapred.capacity-scheduler.";
 
 /// Keys of a queue.
 const QUEUE_KEYS: &str = "capacity, maximum-capacity, supports-priority, minimum-user-limit-percent, \
@@ -133,5 +134,10 @@ fn number<T: FromStr>(property: &Property, expected: &str) -> Result<T, String> 
 }
 
 fn unknown(property: &Property, known: &str) -> String {
-    format!("line {}: unknown key `{}`, expected one of {known}", property.line, property.name)
+    let last = property.name.rsplit_once('.').map_or("", |(_, key)| key);
+    let expected = match nearest(last, known.split(", ")) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("expected one of {known}"),
+    };
+    format!("line {}: unknown key `{}`, {expected}", property.line, property.name)
 }

@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 
 use self::by_user::Place;
 use self::config::{Names, Settings, Share};
+pub(super) use self::from_xml::PREFIX;
 use self::queue::Queue;
 use self::reserve::Reservations;
 use self::serve::Turn;
@@ -42,6 +43,7 @@ const LOCALITY_CHANCE: Span = Span::from_ms(300);
 #[derive(Clone)]
 pub struct Capacity {
     settings: Settings,
+    origin: Origin,
     offer: Offer,
     /// By name.
     queues: Vec<Queue>,
@@ -59,6 +61,13 @@ pub struct Capacity {
     turn: Option<Turn>,
     /// When workers are offered work again, because a job waits for one near its data.
     chance: Option<Time>,
+}
+
+/// Where the settings come from, for messages.
+#[derive(Clone, Debug)]
+struct Origin {
+    file: String,
+    names: Names,
 }
 
 /// One live job.
@@ -84,20 +93,24 @@ impl Capacity {
     /// Reads `allocations` (with its name in `allocation.file`) and `speculation`.
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Capacity, SchedulerError> {
         let offer = Offer::from_params(params)?;
-        let settings = match params.allocations() {
-            None => Settings::plain(),
-            Some(Allocations { file, text }) => settings(&text).map_err(|problem| params.bad_file(&file, problem))?,
+        let (settings, origin) = match params.allocations() {
+            None => (Settings::plain(), Origin { file: "no file".to_owned(), names: Names::Toml }),
+            Some(Allocations { file, text }) => {
+                let settings = settings(&text).map_err(|problem| params.bad_file(&file, problem))?;
+                (settings, Origin { file, names: if is_xml(&text) { Names::Hadoop } else { Names::Toml } })
+            }
         };
-        Ok(Capacity::new(settings, offer))
+        Ok(Capacity::new(settings, origin, offer))
     }
 
-    fn new(settings: Settings, offer: Offer) -> Capacity {
+    fn new(settings: Settings, origin: Origin, offer: Offer) -> Capacity {
         let queues: Vec<Queue> = settings.queues.keys().map(|name| Queue::new(name, &settings)).collect();
         let all: Vec<u16> = (0..queues.len() as u16).collect();
         Capacity {
             numbers: settings.queues.keys().cloned().zip(0..).collect(),
             queues,
             settings,
+            origin,
             offer,
             jobs: PerJob::default(),
             order: [all.clone(), all],
@@ -137,6 +150,14 @@ impl Capacity {
             self.moved[kind as usize] = true;
         }
     }
+}
+
+/// Whether a file's text holds together.
+///
+/// # Errors
+/// Names the key, its value and what was expected.
+pub(super) fn check(text: &str) -> Result<(), String> {
+    settings(text).map(drop)
 }
 
 /// The settings of a file's text.
@@ -236,12 +257,25 @@ impl Scheduler for Capacity {
         self.queues[number as usize].accepts(&job.user, tasks)
     }
 
+    fn reads_queues(&self) -> bool {
+        true
+    }
+
+    fn fits(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
+        let Origin { file, names } = &self.origin;
+        self.settings.fit(slots, *names).map_err(|problem| SchedulerError::BadFile {
+            scheduler: "capacity".to_owned(),
+            file: file.clone(),
+            problem,
+        })
+    }
+
     fn explain(&self, job: JobId, state: &ClusterState) -> Reason {
         Reason::common(job, state).unwrap_or_else(|| self.offer.explain(self.why(job, state), job, state))
     }
 
     fn attach(&mut self, state: &ClusterState) {
-        *self = Capacity::new(self.settings.clone(), self.offer.clone());
+        *self = Capacity::new(self.settings.clone(), self.origin.clone(), self.offer.clone());
         self.take_over(state, |job| job.launched().is_some());
     }
 

@@ -92,7 +92,7 @@ const Q: &str = "mapred.capacity-scheduler.queue.";
     ("queue.a.maximum-initialized-active-tasks-per-user", "20")], "`20` is more than the `10` of the whole queue")]
 #[case::system_jobs(&[("queue.a.capacity", "100"), ("maximum-system-jobs", "0")],
     "`mapred.capacity-scheduler.maximum-system-jobs`: `0` is not a number from 1")]
-#[case::unknown(&[("queue.a.capcity", "100")], "unknown key `mapred.capacity-scheduler.queue.a.capcity`, expected one of capacity,")]
+#[case::unknown(&[("queue.a.capcity", "100")], "unknown key `mapred.capacity-scheduler.queue.a.capcity`, did you mean `capacity`?")]
 #[case::unknown_system(&[("max-jobs", "100")], "unknown key `mapred.capacity-scheduler.max-jobs`, expected one of maximum-system-jobs,")]
 #[case::no_name(&[("queue.capacity", "100")], "is not of the form `mapred.capacity-scheduler.queue.NAME.KEY`")]
 fn a_wrong_file_is_answered_with_key_and_expectation(#[case] properties: &[(&str, &str)], #[case] expected: &str) {

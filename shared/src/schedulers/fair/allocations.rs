@@ -75,7 +75,7 @@ pub struct Allocations {
 }
 
 /// Where an entry stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     /// At the top.
     Top,
@@ -124,7 +124,14 @@ impl Allocations {
         let syntax = if is_xml(text) { xml::entries(text) } else { toml::entries(text) };
         let (entries, mut warnings) = syntax.map_err(|e| bad(e.line, e.problem))?;
         let mut all = Allocations::default();
+        let mut seen = BTreeMap::new();
         for entry in &entries {
+            if let Some(first) = seen.insert((&entry.place, &entry.key), entry.line).filter(|_| !entry.key.is_empty()) {
+                let Entry { place, key, line, .. } = entry;
+                warnings.push(format!(
+                    "line {line}: `{key}`{place} is there twice, on line {first} as well; the last one holds"
+                ));
+            }
             if old && !KNOWN_TO_0202.contains(&entry.key.as_str()) {
                 warnings
                     .push(format!("line {}: Hadoop 0.20.2 does not know `{}`; it is ignored", entry.line, entry.key));
@@ -401,6 +408,28 @@ maxRunningJobs = 3
         assert_eq!(
             fails("[pool]\na = 3"),
             "scheduler `fair`: allocation file `alloc.xml`: line 2: `pool.a`: expected a table, as in `[pool.a]`"
+        );
+    }
+
+    #[test]
+    fn an_element_that_is_there_twice_is_a_warning() {
+        let read =
+            read("<allocations>\n<pool name=\"a\"><minMaps>1</minMaps>\n<minMaps>2</minMaps></pool></allocations>");
+        assert_eq!(read.pool("a").min, [2, 0]);
+        assert_eq!(
+            read.warnings,
+            [
+                "allocation file `alloc`, line 3: `minMaps` of pool `a` is there twice, on line 2 as well; the last one holds"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_document_type_is_refused_in_a_sentence_of_its_own() {
+        assert_eq!(
+            fails("<?xml version=\"1.0\"?>\n<!DOCTYPE a [<!ENTITY n \"1\">]>\n<allocations/>"),
+            "scheduler `fair`: allocation file `alloc.xml`: line 2: a document type is not allowed, as its entities \
+             could refer to each other; write the values out"
         );
     }
 

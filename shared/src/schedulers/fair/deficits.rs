@@ -15,7 +15,7 @@ use super::explain::held;
 use super::limits::{self, Limits, place};
 use super::pool_limit;
 use super::pools::{PoolId, Pools, pool_name};
-use super::settings::{Dialect, Settings};
+use super::settings::{Dialect, PoolProperty, Settings};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::{JobId, JobSpec, TaskKind};
 use crate::schedulers::reason::{rivals, waiting_kind};
@@ -316,6 +316,14 @@ impl Scheduler for DeficitFair {
 
     fn accepts(&self, job: &JobSpec) -> Result<(), String> {
         super::accepts(job, &self.settings, &self.allocations)
+    }
+
+    fn reads_queues(&self) -> bool {
+        self.settings.pool_property == PoolProperty::Queue
+    }
+
+    fn pool_property(&self) -> Option<&str> {
+        self.settings.pool_property.other()
     }
 
     fn explain(&self, id: JobId, state: &ClusterState) -> Reason {

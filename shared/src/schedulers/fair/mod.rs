@@ -34,7 +34,7 @@ use self::order::{job_rank, job_weight, pool_rank};
 use self::pools::DEFAULT as DEFAULT_POOL;
 use self::pools::{JobRank, PoolId, PoolRank, Pools, pool_name};
 use self::rounds::Turn;
-use self::settings::{Dialect, Preempting, Settings};
+use self::settings::{Dialect, PoolProperty, Preempting, Settings};
 pub(super) use self::settings::{FAIR, LOAD_AWARE, NAIVE};
 use self::updates::Clock;
 use super::registry::{Params, Reader};
@@ -405,6 +405,14 @@ impl Scheduler for Fair {
 
     fn accepts(&self, job: &JobSpec) -> Result<(), String> {
         accepts(job, &self.settings, &self.allocations)
+    }
+
+    fn reads_queues(&self) -> bool {
+        self.settings.pool_property == PoolProperty::Queue
+    }
+
+    fn pool_property(&self) -> Option<&str> {
+        self.settings.pool_property.other()
     }
 
     fn explain(&self, id: JobId, state: &ClusterState) -> Reason {

@@ -68,10 +68,11 @@ pub(super) fn pool_name<'a>(spec: &'a JobSpec, settings: &Settings) -> &'a str {
         return DEFAULT;
     }
     let named = spec.conf.pool.as_deref().map(str::trim).filter(|name| !name.is_empty());
-    let by_property = match settings.pool_property {
+    let by_property = match &settings.pool_property {
         PoolProperty::User => spec.user.trim(),
         PoolProperty::Queue => spec.queue.trim(),
-        PoolProperty::PoolOnly | PoolProperty::Nothing => "",
+        // Its value is given as the pool that the job names.
+        PoolProperty::Other(_) | PoolProperty::PoolOnly | PoolProperty::Nothing => "",
     };
     match named.unwrap_or(by_property) {
         "" => DEFAULT,

@@ -21,10 +21,14 @@ pub(super) enum Dialect {
 }
 
 /// Which property of a job names its pool; `mapred.fairscheduler.pool` goes before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PoolProperty {
     User,
     Queue,
+    /// Any other. `Deviation:` its value is taken when the job is accepted, as the core keeps no other properties; Hadoop
+    /// reads it whenever it looks for the job's pool. A trace has no properties at all, so that all its jobs are in the
+    /// default pool.
+    Other(String),
     /// Only jobs that name a pool are in one of their own.
     PoolOnly,
     /// All jobs share one pool.
@@ -82,6 +86,16 @@ pub(in crate::schedulers) const LOAD_AWARE: &str = "load-aware";
 pub(in crate::schedulers) const FAIR: &str = "fair";
 
 const NEW_JOB_BOOSTER: [&str; 3] = ["NewJobWeightBooster", "org.apache.hadoop.mapred.NewJobWeightBooster", "new-job"];
+
+impl PoolProperty {
+    /// The name of one that the core does not keep.
+    pub(super) fn other(&self) -> Option<&str> {
+        match self {
+            PoolProperty::Other(name) => Some(name),
+            _ => None,
+        }
+    }
+}
 
 impl Settings {
     /// Reads all parameters of the policy of one of the three names, with its allocations and its offer.
@@ -200,7 +214,7 @@ impl Settings {
 
 /// The allocation file's text. The driver gives it as `allocations` in place of the file, whose name stays.
 fn allocations(params: &mut Reader<'_>, old: bool) -> Result<Allocations, SchedulerError> {
-    let file = text(params, key!("allocation.file")).map_or("allocations", |(_, file)| file);
+    let file = text(params, key!("allocation.file"))?.map_or("allocations", |(_, file)| file);
     match params.text("allocations") {
         Some(text) => Allocations::parse(text, file, old),
         None => Ok(Allocations::default()),
@@ -208,18 +222,19 @@ fn allocations(params: &mut Reader<'_>, old: bool) -> Result<Allocations, Schedu
 }
 
 fn pool_property(params: &mut Reader<'_>) -> Result<PoolProperty, SchedulerError> {
-    let Some((key, name)) = text(params, key!("poolnameproperty")) else { return Ok(PoolProperty::User) };
-    match name {
-        "user.name" | "user" => Ok(PoolProperty::User),
+    let Some((key, name)) = text(params, key!("poolnameproperty"))? else { return Ok(PoolProperty::User) };
+    match name.trim() {
+        "user.name" | "user" | "mapreduce.job.user.name" => Ok(PoolProperty::User),
         "mapred.job.queue.name" | "mapreduce.job.queuename" | "queue" => Ok(PoolProperty::Queue),
         "mapred.fairscheduler.pool" | "pool" => Ok(PoolProperty::PoolOnly),
-        _ => Err(params.wrong(key, name, "user.name, mapred.job.queue.name or mapred.fairscheduler.pool")),
+        "" => Err(params.wrong(key, name, "the name of a job's property, such as user.name")),
+        other => Ok(PoolProperty::Other(other.to_owned())),
     }
 }
 
 /// The new-job booster: ×3 for 5 minutes, as Hadoop's code has it; its comment says 60 s.
 fn boost(params: &mut Reader<'_>) -> Result<Option<(f64, Span)>, SchedulerError> {
-    let adjuster = text(params, key!("weightadjuster"));
+    let adjuster = text(params, key!("weightadjuster"))?;
     let factor_key = ["mapred.newjobweightbooster.factor", "newjobweightbooster.factor"];
     let span_key = ["mapred.newjobweightbooster.duration", "newjobweightbooster.duration"];
     let factor = value(params, factor_key, 3.0, "a factor from 0.001 to 1000", |v| (0.001..=1000.0).contains(v))?;
@@ -233,9 +248,16 @@ fn boost(params: &mut Reader<'_>) -> Result<Option<(f64, Span)>, SchedulerError>
 }
 
 /// The value under either form of a key, and the form.
-fn text<'a>(params: &mut Reader<'a>, key: Key) -> Option<(&'static str, &'a str)> {
-    let (long, short) = (params.text(key[0]), params.text(key[1]));
-    long.map(|text| (key[0], text)).or(short.map(|text| (key[1], text)))
+fn text<'a>(params: &mut Reader<'a>, key: Key) -> Result<Option<(&'static str, &'a str)>, SchedulerError> {
+    match (params.text(key[0]), params.text(key[1])) {
+        (Some(_), Some(text)) => {
+            let expected =
+                format!("to be given beside `{}`, which is the same parameter; expected one of the two", key[0]);
+            Err(params.wrong(key[1], text, &expected))
+        }
+        (Some(text), None) => Ok(Some((key[0], text))),
+        (None, short) => Ok(short.map(|text| (key[1], text))),
+    }
 }
 
 fn value<T: std::str::FromStr>(
@@ -245,7 +267,7 @@ fn value<T: std::str::FromStr>(
     expected: &str,
     fits: impl Fn(&T) -> bool,
 ) -> Result<T, SchedulerError> {
-    let Some((key, text)) = text(params, key) else { return Ok(default) };
+    let Some((key, text)) = text(params, key)? else { return Ok(default) };
     let value = text.trim().parse().ok().filter(fits);
     value.ok_or_else(|| params.wrong(key, text, expected))
 }

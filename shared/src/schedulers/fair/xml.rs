@@ -1,16 +1,13 @@
 //! An allocation file in Hadoop's XML, as a list of entries.
 
-use roxmltree::{Document, Node};
+use roxmltree::Node;
 
 use super::allocations::{Entries, Entry, Place, SyntaxError};
-use crate::schedulers::hadoop_xml::{line_of, text_of};
+use crate::schedulers::hadoop_xml::{XmlError, line_of, parse, text_of};
 
 /// Reads `fair-scheduler.xml`. Document type declarations are refused, so that no entity can grow a small file.
 pub(super) fn entries(text: &str) -> Entries {
-    let document = Document::parse(text).map_err(|error| {
-        let line = error.pos().row.max(1);
-        SyntaxError { line, problem: format!("expected XML, but {error}") }
-    })?;
+    let document = parse(text).map_err(|XmlError { line, problem }| SyntaxError { line, problem })?;
     let root = document.root_element();
     if !root.has_tag_name("allocations") {
         let problem = format!("the root element is `{}`, expected `allocations`", root.tag_name().name());

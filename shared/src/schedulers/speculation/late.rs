@@ -22,7 +22,7 @@ use crate::schedulers::registry::{Reader, SchedulerError};
 use crate::schedulers::{Assignment, Change, PerJob};
 use crate::time::{Span, Time};
 
-const CAP_PERCENT: u16 = 10;
+pub(super) const CAP_PERCENT: u16 = 10;
 const PERCENTILE: u8 = 25;
 
 /// A number of a hundred.

@@ -9,6 +9,7 @@ mod candidate;
 mod cap;
 mod hadoop;
 mod hadoop_021;
+mod in_force;
 mod late;
 mod load_aware;
 mod running;
@@ -19,6 +20,7 @@ use std::any::Any;
 
 use self::hadoop::Hadoop;
 use self::hadoop_021::Hadoop021;
+pub use self::in_force::{SecondAttemptRule, second_attempt_rule};
 use self::late::Late;
 use self::load_aware::LoadAware;
 use self::seconds::SecondAttempts;

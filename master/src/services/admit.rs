@@ -1,0 +1,100 @@
+//! What the scheduler in charge says of a job before it enters the core.
+
+use std::collections::BTreeMap;
+
+use howdah_shared::job::JobSpec;
+use howdah_shared::schedulers::Scheduler;
+
+use super::status::with_help;
+use crate::engine::View;
+
+/// The answer, and the job as it enters.
+pub(super) struct Admitted {
+    pub(super) spec: JobSpec,
+    pub(super) accepted: Result<(), String>,
+    /// What the scheduler promises and the cluster has not now.
+    pub(super) warning: Option<String>,
+}
+
+/// Asks for a job with these properties; `queue_names` are the queues that there are under every scheduler.
+pub(super) fn admit(
+    mut spec: JobSpec,
+    properties: &BTreeMap<String, String>,
+    queue_names: &[String],
+    view: &View<'_>,
+) -> Admitted {
+    let scheduler = view.tracker.scheduler();
+    if spec.conf.pool.is_none()
+        && let Some(key) = scheduler.pool_property()
+    {
+        spec.conf.pool = pool(key, &spec, properties);
+    }
+    let accepted = scheduler.accepts(&spec).and_then(|()| check_queue(&spec.queue, queue_names, scheduler));
+    Admitted { spec, accepted, warning: doubt(view) }
+}
+
+/// What the scheduler promises and the cluster as it is has not.
+pub(super) fn doubt(view: &View<'_>) -> Option<String> {
+    view.tracker.scheduler().fits(view.tracker.state().totals().slots).err().map(|error| error.to_string())
+}
+
+/// A property's value; a job's name is one in Hadoop and stands apart here.
+fn pool(key: &str, spec: &JobSpec, properties: &BTreeMap<String, String>) -> Option<String> {
+    let value = match key {
+        "mapred.job.name" | "mapreduce.job.name" => Some(&spec.name),
+        _ => properties.get(key),
+    };
+    value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+/// Refuses a queue that nobody knows, as Hadoop's QueueManager does whatever the scheduler.
+///
+/// `Deviation:` a scheduler to which queues mean something has the last word on them, as pools need not be declared.
+fn check_queue(queue: &str, names: &[String], scheduler: &dyn Scheduler) -> Result<(), String> {
+    if scheduler.reads_queues() || names.iter().any(|name| name == queue) {
+        return Ok(());
+    }
+    let (known, name) = (names.join(", "), scheduler.name());
+    let problem =
+        format!("queue `{queue}` does not exist: scheduler `{name}` has no queues of its own, expected {known}");
+    Err(with_help(problem, "`queue_names` of [master] lists all queues, as Hadoop's mapred.queue.names does"))
+}
+
+#[cfg(test)]
+mod tests {
+    use howdah_shared::schedulers::by_name;
+
+    use super::*;
+
+    // hadoop-semantics §3.3: mapred.queue.names is `default` unless set.
+    #[test]
+    fn a_queue_that_nobody_knows_is_refused_where_the_scheduler_has_none() {
+        let params = |pairs: &[(&str, &str)]| pairs.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+        let names = ["default".to_owned(), "etl".to_owned()];
+        let ask = |queue: &str, name: &str, pairs: &[(&str, &str)]| {
+            check_queue(queue, &names, &*by_name(name, &params(pairs)).unwrap())
+        };
+        let refused = ask("nightly", "fifo", &[]).unwrap_err();
+        assert_eq!(
+            refused,
+            "queue `nightly` does not exist: scheduler `fifo` has no queues of its own, expected default, etl\n\
+             help: `queue_names` of [master] lists all queues, as Hadoop's mapred.queue.names does"
+        );
+        assert!(ask("nightly", "fair", &[]).is_err(), "pools of users");
+        assert_eq!(ask("nightly", "fair", &[("poolnameproperty", "queue")]), Ok(()));
+        assert_eq!(ask("pool-1:3+3", "balanced-pools", &[]), Ok(()));
+        for name in ["fifo", "fair", "minedf", "fbq"] {
+            assert_eq!((ask("etl", name, &[]), ask("default", name, &[])), (Ok(()), Ok(())));
+        }
+    }
+
+    #[test]
+    fn a_pool_comes_from_any_property_and_from_the_name() {
+        let properties =
+            BTreeMap::from([("team".to_owned(), " red ".to_owned()), ("empty".to_owned(), " ".to_owned())]);
+        let spec = JobSpec { name: "sort".to_owned(), ..JobSpec::default() };
+        let of = |key| pool(key, &spec, &properties);
+        assert_eq!((of("team").as_deref(), of("mapred.job.name").as_deref()), (Some("red"), Some("sort")));
+        assert_eq!((of("empty"), of("other")), (None, None));
+    }
+}
