@@ -86,6 +86,26 @@ pub(crate) struct PoolArgs {
     pub(crate) objective: Option<ObjectiveChoice>,
 }
 
+impl OptimizeArgs {
+    /// Whether what was asked of pools has a method with pools to be about. The objective also says which row is better.
+    ///
+    /// # Errors
+    /// Names the flag and what it is of no use with.
+    pub(crate) fn check_pools(&self) -> Result<(), String> {
+        let about_pools = PoolArgs { objective: None, ..self.pools.clone() };
+        match about_pools.given() {
+            Some(flag) if self.method != MethodChoice::BalancedPools => {
+                let method =
+                    self.method.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+                Err(format!(
+                    "{flag}: found --method {method}, expected balanced-pools: all other methods have one pool"
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl PoolArgs {
     /// The first flag that was given, if any.
     pub(crate) fn given(&self) -> Option<&'static str> {

@@ -50,6 +50,7 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
     let screen = Screen::new(config.color);
     let batch = BatchFile::read(path)?;
     let mut ready = batch.jobs.iter().map(|job| ready(args, job)).collect::<Outcome<Vec<Ready>>>()?;
+    check_queues(args, &ready)?;
     let mut client = Client::connect(&config).await?;
     let cluster = client.rpc.get_cluster(GetClusterRequest {}).await?.into_inner();
     let found = planned(args, &batch, &mut ready, &cluster)?;
@@ -133,6 +134,21 @@ fn ready(args: &SubmitArgs, job: &BatchJob) -> Outcome<Ready> {
         profile: None,
     };
     Ok(Ready { plan, how })
+}
+
+/// A plan with pools gives each job its pool's queue, and no plan looks at priorities.
+fn check_queues(args: &SubmitArgs, ready: &[Ready]) -> Outcome<()> {
+    let order = args.order.unwrap_or_default();
+    let asked = ready.iter().find_map(|job| Some((&job.plan.name, job.how.queue.as_ref()?)));
+    if let (BatchOrder::Planned(MethodChoice::BalancedPools), Some((job, queue))) = (order, asked) {
+        let said = format!("batch job `{job}`: queue `{queue}`: the plan's pools are the queues, expected none");
+        return Err(Failure::usage(said).help("all other orders, such as --order johnson, leave queues alone"));
+    }
+    let differ = ready.windows(2).any(|pair| pair[0].how.priority != pair[1].how.priority);
+    if differ && order != BatchOrder::Asis {
+        note("note: the jobs have different priorities, which go before the planned order and are not in the plan");
+    }
+    Ok(())
 }
 
 /// The job's own requirements, and those of the command line on attributes that it does not speak of.

@@ -14,6 +14,7 @@ use super::replay::interrupt::Interrupt;
 use crate::args::tune::TuneArgs;
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
+use crate::define::params;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::progress::WorkProgress;
@@ -72,6 +73,13 @@ fn check(args: &TuneArgs, partitioned: bool) -> Outcome<()> {
             args.scheduler
         )));
     }
+    let drawn = matches!(args.arrivals, Arrivals::Poisson { .. } | Arrivals::Load { .. });
+    if !drawn && let Some(repeats) = args.repeats.filter(|&repeats| repeats > 1) {
+        return Err(Failure::usage(format!(
+            "--repeats: found {repeats} with jobs that come as they did, expected 1: all would be alike"
+        ))
+        .help("--arrivals poisson:MEAN or load:RHO draws them"));
+    }
     if let Some(path) = &args.picture {
         trace_file::check_figure("--out", path)?;
     }
@@ -94,7 +102,7 @@ fn plan<'a>(args: &TuneArgs, trace: &'a Trace, partitioned: bool) -> Outcome<Tun
         trace,
         options: ReplayOptions {
             scheduler: args.scheduler.clone(),
-            scheduler_params: args.define.iter().cloned().collect(),
+            scheduler_params: params(&args.define)?,
             view: view(args, trace),
             arrivals: args.arrivals,
             seed: args.seed,

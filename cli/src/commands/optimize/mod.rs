@@ -46,6 +46,9 @@ pub(super) struct Found<'a> {
 pub(crate) fn optimize(context: &Context, args: &OptimizeArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
     let screen = Screen::new(config.color);
+    args.check_pools().map_err(|problem| {
+        Failure::usage(problem).help("leave --method out for pools, or the flag for an order without them")
+    })?;
     let (trace, _) = trace_file::read_trace(&args.trace, None, &ImportOptions::default())?;
     if trace.jobs.is_empty() {
         let name = trace_file::name_of(&args.trace);
@@ -205,6 +208,24 @@ mod tests {
             let found = find(&best, &trace).expect("slots");
             assert!(found.better().is_none());
             assert!(!answer::page(&screen, &found).contains("takes it"));
+        }
+    }
+
+    #[test]
+    fn what_is_asked_of_pools_needs_a_method_with_pools() {
+        assert_eq!(args("--pools 4 --sizes apart --small-by work").check_pools(), Ok(()));
+        assert_eq!(args("--method johnson --objective mean-delay").check_pools(), Ok(()));
+        for (flag, method) in [("--pools", "johnson"), ("--sizes", "longest-first"), ("--small-by", "shortest-first")] {
+            let value = match flag {
+                "--pools" => "4",
+                "--sizes" => "apart",
+                _ => "length",
+            };
+            let expected = "expected balanced-pools: all other methods have one pool";
+            assert_eq!(
+                args(&format!("--method {method} {flag} {value}")).check_pools(),
+                Err(format!("{flag}: found --method {method}, {expected}"))
+            );
         }
     }
 
