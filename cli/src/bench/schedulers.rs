@@ -3,12 +3,14 @@
 //! A simulation runs under a policy whose every call is timed. A decision is all that the policy did from one launch to
 //! the next: hearing of the end that freed the slot, its turn, its choice, hearing of the launch. So an index that is
 //! dear to keep counts as much as one that is dear to ask. The time of reading the clock is measured and taken off.
-//! Turns in which no job can be served decide nothing; they are timed apart, with jobs that no worker suits.
+//! Turns in which no job can be served decide nothing; they are timed apart, with jobs that no worker suits. So is what
+//! Fair does by the clock: its updates belong to no decision, and are told as a mean over all launches between them.
 
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Instant;
 
+use howdah_master::policies;
 use howdah_shared::cluster::ClusterState;
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::job::{JobConf, JobId, JobSpec, Priority, Requirements, WorkerId};
@@ -30,6 +32,52 @@ const MANY: u32 = 10_000;
 const SLOTS: u16 = 64;
 /// Launches before the first that counts.
 const WARM_UP: u32 = 500;
+/// The guide's example of a program that decides.
+const EXAMPLE: &str = include_str!("../../../docs/guide/schedulers/examples/shortest_first.py");
+
+/// A policy with its parameters, and what it is called in the table.
+struct Variant {
+    label: String,
+    scheduler: String,
+    params: Params,
+}
+
+impl Variant {
+    fn new(label: &str, scheduler: &str, params: &[(&str, &str)]) -> Variant {
+        let params = params.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+        Variant { label: label.to_owned(), scheduler: scheduler.to_owned(), params }
+    }
+
+    /// Every registered policy with its defaults, and the dialects that are not those.
+    fn all() -> Vec<Variant> {
+        let mut all: Vec<Variant> = schedulers::names().map(|name| Variant::new(name, name, &[])).collect();
+        for (scheduler, dialect) in [("fifo", "0.20.2"), ("fifo", "1.2.1"), ("fair", "0.20.2")] {
+            let label = format!("{scheduler} {dialect}");
+            let place = all.iter().rposition(|variant| variant.scheduler == scheduler).map_or(all.len(), |at| at + 1);
+            all.insert(place, Variant::new(&label, scheduler, &[("dialect", dialect)]));
+        }
+        all
+    }
+
+    /// Whether it does something by the clock, every 500 ms.
+    fn updates(&self) -> bool {
+        ["fair", "load-aware"].contains(&self.scheduler.as_str())
+    }
+
+    fn make(&self) -> Outcome<Box<dyn Scheduler>> {
+        let policy = policies::make(&self.scheduler, &self.params);
+        Ok(Box::new(Timed(policy.map_err(|error| Failure::broke(error.to_string()))?)))
+    }
+}
+
+/// Nanoseconds of a launch.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    /// Of a decision, between updates.
+    median: f64,
+    /// With all that was done between the launches.
+    mean: f64,
+}
 
 thread_local! {
     /// Nanoseconds in the policy, and its choices, since they were last taken.
@@ -99,6 +147,10 @@ impl Scheduler for Timed {
         self.0.may_speculate()
     }
 
+    fn has_deadlines(&self) -> bool {
+        self.0.has_deadlines()
+    }
+
     fn explain(&self, job: JobId, state: &ClusterState) -> Reason {
         self.0.explain(job, state)
     }
@@ -119,25 +171,37 @@ pub(crate) fn run(bench: &Bench<'_>) -> Outcome<Report> {
     let clock_ns = median(&readings);
     CLOCK_NS.set(clock_ns as u64);
     let mut rows = Vec::new();
-    for name in schedulers::names() {
-        bench.tell(name);
-        let costs = |n_jobs, cost: fn(&Bench<'_>, &str, u32) -> Outcome<f64>| -> Outcome<f64> {
-            let repeats = (0..bench.repeats()).map(|_| cost(bench, name, n_jobs)).collect::<Outcome<Vec<f64>>>()?;
+    for variant in &Variant::all() {
+        bench.tell(&variant.label);
+        let decisions = |n_jobs| -> Outcome<Cost> {
+            let repeats = (0..bench.repeats()).map(|_| decision(variant, n_jobs, bench.size(8_000, 1_000)));
+            Ok(Cost::of(&repeats.collect::<Outcome<Vec<Cost>>>()?))
+        };
+        let vain = |n_jobs| -> Outcome<f64> {
+            let repeats =
+                (0..bench.repeats()).map(|_| in_vain(bench, variant, n_jobs)).collect::<Outcome<Vec<f64>>>()?;
             Ok(median(&repeats))
         };
-        let (few, many) = (costs(FEW, decision)?, costs(MANY, decision)?);
-        let most = if ["fifo", "maxedf"].contains(&name) { 300.0 } else { 2_000.0 };
+        let (few, many) = (decisions(FEW)?, decisions(MANY)?);
+        let most = if ["fifo", "maxedf"].contains(&variant.label.as_str()) { 300.0 } else { 2_000.0 };
         let row = |what: &str, howdah, baseline, bar| Row {
-            measure: format!("{name}, {what}"),
+            measure: format!("{}, {what}", variant.label),
             unit: "ns",
             howdah,
             baseline,
             bar,
         };
-        rows.push(row("a decision", few.max(many), None, Some(Bar::AtMost(most))));
-        rows.push(row("a decision, 10,000 against 10", many, Some(few), Some(Bar::AtMost(3.0))));
-        rows.push(row("nobody served, 10,000 against 10", costs(MANY, in_vain)?, Some(costs(FEW, in_vain)?), None));
+        rows.push(row("a decision", few.median.max(many.median), None, Some(Bar::AtMost(most))));
+        let against = Some(few.median);
+        rows.push(row("a decision, 10,000 against 10", many.median, against, Some(Bar::AtMost(3.0))));
+        if variant.updates() {
+            rows.push(row("a launch with its part of the updates, 10,000 against 10", many.mean, Some(few.mean), None));
+        }
+        rows.push(row("nobody served, 10,000 against 10", vain(MANY)?, Some(vain(FEW)?), None));
     }
+    let external = external(bench)?;
+    let told = if external.is_empty() { "there is no python3, so that external was not measured" } else { EXTERNAL };
+    rows.extend(external);
     Ok(Report {
         name: "schedulers",
         title: "What a decision costs, by scheduler".to_owned(),
@@ -147,6 +211,8 @@ pub(crate) fn run(bench: &Bench<'_>) -> Outcome<Report> {
             format!("{SLOTS} slots; jobs of 10 users with deadlines, profiles and five priorities; each policy with its defaults"),
             "a decision is all that the policy does from one launch to the next: it hears of an end, has its turn, chooses, hears of the launch; medians over launches, and of the repeats".to_owned(),
             "its first row is the dearer of the two numbers of waiting jobs".to_owned(),
+            UPDATES.to_owned(),
+            told.to_owned(),
             "nobody served: a turn of a worker that lacks what all waiting jobs require; it decides nothing, and has no bar".to_owned(),
             format!("reading the clock took {clock_ns:.0} ns a call, which is taken off"),
         ],
@@ -162,14 +228,44 @@ fn alone(call: impl FnOnce()) -> f64 {
     SPENT.take().0 as f64
 }
 
-fn make(name: &str) -> Outcome<Box<dyn Scheduler>> {
-    let policy = schedulers::by_name(name, &Params::new());
-    Ok(Box::new(Timed(policy.map_err(|error| Failure::broke(error.to_string()))?)))
+const UPDATES: &str = "fair looks at demands and shares every 500 ms, which belongs to no decision: where it does so, a launch's \
+    part of it is a row of its own, a mean. Under 0.20.2 each update adds to every job's deficit, as Hadoop's does, and \
+    jobs overtake each other as time passes, so that it walks all jobs and has no bar";
+const EXTERNAL: &str = "external is a program of its own: the guide's shortest_first.py, which searches all jobs it knows at \
+    each offer; the row is the whole exchange, has no bar, and tells nothing of the policies above";
+
+impl Cost {
+    /// The medians of repeats.
+    fn of(repeats: &[Cost]) -> Cost {
+        let over = |part: fn(&Cost) -> f64| median(&repeats.iter().map(part).collect::<Vec<_>>());
+        Cost { median: over(|cost| cost.median), mean: over(|cost| cost.mean) }
+    }
 }
 
-/// The median cost of a launch while so many jobs wait.
-fn decision(bench: &Bench<'_>, name: &str, n_jobs: u32) -> Outcome<f64> {
-    let launches: u32 = bench.size(8_000, 1_000);
+/// The rows of the example program; none where there is no Python.
+fn external(bench: &Bench<'_>) -> Outcome<Vec<Row>> {
+    let python = std::process::Command::new("python3").arg("--version").output();
+    if !python.is_ok_and(|answer| answer.status.success()) {
+        return Ok(Vec::new());
+    }
+    bench.tell("external");
+    let file = tempfile::Builder::new().suffix(".py").tempfile()?;
+    std::fs::write(file.path(), EXAMPLE)?;
+    let command = format!("python3 '{}'", file.path().display());
+    let variant = Variant::new("external", "external", &[("command", &command), ("timeout", "60s")]);
+    let cost = |n_jobs| -> Outcome<f64> { Ok(decision(&variant, n_jobs, bench.size(500, 50))?.median) };
+    let (few, many) = (cost(FEW)?, cost(MANY)?);
+    Ok(vec![Row {
+        measure: "external, an offer and its answer, 10,000 against 10".to_owned(),
+        unit: "ns",
+        howdah: many,
+        baseline: Some(few),
+        bar: None,
+    }])
+}
+
+/// The cost of a launch while so many jobs wait.
+fn decision(variant: &Variant, n_jobs: u32, launches: u32) -> Outcome<Cost> {
     // No job of the few may run out of tasks, lest fewer wait than are said to; of the many a few may.
     let n_maps = if n_jobs == FEW { launches + WARM_UP + 100 } else { 64 };
     let job = |index: u32| JobTemplate {
@@ -184,27 +280,28 @@ fn decision(bench: &Bench<'_>, name: &str, n_jobs: u32) -> Outcome<f64> {
     let trace = Trace { jobs: (0..n_jobs).map(job).collect(), ..Trace::default() };
     let view = View::Slots { maps: SLOTS, reduces: SLOTS };
     let options = ReplayOptions { view, ..ReplayOptions::default() };
-    let simulation = Simulation::with_scheduler(&trace, &options, make(name)?);
+    let simulation = Simulation::with_scheduler(&trace, &options, variant.make()?);
     let mut simulation = simulation.map_err(|error| Failure::broke(error.to_string()))?;
-    let (mut seen, mut costs) = (0, Vec::new());
+    let (mut seen, mut costs, mut all_spent, mut all_choices) = (0, Vec::new(), 0, 0);
     while seen < WARM_UP + launches {
         SPENT.set((0, 0));
         if !simulation.step() {
-            return Err(Failure::broke(format!("{name} ran out of jobs after {seen} launches")));
+            return Err(Failure::broke(format!("{} ran out of jobs after {seen} launches", variant.label)));
         }
         let (spent, choices) = SPENT.take();
-        if seen >= WARM_UP && choices > 0 {
-            costs.push(spent as f64 / f64::from(choices));
+        if seen >= WARM_UP {
+            (all_spent, all_choices) = (all_spent + spent, all_choices + u64::from(choices));
+            costs.extend((choices > 0).then(|| spent as f64 / f64::from(choices)));
         }
         seen += choices;
     }
-    Ok(median(&costs))
+    Ok(Cost { median: median(&costs), mean: all_spent as f64 / all_choices.max(1) as f64 })
 }
 
 /// The median cost of a turn in which none of so many jobs suits the worker.
-fn in_vain(bench: &Bench<'_>, name: &str, n_jobs: u32) -> Outcome<f64> {
+fn in_vain(bench: &Bench<'_>, variant: &Variant, n_jobs: u32) -> Outcome<f64> {
     let turns: u32 = bench.size(200, 20);
-    let mut master = JobTracker::new(ClusterConfig::default(), make(name)?);
+    let mut master = JobTracker::new(ClusterConfig::default(), variant.make()?);
     let mut effects = Vec::new();
     let worker = |number: u32| {
         Input::Register(Box::new(Registration {
@@ -256,7 +353,7 @@ fn in_vain(bench: &Bench<'_>, name: &str, n_jobs: u32) -> Outcome<f64> {
             return Err(Failure::broke(format!("the master refused a heartbeat: {effects:?}")));
         }
         if choices > 0 {
-            return Err(Failure::broke(format!("{name} gave a job to a worker that does not suit it")));
+            return Err(Failure::broke(format!("{} gave a job to a worker that does not suit it", variant.label)));
         }
         costs.push(spent as f64);
     }
