@@ -116,6 +116,10 @@ pub(crate) enum WorkerCommand {
 /// `howdah worker list`
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WorkerListArgs {
+    /// Also load averages, rates of disks and network, and what tasks were held up for; each worker's history is in
+    /// `worker vitals`
+    #[arg(long)]
+    pub(crate) wide: bool,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
     #[command(flatten)]

@@ -127,7 +127,7 @@ pub(crate) async fn list_workers(context: &Context, args: &WorkerListArgs) -> Ou
             note(format!("help: `howdah worker --master {} --dir DIR` starts one", client.address()));
         }
         Format::Table => {
-            screen.line(worker_table(&workers, now_ms()).render(&screen))?;
+            screen.line(worker_table(&workers, now_ms(), args.wide).render(&screen))?;
             for (worker, probe, warning) in warnings(&workers) {
                 screen.line(screen.paint(Style::Warn, format!("{worker}: probe {probe}: {warning}")))?;
             }
@@ -143,7 +143,7 @@ fn warnings(workers: &[Worker]) -> impl Iterator<Item = (&str, &str, &str)> {
     })
 }
 
-fn worker_table(workers: &[Worker], now_ms: u64) -> Grid {
+fn worker_table(workers: &[Worker], now_ms: u64, wide: bool) -> Grid {
     let mut columns = vec![
         "worker",
         "state",
@@ -158,6 +158,9 @@ fn worker_table(workers: &[Worker], now_ms: u64) -> Grid {
         ">free memory",
         ">seen",
     ];
+    if wide {
+        columns.extend([">load averages", ">disks read, written", ">received, sent", ">want of cpu, memory, disk"]);
+    }
     let told = workers.iter().any(|w| !w.attributes.is_empty());
     if told {
         columns.push("attributes");
@@ -183,6 +186,9 @@ fn worker_table(workers: &[Worker], now_ms: u64) -> Grid {
             vitals.map_or("-".to_owned(), |v| units::bytes(v.memory_free_kib.saturating_mul(1024))),
             seen.map_or("-".to_owned(), |ago| format!("{ago} ago")),
         ];
+        if wide {
+            row.extend(vitals.map_or_else(|| ["-"; 4].map(str::to_owned), wide_cells));
+        }
         if told {
             row.push(w.attributes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "));
         }
@@ -192,6 +198,19 @@ fn worker_table(workers: &[Worker], now_ms: u64) -> Grid {
         }
     }
     grid
+}
+
+/// What `--wide` adds to a worker's row.
+fn wide_cells(v: &Vitals) -> [String; 4] {
+    let d = &v.details;
+    let pair = |one: u64, other: u64| format!("{}/s, {}/s", units::bytes(one), units::bytes(other));
+    let pressure = |share: Option<f64>| share.map_or("-".to_owned(), units::percent);
+    [
+        format!("{:.2} {:.2} {:.2}", v.load1, v.load5, v.load15),
+        pair(d.disk_read_per_s, d.disk_written_per_s),
+        pair(d.net_received_per_s, d.net_sent_per_s),
+        [d.pressure_cpu, d.pressure_memory, d.pressure_io].map(pressure).join(", "),
+    ]
 }
 
 /// The highest frequency in GHz, as idle cores are slower and say nothing by it, with the effective one before it where a

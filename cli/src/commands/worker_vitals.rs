@@ -44,7 +44,6 @@ pub(crate) async fn show(context: &Context, args: &WorkerVitalsArgs) -> Outcome 
 }
 
 fn card(screen: &Screen, v: &Vitals) -> String {
-    let rate = |n: u64| format!("{}/s", units::bytes(n));
     let pressure = |share: Option<f64>| share.map_or("-".to_owned(), units::percent);
     let cores: Vec<String> = v.core_use.iter().map(|&share| units::percent(share)).collect();
     let rows = [
@@ -56,20 +55,27 @@ fn card(screen: &Screen, v: &Vitals) -> String {
         ("GHz", frequency(v)),
         ("memory", format!("{} of {} free", kib(v.memory_free_kib), kib(v.memory_total_kib))),
         ("disk", format!("{} free", kib(v.disk_free_kib))),
-        ("disks", format!("{} read, {} written", rate(v.disk_read_per_s), rate(v.disk_written_per_s))),
-        ("network", format!("{} received, {} sent", rate(v.net_received_per_s), rate(v.net_sent_per_s))),
+        ("disks", format!("{} read, {} written", rate(v.details.disk_read_per_s), rate(v.details.disk_written_per_s))),
+        (
+            "network",
+            format!("{} received, {} sent", rate(v.details.net_received_per_s), rate(v.details.net_sent_per_s)),
+        ),
         (
             "pressure",
             format!(
                 "cpu {}, memory {}, disk {}",
-                pressure(v.pressure_cpu),
-                pressure(v.pressure_memory),
-                pressure(v.pressure_io)
+                pressure(v.details.pressure_cpu),
+                pressure(v.details.pressure_memory),
+                pressure(v.details.pressure_io)
             ),
         ),
     ];
     let line = |(name, value): &(&str, String)| format!("{} {value}", screen.paint(Style::Dim, format!("{name:>12}")));
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn rate(n: u64) -> String {
+    format!("{}/s", units::bytes(n))
 }
 
 fn kib(n: u64) -> String {
@@ -84,18 +90,37 @@ fn history(past: &[PastVitals]) -> Grid {
     };
     let title = format!("the last {}", units::seconds(seconds));
     let mut grid = Grid::new(&["", &title, ">least", ">mean", ">most"]);
-    let mut row = |name: &str, of: fn(&PastVitals) -> f64, write: fn(f64) -> String| {
-        let values: Vec<f64> = past.iter().map(of).collect();
+    // A value that the kernel does not give has no row.
+    let mut row = |name: &str, of: &dyn Fn(&PastVitals) -> Option<f64>, write: &dyn Fn(f64) -> String| {
+        let values: Vec<f64> = past.iter().filter_map(of).collect();
+        if values.is_empty() {
+            return;
+        }
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(0.0, f64::max);
-        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
         grid.row([name.to_owned(), sparkline(&values), write(least), write(mean), write(most)]);
     };
-    row("run queue", |v| v.run_queue, |value| format!("{value:.2}"));
-    row("foreign", |v| v.foreign_load, |value| format!("{value:.2}"));
-    row("attempts", |v| f64::from(v.running), |value| format!("{value:.1}"));
-    row("use", |v| v.cpu_use, units::percent);
-    row("effective", |v| f64::from(v.effective_khz.unwrap_or(0)) / 1e6, |value| format!("{value:.2} GHz"));
+    let tasks = |value: f64| format!("{value:.2}");
+    let bytes = |value: f64| units::bytes(value as u64);
+    let rate = |value: f64| rate(value as u64);
+    row("run queue", &|v| Some(v.run_queue), &tasks);
+    row("foreign", &|v| Some(v.foreign_load), &tasks);
+    row("load, 1 min", &|v| Some(v.load1), &tasks);
+    row("load, 5 min", &|v| Some(v.load5), &tasks);
+    row("load, 15 min", &|v| Some(v.load15), &tasks);
+    row("attempts", &|v| Some(f64::from(v.running)), &|value| format!("{value:.1}"));
+    row("use", &|v| Some(v.cpu_use), &units::percent);
+    row("effective", &|v| Some(f64::from(v.effective_khz?) / 1e6), &|value| format!("{value:.2} GHz"));
+    row("free memory", &|v| Some(v.memory_free_kib as f64 * 1024.0), &bytes);
+    row("free disk", &|v| Some(v.disk_free_kib as f64 * 1024.0), &bytes);
+    row("disk read", &|v| Some(v.details.disk_read_per_s as f64), &rate);
+    row("disk written", &|v| Some(v.details.disk_written_per_s as f64), &rate);
+    row("received", &|v| Some(v.details.net_received_per_s as f64), &rate);
+    row("sent", &|v| Some(v.details.net_sent_per_s as f64), &rate);
+    row("want of cpu", &|v| v.details.pressure_cpu, &units::percent);
+    row("of memory", &|v| v.details.pressure_memory, &units::percent);
+    row("of disk", &|v| v.details.pressure_io, &units::percent);
     grid
 }
 
@@ -110,6 +135,7 @@ fn sparkline(values: &[f64]) -> String {
 mod tests {
     use super::*;
     use crate::args::Colour;
+    use crate::views::cluster::Details;
 
     #[test]
     fn a_sparkline_goes_from_nothing_to_the_largest_value() {
@@ -123,17 +149,50 @@ mod tests {
         let sample = |at_s: u64, foreign_load| PastVitals {
             at_ms_epoch: at_s * 1_000,
             running: 1,
+            load1: 0.25,
+            load5: 0.5,
+            load15: 0.75,
             run_queue: foreign_load + 1.0,
             foreign_load,
             cpu_use: 0.5,
             cpu_khz: Some(2_600_000),
             effective_khz: Some(1_300_000),
             memory_free_kib: 1,
+            disk_free_kib: 2,
+            details: Details {
+                disk_read_per_s: 1 << 10,
+                disk_written_per_s: 2 << 10,
+                net_received_per_s: 3 << 10,
+                net_sent_per_s: 4 << 10,
+                pressure_cpu: Some(0.125),
+                pressure_memory: None,
+                pressure_io: Some(0.25),
+            },
         };
         let text = history(&[sample(10, 0.0), sample(15, 3.0)]).render(&Screen::new(Colour::Never));
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].contains("the last 5.00 s"), "{text}");
         assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>(), ["foreign", "▁█", "0.00", "1.50", "3.00"]);
-        assert_eq!(lines[4].split_whitespace().last(), Some("%"));
+        let last = |name: &str| {
+            let line = lines.iter().find(|line| line.trim_start().starts_with(name));
+            line.map(|line| line.split("  ").filter(|cell| !cell.is_empty()).last().unwrap_or("").trim().to_owned())
+        };
+        for (name, most) in [
+            ("load, 1 min", "0.25"),
+            ("load, 5 min", "0.50"),
+            ("load, 15 min", "0.75"),
+            ("effective", "1.30 GHz"),
+            ("free memory", "1.0 KiB"),
+            ("free disk", "2.0 KiB"),
+            ("disk read", "1.0 KiB/s"),
+            ("disk written", "2.0 KiB/s"),
+            ("received", "3.0 KiB/s"),
+            ("sent", "4.0 KiB/s"),
+            ("want of cpu", "12 %"),
+            ("of disk", "25 %"),
+        ] {
+            assert_eq!(last(name).as_deref(), Some(most), "{name} in {text}");
+        }
+        assert_eq!(last("of memory"), None, "the kernel does not give it");
     }
 }

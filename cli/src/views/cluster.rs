@@ -57,7 +57,14 @@ pub(crate) struct Vitals {
     pub(crate) core_use: Vec<f64>,
     /// host, cgroup or script; null until the worker said.
     pub(crate) source: Option<String>,
-    /// Of the whole machine, in bytes a second.
+    #[serde(flatten)]
+    pub(crate) details: Details,
+}
+
+/// What no policy reads of a worker's vitals.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Details {
+    /// Of the whole machine, in bytes a second, smoothed.
     pub(crate) disk_read_per_s: u64,
     pub(crate) disk_written_per_s: u64,
     pub(crate) net_received_per_s: u64,
@@ -68,12 +75,30 @@ pub(crate) struct Vitals {
     pub(crate) pressure_io: Option<f64>,
 }
 
+impl From<&howdah_proto::v1::VitalsDetails> for Details {
+    fn from(details: &howdah_proto::v1::VitalsDetails) -> Details {
+        let share = |parts: Option<u32>| parts.map(|parts| f64::from(parts) / 1e4);
+        Details {
+            disk_read_per_s: details.disk_read_per_s,
+            disk_written_per_s: details.disk_written_per_s,
+            net_received_per_s: details.net_received_per_s,
+            net_sent_per_s: details.net_sent_per_s,
+            pressure_cpu: share(details.pressure_cpu_parts),
+            pressure_memory: share(details.pressure_memory_parts),
+            pressure_io: share(details.pressure_io_parts),
+        }
+    }
+}
+
 /// A worker's vitals at one heartbeat.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct PastVitals {
     pub(crate) at_ms_epoch: u64,
     /// Attempts that it ran.
     pub(crate) running: u32,
+    pub(crate) load1: f64,
+    pub(crate) load5: f64,
+    pub(crate) load15: f64,
     pub(crate) run_queue: f64,
     pub(crate) foreign_load: f64,
     /// 0 to 1.
@@ -82,6 +107,9 @@ pub(crate) struct PastVitals {
     pub(crate) cpu_khz: Option<u32>,
     pub(crate) effective_khz: Option<u32>,
     pub(crate) memory_free_kib: u64,
+    pub(crate) disk_free_kib: u64,
+    #[serde(flatten)]
+    pub(crate) details: Details,
 }
 
 impl From<&howdah_proto::v1::PastVitals> for PastVitals {
@@ -89,12 +117,17 @@ impl From<&howdah_proto::v1::PastVitals> for PastVitals {
         PastVitals {
             at_ms_epoch: v.at_ms_epoch,
             running: v.running,
+            load1: f64::from(v.load1_milli) / 1e3,
+            load5: f64::from(v.load5_milli) / 1e3,
+            load15: f64::from(v.load15_milli) / 1e3,
             run_queue: f64::from(v.run_queue_milli) / 1e3,
             foreign_load: f64::from(v.foreign_milli) / 1e3,
             cpu_use: f64::from(v.cpu_use_parts) / 1e4,
             cpu_khz: (v.cpu_khz > 0).then_some(v.cpu_khz),
             effective_khz: (v.effective_khz > 0).then_some(v.effective_khz),
             memory_free_kib: v.memory_free_kib,
+            disk_free_kib: v.disk_free_kib,
+            details: v.details.as_ref().map(Details::from).unwrap_or_default(),
         }
     }
 }
@@ -123,8 +156,6 @@ impl From<&WorkerInfo> for Worker {
 
 impl From<&howdah_proto::v1::Vitals> for Vitals {
     fn from(v: &howdah_proto::v1::Vitals) -> Vitals {
-        let details = v.details.clone().unwrap_or_default();
-        let share = |parts: Option<u32>| parts.map(|parts| f64::from(parts) / 1e4);
         Vitals {
             load1: f64::from(v.load1_milli) / 1e3,
             load5: f64::from(v.load5_milli) / 1e3,
@@ -141,14 +172,8 @@ impl From<&howdah_proto::v1::Vitals> for Vitals {
             memory_free_kib: v.memory_free_kib,
             disk_free_kib: v.disk_free_kib,
             core_use: v.core_use_parts.iter().map(|&parts| f64::from(parts) / 1e4).collect(),
-            disk_read_per_s: details.disk_read_per_s,
-            disk_written_per_s: details.disk_written_per_s,
-            net_received_per_s: details.net_received_per_s,
-            net_sent_per_s: details.net_sent_per_s,
-            pressure_cpu: share(details.pressure_cpu_parts),
-            pressure_memory: share(details.pressure_memory_parts),
-            pressure_io: share(details.pressure_io_parts),
-            source: Some(details.source).filter(|source| !source.is_empty()),
+            source: v.details.as_ref().map(|details| details.source.clone()).filter(|source| !source.is_empty()),
+            details: v.details.as_ref().map(Details::from).unwrap_or_default(),
         }
     }
 }

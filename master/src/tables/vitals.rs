@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use howdah_proto::v1;
 use howdah_shared::time::{Span, Time};
 
-/// What is kept of each worker at most: a few KiB.
+/// What is kept of each worker at most: some 10 KiB.
 const MAX_PAST: usize = 60;
 /// Between two entries at least, so that they cover five minutes.
 const PAST_EVERY: Span = Span::from_ms(5_000);
@@ -53,12 +53,18 @@ impl Past {
             cpu_khz: vitals.cpu_khz,
             effective_khz: vitals.effective_khz,
             memory_free_kib: vitals.memory_free_kib,
+            load1_milli: vitals.load1_milli,
+            load5_milli: vitals.load5_milli,
+            load15_milli: vitals.load15_milli,
+            disk_free_kib: vitals.disk_free_kib,
+            // Its source is the same for all of them.
+            details: vitals.details.clone().map(|details| v1::VitalsDetails { source: String::new(), ..details }),
         });
     }
 
     /// As `GetWorkerVitals` answers.
     pub(crate) fn list(&self) -> Vec<v1::PastVitals> {
-        self.0.iter().copied().collect()
+        self.0.iter().cloned().collect()
     }
 }
 
@@ -80,6 +86,51 @@ mod tests {
         assert_eq!(list.len(), MAX_PAST);
         assert!(list.windows(2).all(|pair| pair[1].at_ms_epoch - pair[0].at_ms_epoch == 5_000));
         assert_eq!(list.last().map(|last| last.foreign_milli), Some(995));
+    }
+
+    #[test]
+    fn the_history_holds_what_a_worker_measures_but_what_never_changes() {
+        let details = v1::VitalsDetails {
+            source: "host".to_owned(),
+            disk_read_per_s: 1,
+            disk_written_per_s: 2,
+            net_received_per_s: 3,
+            net_sent_per_s: 4,
+            pressure_cpu_parts: Some(5),
+            pressure_memory_parts: None,
+            pressure_io_parts: Some(7),
+        };
+        let now = v1::Vitals {
+            load1_milli: 11,
+            load5_milli: 12,
+            load15_milli: 13,
+            run_queue_milli: 14,
+            cpu_use_parts: 15,
+            cpu_khz: 16,
+            effective_khz: 17,
+            memory_free_kib: 18,
+            disk_free_kib: 19,
+            details: Some(details.clone()),
+            ..vitals(20)
+        };
+        let mut past = Past::default();
+        past.note(&now, 21, Time::from_ms(1));
+        let kept = v1::PastVitals {
+            at_ms_epoch: 1,
+            running: 21,
+            run_queue_milli: 14,
+            foreign_milli: 20,
+            cpu_use_parts: 15,
+            cpu_khz: 16,
+            effective_khz: 17,
+            memory_free_kib: 18,
+            load1_milli: 11,
+            load5_milli: 12,
+            load15_milli: 13,
+            disk_free_kib: 19,
+            details: Some(v1::VitalsDetails { source: String::new(), ..details }),
+        };
+        assert_eq!(past.list(), [kept]);
     }
 
     #[test]

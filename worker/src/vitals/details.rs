@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use howdah_proto::v1;
+
+use super::smooth::Smoothed;
 
 /// Bytes since the machine's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,15 +17,44 @@ struct Totals {
     net_sent: u64,
 }
 
-/// Rates come from two looks.
-#[derive(Debug, Default)]
+/// Rates come from two looks, and are smoothed: what is written goes to disks in bursts.
+#[derive(Debug)]
 pub(super) struct Details {
     disks: Vec<String>,
     before: Option<(Instant, Totals)>,
+    rates: Rates,
+}
+
+/// In bytes a second.
+#[derive(Debug)]
+struct Rates {
+    disk_read: Smoothed,
+    disk_written: Smoothed,
+    net_received: Smoothed,
+    net_sent: Smoothed,
+}
+
+impl Rates {
+    fn new(constant: Duration) -> Rates {
+        let none = Smoothed::new(constant);
+        Rates { disk_read: none, disk_written: none, net_received: none, net_sent: none }
+    }
+
+    /// A device that went away takes its bytes with it.
+    fn add(&mut self, before: &Totals, now: &Totals, passed: Duration) {
+        let seconds = passed.as_secs_f64().max(1e-3);
+        let add = |rate: &mut Smoothed, of: fn(&Totals) -> u64| {
+            rate.add(of(now).saturating_sub(of(before)) as f64 / seconds, passed);
+        };
+        add(&mut self.disk_read, |t| t.disk_read);
+        add(&mut self.disk_written, |t| t.disk_written);
+        add(&mut self.net_received, |t| t.net_received);
+        add(&mut self.net_sent, |t| t.net_sent);
+    }
 }
 
 impl Details {
-    pub(super) fn new() -> Details {
+    pub(super) fn new(constant: Duration) -> Details {
         let blocks = fs::read_dir("/sys/block").into_iter().flatten().flatten();
         // What lies on other devices would count twice.
         let virtual_ones = ["loop", "ram", "zram", "dm-", "md", "sr"];
@@ -31,6 +62,7 @@ impl Details {
         Details {
             disks: names.filter(|name| !virtual_ones.iter().any(|v| name.starts_with(v))).collect(),
             before: None,
+            rates: Rates::new(constant),
         }
     }
 
@@ -41,20 +73,20 @@ impl Details {
         (totals.disk_read, totals.disk_written) = disk_bytes(&read("/proc/diskstats"), &self.disks);
         (totals.net_received, totals.net_sent) = net_bytes(&read("/proc/net/dev"));
         let now = (Instant::now(), totals);
-        let before = self.before.replace(now).unwrap_or(now);
-        let seconds = now.0.duration_since(before.0).as_secs_f64().max(1e-3);
-        // A device that went away takes its bytes with it.
-        let rate = |of: fn(&Totals) -> u64| (of(&now.1).saturating_sub(of(&before.1)) as f64 / seconds) as u64;
+        if let Some((then, before)) = self.before.replace(now) {
+            self.rates.add(&before, &totals, now.0.duration_since(then));
+        }
+        let rate = |rate: &Smoothed| rate.get().round() as u64;
         let pressure = |what: &str| {
             let of_group = group.and_then(|dir| fs::read_to_string(dir.join(format!("{what}.pressure"))).ok());
             some_avg10(&of_group.unwrap_or_else(|| read(&format!("/proc/pressure/{what}"))))
         };
         v1::VitalsDetails {
             source: source.to_owned(),
-            disk_read_per_s: rate(|t| t.disk_read),
-            disk_written_per_s: rate(|t| t.disk_written),
-            net_received_per_s: rate(|t| t.net_received),
-            net_sent_per_s: rate(|t| t.net_sent),
+            disk_read_per_s: rate(&self.rates.disk_read),
+            disk_written_per_s: rate(&self.rates.disk_written),
+            net_received_per_s: rate(&self.rates.net_received),
+            net_sent_per_s: rate(&self.rates.net_sent),
             pressure_cpu_parts: pressure("cpu"),
             pressure_memory_parts: pressure("memory"),
             pressure_io_parts: pressure("io"),
@@ -129,16 +161,28 @@ Inter-|   Receive                                                |  Transmit
     }
 
     #[test]
+    fn each_rate_is_of_its_own_bytes_and_a_burst_fades() {
+        let mut rates = Rates::new(Duration::from_secs(3));
+        let totals = |n: u64| Totals { disk_read: n, disk_written: 10 * n, net_received: 100 * n, net_sent: 1_000 * n };
+        rates.add(&totals(5), &totals(25), Duration::from_secs(2));
+        let now = |rates: &Rates| {
+            [&rates.disk_read, &rates.disk_written, &rates.net_received, &rates.net_sent].map(|rate| rate.get().round())
+        };
+        assert_eq!(now(&rates), [10.0, 100.0, 1_000.0, 10_000.0]);
+        // Silence: e^(−3 ÷ 3) of it is left. A device that went away is silent as well.
+        rates.add(&totals(25), &totals(0), Duration::from_secs(3));
+        assert_eq!(now(&rates), [4.0, 37.0, 368.0, 3_679.0]);
+    }
+
+    #[test]
     fn the_second_look_has_rates_of_what_passed_since() {
-        let mut details = Details::new();
-        details.read("host", None);
-        let first = details.before.expect("looked").1;
-        let (mut then, mut totals) = details.before.expect("looked");
-        totals.net_sent = totals.net_sent.saturating_sub(1_000_000);
-        then -= std::time::Duration::from_secs(1);
-        details.before = Some((then, totals));
+        let mut details = Details::new(Duration::from_secs(3));
+        assert_eq!(details.read("host", None).net_sent_per_s, 0, "one look has none");
+        let (then, totals) = details.before.expect("looked");
+        let earlier = Totals { net_sent: totals.net_sent.saturating_sub(1_000_000), ..totals };
+        details.before = Some((then - Duration::from_secs(1), earlier));
         let rate = details.read("host", None).net_sent_per_s;
         // A little more than a second, and perhaps more bytes.
-        assert!(first.net_sent < 1_000_000 || rate > 100_000, "{rate}");
+        assert!(totals.net_sent < 1_000_000 || rate > 100_000, "{rate}");
     }
 }

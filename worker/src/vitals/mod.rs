@@ -5,6 +5,7 @@
 //! part of the machine has a source: the host, or the worker's control group.
 
 mod details;
+mod means;
 mod proc;
 mod queue;
 mod script;
@@ -22,6 +23,7 @@ use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 use crate::cgroup::{WorkerGroup, cpus_milli};
 use crate::directory::Directory;
 use details::Details;
+use means::CoreMeans;
 use proc::LoadAverage;
 pub(crate) use queue::OwnProcesses;
 use queue::{RunQueue, Scope};
@@ -57,7 +59,7 @@ impl VitalsCell {
 pub(crate) struct Plan {
     /// Of what is not the run queue.
     pub(crate) every: Duration,
-    /// Time constant of the run queue.
+    /// Time constant of what is noisy: the run queue, the cores' use and frequency, rates of disks and network.
     pub(crate) smoothing: Duration,
     pub(crate) map_slots: u16,
     pub(crate) directory: Directory,
@@ -90,6 +92,7 @@ struct Sampler {
     details: Details,
     script: Option<Script>,
     samples: u64,
+    cores: CoreMeans,
     /// CPU time of the group at the last full sample.
     group_use: Option<(Instant, u64)>,
     looks: u32,
@@ -104,7 +107,8 @@ impl Sampler {
         let group = plan.group.as_ref().and_then(|group| group.dirs().first());
         let script = plan.script.as_ref().map(|command| Script::start(command.clone(), plan.every)).transpose();
         Ok(Sampler {
-            details: Details::new(),
+            details: Details::new(plan.smoothing),
+            cores: CoreMeans::new(plan.smoothing),
             script: script.context("start the thread of the vitals' script")?,
             samples: 0,
             scope: group.map_or(Scope::Host, |dir| Scope::Group(dir.clone())),
@@ -171,17 +175,15 @@ impl Sampler {
     /// Everything, of what `system` read last.
     fn sample(&mut self) -> Sample {
         self.look();
-        let cpus = self.system.cpus();
-        let core_use_parts: Vec<u32> = cpus.iter().map(|cpu| (cpu.usage().clamp(0.0, 100.0) * 100.0) as u32).collect();
-        let count = cpus.len().max(1) as u64;
-        let mean_khz = cpus.iter().map(|cpu| cpu.frequency() * 1_000).sum::<u64>() / count;
-        let mean_use = (core_use_parts.iter().map(|&parts| u64::from(parts)).sum::<u64>() / count) as u16;
-        let cpu_khz = u32::try_from(mean_khz).unwrap_or(u32::MAX);
+        let count = self.system.cpus().len().max(1) as u64;
         let cpus_milli = cpus_milli(count as u32);
+        let group_use = self.group_use(cpus_milli);
+        self.cores.add(self.system.cpus(), group_use);
+        let cpu_khz = self.cores.khz();
         let cores = std::path::Path::new(source::CORES);
         self.limit_khz = source::limit_khz(cores, count as usize);
         let mut vitals = Vitals {
-            cpu_use_parts: self.group_use_parts(cpus_milli).unwrap_or(mean_use),
+            cpu_use_parts: self.cores.all_parts(),
             n_cpus: count.min(u64::from(u16::MAX)) as u16,
             cpus_milli,
             cpu_khz,
@@ -199,16 +201,16 @@ impl Sampler {
         };
         self.samples += 1;
         let details = self.details.read(source, group);
-        Sample { number: self.samples, vitals, core_use_parts, details }
+        Sample { number: self.samples, vitals, core_use_parts: self.cores.each_parts(), details }
     }
 
-    /// What the group used of the cores that it may use, since the last call, in ten-thousandths.
-    fn group_use_parts(&mut self, cpus_milli: u32) -> Option<u16> {
+    /// The share that the group used since the last call of the cores that it may use; `None` without a group, or where
+    /// it does not count.
+    fn group_use(&mut self, cpus_milli: u32) -> Option<f64> {
         let now = (Instant::now(), self.plan.group.as_ref()?.cpu_us()?);
-        let before = self.group_use.replace(now)?;
+        let before = self.group_use.replace(now).unwrap_or(now);
         let possible_us = now.0.duration_since(before.0).as_secs_f64() * 1e3 * f64::from(cpus_milli);
-        let used = now.1.saturating_sub(before.1) as f64 / possible_us.max(1.0);
-        Some((used.clamp(0.0, 1.0) * 1e4) as u16)
+        Some(now.1.saturating_sub(before.1) as f64 / possible_us.max(1.0))
     }
 }
 

@@ -21,9 +21,14 @@ impl Smoothed {
         self.value = Some(value + (old - value) * kept);
     }
 
-    /// In thousandths; 0 below 0 and before the first value.
+    /// 0 below 0 and before the first value.
+    pub(super) fn get(&self) -> f64 {
+        self.value.unwrap_or(0.0).max(0.0)
+    }
+
+    /// The same in thousandths.
     pub(super) fn milli(&self) -> u32 {
-        super::milli(self.value.unwrap_or(0.0))
+        super::milli(self.get())
     }
 }
 
