@@ -19,6 +19,7 @@ mod replay;
 mod replay_trace;
 mod report;
 mod schedulers;
+mod vitals;
 mod wordcount;
 
 use std::path::PathBuf;
@@ -34,7 +35,7 @@ use crate::output::{Screen, note};
 use report::Report;
 
 /// What each measures; the order of `all`.
-const ABOUT: [(BenchName, &str, &str); 7] = [
+const ABOUT: [(BenchName, &str, &str); 8] = [
     (BenchName::Wordcount, "wordcount", "word count over 1 GiB against a hand-written two-thread hash-map program"),
     (BenchName::Noop, "noop", "10,000 attempts that do nothing against a bare loop of /bin/true, two at a time"),
     (BenchName::Idle, "idle", "from submission to the first attempt on an idle cluster"),
@@ -46,6 +47,7 @@ const ABOUT: [(BenchName, &str, &str); 7] = [
         "schedulers",
         "a decision of each scheduler with 10,000 jobs that wait against one with 10",
     ),
+    (BenchName::Vitals, "vitals", "the CPU time that a worker spends on measuring its machine"),
 ];
 
 /// How a benchmark is to run.
@@ -137,6 +139,7 @@ async fn run(bench: &Bench<'_>, args: &BenchArgs, format: Format) -> Outcome {
             BenchName::Heartbeat => heartbeat::run(bench).await?,
             BenchName::Replay => replay::run(bench).await?,
             BenchName::Schedulers => schedulers::run(bench)?,
+            BenchName::Vitals => vitals::run(bench).await?,
             _ => intervals::run(bench).await?,
         };
         if format == Format::Table {

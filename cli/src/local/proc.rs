@@ -1,5 +1,6 @@
 //! What `/proc` says about a process: whether it is still the one we mean, what it has used, its peak memory.
 
+use std::path::Path;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
@@ -54,6 +55,17 @@ pub(crate) fn cpu_time(pid: u32) -> Option<Duration> {
     Some(coarse.max(Duration::from_nanos(total)))
 }
 
+/// CPU time of a process's thread of this name, as the scheduler counts it; `None` where there is no such thread, or where
+/// the kernel does not count.
+pub(crate) fn thread_time(pid: u32, name: &str) -> Option<Duration> {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
+    let is_it = |dir: &Path| std::fs::read_to_string(dir.join("comm")).is_ok_and(|comm| comm.trim_end() == name);
+    let dir = threads.map(|thread| thread.path()).find(|dir| is_it(dir))?;
+    let text = std::fs::read_to_string(dir.join("schedstat")).ok()?;
+    let spent: u64 = text.split_whitespace().next()?.parse().ok()?;
+    (spent > 0).then(|| Duration::from_nanos(spent))
+}
+
 /// Peak resident memory in KiB.
 pub(crate) fn peak_kib(pid: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
@@ -82,6 +94,27 @@ mod tests {
         assert!(!is_alive(pid, now.start_ticks + 1));
         assert!(!signal(pid, now.start_ticks + 1, Signal::SIGKILL));
         assert!(peak_kib(pid).expect("has memory") > 0);
+    }
+
+    #[test]
+    fn a_threads_time_is_its_own_and_not_that_of_its_neighbours() {
+        let (busy, ready) = (std::sync::Arc::new(std::sync::Barrier::new(2)), std::sync::mpsc::channel());
+        let held = busy.clone();
+        let lazy = std::thread::Builder::new().name("lazy-one".to_owned()).spawn(move || {
+            ready.0.send(()).expect("somebody listens");
+            held.wait();
+        });
+        ready.1.recv().expect("it runs");
+        let began = std::time::Instant::now();
+        let mut rounds = 0u64;
+        while began.elapsed() < Duration::from_millis(300) {
+            rounds = std::hint::black_box(rounds + 1);
+        }
+        let spent = thread_time(std::process::id(), "lazy-one").expect("the kernel counts");
+        assert!(spent < Duration::from_millis(100), "{spent:?} beside {rounds} rounds");
+        assert_eq!(thread_time(std::process::id(), "nobody"), None);
+        busy.wait();
+        lazy.expect("it started").join().expect("it ended");
     }
 
     #[test]

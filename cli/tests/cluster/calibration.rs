@@ -12,28 +12,19 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::harness::{Finished, Mark, howdah, wait_for};
+use crate::harness::{Finished, Scene, howdah, wait_for};
 
 const LONG: Duration = Duration::from_secs(120);
 const QUICK: [&str; 6] = ["calibrate", "--loads", "0,1", "--task", "100ms", "--output"];
 
 /// A folder of cores, and what is left of what was started.
-struct Bench {
-    mark: Mark,
-    folder: tempfile::TempDir,
-}
-
-impl Drop for Bench {
-    fn drop(&mut self) {
-        self.mark.kill_all();
-    }
-}
+struct Bench(Scene);
 
 impl Bench {
     /// Two cores that change together, from 800 to 2268 MHz.
     fn new() -> Bench {
-        let folder = tempfile::tempdir().expect("make a folder");
-        let policy = folder.path().join("cores/cpufreq/policy0");
+        let scene = Scene::new();
+        let policy = scene.path("cores/cpufreq/policy0");
         fs::create_dir_all(&policy).expect("made");
         for (name, text) in [
             ("scaling_available_frequencies", "2268000 1416000 800000"),
@@ -45,23 +36,23 @@ impl Bench {
             fs::write(policy.join(name), text).expect("written");
         }
         for core in ["cpu0", "cpu1"] {
-            let dir = folder.path().join("cores").join(core);
+            let dir = scene.path("cores").join(core);
             fs::create_dir(&dir).expect("made");
             std::os::unix::fs::symlink(&policy, dir.join("cpufreq")).expect("linked");
         }
-        Bench { mark: Mark::new(), folder }
+        Bench(scene)
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.0.path(name)
     }
 
     fn run(&self, words: &[&str]) -> Finished {
-        Finished::of(howdah(&self.mark).args(words).arg("--cores-in").arg(self.path("cores")), LONG)
+        Finished::of(howdah(&self.0.mark).args(words).arg("--cores-in").arg(self.path("cores")), LONG)
     }
 
     fn start(&self, words: &[&str]) -> Child {
-        let mut command = howdah(&self.mark);
+        let mut command = howdah(&self.0.mark);
         command.args(words).arg("--cores-in").arg(self.path("cores"));
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start the calibration")
     }
@@ -86,7 +77,7 @@ fn points(answer: &Value) -> Vec<(u64, u64, f64)> {
 fn quotas_play_slower_cores_and_time_is_inverse_in_their_frequency() {
     let bench = Bench::new();
     let (out, plot) = (bench.path("w1.toml"), bench.path("w1.svg"));
-    let mut command = howdah(&bench.mark);
+    let mut command = howdah(&bench.0.mark);
     command.args(["calibrate", "--loads", "0,1", "--repeats", "2", "--task", "200ms", "--output", "json"]);
     command.args(["--frequency", "quota", "--frequencies", "1,0.3,0.1", "--out"]);
     let answer = Finished::of(command.arg(&out).arg("--frequency-plot").arg(&plot), LONG).expect_code(0).json();
@@ -136,7 +127,7 @@ fn however_a_calibration_ends_the_cores_are_as_they_were() {
         kill(Pid::from_raw(child.id() as i32), signal).expect("it runs");
         child.wait().expect("it ends");
         wait_for("the cores to be as they were", || (bench.limits() == FORMER).then_some(()));
-        bench.mark.wait_until_gone("the calibration");
+        bench.0.mark.wait_until_gone("the calibration");
     }
     // The work fails in the middle: after it was tried and ran beside both loads, at the second frequency.
     let count = bench.path("count");
@@ -154,7 +145,7 @@ fn the_group_of_a_killed_calibration_is_removed() {
     let words = [&QUICK[..], &["json", "--repeats", "50", "--frequency", "quota"]].concat();
     let mut child = bench.start(&words[..]);
     let groups = wait_for("the group", || {
-        let processes = bench.mark.processes();
+        let processes = bench.0.mark.processes();
         let guard = processes.iter().find(|(_, command)| command.contains("--guard"))?.0;
         let roots = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup"].map(Path::new);
         let found: Vec<PathBuf> = roots.iter().filter_map(|root| find(root, &format!("howdah-{guard}"))).collect();

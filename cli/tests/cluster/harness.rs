@@ -8,11 +8,13 @@ mod cluster;
 mod command;
 mod processes;
 pub(crate) mod reference;
+mod scene;
 pub(crate) mod text;
 
 pub(crate) use cluster::{Cluster, Setup};
 pub(crate) use command::{Finished, howdah};
 pub(crate) use processes::Mark;
+pub(crate) use scene::Scene;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

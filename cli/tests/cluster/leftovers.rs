@@ -3,73 +3,62 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::harness::{Finished, Mark, howdah, reference, text, wait_for};
+use crate::harness::{Finished, Scene, howdah, reference, text, wait_for};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
 const LONG: Duration = Duration::from_secs(300);
 
-/// Kills whatever the test leaves, also when it panics.
-struct Guard(Mark);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.0.kill_all();
-    }
-}
-
 #[test]
 fn the_demo_holds_and_leaves_no_process() {
-    let guard = Guard(Mark::new());
-    let folder = tempfile::tempdir().expect("make a folder");
-    let input = folder.path().join("input.txt");
+    let scene = Scene::new();
+    let input = scene.folder.path().join("input.txt");
     text::write_text(&input, 4 << 20, &text::words(10_000), 3);
-    let mut command = howdah(&guard.0);
-    command.arg("demo").arg("--dir").arg(folder.path().join("demo")).arg("--input").arg(&input);
+    let mut command = howdah(&scene.mark);
+    command.arg("demo").arg("--dir").arg(scene.folder.path().join("demo")).arg("--input").arg(&input);
     let demo = Finished::of(&mut command, LONG).expect_code(0);
     for part in ["wordcount", "sudoku", "identical"] {
         assert!(demo.all().to_lowercase().contains(part), "no `{part}` in:\n{}", demo.all());
     }
-    guard.0.wait_until_gone("the demo ended");
+    scene.mark.wait_until_gone("the demo ended");
 }
 
 #[test]
 fn ctrl_c_of_the_demo_leaves_no_process() {
-    let guard = Guard(Mark::new());
-    let folder = tempfile::tempdir().expect("make a folder");
-    let input = folder.path().join("input.txt");
+    let scene = Scene::new();
+    let input = scene.folder.path().join("input.txt");
     text::write_text(&input, 64 << 20, &text::words(100_000), 3);
-    let mut command = howdah(&guard.0);
-    command.arg("demo").arg("--dir").arg(folder.path().join("demo")).arg("--input").arg(&input);
+    let mut command = howdah(&scene.mark);
+    command.arg("demo").arg("--dir").arg(scene.folder.path().join("demo")).arg("--input").arg(&input);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start the demo");
     wait_for("an attempt of the demo to run", || {
-        guard.0.processes().iter().any(|(_, words)| words.ends_with(" task")).then_some(())
+        scene.mark.processes().iter().any(|(_, words)| words.ends_with(" task")).then_some(())
     });
     kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).expect("interrupt the demo");
     let status = wait_for("the demo to end", || child.try_wait().expect("look at the demo"));
     assert!(!status.success(), "{status}");
-    guard.0.wait_until_gone("Ctrl-C");
+    scene.mark.wait_until_gone("Ctrl-C");
 }
 
 #[test]
 fn up_serves_until_down_and_down_leaves_no_process() {
-    let guard = Guard(Mark::new());
-    let folder = tempfile::tempdir().expect("make a folder");
-    let dir = folder.path().join("cluster");
+    let scene = Scene::new();
+    let dir = scene.folder.path().join("cluster");
     let dir = dir.to_str().expect("a plain path");
-    Finished::of(howdah(&guard.0).args(["up", "--workers", "2", "--dir", dir]), LONG).expect_code(0);
-    let access = std::fs::read_to_string(folder.path().join("cluster/access.json")).expect("read the access file");
+    Finished::of(howdah(&scene.mark).args(["up", "--workers", "2", "--dir", dir]), LONG).expect_code(0);
+    let access =
+        std::fs::read_to_string(scene.folder.path().join("cluster/access.json")).expect("read the access file");
     let access: Value = serde_json::from_str(&access).expect("JSON");
     let address = access["master"].as_str().expect("an address").to_owned();
     let list = ["worker", "list", "--master", &address, "--output", "json"];
-    let workers = Finished::of(howdah(&guard.0).args(list), LONG).expect_code(0).json();
+    let workers = Finished::of(howdah(&scene.mark).args(list), LONG).expect_code(0).json();
     assert_eq!(workers["workers"].as_array().map(Vec::len), Some(2), "{workers}");
 
-    let input = folder.path().join("input.txt");
+    let input = scene.folder.path().join("input.txt");
     std::fs::write(&input, "b a\nb\n").expect("write the input");
-    let out = folder.path().join("out");
-    let mut submit = howdah(&guard.0);
+    let out = scene.folder.path().join("out");
+    let mut submit = howdah(&scene.mark);
     submit
         .args(["submit", "wordcount", "--master", &address, "--wait", "--input"])
         .arg(&input)
@@ -78,6 +67,6 @@ fn up_serves_until_down_and_down_leaves_no_process() {
     Finished::of(&mut submit, LONG).expect_code(0);
     assert_eq!(reference::read_parts(&out).concat(), b"a\t1\nb\t2\n");
 
-    Finished::of(howdah(&guard.0).args(["down", "--dir", dir]), LONG).expect_code(0);
-    guard.0.wait_until_gone("down");
+    Finished::of(howdah(&scene.mark).args(["down", "--dir", dir]), LONG).expect_code(0);
+    scene.mark.wait_until_gone("down");
 }

@@ -51,6 +51,21 @@ impl Rates {
         add(&mut self.net_received, |t| t.net_received);
         add(&mut self.net_sent, |t| t.net_sent);
     }
+
+    /// With the pressure of cpu, memory and disk.
+    fn told(&self, source: &str, [cpu, memory, io]: [Option<u32>; 3]) -> v1::VitalsDetails {
+        let rate = |rate: &Smoothed| rate.get().round() as u64;
+        v1::VitalsDetails {
+            source: source.to_owned(),
+            disk_read_per_s: rate(&self.disk_read),
+            disk_written_per_s: rate(&self.disk_written),
+            net_received_per_s: rate(&self.net_received),
+            net_sent_per_s: rate(&self.net_sent),
+            pressure_cpu_parts: cpu,
+            pressure_memory_parts: memory,
+            pressure_io_parts: io,
+        }
+    }
 }
 
 impl Details {
@@ -76,21 +91,11 @@ impl Details {
         if let Some((then, before)) = self.before.replace(now) {
             self.rates.add(&before, &totals, now.0.duration_since(then));
         }
-        let rate = |rate: &Smoothed| rate.get().round() as u64;
         let pressure = |what: &str| {
             let of_group = group.and_then(|dir| fs::read_to_string(dir.join(format!("{what}.pressure"))).ok());
             some_avg10(&of_group.unwrap_or_else(|| read(&format!("/proc/pressure/{what}"))))
         };
-        v1::VitalsDetails {
-            source: source.to_owned(),
-            disk_read_per_s: rate(&self.rates.disk_read),
-            disk_written_per_s: rate(&self.rates.disk_written),
-            net_received_per_s: rate(&self.rates.net_received),
-            net_sent_per_s: rate(&self.rates.net_sent),
-            pressure_cpu_parts: pressure("cpu"),
-            pressure_memory_parts: pressure("memory"),
-            pressure_io_parts: pressure("io"),
-        }
+        self.rates.told(source, ["cpu", "memory", "io"].map(pressure))
     }
 }
 
@@ -165,13 +170,23 @@ Inter-|   Receive                                                |  Transmit
         let mut rates = Rates::new(Duration::from_secs(3));
         let totals = |n: u64| Totals { disk_read: n, disk_written: 10 * n, net_received: 100 * n, net_sent: 1_000 * n };
         rates.add(&totals(5), &totals(25), Duration::from_secs(2));
-        let now = |rates: &Rates| {
-            [&rates.disk_read, &rates.disk_written, &rates.net_received, &rates.net_sent].map(|rate| rate.get().round())
+        let told = |rates: &Rates| rates.told("host", [Some(1), None, Some(3)]);
+        let expected = v1::VitalsDetails {
+            source: "host".to_owned(),
+            disk_read_per_s: 10,
+            disk_written_per_s: 100,
+            net_received_per_s: 1_000,
+            net_sent_per_s: 10_000,
+            pressure_cpu_parts: Some(1),
+            pressure_memory_parts: None,
+            pressure_io_parts: Some(3),
         };
-        assert_eq!(now(&rates), [10.0, 100.0, 1_000.0, 10_000.0]);
+        assert_eq!(told(&rates), expected);
         // Silence: e^(−3 ÷ 3) of it is left. A device that went away is silent as well.
         rates.add(&totals(25), &totals(0), Duration::from_secs(3));
-        assert_eq!(now(&rates), [4.0, 37.0, 368.0, 3_679.0]);
+        let left = told(&rates);
+        assert_eq!([left.disk_read_per_s, left.disk_written_per_s], [4, 37]);
+        assert_eq!([left.net_received_per_s, left.net_sent_per_s], [368, 3_679]);
     }
 
     #[test]
