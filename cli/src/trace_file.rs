@@ -119,6 +119,9 @@ fn wrong(path: &Path, error: &TraceError) -> Failure {
         TraceError::Format { found, .. } if found.starts_with("`SQLite format 3") => {
             failure.help("`howdah trace get NAME --db FILE` takes a trace out of a database")
         }
+        TraceError::Format { found, .. } if ["\"children\"", "\"nodes\""].iter().any(|key| found.contains(key)) => {
+            failure.help("a topology or list of nodes goes with a trace: `--topology FILE`")
+        }
         TraceError::Format { .. } => failure.help("`--format NAME` says which format it is"),
         TraceError::Io { .. } | TraceError::Malformed { .. } => failure,
     }

@@ -104,6 +104,29 @@ fn programs_get_the_fields_that_were_promised_with_the_right_numbers() {
 }
 
 #[test]
+fn a_policy_that_divides_the_slots_tells_how_busy_each_part_was() {
+    let dir = here();
+    let tags = [&SLOTS[..], &["--scheduler", "tags", "-D", "limits=3s", "-D", "partitions=0.34"]].concat();
+    let summary = json(dir.path(), &tags)["summary"].clone();
+    let partitions = summary["partitions"].as_array().expect("a list");
+    let slots: Vec<_> =
+        partitions.iter().map(|part| (part["map_slots"].as_u64(), part["reduce_slots"].as_u64())).collect();
+    assert_eq!(slots, [(Some(1), Some(1)), (Some(2), Some(1))]);
+    for kind in ["map", "reduce"] {
+        let of_parts: f64 = partitions.iter().filter_map(|part| part["busy_slot_s"][kind].as_f64()).sum();
+        assert!(
+            (of_parts - summary["busy_slot_s"][kind].as_f64().expect("a number")).abs() < 1e-6,
+            "{kind}: {summary}"
+        );
+    }
+    let attempts: u64 = partitions.iter().filter_map(|part| part["map_attempts"].as_u64()).sum();
+    assert_eq!(attempts, 7);
+    let table = replay(dir.path(), &tags).stdout;
+    assert!(table.contains("partition  map slots"), "{table}");
+    assert_eq!(json(dir.path(), &SLOTS)["summary"]["partitions"], serde_json::json!([]));
+}
+
+#[test]
 fn a_trace_is_read_from_standard_input_too() {
     let dir = here();
     let args = ["-", "--output", "json", "--no-slowdown"];

@@ -54,6 +54,21 @@ fn help_is_what_was_agreed() {
 }
 
 #[test]
+fn a_topology_in_a_traces_place_is_told_where_it_belongs() {
+    let dir = here();
+    let topologies = ["{\"name\":\"<root>\",\"children\":[]}", "{\"rack\":\"rack1\",\"nodes\":[{\"node\":\"node1\"}]}"];
+    for topology in topologies {
+        let said = run_with(dir.path(), &["info", "-"], topology);
+        assert_eq!(said.code, Some(2), "{}", said.stdout);
+        assert!(
+            said.stderr.ends_with("help: a topology or list of nodes goes with a trace: `--topology FILE`\n"),
+            "{}",
+            said.stderr
+        );
+    }
+}
+
+#[test]
 fn an_import_says_what_it_repaired_and_writes_our_own_format() {
     let dir = here();
     let said = done(dir.path(), &["import", "day.tsv"]);

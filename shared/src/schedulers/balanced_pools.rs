@@ -20,7 +20,7 @@ use self::names::{PoolNames, slots_in};
 use super::johnson::{Place, Rule};
 use super::reason::{rivals, waiting_kind};
 use super::registry::{Reader, SchedulerError};
-use super::{Assignment, Change, Offer, PerJob, QueueView, Reason, Round, Scheduler, Waiting};
+use super::{Assignment, Change, Offer, Partition, PerJob, QueueView, Reason, Round, Scheduler, Waiting};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::{JobId, Priority, TaskKind};
 
@@ -401,6 +401,14 @@ impl Scheduler for BalancedPools {
 
     fn queues(&self, state: &ClusterState) -> Vec<QueueView> {
         self.views(state)
+    }
+
+    fn divides_slots(&self) -> bool {
+        true
+    }
+
+    fn partition(&self, job: JobId) -> Option<Partition> {
+        self.partition_of(job)
     }
 
     fn offer(&mut self) -> Option<&mut Offer> {

@@ -187,6 +187,16 @@ pub trait Scheduler: Send {
         Vec::new()
     }
 
+    /// Whether it divides the slots into partitions, each for the jobs that are in it.
+    fn divides_slots(&self) -> bool {
+        false
+    }
+
+    /// The partition that a live job's next attempts get their slots from; `None` where slots are not divided.
+    fn partition(&self, _job: JobId) -> Option<Partition> {
+        None
+    }
+
     /// What it noted since this was last asked, oldest first, a sentence each: what its configuration is doubtful
     /// about, and what it did or would have done beside assignments. For logs.
     fn take_notes(&mut self) -> Vec<String> {
@@ -195,6 +205,15 @@ pub trait Scheduler: Send {
 
     /// An independent copy.
     fn fork(&self) -> Box<dyn Scheduler>;
+}
+
+/// A part of the slots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// For people; one name is one partition.
+    pub name: String,
+    /// Its map and reduce slots now; `None` for a kind that is not divided.
+    pub slots: [Option<u32>; 2],
 }
 
 /// What changed. `state` already shows it.

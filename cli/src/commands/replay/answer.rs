@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use howdah_shared::replay::summary::{QueueUsage, SizeClass, SlowdownPercentile, Summary};
+use howdah_shared::replay::summary::{PartitionUsage, QueueUsage, SizeClass, SlowdownPercentile, Summary};
 use howdah_shared::replay::{JobOutcome, View};
 use howdah_shared::time::{Span, Time};
 use serde::Serialize;
@@ -83,6 +83,8 @@ struct Figures {
     busy_slot_s: PerKind,
     wasted_slot_s: PerKind,
     queues: Vec<Queue>,
+    /// Of policies that divide the slots.
+    partitions: Vec<Partition>,
     failed_attempts: u64,
     killed_attempts: u64,
     speculative_attempts: u32,
@@ -111,7 +113,10 @@ struct Class {
     below_slot_s: f64,
     jobs: u64,
     mean_slowdown: f64,
+    median_slowdown: f64,
+    p95_slowdown: f64,
     max_slowdown: f64,
+    slowdown_variability: f64,
 }
 
 #[derive(Serialize)]
@@ -121,6 +126,19 @@ struct Queue {
     utilisation: PerKind,
     busy_slot_s: PerKind,
     wasted_slot_s: PerKind,
+}
+
+#[derive(Serialize)]
+struct Partition {
+    name: String,
+    /// Null for a kind that is not divided.
+    map_slots: Option<u32>,
+    reduce_slots: Option<u32>,
+    map_attempts: u64,
+    reduce_attempts: u64,
+    /// Of the partition's own slots.
+    utilisation: PerKind,
+    busy_slot_s: PerKind,
 }
 
 impl Answer {
@@ -211,6 +229,7 @@ impl Figures {
             busy_slot_s: seconds(report.busy_us),
             wasted_slot_s: seconds(report.wasted_us),
             queues: replayed.queues.iter().map(Queue::from).collect(),
+            partitions: replayed.partitions.iter().map(Partition::from).collect(),
             failed_attempts: summary.failed_attempts,
             killed_attempts: summary.killed_attempts,
             speculative_attempts: report.costs.launched,
@@ -248,7 +267,10 @@ impl From<&SizeClass> for Class {
             below_slot_s: class.below.as_secs_f64(),
             jobs: class.jobs,
             mean_slowdown: class.mean,
+            median_slowdown: class.median,
+            p95_slowdown: class.p95,
             max_slowdown: class.max,
+            slowdown_variability: class.variability(),
         }
     }
 }
@@ -261,6 +283,21 @@ impl From<&QueueUsage> for Queue {
             utilisation: usage.utilisation.into(),
             busy_slot_s: seconds(usage.busy.map(Span::as_us)),
             wasted_slot_s: seconds(usage.wasted.map(Span::as_us)),
+        }
+    }
+}
+
+impl From<&PartitionUsage> for Partition {
+    fn from(usage: &PartitionUsage) -> Partition {
+        let ([map_slots, reduce_slots], [map_attempts, reduce_attempts]) = (usage.slots, usage.attempts);
+        Partition {
+            name: usage.name.clone(),
+            map_slots,
+            reduce_slots,
+            map_attempts,
+            reduce_attempts,
+            utilisation: usage.utilisation.into(),
+            busy_slot_s: seconds(usage.busy.map(Span::as_us)),
         }
     }
 }

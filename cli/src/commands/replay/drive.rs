@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use howdah_shared::job::profile::Trace;
+use howdah_shared::replay::summary::UsageByPartition;
 use howdah_shared::replay::{ReplayError, ReplayOptions, Simulation, reference_times};
 use howdah_shared::time::{Span, Time};
 
@@ -23,12 +24,16 @@ pub(super) struct Driven {
     pub(super) stopped_at: Option<Time>,
 }
 
-/// Runs to the end, or until interrupted.
-pub(super) fn drive(simulation: &mut Simulation<'_>, interrupt: &Interrupt) -> Driven {
+/// Runs to the end, or until interrupted. Where partitions are to be told, the policy is asked after each instant.
+pub(super) fn drive(
+    simulation: &mut Simulation<'_>,
+    partitions: Option<&UsageByPartition>,
+    interrupt: &Interrupt,
+) -> Driven {
     let begun = Instant::now();
     let shown = WorkProgress::new("tasks simulated");
     let mut stopped_at = None;
-    while simulation.run_for(LOOK_EVERY) {
+    while run_on(simulation, partitions) {
         if interrupt.came() {
             stopped_at = Some(simulation.now());
             break;
@@ -37,6 +42,16 @@ pub(super) fn drive(simulation: &mut Simulation<'_>, interrupt: &Interrupt) -> D
         shown.show(done, all, || format!(", at {}", units::seconds(simulation.now().since(Time::ZERO).as_secs_f64())));
     }
     Driven { wall: begun.elapsed(), stopped_at }
+}
+
+/// So many instants; false once nothing can move any more.
+fn run_on(simulation: &mut Simulation<'_>, partitions: Option<&UsageByPartition>) -> bool {
+    let Some(partitions) = partitions else { return simulation.run_for(LOOK_EVERY) };
+    (0..LOOK_EVERY).all(|_| {
+        let more = simulation.step();
+        partitions.ask(simulation.tracker().scheduler());
+        more
+    })
 }
 
 /// Each job's time alone; `None` if interrupted before all were known.
@@ -75,7 +90,7 @@ mod tests {
     fn an_interrupted_simulation_stops_at_the_next_look_and_knows_where() {
         let (trace, options) = one_after_another(3 * LOOK_EVERY);
         let mut simulation = Simulation::new(&trace, &options).expect("a slot for all");
-        let driven = drive(&mut simulation, &Interrupt::raised());
+        let driven = drive(&mut simulation, None, &Interrupt::raised());
         // The first instant is the submission.
         assert_eq!(driven.stopped_at, Some(Time::ZERO + Span::from_secs(u64::from(LOOK_EVERY) - 1)));
         let report = simulation.report();
@@ -88,7 +103,7 @@ mod tests {
         let (trace, options) = one_after_another(10);
         let mut simulation = Simulation::new(&trace, &options).expect("a slot for all");
         let interrupt = Interrupt::listen().expect("signals can be listened to");
-        assert_eq!(drive(&mut simulation, &interrupt).stopped_at, None);
+        assert_eq!(drive(&mut simulation, None, &interrupt).stopped_at, None);
         assert_eq!(alone(&trace, &options, &interrupt).expect("a slot for all"), Some(vec![Span::from_secs(10)]));
     }
 }

@@ -23,7 +23,7 @@ use howdah_master::policies;
 use howdah_shared::cluster::EndCause;
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::job::{AttemptId, ClusterId, Locality, WorkerId};
-use howdah_shared::replay::summary::{QueueUsage, Summary, UsageByQueue};
+use howdah_shared::replay::summary::{PartitionUsage, QueueUsage, Summary, UsageByPartition, UsageByQueue};
 use howdah_shared::replay::{
     AttemptRecord, FaultPlan, Observer, ReplayOptions, ReplayReport, Simulation, View, WorkerLoss,
 };
@@ -54,6 +54,8 @@ struct Replayed<'a> {
     summary: Summary,
     /// By name; empty when all jobs share one queue.
     queues: Vec<QueueUsage>,
+    /// By name; empty under policies that do not divide the slots.
+    partitions: Vec<PartitionUsage>,
     wall_s: f64,
     /// The instant reached, if it was interrupted.
     stopped_at: Option<Time>,
@@ -86,7 +88,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
     if interrupt.came() {
         let at = replayed.stopped_at.map_or_else(
             || "before all slowdowns were known".to_owned(),
-            |at| format!("at {:.3} s of the trace's time", at.as_us() as f64 / 1e6),
+            |at| format!("at {} of the trace's time", crate::units::seconds(at.as_us() as f64 / 1e6)),
         );
         let files = if kept.is_some() { "; no files were written" } else { "" };
         return Err(Failure::new(
@@ -101,7 +103,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
             "{} never finished: nothing could move any more",
             crate::units::counted(n, "job")
         ))
-        .help("is there a slot, or a worker that comes back, for every task? `--output json` tells each job's state")),
+        .help("is there a slot, or a worker that comes back, for every task? the state of each job stands in its row")),
     }
 }
 
@@ -208,27 +210,31 @@ fn simulate<'a>(
     interrupt: &Interrupt,
 ) -> Outcome<(Replayed<'a>, Option<Kept>)> {
     let wrong = |error: howdah_shared::replay::ReplayError| Failure::usage(error.to_string());
+    let by_partition = policy.divides_slots().then(UsageByPartition::default);
     let mut simulation = Simulation::with_scheduler(trace, options, policy).map_err(wrong)?;
     let usage = several_queues(trace).then(UsageByQueue::default);
     let recorder = (args.answer.timeline.is_some() || args.answer.log.is_some()).then(Recorder::default);
     // Watching costs as much as simulating: only who wants something of it pays.
     let decisions = args.answer.decisions.is_some().then(DecisionRecorder::default);
-    if usage.is_some() || recorder.is_some() || decisions.is_some() {
+    if usage.is_some() || by_partition.is_some() || recorder.is_some() || decisions.is_some() {
         let (recorder, decisions) = (recorder.clone(), decisions.clone());
-        simulation.observe(Box::new(Watchers { usage: usage.clone(), recorder, decisions }));
+        let (usage, by_partition) = (usage.clone(), by_partition.clone());
+        simulation.observe(Box::new(Watchers { usage, by_partition, recorder, decisions }));
     }
-    let driven = drive::drive(&mut simulation, interrupt);
+    let driven = drive::drive(&mut simulation, by_partition.as_ref(), interrupt);
     let report = simulation.report();
     drop(simulation);
     let wanted = !args.answer.no_slowdown && driven.stopped_at.is_none();
     let references = if wanted { drive::alone(trace, options, interrupt).map_err(wrong)? } else { None };
     let summary = Summary::new(&report, trace, references.as_deref(), &args.answer.percentiles.0);
     let queues = usage.map(|usage| usage.queues(&report, trace)).unwrap_or_default();
+    let partitions = by_partition.map(|usage| usage.partitions(&report, trace)).unwrap_or_default();
     let replayed = Replayed {
         trace,
         options,
         summary,
         queues,
+        partitions,
         report,
         wall_s: driven.wall.as_secs_f64(),
         stopped_at: driven.stopped_at,
@@ -266,12 +272,16 @@ fn several_queues(trace: &Trace) -> bool {
 /// One observer for all who want to see.
 struct Watchers {
     usage: Option<UsageByQueue>,
+    by_partition: Option<UsageByPartition>,
     recorder: Option<Recorder>,
     decisions: Option<DecisionRecorder>,
 }
 
 impl Observer for Watchers {
     fn launched(&mut self, at: Time, attempt: AttemptId, worker: WorkerId, locality: Locality, speculative: bool) {
+        if let Some(usage) = &mut self.by_partition {
+            usage.launched(at, attempt, worker, locality, speculative);
+        }
         if let Some(decisions) = &mut self.decisions {
             decisions.launched(at, attempt, worker, locality, speculative);
         }
@@ -285,6 +295,9 @@ impl Observer for Watchers {
 
     fn attempt(&mut self, record: &AttemptRecord) {
         if let Some(usage) = &mut self.usage {
+            usage.attempt(record);
+        }
+        if let Some(usage) = &mut self.by_partition {
             usage.attempt(record);
         }
         if let Some(recorder) = &mut self.recorder {

@@ -24,6 +24,7 @@ pub(super) fn page(screen: &Screen, replayed: &Replayed<'_>, all: bool) -> Strin
     };
     add("Slowdown by size of job (slot time)", by_size(replayed));
     add("Queues", queues(replayed));
+    add("Partitions", partitions(replayed));
     add("Jobs", Some(jobs(replayed, all)));
     let left = replayed.report.jobs.len().saturating_sub(MOST_JOBS);
     let mut text = parts.join("\n\n");
@@ -141,10 +142,11 @@ fn by_size(replayed: &Replayed<'_>) -> Option<Grid> {
     if classes.len() < 2 {
         return None;
     }
-    let mut grid = Grid::new(&["from", "below", ">jobs", ">mean", ">worst"]);
+    let mut grid = Grid::new(&["from", "below", ">jobs", ">mean", ">median", ">95 %", ">worst", ">variability"]);
     for class in classes {
         let (from, below) = (seconds(class.from.as_secs_f64()), seconds(class.below.as_secs_f64()));
-        grid.row([from, below, count(class.jobs), factor(class.mean), factor(class.max)]);
+        let factors = [class.mean, class.median, class.p95, class.max, class.variability()].map(factor);
+        grid.row([from, below, count(class.jobs)].into_iter().chain(factors));
     }
     Some(grid)
 }
@@ -159,6 +161,21 @@ fn queues(replayed: &Replayed<'_>) -> Option<Grid> {
         let [map, reduce] = queue.utilisation.map(share);
         let wasted: f64 = queue.wasted.iter().map(|span| span.as_secs_f64()).sum();
         grid.row([queue.queue.clone(), count(queue.jobs), map, reduce, seconds(wasted)]);
+    }
+    Some(grid)
+}
+
+/// Nothing under a policy that does not divide the slots.
+fn partitions(replayed: &Replayed<'_>) -> Option<Grid> {
+    let partitions = &replayed.partitions;
+    if partitions.is_empty() {
+        return None;
+    }
+    let mut grid = Grid::new(&["partition", ">map slots", ">busy", ">reduce slots", ">busy", ">attempts"]);
+    for part in partitions {
+        let slots = part.slots.map(|slots| slots.map_or("-".to_owned(), |slots| count(slots.into())));
+        let ([maps, reduces], [map, reduce]) = (slots, part.utilisation.map(share));
+        grid.row([part.name.clone(), maps, map, reduces, reduce, count(part.attempts.iter().sum())]);
     }
     Some(grid)
 }

@@ -4,9 +4,11 @@
 //! completion time, from submission to finish, over its time alone on the same cluster, empty (slowdown paper
 //! §III); only jobs that succeeded have one. Sources: slowdown paper eq. 1 and Fig. 12, SimMR §V-A.
 
+mod partitions;
 mod sizes;
 mod usage;
 
+pub use partitions::{PartitionUsage, UsageByPartition};
 pub use sizes::{SizeClass, size};
 pub use usage::{QueueUsage, UsageByQueue};
 

@@ -1,10 +1,11 @@
 //! Slowdown by size of job.
 //!
 //! A job's size is the one that loads are made of (`arrivals`): what its tasks hold slots for on work of their own.
-//! Waiting for maps is no work, and neither are attempts that did not win. Classes are half decades of seconds, as in Fig. 12 of the
-//! slowdown paper: from 10 to 10·√10, from there to 100, and so on; everything below a second is one class.
+//! Waiting for maps is no work, and neither are attempts that did not win. Classes are half decades of seconds, as in
+//! Fig. 12 of the slowdown paper: from 10 to 10·√10, from there to 100, and so on; everything below a second is one class.
 
 use crate::job::profile::{JobTemplate, Trace};
+use crate::models::moments::{Moments, percentile, sorted};
 use crate::replay::ReplayReport;
 use crate::replay::arrivals::size_ms;
 use crate::time::Span;
@@ -23,6 +24,10 @@ pub struct SizeClass {
     pub jobs: u64,
     /// Their mean slowdown.
     pub mean: f64,
+    /// Their median.
+    pub median: f64,
+    /// Their 95th percentile; of few jobs it lies between the largest two.
+    pub p95: f64,
     /// The largest.
     pub max: f64,
 }
@@ -35,27 +40,37 @@ pub fn size(job: &JobTemplate) -> Span {
 
 /// The classes that have jobs, smallest first.
 pub(super) fn classes(report: &ReplayReport, trace: &Trace, slowdowns: &[Option<f64>]) -> Vec<SizeClass> {
-    let mut sums: Vec<(u64, f64, f64)> = Vec::new();
+    let mut by_class: Vec<Vec<f64>> = Vec::new();
     for (job, slowdown) in report.jobs.iter().zip(slowdowns) {
         let (Some(slowdown), Some(template)) = (slowdown, trace.jobs.get(job.template as usize)) else { continue };
         let class = class_of(size(template));
-        if sums.len() <= class {
-            sums.resize(class + 1, (0, 0.0, 0.0));
+        if by_class.len() <= class {
+            by_class.resize(class + 1, Vec::new());
         }
-        let (jobs, sum, max) = &mut sums[class];
-        *jobs += 1;
-        *sum += slowdown;
-        *max = max.max(*slowdown);
+        by_class[class].push(*slowdown);
     }
-    let full = sums.iter().enumerate().filter(|(_, (jobs, ..))| *jobs > 0);
-    full.map(|(class, &(jobs, sum, max))| SizeClass {
-        from: border(class),
-        below: border(class + 1),
-        jobs,
-        mean: sum / jobs as f64,
-        max,
+    let full = by_class.into_iter().enumerate().filter(|(_, slowdowns)| !slowdowns.is_empty());
+    full.map(|(class, slowdowns)| {
+        let ascending = sorted(slowdowns);
+        let at = |percent| percentile(&ascending, percent).unwrap_or(0.0);
+        SizeClass {
+            from: border(class),
+            below: border(class + 1),
+            jobs: ascending.len() as u64,
+            mean: Moments::of(&ascending).mean,
+            median: at(50.0),
+            p95: at(95.0),
+            max: at(100.0),
+        }
     })
     .collect()
+}
+
+impl SizeClass {
+    /// Eq. 1 of the slowdown paper within the class: its 95th percentile over its median.
+    pub fn variability(&self) -> f64 {
+        super::ratio(self.p95, self.median)
+    }
 }
 
 /// Class 0 is below a second; each further one is half a decade.

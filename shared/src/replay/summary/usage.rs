@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::job::profile::Trace;
+use crate::job::profile::{JobTemplate, Trace};
 use crate::replay::{AttemptRecord, Observer, ReplayReport};
 use crate::time::Span;
 
@@ -39,6 +39,11 @@ pub struct UsageByQueue {
     jobs: Rc<RefCell<Vec<JobUsage>>>,
 }
 
+/// Slots that each of the job's maps and reduces takes.
+pub(super) fn slots_of_tasks(job: &JobTemplate) -> [u64; 2] {
+    [job.slots_per_map, job.slots_per_reduce].map(|slots| u64::from(slots.max(1)))
+}
+
 impl Observer for UsageByQueue {
     fn attempt(&mut self, record: &AttemptRecord) {
         let mut jobs = self.jobs.borrow_mut();
@@ -65,9 +70,10 @@ impl UsageByQueue {
             let usage = seen.get(job.id.0 as usize).copied().unwrap_or_default();
             let (jobs, sum) = queues.entry(if name.is_empty() { "default" } else { name }).or_default();
             *jobs += 1;
-            for kind in 0..2 {
-                sum.busy_us[kind] += usage.busy_us[kind];
-                sum.wasted_us[kind] += usage.wasted_us[kind];
+            let slots = trace.jobs.get(job.template as usize).map_or([1; 2], slots_of_tasks);
+            for (kind, slots) in slots.into_iter().enumerate() {
+                sum.busy_us[kind] += usage.busy_us[kind] * slots;
+                sum.wasted_us[kind] += usage.wasted_us[kind] * slots;
             }
         }
         let share = |busy_us: u64, slots: u32| {

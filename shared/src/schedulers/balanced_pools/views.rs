@@ -2,10 +2,16 @@
 
 use super::BalancedPools;
 use crate::cluster::ClusterState;
-use crate::job::TaskKind;
-use crate::schedulers::QueueView;
+use crate::job::{JobId, TaskKind};
+use crate::schedulers::{Partition, QueueView};
 
 impl BalancedPools {
+    /// The pool of a live job; the one for all others has what is left, which is no number of its own.
+    pub(super) fn partition_of(&self, job: JobId) -> Option<Partition> {
+        let pool = self.pools.get(self.jobs.get(job)?.pool)?;
+        Some(Partition { name: pool.name.clone(), slots: pool.slots.map_or([None; 2], |slots| slots.map(Some)) })
+    }
+
     /// The pools that there are, by name: given ones, those that jobs brought, and the one for all others.
     pub(super) fn views(&self, state: &ClusterState) -> Vec<QueueView> {
         let view = |number: usize| {

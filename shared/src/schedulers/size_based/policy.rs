@@ -15,7 +15,7 @@ use crate::job::{AttemptId, JobId, JobState, Priority, TaskKind};
 use crate::schedulers::reason::{count_slots, rivals, waiting_kind};
 use crate::schedulers::registry::{Params, SchedulerError, read};
 use crate::schedulers::waiting::tally;
-use crate::schedulers::{Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
+use crate::schedulers::{Actions, Assignment, Change, Offer, Partition, PerJob, Reason, Round, Scheduler, Waiting};
 use crate::time::{Span, Time};
 
 /// A job's rank within its queue: smaller runs first.
@@ -429,6 +429,16 @@ impl Scheduler for SizeBased {
         new.take_over(self, state);
         *self = new;
         Ok(true)
+    }
+
+    fn divides_slots(&self) -> bool {
+        self.partitions.is_some()
+    }
+
+    fn partition(&self, job: JobId) -> Option<Partition> {
+        let (partitions, entry) = (self.partitions.as_ref()?, self.jobs.get(job)?);
+        let size = |kind| Some(partitions.size(entry.queue, kind)).filter(|&size| size != u32::MAX);
+        Some(Partition { name: format!("queue {}", entry.queue + 1), slots: [size(0), size(1)] })
     }
 
     fn offer(&mut self) -> Option<&mut Offer> {
