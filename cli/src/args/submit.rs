@@ -91,6 +91,9 @@ pub(crate) struct SubmitArgs {
     /// balanced-pools]
     #[arg(long, value_name = "ORDER", value_enum, requires = "batch", hide_possible_values = true)]
     pub(crate) order: Option<BatchOrder>,
+    /// Refused: jobs come when they are submitted
+    #[arg(long, value_name = "RULE", requires = "batch", hide = true)]
+    pub(crate) arrivals: Option<String>,
     #[command(flatten)]
     pub(crate) pools: PoolArgs,
     /// Show the plan of the batch, and submit nothing
@@ -148,6 +151,12 @@ impl SubmitArgs {
     /// # Errors
     /// Names the flag and what it is of no use with.
     pub(crate) fn check_pools(&self) -> Result<(), String> {
+        if let Some(rule) = &self.arrivals {
+            return Err(format!(
+                "--arrivals: found {rule}, expected none: jobs come when they are submitted, and a batch that comes while \
+                 another runs is planned together with what is left of that"
+            ));
+        }
         let Some(flag) = self.pools.given() else { return Ok(()) };
         if self.batch.is_none() {
             return Err(format!("{flag}: found no --batch, expected one: it is about the plan of a batch"));
@@ -301,6 +310,11 @@ mod tests {
             let line = format!("--batch b.toml --order {order} --objective mean-delay");
             assert_eq!(said(&line), Err(format!("--objective: found --order {order}, {expected}")));
         }
+        let refused = said("--batch b.toml --arrivals asis").expect_err("they come when they come");
+        assert!(
+            refused.starts_with("--arrivals: found asis, expected none: jobs come when they are submitted"),
+            "{refused}"
+        );
         let expected = "--pools: found no --batch, expected one: it is about the plan of a batch";
         assert_eq!(said("sleep -m 1 --pools 3"), Err(expected.to_owned()));
     }

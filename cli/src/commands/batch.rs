@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::optimize::choices;
 use super::optimize::write::queue;
+use super::replan::{self, Earlier};
 use super::submit::{SubmitAs, plans, submit_plan};
 use crate::args::Format;
 use crate::args::optimize::MethodChoice;
@@ -53,18 +54,27 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
     check_queues(args, &ready)?;
     let mut client = Client::connect(&config).await?;
     let cluster = client.rpc.get_cluster(GetClusterRequest {}).await?.into_inner();
-    let found = planned(args, &batch, &mut ready, &cluster)?;
+    let pooled = args.order.unwrap_or_default() == BatchOrder::default();
+    let earlier = if pooled { replan::earlier(&mut client, &cluster).await? } else { Vec::new() };
+    let found = planned(args, &batch, &mut ready, &cluster, &earlier)?;
     if let Some(plan) = &found {
         check_policy(&mut client, plan, args, &cluster.scheduler).await?;
     }
     let order: Vec<usize> = match &found {
         None => (0..ready.len()).collect(),
-        Some(plan) => plan.submissions().into_iter().map(|(_, job)| job).collect(),
+        Some(plan) => {
+            let jobs = plan.submissions().into_iter().map(|(_, job)| job);
+            jobs.filter_map(|job| job.checked_sub(earlier.len())).collect()
+        }
     };
+    let moved = found.as_ref().map_or_else(Vec::new, |plan| replan::pools(&earlier, plan));
     // Asked for before any job of the batch was submitted.
-    let others = cluster.jobs_prep + cluster.jobs_running;
+    let others = (cluster.jobs_prep + cluster.jobs_running).saturating_sub(earlier.len() as u32);
     let mut jobs = Vec::new();
     if !args.dry_run {
+        if let Some(plan) = &found {
+            replan::apply(&mut client, &cluster, &earlier, plan).await?;
+        }
         for &place in &order {
             let Ready { plan, how } = &ready[place];
             jobs.push(submit_plan(&mut client, plan, how).await?);
@@ -72,7 +82,7 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
     }
     let quiet = config.output == Format::Json;
     if !quiet {
-        screen.line(table(&screen, &ready, &order, &jobs, found.as_ref(), others))?;
+        screen.line(table(&screen, &ready, &order, &jobs, found.as_ref(), &moved, others))?;
     }
     let ends = if args.wait { wait(&screen, &mut client, &jobs, quiet).await? } else { Vec::new() };
     let measured = measured_s(&ends);
@@ -88,6 +98,7 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
                 "order": args.order.unwrap_or_default().name(),
                 "scheduler": cluster.scheduler,
                 "other_jobs": others,
+                "planned_again": moved.iter().map(|(job, queue)| json!({ "job": job, "queue": queue })).collect::<Vec<_>>(),
                 "planned_mean_delay_s": found.as_ref().map(|plan| plan.mean_delay().as_secs_f64()),
                 "planned_makespan_s": found.as_ref().map(|plan| plan.makespan().as_secs_f64()),
                 "measured_makespan_s": measured,
@@ -164,12 +175,15 @@ fn planned(
     batch: &BatchFile,
     ready: &mut [Ready],
     cluster: &GetClusterResponse,
+    earlier: &[Earlier],
 ) -> Outcome<Option<Plan>> {
     let BatchOrder::Planned(method) = args.order.unwrap_or_default() else { return Ok(None) };
     let method = choices::method(method, &args.pools);
     let names: Vec<String> = ready.iter().map(|job| job.plan.name.clone()).collect();
     let reduces: Vec<u32> = ready.iter().map(|job| job.plan.n_reduces).collect();
-    let trace = Trace { jobs: batch.templates(&names, &reduces)?, ..Trace::default() };
+    let templates = batch.templates(&names, &reduces)?;
+    let all = earlier.iter().map(|job| &job.rest).chain(&templates).cloned();
+    let trace = Trace { jobs: all.collect(), ..Trace::default() };
     let slots = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
     let slots = Slots { maps: slots(cluster.map_slots), reduces: slots(cluster.reduce_slots) };
     let of = Batch { small_by: choices::small_by(&args.pools), ..Batch::new(&trace, slots) };
@@ -177,12 +191,14 @@ fn planned(
         let cluster = format!("the cluster's {} map and {} reduce slots", slots.maps, slots.reduces);
         Failure::usage(format!("plan the batch for {cluster}: {error}"))
     })?;
-    for (job, template) in ready.iter_mut().zip(&trace.jobs) {
+    for (job, template) in ready.iter_mut().zip(&templates) {
         job.how.profile = JobProfile::of(template);
     }
     if found.pools.len() > 1 {
         for (pool, job) in found.submissions() {
-            ready[job].how.queue = Some(queue(&found, pool));
+            if let Some(job) = job.checked_sub(earlier.len()) {
+                ready[job].how.queue = Some(queue(&found, pool));
+            }
         }
     }
     Ok(Some(found))
@@ -257,6 +273,7 @@ fn table(
     order: &[usize],
     jobs: &[String],
     plan: Option<&Plan>,
+    moved: &[(String, String)],
     others: u32,
 ) -> String {
     let mut grid = Grid::new(&["job", "name", "queue"]);
@@ -270,6 +287,13 @@ fn table(
     if let Some(plan) = plan {
         let (end, delay) = (plan.makespan().as_secs_f64(), plan.mean_delay().as_secs_f64());
         text += &format!(", to be over after {}, mean delay {}", seconds(end), seconds(delay));
+        if !moved.is_empty() {
+            let pools = moved.iter().map(|(job, queue)| format!("{job} in {queue}")).collect::<Vec<_>>().join(", ");
+            text += &format!(
+                "\nplanned together with what is left of {}: {pools}",
+                counted(moved.len() as u64, "earlier job")
+            );
+        }
         if others > 0 {
             let others = counted(u64::from(others), "other job");
             text += &format!(

@@ -13,6 +13,7 @@ mod load;
 mod local_cluster;
 mod manual;
 pub(crate) mod optimize;
+mod replan;
 pub(crate) mod replay;
 mod scheduler;
 pub(crate) mod submit;

@@ -21,10 +21,16 @@ fn path(path: &Path) -> &str {
 
 /// A trace that says what the five jobs take, and the batch of the jobs themselves.
 fn write_batch(folder: &Path) -> [String; 2] {
+    write_batch_of(folder, 1)
+}
+
+/// The same with every time so many times as long.
+fn write_batch_of(folder: &Path, times_as_long: u64) -> [String; 2] {
     let mut trace = "{\"schema\":\"howdah/trace/v1\",\"source\":\"by hand\"}\n".to_owned();
     let [trace_path, batch_path] = ["five.jsonl", "five.toml"].map(|name| folder.join(name));
     let mut batch = format!("trace = {:?}\n", path(&trace_path));
     for (name, n, map_ms, reduce_ms) in FIVE {
+        let (map_ms, reduce_ms) = (map_ms * times_as_long, reduce_ms * times_as_long);
         trace += &format!(
             "{{\"name\":\"{name}\",\"n_maps\":{n},\"n_reduces\":{n},\"map_ms\":[{map_ms}],\"reduce_ms\":[{reduce_ms}]}}\n"
         );
@@ -134,6 +140,49 @@ fn a_batch_is_planned_with_what_optimize_takes_and_what_cannot_be_applied_is_ref
     );
     cluster.run(&["job", "kill", &other]).expect_code(0);
     cluster.wait_job(&other, 1);
+    cluster.stop_and_replay();
+}
+
+// balanced-pools §6: new jobs arrive while a batch runs.
+#[test]
+fn a_second_batch_is_planned_with_what_is_left_of_the_first() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    // Long enough that the first batch is not over before the second one comes, however busy the machine.
+    let [_, batch] = write_batch_of(folder.path(), 100);
+    let master_config = "[master]\nscheduler = \"balanced-pools\"\n".to_owned();
+    let cluster =
+        Cluster::start(Setup { workers: 3, map_slots: 1, reduce_slots: 1, master_config, ..Setup::default() });
+    let submit = |words: &[&str]| {
+        cluster.run(&[&["submit", "--batch", &batch, "--output", "json"], words].concat()).expect_code(0).json()
+    };
+    let first = submit(&[]);
+    assert_eq!(first["planned_again"], serde_json::json!([]), "{first}");
+    let again = submit(&["--dry-run"]);
+    let rest = again["planned_again"].as_array().expect("a list").clone();
+    assert!(!rest.is_empty() && again["other_jobs"] == 0, "{again}");
+    assert!(cluster.json(&["cluster"])["scheduler_params"].as_object().is_some_and(|given| given.is_empty()));
+
+    let second = submit(&[]);
+    let moved = second["planned_again"].as_array().expect("a list").clone();
+    let of_first: Vec<&Value> = first["jobs"].as_array().expect("jobs").iter().map(|job| &job["job"]).collect();
+    assert!(!moved.is_empty() && moved.iter().all(|one| of_first.contains(&&one["job"])), "{second}");
+    // Both batches have the same pools now, and all that the pools are promised is there.
+    let shown = cluster.json(&["cluster"]);
+    let given = shown["scheduler_params"]["moved"].as_str().expect("they were moved").to_owned();
+    assert_eq!(given.split(';').count(), moved.len(), "{given}");
+    let pool_of = |job: &Value| job["queue"].as_str().unwrap_or("default").to_owned();
+    let mut pools: Vec<String> = second["jobs"].as_array().expect("jobs").iter().chain(&moved).map(pool_of).collect();
+    pools.sort_unstable();
+    pools.dedup();
+    let slots =
+        |pool: &String| pool.rsplit_once(':').map_or(3, |(_, slots)| slots.split('+').next().unwrap().parse().unwrap());
+    assert_eq!(pools.iter().map(slots).sum::<u32>(), 3, "{pools:?}");
+    for job in cluster.jobs() {
+        let job = job["job"].as_str().expect("an id");
+        cluster.run(&["job", "kill", job]).expect_code(0);
+        cluster.wait_job(job, 1);
+    }
+    // The recording has the move.
     cluster.stop_and_replay();
 }
 

@@ -170,6 +170,11 @@ impl ClientService for ClientApi {
             status: Some(live.unwrap_or_else(|| status_of(&history))),
             counters: Some((&history.counters).into()),
             attempts: history.attempts.into_iter().map(attempt_info).collect(),
+            profile_json: history
+                .spec
+                .profile
+                .and_then(|profile| serde_json::to_string(&profile).ok())
+                .unwrap_or_default(),
             properties: history.properties.into_iter().collect(),
         };
         Ok(Response::new(response))

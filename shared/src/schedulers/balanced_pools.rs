@@ -3,7 +3,9 @@
 //! The optimiser finds pools by simulation (`howdah optimize`), which the core cannot do; this policy holds them. A
 //! job's queue is its pool. Pools come from the parameter `pools`, or with their jobs: a queue named
 //! `pool-1:3+3` is a pool of three map and three reduce slots from its first job's submission to its last job's end,
-//! so that a batch brings its own pools to a live cluster. Jobs of other queues share what no pool has claimed.
+//! so that a batch brings its own pools to a live cluster. Jobs of other queues share what no pool has claimed. A later
+//! batch that is planned with what is left of an earlier one gives the earlier jobs their new pools by the parameter
+//! `moved` (balanced-pools §6).
 //!
 //! Limits are hard, as in balanced-pools §4.3, unless `spare=lend`. Where the cluster has fewer slots than its pools,
 //! the one with the smallest part of its own goes first, so that none starves. The capacity scheduler with fixed
@@ -16,7 +18,7 @@ mod views;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::names::{PoolNames, slots_in};
+use self::names::{Moved, PoolNames, slots_in};
 use super::johnson::{Place, Rule};
 use super::reason::{rivals, waiting_kind};
 use super::registry::{Reader, SchedulerError};
@@ -60,6 +62,7 @@ pub struct BalancedPools {
     rule: Option<Rule>,
     lends: bool,
     given: PoolNames,
+    moved: Moved,
     /// The first takes what is left. A pool that came with its jobs leaves its place to the next such.
     pools: Vec<Pool>,
     by_queue: BTreeMap<String, usize>,
@@ -86,10 +89,11 @@ enum Asked {
 const REST: usize = 0;
 
 impl BalancedPools {
-    /// Reads `pools` (NAME:MAPS+REDUCES, …), `order` (johnson, reverse or submitted), `bound` (average, low or
+    /// Reads `pools` (NAME:MAPS+REDUCES, …), `moved` (NUMBER=QUEUE; …), `order` (johnson, reverse or submitted), `bound` (average, low or
     /// upper), `spare` (keep or lend) and `speculation`.
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<BalancedPools, SchedulerError> {
         let given = params.value("pools", PoolNames::default(), PoolNames::EXPECTED)?;
+        let moved = params.value("moved", Moved::default(), Moved::EXPECTED)?;
         let order = params.word("order", &["johnson", "reverse", "submitted"])?;
         let rule = Rule::from_params(params)?;
         let lends = params.word("spare", &["keep", "lend"])? == "lend";
@@ -98,6 +102,7 @@ impl BalancedPools {
             rule: (order != "submitted").then_some(Rule { reverse: order == "reverse", ..rule }),
             lends,
             given,
+            moved,
             pools: Vec::new(),
             by_queue: BTreeMap::new(),
             jobs: PerJob::default(),
@@ -154,7 +159,8 @@ impl BalancedPools {
     }
 
     fn enter(&mut self, job: &Job) {
-        let pool = self.pool_of(&job.spec().queue);
+        let moved = self.moved.0.get(&job.id().0).cloned();
+        let pool = self.pool_of(moved.as_deref().unwrap_or(&job.spec().queue));
         let rank = self.rank(job, pool);
         let running = TaskKind::ALL.map(|kind| job.tasks(kind).n_attempts());
         self.jobs.insert(job.id(), Entry { pool, rank, running });

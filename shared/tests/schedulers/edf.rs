@@ -107,6 +107,7 @@ fn spare_slots_are_kept_or_given_away(#[case] spare: &str, #[case] most: usize, 
     assert_eq!((most_at_once(&found, 1, TaskKind::Map), finish_s(&found)), (most, vec![finish]));
 }
 
+// SimMR §III-C names no such jobs: after those with a deadline, before slots beyond a demand.
 #[test]
 fn spare_slots_go_to_jobs_without_deadline_first() {
     let jobs = vec![due(20, maps(0, 8, 10)), maps(0, 4, 10)];
@@ -115,6 +116,7 @@ fn spare_slots_go_to_jobs_without_deadline_first() {
     assert_eq!(finish_s(&found), [20, 10]);
 }
 
+// SimMR §V-A: no allocation meets it, so the maximum, as MaxEDF gives (§III-C).
 #[test]
 fn a_deadline_out_of_reach_is_handled_as_under_maxedf() {
     let jobs = || vec![due(5, maps(0, 20, 10)), due(6, maps(0, 4, 10))];
@@ -131,6 +133,7 @@ fn a_demand_stays_or_follows_the_time_that_is_left(#[case] recompute: &str, #[ca
     assert_eq!(finish_s(&attempts(jobs, "minedf", &params, (4, 1))), finish);
 }
 
+// The project's option, as above; SimMR §III-C computes the demand once, when the job arrives.
 #[test]
 fn a_recomputed_demand_falls_when_tasks_were_faster_than_their_average() {
     // 40 s of work on average tasks: 4 slots for 10 s; after the five short ones there is time for fewer.
@@ -143,6 +146,7 @@ fn a_recomputed_demand_falls_when_tasks_were_faster_than_their_average() {
     assert!(running("true") < running("false"), "{} of {}", running("true"), running("false"));
 }
 
+// SimMR §III-C: the wanted number of slots is the reason to wait.
 #[test]
 fn explain_names_the_demand_and_the_deadline_that_cannot_be_met() {
     let said = explained(vec![due(20, maps(0, 8, 10))], &options("minedf", &[], (8, 1)), 1, 1);
@@ -185,6 +189,8 @@ fn after_a_run() -> Cluster {
     c
 }
 
+// SimMR §III: profiles come from jobs that ran (MRProfiler); that the last run of an application stands in for the next
+// is the project's choice.
 #[test]
 fn without_a_profile_the_last_run_of_the_application_stands_in() {
     let mut c = after_a_run();
@@ -196,6 +202,7 @@ fn without_a_profile_the_last_run_of_the_application_stands_in() {
     assert!(said.ends_with("2 map and 0 reduce slots are enough by an earlier run of `test`."), "{said}");
 }
 
+// The same profiles outlive a change of parameters.
 #[test]
 fn what_was_learned_stays_when_the_parameters_change_and_goes_with_another_policy() {
     let mut c = after_a_run();
@@ -214,6 +221,7 @@ fn what_was_learned_stays_when_the_parameters_change_and_goes_with_another_polic
     assert!(said.ends_with("Nothing is known yet of how long its tasks take, so it has no limit."), "{said}");
 }
 
+// SimMR §V-A's bounds over the job's own finished tasks, where there is no past execution: the project's choice.
 #[test]
 fn without_any_run_the_jobs_own_tasks_show_what_it_needs() {
     let mut c = live();
@@ -230,6 +238,7 @@ fn without_any_run_the_jobs_own_tasks_show_what_it_needs() {
     assert!(said.ends_with("1 map and 0 reduce slots are enough by its own 1 maps and 0 reduces so far."), "{said}");
 }
 
+// No source: errors name what was expected.
 #[rstest]
 #[case(("bound", "middle"), "scheduler `minedf`: parameter `bound`: `middle` is not average or low or upper")]
 #[case(("spare", "yes"), "scheduler `minedf`: parameter `spare`: `yes` is not false or true")]

@@ -5,9 +5,11 @@ use howdah_shared::job::{JobConf, JobId, JobSpec, Priority, Requirements, TaskKi
 use howdah_shared::replay::{ReplayOptions, ReplayReport, Simulation};
 use howdah_shared::schedulers::{self, Reason};
 use howdah_shared::time::{Span, Time};
+use howdah_shared::tracker::{Input, SchedulerChoice};
 use rstest::rstest;
 
-use super::kit::{Cluster, job_with};
+use super::fair::maps;
+use super::kit::{Cluster, Succeeded, job_with, map};
 use super::play::{
     self, a_fork_goes_on_as_its_original, all_succeeded, given, in_slots, most_at_once, params, recorded,
 };
@@ -54,6 +56,7 @@ fn johnsons_order_is_found_from_the_profiles() {
     assert_eq!(replay(figure_6([30, 30, 20, 20, 30]), "johnson", &[]).makespan, Span::from_secs(47));
 }
 
+// hadoop-semantics §4.4: priority first, as under FIFO; the paper's batches have none.
 #[test]
 fn priorities_go_before_johnsons_order() {
     let urgent = JobTemplate { priority: Priority::High, ..stages("J1", 30, 20, 2) };
@@ -72,6 +75,7 @@ fn a_job_that_comes_later_goes_before_those_that_wait_behind_its_place() {
     assert_eq!([done(0), done(2), done(1)], [10, 12, 22].map(|s| Some(Time::from_ms(s * 1_000))));
 }
 
+// The project's choice: balanced-pools §3.2 knows every job's stages.
 #[test]
 fn a_job_without_durations_waits_behind_those_that_have_some() {
     let unknown = JobTemplate { map_ms: Vec::new(), n_maps: 1, ..JobTemplate::default() };
@@ -100,6 +104,30 @@ fn two_pools_of_ten_and_twenty_take_forty(#[case] small: &str, #[case] big: &str
     assert_eq!(last(&[2, 3]), Some(Time::from_ms(40_000)));
 }
 
+// balanced-pools §6: new jobs while a batch runs; what is planned again is applied to jobs that are there already.
+#[test]
+fn a_moved_job_is_in_its_new_pool_with_all_that_it_runs() {
+    let mut c = Cluster::made(|_| {}, schedulers::by_name("balanced-pools", &params(&[])).expect("its defaults"))
+        .workers(1, 4, 0);
+    for queue in ["x:1+0", "y:3+0"] {
+        c.submit(JobSpec { queue: queue.to_owned(), ..job_with(9, 0, |conf| conf.commits_output = false) });
+    }
+    c.beat(0);
+    assert_eq!(maps(&c), [1, 3]);
+    let moved = params(&[("moved", "1=z:2+0;2=w:2+0;7=w:2+0")]);
+    let choice = SchedulerChoice { name: "balanced-pools".to_owned(), params: moved };
+    c.apply(&[Input::SetScheduler(Box::new(choice))]);
+    assert_eq!(maps(&c), [1, 3], "what runs goes on");
+    let pools: Vec<(String, [u32; 2])> =
+        c.tracker.scheduler().queues(c.state()).into_iter().map(|pool| (pool.name, pool.running)).collect();
+    let expected = [("the rest", [0, 0]), ("w:2+0", [3, 0]), ("z:2+0", [1, 0])];
+    assert_eq!(pools, expected.map(|(name, running)| (name.to_owned(), running)));
+    c.report(0, &[(map(2, 0, 0), Succeeded)]);
+    assert_eq!(maps(&c), [2, 2], "the slot is one of the other pool's");
+    c.report(0, &[(map(2, 1, 0), Succeeded)]);
+    assert_eq!(maps(&c), [2, 2], "and this one stays");
+}
+
 /// The most attempts of a kind that jobs of a queue had running at once.
 fn most_running(jobs: Vec<JobTemplate>, queue: &str, kind: TaskKind, pairs: &[(&str, &str)]) -> usize {
     let (_, attempts) = recorded(jobs.clone(), &options("balanced-pools", pairs));
@@ -118,6 +146,7 @@ fn pools_are_hard_limits_unless_they_lend() {
     }
 }
 
+// The project's choice: balanced-pools §4.3 has no jobs beside the pools'.
 #[test]
 fn other_queues_share_what_no_pool_has_claimed_and_get_the_rest_when_a_pool_has_gone() {
     let mut short = stages("short", 20, 5, 0);
@@ -128,6 +157,7 @@ fn other_queues_share_what_no_pool_has_claimed_and_get_the_rest_when_a_pool_has_
     assert_eq!(report.jobs[1].finish, Time::from_ms(20_000));
 }
 
+// balanced-pools §6: more than two pools.
 #[test]
 fn more_than_64_pools_are_asked_one_after_another() {
     let pools: Vec<String> = (1..=70).map(|n| format!("p{n}:1+0")).collect();
@@ -139,6 +169,7 @@ fn more_than_64_pools_are_asked_one_after_another() {
     assert_eq!(given(&mut cluster, 0), [2], "the worker has nothing that p66 asks for");
 }
 
+// What `howdah queue list` shows; no source.
 #[test]
 fn pools_are_listed_with_their_slots_and_what_their_jobs_want() {
     let policy = schedulers::by_name("balanced-pools", &params(&[("pools", "small:1+1")])).expect("pools");
@@ -158,6 +189,7 @@ fn pools_are_listed_with_their_slots_and_what_their_jobs_want() {
     assert_eq!(found, expected);
 }
 
+// balanced-pools §4.3: the limit that holds a job back.
 #[test]
 fn explain_names_the_pool_that_is_full() {
     let trace = Trace {
@@ -172,6 +204,7 @@ fn explain_names_the_pool_that_is_full() {
     assert!(!matches!(simulation.tracker().explain(JobId(1)), Reason::NextHeartbeat(_)));
 }
 
+// Every policy's promise: `fork`, then run, is run.
 #[rstest]
 #[case("johnson", &[])]
 #[case("balanced-pools", &[("pools", "small:10+10,big:20+20")])]
@@ -184,6 +217,7 @@ fn a_fork_goes_on_as_the_run_it_was_taken_from(#[case] name: &str, #[case] pairs
     a_fork_goes_on_as_its_original(one);
 }
 
+// No source: errors name what was expected.
 #[rstest]
 #[case("johnson", "order", "best", "scheduler `johnson`: parameter `order`: `best` is not johnson or reverse")]
 #[case(

@@ -1,5 +1,6 @@
 //! Pools as text: `NAME:MAPS+REDUCES`, several separated by commas.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -25,6 +26,32 @@ impl PoolNames {
     pub(super) fn slots(&self) -> [u32; 2] {
         let sum = |kind: usize| self.0.iter().fold(0, |sum: u32, (_, slots)| sum.saturating_add(slots[kind]));
         [sum(0), sum(1)]
+    }
+}
+
+/// Jobs, by number, that are in the pool of another queue than their own: `NUMBER=QUEUE`, several separated by `;`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Moved(pub(super) BTreeMap<u32, String>);
+
+impl Moved {
+    /// What the text is to be.
+    pub(super) const EXPECTED: &str =
+        "a list of jobs' numbers and queues such as 12=small;13=pool-1:3+3, each job once";
+}
+
+impl FromStr for Moved {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Moved, ()> {
+        let mut moved = BTreeMap::new();
+        for part in text.split(';').map(str::trim) {
+            let (job, queue) = part.split_once('=').ok_or(())?;
+            let job = job.trim().parse().map_err(|_| ())?;
+            if queue.trim().is_empty() || moved.insert(job, queue.trim().to_owned()).is_some() {
+                return Err(());
+            }
+        }
+        Ok(Moved(moved))
     }
 }
 
@@ -64,6 +91,15 @@ mod tests {
         assert_eq!(pools.0, [("small".to_owned(), [3, 3]), ("large".to_owned(), [61, 0])]);
         for wrong in ["", "a", "a:3", "a:3+", "a:+3", ":3+3", "a:3+3,a:1+1", "a:-1+1", "a:3+3,"] {
             assert_eq!(wrong.parse::<PoolNames>(), Err(()), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn moved_jobs_read_and_everything_else_does_not() {
+        let moved = "12=small; 13=pool-1:3+3".parse::<Moved>().expect("two jobs").0;
+        assert_eq!(moved, BTreeMap::from([(12, "small".to_owned()), (13, "pool-1:3+3".to_owned())]));
+        for wrong in ["", "12", "=a", "12=", "a=b", "1=a;1=b", "1=a;", "-1=a"] {
+            assert_eq!(wrong.parse::<Moved>(), Err(()), "{wrong}");
         }
     }
 
