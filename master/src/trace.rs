@@ -149,7 +149,7 @@ pub fn template(history: &JobHistory, start_ms_epoch: u64) -> JobTemplate {
         priority: spec.priority,
         submit_ms: from_start(history.submit_ms_epoch),
         deadline_ms: spec.conf.deadline.map(|span| span.as_ms()),
-        profile: spec.profile,
+        profile: spec.profile.as_deref().copied(),
         n_maps: spec.n_maps,
         n_reduces: spec.n_reduces,
         slots_per_map: more_than_one(spec.conf.slots_per_map),

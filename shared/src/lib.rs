@@ -11,6 +11,7 @@
 pub mod cluster;
 pub mod job;
 pub mod models;
+mod rare;
 pub mod replay;
 pub mod schedulers;
 pub mod time;

@@ -41,8 +41,8 @@ impl ClusterState {
             ensure!(flag == truth, "job {id}: plain {kind}s is {flag}, should be {truth}");
         }
         let max = job.spec.conf.max_tracker_failures;
-        let flaky = job.worker_failures.values().filter(|&&n| n >= max).count();
-        ensure!(flaky == job.flaky as usize, "job {id}: {} flaky workers, counted {flaky}", job.flaky);
+        let (flaky, counted) = (job.n_flaky_workers(), job.worker_failures().filter(|&(_, n)| n >= max).count());
+        ensure!(flaky as usize == counted, "job {id}: {flaky} flaky workers, counted {counted}");
         if let Some(places) = &job.locality {
             ensure!(places.check(&job.tasks[0].pending), "job {id}: a locality cursor is off its first pending map");
         }
@@ -53,7 +53,7 @@ impl ClusterState {
             let running = job.tasks.iter().map(|t| t.n_attempts).sum::<u32>();
             ensure!(running == 0, "job {id} is committing with {running} running attempts");
         }
-        for &map in job.fetch_failures.keys() {
+        for &map in job.failures.get().into_iter().flat_map(|failures| failures.of_fetches.keys()) {
             ensure!(job.tasks[0].winner(map).is_some(), "job {id}: fetch failures of map {map} without output");
         }
         Ok(())
@@ -97,7 +97,7 @@ impl ClusterState {
             "{what}: progress sum {}, counted {progress}",
             tasks.running_progress
         );
-        for &(failures, index) in &tasks.failed_first {
+        for &(failures, index) in tasks.failed_first.get().into_iter().flatten() {
             ensure!(tasks.pending.contains(index), "{what}: task {index} is to be offered first but not pending");
             ensure!(tasks.failures(index) == failures.0, "{what}: task {index} is queued with other failures");
         }

@@ -13,7 +13,21 @@ use super::costs::SpeculationCosts;
 use super::locality::LocalityIndex;
 use super::tasks::Tasks;
 use crate::job::{AttemptId, JobId, JobSpec, JobState, Locality, Priority, Progress, TaskKind, WorkerId};
+use crate::rare::Rare;
 use crate::time::{Span, Time};
+
+/// What went wrong with a job.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JobFailures {
+    /// Failed attempts by worker.
+    pub(crate) by_worker: BTreeMap<WorkerId, u16>,
+    /// Workers with at least `max_tracker_failures` of them.
+    pub(crate) flaky: u32,
+    /// Workers on which a task failed.
+    pub(crate) of_task: BTreeMap<(TaskKind, u32), SmallVec<[WorkerId; 4]>>,
+    /// Notifications by map whose present output could not be fetched.
+    pub(crate) of_fetches: BTreeMap<u32, u32>,
+}
 
 /// A job that is not over.
 #[derive(Clone, Debug)]
@@ -39,14 +53,7 @@ pub struct Job {
     pub(crate) locality: Option<Box<LocalityIndex>>,
     /// Launched maps by locality.
     pub(crate) launched_at: [u32; 4],
-    /// Failed attempts of this job by worker.
-    pub(crate) worker_failures: BTreeMap<WorkerId, u16>,
-    /// Workers with at least `max_tracker_failures` of them.
-    pub(crate) flaky: u32,
-    /// Workers on which a task failed.
-    pub(crate) failed_on: BTreeMap<(TaskKind, u32), SmallVec<[WorkerId; 4]>>,
-    /// Notifications by map whose present output could not be fetched.
-    pub(crate) fetch_failures: BTreeMap<u32, u32>,
+    pub(crate) failures: Rare<JobFailures>,
     /// Workers that were given attempts.
     pub(crate) touched: BitSet,
     /// The last of them, which mostly is the next one too.
@@ -72,10 +79,7 @@ impl Job {
             slowstart: needed.div_ceil(1_000_000) as u32,
             locality: None,
             launched_at: [0; 4],
-            worker_failures: BTreeMap::new(),
-            flaky: 0,
-            failed_on: BTreeMap::new(),
-            fetch_failures: BTreeMap::new(),
+            failures: Rare::default(),
             touched: BitSet::default(),
             touched_last: None,
             spec,
@@ -194,37 +198,39 @@ impl Job {
 
     /// What `plain` should be.
     pub(crate) fn computes_plain(&self, kind: TaskKind) -> bool {
-        self.failed_on.is_empty()
-            && self.flaky == 0
+        self.failures.get().is_none_or(|failures| failures.of_task.is_empty() && failures.flaky == 0)
             && self.slots[kind as usize] == 1
             && (kind == TaskKind::Reduce || self.locality.is_none())
-            && self.tasks[kind as usize].failed_first.is_empty()
+            && self.tasks[kind as usize].failed_first().next().is_none()
             && self.spec.conf.requires.is_empty()
     }
 
     /// Failed attempts of this job on a worker.
     pub fn failures_on(&self, worker: WorkerId) -> u16 {
-        self.worker_failures.get(&worker).copied().unwrap_or(0)
+        self.failures.get().and_then(|failures| failures.by_worker.get(&worker)).copied().unwrap_or(0)
     }
 
     /// Failed attempts of this job by worker, ascending by worker; only those with failures.
     pub fn worker_failures(&self) -> impl Iterator<Item = (WorkerId, u16)> + '_ {
-        self.worker_failures.iter().map(|(&worker, &n)| (worker, n))
+        self.failures.get().into_iter().flat_map(|failures| &failures.by_worker).map(|(&worker, &n)| (worker, n))
     }
 
     /// Workers with so many failures that the job would avoid them.
     pub fn n_flaky_workers(&self) -> u32 {
-        self.flaky
+        self.failures.get().map_or(0, |failures| failures.flaky)
     }
 
     /// Workers on which this task failed; usually empty.
     pub fn failed_on(&self, kind: TaskKind, index: u32) -> &[WorkerId] {
-        self.failed_on.get(&(kind, index)).map_or(&[], |list| list.as_slice())
+        self.failures
+            .get()
+            .and_then(|failures| failures.of_task.get(&(kind, index)))
+            .map_or(&[], |list| list.as_slice())
     }
 
     /// Notifications that the present output of a map could not be fetched.
     pub fn fetch_failures(&self, map: u32) -> u32 {
-        self.fetch_failures.get(&map).copied().unwrap_or(0)
+        self.failures.get().and_then(|failures| failures.of_fetches.get(&map)).copied().unwrap_or(0)
     }
 
     /// A task's first success; true if it was the last one of its kind that the job waited for.

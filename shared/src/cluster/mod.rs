@@ -181,9 +181,9 @@ impl ClusterState {
     /// Source: `hadoop-semantics` §4.3. `Deviation:` Hadoop counts all workers; here only live ones with slots
     /// of the kind count, or blacklisted and slotless workers would make up the quarter and nobody be left.
     pub fn job_avoids(&self, job: &Job, kind: TaskKind, worker: WorkerId) -> bool {
-        job.flaky > 0
+        job.n_flaky_workers() > 0
             && job.failures_on(worker) >= job.spec.conf.max_tracker_failures
-            && u64::from(job.flaky) * 4 < u64::from(self.n_large_enough(job, kind))
+            && u64::from(job.n_flaky_workers()) * 4 < u64::from(self.n_large_enough(job, kind))
     }
 
     /// Whether the job may use the worker's slots of a kind: requirements and failures.
@@ -196,9 +196,6 @@ impl ClusterState {
     ///
     /// `Deviation:` Hadoop compares hosts; here workers are compared, because several may share a host.
     pub fn task_avoids(&self, job: &Job, kind: TaskKind, index: u32, worker: WorkerId) -> bool {
-        if job.failed_on.is_empty() {
-            return false;
-        }
         let failed = job.failed_on(kind, index);
         failed.contains(&worker) && self.another_may_run(job, kind, failed)
     }
@@ -217,7 +214,7 @@ impl ClusterState {
     /// Whether a live worker outside `failed` may run the job's tasks of this kind.
     fn another_may_run(&self, job: &Job, kind: TaskKind, failed: &[WorkerId]) -> bool {
         let usable = |w: &Worker| w.state == WorkerState::Live && w.slots[kind as usize] >= job.slots(kind);
-        if job.spec.conf.requires.is_empty() && job.flaky == 0 {
+        if job.spec.conf.requires.is_empty() && job.n_flaky_workers() == 0 {
             let tried = failed.iter().filter(|&&id| self.worker(id).is_some_and(usable)).count() as u32;
             return self.n_large_enough(job, kind) > tried;
         }

@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use super::attempt::NONE;
 use super::bits::BitSet;
 use crate::job::{Progress, WorkerId};
+use crate::rare::Rare;
 
 /// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +69,7 @@ pub struct Tasks {
     pub(crate) n: u32,
     pub(crate) pending: BitSet,
     /// Pending tasks that ran before: most failures first, then by index.
-    pub(crate) failed_first: BTreeSet<(Reverse<u16>, u32)>,
+    pub(crate) failed_first: Rare<BTreeSet<(Reverse<u16>, u32)>>,
     pub(crate) n_running: u32,
     pub(crate) n_attempts: u32,
     pub(crate) n_succeeded: u32,
@@ -85,7 +86,7 @@ impl Tasks {
             tasks: Vec::new(),
             n,
             pending: BitSet::full(n),
-            failed_first: BTreeSet::new(),
+            failed_first: Rare::default(),
             n_running: 0,
             n_attempts: 0,
             n_succeeded: 0,
@@ -113,7 +114,7 @@ impl Tasks {
 
     /// Pending tasks that ran before, most failures first, then by index. They are offered before all others.
     pub fn failed_first(&self) -> impl Iterator<Item = u32> + '_ {
-        self.failed_first.iter().map(|&(_, index)| index)
+        self.failed_first.get().into_iter().flatten().map(|&(_, index)| index)
     }
 
     /// Tasks with at least one running attempt.
@@ -218,7 +219,7 @@ impl Tasks {
     /// no task ever failed.
     #[inline(always)]
     pub(crate) fn start_alone(&mut self, index: u32, number: u16, slot: u32) {
-        debug_assert!(self.failed_first.is_empty(), "for jobs without failures");
+        debug_assert!(self.failed_first().next().is_none(), "for jobs without failures");
         let task = &mut self.tasks[index as usize];
         *task = Task { head: slot, next_number: number + 1, state: TaskState::Running, n_running: 1, ..*task };
         self.n_running += 1;
@@ -292,7 +293,7 @@ impl Tasks {
     pub(crate) fn return_to_pending(&mut self, index: u32) {
         let task = &mut self.tasks[index as usize];
         task.state = TaskState::Pending;
-        self.failed_first.insert((Reverse(task.failures), index));
+        self.failed_first.make().insert((Reverse(task.failures), index));
         self.pending.insert(index);
     }
 
@@ -300,9 +301,9 @@ impl Tasks {
     #[inline(always)]
     pub(crate) fn take_pending(&mut self, index: u32) {
         self.pending.remove(index);
-        if !self.failed_first.is_empty() {
+        if let Some(failed_first) = self.failed_first.get_mut() {
             let failures = self.tasks[index as usize].failures;
-            self.failed_first.remove(&(Reverse(failures), index));
+            failed_first.remove(&(Reverse(failures), index));
         }
     }
 }

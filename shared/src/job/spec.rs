@@ -90,7 +90,7 @@ pub struct JobSpec {
     pub conf: JobConf,
     /// How long its tasks take, where that is known before it runs; policies that plan read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub profile: Option<JobProfile>,
+    pub profile: Option<Box<JobProfile>>,
 }
 
 /// Hosts that hold each split, as one table: `hosts[entries[offsets[m] .. offsets[m + 1]]]` for map `m`.
@@ -343,7 +343,7 @@ impl JobSpec {
         if let Some(&bad) = table.entries.iter().find(|&&e| e as usize >= table.hosts.len()) {
             return Err(wrong("the list of split hosts", table.hosts.len(), bad as usize + 1));
         }
-        if let Some(part) = self.profile.as_ref().and_then(JobProfile::contradiction) {
+        if let Some(part) = self.profile.as_deref().and_then(JobProfile::contradiction) {
             return Err(SpecError::Profile { job: self.name.clone(), part });
         }
         Ok(())

@@ -7,6 +7,7 @@ use super::summary::size;
 use crate::cluster::{AttemptRef, SpeculationCosts};
 use crate::job::profile::JobTemplate;
 use crate::job::{AttemptId, JobConf, JobId, JobProfile, JobSpec, JobState, Requirements, WorkerId};
+use crate::rare::Rare;
 use crate::time::{Span, Time};
 
 /// Hadoop's share of maps after which reduces start, where neither the template nor the options name one.
@@ -28,6 +29,15 @@ pub(super) struct Reducing {
     pub(super) sorted: Time,
 }
 
+/// What the loss of a worker may take from a job, kept while workers may be lost.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AtRisk {
+    /// The running reduces that are no fillers, in order of their plans.
+    pub(super) reducing: Vec<Reducing>,
+    /// Maps whose output lies on a worker that is down, while the master has not noticed.
+    pub(super) unreachable: BTreeSet<u32>,
+}
+
 /// A job that was submitted.
 #[derive(Clone, Debug)]
 pub(super) struct SimJob<'t> {
@@ -39,10 +49,7 @@ pub(super) struct SimJob<'t> {
     pub(super) slots: [u16; 2],
     /// In order of launch.
     pub(super) fillers: Vec<Placed>,
-    /// The other running reduces, while workers may be lost; in order of their plans.
-    pub(super) reducing: Vec<Reducing>,
-    /// Maps whose output lies on a worker that is down, while the master has not noticed.
-    pub(super) unreachable: BTreeSet<u32>,
+    pub(super) at_risk: Rare<AtRisk>,
     map_ms: &'t [u64],
     first_ms: &'t [u64],
     typical_ms: &'t [u64],
@@ -76,8 +83,7 @@ impl<'t> SimJob<'t> {
             commit: span(template.commit_ms),
             slots: [template.slots_per_map.max(1), template.slots_per_reduce.max(1)],
             fillers: Vec::new(),
-            reducing: Vec::new(),
-            unreachable: BTreeSet::new(),
+            at_risk: Rare::default(),
             map_ms: &template.map_ms,
             first_ms: &template.first_shuffle_ms,
             typical_ms: &template.typical_shuffle_ms,
@@ -141,7 +147,7 @@ pub(super) fn spec(
         map_input_bytes: template.map_input_bytes.clone(),
         split_hosts: template.split_hosts.clone(),
         conf: JobConf { slowstart_ppm, deadline, size, ..bare.conf.clone() },
-        profile: template.profile.or_else(|| if profiled { JobProfile::of(template) } else { None }),
+        profile: template.profile.or_else(|| if profiled { JobProfile::of(template) } else { None }).map(Box::new),
         ..bare
     }
 }

@@ -43,7 +43,7 @@ impl Rule {
         let spec = job.spec();
         let second = PhaseTimes::even(Span::from_secs(1));
         let guess = JobProfile { map: second, reduce: second, ..JobProfile::default() };
-        let profile = spec.profile.unwrap_or(guess);
+        let profile = spec.profile.as_deref().copied().unwrap_or(guess);
         let model = JobModel { n_maps: spec.n_maps, n_reduces: spec.n_reduces, profile };
         let stages = Stages {
             map_us: model.map_stage(slots[0], self.bound).as_us(),

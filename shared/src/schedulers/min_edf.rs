@@ -84,8 +84,8 @@ impl MinEdf {
     fn enter(&mut self, job: &Job, state: &ClusterState) {
         let spec = job.spec();
         let earlier = || self.applications.get(&spec.name)?.profile(spec.n_maps, spec.n_reduces);
-        let source = match spec.profile {
-            Some(profile) => Source::Profile(profile),
+        let source = match &spec.profile {
+            Some(profile) => Source::Profile(**profile),
             None => earlier().map_or(Source::OwnTasks, Source::EarlierRun),
         };
         let seen = Seen::default();

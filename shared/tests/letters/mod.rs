@@ -389,6 +389,6 @@ fn spec(job: &JobTemplate) -> JobSpec {
         map_input_bytes: Vec::new(),
         split_hosts: job.split_hosts.clone(),
         conf: JobConf { slowstart_ppm: job.slowstart_ppm.unwrap_or(50_000), ..JobConf::default() },
-        profile: JobProfile::of(job),
+        profile: JobProfile::of(job).map(Box::new),
     }
 }

@@ -48,7 +48,7 @@ fn workload() -> impl Strategy<Value = (Trace, Params, ReplayOptions)> {
 /// What MinEDF computes when a job arrives, from the model alone.
 fn limit(job: &Job, kind: TaskKind, state: &ClusterState, (scheduler, params): &Params) -> u32 {
     let spec = job.spec();
-    let (Some(within), Some(profile), "minedf") = (spec.conf.deadline, spec.profile, *scheduler) else {
+    let (Some(within), Some(profile), "minedf") = (spec.conf.deadline, spec.profile.as_deref(), *scheduler) else {
         return u32::MAX;
     };
     let bound = match params.iter().find(|(key, _)| *key == "bound").map(|(_, value)| *value) {
@@ -57,7 +57,7 @@ fn limit(job: &Job, kind: TaskKind, state: &ClusterState, (scheduler, params): &
         _ => Bound::Average,
     };
     let [maps, reduces] = state.totals().slots;
-    let model = JobModel { n_maps: spec.n_maps, n_reduces: spec.n_reduces, profile };
+    let model = JobModel { n_maps: spec.n_maps, n_reduces: spec.n_reduces, profile: *profile };
     match model.demand(within, Slots { maps, reduces }, bound) {
         Demand::Fewest(slots) => [slots.maps, slots.reduces][kind as usize],
         Demand::Infeasible { .. } => u32::MAX,

@@ -218,7 +218,7 @@ fn second_attempts_count_towards_a_jobs_limit(#[case] spare: &str, #[case] beyon
     let mut c = cluster("minedf", &[("speculation", "hadoop"), ("spare", spare)]).workers(3, 1, 0);
     let mut spec = uncommitted(2);
     let minute = PhaseTimes::even(Span::from_secs(60));
-    spec.profile = Some(JobProfile { map: minute, ..JobProfile::default() });
+    spec.profile = Some(Box::new(JobProfile { map: minute, ..JobProfile::default() }));
     spec.conf.deadline = Some(Span::from_secs(80));
     c.submit(spec);
     (0..3).for_each(|worker| c.beat(worker));

@@ -149,7 +149,7 @@ fn history(
             map_input_bytes: source.map_input_bytes.clone(),
             split_hosts: source.split_hosts.clone(),
             conf,
-            profile: source.profile,
+            profile: source.profile.map(Box::new),
         },
         properties: BTreeMap::new(),
         counters: counters(attempts),

@@ -78,7 +78,7 @@ impl Simulation<'_> {
     pub(super) fn take_outputs(&mut self) {
         for worker in std::mem::take(&mut self.stopped) {
             for (job, map) in self.outputs_on(worker) {
-                if self.stage.jobs[job].unreachable.insert(map) {
+                if self.stage.jobs[job].at_risk.make().unreachable.insert(map) {
                     self.output_gone(job);
                 }
             }
@@ -102,7 +102,7 @@ impl Simulation<'_> {
     /// The master has noticed: the map runs again.
     pub(super) fn on_output_lost(&mut self, job: usize, map: u32) {
         self.stage.tasks_done -= 1;
-        if !self.stage.jobs[job].unreachable.remove(&map) {
+        if !self.stage.jobs[job].at_risk.make().unreachable.remove(&map) {
             self.output_gone(job);
         }
     }
@@ -112,8 +112,9 @@ impl Simulation<'_> {
         let now = self.stage.now;
         let job = &mut self.stage.jobs[job];
         job.maps_left += 1;
-        let (sorted, waiting): (Vec<_>, Vec<_>) = job.reducing.drain(..).partition(|reduce| reduce.sorted <= now);
-        job.reducing = sorted;
+        let (sorted, waiting): (Vec<_>, Vec<_>) =
+            job.at_risk.make().reducing.drain(..).partition(|reduce| reduce.sorted <= now);
+        job.at_risk.make().reducing = sorted;
         if waiting.is_empty() {
             return;
         }

@@ -169,7 +169,7 @@ impl<'t> Stage<'t> {
             // One that fails before needs no map from then on, told or not.
             let (_, end) = self.fates.drawn(template, attempt, shuffle + reduce);
             let reduce = Reducing { attempt: launched, sorted: after(shuffle.min(end)) };
-            self.jobs[attempt.job.0 as usize - 1].reducing.push(reduce);
+            self.jobs[attempt.job.0 as usize - 1].at_risk.make().reducing.push(reduce);
         }
         if self.sharing.is_active() {
             return self.begin_reduce(launched, shuffle, reduce, waited);
@@ -213,8 +213,11 @@ impl<'t> Stage<'t> {
         if let Some(watch) = &mut self.watch {
             watch.ended(id, self.now, state, cause);
         }
-        if id.kind == TaskKind::Reduce && self.machines.losses.any() {
-            self.jobs[id.job.0 as usize - 1].reducing.retain(|reduce| reduce.attempt.attempt != id);
+        if id.kind == TaskKind::Reduce
+            && self.machines.losses.any()
+            && let Some(at_risk) = self.jobs[id.job.0 as usize - 1].at_risk.get_mut()
+        {
+            at_risk.reducing.retain(|reduce| reduce.attempt.attempt != id);
         }
     }
 

@@ -140,8 +140,9 @@ impl Stage<'_> {
 
 /// A reduce has sorted or failed, and does without map outputs from now on.
 fn needs_nothing(jobs: &mut [SimJob<'_>], attempt: AttemptId, now: Time) {
-    let reducing = &mut jobs[attempt.job.0 as usize - 1].reducing;
-    if let Some(reduce) = reducing.iter_mut().find(|reduce| reduce.attempt.attempt == attempt) {
+    let at_risk = jobs[attempt.job.0 as usize - 1].at_risk.get_mut();
+    let reducing = at_risk.into_iter().flat_map(|at_risk| &mut at_risk.reducing);
+    if let Some(reduce) = reducing.into_iter().find(|reduce| reduce.attempt.attempt == attempt) {
         reduce.sorted = reduce.sorted.min(now);
     }
 }

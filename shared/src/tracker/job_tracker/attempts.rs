@@ -111,7 +111,7 @@ impl JobTracker {
         tasks.attempts_failed += 1;
         let failures = &mut tasks.tasks[task.index as usize].failures;
         *failures = failures.saturating_add(1);
-        let places = job.failed_on.entry((task.kind, task.index)).or_default();
+        let places = job.failures.make().of_task.entry((task.kind, task.index)).or_default();
         if !places.contains(&worker) {
             places.push(worker);
         }
@@ -122,10 +122,11 @@ impl JobTracker {
     /// Counts one failure of a job on a worker.
     pub(super) fn charge_worker(&mut self, job: JobId, worker: WorkerId) {
         let Some(job) = self.state.jobs.get_mut(job) else { return };
-        let n = job.worker_failures.entry(worker).or_default();
+        let failures = job.failures.make();
+        let n = failures.by_worker.entry(worker).or_default();
         *n = n.saturating_add(1);
         let max = job.spec.conf.max_tracker_failures;
-        job.flaky = job.worker_failures.values().filter(|&&n| n >= max).count() as u32;
+        failures.flaky = failures.by_worker.values().filter(|&&n| n >= max).count() as u32;
         job.note_plain();
     }
 
@@ -232,7 +233,9 @@ impl JobTracker {
         tasks.n_succeeded -= 1;
         // As after its last attempt's end, so that the paths below meet.
         tasks.tasks[map as usize].state = TaskState::Running;
-        live.fetch_failures.remove(&map);
+        if let Some(failures) = live.failures.get_mut() {
+            failures.of_fetches.remove(&map);
+        }
         live.maps_done = None;
         self.out.push(Effect::MapOutputLost { attempt: task.attempt(number), worker, cause });
         if cause == EndCause::TooManyFetchFailures {
@@ -261,7 +264,7 @@ impl JobTracker {
         }
         let running = job.tasks[1].n_running;
         let job = self.state.jobs.get_mut(map.job).expect("found above");
-        let n = job.fetch_failures.entry(map.index).or_default();
+        let n = job.failures.make().of_fetches.entry(map.index).or_default();
         *n += 1;
         if *n >= FETCH_FAILURES && u64::from(*n) * 2 >= u64::from(running) {
             self.lose_output(map.job, map.index, EndCause::TooManyFetchFailures);
