@@ -20,6 +20,8 @@ const THIRD: f64 = 1.0 / 3.0;
 const LEFT: f64 = 0.25;
 /// What second attempts are worth to a job alone, at least.
 const HELPED: f64 = -0.05;
+/// What Load-Aware is compared with.
+pub(super) const OTHERS: [Rule; 3] = [Rule::Hadoop, Rule::Late, Rule::None];
 /// As good as another.
 const ALIKE: f64 = 0.02;
 
@@ -50,21 +52,28 @@ fn of_point(section: Section, one: &Compared, judged: bool) -> Vec<Check> {
     let check = |what: String, found: f64, bar: f64| Check { what, found, bar, judged };
     let mut checks = Vec::new();
     if one.point.has_several() {
-        let what = format!("{label}: {ENOUGH} second attempts as a share of Hadoop's");
-        checks.push(check(what, ENOUGH as f64 / hadoop.launched() as f64, 1.0));
+        checks.push(enough(label, &hadoop, judged));
         checks.push(few_attempts(format!("{label}: "), &ours, &hadoop, judged));
     }
-    for rule in [Rule::None, Rule::Hadoop, Rule::Late] {
+    for rule in OTHERS {
         checks.push(not_lost(label.clone(), rule, &against(rule), judged));
     }
     if section == Section::Dynamic {
-        checks.push(clear_win(format!("{label}: seeds"), &against(Rule::Hadoop), judged));
+        checks.extend(wins(&format!("{label}: seeds"), &[Rule::Hadoop], &against, judged));
     }
     if !one.point.has_several() {
-        let what = format!("{label} job alone: total time, Load-Aware against LATE");
+        let alone = if section == Section::Jobs { format!("{label} job alone") } else { label.clone() };
+        let what = format!("{alone}: total time, Load-Aware against LATE");
         checks.push(check(what, against(Rule::Late).median(), ALIKE));
-        let what = format!("{label} job alone: total time, Load-Aware against none");
-        checks.push(check(what, against(Rule::None).median(), HELPED));
+        let (what, bar) = match one.point.slow_enough() {
+            Some(false) => ("none, which no copy can be better than here", ALIKE),
+            _ => ("none", HELPED),
+        };
+        checks.push(check(
+            format!("{alone}: total time, Load-Aware against {what}"),
+            against(Rule::None).median(),
+            bar,
+        ));
     }
     checks
 }
@@ -81,8 +90,71 @@ pub(super) fn not_lost(of: String, other: Rule, paired: &Paired, judged: bool) -
     Check { what, found: paired.median(), bar: paired.spread(), judged }
 }
 
-/// A shorter total time than Hadoop's on nearly every seed.
-pub(super) fn clear_win(seeds: String, paired: &Paired, judged: bool) -> Check {
-    let what = format!("{seeds} that Load-Aware does not win against Hadoop");
-    Check { what, found: paired.not_won(), bar: LEFT, judged }
+/// A shorter total time than the others' on nearly every seed. Judged against `clear`, told against the rest, which is not to
+/// be lost to. The thesis says of §4.1 that it beats *the other schedulers*, its `default` (Hadoop's rule) and LATE; and of
+/// §4.2 that it gains up to 15 %, while LATE with its cap of 2 is better than the default by itself. No speculation at all,
+/// which has no attempts in vain either, it does not compare.
+pub(super) fn wins(seeds: &str, clear: &[Rule], against: &dyn Fn(Rule) -> Paired, judged: bool) -> Vec<Check> {
+    let win = |other: Rule| {
+        let is_asked = clear.contains(&other);
+        let why = match other {
+            Rule::Hadoop => " (the thesis's default)",
+            Rule::Late if !is_asked => ", whose cap avoids most of them too",
+            Rule::None if !is_asked => ", which has none to avoid",
+            _ => "",
+        };
+        let what = format!("{seeds} that Load-Aware does not win against {}{why}", other.name());
+        Check { what, found: against(other).not_won(), bar: LEFT, judged: judged && is_asked }
+    };
+    OTHERS.map(win).into()
+}
+
+/// Enough second attempts of Hadoop's for anything to be avoided: in every run where its runs have so many, else in all runs
+/// together. A job of one map a worker has one straggler or two, so that a run of two such jobs cannot have ten.
+fn enough(label: &str, hadoop: &Runs, judged: bool) -> Check {
+    let runs = hadoop.0.len();
+    let (fewest, mean) = (hadoop.at(0.0, |one| one.launched as f64), hadoop.mean(|one| one.launched as f64));
+    let (of, launched) = match fewest >= ENOUGH as f64 {
+        true => ("in each run".to_owned(), fewest),
+        false => (format!("in its {runs} runs together, {mean:.1} in one"), hadoop.launched() as f64),
+    };
+    let what = format!("{label}: {ENOUGH} second attempts as a share of Hadoop's {of}");
+    Check { what, found: ENOUGH as f64 / launched, bar: 1.0, judged }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::Figures;
+    use super::*;
+
+    fn launched(counts: &[u64]) -> Runs {
+        Runs(counts.iter().map(|&launched| Figures { launched, ..Figures::default() }).collect())
+    }
+
+    #[test]
+    fn hadoops_attempts_are_judged_run_by_run_where_each_has_enough() {
+        let each = enough("p", &launched(&[20, 10, 40]), true);
+        assert_eq!((each.found, each.holds()), (1.0, true));
+        assert!(each.what.ends_with("Hadoop's in each run"), "{}", each.what);
+        let together = enough("p", &launched(&[3, 2, 4]), true);
+        assert!(together.what.ends_with("in its 3 runs together, 3.0 in one"), "{}", together.what);
+        assert!(!together.holds(), "nine are too few");
+        assert!(!enough("p", &Runs::default(), true).holds());
+    }
+
+    #[test]
+    fn a_win_is_asked_against_some_and_told_against_the_rest() {
+        let totals = |all: [f64; 4]| Runs(all.map(|total_s| Figures { total_s, ..Figures::default() }).to_vec());
+        let ours = totals([9.0; 4]);
+        let against = |other| {
+            let theirs = if other == Rule::Hadoop { totals([10.0; 4]) } else { totals([9.0; 4]) };
+            Paired::new(&ours, &theirs)
+        };
+        let found = |clear: &[Rule]| {
+            let checks = wins("seeds", clear, &against, true);
+            checks.iter().map(|check| (check.judged, check.found)).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&[Rule::Hadoop]), [(true, 0.0), (false, 1.0), (false, 1.0)]);
+        assert_eq!(found(&OTHERS), [(true, 0.0), (true, 1.0), (true, 1.0)]);
+    }
 }

@@ -89,7 +89,8 @@ pub(super) fn runs(lab: &Lab<'_>, section: Section) -> Result<Vec<Measured>> {
 /// Long sweeps are thinned out: they would take hours.
 fn is_live(section: Section, point: &Point, quick: bool) -> bool {
     match section {
-        Section::Unnecessary => !quick || point.jobs.len() == 2 && matches!(point.trouble, Trouble::Load(_)),
+        // A job alone beside a loaded worker runs live in `la-jobs`; beside a slowed one it is judged in replay.
+        Section::Unnecessary => point.has_several() && (!quick || matches!(point.trouble, Trouble::Load(_))),
         Section::Dynamic => true,
         Section::Jobs | Section::Waves if quick => point.label == "2",
         // Two jobs, and one map for each worker, are `la-unnecessary`.

@@ -66,6 +66,20 @@ impl Section {
                     1.0,
                     Trouble::Frequency(1.0 / 8.0, 1416.0 / 2268.0),
                 ),
+                // The attempts that are needed (§4.3, and the thesis's first objective): nobody else wants the slots.
+                point(
+                    "one job alone, one worker slowed".to_owned(),
+                    vec![JOB],
+                    1.0,
+                    Trouble::Frequency(1.0 / 8.0, 1416.0 / 2268.0),
+                ),
+                // So slow that a copy which starts once the others' maps have ended ends first.
+                point(
+                    "one job alone, one worker slowed to a third".to_owned(),
+                    vec![JOB],
+                    1.0,
+                    Trouble::Frequency(1.0 / 8.0, 1.0 / 3.0),
+                ),
             ],
             Section::Dynamic => {
                 let at = |workers, steps: &[(f64, f64)]| Loaded { workers, steps: steps.to_vec() };
@@ -152,6 +166,15 @@ impl Point {
         all
     }
 
+    /// Whether a second attempt can help a job of one map a worker that runs alone: a copy starts once the other maps have
+    /// ended, and takes as long as they did. `None` where load is what is wrong; it is told by what comes of it.
+    pub(super) fn slow_enough(&self) -> Option<bool> {
+        match self.trouble {
+            Trouble::Frequency(_, frequency) => Some(frequency < 0.5),
+            Trouble::Load(_) => None,
+        }
+    }
+
     /// Whether more than one job runs.
     pub(super) fn has_several(&self) -> bool {
         self.jobs.len() > 1
@@ -174,6 +197,14 @@ mod tests {
         assert_eq!((unnecessary[0].maps(8), unnecessary[0].loads(4)[0].len()), (vec![8, 8], 1));
         let slowed = unnecessary[1].frequencies(8);
         assert!((slowed[0] - 0.624).abs() < 0.001 && slowed[1..].iter().all(|&f| f == 1.0));
+    }
+
+    /// 1416 of 2268 MHz make a map of a minute 96 s long; a copy would end after two minutes at best.
+    #[test]
+    fn a_worker_at_the_thesiss_lower_frequency_is_not_slow_enough_for_a_copy() {
+        let points = Section::Unnecessary.points();
+        let alone: Vec<_> = points.iter().filter(|point| !point.has_several()).map(Point::slow_enough).collect();
+        assert_eq!(alone, [Some(false), Some(true)]);
     }
 
     #[test]

@@ -51,15 +51,16 @@ impl Sweep {
     pub(super) fn checks(&self, judged: bool) -> Vec<Check> {
         let what = |text: &str| format!("{}, {} to {} maps a job: {text}", self.label, MAPS.start(), MAPS.end());
         let (ours, hadoop) = (self.together(Rule::LoadAware), self.together(Rule::Hadoop));
-        let mut all = vec![
-            checks::clear_win(what("seeds"), &Paired::new(&ours, &hadoop), judged),
-            checks::few_attempts(what(""), &ours, &hadoop, judged),
-        ];
+        let against = |other| Paired::new(&ours, &self.together(other));
+        let mut all = checks::wins(&what("seeds"), &checks::OTHERS, &against, judged);
+        all.push(checks::few_attempts(what(""), &ours, &hadoop, judged));
         // The number of maps at which it comes nearest to losing.
         let margin = |paired: &Paired| paired.median() - paired.spread();
-        let pairs = self.points.iter().map(|(maps, one)| (*maps, one.paired(Rule::LoadAware, Rule::Hadoop)));
-        if let Some((maps, paired)) = pairs.max_by(|one, other| margin(&one.1).total_cmp(&margin(&other.1))) {
-            all.push(checks::not_lost(format!("{}, {maps} maps a job", self.label), Rule::Hadoop, &paired, judged));
+        for other in checks::OTHERS {
+            let pairs = self.points.iter().map(|(maps, one)| (*maps, one.paired(Rule::LoadAware, other)));
+            if let Some((maps, paired)) = pairs.max_by(|(_, one), (_, two)| margin(one).total_cmp(&margin(two))) {
+                all.push(checks::not_lost(format!("{}, {maps} maps a job", self.label), other, &paired, judged));
+            }
         }
         all
     }
@@ -152,7 +153,7 @@ pub(super) fn of_section(lab: &Lab<'_>, section: Section, seeds: std::ops::Range
         lab.progress.step(&format!("replay: {}, {} to {} maps a job", point.label, MAPS.start(), MAPS.end()));
         sweep(point, seeds.clone())
     };
-    section.points().iter().map(step).collect()
+    section.points().iter().filter(|point| point.has_several()).map(step).collect()
 }
 
 #[cfg(test)]
@@ -162,13 +163,14 @@ mod tests {
     /// With ten maps for eight workers the slots that Hadoop wastes cost a wave more; with eight they hardly cost anything.
     #[test]
     fn what_is_won_hangs_on_the_maps_that_are_left_for_the_last_wave() {
-        let [loaded, slowed] = Section::Unnecessary.points().try_into().expect("two points");
-        let loaded = sweep(&loaded, 0..6).expect("it runs");
+        let points = Section::Unnecessary.points().into_iter().filter(Point::has_several).collect::<Vec<_>>();
+        let [loaded, slowed] = points.try_into().expect("two points");
+        let loaded = sweep(&loaded, 0..20).expect("it runs");
         let against_hadoop =
             |maps: u32| loaded.points[(maps - WORKERS) as usize].1.paired(Rule::LoadAware, Rule::Hadoop).median();
         assert!(against_hadoop(10) < -0.12, "{}", against_hadoop(10));
         assert!(against_hadoop(8) > -0.06, "{}", against_hadoop(8));
-        for sweep in [loaded, sweep(&slowed, 0..6).expect("it runs")] {
+        for sweep in [loaded, sweep(&slowed, 0..20).expect("it runs")] {
             for check in sweep.checks(true) {
                 assert!(check.holds(), "{}: {} of {}", check.what, check.found, check.bar);
             }
