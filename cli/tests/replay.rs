@@ -57,6 +57,19 @@ fn help_is_what_was_agreed() {
 }
 
 #[test]
+fn a_replay_that_is_stuck_names_the_job_and_the_requirement_that_nobody_meets() {
+    let dir = here();
+    let trace = r#"{"schema":"howdah/trace/v1","source":"by hand","jobs":[
+        {"name":"plain","n_maps":1,"map_ms":[1000]},
+        {"id":"job_7_0002","name":"picky","n_maps":1,"map_ms":[1000],"requires":["gpu>=1"]}]}"#;
+    std::fs::write(dir.path().join("stuck.json"), trace).expect("written");
+    let said = run(dir.path(), &["stuck.json", "--workers", "2", "--map-slots", "1", "--reduce-slots", "1"], "");
+    assert_eq!(said.code, Some(1), "{}", said.stderr);
+    let help = "help: job job_7_0002 (`picky`): No live worker meets gpu>=1 (of 2: 2 have no gpu); the state of";
+    assert!(said.stderr.contains("error: 1 job never finished") && said.stderr.contains(help), "{}", said.stderr);
+}
+
+#[test]
 fn people_get_figures_first_and_then_the_jobs() {
     let dir = here();
     insta::assert_snapshot!("replay-table", steady(&replay(dir.path(), &SLOTS).stdout));

@@ -39,12 +39,34 @@ pub(crate) struct LoadArgs {
     /// Directory of a worker: the load joins its control group
     #[arg(long, value_name = "WORKER_DIR", conflicts_with = "group")]
     pub(crate) cgroup_of: Option<PathBuf>,
-    /// Directory of a control group to join
-    #[arg(long, value_name = "PATH")]
-    pub(crate) group: Option<PathBuf>,
+    /// Directory of a control group to join; may be repeated, or have several lines as a worker's file `cgroup` has: version
+    /// 1 has a group in each hierarchy
+    #[arg(long, value_name = "PATH", value_parser = parse_groups)]
+    pub(crate) group: Vec<Groups>,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
     /// Stop when standard input ends: whoever holds its other end is gone
     #[arg(long, hide = true)]
     pub(crate) stop_with_stdin: bool,
+}
+
+/// Directories of one value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Groups(pub(crate) Vec<PathBuf>);
+
+fn parse_groups(text: &str) -> Result<Groups, String> {
+    let dirs: Vec<PathBuf> = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(PathBuf::from).collect();
+    if dirs.is_empty() { Err("expected the directory of a control group".to_owned()) } else { Ok(Groups(dirs)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_a_workers_file_is_a_group_to_join() {
+        let dirs = ["/sys/fs/cgroup/cpu/w", "/sys/fs/cgroup/cpuacct/w"];
+        assert_eq!(parse_groups(&dirs.join("\n")), Ok(Groups(dirs.map(PathBuf::from).to_vec())));
+        assert_eq!(parse_groups(" \n"), Err("expected the directory of a control group".to_owned()));
+    }
 }

@@ -55,10 +55,9 @@ pub(crate) async fn load(context: &Context, args: &LoadArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
     let screen = Screen::new(config.color);
     let schedule = schedule(args)?;
-    let group = match (&args.cgroup_of, &args.group) {
-        (Some(dir), _) => Group::of_worker(dir)?,
-        (None, Some(dir)) => Group::at(dir),
-        (None, None) => Group::default(),
+    let group = match &args.cgroup_of {
+        Some(dir) => Group::of_worker(dir)?,
+        None => Group::at(args.group.iter().flat_map(|groups| groups.0.clone()).collect()),
     };
     let mut ends =
         Ends::new(args.stop_with_stdin).map_err(|error| Failure::broke(format!("listen for signals: {error}")))?;

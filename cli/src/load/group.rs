@@ -20,9 +20,9 @@ impl Group {
         Ok(Group(text.lines().map(PathBuf::from).collect()))
     }
 
-    /// The group with this directory.
-    pub(crate) fn at(dir: &Path) -> Group {
-        Group(vec![dir.to_owned()])
+    /// The group with these directories, one for each hierarchy; none is no group.
+    pub(crate) fn at(dirs: Vec<PathBuf>) -> Group {
+        Group(dirs)
     }
 
     /// Puts this process into it.
@@ -68,9 +68,25 @@ mod tests {
     #[test]
     fn a_directory_that_is_no_control_group_is_left_alone() {
         let dir = tempfile::tempdir().unwrap();
-        let said = Group::at(dir.path()).join().unwrap_err().to_string();
+        let said = Group::at(vec![dir.path().to_owned()]).join().unwrap_err().to_string();
         assert!(said.starts_with("error: cannot join control group `"), "{said}");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_process_joins_the_group_of_every_hierarchy() {
+        let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let procs = dirs.each_ref().map(|dir| dir.path().join("cgroup.procs"));
+        procs.iter().for_each(|path| std::fs::write(path, "").unwrap());
+        let group = Group::at(dirs.iter().map(|dir| dir.path().to_owned()).collect());
+        group.join().unwrap();
+        for path in &procs {
+            assert_eq!(std::fs::read_to_string(path).unwrap(), std::process::id().to_string());
+        }
+        let [first, second] = dirs;
+        drop(second);
+        assert!(group.is_gone(), "with one of them");
+        drop(first);
     }
 
     #[test]

@@ -193,8 +193,10 @@ pub fn fit(measured: &[Measured], machine: &Machine) -> Result<[LoadFit; 2]> {
 
 /// Foreign loads from 0 to `times` the cores, in steps of half of the cores below them and of the cores beyond.
 pub fn usual_loads(cores: f64, times: u32) -> Vec<f64> {
-    let mut loads = vec![0.0, cores / 2.0];
-    loads.extend((1..=times).map(|n| cores * f64::from(n)));
+    // Three times 0.3 are 0.8999999999999999; loads are held, and printed, to thousandths.
+    let rounded = |load: f64| (load * 1e3).round() / 1e3;
+    let mut loads = vec![0.0, rounded(cores / 2.0)];
+    loads.extend((1..=times).map(|n| rounded(cores * f64::from(n))));
     loads
 }
 
@@ -206,6 +208,7 @@ mod tests {
     fn usual_loads_go_from_none_to_a_multiple_of_the_cores() {
         assert_eq!(usual_loads(2.0, 3), [0.0, 1.0, 2.0, 4.0, 6.0]);
         assert_eq!(usual_loads(0.5, 1), [0.0, 0.25, 0.5]);
+        assert_eq!(usual_loads(0.3, 3), [0.0, 0.15, 0.3, 0.6, 0.9]);
     }
 
     #[test]

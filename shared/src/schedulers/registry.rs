@@ -66,6 +66,16 @@ pub enum SchedulerError {
         /// Its parameters, joined by commas.
         known: String,
     },
+    /// A rule for second attempts has such a parameter, and another one is in charge.
+    #[error("scheduler `{scheduler}`: parameter `{key}`: {problem}")]
+    OfAnotherRule {
+        /// The policy.
+        scheduler: String,
+        /// As given.
+        key: String,
+        /// The rule in charge, and those that have it.
+        problem: String,
+    },
     /// A file of allocations does not hold together.
     #[error("scheduler `{scheduler}`: {file}: {problem}")]
     BadFile {
@@ -222,7 +232,21 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether a parameter was asked for.
+    pub(super) fn knows(&self, key: &str) -> bool {
+        self.known.contains(&key)
+    }
+
+    /// Another reader, for finding out what somebody asks for.
+    pub(super) fn of<'p>(params: &'p Params) -> Reader<'p> {
+        Reader { scheduler: "", params, known: Vec::new() }
+    }
+
     fn finish(self) -> Result<(), SchedulerError> {
+        let unread = self.params.keys().find(|key| !self.knows(key));
+        if let Some(error) = unread.and_then(|key| self.of_another_rule(key)) {
+            return Err(error);
+        }
         match self.params.keys().find(|key| !self.known.contains(&key.as_str())) {
             None => Ok(()),
             Some(key) => Err(SchedulerError::UnknownParameter {
@@ -231,6 +255,20 @@ impl<'a> Reader<'a> {
                 known: self.known.join(", "),
             }),
         }
+    }
+}
+
+impl Reader<'_> {
+    /// A parameter that another rule for second attempts reads, where the policy takes any.
+    fn of_another_rule(&self, key: &str) -> Option<SchedulerError> {
+        let takes_any = self.knows("speculation") && self.scheduler != "load-aware";
+        let rules = if takes_any { super::speculation::rules_that_read(key) } else { Vec::new() };
+        let rule = self.params.get("speculation").map_or("none", String::as_str);
+        (!rules.is_empty()).then(|| SchedulerError::OfAnotherRule {
+            scheduler: self.scheduler.to_owned(),
+            key: key.to_owned(),
+            problem: format!("`speculation` is {rule}, expected {}, which reads it", rules.join(" or ")),
+        })
     }
 }
 
@@ -247,6 +285,23 @@ mod tests {
         let error = by_name("lottery", &params(&[])).err().expect("no such policy");
         let known = names().collect::<Vec<_>>().join(", ");
         assert_eq!(error.to_string(), format!("scheduler `lottery`: no such scheduler, expected one of {known}"));
+    }
+
+    #[test]
+    fn a_parameter_of_another_rule_says_whose_it_is() {
+        let said = |pairs: &[(&str, &str)]| by_name("fifo", &params(pairs)).err().expect("it is refused").to_string();
+        let cap = said(&[("speculation.cap", "2")]);
+        let all = "hadoop or hadoop-0.21 or late or load-aware";
+        let expected = format!("`speculation` is none, expected {all}, which reads it");
+        assert_eq!(cap, format!("scheduler `fifo`: parameter `speculation.cap`: {expected}"));
+        assert_eq!(said(&[("speculation", "none"), ("speculation.cap", "2")]), cap);
+        let curve = said(&[("speculation", "late"), ("load-aware.curve", "below=0,linear=1")]);
+        assert!(
+            curve.ends_with("`load-aware.curve`: `speculation` is late, expected load-aware, which reads it"),
+            "{curve}"
+        );
+        let nobodys = said(&[("speculation", "late"), ("speculation.hat", "2")]);
+        assert!(nobodys.contains("unknown parameter `speculation.hat`, expected one of "), "{nobodys}");
     }
 
     #[test]

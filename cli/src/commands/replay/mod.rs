@@ -27,8 +27,8 @@ use howdah_shared::replay::summary::{PartitionUsage, QueueUsage, Summary, UsageB
 use howdah_shared::replay::{
     AttemptRecord, FaultPlan, Observer, ReplayOptions, ReplayReport, Simulation, View, WorkerLoss,
 };
-use howdah_shared::schedulers::Scheduler;
 use howdah_shared::schedulers::registry::Params;
+use howdah_shared::schedulers::{Reason, Scheduler};
 use howdah_shared::time::Time;
 use howdah_shared::traces::ImportOptions;
 
@@ -59,6 +59,8 @@ struct Replayed<'a> {
     wall_s: f64,
     /// The instant reached, if it was interrupted.
     stopped_at: Option<Time>,
+    /// If jobs are left that cannot go on: one of them and why, in the policy's words.
+    stuck: Option<String>,
 }
 
 /// `howdah replay`
@@ -103,7 +105,10 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
             "{} never finished: nothing could move any more",
             crate::units::counted(n, "job")
         ))
-        .help("is there a slot, or a worker that comes back, for every task? the state of each job stands in its row")),
+        .help(match &replayed.stuck {
+            Some(stuck) => format!("{stuck}; the state of each job stands in its row"),
+            None => "is there a slot, or a worker that comes back, for every task?".to_owned(),
+        })),
     }
 }
 
@@ -223,6 +228,7 @@ fn simulate<'a>(
     }
     let driven = drive::drive(&mut simulation, by_partition.as_ref(), interrupt);
     let report = simulation.report();
+    let stuck = stuck(&simulation, &report, trace).filter(|_| driven.stopped_at.is_none());
     drop(simulation);
     let wanted = !args.answer.no_slowdown && driven.stopped_at.is_none();
     let references = if wanted { drive::alone(trace, options, interrupt).map_err(wrong)? } else { None };
@@ -238,6 +244,7 @@ fn simulate<'a>(
         report,
         wall_s: driven.wall.as_secs_f64(),
         stopped_at: driven.stopped_at,
+        stuck,
     };
     let any = recorder.is_some() || decisions.is_some();
     let kept = || Kept {
@@ -245,6 +252,19 @@ fn simulate<'a>(
         decisions: decisions.map(|decisions| decisions.take()).unwrap_or_default(),
     };
     Ok((replayed, any.then(kept)))
+}
+
+/// Of the jobs that never finished the first whose requirements nobody meets, or else the first, with the policy's reason.
+fn stuck(simulation: &Simulation<'_>, report: &ReplayReport, trace: &Trace) -> Option<String> {
+    let left = report.jobs.iter().filter(|job| !job.state.is_final());
+    let mut reasons = left.map(|job| (job, simulation.tracker().explain(job.id)));
+    let first = reasons.next()?;
+    let is_unmet = |reason: &Reason| matches!(reason, Reason::Requirements(_));
+    let unmet = if is_unmet(&first.1) { None } else { reasons.find(|(_, reason)| is_unmet(reason)) };
+    let (job, reason) = unmet.unwrap_or(first);
+    let named = &trace.jobs[job.template as usize];
+    let name = if named.name.is_empty() { String::new() } else { format!(" (`{}`)", named.name) };
+    Some(format!("job {}{name}: {}", job_id(named, job.template), reason.to_string().trim_end_matches('.')))
 }
 
 /// Under a policy without queues those that the trace names are only shown. Hadoop would refuse such jobs; a trace tells

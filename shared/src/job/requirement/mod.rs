@@ -158,7 +158,7 @@ impl Requirement {
         let Some(attribute) = attribute else { return self.comparison == Comparison::NotEqual };
         let found: Option<Decimal> = attribute.parse().ok();
         let ordered = || found.zip(self.number).map(|(found, wanted)| found.cmp(&wanted));
-        let equal = || ordered().map_or(attribute == self.value, |order| order.is_eq());
+        let equal = || ordered().map_or_else(|| self.bare(attribute) == self.bare(&self.value), |order| order.is_eq());
         match self.comparison {
             Comparison::Holds => says_more_than_no(attribute, found),
             Comparison::Equal => equal(),
@@ -168,6 +168,13 @@ impl Requirement {
             Comparison::More => ordered().is_some_and(|order| order.is_gt()),
             Comparison::Less => ordered().is_some_and(|order| order.is_lt()),
         }
+    }
+}
+
+impl Requirement {
+    /// A text as it is compared. Racks are paths whose first slash may be left out, whoever says them: `r2` and `/r2` are one.
+    fn bare<'t>(&self, text: &'t str) -> &'t str {
+        if self.name == "rack" { text.strip_prefix('/').unwrap_or(text) } else { text }
     }
 }
 
@@ -254,6 +261,15 @@ mod tests {
         for requirement in ["gpu>=1", "gpu<1", "gpu<=1", "gpu>0"] {
             assert!(!met(requirement, Some("many")), "{requirement}");
         }
+    }
+
+    #[test]
+    fn a_rack_is_a_path_whose_first_slash_may_be_left_out_on_either_side() {
+        for (wanted, said) in [("r2", "/r2"), ("/r2", "r2"), ("/dc/r2", "dc/r2"), ("default-rack", "/default-rack")] {
+            assert!(met(&format!("rack={wanted}"), Some(said)) && !met(&format!("rack!={wanted}"), Some(said)));
+        }
+        assert!(!met("rack=r2", Some("/dc/r2")) && !met("rack=/r2", Some("r2/")));
+        assert!(!met("path=/a", Some("a")), "only racks");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub use self::in_force::{SecondAttemptRule, second_attempt_rule};
 use self::late::Late;
 use self::load_aware::LoadAware;
 use self::seconds::SecondAttempts;
-use super::registry::{Reader, SchedulerError};
+use super::registry::{Params, Reader, SchedulerError};
 use super::{Assignment, Change};
 use crate::cluster::{AttemptRef, ClusterState, Job};
 use crate::job::{TaskKind, WorkerId};
@@ -103,15 +103,33 @@ pub trait Speculation: Send {
     fn fork(&self) -> Box<dyn Speculation>;
 }
 
+/// The names of all rules; the first is the default.
+const RULES: [&str; 5] = ["none", "hadoop", "hadoop-0.21", "late", "load-aware"];
+
 /// The rule that `speculation` names.
 pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Box<dyn Speculation>, SchedulerError> {
-    Ok(match params.word("speculation", &["none", "hadoop", "hadoop-0.21", "late", "load-aware"])? {
+    let rule = params.word("speculation", &RULES)?;
+    named(rule, params)
+}
+
+fn named(rule: &str, params: &mut Reader<'_>) -> Result<Box<dyn Speculation>, SchedulerError> {
+    Ok(match rule {
         "hadoop" => Box::new(Hadoop::from_params(params)?),
         "hadoop-0.21" => Box::new(Hadoop021::from_params(params)?),
         "late" => Box::new(Late::from_params(params)?),
         "load-aware" => Box::new(LoadAware::from_params(params)?),
         _ => Box::new(NoSpeculation),
     })
+}
+
+/// The rules that have a parameter of this name.
+pub(super) fn rules_that_read(key: &str) -> Vec<&'static str> {
+    let params = Params::new();
+    let reads = |rule: &&str| {
+        let mut reader = Reader::of(&params);
+        named(rule, &mut reader).is_ok() && reader.knows(key)
+    };
+    RULES.into_iter().filter(reads).collect()
 }
 
 /// Load-Aware, for a policy that has no other rule.
