@@ -11,7 +11,6 @@
 pub mod cluster;
 pub mod job;
 pub mod models;
-mod rare;
 pub mod replay;
 pub mod schedulers;
 pub mod time;

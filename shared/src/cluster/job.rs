@@ -11,9 +11,10 @@ use smallvec::SmallVec;
 use super::bits::BitSet;
 use super::costs::SpeculationCosts;
 use super::locality::LocalityIndex;
+use super::rare::Rare;
 use super::tasks::Tasks;
 use crate::job::{AttemptId, JobId, JobSpec, JobState, Locality, Priority, Progress, TaskKind, WorkerId};
-use crate::rare::Rare;
+
 use crate::time::{Span, Time};
 
 /// What went wrong with a job.

@@ -11,6 +11,7 @@ mod job;
 mod jobs;
 mod locality;
 mod needs;
+mod rare;
 mod tasks;
 mod topology;
 mod worker;
@@ -26,6 +27,7 @@ pub use worker::{Vitals, Worker, WorkerState};
 
 pub(crate) use attempt::NONE;
 pub(crate) use jobs::Jobs;
+pub(crate) use rare::Rare;
 pub(crate) use worker::{Faults, Parked};
 
 use std::collections::BTreeMap;

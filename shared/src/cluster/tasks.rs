@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 
 use super::attempt::NONE;
 use super::bits::BitSet;
+use super::rare::Rare;
 use crate::job::{Progress, WorkerId};
-use crate::rare::Rare;
 
 /// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
