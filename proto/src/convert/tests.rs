@@ -127,7 +127,7 @@ fn spec() -> impl Strategy<Value = JobSpec> {
             },
             profile: deadline.map(|us| {
                 let map = PhaseTimes { avg: Span::from_us(us / 2), max: Span::from_us(us) };
-                JobProfile { map, reduce: PhaseTimes::even(Span::from_us(us)), ..JobProfile::default() }
+                Box::new(JobProfile { map, reduce: PhaseTimes::even(Span::from_us(us)), ..JobProfile::default() })
             }),
         },
     )
