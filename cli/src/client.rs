@@ -86,16 +86,16 @@ impl Client {
             last = Some(status);
         }
         match last {
-            Some(status) if is_final(&status) => Ok(status),
+            Some(status) if is_final(&status.state) => Ok(status),
             // The stream ended early, as when the master stopped; its own word decides.
             _ => self.status(job).await,
         }
     }
 }
 
-/// Whether the job is over.
-pub(crate) fn is_final(status: &JobStatus) -> bool {
-    matches!(status.state.as_str(), "SUCCEEDED" | "FAILED" | "KILLED")
+/// Whether a state, of a job or of an attempt, is its last.
+pub(crate) fn is_final(state: &str) -> bool {
+    matches!(state, "SUCCEEDED" | "FAILED" | "KILLED")
 }
 
 /// Whether the job is over and well.

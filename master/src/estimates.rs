@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use howdah_shared::cluster::AttemptRef;
-use howdah_shared::job::{AttemptId, AttemptState, Progress};
+use howdah_shared::job::{AttemptId, AttemptState, Progress, WorkerId};
 use howdah_shared::time::Time;
 use howdah_shared::tracker::{Effect, JobTracker};
 use serde::Serialize;
@@ -65,16 +65,15 @@ pub fn read(dir: &Path, mut tell: impl FnMut(Estimate)) -> Result<DecisionReport
         };
         for effect in effects {
             if let Effect::AttemptEnded { attempt, worker, state, started, .. } = *effect {
-                let worker = tracker.state().worker(worker).map_or_else(String::new, |worker| worker.name().to_owned());
+                let worker = name_of(tracker, worker);
                 let succeeded = Some(state == AttemptState::Succeeded);
                 tell(Estimate { succeeded, ..line(attempt, worker, started, "end") });
             }
         }
         for reference in heard(tracker, at, &launched) {
             let estimate_s = tracker.expected_end(reference);
-            let state = tracker.state();
-            let Some(attempt) = state.attempts().get(reference) else { continue };
-            let worker = state.worker(attempt.worker()).map_or_else(String::new, |worker| worker.name().to_owned());
+            let Some(attempt) = tracker.state().attempts().get(reference) else { continue };
+            let worker = name_of(tracker, attempt.worker());
             let event = if launched.insert(attempt.id()) { "launch" } else { "report" };
             tell(Estimate {
                 progress: f64::from(attempt.progress().parts()) / f64::from(Progress::DONE.parts()),
@@ -94,6 +93,10 @@ fn heard(tracker: &JobTracker, now: Time, launched: &BTreeSet<AttemptId>) -> Vec
         reported || !launched.contains(&attempt.id())
     });
     news.map(|(reference, _)| reference).collect()
+}
+
+fn name_of(tracker: &JobTracker, worker: WorkerId) -> String {
+    tracker.state().worker(worker).map_or_else(String::new, |worker| worker.name().to_owned())
 }
 
 fn seconds(from: Time, to: Time) -> f64 {

@@ -9,9 +9,12 @@
 use std::collections::BTreeMap;
 
 use howdah_experiments::optimize::Plan;
-use howdah_proto::v1::{AttemptInfo, GetClusterResponse, GetJobResponse, ListJobsRequest, SetSchedulerRequest};
+use howdah_proto::v1::{
+    AttemptInfo, GetClusterResponse, GetJobResponse, JobStatus, ListJobsRequest, SetSchedulerRequest,
+};
 use howdah_shared::job::profile::JobTemplate;
 use howdah_shared::job::{JobProfile, PhaseTimes};
+use howdah_shared::schedulers::BalancedPools;
 
 use super::optimize::write::queue;
 use crate::client::{Client, is_final};
@@ -40,19 +43,14 @@ pub(super) async fn earlier(client: &mut Client, cluster: &GetClusterResponse) -
         return Ok(found);
     }
     let listed = client.rpc.list_jobs(ListJobsRequest {}).await?.into_inner().jobs;
-    for status in listed.iter().filter(|status| !is_final(status) && is_pool(&status.queue)) {
+    let in_own_pool = |status: &&JobStatus| BalancedPools::slots_in(&status.queue).is_some();
+    for status in listed.iter().filter(|status| !is_final(&status.state)).filter(in_own_pool) {
         let answer = client.job(&status.job).await?;
         let number = status.job.rsplit_once('_').and_then(|(_, number)| number.parse().ok());
         let (Some(number), Some(rest)) = (number, rest(&answer, now_ms())) else { continue };
         found.push(Earlier { job: status.job.clone(), number, rest });
     }
     Ok(found)
-}
-
-/// Whether a queue is a pool that a batch brought: `pool-1:3+3`.
-fn is_pool(queue: &str) -> bool {
-    let slots = queue.rsplit_once(':').and_then(|(_, slots)| slots.split_once('+'));
-    slots.is_some_and(|(maps, reduces)| [maps, reduces].iter().all(|n| n.parse::<u32>().is_ok()))
 }
 
 /// The earlier jobs' pools in a plan in which they come first, by job as printed.
@@ -123,9 +121,8 @@ fn rest(answer: &GetJobResponse, now_ms: u64) -> Option<JobTemplate> {
 
 /// Tasks of a kind with a running attempt, and since when the first of these runs, but not before an instant.
 fn running(attempts: &[AttemptInfo], kind: &str, from_ms: u64) -> BTreeMap<String, u64> {
-    let over = |state: &str| ["SUCCEEDED", "FAILED", "KILLED"].contains(&state);
     let mut tasks = BTreeMap::new();
-    for attempt in attempts.iter().filter(|attempt| attempt.task.contains(kind) && !over(&attempt.state)) {
+    for attempt in attempts.iter().filter(|attempt| attempt.task.contains(kind) && !is_final(&attempt.state)) {
         let since = attempt.assigned_ms_epoch.max(from_ms);
         let first: &mut u64 = tasks.entry(attempt.task.clone()).or_insert(since);
         *first = since.min(*first);
@@ -135,7 +132,6 @@ fn running(attempts: &[AttemptInfo], kind: &str, from_ms: u64) -> BTreeMap<Strin
 
 #[cfg(test)]
 mod tests {
-    use howdah_proto::v1::JobStatus;
     use howdah_shared::time::Span;
 
     use super::*;
@@ -187,6 +183,7 @@ mod tests {
 
     #[test]
     fn pools_of_batches_are_known_by_their_names() {
+        let is_pool = |queue| BalancedPools::slots_in(queue).is_some();
         assert!(is_pool("pool-1:3+3") && is_pool("a:b:0+61"));
         assert!(!is_pool("default") && !is_pool("pool-1") && !is_pool("a:3") && !is_pool("a:3+"));
     }

@@ -14,7 +14,6 @@ use super::locality::LocalityIndex;
 use super::rare::Rare;
 use super::tasks::Tasks;
 use crate::job::{AttemptId, JobId, JobSpec, JobState, Locality, Priority, Progress, TaskKind, WorkerId};
-
 use crate::time::{Span, Time};
 
 /// What went wrong with a job.

@@ -7,7 +7,6 @@ use super::summary::size;
 use crate::cluster::{AttemptRef, Rare, SpeculationCosts};
 use crate::job::profile::JobTemplate;
 use crate::job::{AttemptId, JobConf, JobId, JobProfile, JobSpec, JobState, Requirements, WorkerId};
-
 use crate::time::{Span, Time};
 
 /// Hadoop's share of maps after which reduces start, where neither the template nor the options name one.

@@ -89,8 +89,13 @@ enum Asked {
 const REST: usize = 0;
 
 impl BalancedPools {
-    /// Reads `pools` (NAME:MAPS+REDUCES, …), `moved` (NUMBER=QUEUE; …), `order` (johnson, reverse or submitted), `bound` (average, low or
-    /// upper), `spare` (keep or lend) and `speculation`.
+    /// The map and reduce slots of the pool that a queue's own name brings, such as `pool-1:3+3`; `None` of any other.
+    pub fn slots_in(queue: &str) -> Option<[u32; 2]> {
+        slots_in(queue)
+    }
+
+    /// Reads `pools` (NAME:MAPS+REDUCES, …), `moved` (NUMBER=QUEUE; …), `order` (johnson, reverse or submitted), `bound`
+    /// (average, low or upper), `spare` (keep or lend) and `speculation`.
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<BalancedPools, SchedulerError> {
         let given = params.value("pools", PoolNames::default(), PoolNames::EXPECTED)?;
         let moved = params.value("moved", Moved::default(), Moved::EXPECTED)?;

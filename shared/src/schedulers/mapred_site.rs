@@ -95,14 +95,16 @@ impl MapredSite {
         let list = properties(text)?;
         let last: BTreeMap<&str, &Property> = list.iter().map(|property| (property.name.as_str(), property)).collect();
         let mut site = MapredSite { n_properties: last.len(), ..MapredSite::default() };
-        let class = TASK_SCHEDULER.iter().find_map(|key| last.get(key).copied());
-        let class = class.filter(|property| !property.value.is_empty()).map(policy_of).transpose()?;
+        let named = TASK_SCHEDULER.iter().find_map(|key| last.get(key).copied());
+        let named = named.filter(|property| !property.value.is_empty());
+        let class = named.map(policy_of).transpose()?;
         site.scheduler = class.map(|(name, _)| name);
         let in_charge = asked.or(site.scheduler).unwrap_or_default();
-        if let Some((name, params)) = class.filter(|&(name, _)| name == in_charge) {
-            let place = TASK_SCHEDULER.iter().find_map(|key| last.get(key)).map_or(0, |property| property.line);
+        if let Some((property, (name, params))) = named.zip(class)
+            && name == in_charge
+        {
             for &(key, value) in params {
-                site.put(key, value, (name, place));
+                site.put(key, value, (name, property.line));
             }
         }
         for property in last.values() {

@@ -169,10 +169,9 @@ impl Requirement {
             Comparison::Less => ordered().is_some_and(|order| order.is_lt()),
         }
     }
-}
 
-impl Requirement {
-    /// A text as it is compared. Racks are paths whose first slash may be left out, whoever says them: `r2` and `/r2` are one.
+    /// A text as it is compared. Racks are paths whose first slash may be left out, whoever says them: `r2` and `/r2` are
+    /// one.
     fn bare<'t>(&self, text: &'t str) -> &'t str {
         if self.name == "rack" { text.strip_prefix('/').unwrap_or(text) } else { text }
     }

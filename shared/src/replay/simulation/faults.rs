@@ -9,6 +9,7 @@
 //! which may run the maps again before the worker's expiry; here it waits for the expiry or the worker's return.
 
 use super::super::ends::Among;
+use super::super::job::SimJob;
 use super::super::losses::Change;
 use super::Simulation;
 use crate::job::{AttemptId, AttemptState, JobState, TaskKind, WorkerId};
@@ -102,7 +103,8 @@ impl Simulation<'_> {
     /// The master has noticed: the map runs again.
     pub(super) fn on_output_lost(&mut self, job: usize, map: u32) {
         self.stage.tasks_done -= 1;
-        if !self.stage.jobs[job].at_risk.make().unreachable.remove(&map) {
+        let at_risk = self.stage.jobs[job].at_risk.get_mut();
+        if !at_risk.is_some_and(|at_risk| at_risk.unreachable.remove(&map)) {
             self.output_gone(job);
         }
     }
@@ -110,16 +112,16 @@ impl Simulation<'_> {
     /// One map output less: reduces that have not sorted wait for it.
     fn output_gone(&mut self, job: usize) {
         let now = self.stage.now;
-        let job = &mut self.stage.jobs[job];
-        job.maps_left += 1;
-        let (sorted, waiting): (Vec<_>, Vec<_>) =
-            job.at_risk.make().reducing.drain(..).partition(|reduce| reduce.sorted <= now);
-        job.at_risk.make().reducing = sorted;
+        let SimJob { maps_left, at_risk, .. } = &mut self.stage.jobs[job];
+        *maps_left += 1;
+        let reducing = &mut at_risk.make().reducing;
+        let (sorted, waiting): (Vec<_>, Vec<_>) = reducing.drain(..).partition(|reduce| reduce.sorted <= now);
+        *reducing = sorted;
         if waiting.is_empty() {
             return;
         }
         for reduce in &waiting {
-            job.fillers.push(reduce.attempt);
+            self.stage.wait_for_maps(reduce.attempt);
             if self.stage.sharing.is_active() {
                 self.stage.sharing.stop(reduce.attempt.worker, now, reduce.attempt.attempt);
             }
@@ -127,7 +129,7 @@ impl Simulation<'_> {
                 watch.waits(reduce.attempt.attempt);
             }
         }
-        job.fillers.sort_by_key(|filler| filler.reference.launch);
+        self.stage.jobs[job].fillers.sort_by_key(|filler| filler.reference.launch);
         let is_void = |attempt| waiting.iter().any(|reduce| reduce.attempt.reference == attempt);
         // An order to stop stays on its way.
         self.stage.ends.forget(|end| end.state != AttemptState::Killed && is_void(end.attempt));

@@ -27,7 +27,7 @@ pub(super) struct Stage<'t> {
     pub(super) ends: Ends,
     /// By number of job, less 1.
     pub(super) jobs: Vec<SimJob<'t>>,
-    /// Empty lists for fillers of jobs to come.
+    /// Empty lists for fillers of jobs to come: no more than jobs had any at a time.
     pub(super) spare_fillers: Vec<Vec<Placed>>,
     /// Attempts launched so far.
     pub(super) launches: u64,
@@ -53,12 +53,8 @@ impl Driver for Stage<'_> {
         let work = match attempt.kind {
             TaskKind::Map => job.map(attempt.index),
             TaskKind::Reduce if job.maps_left > 0 => {
-                if job.fillers.capacity() == 0 {
-                    job.fillers = self.spare_fillers.pop().unwrap_or_default();
-                }
                 let Launched { attempt, reference, .. } = launched.rebuilt();
-                job.fillers.push(Placed { attempt, reference, worker });
-                return;
+                return self.wait_for_maps(Placed { attempt, reference, worker });
             }
             TaskKind::Reduce => self.shuffle.of(job.typical_shuffle(attempt.index)) + job.reduce(attempt.index),
         };
@@ -140,12 +136,22 @@ impl<'t> Stage<'t> {
                 let work = self.machines.at_distance(job.map(attempt.index), locality);
                 self.plan_end(placed, template, work);
             }
-            TaskKind::Reduce if job.maps_left > 0 => job.fillers.push(placed),
+            TaskKind::Reduce if job.maps_left > 0 => self.wait_for_maps(placed),
             TaskKind::Reduce => {
                 let (shuffle, reduce) = (job.typical_shuffle(attempt.index), job.reduce(attempt.index));
                 self.plan_reduce(placed, shuffle, reduce, false);
             }
         }
+    }
+
+    /// Lets a reduce wait for the maps of its job, in a list that another job has left where there is one.
+    #[inline(always)]
+    pub(super) fn wait_for_maps(&mut self, reduce: Placed) {
+        let job = &mut self.jobs[reduce.attempt.job.0 as usize - 1];
+        if job.fillers.capacity() == 0 {
+            job.fillers = self.spare_fillers.pop().unwrap_or_default();
+        }
+        job.fillers.push(reduce);
     }
 
     /// Ends and launches so far.
@@ -254,6 +260,8 @@ impl<'t> Stage<'t> {
                 self.plan_reduce(filler, shuffle, reduce, true);
             }
         }
-        self.spare_fillers.push(fillers);
+        if fillers.capacity() > 0 {
+            self.spare_fillers.push(fillers);
+        }
     }
 }

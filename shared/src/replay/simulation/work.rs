@@ -114,7 +114,7 @@ impl Stage<'_> {
             let (state, work) = self.fates.drawn(job.outcome.template, attempt, rest);
             self.begin(worker, Run { state, work, ..whole });
         } else if job.maps_left > 0 {
-            job.fillers.push(launched);
+            self.wait_for_maps(launched);
         } else {
             self.plan_reduce(launched, shuffle, rest, false);
         }
@@ -141,8 +141,8 @@ impl Stage<'_> {
 /// A reduce has sorted or failed, and does without map outputs from now on.
 fn needs_nothing(jobs: &mut [SimJob<'_>], attempt: AttemptId, now: Time) {
     let at_risk = jobs[attempt.job.0 as usize - 1].at_risk.get_mut();
-    let reducing = at_risk.into_iter().flat_map(|at_risk| &mut at_risk.reducing);
-    if let Some(reduce) = reducing.into_iter().find(|reduce| reduce.attempt.attempt == attempt) {
+    let mut reducing = at_risk.into_iter().flat_map(|at_risk| &mut at_risk.reducing);
+    if let Some(reduce) = reducing.find(|reduce| reduce.attempt.attempt == attempt) {
         reduce.sorted = reduce.sorted.min(now);
     }
 }

@@ -12,20 +12,18 @@ impl PoolNames {
     /// What the text is to be.
     pub(super) const EXPECTED: &str =
         "a list of pools such as small:3+3,large:61+61 (map and reduce slots), each name once";
+
+    /// Map and reduce slots of all together.
+    pub(super) fn slots(&self) -> [u32; 2] {
+        let sum = |kind: usize| self.0.iter().fold(0, |sum: u32, (_, slots)| sum.saturating_add(slots[kind]));
+        [sum(0), sum(1)]
+    }
 }
 
 impl fmt::Display for PoolNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pools = self.0.iter().map(|(name, [maps, reduces])| format!("{name}:{maps}+{reduces}"));
         f.write_str(&pools.collect::<Vec<_>>().join(","))
-    }
-}
-
-impl PoolNames {
-    /// Map and reduce slots of all together.
-    pub(super) fn slots(&self) -> [u32; 2] {
-        let sum = |kind: usize| self.0.iter().fold(0, |sum: u32, (_, slots)| sum.saturating_add(slots[kind]));
-        [sum(0), sum(1)]
     }
 }
 

@@ -181,9 +181,7 @@ impl Settings {
         let each: Vec<String> = self.queues.keys().map(|name| names.of_queue(name, "capacity")).collect();
         Err(format!("`{}`: capacities add up to {}, expected 100", each.join("` + `"), percent_text(sum)))
     }
-}
 
-impl Settings {
     /// Whether the queues' fixed slots, if they have such, are there.
     ///
     /// # Errors

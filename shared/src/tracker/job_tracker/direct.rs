@@ -160,7 +160,7 @@ impl JobTracker {
         let Some(&attempt) = self.state.attempts.get(end.attempt) else { return };
         let usual = end.state == AttemptState::Succeeded && attempt.kill.is_none() && !attempt.speculative;
         if !usual || !self.succeed_alone(end.attempt.slot, attempt, driver) {
-            self.end_otherwise(Finished { attempt: AttemptRef { ..end.attempt }, ..end });
+            self.end_otherwise(end);
         }
     }
 
