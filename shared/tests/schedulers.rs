@@ -27,6 +27,8 @@ mod kit;
 mod limits_properties;
 #[path = "schedulers/load_aware.rs"]
 mod load_aware;
+#[path = "schedulers/load_aware_overdue.rs"]
+mod load_aware_overdue;
 #[path = "schedulers/play.rs"]
 mod play;
 #[path = "schedulers/reload.rs"]

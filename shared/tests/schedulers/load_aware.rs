@@ -1,7 +1,7 @@
 //! The Load-Aware thesis's examples, played in virtual time under the simplified rules that its text assumes, and what
 //! Load-Aware does where its estimates fail.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use howdah_shared::cluster::Vitals;
 use howdah_shared::job::{AttemptId, JobSpec, Phase, Progress};
@@ -18,6 +18,9 @@ pub(crate) struct Stage {
     foreign_milli: Vec<u32>,
     /// Worker, start and end of what runs.
     runs: BTreeMap<AttemptId, (u32, u64, u64)>,
+    /// Attempts that hang, and the progress that they stay at, in ten-thousandths.
+    hung: BTreeMap<AttemptId, u16>,
+    silent: BTreeSet<u32>,
     now_ms: u64,
     /// Launches: when, where, what.
     pub(crate) log: Vec<(u64, u32, AttemptId)>,
@@ -32,6 +35,8 @@ impl Stage {
             map_ms: map_ms.to_vec(),
             foreign_milli: vec![0; map_ms.len()],
             runs: BTreeMap::new(),
+            hung: BTreeMap::new(),
+            silent: BTreeSet::new(),
             now_ms: 0,
             log: Vec::new(),
         }
@@ -47,6 +52,20 @@ impl Stage {
         self.map_ms[worker as usize] = map_ms;
     }
 
+    /// What runs on a worker gets no further.
+    pub(crate) fn hang(&mut self, worker: u32) {
+        let now = self.now_ms;
+        for (&id, run) in self.runs.iter_mut().filter(|(_, run)| run.0 == worker) {
+            self.hung.insert(id, parts(run, now));
+            run.2 = u64::MAX;
+        }
+    }
+
+    /// From now on a worker says nothing.
+    pub(crate) fn silence(&mut self, worker: u32) {
+        self.silent.insert(worker);
+    }
+
     /// A heartbeat with all that the worker's vitals and attempts are now.
     pub(crate) fn beat(&mut self, worker: u32) {
         let now = self.now_ms;
@@ -56,8 +75,8 @@ impl Stage {
         }
         let mut report = self.c.report_of(worker);
         for status in &mut report.attempts {
-            let Some(&(_, start, end)) = self.runs.get(&status.attempt) else { continue };
-            let parts = ((now - start) * 10_000 / (end - start).max(1)).min(10_000) as u16;
+            let Some(run) = self.runs.get(&status.attempt) else { continue };
+            let parts = self.hung.get(&status.attempt).copied().unwrap_or(parts(run, now));
             *status = AttemptReport { progress: Progress::from_parts(parts), phase: Phase::Map, ..status.clone() };
         }
         report.vitals = Vitals {
@@ -86,7 +105,8 @@ impl Stage {
             Some(_) => 1,
             None => 2,
         };
-        let mut workers: Vec<u32> = (0..self.map_ms.len() as u32).collect();
+        let mut workers: Vec<u32> =
+            (0..self.map_ms.len() as u32).filter(|worker| !self.silent.contains(worker)).collect();
         workers.sort_by_key(|&worker| rank(worker));
         workers.into_iter().for_each(|worker| self.beat(worker));
     }
@@ -103,6 +123,14 @@ impl Stage {
         self.now_ms = ms;
     }
 
+    /// The same, and all report at least every ten seconds.
+    pub(crate) fn beating_until(&mut self, ms: u64) {
+        while self.now_ms < ms {
+            self.until((self.now_ms + 10_000).min(ms));
+        }
+        self.all_beat();
+    }
+
     /// What started at a time.
     pub(crate) fn at(&self, ms: u64) -> Vec<(u32, AttemptId)> {
         self.log.iter().filter(|launch| launch.0 == ms).map(|&(_, worker, attempt)| (worker, attempt)).collect()
@@ -113,10 +141,15 @@ impl Stage {
     }
 }
 
-const MINUTE: u64 = 60_000;
+/// How far a run is that nothing holds up, in ten-thousandths.
+fn parts(&(_, start, end): &(u32, u64, u64), now: u64) -> u16 {
+    ((now - start) * 10_000 / (end - start).max(1)).min(10_000) as u16
+}
+
+pub(crate) const MINUTE: u64 = 60_000;
 
 /// No minimum age, and a threshold that lets any task through that is behind at all.
-fn simple(rule: &'static str) -> Vec<(&'static str, &'static str)> {
+pub(crate) fn simple(rule: &'static str) -> Vec<(&'static str, &'static str)> {
     let gap = (rule != "late").then_some(("speculation.gap", "0.05"));
     [("speculation", rule), ("speculation.age", "0")].into_iter().chain(gap).collect()
 }

@@ -8,13 +8,14 @@
 //!
 //! *A job*, of each kind by itself, as maps hold reduces up and would otherwise never matter: list scheduling on the
 //! slots that it has. A slot is free when its task's first attempt ends, and then takes one pending task after the
-//! other, each for the estimated time on its worker, but for as many as there are. The finish is the end of the last.
-//! It is not computed: whether it comes before an instant takes one look at each running attempt.
+//! other, each for the estimated time on its worker, but for as many as there are; none where its worker gets no more
+//! tasks of the job. The finish is the end of the last. It is not computed: whether it comes before an instant takes one
+//! look at each running attempt.
 
 use super::LoadAware;
 use super::jobs::{Known, Run};
 use super::strain::place_of;
-use crate::cluster::{ClusterState, Job, Worker};
+use crate::cluster::{ClusterState, Job, Worker, WorkerState};
 use crate::job::{Progress, TaskKind, WorkerId};
 use crate::time::{Span, Time};
 
@@ -29,8 +30,12 @@ pub(super) enum End {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slot {
     free: Time,
+    /// [`NEVER`] where it takes none.
     task_us: u64,
 }
+
+/// Of a slot whose worker gets no more tasks of the job.
+const NEVER: u64 = u64::MAX;
 
 /// Where a pending task would hold its job up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +44,7 @@ pub(super) struct Objection {
     pub(super) end: Time,
     /// When the job's own slots will have done everything.
     pub(super) finish: Time,
-    /// Slots that it has.
+    /// Slots that it has and that take more of it.
     pub(super) slots: usize,
     /// Tasks that wait.
     pub(super) pending: u32,
@@ -60,21 +65,31 @@ impl LoadAware {
 
     /// When a running attempt ends; `None` where nothing tells.
     pub(super) fn end_of(&self, known: &Known, run: &Run, state: &ClusterState, end: End) -> Option<Time> {
-        let progress = state.attempts().get(run.reference)?.progress();
-        let end = if progress == Progress::ZERO {
-            run.started + Span::from_us(self.time_in_slot(known, run.worker)?)
-        } else {
-            let all = u128::from(Progress::DONE.parts());
+        let (progress, now) = (state.attempts().get(run.reference)?.progress(), state.now());
+        if progress == Progress::ZERO {
+            let end = run.started + Span::from_us(self.time_in_slot(known, run.worker)?);
+            return Some(end.max(now + now.since(end)));
+        }
+        let all = u128::from(Progress::DONE.parts());
+        let factor = u128::from(self.formula.factor_ppm(self.strains.get(run.worker)?.place()));
+        let end_after = |since: Time, work_us: u64, end: End| {
             let done = (u128::from(progress.parts()) + u128::from(end == End::Earliest)).min(all);
-            let factor = u128::from(self.formula.factor_ppm(self.strains.get(run.worker)?.place()));
-            let us = (all - done) * u128::from(run.work_us) * factor / done / 1_000_000;
-            run.told + Span::from_us(u64::try_from(us).unwrap_or(u64::MAX))
+            let us = (all - done) * u128::from(work_us) * factor / done / 1_000_000;
+            since + Span::from_us(u64::try_from(us).unwrap_or(u64::MAX))
         };
-        Some(end.max(state.now()))
+        let late = now.since(end_after(run.moved, run.work_moved_us, End::Latest));
+        Some(end_after(run.told, run.work_us, end).max(now + late))
     }
 
     /// The slots of the job, those of attempts that are being stopped left out; `None` where an end is unknown.
-    fn slots(&self, known: &Known, state: &ClusterState) -> Option<Vec<Slot>> {
+    fn slots(&self, known: &Known, job: &Job, kind: TaskKind, state: &ClusterState) -> Option<Vec<Slot>> {
+        // What failed goes first, and not to where it failed.
+        let next = job.tasks(kind).failed_first().next();
+        let takes_more = |worker: &Worker| {
+            worker.state() == WorkerState::Live
+                && state.job_may_use(job, kind, worker)
+                && next.is_none_or(|index| !state.task_avoids(job, kind, index, worker.id()))
+        };
         let mut slots: Vec<Slot> = Vec::with_capacity(known.runs.len());
         let (mut task, mut first_of_task) = (None, 0);
         for (&(index, _), run) in &known.runs {
@@ -86,7 +101,8 @@ impl LoadAware {
                 (task, first_of_task) = (Some(index), slots.len());
             }
             let (free, task_us) = (self.end_of(known, run, state, End::Latest)?, self.time_in_slot(known, run.worker)?);
-            slots.push(Slot { free, task_us: task_us.max(1) });
+            let more = state.worker(run.worker).is_some_and(takes_more);
+            slots.push(Slot { free, task_us: if more { task_us.max(1) } else { NEVER } });
             // The winner's end frees the losers' slots too.
             let end = slots[first_of_task..].iter().map(|slot| slot.free).min().unwrap_or(free);
             slots[first_of_task..].iter_mut().for_each(|slot| slot.free = end);
@@ -119,7 +135,8 @@ impl LoadAware {
                 false => early = middle + 1,
             }
         }
-        Some(Objection { end, finish: Time::from_us(late), slots: slots.len(), pending })
+        let slots = slots.iter().filter(|slot| slot.task_us != NEVER).count();
+        Some(Objection { end, finish: Time::from_us(late), slots, pending })
     }
 
     /// When a pending task would end on the worker, how many wait, and the slots without it.
@@ -132,7 +149,7 @@ impl LoadAware {
     ) -> Option<(Time, u32, Vec<Slot>)> {
         let known = self.jobs.get(job.id(), kind)?;
         let end = state.now() + self.time_on(known, state.worker(worker)?, state)?;
-        let slots = self.slots(known, state).filter(|slots| !slots.is_empty())?;
+        let slots = self.slots(known, job, kind, state).filter(|slots| !slots.is_empty())?;
         Some((end, job.tasks(kind).pending().count(), slots))
     }
 }

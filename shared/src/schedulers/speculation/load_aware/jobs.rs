@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::formula::Reference;
 use super::strain::{Strains, Sums};
 use crate::cluster::{Attempt, AttemptRef, ClusterState};
-use crate::job::{AttemptId, JobId, TaskKind, WorkerId};
+use crate::job::{AttemptId, JobId, Progress, TaskKind, WorkerId};
 use crate::schedulers::PerJob;
 use crate::time::Time;
 
@@ -21,6 +21,11 @@ pub(super) struct Run {
     pub(super) told: Time,
     /// Microseconds of work at no load that its worker had let it do by then.
     pub(super) work_us: u64,
+    progress: Progress,
+    /// When its worker first reported this progress.
+    pub(super) moved: Time,
+    /// The work that it had done by then.
+    pub(super) work_moved_us: u64,
 }
 
 /// Of one job and kind.
@@ -61,8 +66,10 @@ impl Jobs {
         let (id, worker, started) = (attempt.id(), attempt.worker(), attempt.started());
         let Some(strain) = strains.get(worker) else { return };
         let begun = strain.sums_at(started);
-        let work_us = strain.sums_at(told.max(started)).work_us_since(begun);
-        let run = Run { reference, worker, started, begun, told: told.max(started), work_us };
+        let told = told.max(started);
+        let (work_us, progress) = (strain.sums_at(told).work_us_since(begun), attempt.progress());
+        let (moved, work_moved_us) = (told, work_us);
+        let run = Run { reference, worker, started, begun, told, work_us, progress, moved, work_moved_us };
         if self.0.get(id.job).is_none() {
             self.0.insert(id.job, Default::default());
         }
@@ -98,6 +105,9 @@ impl Jobs {
             if let Some(run) = known.and_then(|known| known.runs.get_mut(&(id.index, id.number))) {
                 run.told = state.now();
                 run.work_us = sums.work_us_since(run.begun);
+                if run.progress != attempt.progress() {
+                    (run.progress, run.moved, run.work_moved_us) = (attempt.progress(), run.told, run.work_us);
+                }
             }
         }
     }
