@@ -80,7 +80,7 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
         }
         clear(&plan.removes);
         if !quiet {
-            finish(&screen, &mut client, &job).await?;
+            finish(&screen, &mut client, &job, ended.last()).await?;
         }
     }
     report(&screen, &config.output, &jobs, &ended)?;
@@ -114,12 +114,15 @@ fn clear(directories: &[String]) {
     }
 }
 
-async fn finish(screen: &Screen, client: &mut Client, job: &str) -> Outcome<()> {
+async fn finish(screen: &Screen, client: &mut Client, job: &str, status: Option<&Job>) -> Outcome<()> {
     screen.line(format!("{}: {job}", screen.paint(Style::Good, "Job complete")))?;
     let answer = client.job(job).await?;
     let counters = counter_map(answer.counters.as_ref());
     screen.line(super::job::counter_lines(&counters))?;
     if let Some(line) = super::job::games_line(&counters) {
+        screen.line(line)?;
+    }
+    if let Some(line) = status.and_then(|status| status.speculation.sentence()) {
         screen.line(line)?;
     }
     Ok(())

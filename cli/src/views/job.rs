@@ -32,6 +32,11 @@ impl Speculation {
         let wasted = units::seconds(wasted_slot_s);
         (launched > 0).then(|| format!("{launched} launched, {won} won, {lost} lost; {wasted} of slot time wasted"))
     }
+
+    /// The same where no other line says what is counted.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        self.line().map(|line| format!("Second attempts: {line}"))
+    }
 }
 
 /// A job as programs see it.

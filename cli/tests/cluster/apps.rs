@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::harness::reference::{assert_same_parts, read_parts, word_count_parts};
-use crate::harness::{Cluster, Setup, text};
+use crate::harness::{Cluster, Setup, text, wait_for};
 
 #[test]
 fn terasort_sorts_what_teragen_makes_and_teravalidate_agrees() {
@@ -103,6 +103,23 @@ fn sudokus_are_made_and_solved_and_every_solution_fits_its_puzzle() {
         }
     }
     assert_eq!(n_solved, 200, "{}", solutions.lines().next().unwrap_or("nothing"));
+    cluster.stop_and_replay();
+}
+
+/// A map that has read its input is not at its end when it goes on for a time; what is slow shows by that.
+#[test]
+fn a_sudoku_map_that_works_for_a_time_tells_how_much_of_it_has_passed() {
+    let cluster = Cluster::start(Setup { workers: 1, ..Setup::default() });
+    let puzzle = "...4.6.38147.....66385..1....3....82..6.4..57.2478.36..79....1...13.82.9..2..9.7.\n";
+    let (input, output) = (cluster.text("puzzle", puzzle), cluster.output("solved"));
+    let work = ["--work-ms", "600000", "--reduces", "0"];
+    let job = cluster.submit(&[&["sudoku", "--input", &input, "--output", &output], &work[..]].concat());
+    let progress = || cluster.status(&job)["map_progress"].as_f64().expect("a share");
+    let first = wait_for("some progress", || Some(progress()).filter(|&share| share > 0.0));
+    let second = wait_for("more of it", || Some(progress()).filter(|&share| share > first));
+    assert!(second < 0.5, "{first} and {second} of ten minutes");
+    cluster.run(&["job", "kill", &job]).expect_code(0);
+    cluster.wait_job(&job, 1);
     cluster.stop_and_replay();
 }
 

@@ -17,5 +17,6 @@ mod plans;
 mod requirements;
 mod same_bytes;
 mod schedulers;
+mod second_attempts;
 mod validation;
 mod vitals;

@@ -129,9 +129,9 @@ fn lost(replayed: &Replayed<'_>) -> Option<String> {
     let mut text = format!("{failed} failed and {killed} killed attempts, {part} of the slots' busy time");
     let costs = &report.costs;
     if costs.launched > 0 {
-        let (launched, won) = (count(costs.launched.into()), count(costs.won.into()));
+        let [launched, won, lost] = [costs.launched, costs.won, costs.lost].map(|n| count(n.into()));
         let wasted = crate::units::seconds(costs.wasted.as_secs_f64());
-        text += &format!("; {launched} speculative, {won} won, {wasted} of slot time for their losers");
+        text += &format!("; {launched} speculative, {won} won, {lost} lost, {wasted} of slot time wasted by them");
     }
     Some(text)
 }

@@ -28,6 +28,8 @@ pub(crate) struct Setup {
     pub(crate) workers: usize,
     pub(crate) map_slots: u32,
     pub(crate) reduce_slots: u32,
+    /// Whether each worker plays a machine of its own: no task gets a second attempt on its own host.
+    pub(crate) own_hosts: bool,
     /// TOML of the master's configuration file.
     pub(crate) master_config: String,
     /// TOML of each worker's configuration file.
@@ -36,7 +38,14 @@ pub(crate) struct Setup {
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { workers: 2, map_slots: 2, reduce_slots: 1, master_config: String::new(), worker_config: String::new() }
+        Setup {
+            workers: 2,
+            map_slots: 2,
+            reduce_slots: 1,
+            own_hosts: false,
+            master_config: String::new(),
+            worker_config: String::new(),
+        }
     }
 }
 
@@ -126,6 +135,7 @@ impl Cluster {
             .arg(self.path(&name))
             .args(["--map-slots", &self.setup.map_slots.to_string()])
             .args(["--reduce-slots", &self.setup.reduce_slots.to_string()])
+            .args(self.setup.own_hosts.then_some(["--host", &name]).into_iter().flatten())
             .stdout(Stdio::null())
             .stderr(std::fs::File::create(self.path(&format!("{name}.err"))).expect("create a file"))
             .spawn()

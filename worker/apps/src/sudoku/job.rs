@@ -165,7 +165,8 @@ impl Mapper for Solver {
             for (puzzle, solution) in &self.solved {
                 solve_again(puzzle, solution, round)?;
                 self.games += 1;
-                out.context().progress()?;
+                // The input is read, and is no measure of what is left.
+                out.context().set_progress(started.elapsed().as_secs_f64() / self.budget.as_secs_f64())?;
                 if started.elapsed() >= self.budget {
                     break;
                 }
