@@ -105,7 +105,8 @@ impl Sampler {
         let cpu = CpuRefreshKind::nothing().with_usage().with_frequency();
         let kinds = RefreshKind::nothing().with_cpu(cpu).with_memory(MemoryRefreshKind::nothing().with_ram());
         let group = plan.group.as_ref().and_then(|group| group.dirs().first());
-        let script = plan.script.as_ref().map(|command| Script::start(command.clone(), plan.every)).transpose();
+        let start = |command: &String| Script::start(command.clone(), plan.every, plan.own.clone());
+        let script = plan.script.as_ref().map(start).transpose();
         Ok(Sampler {
             details: Details::new(plan.smoothing),
             cores: CoreMeans::new(plan.smoothing),

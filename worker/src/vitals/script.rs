@@ -2,7 +2,8 @@
 //!
 //! It prints lines of a name and a number; what it prints replaces what was measured of the host, all else stays. It
 //! runs on a thread of its own, so a slow one delays nobody. One that fails, takes too long or prints something else
-//! changes nothing: the values of its last good run stay, and a warning says so once until it works again.
+//! changes nothing: the values of its last good run stay, and a warning says so once until it works again. What a run
+//! leaves behind ends with it, and what it computes is no foreign load.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -11,8 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use howdah_shared::tracker::Vitals;
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
+
+use super::OwnProcesses;
 
 /// How long it may take.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
@@ -83,9 +88,9 @@ pub(super) struct Script(Arc<Mutex<Said>>);
 
 impl Script {
     /// Runs it now, so that the first report has its values, then on the beat until the script is let go of.
-    pub(super) fn start(command: String, every: Duration) -> std::io::Result<Script> {
+    pub(super) fn start(command: String, every: Duration, own: OwnProcesses) -> std::io::Result<Script> {
         let script = Script::default();
-        let mut runner = Runner { command, failing: false };
+        let mut runner = Runner { command, own, failing: false };
         runner.beat(&script.0);
         let shared = Arc::downgrade(&script.0);
         std::thread::Builder::new().name("vitals-script".to_owned()).spawn(move || runner.run(&shared, every))?;
@@ -99,6 +104,7 @@ impl Script {
 
 struct Runner {
     command: String,
+    own: OwnProcesses,
     failing: bool,
 }
 
@@ -112,7 +118,7 @@ impl Runner {
     }
 
     fn beat(&mut self, said: &Mutex<Said>) {
-        match answer(&self.command, TIME_LIMIT).and_then(|text| Said::parse(&text)) {
+        match answer(&self.command, TIME_LIMIT, &self.own).and_then(|text| Said::parse(&text)) {
             Ok(new) => {
                 *said.lock().unwrap_or_else(PoisonError::into_inner) = new;
                 self.failing = false;
@@ -127,7 +133,7 @@ impl Runner {
 }
 
 /// What the command prints, if it ends well within the limit.
-fn answer(command: &str, limit: Duration) -> Result<String, String> {
+fn answer(command: &str, limit: Duration, own: &OwnProcesses) -> Result<String, String> {
     let mut child = Command::new("/bin/sh")
         .args(["-c", command])
         .stdin(Stdio::null())
@@ -136,6 +142,7 @@ fn answer(command: &str, limit: Duration) -> Result<String, String> {
         .process_group(0)
         .spawn()
         .map_err(|error| format!("it does not start: {error}"))?;
+    own.add(child.id());
     let output = child.stdout.take().ok_or("it has no output")?;
     // A child of it may hold the output open for longer than it lives itself.
     let (send, receive) = std::sync::mpsc::channel();
@@ -145,7 +152,7 @@ fn answer(command: &str, limit: Duration) -> Result<String, String> {
         let _ = send.send(read.map(|_| text).map_err(|error| format!("its output cannot be read: {error}")));
     });
     let text = receive.recv_timeout(limit);
-    let status = end(&mut child, if text.is_ok() { limit } else { Duration::ZERO });
+    let status = end(&mut child, if text.is_ok() { limit } else { Duration::ZERO }, own);
     let text = text.map_err(|_| format!("it took more than {} s", limit.as_secs()))??;
     match status {
         Some(status) if status.success() => Ok(text),
@@ -154,22 +161,25 @@ fn answer(command: &str, limit: Duration) -> Result<String, String> {
     }
 }
 
-/// Waits for a process within a bound, then ends its group; what it ended with if that was its own doing.
-fn end(child: &mut Child, bound: Duration) -> Option<std::process::ExitStatus> {
-    let began = Instant::now();
-    loop {
-        if let Ok(Some(status)) = child.try_wait() {
-            return Some(status);
+/// Waits for a process within a bound, ends its group with all that it left there, and reaps it; what it ended with if
+/// that was its own doing.
+fn end(child: &mut Child, bound: Duration, own: &OwnProcesses) -> Option<std::process::ExitStatus> {
+    let (began, group) = (Instant::now(), Pid::from_raw(child.id() as i32));
+    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
+    let by_itself = loop {
+        if !matches!(waitid(Id::Pid(group), flags), Ok(WaitStatus::StillAlive) | Err(Errno::EINTR)) {
+            break true;
         }
         if began.elapsed() >= bound {
-            break;
+            break false;
         }
         std::thread::sleep(Duration::from_millis(5));
-    }
+    };
     // Not reaped yet, so the number is still its own.
-    let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);
-    let _ = child.wait();
-    None
+    let _ = killpg(group, Signal::SIGKILL);
+    own.remove(child.id());
+    let status = child.wait().ok();
+    status.filter(|_| by_itself)
 }
 
 #[cfg(test)]
@@ -202,14 +212,55 @@ mod tests {
         let good = Said::parse("load1 1").unwrap();
         *script.0.lock().unwrap() = good;
         for command in ["exit 3", "echo load1 x", "no-such-program-anywhere", "printf '\\377'"] {
-            let mut runner = Runner { command: command.to_owned(), failing: false };
+            let mut runner = Runner { command: command.to_owned(), own: OwnProcesses::default(), failing: false };
             runner.beat(&script.0);
             assert!(runner.failing, "{command}");
             assert_eq!(script.said(), good, "{command}");
         }
         let began = Instant::now();
-        let hangs = answer("echo load1 1; sleep 600 & wait", Duration::from_millis(200));
+        let own = OwnProcesses::default();
+        let hangs = answer("echo load1 1; sleep 600 & wait", Duration::from_millis(200), &own);
         assert!(hangs.is_err() && began.elapsed() < Duration::from_secs(60), "{hangs:?}");
-        assert_eq!(answer("echo load1 1", TIME_LIMIT).as_deref(), Ok("load1 1\n"));
+        assert_eq!(answer("echo load1 1", TIME_LIMIT, &own).as_deref(), Ok("load1 1\n"));
+    }
+
+    /// It runs every two seconds: whatever stayed would pile up.
+    #[test]
+    fn what_a_run_leaves_behind_ends_with_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, own) = (dir.path().join("child"), OwnProcesses::default());
+        for (closes, good) in [(">/dev/null", true), ("", false)] {
+            let command = format!("sleep 600 {closes} & echo $! > {}; echo load1 1", file.display());
+            let limit = if good { TIME_LIMIT } else { Duration::from_millis(500) };
+            assert_eq!(answer(&command, limit, &own).is_ok(), good, "the output of {command} ends with its children");
+            let pid = std::fs::read_to_string(&file).unwrap();
+            let stat = format!("/proc/{}/stat", pid.trim());
+            let lives = || std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));
+            let began = Instant::now();
+            while lives() {
+                assert!(began.elapsed() < Duration::from_secs(60), "{pid} lives on");
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    #[test]
+    fn what_it_computes_is_the_workers_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, stop, own) = (dir.path().join("own"), dir.path().join("stop"), OwnProcesses::default());
+        let (runs, paths) = (own.clone(), [file.clone(), stop.clone()].map(|path| path.display().to_string()));
+        let command =
+            format!("echo $$ > {}; while test ! -e {}; do sleep 0.01; done; echo load1 1", paths[0], paths[1]);
+        let run = std::thread::spawn(move || answer(&command, Duration::from_secs(60), &runs));
+        let pid = loop {
+            match std::fs::read_to_string(&file) {
+                Ok(pid) if pid.ends_with('\n') => break pid.trim().parse().unwrap(),
+                _ => std::thread::yield_now(),
+            }
+        };
+        assert!(own.has(pid));
+        std::fs::write(stop, "").unwrap();
+        assert_eq!(run.join().unwrap().as_deref(), Ok("load1 1\n"));
+        assert!(!own.has(pid), "its number may be another one's by now");
     }
 }

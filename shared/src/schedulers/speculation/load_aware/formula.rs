@@ -84,9 +84,16 @@ impl Place {
 }
 
 impl Formula {
-    /// Reads `load-aware.formula`, `load-aware.curve` and `load-aware.frequency`.
+    /// Reads `load-aware.formula`, `load-aware.curve` and `load-aware.frequency`. The thesis's formulas have curves of
+    /// their own.
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Formula, SchedulerError> {
         let formula = params.word("load-aware.formula", &["fitted", "printed", "corrected"])?;
+        for key in ["load-aware.curve", "load-aware.frequency"] {
+            if params.text(key).is_some() && formula != "fitted" {
+                let expected = format!("fitted, which alone reads `{key}`");
+                return Err(params.wrong("load-aware.formula", formula, &expected));
+            }
+        }
         let curve = match params.text("load-aware.curve") {
             None => LoadCurve::default(),
             Some(text) => text.parse().map_err(|_| {
@@ -175,6 +182,7 @@ impl fmt::Display for Formula {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedulers::by_name;
 
     const R: Reference =
         Reference { worker: WorkerId(1), time_us: 60_000_000, unloaded_us: 40_000_000, load_milli: 2_000, khz: 2_000 };
@@ -185,6 +193,22 @@ mod tests {
 
     fn fitted(frequency: &str) -> Formula {
         Formula::Fitted("below=0.5,linear=1".parse().expect("a curve"), frequency.parse().expect("a curve"))
+    }
+
+    #[test]
+    fn a_curve_that_would_change_nothing_is_refused() {
+        for formula in ["printed", "corrected"] {
+            for (key, curve) in [("load-aware.curve", "below=0,linear=1"), ("load-aware.frequency", "fixed=0,khz=1")] {
+                let pairs = [("load-aware.formula", formula), (key, curve)];
+                let params = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+                let error = by_name("load-aware", &params).err().expect("it is refused").to_string();
+                let expected = format!(
+                    "scheduler `load-aware`: parameter `load-aware.formula`: `{formula}` is not fitted, which alone reads \
+                     `{key}`"
+                );
+                assert_eq!(error, expected);
+            }
+        }
     }
 
     /// Half of 50 s at 2000 kHz does not change with it.
