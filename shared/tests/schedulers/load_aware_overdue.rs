@@ -1,5 +1,5 @@
 //! Load-Aware where an attempt is past the end that was estimated for it, and where a job's own slots take no more of
-//! it: both must not keep what would help from the job.
+//! it: both must not keep what would help from the job, nor what was declined once be told for ever.
 
 use howdah_shared::job::{AttemptId, JobId, JobState, WorkerId};
 use howdah_shared::tracker::Input;
@@ -64,4 +64,24 @@ fn a_slot_that_takes_no_more_keeps_no_other_worker_from_the_job(
     stage.c.apply(&[Input::Drain { worker: WorkerId(0), drain }]);
     stage.until(170_000);
     assert_eq!(stage.at(150_000), expected);
+}
+
+/// Until minute 4 the second worker's core is shared with three others. It is declined then, as the first one does both
+/// maps that are left until minute 7, and once the load has gone it gets one of them.
+#[test]
+fn nobody_is_told_of_a_worker_that_was_declined_and_then_got_a_map() {
+    let mut stage = Stage::new("fifo", &simple("load-aware"), &[MINUTE, MINUTE]);
+    stage.load(1, 3_000, 4 * MINUTE);
+    stage.submit(8);
+    stage.until(245_000);
+    let why = |stage: &Stage| stage.c.tracker.explain(JobId(1)).to_string();
+    assert!(
+        why(&stage).contains("Load-Aware declined worker `w1`: a map would end there in 240.000 s"),
+        "{}",
+        why(&stage)
+    );
+    stage.load(1, 0, MINUTE);
+    stage.until(246_000);
+    assert_eq!(stage.at(245_000), [(1, map(1, 6, 0))]);
+    assert_eq!(why(&stage), "It is next, but 2 map slots are taken.");
 }

@@ -37,7 +37,7 @@ pub(super) struct Known {
     by_worker: BTreeMap<WorkerId, Reference>,
     /// The last one of all.
     last: Option<Reference>,
-    /// The worker that was last refused a pending task.
+    /// The worker that was last refused a pending task, and got none since.
     pub(super) declined: Option<WorkerId>,
 }
 
@@ -75,6 +75,7 @@ impl Jobs {
         }
         if let Some(known) = self.get_mut(id.job, id.kind) {
             known.runs.insert((id.index, id.number), run);
+            known.declined.take_if(|declined| *declined == worker);
         }
     }
 
