@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::nearest::nearest;
 use super::numbers::{microseconds, thousandths};
 use super::{BalancedPools, Johnson};
 use super::{
@@ -57,14 +58,14 @@ pub enum SchedulerError {
         known: String,
     },
     /// The policy has no such parameter.
-    #[error("scheduler `{scheduler}`: unknown parameter `{key}`, expected one of {known}")]
+    #[error("scheduler `{scheduler}`: unknown parameter `{key}`, {expected}")]
     UnknownParameter {
         /// The policy.
         scheduler: String,
         /// As given.
         key: String,
-        /// Its parameters, joined by commas.
-        known: String,
+        /// The parameter that was probably meant, or all that there are.
+        expected: String,
     },
     /// A rule for second attempts has such a parameter, and another one is in charge.
     #[error("scheduler `{scheduler}`: parameter `{key}`: {problem}")]
@@ -252,11 +253,24 @@ impl<'a> Reader<'a> {
             Some(key) => Err(SchedulerError::UnknownParameter {
                 scheduler: self.scheduler.to_owned(),
                 key: key.clone(),
-                known: self.known.join(", "),
+                expected: match nearest(key, self.known.iter().copied()) {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => format!("expected one of {}", self.plain_names().join(", ")),
+                },
             }),
         }
     }
+
+    /// The parameters that were asked for, without those that are another one with Hadoop's prefix.
+    fn plain_names(&self) -> Vec<&'static str> {
+        let twin = |name: &str, prefix: &str| name.strip_prefix(prefix).is_some_and(|plain| self.knows(plain));
+        let prefixed = |name: &str| HADOOPS_PREFIXES.iter().any(|prefix| twin(name, prefix));
+        self.known.iter().copied().filter(|name| !prefixed(name)).collect()
+    }
 }
+
+/// With which some parameters are known a second time.
+const HADOOPS_PREFIXES: [&str; 2] = ["mapred.fairscheduler.", "mapred."];
 
 impl Reader<'_> {
     /// A parameter that another rule for second attempts reads, where the policy takes any.
@@ -301,7 +315,18 @@ mod tests {
             "{curve}"
         );
         let nobodys = said(&[("speculation", "late"), ("speculation.hat", "2")]);
-        assert!(nobodys.contains("unknown parameter `speculation.hat`, expected one of "), "{nobodys}");
+        assert!(nobodys.ends_with("unknown parameter `speculation.hat`, did you mean `speculation.cap`?"), "{nobodys}");
+    }
+
+    #[test]
+    fn a_misspelt_parameter_is_answered_with_the_one_that_was_meant_and_others_with_all() {
+        let said = |key: &str| by_name("fair", &params(&[(key, "1")])).err().expect("it is refused").to_string();
+        assert_eq!(said("preemptoin"), "scheduler `fair`: unknown parameter `preemptoin`, did you mean `preemption`?");
+        let prefixed = said("mapred.fairscheduler.premption");
+        assert!(prefixed.ends_with("did you mean `mapred.fairscheduler.preemption`?"), "{prefixed}");
+        let all = said("quantum");
+        assert!(all.contains("expected one of ") && all.contains(" sizebasedweight, "), "{all}");
+        assert!(!all.contains("mapred."), "each name once: {all}");
     }
 
     #[test]

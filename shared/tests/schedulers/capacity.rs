@@ -57,6 +57,7 @@ fn a_slot_goes_to_the_queue_that_uses_the_smallest_part_of_its_capacity() {
     assert_eq!(given(&mut cluster, 1), [2, 1, 2, 2]);
 }
 
+// §3.7: scheduling information of queues.
 #[test]
 fn queues_are_listed_with_their_capacity_and_what_their_jobs_have_and_want() {
     let file = free(
@@ -106,6 +107,7 @@ fn a_queue_never_exceeds_its_maximum_capacity() {
     assert_eq!(why, "Queue `a` holds 4 map slots and may have 4 at most.");
 }
 
+// §4.6, user limit, in words.
 #[test]
 fn users_without_a_name_are_not_named() {
     let mut cluster = cluster(&free(HALVES), 2);
@@ -115,6 +117,7 @@ fn users_without_a_name_are_not_named() {
     assert_eq!(why, "Its user holds 4 map slots in queue `a`, and one user may have 4 there now.");
 }
 
+// §4.6, queue order; requirements of jobs are ours.
 #[test]
 fn a_queue_whose_jobs_no_worker_may_serve_is_not_the_next_one() {
     let mut cluster = cluster(&free(HALVES), 1);
@@ -387,6 +390,7 @@ fn a_worker_with_too_few_free_slots_is_kept_for_a_large_task() {
     assert_eq!(cluster.launches().len(), 2, "then it is the others' turn");
 }
 
+// §4.6, reserved trackers; changing the policy is ours.
 #[test]
 fn a_worker_is_kept_for_nobody_once_another_policy_decides() {
     let mut cluster = Cluster::made(|_| {}, policy(&free("[queues.default]\ncapacity = 100\nuser_limit_factor = 2\n")))
@@ -403,6 +407,7 @@ fn a_worker_is_kept_for_nobody_once_another_policy_decides() {
     assert_eq!(given(&mut cluster, 0), [3], "the large task does not fit, the next job's does");
 }
 
+// §4.6, reserved trackers.
 #[test]
 fn a_task_larger_than_every_worker_keeps_none() {
     let mut cluster = cluster(&free("[queues.default]\ncapacity = 100\n"), 2);
@@ -413,7 +418,7 @@ fn a_task_larger_than_every_worker_keeps_none() {
     assert_eq!(why, "Each of its maps takes 5 slots, more than any live worker has.");
 }
 
-// A worker that goes, and a job that is over, end what is kept.
+// §4.6, reserved trackers. A worker that goes, and a job that is over, end what is kept.
 #[test]
 fn nothing_is_kept_for_a_job_that_is_over_or_on_a_worker_that_is_gone() {
     for gone in [false, true] {
@@ -505,6 +510,7 @@ fn fixed_pools_run_as_clusters_of_their_own() {
     assert_eq!(makespan(alone("large"), pools), Span::from_secs(40), "idle slots of the other pool stay idle");
 }
 
+// BalancedPools §3.3: pools of fixed slots.
 #[test]
 fn a_task_larger_than_its_pool_is_refused() {
     let policy = policy("[queues.a]\nmap_slots = 2\nreduce_slots = 0\n");
@@ -512,6 +518,7 @@ fn a_task_larger_than_its_pool_is_refused() {
     assert_eq!(policy.accepts(&large("a", 1, 3)), Err("each map takes 3 slots, and queue `a` has 2".to_owned()));
 }
 
+// §4.6: a job of an unknown queue is refused.
 #[test]
 fn a_replay_with_an_unknown_queue_does_not_begin() {
     let trace = Trace { jobs: vec![template("x", 1, 1, 1)], ..Trace::default() };
@@ -535,6 +542,7 @@ fn a_replay_runs_tasks_of_several_slots() {
     assert_eq!(run(1), Err("job 1 (``): each map takes 2 slots, expected at most the 1 of a worker".to_owned()));
 }
 
+// §4.6, missed opportunities.
 // A job with data on hosts that are not there must not wait for ever where nobody speaks of himself.
 #[test]
 fn a_wait_for_data_ends_without_heartbeats_too() {

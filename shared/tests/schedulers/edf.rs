@@ -50,6 +50,7 @@ fn the_earlier_deadline_takes_every_slot_that_becomes_free(#[case] scheduler: &s
     assert_eq!(finish_s(&attempts(jobs, scheduler, &[], (2, 1))), finish);
 }
 
+// SimMR §III-C orders by deadline and knows no job without one; ours come last.
 // A job whose deadline has passed is the most urgent of all: its instant is the earliest.
 #[rstest]
 #[case("maxedf")]
@@ -123,6 +124,7 @@ fn a_deadline_out_of_reach_is_handled_as_under_maxedf() {
     assert_eq!(attempts(jobs(), "minedf", &[], (8, 1)), attempts(jobs(), "maxedf", &[], (8, 1)));
 }
 
+// SimMR §III-C: computed "when the job arrives"; `recompute` is ours.
 // The project's option: the second job was planned with 2 slots for 40 s; when it starts, 20 s are left.
 #[rstest]
 #[case::at_arrival("false", [20, 60])]
@@ -202,6 +204,7 @@ fn without_a_profile_the_last_run_of_the_application_stands_in() {
     assert!(said.ends_with("2 map and 0 reduce slots are enough by an earlier run of `test`."), "{said}");
 }
 
+// SimMR §III: the profile of an earlier run; how long it is kept is ours.
 // The same profiles outlive a change of parameters.
 #[test]
 fn what_was_learned_stays_when_the_parameters_change_and_goes_with_another_policy() {

@@ -65,6 +65,7 @@ fn two_equal_jobs_take_longer_under_fair_than_under_fifo(
     assert_eq!(replay(vec![job("ann"), job("bob")], &options).makespan, Span::from_secs(expected));
 }
 
+// §4.5: pools are sorted before jobs, by running/weight.
 #[test]
 fn pools_share_alike_whatever_their_number_of_jobs() {
     let mut c = one_worker(&[], 8, 0);
@@ -119,6 +120,7 @@ fn another_property_is_asked_for_and_its_value_is_the_pool() {
     );
 }
 
+// §4.5: `mapred.fairscheduler.pool` goes before the property.
 #[test]
 fn a_job_that_names_its_pool_is_in_that_one() {
     let mut c = one_worker(&[("allocations", "[pool.research]\nweight = 3.0")], 8, 0);
@@ -130,6 +132,7 @@ fn a_job_that_names_its_pool_is_in_that_one() {
     assert_eq!(maps(&c), [2, 6]);
 }
 
+// §4.5: running/weight; §3.4: `weight` of a pool, 1.0 unless given.
 #[test]
 fn weights_divide_the_slots() {
     let mut c = one_worker(&[("allocations", "[pool.ann]\nweight = 3.0\n[pool.bob]\nweight = 0.5")], 9, 0);
@@ -140,6 +143,7 @@ fn weights_divide_the_slots() {
     assert_eq!(maps(&c), [6, 1, 2]);
 }
 
+// §4.5: below-min-share first, by running/min(minShare, demand).
 #[test]
 fn minimum_shares_are_filled_first_and_only_as_far_as_they_are_wanted() {
     let text = "<allocations><pool name=\"bob\"><minMaps>6</minMaps></pool><pool name=\"cat\"><minMaps>9</minMaps></pool></allocations>";
@@ -151,6 +155,7 @@ fn minimum_shares_are_filled_first_and_only_as_far_as_they_are_wanted() {
     assert_eq!(maps(&c), [3, 6, 1]);
 }
 
+// §4.5: demand is capped at maxMaps and maxReduces.
 #[test]
 fn a_pool_never_has_more_than_its_maximum_though_slots_are_free() {
     let mut c = one_worker(&[("allocations", "[pool.ann]\nmaxMaps = 3\nmaxReduces = 0")], 10, 2);
@@ -195,6 +200,7 @@ fn only_so_many_jobs_run_at_a_time(#[case] limits: &str, #[case] why: &str) {
     assert_eq!(maps(&c), [2, 1], "the update lets it run and wakes the worker");
 }
 
+// §3.4: allow.undeclared.pools.
 #[test]
 fn an_undeclared_pool_gets_nothing_where_such_pools_are_not_allowed() {
     let pairs = [("allow.undeclared.pools", "false"), ("allocations", "[pool.ann]\n")];
@@ -211,6 +217,7 @@ fn an_undeclared_pool_gets_nothing_where_such_pools_are_not_allowed() {
     );
 }
 
+// §3.4: schedulingMode fifo.
 #[test]
 fn a_fifo_pool_serves_its_jobs_by_priority_and_time() {
     let mut c = one_worker(&[("allocations", "[pool.ann]\nschedulingMode = \"fifo\"")], 5, 0);
@@ -225,6 +232,7 @@ fn a_fifo_pool_serves_its_jobs_by_priority_and_time() {
     assert_eq!(said, "It is behind job 2, which still has maps waiting.");
 }
 
+// §4.5: job weight = priority 4, 2, 1, 0.5, 0.25.
 #[test]
 fn priorities_are_weights_within_a_pool() {
     let mut c = one_worker(&[], 62, 0);
@@ -235,6 +243,7 @@ fn priorities_are_weights_within_a_pool() {
     assert_eq!(maps(&c), [32, 16, 8, 4, 2], "4 : 2 : 1 : 1/2 : 1/4");
 }
 
+// §4.5: times log2(1 + demand) if sizebasedweight.
 #[test]
 fn larger_jobs_weigh_more_if_size_counts() {
     let mut c = one_worker(&[("sizebasedweight", "true")], 20, 0);
@@ -272,6 +281,7 @@ fn maps_and_reduces_take_turns() {
     assert_eq!(kinds, ['m', 'r', 'm', 'r', 'm', 'r']);
 }
 
+// §3.4: assignmultiple and its caps; §4.5: a type stops at its cap.
 #[rstest]
 #[case::one_task(&[("assignmultiple", "false")], [1, 0])]
 #[case::caps(&[("assignmultiple.maps", "2"), ("mapred.fairscheduler.assignmultiple.reduces", "1")], [2, 1])]
@@ -382,6 +392,7 @@ fn silent(pairs: &[(&str, &str)]) -> Cluster {
     c
 }
 
+// §4.5: the node wait; where nobody speaks, its end alone must bring the slot.
 #[test]
 fn a_wait_that_ends_wakes_the_parked_workers() {
     let mut c = silent(&DELAYS);
@@ -496,6 +507,7 @@ fn a_pool_below_half_its_fair_share_takes_up_to_its_fair_share_later() {
     assert_eq!(killed(&mut c), [5, 6, 7, 8, 9], "half of ten slots, and no pool falls below its own half");
 }
 
+// §3.4: preemption.only.log.
 #[test]
 fn a_dry_run_only_notes_what_it_would_do() {
     let mut c = crowded(&[("preemption.only.log", "true")], PREEMPTING);
@@ -506,6 +518,7 @@ fn a_dry_run_only_notes_what_it_would_do() {
     assert_eq!(c.tracker.take_notes(), [note, note], "after 15.5 s and after 30.5 s");
 }
 
+// §4.5: preemption is off, and timeouts are infinite, unless given.
 #[test]
 fn without_preemption_or_timeouts_nobody_is_stopped() {
     for (pairs, text) in [(&[("preemption", "false")][..], PREEMPTING), (&[], "[pool.bob]\nminMaps = 3")] {
@@ -516,6 +529,7 @@ fn without_preemption_or_timeouts_nobody_is_stopped() {
     }
 }
 
+// §4.5: a bad file keeps the old allocation.
 #[test]
 fn a_reloaded_allocation_file_holds_at_once_and_a_bad_one_changes_nothing() {
     let good = params(&[("allocations", "[pool.ann]\nmaxMaps = 1"), ("allocation.file", "fair.toml")]);
@@ -555,6 +569,7 @@ fn a_wrong_parameter_is_named_with_what_was_expected(#[case] pairs: &[(&str, &st
     assert!(error.contains(expected), "{error}");
 }
 
+// §3.4: an unknown element is a warning, not an error.
 #[test]
 fn doubts_about_the_allocation_file_are_told_once() {
     let mut policy = fair(&[("allocations", "[pool.a]\nvcores = 3")]);
@@ -565,6 +580,7 @@ fn doubts_about_the_allocation_file_are_told_once() {
     assert_eq!(policy.take_notes(), [""; 0]);
 }
 
+// §3.7: `/scheduler` shows what each pool runs, its fair share and its weight.
 #[test]
 fn pools_are_listed_with_what_they_have_and_are_due() {
     let text = "[pool.bob]\nweight = 3.0\nminMaps = 1\nmaxMaps = 9\nmaxRunningJobs = 1";
@@ -605,7 +621,7 @@ fn the_naive_one_serves_the_job_with_the_fewest_running_tasks_and_never_waits() 
     assert_eq!(first.locality(), howdah_shared::job::Locality::Node);
 }
 
-// A file that was read again while a pool had no jobs must not forget how the pool is made.
+// §4.5, reload. A file that was read again while a pool had no jobs must not forget how the pool is made.
 #[test]
 fn a_pool_without_jobs_comes_back_after_the_file_was_read_again() {
     for dialect in ["1.2.1", "0.20.2", "naive"] {
@@ -624,6 +640,7 @@ fn a_pool_without_jobs_comes_back_after_the_file_was_read_again() {
     }
 }
 
+// §4.5: a wait accrues only where the job was visited.
 #[test]
 fn a_job_waits_for_its_data_while_workers_without_a_free_map_slot_speak_at_the_same_instants() {
     let mut c = Cluster::made(|_| {}, fair(&[]));

@@ -23,6 +23,7 @@ fn a_heartbeat_brings_one_task() {
     assert_eq!(maps(&c), [2]);
 }
 
+// §4.5: one map and one reduce at most.
 #[test]
 fn with_assignmultiple_it_brings_one_map_and_one_reduce() {
     let mut c = old(&[("assignmultiple", "true")], 4, 4);
@@ -53,6 +54,7 @@ fn reduces_wait_for_one_map_and_for_a_twentieth_of_them() {
     assert!(c.state().job(id).is_some());
 }
 
+// §4.2: finished ≥ max(1, 0.05·maps), which a job without maps could never meet. `Deviation:` here it may.
 #[test]
 fn a_job_without_maps_may_start_its_reduces() {
     let mut c = old(&[], 1, 1);
@@ -133,6 +135,7 @@ fn over_time_slots_are_divided_by_the_weights_of_pools() {
     assert!(close(parts[0], 0.25) && close(parts[1], 0.375) && close(parts[2], 0.375), "{parts:?}");
 }
 
+// §3.4: 0.20.2 knows maxRunningJobs of users and userMaxJobsDefault.
 #[test]
 fn user_limits_hold_here_too() {
     let mut c = old(&[("allocations", "userMaxJobsDefault = 1")], 2, 0);
@@ -148,6 +151,7 @@ fn user_limits_hold_here_too() {
     assert_eq!(maps(&c), [1]);
 }
 
+// §4.5: weights are those of the last update, every 500 ms.
 #[test]
 fn a_change_of_priority_changes_the_weight_with_the_next_update() {
     let mut c = old(&[("load.max.diff", "1")], 100, 0);

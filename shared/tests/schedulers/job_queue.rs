@@ -171,6 +171,7 @@ fn the_five_priorities_go_first(#[values("plain", "0.20.2", "1.2.1")] dialect: &
     assert_eq!(given(&mut cluster, 0)[0], 7);
 }
 
+// §4.4: caps are per heartbeat, and here heartbeats take no time.
 // A heartbeat of a replay's slots takes no time, so limits per heartbeat do not slow it down.
 #[test]
 fn in_the_slots_view_all_dialects_take_the_same_time() {

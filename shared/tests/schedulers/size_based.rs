@@ -135,6 +135,7 @@ fn sita_places_by_predicted_size_and_never_moves_a_job() {
     assert_eq!(report.jobs[1].finish, Time::from_ms(30_000));
 }
 
+// §III: the size of a job is the sum of its task run times; §IV-D: predicted upon arrival.
 // The same by the trace's own sizes: the prediction of a replay that knows the future.
 #[test]
 fn a_replay_can_predict_by_the_traces_own_sizes() {
@@ -207,6 +208,7 @@ fn partitions_let_large_jobs_end_under_a_stream_of_small_ones(#[case] policy: &s
     assert!(fbq[0] > 2_000, "fbq: {}", fbq[0]);
 }
 
+// §IV-A: queues 1 to K.
 #[test]
 fn why_a_job_waits_is_said_with_its_queue() {
     let at = |policy: &str, params: &[(&str, &str)], s: u64, job: u32| {
@@ -227,6 +229,7 @@ fn why_a_job_waits_is_said_with_its_queue() {
     );
 }
 
+// §IV-C: running tasks finish where they are.
 #[test]
 fn a_partition_that_holds_more_than_its_size_says_so() {
     let mut c = kit::Cluster::made(|_| {}, by_name("fifo", &params(&[])).expect("it exists")).workers(1, 4, 0);
@@ -242,6 +245,7 @@ fn a_partition_that_holds_more_than_its_size_says_so() {
     );
 }
 
+// §IV-A has partitions of a total; fewer slots than queues cannot be divided, and then the order of §IV-B holds.
 #[test]
 fn queues_of_a_kind_too_small_to_be_partitioned_stand_behind_each_other() {
     let pairs = [("limits", "10s"), ("partitions", "50%")];

@@ -44,6 +44,7 @@ fn one_behind(c: &mut Cluster, at: u16) {
     c.launches();
 }
 
+// hadoop-semantics §4.7: average − progress ≥ 0.2.
 #[test]
 fn hadoop_gives_a_task_behind_the_average_a_second_attempt() {
     // hadoop-semantics §4.7: averageProgress − progress ≥ 0.2, at least 60 s after the job came.
@@ -55,6 +56,7 @@ fn hadoop_gives_a_task_behind_the_average_a_second_attempt() {
     assert_eq!(c.launches(), [], "it has two attempts already");
 }
 
+// hadoop-semantics §4.7: 0.2 and 60 s since the job was initialised.
 #[test]
 fn hadoop_waits_for_the_gap_and_for_the_age() {
     let mut c = cluster("fifo", &[("speculation", "hadoop")]).workers(3, 1, 0);
@@ -116,6 +118,7 @@ fn late_speculates_only_where_nothing_pending_could_be_given(#[case] scheduler: 
     assert_eq!(c.launches(), [], "one second attempt runs, which is the cap");
 }
 
+// hadoop-semantics §4.7, paper LATE: SlowNodeThreshold at the 25th percentile.
 #[test]
 fn late_starts_no_second_attempt_on_a_slow_worker() {
     // hadoop-semantics §4.7, paper LATE: SlowNodeThreshold, the 25th percentile of progress.

@@ -121,7 +121,9 @@ impl Allocations {
             file: format!("allocation file `{file}`"),
             problem: format!("line {line}: {problem}"),
         };
-        let syntax = if is_xml(text) { xml::entries(text) } else { toml::entries(text) };
+        // An empty text is TOML that allows everything: hardly what somebody wants whose XML was cut off.
+        let cut_off = text.trim().is_empty() && file.ends_with(".xml");
+        let syntax = if is_xml(text) || cut_off { xml::entries(text) } else { toml::entries(text) };
         let (entries, mut warnings) = syntax.map_err(|e| bad(e.line, e.problem))?;
         let mut all = Allocations::default();
         let mut seen = BTreeMap::new();
@@ -321,6 +323,14 @@ maxRunningJobs = 3
 
     fn fails(text: &str) -> String {
         Allocations::parse(text, "alloc.xml", false).expect_err("it does not read").to_string()
+    }
+
+    // MR1 PoolManager.reloadAllocs: a file without a root element does not parse, and the old allocation stays.
+    #[test]
+    fn an_empty_file_is_no_xml_but_toml_that_says_nothing() {
+        let empty = fails("\n");
+        assert!(empty.contains("allocation file `alloc.xml`: line 1: not well-formed XML: "), "{empty}");
+        assert_eq!(read(""), Allocations::default());
     }
 
     // hadoop-semantics §3.4: every element of 1.2.1.
