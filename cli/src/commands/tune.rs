@@ -171,6 +171,9 @@ fn page(screen: &Screen, args: &TuneArgs, found: &Tuned) -> Outcome<()> {
         found.fifo.p95,
         found.fifo.variability
     ))?;
+    if let Some(doubt) = found.doubt(args.objective.into()) {
+        screen.line(format!("  {doubt}"))?;
+    }
     Ok(screen.line(format!("  --scheduler {} {}", args.scheduler, words.join(" ")))?)
 }
 
@@ -200,6 +203,7 @@ fn answer(args: &TuneArgs, what: &Tune<'_>, found: &Tuned) -> Listing<Value> {
         "fifo": figures(&found.fifo),
         "tried": found.tried.iter().map(one).collect::<Vec<_>>(),
         "best": found.tried.get(found.best).map(one),
+        "doubt": found.doubt(what.objective),
     });
     Listing::new("tune", body)
 }

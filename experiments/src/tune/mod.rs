@@ -127,6 +127,21 @@ pub fn tune(tune: &Tune<'_>, listener: &dyn Listener) -> Result<Option<Tuned>, R
     Ok(Some(Tuned { tried, best, fifo }))
 }
 
+impl Tuned {
+    /// Why the best of the candidates is no better than FIFO, if it is not; a clause.
+    pub fn doubt(&self, objective: Objective) -> Option<String> {
+        let best = &self.tried.get(self.best)?.figures;
+        if best.median > self.fifo.median * MEDIAN_MARGIN {
+            let margin = 100.0 * (MEDIAN_MARGIN - 1.0);
+            return Some(format!(
+                "every candidate's median is more than {margin:.0} % above fifo's; of these, the lowest 95th percentile"
+            ));
+        }
+        let (found, fifo) = (objective.of(best), objective.of(&self.fifo));
+        (found >= fifo).then(|| format!("no candidate's {} is below fifo's", objective.name()))
+    }
+}
+
 /// A median this much above FIFO's is "significantly increased" (slowdown-variability §I); the paper names no number.
 const MEDIAN_MARGIN: f64 = 1.05;
 

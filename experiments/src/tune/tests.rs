@@ -119,3 +119,17 @@ fn a_high_median_does_not_make_the_best() {
     assert_eq!(best(&[figures(10.0, 20.0), figures(5.0, 15.0)]), Some(1), "all increase it: the lowest percentile");
     assert_eq!(best(&[]), None);
 }
+
+#[test]
+fn a_best_that_is_no_better_than_fifo_is_doubted() {
+    let figures = |median: f64, p95: f64| Figures { median, p95, variability: p95 / median, mean: median };
+    let doubt = |best: Figures| {
+        let candidate = Candidate { share: None, limits: vec![Span::from_secs(1)] };
+        let tried = vec![Tried { candidate, figures: best, spread: 0.0 }];
+        Tuned { tried, best: 0, fifo: figures(2.0, 16.0) }.doubt(Objective::Variability)
+    };
+    assert_eq!(doubt(figures(2.0, 15.0)), None);
+    assert_eq!(doubt(figures(2.0, 16.0)).as_deref(), Some("no candidate's variability is below fifo's"));
+    let high = doubt(figures(4.0, 8.0)).expect("its median is twice fifo's");
+    assert!(high.starts_with("every candidate's median is more than 5 % above fifo's"), "{high}");
+}
