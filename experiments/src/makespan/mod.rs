@@ -3,11 +3,13 @@
 //! Every workload of §4.1 on clusters of many sizes, one map and one reduce slot per machine, under the five strategies
 //! of §4.2. The paper's text states effects, its figures show curves that no number can be cited from; what the text
 //! leaves open (negative draws, whether maps and reduces of a job share their factor, the draw itself, the sizes) is
-//! swept apart, in `readings`; what any schedule could gain, and who does, in `causes`.
+//! swept apart, in `readings`, and what it leaves open of the algorithms in `rules`; what any schedule could gain, and who
+//! does, in `causes`.
 
 mod causes;
 mod page;
 mod readings;
+mod rules;
 mod sweep;
 mod why;
 
@@ -16,6 +18,7 @@ use anyhow::Result;
 use crate::framework::{About, Experiment, Lab, Needs, Outcome, papers};
 use causes::Cause;
 use readings::{Draws, Reading};
+use rules::Rule;
 use sweep::{Case, Point};
 
 /// The experiment.
@@ -23,7 +26,7 @@ pub(crate) struct Makespan;
 
 /// Machines of the clusters, by the paper's figure.
 pub(super) const SMALL: &[u16] = &[10, 20, 30, 40, 50, 75, 100, 150, 200];
-const LARGE: &[u16] = &[25, 50, 100, 150, 200, 300, 400, 500];
+const LARGE: &[u16] = &[25, 50, 100, 150, 200, 300, 400, 500, 1_000, 2_000];
 
 /// Workload, figure, sizes.
 const CASES: &[Case] = &[
@@ -48,6 +51,7 @@ pub(super) struct Open {
     ties: Vec<(&'static str, Point)>,
     draws: Vec<Draws>,
     causes: Vec<Cause>,
+    rules: Vec<Rule>,
 }
 
 impl Experiment for Makespan {
@@ -76,6 +80,7 @@ impl Experiment for Makespan {
             ties: readings::ties(lab)?,
             draws: readings::draws(lab)?,
             causes: causes::run(lab)?,
+            rules: rules::run(lab)?,
         };
         let checks = page::checks(lab, &curves);
         let files = page::write(lab, &self.about(), &curves, &open, &checks)?;

@@ -21,6 +21,8 @@ const WORKLOADS: [&str; 5] =
     ["synthetic1-unimodal", "synthetic1-bimodal", "synthetic2-bimodal", "yahoo-m45-unimodal", "yahoo-m45-bimodal"];
 /// Sizes on which each is tried.
 const SIZES: [u16; 4] = [25, 50, 100, 200];
+/// The same for Yahoo! M45, whose jobs have hundreds of maps.
+const LARGE_SIZES: [u16; 3] = [100, 400, 1_000];
 
 /// Whether maps and reduces have a factor each, whether a job's tasks take equally long, and both in words.
 const VARIANTS: [(bool, bool, &str); 4] = [
@@ -55,12 +57,13 @@ pub(super) fn run(lab: &Lab<'_>) -> Result<Vec<Reading>> {
         (Negative::Absolute, "without their sign"),
     ];
     for workload in WORKLOADS.into_iter().take(lab.size(WORKLOADS.len(), 2)) {
+        let sizes: &[u16] = if workload.starts_with("yahoo") { &LARGE_SIZES } else { &SIZES };
         for (negative, negative_name) in negatives {
             for (apart, alike, factors) in VARIANTS {
                 let mut points = Vec::new();
                 for seed in lab.seed..lab.seed + lab.size(3, 1) {
                     let trace = made(lab, workload, seed, negative, apart, alike)?;
-                    for size in SIZES.into_iter().take(lab.size(SIZES.len(), 2)) {
+                    for &size in sizes.iter().take(lab.size(sizes.len(), 2)) {
                         points.push(point(lab, workload, &Batch::new(&trace, machines_of(size)))?);
                     }
                 }
@@ -98,7 +101,10 @@ pub(super) fn ties(lab: &Lab<'_>) -> Result<Vec<(&'static str, Point)>> {
     Ok(points)
 }
 
-/// The best gain of pools over Johnson's order, over sizes, for many draws of a small set.
+/// Sizes on which the sets are drawn again and again.
+const DRAWN_SIZES: [u16; 6] = [20, 30, 50, 75, 100, 150];
+
+/// The best gain of pools over Johnson's order, over sizes, for many draws of a set.
 #[derive(Clone, Debug)]
 pub(super) struct Draws {
     pub(super) workload: &'static str,
@@ -106,23 +112,29 @@ pub(super) struct Draws {
     pub(super) gains: Vec<f64>,
 }
 
-/// The small bimodal sets, drawn again and again: with few jobs much depends on the draw (footnote 7).
+/// The bimodal synthetic sets, drawn again and again: much depends on the draw, the more the fewer jobs (footnote 7).
 pub(super) fn draws(lab: &Lab<'_>) -> Result<Vec<Draws>> {
-    let sets = ["synthetic1-bimodal-10", "synthetic1-bimodal-20", "synthetic2-bimodal-10", "synthetic2-bimodal-20"];
+    let sets = [
+        "synthetic1-bimodal",
+        "synthetic1-bimodal-20",
+        "synthetic1-bimodal-10",
+        "synthetic2-bimodal-20",
+        "synthetic2-bimodal-10",
+    ];
     let mut all = Vec::new();
     for workload in sets {
         let mut gains = Vec::new();
         for seed in lab.seed..lab.seed + lab.size(20, 3) {
             let trace = made(lab, workload, seed, Negative::Redraw, false, false)?;
             let mut best = f64::NEG_INFINITY;
-            for size in [20, 30, 50, 75, 100] {
+            for size in DRAWN_SIZES {
                 best = best.max(point(lab, workload, &Batch::new(&trace, machines_of(size)))?.pools_gain());
             }
             gains.push(best);
         }
         all.push(Draws { workload, gains: sorted(gains) });
     }
-    lab.progress.step("small sets: all draws");
+    lab.progress.step("bimodal sets: all draws");
     Ok(all)
 }
 
@@ -160,7 +172,8 @@ fn joined(maps: Trace, reduces: &Trace) -> Trace {
     Trace { jobs: maps.jobs.into_iter().zip(&reduces.jobs).map(job).collect(), ..Trace::default() }
 }
 
-fn mean_and_most(points: &[Point], gain: impl Fn(&Point) -> f64) -> (f64, f64) {
+/// Mean and largest gain.
+pub(super) fn mean_and_most(points: &[Point], gain: impl Fn(&Point) -> f64) -> (f64, f64) {
     let gains: Vec<f64> = points.iter().map(gain).collect();
     let mean = gains.iter().sum::<f64>() / gains.len().max(1) as f64;
     (mean, gains.into_iter().fold(f64::NEG_INFINITY, f64::max))

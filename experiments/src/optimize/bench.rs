@@ -5,12 +5,12 @@
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::models::bounds::{Bound, JobModel};
-use howdah_shared::models::{Stages, Ties, johnson_order, two_stage_makespan};
+use howdah_shared::models::{Stages, Ties, johnson_order, printed_order, two_stage_makespan};
 use howdah_shared::replay::{Arrivals, Deadlines, ReplayError, ReplayOptions, ShuffleModel, Simulation, View};
 use howdah_shared::time::{Span, Time};
 
 use super::stages::{model, size, stages};
-use super::{Batch, Objective, Pool, Slots};
+use super::{Batch, ListOrder, Objective, Pool, Slots};
 
 /// How long a pool's jobs took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,7 @@ pub(super) struct Bench {
     models: Vec<JobModel>,
     bound: Bound,
     ties: Ties,
+    list: ListOrder,
     shuffle: ShuffleModel,
     slowstart_ppm: Option<u32>,
     /// By job, comparable; small jobs have small ones.
@@ -43,6 +44,7 @@ impl Bench {
             models,
             bound: batch.bound,
             ties: batch.ties,
+            list: batch.list,
             shuffle: batch.shuffle,
             slowstart_ppm: batch.slowstart_ppm,
         }
@@ -55,6 +57,7 @@ impl Bench {
             models: self.models.clone(),
             bound: self.bound,
             ties: self.ties,
+            list: self.list,
             shuffle: self.shuffle,
             slowstart_ppm: self.slowstart_ppm,
             sizes: self.sizes.clone(),
@@ -80,7 +83,13 @@ impl Bench {
     pub(super) fn order(&self, jobs: &[usize], slots: Slots, objective: Objective) -> Vec<usize> {
         let stages: Vec<Stages> = jobs.iter().map(|&job| self.stages(job, slots)).collect();
         match objective {
-            Objective::Makespan => johnson_order(&stages, self.ties).into_iter().map(|place| jobs[place]).collect(),
+            Objective::Makespan => {
+                let order = match self.list {
+                    ListOrder::Ascending => johnson_order(&stages, self.ties),
+                    ListOrder::Descending => printed_order(&stages, self.ties),
+                };
+                order.into_iter().map(|place| jobs[place]).collect()
+            }
             Objective::MeanDelay => {
                 let mut places: Vec<usize> = (0..jobs.len()).collect();
                 places.sort_by_key(|&place| (stages[place].map_us.saturating_add(stages[place].reduce_us), place));

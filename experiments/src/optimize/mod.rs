@@ -68,6 +68,16 @@ pub enum SmallBy {
     Length,
 }
 
+/// How Algorithm 1 sorts its list of jobs, of which it takes one after the other to the head or the tail of the order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ListOrder {
+    /// By the shorter stage ascending, as its text and Figure 7 say: Johnson's rule.
+    #[default]
+    Ascending,
+    /// Descending, as its first line prints: not Johnson's rule, for comparison.
+    Descending,
+}
+
 /// A batch and the cluster for it.
 #[derive(Clone, Copy)]
 pub struct Batch<'a> {
@@ -79,6 +89,8 @@ pub struct Batch<'a> {
     pub bound: Bound,
     /// What Johnson's rule leaves open.
     pub ties: Ties,
+    /// What "Johnson's order" is, in one pool and in several.
+    pub list: ListOrder,
     /// What makes a job a small one.
     pub small_by: SmallBy,
     /// What reduces pay, in simulations.
@@ -99,6 +111,7 @@ impl<'a> Batch<'a> {
             slots,
             bound: Bound::Average,
             ties: Ties::default(),
+            list: ListOrder::default(),
             small_by: SmallBy::default(),
             shuffle: ShuffleModel::SimMr,
             slowstart_ppm: None,

@@ -38,6 +38,9 @@ pub(super) enum Shape {
     AsMade,
     /// With task times scaled by kind, so that maps and reduces have work as they have slots, 3 to 1.
     Balanced,
+    /// With 3.5 times as many tasks in each job, as long as they were. The text states what jobs take alone, all together,
+    /// and how sizes spread, but no size; so much larger, FIFO's slowdowns at a load of 0.7 are the paper's.
+    Wider,
 }
 
 /// How a workload is read.
@@ -78,8 +81,10 @@ impl Bench {
         let make = |n: usize| -> Result<Set> {
             let seed = seed.wrapping_add(n as u64);
             let mut trace = recipe.generate(&Choices { jobs, seed, ..Choices::default() })?;
-            if reading.shape == Shape::Balanced {
-                balance(&mut trace);
+            match reading.shape {
+                Shape::AsMade => {}
+                Shape::Balanced => balance(&mut trace),
+                Shape::Wider => widen(&mut trace),
             }
             let references = reference_times(&trace, &options(seed, reading))?;
             let mut points = Points::default();
@@ -154,6 +159,15 @@ impl Set {
         Span::from_us((gap_s * 1e6) as u64)
     }
 
+    /// Its work on all slots of the kind that has the most to do, and what its jobs take alone one after the other, in
+    /// hours.
+    pub(super) fn hours(&self) -> [f64; 2] {
+        let [maps, reduces] = work_s(&self.trace);
+        let slots = SLOTS.map(f64::from);
+        let alone_s: f64 = self.references.iter().map(|span| span.as_secs_f64()).sum();
+        [(maps / slots[0]).max(reduces / slots[1]) / 3_600.0, alone_s / 3_600.0]
+    }
+
     /// Share of the work that reduces make.
     pub(super) fn reduce_share(&self) -> f64 {
         let [maps, reduces] = work_s(&self.trace);
@@ -202,9 +216,28 @@ fn balance(trace: &mut Trace) {
     }
 }
 
+/// Lists of times are gone through again, so that the new tasks take as long as the old ones.
+fn widen(trace: &mut Trace) {
+    let more = |n: u32| (f64::from(n) * 3.5).round() as u32;
+    for job in &mut trace.jobs {
+        (job.n_maps, job.n_reduces) = (more(job.n_maps), more(job.n_reduces));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wider_workload_has_more_work_in_hardly_more_time_alone() {
+        let hours = |shape| {
+            let bench = Bench::new(1, 1, Some(120), Reading { shape, ..MAIN }).expect("made");
+            bench.sets[0].hours()
+        };
+        let ([made_work, made_alone], [wide_work, wide_alone]) = (hours(Shape::AsMade), hours(Shape::Wider));
+        assert!((wide_work / made_work - 3.5).abs() < 0.1, "{made_work} and {wide_work}");
+        assert!(wide_alone < 2.0 * made_alone, "{made_alone} and {wide_alone}");
+    }
 
     #[test]
     fn a_load_is_that_of_the_scarcest_slots_or_of_all() {

@@ -6,6 +6,7 @@
 
 mod bench;
 mod figures;
+mod further;
 mod page;
 mod partition_use;
 mod readings;
@@ -107,8 +108,10 @@ impl Slowdown {
         files.extend(figures::main(lab, &main)?);
         let readings = readings::run(lab, repeats, jobs)?;
         files.push(lab.write("slowdown-readings.csv", &readings.table().csv())?);
+        let further = further::run(lab, repeats, jobs)?;
+        files.push(lab.write("slowdown-wider.csv", &further.table().csv())?);
         let checks = main.checks(!lab.quick);
-        let text = page::page(&self.about(), lab, &bench, &sweeps, &shares, &main, &readings, &checks);
+        let text = page::page(&self.about(), lab, &bench, &sweeps, &shares, &main, (&readings, &further), &checks);
         files.insert(0, lab.write("slowdown.md", &text)?);
         Ok(Outcome { files, checks })
     }
@@ -160,6 +163,7 @@ mod tests {
             "waiting reduce",
             "*TAGS at a load of 0.9*",
             "*FBQ at a load of 0.9*",
+            "*Draws*: of 2 draws",
         ] {
             assert!(page.contains(word), "no `{word}` in {page}");
         }

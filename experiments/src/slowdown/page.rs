@@ -6,6 +6,7 @@ use howdah_shared::replay::summary::size;
 use super::LOADS;
 use super::bench::Bench;
 use super::figures::PERCENTILES;
+use super::further::Further;
 use super::partition_use::Use;
 use super::readings::Readings;
 use super::scatter::{Main, Shown};
@@ -27,7 +28,7 @@ pub(super) fn page(
     sweeps: &Sweeps,
     uses: &[Use],
     main: &Main,
-    readings: &Readings,
+    (readings, further): (&Readings, &Further),
     checks: &[Check],
 ) -> String {
     let mut page = Page::new(about, lab.quick);
@@ -91,6 +92,12 @@ pub(super) fn page(
          the run.",
     );
     page.paragraph(&readings.why());
+    page.paragraph(&further.text());
+    page.paragraph(
+        "The wider workload (load of the scarcest slots, slow start at 100 %, FBQ with the best of four limits):",
+    );
+    page.table(&further.table());
+    page.paragraph("All other readings:");
     page.table(&readings.table());
     page.paragraph("Every setting and every job is in the `.csv` files beside this page.");
     page.text().to_owned()

@@ -3,7 +3,7 @@
 //! A job is the pair of its map and reduce stage. Jobs whose map stage is not the longer one come first, by map
 //! stage ascending; the others follow, by reduce stage descending. That is what Algorithm 1 of balanced-pools §3.2
 //! builds from both ends, taking jobs in *ascending* order of their shorter stage, as its text and Figure 7 say
-//! (`Deviation:` its pseudo-code says descending, which gives another order than Figure 8's). What the rule ties is
+//! (`Deviation:` its pseudo-code says descending, which gives another order than Figure 8's; [`printed_order`]). What the rule ties is
 //! settled in a stated way: jobs with equal reduce stages, above all those without any, go by map stage descending, so
 //! that what runs last is short; then, and among equal map stages of the first part, by their place in the list.
 
@@ -73,6 +73,16 @@ pub fn johnson_order(jobs: &[Stages], ties: Ties) -> Vec<usize> {
     order
 }
 
+/// The jobs' indexes as Algorithm 1's pseudo-code builds them, from a list in *descending* order of the shorter stage:
+/// each part of Johnson's order is turned around. Not optimal; only for comparison.
+pub fn printed_order(jobs: &[Stages], ties: Ties) -> Vec<usize> {
+    let mut order = johnson_order(jobs, ties);
+    let first_part = order.partition_point(|&job| jobs[job].map_us <= jobs[job].reduce_us);
+    order[..first_part].reverse();
+    order[first_part..].reverse();
+    order
+}
+
 /// When the last reduce stage ends if both stages serve the jobs in this order, one at a time.
 pub fn two_stage_makespan(jobs: impl IntoIterator<Item = Stages>) -> u64 {
     let (mut maps_end, mut reduces_end) = (0u64, 0u64);
@@ -108,6 +118,15 @@ mod tests {
         assert_eq!(makespan(&jobs, &order), 47);
         order.reverse();
         assert_eq!(makespan(&jobs, &order), 78);
+    }
+
+    // balanced-pools §3.2, Algorithm 1, first line: J4 (6, m), J1 (4, m), J3 (4, r), J5 (2, m), J2 (1, m) from both ends.
+    #[test]
+    fn the_list_in_descending_order_as_printed_gives_another_order_than_figure_8() {
+        let jobs = jobs(&FIVE);
+        let order = printed_order(&jobs, Ties::default());
+        assert_eq!(order, [3, 0, 4, 1, 2], "J4, J1, J5, J2, J3");
+        assert_eq!(makespan(&jobs, &order), 52, "47 in Johnson's order");
     }
 
     // balanced-pools §3.1, Figure 4.

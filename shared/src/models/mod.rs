@@ -15,6 +15,6 @@ pub mod random;
 
 pub use distribution::{Distribution, Negative};
 pub use frequency_curve::FrequencyCurve;
-pub use johnson::{JohnsonRank, Stages, Ties, johnson_order, two_stage_makespan};
+pub use johnson::{JohnsonRank, Stages, Ties, johnson_order, printed_order, two_stage_makespan};
 pub use load_curve::LoadCurve;
 pub use random::Random;
