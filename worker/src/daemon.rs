@@ -89,7 +89,7 @@ async fn run_in_group(
     })?;
     let (inbox, events) = unbounded_channel();
     let watch = tokio::spawn(watch_stop(stop, inbox.clone(), Duration::from_millis(config.drain_grace_ms)));
-    let probes = tokio::spawn(probes.run(told, inbox.clone()));
+    let probes = tokio::spawn(probes.run(told, vitals.clone(), inbox.clone()));
     let surroundings = Arc::new(Surroundings {
         directory: directory.clone(),
         worker_name: hello.name.clone(),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use howdah_proto::v1::{AttemptState, HeartbeatRequest};
 use howdah_shared::job::JobConf;
-use howdah_worker::WorkerConfig;
+use howdah_worker::{VitalsSource, WorkerConfig};
 use kit::master::Heard;
 use kit::{Cluster, is_alive, job, map, number_in, until};
 
@@ -166,6 +166,26 @@ async fn the_probes_file_is_followed_and_a_bad_one_changes_nothing() {
     let gone = |heard: &Heard| (*told(heard).0 == [("room".to_owned(), "cellar".to_owned())].into()).then_some(());
     cluster.master.until("the configuration's alone", gone).await;
     assert!(cluster.master.look(|heard| told(heard).1.is_empty()), "who removes a probe is not warned");
+    cluster.end().await;
+}
+
+/// Otherwise only the worker's log would say that what it tells of its load is not what the script says.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_of_vitals_that_fails_is_warned_of_until_it_works() {
+    let cluster = Cluster::start_with(job("done", JobConf::default()), |config| {
+        config.vitals_source = VitalsSource::Script;
+        config.vitals_script = format!("cat {}", config.dir.join("said").display());
+        config.vitals_interval_ms = 100;
+    });
+    let cluster = cluster.await;
+    let warned = |heard: &Heard| told(heard).1.get("vitals_script").cloned();
+    let warning = cluster.master.until("a warning", warned).await;
+    assert_eq!(warning, "it ended with exit status: 1");
+    write(&cluster.dir.path().join("said"), "foreign_load 41.5");
+    cluster.master.until("no warning", |heard| told(heard).1.is_empty().then_some(())).await;
+    let said =
+        |heard: &Heard| Some(heard.reports.last()?.vitals.as_ref()?.foreign_milli).filter(|&load| load == 41_500);
+    cluster.master.until("what it says", said).await;
     cluster.end().await;
 }
 

@@ -129,12 +129,16 @@ pub(crate) async fn list_workers(context: &Context, args: &WorkerListArgs) -> Ou
         Format::Table => {
             screen.line(worker_table(&workers, now_ms(), args.wide).render(&screen))?;
             for (worker, probe, warning) in warnings(&workers) {
-                screen.line(screen.paint(Style::Warn, format!("{worker}: probe {probe}: {warning}")))?;
+                let what = if SETTINGS.contains(&probe) { "setting" } else { "probe" };
+                screen.line(screen.paint(Style::Warn, format!("{worker}: {what} {probe}: {warning}")))?;
             }
         }
     }
     Ok(Exit::Done)
 }
+
+/// Under these names stand warnings of what is no probe: of the probes' file, and of the script that vitals come from.
+const SETTINGS: [&str; 2] = ["probes_file", "vitals_script"];
 
 /// What is wrong with the workers' probes, by worker.
 fn warnings(workers: &[Worker]) -> impl Iterator<Item = (&str, &str, &str)> {

@@ -9,12 +9,15 @@ use super::run::Trouble;
 pub(crate) struct Told {
     /// Ascending by name.
     pub(crate) attributes: BTreeMap<String, String>,
-    /// Why probes have no value, by probe; what is wrong with their file, by the name of the setting.
+    /// Why probes have no value, by probe; what is wrong with their file and with the script of vitals, by the names of the
+    /// settings.
     pub(crate) warnings: HashMap<String, String>,
 }
 
 /// The setting that names the file.
 const FILE_SETTING: &str = "probes_file";
+/// The setting that holds the script.
+const SCRIPT_SETTING: &str = "vitals_script";
 
 /// The last word of each probe.
 #[derive(Debug)]
@@ -23,13 +26,15 @@ pub(super) struct Board {
     fixed: BTreeMap<String, String>,
     /// What is wrong with the probes' file, if anything is.
     file: Option<String>,
+    /// What is wrong with the script of vitals, if anything is.
+    script: Option<String>,
     /// By probe; `None` before its first word.
     said: BTreeMap<String, Option<Result<String, Trouble>>>,
 }
 
 impl Board {
     pub(super) fn new(fixed: BTreeMap<String, String>) -> Board {
-        Board { fixed, file: None, said: BTreeMap::new() }
+        Board { fixed, file: None, script: None, said: BTreeMap::new() }
     }
 
     /// There is such a probe from now on. The one of its name before, if any, has had the last word until this one speaks.
@@ -61,6 +66,11 @@ impl Board {
         self.file = problem;
     }
 
+    /// The script of vitals ran well, or did not.
+    pub(super) fn script(&mut self, problem: Option<String>) {
+        self.script = problem;
+    }
+
     /// Everything. A probe takes the place of the configuration's attribute of its name, also when it has no value.
     pub(super) fn told(&self) -> Told {
         let mut told = Told { attributes: self.fixed.clone(), warnings: HashMap::new() };
@@ -72,8 +82,10 @@ impl Board {
                 None => {}
             }
         }
-        if let Some(problem) = &self.file {
-            told.warnings.insert(FILE_SETTING.to_owned(), problem.clone());
+        for (setting, problem) in [(FILE_SETTING, &self.file), (SCRIPT_SETTING, &self.script)] {
+            if let Some(problem) = problem {
+                told.warnings.insert(setting.to_owned(), problem.clone());
+            }
         }
         told
     }

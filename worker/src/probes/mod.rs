@@ -24,7 +24,7 @@ use self::run::{Run, Trouble};
 use crate::config::WorkerConfig;
 use crate::directory::Directory;
 use crate::driver::Event;
-use crate::vitals::OwnProcesses;
+use crate::vitals::{OwnProcesses, VitalsCell};
 
 /// Between two looks at the file.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -105,8 +105,8 @@ impl Probes {
         }
     }
 
-    /// Tells the driver of every change; does not end.
-    pub(crate) async fn run(mut self, mut told: Told, inbox: UnboundedSender<Event>) {
+    /// Tells the driver of every change, also of what is wrong with the script that `vitals` come from; does not end.
+    pub(crate) async fn run(mut self, mut told: Told, vitals: VitalsCell, inbox: UnboundedSender<Event>) {
         let mut file = Settled::new(self.source.look());
         let mut looks = tokio::time::interval(LOOK_EVERY);
         loop {
@@ -122,6 +122,7 @@ impl Probes {
                     if let Some(look) = file.look(self.source.look()).cloned() {
                         self.read(&look);
                     }
+                    self.board.script(vitals.get().script_trouble);
                 }
             }
             let now = self.board.told();

@@ -42,6 +42,8 @@ pub(crate) struct Sample {
     /// Use of each core in ten-thousandths.
     pub(crate) core_use_parts: Vec<u32>,
     pub(crate) details: v1::VitalsDetails,
+    /// Why the script's last run said nothing.
+    pub(crate) script_trouble: Option<String>,
 }
 
 /// Shared by the sampler and the driver.
@@ -202,7 +204,8 @@ impl Sampler {
         };
         self.samples += 1;
         let details = self.details.read(source, group);
-        Sample { number: self.samples, vitals, core_use_parts: self.cores.each_parts(), details }
+        let script_trouble = self.script.as_ref().and_then(Script::trouble);
+        Sample { number: self.samples, vitals, core_use_parts: self.cores.each_parts(), details, script_trouble }
     }
 
     /// The share that the group used since the last call of the cores that it may use; `None` without a group, or where

@@ -82,15 +82,22 @@ impl Said {
     }
 }
 
-/// The newest good answer.
+/// The newest good answer, and what is wrong with the newest one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Script(Arc<Mutex<Said>>);
+struct Word {
+    said: Said,
+    trouble: Option<String>,
+}
+
+/// What the script says; it is run for as long as somebody holds this.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Script(Arc<Mutex<Word>>);
 
 impl Script {
     /// Runs it now, so that the first report has its values, then on the beat until the script is let go of.
     pub(super) fn start(command: String, every: Duration, own: OwnProcesses) -> std::io::Result<Script> {
         let script = Script::default();
-        let mut runner = Runner { command, own, failing: false };
+        let runner = Runner { command, own };
         runner.beat(&script.0);
         let shared = Arc::downgrade(&script.0);
         std::thread::Builder::new().name("vitals-script".to_owned()).spawn(move || runner.run(&shared, every))?;
@@ -98,36 +105,40 @@ impl Script {
     }
 
     pub(super) fn said(&self) -> Said {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).said
+    }
+
+    /// Why its last run said nothing.
+    pub(super) fn trouble(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).trouble.clone()
     }
 }
 
 struct Runner {
     command: String,
     own: OwnProcesses,
-    failing: bool,
 }
 
 impl Runner {
-    fn run(mut self, said: &Weak<Mutex<Said>>, every: Duration) {
+    fn run(self, word: &Weak<Mutex<Word>>, every: Duration) {
         loop {
             std::thread::sleep(every);
-            let Some(said) = said.upgrade() else { return };
-            self.beat(&said);
+            let Some(word) = word.upgrade() else { return };
+            self.beat(&word);
         }
     }
 
-    fn beat(&mut self, said: &Mutex<Said>) {
-        match answer(&self.command, TIME_LIMIT, &self.own).and_then(|text| Said::parse(&text)) {
-            Ok(new) => {
-                *said.lock().unwrap_or_else(PoisonError::into_inner) = new;
-                self.failing = false;
+    fn beat(&self, word: &Mutex<Word>) {
+        let answer = answer(&self.command, TIME_LIMIT, &self.own).and_then(|text| Said::parse(&text));
+        let mut word = word.lock().unwrap_or_else(PoisonError::into_inner);
+        match answer {
+            Ok(said) => *word = Word { said, trouble: None },
+            Err(problem) => {
+                if word.trouble.is_none() {
+                    tracing::warn!(script = self.command, problem, "no vitals from the script; its last values stay");
+                }
+                word.trouble = Some(problem);
             }
-            Err(problem) if !self.failing => {
-                self.failing = true;
-                tracing::warn!(script = self.command, problem, "no vitals from the script; its last values stay");
-            }
-            Err(_) => {}
         }
     }
 }
@@ -210,11 +221,11 @@ mod tests {
     fn a_script_that_hangs_fails_or_is_missing_keeps_the_last_values() {
         let script = Script::default();
         let good = Said::parse("load1 1").unwrap();
-        *script.0.lock().unwrap() = good;
+        script.0.lock().unwrap().said = good;
         for command in ["exit 3", "echo load1 x", "no-such-program-anywhere", "printf '\\377'"] {
-            let mut runner = Runner { command: command.to_owned(), own: OwnProcesses::default(), failing: false };
+            let runner = Runner { command: command.to_owned(), own: OwnProcesses::default() };
             runner.beat(&script.0);
-            assert!(runner.failing, "{command}");
+            assert!(script.trouble().is_some(), "{command}");
             assert_eq!(script.said(), good, "{command}");
         }
         let began = Instant::now();
