@@ -83,6 +83,8 @@ pub(crate) struct Driver {
     extras: HashMap<AttemptId, Extra>,
     /// Number of the last full sample of vitals that was sent.
     sampled: u64,
+    /// Whether the last report told what only pages show.
+    paged: bool,
     /// The last number of counters that began to wait.
     waiting: u64,
     away: bool,
@@ -131,6 +133,7 @@ impl Driver {
             map_events: MapEvents::default(),
             extras: HashMap::new(),
             sampled: 0,
+            paged: false,
             waiting: 0,
             away: false,
         }
@@ -385,15 +388,17 @@ impl Driver {
         if let Some(set) = &mut request.attributes {
             set.probe_warnings.clone_from(&self.hello.probe_warnings);
         }
-        if let Some(vitals) = &mut request.vitals {
-            // What only pages show does not travel twice.
-            if self.sampled != sample.number {
-                self.sampled = sample.number;
-                vitals.core_use_parts = sample.core_use_parts;
-                vitals.details = Some(sample.details);
-            }
+        // What only pages show does not travel twice, and not with counters of running attempts: both are large. Where both
+        // are there, they take turns.
+        let mut last = self.last_to_send(&report);
+        let paged = self.sampled != sample.number && !(last > 0 && self.paged);
+        self.paged = paged;
+        if let Some(vitals) = request.vitals.as_mut().filter(|_| paged) {
+            self.sampled = sample.number;
+            vitals.core_use_parts = sample.core_use_parts;
+            vitals.details = Some(sample.details);
+            last = 0;
         }
-        let last = self.last_to_send(&report);
         for (wire, status) in request.attempts.iter_mut().zip(&report.attempts) {
             let Some(extra) = self.extras.get_mut(&status.attempt) else { continue };
             if status.state.is_final() {
