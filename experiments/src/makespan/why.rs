@@ -79,9 +79,9 @@ pub(super) fn found(curves: &[Curve], causes: &[Cause]) -> String {
          because the factor that makes a job long says nothing of how many maps it has: pools by maps gain {} at most, \
          by work {}, by length {}. Another order removes it without any division: the longest job first gains up to \
          {}, and Algorithm 1's list in descending order, which begins and ends with long jobs, up to {} in one pool. With \
-         the division that is {}, the nearest to the paper's 25 % to 38 % of all readings; but then what gains is the \
-         order, as against one pool in the same order pools gain little (the next table). Where the factor scales the \
-         numbers of tasks instead, jobs fill the cluster and Johnson's order is nearer to the bound.",
+         the division that is {} (all means of two draws), nearer to the paper's 25 % to 38 % than any other reading; but \
+         then what gains is the order, as against one pool in the same order pools gain little (the next table). Where \
+         the factor scales the numbers of tasks instead, jobs fill the cluster and Johnson's order is nearer to the bound.",
         most(&|gains| gains.possible),
         most(&|gains| gains.pools[0]),
         most(&|gains| gains.pools[1]),
