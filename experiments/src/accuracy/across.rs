@@ -23,9 +23,17 @@ pub struct Prediction {
 /// # Errors
 /// When a run cannot be simulated, or the runs are not of one workload.
 pub fn across(runs: &[&Trace], model: Model, make: Maker) -> Result<Vec<Prediction>, AccuracyError> {
+    each(runs, |profile, measured| compare_under(runs[profile], runs[measured], model, make))
+}
+
+/// The same by any comparison of a profile's run and a measured one, told by their places.
+pub(super) fn each(
+    runs: &[&Trace],
+    mut compare: impl FnMut(usize, usize) -> Result<Comparison, AccuracyError>,
+) -> Result<Vec<Prediction>, AccuracyError> {
     let mut predictions = Vec::new();
     let mut add = |kind, profile: usize, measured: usize| {
-        let comparison = compare_under(runs[profile], runs[measured], model, make)?;
+        let comparison = compare(profile, measured)?;
         predictions.push(Prediction { kind, profile, measured, comparison });
         Ok::<(), AccuracyError>(())
     };

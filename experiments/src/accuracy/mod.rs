@@ -9,6 +9,7 @@
 
 mod across;
 mod compare;
+mod paced;
 mod pair;
 mod predict;
 mod spread;
@@ -16,6 +17,7 @@ mod together;
 
 pub use across::{Prediction, across};
 pub use compare::{Comparison, JobMeasure, Measure, Summary};
+pub use paced::{Paced, Speeds, across_paced};
 pub use pair::{PairError, kind, predictor};
 pub use predict::{AccuracyError, Maker, Model, compare, compare_under, options_of};
 pub(crate) use spread::measured_makespan_s;

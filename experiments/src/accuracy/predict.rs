@@ -1,11 +1,13 @@
 //! The closed loop: a run's jobs, simulated on the run's own cluster, against what was measured.
 
+use howdah_shared::job::JobState;
 use howdah_shared::job::profile::{Trace, TraceCluster};
 use howdah_shared::replay::{
-    FaultPlan, ReplayError, ReplayOptions, ShuffleModel, SimWorker, Simulation, View, WorkersView,
+    FaultPlan, Observer, ReplayError, ReplayOptions, ShuffleModel, SimWorker, Simulation, View, WorkersView,
 };
 use howdah_shared::schedulers::registry::Params;
 use howdah_shared::schedulers::{self, Scheduler, SchedulerError};
+use howdah_shared::time::Time;
 
 use super::compare::{Comparison, JobMeasure, Measure};
 use super::pair::{PairError, predictor, succeeded};
@@ -85,41 +87,88 @@ pub fn compare_under(
     model: Model,
     make: Maker,
 ) -> Result<Comparison, AccuracyError> {
-    let source_name = || measured.source.clone();
-    let cluster = measured.cluster.as_ref();
-    let cluster = cluster.ok_or_else(|| AccuracyError::NoCluster { source_name: source_name() })?;
-    let is_own = std::ptr::eq(profile, measured);
-    let trace = if is_own { only_succeeded(measured) } else { predictor(profile, measured)? };
-    if trace.jobs.is_empty() {
-        return Err(AccuracyError::NothingToCompare { source_name: source_name(), found: measured.jobs.len() });
+    Twin { profile, measured, speeds: &[] }.compare(model, make, None)
+}
+
+/// A measured run and what it is simulated from.
+#[derive(Clone, Copy)]
+pub(super) struct Twin<'a> {
+    /// Whose durations; the measured run itself or another.
+    pub(super) profile: &'a Trace,
+    pub(super) measured: &'a Trace,
+    /// Of the measured run's workers, as far as they are known: see [`SimWorker::speed`].
+    pub(super) speeds: &'a [Vec<(Time, u32)>],
+}
+
+impl Twin<'_> {
+    fn is_own(&self) -> bool {
+        std::ptr::eq(self.profile, self.measured)
     }
-    let mut options = options_of(cluster);
-    options.faults = FaultPlan { scripted: is_own, ..FaultPlan::default() };
-    if model == Model::Mumak {
-        options.shuffle = ShuffleModel::Mumak;
-    }
-    let scheduler = make(&options.scheduler, &options.scheduler_params).map_err(ReplayError::from)?;
-    let mut simulation = Simulation::with_scheduler(&trace, &options, scheduler)?;
-    simulation.run();
-    let report = simulation.report();
-    let mut jobs = Vec::with_capacity(trace.jobs.len());
-    for outcome in &report.jobs {
-        let job = &trace.jobs[outcome.template as usize];
-        if outcome.state != howdah_shared::job::JobState::Succeeded {
-            return Err(AccuracyError::Stuck { id: job.id.clone() });
+
+    /// What is simulated.
+    pub(super) fn trace(&self) -> Result<Trace, AccuracyError> {
+        let Twin { profile, measured, .. } = *self;
+        let trace = if self.is_own() { only_succeeded(measured) } else { predictor(profile, measured)? };
+        if trace.jobs.is_empty() {
+            let (source_name, found) = (measured.source.clone(), measured.jobs.len());
+            return Err(AccuracyError::NothingToCompare { source_name, found });
         }
-        jobs.push(JobMeasure {
-            id: job.id.clone(),
-            name: job.name.clone(),
-            completion: Measure {
-                measured_s: job.completion_ms().unwrap_or(0) as f64 / 1e3,
-                simulated_s: outcome.completion().as_us() as f64 / 1e6,
-            },
-        });
+        Ok(trace)
     }
-    let makespan =
-        Measure { measured_s: measured_makespan_s(measured), simulated_s: report.makespan.as_us() as f64 / 1e6 };
-    Ok(Comparison { makespan, jobs, left_out: measured.jobs.len() - trace.jobs.len() })
+
+    fn options(&self, model: Model) -> Result<ReplayOptions, AccuracyError> {
+        let cluster = self.measured.cluster.as_ref();
+        let cluster = cluster.ok_or_else(|| AccuracyError::NoCluster { source_name: self.measured.source.clone() })?;
+        let mut options = options_of(cluster);
+        if let View::Workers(view) = &mut options.view {
+            for (worker, speed) in view.workers.iter_mut().zip(self.speeds) {
+                worker.speed.clone_from(speed);
+            }
+        }
+        options.faults = FaultPlan { scripted: self.is_own(), ..FaultPlan::default() };
+        if model == Model::Mumak {
+            options.shuffle = ShuffleModel::Mumak;
+        }
+        Ok(options)
+    }
+
+    /// Simulates and compares; the observer sees the simulation.
+    pub(super) fn compare(
+        &self,
+        model: Model,
+        make: Maker,
+        observer: Option<Box<dyn Observer>>,
+    ) -> Result<Comparison, AccuracyError> {
+        let options = self.options(model)?;
+        let trace = self.trace()?;
+        let scheduler = make(&options.scheduler, &options.scheduler_params).map_err(ReplayError::from)?;
+        let mut simulation = Simulation::with_scheduler(&trace, &options, scheduler)?;
+        if let Some(observer) = observer {
+            simulation.observe(observer);
+        }
+        simulation.run();
+        let report = simulation.report();
+        let mut jobs = Vec::with_capacity(trace.jobs.len());
+        for outcome in &report.jobs {
+            let job = &trace.jobs[outcome.template as usize];
+            if outcome.state != JobState::Succeeded {
+                return Err(AccuracyError::Stuck { id: job.id.clone() });
+            }
+            jobs.push(JobMeasure {
+                id: job.id.clone(),
+                name: job.name.clone(),
+                completion: Measure {
+                    measured_s: job.completion_ms().unwrap_or(0) as f64 / 1e3,
+                    simulated_s: outcome.completion().as_us() as f64 / 1e6,
+                },
+            });
+        }
+        let makespan = Measure {
+            measured_s: measured_makespan_s(self.measured),
+            simulated_s: report.makespan.as_us() as f64 / 1e6,
+        };
+        Ok(Comparison { makespan, jobs, left_out: self.measured.jobs.len() - trace.jobs.len() })
+    }
 }
 
 fn only_succeeded(trace: &Trace) -> Trace {

@@ -47,8 +47,13 @@ mod tests {
 
     #[test]
     fn a_calibration_reads_as_it_was_written() {
-        let measured =
-            [0.0, 2.0, 4.0].map(|foreign| Measured { foreign, time_s: 1.0 + foreign, stolen_s: 0.1, others: 0.0 });
+        let measured = [0.0, 2.0, 4.0].map(|foreign| Measured {
+            foreign,
+            time_s: 1.0 + foreign,
+            stolen_s: 0.1,
+            others: 0.0,
+            speed: 1.0,
+        });
         let machine = Machine { n_cpus: 2, cores: 2.0, khz: 2_000_000 };
         let [fit, _] = super::super::fit(&measured, &machine).expect("points enough");
         let alone = calibration(&machine, &fit, &measured);

@@ -36,7 +36,7 @@ pub fn measure_frequencies(
     for (place, &frequency) in frequencies.iter().enumerate() {
         told(frequency);
         throttle.set(place)?;
-        measured.push(AtFrequency { frequency, run: bench.measure(0.0)? });
+        measured.push(AtFrequency { frequency, run: bench.measure_as_it_is(0.0)? });
     }
     throttle.release()?;
     Ok(measured)
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn at(effective_khz: u64, time_s: f64) -> AtFrequency {
-        let run = Measured { foreign: 0.0, time_s, stolen_s: 0.0, others: 0.0 };
+        let run = Measured { foreign: 0.0, time_s, stolen_s: 0.0, others: 0.0, speed: 1.0 };
         AtFrequency { frequency: Frequency { nominal_khz: 2_000_000, effective_khz }, run }
     }
 

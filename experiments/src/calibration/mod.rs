@@ -2,8 +2,9 @@
 //!
 //! Real work runs as a process of its own, as an attempt does, while `howdah load` holds so many busy tasks beside it.
 //! The curve through the points is what Load-Aware estimates with (thesis §3.3, Fig. 3.3 and 3.4) and what a replay's
-//! loaded workers slow down by. Time that the hypervisor gave to other machines is taken out of each measurement: no
-//! load that a worker can see explains it. The same work at several frequencies (Fig. 3.5) gives the second curve: a
+//! loaded workers slow down by. Time that the hypervisor gave to other machines is taken out of each measurement, and so
+//! is what neighbours on the cores' other threads do to the machine's speed, which a yardstick beside each run shows: no
+//! load that a worker can see explains them. The same work at several frequencies (Fig. 3.5) gives the second curve: a
 //! [guard](Throttle) sets them through the kernel's governor, or plays slower cores by a control group's quota where
 //! frequencies cannot be set, as on most virtual machines.
 
@@ -33,7 +34,7 @@ pub use self::work::Work;
 
 use self::looks::Looks;
 use self::machine::stolen;
-use crate::live::{HeldLoad, Program};
+use crate::live::{HeldLoad, Program, Yardstick};
 
 /// How long foreign load runs, and is looked at, before the work starts beside it.
 const SETTLE: Duration = Duration::from_millis(500);
@@ -49,6 +50,8 @@ pub struct Bench {
     work: Work,
     place: Place,
     machine: Machine,
+    /// The machine's speed when the bench was made, as a yardstick has it; `None` where it could not be measured.
+    usual: Option<f64>,
 }
 
 /// One run of the work.
@@ -56,13 +59,15 @@ pub struct Bench {
 pub struct Measured {
     /// Busy tasks beside it.
     pub foreign: f64,
-    /// From start to end in seconds, stolen time left out.
+    /// From start to end in seconds, stolen time left out, as at the machine's usual speed.
     pub time_s: f64,
     /// Taken by the hypervisor meanwhile, mean of the cores that were busy, in seconds.
     pub stolen_s: f64,
     /// Tasks that ran or waited meanwhile beside the work and the foreign load, on average; below 0 when there were
     /// fewer than meant. 0 in a control group, whose quota keeps others out.
     pub others: f64,
+    /// How fast the machine's cores were meanwhile, whatever ran on them, as a share of the usual.
+    pub speed: f64,
 }
 
 /// What else the machine did meanwhile.
@@ -72,6 +77,8 @@ pub(crate) struct Beside {
     pub(crate) stolen_s: f64,
     /// As [`Measured::others`].
     pub(crate) others: f64,
+    /// As [`Measured::speed`].
+    pub(crate) speed: f64,
 }
 
 impl Beside {
@@ -89,7 +96,7 @@ impl Measured {
 
     /// Whether the load was what it was meant to be.
     pub fn is_steady(&self) -> bool {
-        Beside { stolen_s: self.stolen_s, others: self.others }.is_steady()
+        self.others.abs() <= STEADY
     }
 }
 
@@ -101,8 +108,10 @@ impl Bench {
     pub fn new(program: &std::path::Path, work: Work, place: Place, task: Duration) -> Result<Bench> {
         let program = Program::new(program);
         let machine = Machine::look(&program, &place)?;
-        let mut bench = Bench { program, work, place, machine };
+        let mut bench = Bench { program, work, place, machine, usual: None };
+        let yardstick = Yardstick::start();
         bench.work = bench.work.clone().scaled(task, |work| bench.run(work))?;
+        bench.usual = yardstick.stop().mean();
         Ok(bench)
     }
 
@@ -126,9 +135,16 @@ impl Bench {
     /// # Errors
     /// When the load cannot be held or the work fails.
     pub fn measure(&self, foreign: f64) -> Result<Measured> {
-        let (time, beside) = self.beside(foreign, || self.settle(foreign), || self.run(&self.work))?;
-        let time_s = (time.as_secs_f64() - beside.stolen_s).max(1e-6);
-        Ok(Measured { foreign, time_s, stolen_s: beside.stolen_s, others: beside.others })
+        let measured = self.measure_as_it_is(foreign)?;
+        Ok(Measured { time_s: measured.time_s * measured.speed, ..measured })
+    }
+
+    /// The same at whatever speed the machine has, as when that is what is to be found out.
+    pub(crate) fn measure_as_it_is(&self, foreign: f64) -> Result<Measured> {
+        let (time, Beside { stolen_s, others, speed }) =
+            self.beside(foreign, || self.settle(foreign), || self.run(&self.work))?;
+        let time_s = (time.as_secs_f64() - stolen_s).max(1e-6);
+        Ok(Measured { foreign, time_s, stolen_s, others, speed })
     }
 
     /// Has something else done beside so many busy tasks, once `settle` says that they are there, and watches what else
@@ -145,13 +161,15 @@ impl Bench {
         let mut load = self.place.hold(&self.program, foreign)?;
         settle()?;
         let looks = Looks::start()?;
+        let yardstick = Yardstick::start();
         let before = stolen()?;
         let done = task()?;
         let stolen_s = (stolen()? - before).max(0.0) / self.busy_cores(foreign);
         let seen = looks.mean()?;
+        let speed = yardstick.stop().mean().zip(self.usual).map_or(1.0, |(now, usual)| now / usual);
         load.as_mut().map_or(Ok(()), HeldLoad::check)?;
         let others = if self.place == Place::Here { seen - foreign - 1.0 } else { 0.0 };
-        Ok((done, Beside { stolen_s, others }))
+        Ok((done, Beside { stolen_s, others, speed }))
     }
 
     /// Waits until the machine is as loaded as it is meant to be.
@@ -213,7 +231,7 @@ mod tests {
 
     #[test]
     fn the_work_itself_is_part_of_the_load_and_too_few_points_are_named() {
-        let measured = |foreign, time_s| Measured { foreign, time_s, stolen_s: 0.0, others: 0.0 };
+        let measured = |foreign, time_s| Measured { foreign, time_s, stolen_s: 0.0, others: 0.0, speed: 1.0 };
         assert_eq!(measured(3.0, 2.0).point(), LoadPoint { load: 4.0, time: 2.0 });
         let machine = Machine { n_cpus: 2, cores: 2.0, khz: 0 };
         let error = fit(&[measured(0.0, 1.0)], &machine).expect_err("one point");

@@ -29,7 +29,8 @@ const MOST: f64 = 0.9;
 /// How often a task is run again because something else ran beside it, in a full run. The last time counts, whatever ran.
 const AGAIN: u32 = 3;
 
-/// A task that was estimated. No figure has the time in it that the hypervisor stole.
+/// A task that was estimated. No figure has the time in it that the hypervisor stole, and each is as at the machine's usual
+/// speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Estimate {
     /// Beside the task, as asked for.
@@ -46,6 +47,10 @@ pub(super) struct Estimate {
     pub(super) by_curve_s: f64,
     pub(super) actual_s: f64,
     pub(super) stolen_s: f64,
+    /// How fast the machine was meanwhile, as a share of its usual speed.
+    pub(super) speed: f64,
+    /// By the scheduler at its launch and in fact, with the machine's speed as it was in both tasks.
+    pub(super) as_it_was_s: (f64, f64),
     /// Tasks that ran beside both it and its foreign load, on average.
     pub(super) others: f64,
 }
@@ -166,8 +171,13 @@ struct Tried {
 
 impl Tried {
     /// Its time without what was stolen, in seconds.
-    fn net_s(&self) -> f64 {
+    fn unstolen_s(&self) -> f64 {
         (self.thought.took_s - self.ran.beside.stolen_s).max(1e-6)
+    }
+
+    /// The same as at the machine's usual speed.
+    fn net_s(&self) -> f64 {
+        self.unstolen_s() * self.ran.beside.speed
     }
 }
 
@@ -202,8 +212,8 @@ fn run_tasks(
 }
 
 /// Of each task that counts. The scheduler estimates from the task before it, whether that counts or not. It cannot know
-/// what the hypervisor takes: the share that was stolen from the task before is taken out of the estimate, as its time is
-/// in proportion to that task's.
+/// what the hypervisor takes, nor how fast its neighbours leave the cores: both are taken out of the estimate by what they
+/// were for the task before, as the estimate is in proportion to that task's time.
 fn estimates(tasks: &[Tried], curve: &LoadCurve, cores: f64) -> Vec<Estimate> {
     let milli = |number: f64| libm::round(number * 1e3) as u32;
     let factor = |one: &Tried| curve.factor_ppm(milli(one.ran.foreign + 1.0), milli(cores)) as f64;
@@ -215,10 +225,12 @@ fn estimates(tasks: &[Tried], curve: &LoadCurve, cores: f64) -> Vec<Estimate> {
             reported: one.ran.reported,
             from: before.ran.foreign,
             at_launch_s: at_launch_s * before.net_s() / before.thought.took_s,
-            midway_s: one.thought.midway_s.map(|midway| midway - one.ran.beside.stolen_s),
+            midway_s: one.thought.midway_s.map(|midway| (midway - one.ran.beside.stolen_s) * one.ran.beside.speed),
             by_curve_s: before.net_s() * factor(one) / factor(before),
             actual_s: one.net_s(),
             stolen_s: one.ran.beside.stolen_s,
+            speed: one.ran.beside.speed,
+            as_it_was_s: (at_launch_s * before.unstolen_s() / before.thought.took_s, one.unstolen_s()),
             others: one.ran.beside.others,
         })
     };
@@ -231,7 +243,7 @@ mod tests {
     use crate::calibration::Beside;
 
     fn ran(foreign: f64, took_s: f64, stolen_s: f64, at_launch_s: Option<f64>) -> Tried {
-        let beside = Beside { stolen_s, others: 0.0 };
+        let beside = Beside { stolen_s, others: 0.0, speed: 1.0 };
         let thought = Thought { at_launch_s, midway_s: at_launch_s, took_s };
         Tried { ran: Ran { foreign, reported: foreign, beside }, thought, counts: at_launch_s.is_some() }
     }
@@ -249,6 +261,16 @@ mod tests {
         let odd = estimates(&[ran(0.0, 2.0, 0.0, None), ran(5.0, 2.0, 0.0, Some(3.0))], &curve, 2.0);
         assert!((odd[0].error(odd[0].at_launch_s) - 0.5).abs() < 1e-9, "{odd:?}");
         assert!((odd[0].error(odd[0].by_curve_s) - 2.0).abs() < 1e-9, "{odd:?}");
+    }
+
+    #[test]
+    fn a_machine_that_was_slower_for_one_task_than_for_the_next_makes_no_error() {
+        // Equal work; the first ran at two thirds of the speed.
+        let mut before = ran(0.0, 6.0, 0.0, None);
+        before.ran.beside.speed = 2.0 / 3.0;
+        let found = estimates(&[before, ran(0.0, 4.0, 0.0, Some(6.0))], &LoadCurve::default(), 2.0);
+        assert!((found[0].at_launch_s - 4.0).abs() < 1e-9 && found[0].error(found[0].at_launch_s) < 1e-9, "{found:?}");
+        assert_eq!(found[0].as_it_was_s, (6.0, 4.0));
     }
 
     #[test]

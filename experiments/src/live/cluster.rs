@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use super::cores;
 use super::program::{Program, cause};
 use crate::framework::make_folder;
 
@@ -34,6 +35,8 @@ pub(crate) struct Shape {
     /// Cores that each worker may use in thousandths, 0 for no limit; the last one holds for all further workers. With
     /// any, each worker measures load of its own control group, which `howdah load` can join.
     pub(crate) quotas_milli: &'static [u32],
+    /// Whether each worker stays on a core of its own, by turns, as its tasks do.
+    pub(crate) pinned: bool,
     /// Time constant of the workers' run queues in ms; 0 for the usual one, which is meant for tasks of many seconds.
     pub(crate) smoothing_ms: u32,
 }
@@ -41,7 +44,7 @@ pub(crate) struct Shape {
 impl Shape {
     /// Workers that are all alike.
     pub(crate) const fn even(workers: u32, map_slots: u32, reduce_slots: u32) -> Shape {
-        Shape { workers, map_slots, reduce_slots, split: false, quotas_milli: &[], smoothing_ms: 0 }
+        Shape { workers, map_slots, reduce_slots, split: false, quotas_milli: &[], pinned: false, smoothing_ms: 0 }
     }
 
     /// Arguments of the `n`-th worker, from 1, that give it its control group.
@@ -53,6 +56,12 @@ impl Shape {
         let (quota, host) = (quota.to_string(), format!("worker-{n}"));
         // Each plays a machine of its own, or none would speculate for another.
         ["--vitals-source", "cgroup", "--cpu-quota", &quota, "--host", &host].map(str::to_owned).to_vec()
+    }
+
+    /// The core of the `n`-th worker, from 1.
+    pub(crate) fn core(self, n: u32) -> Option<usize> {
+        let cores = if self.pinned { cores::allowed() } else { Vec::new() };
+        cores.get((n as usize - 1).checked_rem(cores.len())?).copied()
     }
 
     /// Settings of every worker that have no argument.
@@ -145,7 +154,11 @@ impl Cluster {
                     .map(str::to_owned)
                     .to_vec();
             args.extend(shape.group_args(n));
-            cluster.spawn(dir, "worker", &name, &args, &shape.settings())?;
+            let mut spawn = || cluster.spawn(dir, "worker", &name, &args, &shape.settings());
+            match shape.core(n) {
+                Some(core) => cores::on(core, spawn)?,
+                None => spawn()?,
+            }
             // Registered in order of their names, so that repeats are alike.
             cluster.wait("a worker to register", |cluster| Ok((cluster.live_workers()? >= n).then_some(())))?;
         }

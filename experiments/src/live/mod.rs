@@ -2,9 +2,11 @@
 
 mod batch;
 mod cluster;
+mod cores;
 mod held_load;
 mod program;
 mod record;
+mod speed;
 mod study;
 mod workload;
 mod yardstick;
@@ -14,6 +16,7 @@ pub(crate) use cluster::{Cluster, Policy, Shape};
 pub(crate) use held_load::HeldLoad;
 pub(crate) use program::{Program, checked, described};
 pub(crate) use record::{Recorded, record};
+pub(crate) use speed::Pace;
 pub(crate) use study::{LiveRun, Other, Study, fresh, run_once};
 pub(crate) use workload::{Submission, drive};
-pub(crate) use yardstick::Pace;
+pub(crate) use yardstick::Yardstick;

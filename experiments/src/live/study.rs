@@ -11,8 +11,9 @@ use anyhow::{Context, Result};
 use super::cluster::{Cluster, Policy, Shape};
 use super::program::Program;
 use super::record::{Recorded, record};
+use super::speed::Speed;
 use super::workload::{Submission, drive};
-use super::yardstick::{Pace, Yardstick};
+use super::yardstick::Yardstick;
 use crate::framework::{Lab, make_folder};
 
 /// What to run where.
@@ -51,7 +52,7 @@ pub(crate) struct LiveRun {
     pub(crate) judged: bool,
     pub(crate) recorded: Recorded,
     /// How fast the machine was meanwhile.
-    pub(crate) pace: Pace,
+    pub(crate) speed: Speed,
 }
 
 impl Study<'_> {
@@ -67,7 +68,7 @@ impl Study<'_> {
             lab.progress.step(&format!("run {} of {all}: {label}, {shape}", n + 1));
             let yardstick = Yardstick::start();
             let recorded = self.one(lab, &label, shape, &scheduler).with_context(|| format!("run {label}"))?;
-            runs.push(LiveRun { label, shape, scheduler, judged, recorded, pace: yardstick.stop() });
+            runs.push(LiveRun { label, shape, scheduler, judged, recorded, speed: yardstick.stop() });
         }
         Ok(runs)
     }

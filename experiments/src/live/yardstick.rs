@@ -1,80 +1,56 @@
-//! How fast this machine is while something else runs on it: a fixed piece of work, done again and again.
+//! How fast each core of this machine is while something else runs on it: a fixed piece of work, done again and again.
 //!
 //! On a virtual machine a neighbour on the other thread of a core makes everything half as slow again, for milliseconds
 //! or minutes, and no counter that a guest can read tells it: it is neither load nor stolen time. The same work, timed
-//! by the CPU time that it took, shows it. It is small and rare enough, a few milliseconds a second, to disturb nobody.
+//! by the CPU time that it took, shows it. One thread stays on each core. Its pieces are small enough to disturb nobody
+//! (a fiftieth of a core) and frequent enough to see such spells begin and end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use howdah_shared::models::Random;
-use howdah_shared::models::moments::{percentile, sorted};
+use nix::time::{ClockId, clock_gettime};
+
+use super::cores;
+use super::speed::{Piece, Speed};
 
 /// From one piece of work to the next.
-const EVERY: Duration = Duration::from_millis(500);
-/// Numbers that a piece of work sorts: 256 KiB of them, less than a core's own cache.
-const NUMBERS: usize = 32_768;
+const EVERY: Duration = Duration::from_millis(5);
+/// Numbers that a piece of work sorts: 16 KiB of them, so that what else runs keeps its caches.
+const NUMBERS: usize = 2_048;
 /// How often a piece of work makes and sorts them.
 const ROUNDS: usize = 4;
-/// How often the thread looks whether it is to end.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// What the pieces of work took.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Pace {
-    /// How many there were.
-    pub(crate) pieces: usize,
-    /// CPU time in milliseconds: the 5th percentile, the median, the 95th percentile; 0 without pieces.
-    pub(crate) ms: [f64; 3],
-}
-
-impl Pace {
-    fn of(times_ms: &[f64]) -> Pace {
-        let ascending = sorted(times_ms.iter().copied());
-        let at = |percent| percentile(&ascending, percent).unwrap_or(0.0);
-        Pace { pieces: times_ms.len(), ms: [5.0, 50.0, 95.0].map(at) }
-    }
-
-    /// How much slower the slow pieces were than the fast ones: 0.5 is half as long again; 0 without pieces.
-    pub(crate) fn unsteadiness(&self) -> f64 {
-        let [fast, _, slow] = self.ms;
-        if fast > 0.0 { slow / fast - 1.0 } else { 0.0 }
-    }
-}
+/// From one look at how busy the core is, in pieces: the kernel tells it in hundredths of a second.
+const LOOK: usize = 8;
+/// No more cores than these are watched: on a large machine they stand for the rest.
+const MOST_CORES: usize = 16;
 
 /// Works until it is stopped or dropped.
 pub(crate) struct Yardstick {
     stop: Arc<AtomicBool>,
-    /// `None` once it was waited for, or if it never started.
-    thread: Option<JoinHandle<Vec<f64>>>,
+    threads: Vec<(usize, JoinHandle<Vec<Piece>>)>,
 }
 
 impl Yardstick {
     /// Begins. A machine that gives no further thread gives no measurements.
     pub(crate) fn start() -> Yardstick {
         let stop = Arc::new(AtomicBool::new(false));
-        let heard = Arc::clone(&stop);
-        let thread = std::thread::Builder::new().name("yardstick".to_owned()).spawn(move || {
-            let (mut times_ms, mut numbers) = (Vec::new(), Vec::new());
-            while !heard.load(Ordering::Relaxed) {
-                times_ms.push(piece_ms(&mut numbers));
-                let until = Instant::now() + EVERY;
-                while Instant::now() < until && !heard.load(Ordering::Relaxed) {
-                    std::thread::sleep(LOOK);
-                }
-            }
-            times_ms
-        });
-        Yardstick { stop, thread: thread.ok() }
+        let begin = |core: usize| {
+            let heard = Arc::clone(&stop);
+            let thread = std::thread::Builder::new().name(format!("yardstick-{core}"));
+            Some((core, thread.spawn(move || cores::on(core, || pieces(core, &heard))).ok()?))
+        };
+        let threads = cores::allowed().into_iter().take(MOST_CORES).filter_map(begin).collect();
+        Yardstick { stop, threads }
     }
 
     /// Ends; what was measured.
-    pub(crate) fn stop(mut self) -> Pace {
+    pub(crate) fn stop(mut self) -> Speed {
         self.stop.store(true, Ordering::Relaxed);
-        let times_ms = self.thread.take().and_then(|thread| thread.join().ok());
-        Pace::of(&times_ms.unwrap_or_default())
+        let ended = std::mem::take(&mut self.threads).into_iter();
+        Speed::new(ended.map(|(core, thread)| (core, thread.join().unwrap_or_default())))
     }
 }
 
@@ -82,6 +58,25 @@ impl Drop for Yardstick {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
     }
+}
+
+fn pieces(core: usize, stop: &AtomicBool) -> Vec<Piece> {
+    let (mut pieces, mut numbers) = (Vec::<Piece>::new(), Vec::new());
+    let mut before = cores::ticks(core);
+    while !stop.load(Ordering::Relaxed) {
+        let ms = piece_ms(&mut numbers);
+        let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        pieces.push(Piece { at_us: at.as_micros() as u64, ms, busy: 1.0 });
+        if pieces.len().is_multiple_of(LOOK) {
+            let now = cores::ticks(core);
+            if let Some(busy) = before.zip(now).and_then(|(before, now)| now.busy_since(before)) {
+                pieces.iter_mut().rev().take(LOOK).for_each(|piece| piece.busy = busy);
+            }
+            before = now;
+        }
+        std::thread::sleep(EVERY);
+    }
+    pieces
 }
 
 /// The same numbers in the same order are sorted each time.
@@ -101,11 +96,10 @@ fn piece_ms(numbers: &mut Vec<u64>) -> f64 {
     }
 }
 
-/// CPU time of this thread, by the kernel's own account, which it brings up to date when a thread yields.
+/// CPU time of this thread.
 fn cpu_ms() -> Option<f64> {
-    std::thread::yield_now();
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(stat.split_whitespace().next()?.parse::<f64>().ok()? / 1e6)
+    let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).ok()?;
+    Some(time.tv_sec() as f64 * 1e3 + time.tv_nsec() as f64 / 1e6)
 }
 
 #[cfg(test)]
@@ -113,21 +107,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pace_tells_the_usual_time_and_how_far_the_slow_are_from_the_fast() {
-        let pace = Pace::of(&[2.0, 2.0, 3.0, 2.0, 2.0]);
-        assert_eq!((pace.pieces, pace.ms[0], pace.ms[1]), (5, 2.0, 2.0));
-        assert!((pace.unsteadiness() - 0.4).abs() < 1e-9, "{pace:?}");
-        assert_eq!((Pace::of(&[]), Pace::of(&[]).unsteadiness()), (Pace::default(), 0.0));
-    }
-
-    #[test]
-    fn the_same_work_is_done_until_it_is_told_to_stop() {
+    fn the_same_work_is_done_on_every_core_until_it_is_told_to_stop() {
         let mut numbers = Vec::new();
-        // Each is several times the hundred microseconds that the fastest core takes.
+        // Each is several times the microseconds that the fastest core takes.
         let times: Vec<f64> = (0..8).map(|_| piece_ms(&mut numbers)).collect();
-        assert!(times.iter().all(|&ms| ms > 0.4), "{times:?}");
+        assert!(times.iter().all(|&ms| ms > 0.01), "{times:?}");
         assert!(numbers.is_sorted() && numbers.len() == NUMBERS);
-        let pace = Yardstick::start().stop();
-        assert!(pace.pieces <= 1, "{pace:?}");
+        let yardstick = Yardstick::start();
+        let cores = yardstick.threads.len();
+        assert_eq!(cores, cores::allowed().len().min(MOST_CORES));
+        // The first piece needs no more than a thread that begins.
+        std::thread::sleep(20 * EVERY);
+        let pace = yardstick.stop().pace();
+        assert!(pace.pieces >= cores, "{pace:?}");
+        assert!(pace.ms[0] > 0.01 && pace.ms[0] <= pace.ms[2], "{pace:?}");
     }
 }

@@ -4,9 +4,10 @@
 //! second takes long enough to be measured in milliseconds. So do word count's maps, because it combines by the
 //! reducer's rule and not by the faster fold. Both have splits of 2 MiB: what a map of 16 MiB sorts outgrows a core's
 //! own cache, and then its time follows what other tenants of the machine do to the shared one (beside compilers the
-//! same maps took 1.9 to 2.4 s of CPU time, and 1.5 to 1.6 s in small splits). The slots are idle for most of the time,
-//! about two thirds of it: a long queue would multiply every error of the work before a job by its waiting time, and
-//! then two real runs differ by more than the simulation is asked to.
+//! same maps took 1.9 to 2.4 s of CPU time, and 1.5 to 1.6 s in small splits). The slots are idle for nearly half of the
+//! time: a long queue would multiply every error of the work before a job by its waiting time, and then two real runs
+//! differ by more than the simulation is asked to. The smallest jobs take some seconds: what a neighbour does for half a
+//! second would be half of a shorter one's time.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,7 +28,7 @@ pub(super) const BARS: [(Kind, Bars); 3] = [
 ];
 
 /// Two workers, one for maps and one for reduces: no more slots than cores, so that no task takes another's time.
-pub(super) const BASE: Shape = Shape { split: true, ..Shape::even(2, 1, 1) };
+pub(super) const BASE: Shape = Shape { split: true, pinned: true, ..Shape::even(2, 1, 1) };
 
 /// Other clusters. The first has the same slots on one worker, so that tasks have a core each as they had when their
 /// profile was taken. The second has twice as many slots as cores: whatever tasks then take from each other is in
@@ -38,9 +39,9 @@ pub(super) const OTHERS: [Other; 2] = [
 ];
 
 /// Sizes of each application, as multiples of its unit.
-const SIZES: [u32; 3] = [1, 2, 3];
+const SIZES: [u32; 3] = [2, 3, 4];
 /// Mean time between two jobs.
-const BETWEEN_MS: f64 = 9_000.0;
+const BETWEEN_MS: f64 = 10_000.0;
 /// Splits of word count and grep.
 const SMALL_SPLIT_MIB: u32 = 2;
 const PATTERN: &str = "[a-z]+ [a-z]{6,}";
@@ -66,10 +67,10 @@ impl Inputs {
         let dir = lab.folder("input")?;
         let seed = lab.seed.to_string();
         let text = dir.join("text.txt");
-        let mib = lab.size(64, 8);
+        let mib = lab.size(72, 4);
         let out = |path: &Path| path.display().to_string();
         program.run(["generate", "text", "--bytes", &format!("{mib}MiB"), "--seed", &seed, "-o", &out(&text)])?;
-        let unit = lab.size(2_000, 250);
+        let unit = lab.size(1_500, 120);
         let mut puzzles = Vec::new();
         for size in SIZES {
             let path = dir.join(format!("puzzles-{size}.txt"));
@@ -83,7 +84,7 @@ impl Inputs {
             split_mib: lab.size(16, 4),
             between_ms: BETWEEN_MS / f64::from(lab.size(1, 7)),
             puzzles_per_map: unit / 8,
-            work: 100,
+            work: 150,
         })
     }
 }

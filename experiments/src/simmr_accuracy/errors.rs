@@ -6,7 +6,10 @@ use anyhow::{Context, Result};
 use howdah_shared::job::profile::Trace;
 use howdah_shared::schedulers::by_name;
 
-use crate::accuracy::{self, AccuracyError, Comparison, Kind, Model, Prediction, Spread, Summary, Together};
+use super::page::AT_ITS_SPEED;
+use crate::accuracy::{
+    self, AccuracyError, Comparison, Kind, Model, Paced, Prediction, Speeds, Spread, Summary, Together,
+};
 use crate::framework::{Check, percent};
 use crate::live::{LiveRun, Pace};
 
@@ -27,6 +30,8 @@ pub(super) struct Findings {
     pub(super) mumak: Vec<Prediction>,
     /// Each run from another repeat as it was, without a simulation.
     pub(super) as_it_was: Vec<Prediction>,
+    /// As `predictions`, with the machine's own speed, as it was measured beside each run, in the simulation.
+    pub(super) paced: Vec<Prediction>,
     /// Several runs from several others.
     pub(super) together: Vec<Together>,
     /// Among the repeats of each policy on the base.
@@ -53,8 +58,9 @@ pub(super) struct RunLine {
 }
 
 impl Findings {
-    /// Makes all predictions; what stands first is the first repeat of the first policy.
-    pub(super) fn of(runs: &[LiveRun]) -> Result<Findings> {
+    /// Makes all predictions; what stands first is the first repeat of the first policy. Tasks that compute are predicted
+    /// at the machine's own speed as well.
+    pub(super) fn of(runs: &[LiveRun], computes: bool) -> Result<Findings> {
         let traces: Vec<&Trace> = runs.iter().map(|run| &run.recorded.trace).collect();
         let predictions = accuracy::across(&traces, Model::SimMr, by_name).context("predict the runs")?;
         let mumak = traces.iter().enumerate().map(|(place, trace)| {
@@ -64,6 +70,10 @@ impl Findings {
         let mumak = mumak.collect::<Result<Vec<_>, AccuracyError>>().context("predict without shuffles")?;
         let as_it_was = accuracy::as_it_was(&traces).context("compare the repeats")?;
         let together = accuracy::together(&traces, Model::SimMr, by_name).context("predict the runs together")?;
+        let speeds = speeds(runs);
+        let paced = traces.iter().zip(&speeds).filter(|_| computes).map(|(&trace, speeds)| Paced { trace, speeds });
+        let paced: Vec<Paced<'_>> = paced.collect();
+        let paced = accuracy::across_paced(&paced, Model::SimMr, by_name).context("predict the runs at their speed")?;
         let mut repeats: BTreeMap<String, Vec<_>> = BTreeMap::new();
         for run in runs.iter().filter(|run| runs.first().is_some_and(|base| run.shape == base.shape)) {
             repeats.entry(run.scheduler.clone()).or_default().push(&run.recorded.trace);
@@ -71,7 +81,7 @@ impl Findings {
         let spreads = repeats.into_iter().map(|(name, runs)| (name, accuracy::spread(&runs))).collect();
         // Own predictions come first, in the order of the runs.
         let lines = runs.iter().zip(&predictions).map(|(run, own)| line(run, &own.comparison)).collect();
-        Ok(Findings { predictions, mumak, as_it_was, together, spreads, runs: lines })
+        Ok(Findings { predictions, mumak, as_it_was, paced, together, spreads, runs: lines })
     }
 
     /// Predictions of this kind of runs that are judged, or of those that are not.
@@ -99,6 +109,18 @@ impl Findings {
     /// Over all jobs of these: how far off a simulation without any error would be. `None` without repeats.
     pub(super) fn repeats_summary(&self) -> Option<Summary> {
         let mut found = self.repeats().peekable();
+        found.peek()?;
+        Some(Summary::of(found.flat_map(|prediction| job_errors(&prediction.comparison))))
+    }
+
+    /// As [`of_kind`](Findings::of_kind) for those at the machine's own speed.
+    pub(super) fn of_paced(&self, kind: Kind, judged: bool) -> impl Iterator<Item = &Prediction> {
+        self.paced.iter().filter(move |found| found.kind == kind && self.runs[found.measured].judged == judged)
+    }
+
+    /// As [`summary`](Findings::summary) for those of judged runs at the machine's own speed.
+    pub(super) fn paced_summary(&self, kind: Kind) -> Option<Summary> {
+        let mut found = self.of_paced(kind, true).peekable();
         found.peek()?;
         Some(Summary::of(found.flat_map(|prediction| job_errors(&prediction.comparison))))
     }
@@ -145,6 +167,9 @@ impl Findings {
             if let Some(found) = self.summary(*kind, true) {
                 checks.extend(super::bars(&format!("{workload}, {name}"), found, *bar, judged));
             }
+            if let Some(found) = self.paced_summary(*kind) {
+                checks.extend(super::bars(&format!("{workload}, {name}, {AT_ITS_SPEED}"), found, *bar, judged));
+            }
             if let Some(found) = self.several_summary(*kind) {
                 checks.extend(super::bars(&format!("{workload}, {name}, several runs together"), found, *bar, judged));
             }
@@ -153,6 +178,18 @@ impl Findings {
         checks.push(Check::decisions(&format!("{workload}: "), decisions));
         checks
     }
+}
+
+/// Of the workers of each run, from its trace's start on. Where nothing was measured all are at speed 1.
+fn speeds(runs: &[LiveRun]) -> Vec<Speeds> {
+    let fast = runs.iter().map(|run| run.speed.pace()).filter(|pace| pace.pieces > 0).map(|pace| pace.ms[0]);
+    // Any time will do, as long as it is one for all runs.
+    let plain_ms = fast.fold(f64::INFINITY, f64::min);
+    let of = |run: &LiveRun| {
+        let from_ms = run.recorded.trace.start_ms_epoch.unwrap_or(0);
+        (1..=run.shape.workers).map(|n| run.speed.steps(run.shape.core(n), from_ms, plain_ms)).collect()
+    };
+    runs.iter().map(of).collect()
 }
 
 fn job_errors(comparison: &Comparison) -> impl Iterator<Item = f64> {
@@ -171,6 +208,6 @@ fn line(run: &LiveRun, own: &Comparison) -> RunLine {
         makespan_s: own.makespan.measured_s,
         compared: run.recorded.compared,
         identical: run.recorded.identical,
-        pace: run.pace,
+        pace: run.speed.pace(),
     }
 }

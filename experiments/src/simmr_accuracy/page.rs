@@ -53,11 +53,19 @@ predicted, so only what a profile leaves out can be wrong. *cross-run*: the prof
 the profile of a repeat, for a run on other slots or under another policy. *Mumak's model* is the self \
 prediction without shuffles. Errors are shares of measured completion times, over all jobs of all predictions.
 
+*At the machine's own speed*: beside each run a fixed piece of work, done two hundred times a second on each core, measured \
+how fast the core was. A run's durations are turned into work by the speeds of its own time, and another run is \
+simulated with that work on workers as fast as its own cores were. Nothing of the predicted run's jobs goes into that, \
+only the speed of its machine, which changes here whenever a stranger uses the other thread of a core.
+
 Two rows say how much of an error is the machine's. *A repeat as it was*: the times that one repeat measured, taken \
 for a prediction of another without any simulation. *Several runs together*: the profile has the median of each \
 task's times over some runs, and predicts the median completion time of each job over other runs; of repeats the \
 first, third, … predict the second, fourth, … and the other way round, and all of them together predict the runs on \
 other slots or under another policy. The plain rows above them are one run's profile for one other run.";
+
+/// Of predictions with the machine's speed in them.
+pub(super) const AT_ITS_SPEED: &str = "at the machine's own speed";
 
 fn summary_table(workloads: &Workloads<'_>) -> Table {
     let mut table =
@@ -70,6 +78,12 @@ fn summary_table(workloads: &Workloads<'_>) -> Table {
                 if let Some(summary) = findings.summary(kind, judged).filter(|_| judged || kind == Kind::CrossShape) {
                     table.row(summary_row(name, &what, all, summary));
                 }
+            }
+        }
+        for kind in Kind::ALL {
+            if let Some(summary) = findings.paced_summary(kind) {
+                let all = findings.of_paced(kind, true).map(|found| &found.comparison);
+                table.row(summary_row(name, &format!("{}, {AT_ITS_SPEED}", kind.name()), all, summary));
             }
         }
         for kind in [Kind::CrossRun, Kind::CrossShape] {
@@ -159,8 +173,8 @@ fn steadiness(page: &mut Page, findings: &Findings) {
         return;
     }
     page.paragraph(&format!(
-        "The fixed work is one and the same array of numbers, sorted twice a second while a run goes on, in CPU time. \
-         Its slow pieces took up to {} longer than its fast ones within one run (95th over 5th percentile), and its \
+        "The fixed work is one and the same array of numbers, sorted two hundred times a second on each core while \
+         a run goes on, in CPU time. Its slow pieces took up to {} longer than its fast ones within one run (95th over 5th percentile), and its \
          medians differ by {} between the runs (largest minus smallest over the median). That is the machine's doing: \
          neither load nor stolen time is in it.",
         percent(most),
@@ -231,7 +245,12 @@ fn job_table(workloads: &Workloads<'_>) -> Table {
     ]);
     for (workload, findings) in workloads {
         let label = |place: &usize| &findings.runs[*place].label[..];
-        let one = [("simmr", &findings.predictions), ("mumak", &findings.mumak), ("as-it-was", &findings.as_it_was)];
+        let one = [
+            ("simmr", &findings.predictions),
+            ("mumak", &findings.mumak),
+            ("simmr-paced", &findings.paced),
+            ("as-it-was", &findings.as_it_was),
+        ];
         for (model, found) in one.iter().flat_map(|(model, all)| all.iter().map(move |found| (*model, found))) {
             let runs = [label(&found.profile).to_owned(), label(&found.measured).to_owned()];
             let policy = &findings.runs[found.measured].scheduler;

@@ -130,7 +130,8 @@ fn answer(calibration: &Calibration, measured: &[Measured], fits: &[LoadFit; 2],
             "max_error": fit.max_error,
         })
     };
-    let point = |m: &Measured| json!({ "foreign": m.foreign, "time_s": m.time_s, "stolen_s": m.stolen_s });
+    let point =
+        |m: &Measured| json!({ "foreign": m.foreign, "time_s": m.time_s, "stolen_s": m.stolen_s, "speed": m.speed });
     json!({
         "curve": calibration.curve.to_string(),
         "cores": calibration.cores,
@@ -153,7 +154,8 @@ fn page(
     let mut loads: Vec<f64> = measured.iter().map(|m| m.foreign).collect();
     loads.sort_unstable_by(f64::total_cmp);
     loads.dedup();
-    let mut grid = Rows::new(&[">foreign load", ">median", ">least", ">most", ">stolen", ">by the curve", ">error"]);
+    let mut grid =
+        Rows::new(&[">foreign load", ">median", ">least", ">most", ">stolen", ">speed", ">by the curve", ">error"]);
     for load in loads {
         let here = || measured.iter().filter(move |m| m.foreign == load);
         let times = sorted(here().map(|m| m.time_s));
@@ -167,6 +169,7 @@ fn page(
             units::seconds(times.first().copied().unwrap_or(0.0)),
             units::seconds(times.last().copied().unwrap_or(0.0)),
             units::seconds(here().map(|m| m.stolen_s).sum()),
+            units::share(median(&sorted(here().map(|m| m.speed))).unwrap_or(1.0)),
             units::seconds(fitted),
             units::share((fitted - middle).abs() / middle),
         ]);
