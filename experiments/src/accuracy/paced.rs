@@ -50,11 +50,12 @@ fn work(run: &Paced<'_>, model: Model, make: Maker) -> Result<Trace, AccuracyErr
     let own = Twin { profile: run.trace, measured: run.trace, speeds: &[] };
     own.compare(model, make, Some(Box::new(Records(Rc::clone(&records)))))?;
     let mut trace = own.trace()?;
+    let from_start = |at: Time| Time::from_us(at.as_us().saturating_sub(own.phase().as_us()));
     for record in records.borrow().iter() {
         let steps = run.speeds.get(record.worker.0 as usize).map_or(&[][..], Vec::as_slice);
         // Numbered by the core in the order of their submission.
         if let Some(job) = trace.jobs.get_mut(record.attempt.job.0 as usize - 1) {
-            put(job, record, |from, to| work_ms(steps, from, to));
+            put(job, record, |from, to| work_ms(steps, from_start(from), from_start(to)));
         }
     }
     Ok(trace)

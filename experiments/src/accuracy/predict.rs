@@ -7,7 +7,7 @@ use howdah_shared::replay::{
 };
 use howdah_shared::schedulers::registry::Params;
 use howdah_shared::schedulers::{self, Scheduler, SchedulerError};
-use howdah_shared::time::Time;
+use howdah_shared::time::{Span, Time};
 
 use super::compare::{Comparison, JobMeasure, Measure};
 use super::pair::{PairError, predictor, succeeded};
@@ -43,6 +43,9 @@ pub enum AccuracyError {
         id: String,
     },
 }
+
+/// A minute: the usual periods of policies divide it.
+const PERIODS_MS: u64 = 60_000;
 
 /// Whose idea of a shuffle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,13 +108,26 @@ impl Twin<'_> {
         std::ptr::eq(self.profile, self.measured)
     }
 
-    /// What is simulated.
+    /// From the simulated clock's start to the trace's. Some policies do things at the master's clock's full periods, such
+    /// as Fair's updates every half second; a job that came just before one waits less than one that came just after.
+    pub(super) fn phase(&self) -> Span {
+        Span::from_us(self.measured.start_ms_epoch.unwrap_or(0) % PERIODS_MS * 1_000)
+    }
+
+    /// What is simulated, from the simulated clock's start on.
     pub(super) fn trace(&self) -> Result<Trace, AccuracyError> {
         let Twin { profile, measured, .. } = *self;
-        let trace = if self.is_own() { only_succeeded(measured) } else { predictor(profile, measured)? };
+        let mut trace = if self.is_own() { only_succeeded(measured) } else { predictor(profile, measured)? };
         if trace.jobs.is_empty() {
             let (source_name, found) = (measured.source.clone(), measured.jobs.len());
             return Err(AccuracyError::NothingToCompare { source_name, found });
+        }
+        let phase_ms = self.phase().as_us() / 1_000;
+        for job in &mut trace.jobs {
+            job.submit_ms += phase_ms;
+            let instants =
+                job.measured.iter_mut().flat_map(|m| [&mut m.launch_ms, &mut m.maps_done_ms, &mut m.finish_ms]);
+            instants.for_each(|ms| *ms += phase_ms);
         }
         Ok(trace)
     }
@@ -122,8 +138,10 @@ impl Twin<'_> {
         let mut options = options_of(cluster);
         if let View::Workers(view) = &mut options.view {
             for (worker, speed) in view.workers.iter_mut().zip(self.speeds) {
-                worker.speed.clone_from(speed);
+                worker.speed = speed.iter().map(|&(at, speed)| (at + self.phase(), speed)).collect();
             }
+            let changes = view.workers.iter_mut().flat_map(|worker| &mut worker.attributes);
+            changes.filter(|(at, _)| *at > Time::ZERO).for_each(|(at, _)| *at += self.phase());
         }
         options.faults = FaultPlan { scripted: self.is_own(), ..FaultPlan::default() };
         if model == Model::Mumak {
@@ -173,4 +191,42 @@ impl Twin<'_> {
 
 fn only_succeeded(trace: &Trace) -> Trace {
     Trace { jobs: trace.jobs.iter().filter(|job| succeeded(job)).cloned().collect(), ..trace.header() }
+}
+
+#[cfg(test)]
+mod tests {
+    use howdah_shared::job::profile::{JobTemplate, Measured, TraceWorker};
+
+    use super::*;
+
+    /// The simulated time of a job of one map and one reduce, in a run that began so many ms after a full minute.
+    fn completion_s(scheduler: &str, start_ms_epoch: u64) -> f64 {
+        let worker = TraceWorker { name: "w".to_owned(), map_slots: 1, reduce_slots: 1, ..TraceWorker::default() };
+        let cluster =
+            TraceCluster { scheduler: scheduler.to_owned(), workers: vec![worker], ..TraceCluster::default() };
+        let job = JobTemplate {
+            n_maps: 1,
+            n_reduces: 1,
+            map_ms: vec![300],
+            reduce_ms: vec![100],
+            outcome: "SUCCEEDED".to_owned(),
+            measured: Some(Measured { finish_ms: 1_000, ..Measured::default() }),
+            ..JobTemplate::default()
+        };
+        let start_ms_epoch = Some(PERIODS_MS * 30_000_000 + start_ms_epoch);
+        let run = Trace { cluster: Some(cluster), jobs: vec![job], start_ms_epoch, ..Trace::default() };
+        let comparison = compare(&run, &run, Model::SimMr).expect("simulates");
+        assert!((comparison.jobs[0].completion.measured_s - 1.0).abs() < 1e-9, "{comparison:?}");
+        comparison.jobs[0].completion.simulated_s
+    }
+
+    #[test]
+    fn a_policy_that_acts_at_full_periods_of_the_masters_clock_does_so_in_the_simulation() {
+        let near = |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-9, "{found}, expected {wanted}");
+        near(completion_s("fifo", 100), 0.4);
+        // The reduce is wanted when the map is done, which Fair sees at the next half second.
+        near(completion_s("fair", 0), 0.6);
+        near(completion_s("fair", 100), 0.5);
+        near(completion_s("fair", 300), 0.8);
+    }
 }

@@ -34,7 +34,7 @@ pub use self::work::Work;
 
 use self::looks::Looks;
 use self::machine::stolen;
-use crate::live::{HeldLoad, Program, Yardstick};
+use crate::live::{HeldLoad, Program, SELDOM, Yardstick};
 
 /// How long foreign load runs, and is looked at, before the work starts beside it.
 const SETTLE: Duration = Duration::from_millis(500);
@@ -109,7 +109,7 @@ impl Bench {
         let program = Program::new(program);
         let machine = Machine::look(&program, &place)?;
         let mut bench = Bench { program, work, place, machine, usual: None };
-        let yardstick = Yardstick::start();
+        let yardstick = Yardstick::start(SELDOM);
         bench.work = bench.work.clone().scaled(task, |work| bench.run(work))?;
         bench.usual = yardstick.stop().mean();
         Ok(bench)
@@ -161,7 +161,7 @@ impl Bench {
         let mut load = self.place.hold(&self.program, foreign)?;
         settle()?;
         let looks = Looks::start()?;
-        let yardstick = Yardstick::start();
+        let yardstick = Yardstick::start(SELDOM);
         let before = stolen()?;
         let done = task()?;
         let stolen_s = (stolen()? - before).max(0.0) / self.busy_cores(foreign);

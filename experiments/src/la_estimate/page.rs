@@ -20,7 +20,7 @@ pub(super) fn write(lab: &Lab<'_>, about: &About, found: &Found, checks: &[Check
          its rule is asked at every launch and every report, with the vitals that the worker had measured. Time that the \
          hypervisor took is left out of every figure, and so is what the machine's own speed changed: neighbours on the \
          other threads of its cores make everything up to half as long again for seconds at a time, which no vital can \
-         show. A fixed piece of work, done two hundred times a second on each core, measures it; the last row of the table below \
+         show. A fixed piece of work, done twenty times a second on each core, measures it; the last row of the table below \
          has it in. Loads are to be steady: {} runs during which other tasks ran or waited \
          on this machine were made again, whatever their times; beside {} of those that count others ran all the same.",
         found.calibration.len(),

@@ -19,4 +19,4 @@ pub(crate) use record::{Recorded, record};
 pub(crate) use speed::Pace;
 pub(crate) use study::{LiveRun, Other, Study, fresh, run_once};
 pub(crate) use workload::{Submission, drive};
-pub(crate) use yardstick::Yardstick;
+pub(crate) use yardstick::{SELDOM, Yardstick};

@@ -13,7 +13,7 @@ use super::program::Program;
 use super::record::{Recorded, record};
 use super::speed::Speed;
 use super::workload::{Submission, drive};
-use super::yardstick::Yardstick;
+use super::yardstick::{OFTEN, Yardstick};
 use crate::framework::{Lab, make_folder};
 
 /// What to run where.
@@ -66,7 +66,7 @@ impl Study<'_> {
         let mut runs = Vec::new();
         for (n, (label, shape, scheduler, judged)) in plan.into_iter().enumerate() {
             lab.progress.step(&format!("run {} of {all}: {label}, {shape}", n + 1));
-            let yardstick = Yardstick::start();
+            let yardstick = Yardstick::start(OFTEN);
             let recorded = self.one(lab, &label, shape, &scheduler).with_context(|| format!("run {label}"))?;
             runs.push(LiveRun { label, shape, scheduler, judged, recorded, speed: yardstick.stop() });
         }

@@ -3,7 +3,7 @@
 //! On a virtual machine a neighbour on the other thread of a core makes everything half as slow again, for milliseconds
 //! or minutes, and no counter that a guest can read tells it: it is neither load nor stolen time. The same work, timed
 //! by the CPU time that it took, shows it. One thread stays on each core. Its pieces are small enough to disturb nobody
-//! (a fiftieth of a core) and frequent enough to see such spells begin and end.
+//! (a fiftieth of a core at most) and frequent enough to see such spells begin and end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,14 +16,16 @@ use nix::time::{ClockId, clock_gettime};
 use super::cores;
 use super::speed::{Piece, Speed};
 
-/// From one piece of work to the next.
-const EVERY: Duration = Duration::from_millis(5);
+/// From one piece of work to the next, where cores are mostly idle or have a task each.
+pub(crate) const OFTEN: Duration = Duration::from_millis(5);
+/// The same where many tasks share a core: a yardstick that waits for the core is part of the load that others see.
+pub(crate) const SELDOM: Duration = Duration::from_millis(50);
 /// Numbers that a piece of work sorts: 16 KiB of them, so that what else runs keeps its caches.
 const NUMBERS: usize = 2_048;
 /// How often a piece of work makes and sorts them.
 const ROUNDS: usize = 4;
-/// From one look at how busy the core is, in pieces: the kernel tells it in hundredths of a second.
-const LOOK: usize = 8;
+/// From one look at how busy the core is to the next: the kernel tells it in hundredths of a second.
+const LOOK: Duration = Duration::from_millis(40);
 /// No more cores than these are watched: on a large machine they stand for the rest.
 const MOST_CORES: usize = 16;
 
@@ -34,13 +36,13 @@ pub(crate) struct Yardstick {
 }
 
 impl Yardstick {
-    /// Begins. A machine that gives no further thread gives no measurements.
-    pub(crate) fn start() -> Yardstick {
+    /// Begins, with a piece of work every so often. A machine that gives no further thread gives no measurements.
+    pub(crate) fn start(every: Duration) -> Yardstick {
         let stop = Arc::new(AtomicBool::new(false));
         let begin = |core: usize| {
             let heard = Arc::clone(&stop);
             let thread = std::thread::Builder::new().name(format!("yardstick-{core}"));
-            Some((core, thread.spawn(move || cores::on(core, || pieces(core, &heard))).ok()?))
+            Some((core, thread.spawn(move || cores::on(core, || pieces(core, every, &heard))).ok()?))
         };
         let threads = cores::allowed().into_iter().take(MOST_CORES).filter_map(begin).collect();
         Yardstick { stop, threads }
@@ -60,21 +62,21 @@ impl Drop for Yardstick {
     }
 }
 
-fn pieces(core: usize, stop: &AtomicBool) -> Vec<Piece> {
+fn pieces(core: usize, every: Duration, stop: &AtomicBool) -> Vec<Piece> {
     let (mut pieces, mut numbers) = (Vec::<Piece>::new(), Vec::new());
-    let mut before = cores::ticks(core);
+    let (mut looked, mut since, mut before) = (Instant::now(), 0, cores::ticks(core));
     while !stop.load(Ordering::Relaxed) {
         let ms = piece_ms(&mut numbers);
         let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         pieces.push(Piece { at_us: at.as_micros() as u64, ms, busy: 1.0 });
-        if pieces.len().is_multiple_of(LOOK) {
+        if looked.elapsed() >= LOOK {
             let now = cores::ticks(core);
             if let Some(busy) = before.zip(now).and_then(|(before, now)| now.busy_since(before)) {
-                pieces.iter_mut().rev().take(LOOK).for_each(|piece| piece.busy = busy);
+                pieces[since..].iter_mut().for_each(|piece| piece.busy = busy);
             }
-            before = now;
+            (looked, since, before) = (Instant::now(), pieces.len(), now);
         }
-        std::thread::sleep(EVERY);
+        std::thread::sleep(every);
     }
     pieces
 }
@@ -113,11 +115,11 @@ mod tests {
         let times: Vec<f64> = (0..8).map(|_| piece_ms(&mut numbers)).collect();
         assert!(times.iter().all(|&ms| ms > 0.01), "{times:?}");
         assert!(numbers.is_sorted() && numbers.len() == NUMBERS);
-        let yardstick = Yardstick::start();
+        let yardstick = Yardstick::start(OFTEN);
         let cores = yardstick.threads.len();
         assert_eq!(cores, cores::allowed().len().min(MOST_CORES));
         // The first piece needs no more than a thread that begins.
-        std::thread::sleep(20 * EVERY);
+        std::thread::sleep(20 * OFTEN);
         let pace = yardstick.stop().pace();
         assert!(pace.pieces >= cores, "{pace:?}");
         assert!(pace.ms[0] > 0.01 && pace.ms[0] <= pace.ms[2], "{pace:?}");
