@@ -3,6 +3,9 @@
 //! *An attempt*: what it has left takes as long as what it has done, corrected by how its worker's load was then and is
 //! now: `told + (1 − p) ÷ p × work × f(load now)`, where `work` is the time that it would have needed so far at no
 //! load. A load that moved shows at once. Without progress it ends after the estimate for its worker; never before now.
+//! One that is past the end that was estimated when its progress last moved needs as long again as it is late.
+//! `Deviation:` the thesis does not say what becomes of an attempt that hangs; if it always were to end now, it would get
+//! no copy, and its slot would keep slower workers from the job for ever.
 //! Progress is known in ten-thousandths, rounded down; each question takes it as the answer "start" or "do not copy"
 //! needs it, so that of equal ends none seems earlier.
 //!
