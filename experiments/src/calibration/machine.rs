@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 
 use super::place::Place;
-use crate::live::{Program, checked, described};
+use crate::live::{Program, checked, columns, described};
 
 /// Ticks of `/proc/stat` in a second: fixed by Linux's interface to programs.
 const TICKS: f64 = 100.0;
@@ -67,10 +67,8 @@ pub(super) fn stolen() -> Result<f64> {
     stolen_in(&stat()?).context("read `/proc/stat`: its first line has no number of stolen ticks")
 }
 
-/// user, nice, system, idle, iowait, irq, softirq, steal.
 fn stolen_in(stat: &str) -> Option<f64> {
-    let line = stat.lines().next()?.strip_prefix("cpu ")?;
-    Some(line.split_ascii_whitespace().nth(7)?.parse::<u64>().ok()? as f64 / TICKS)
+    Some(*columns(stat, "cpu")?.get(7)? as f64 / TICKS)
 }
 
 #[cfg(test)]

@@ -46,12 +46,17 @@ pub(crate) fn ticks(core: usize) -> Option<Ticks> {
     ticks_in(&std::fs::read_to_string("/proc/stat").ok()?, core)
 }
 
-/// Columns: user, nice, system, idle, waiting for a disk, interrupts of two kinds, stolen; what guests had is in user.
 fn ticks_in(stat: &str, core: usize) -> Option<Ticks> {
-    let name = format!("cpu{core}");
-    let line = stat.lines().find(|line| line.split_whitespace().next() == Some(&name))?;
-    let columns: Vec<u64> = line.split_whitespace().skip(1).take(8).map_while(|word| word.parse().ok()).collect();
+    let columns = columns(stat, &format!("cpu{core}"))?;
     Some(Ticks { idle: columns.get(3)? + columns.get(4)?, all: columns.iter().sum() })
+}
+
+/// A line of `/proc/stat`, `cpu` being that of all cores together: user, nice, system, idle, waiting for a disk,
+/// interrupts of two kinds, stolen, as far as they are there; what guests had is in user.
+pub(crate) fn columns(stat: &str, name: &str) -> Option<Vec<u64>> {
+    let mut words = stat.lines().map(str::split_whitespace).find(|words| words.clone().next() == Some(name))?;
+    words.next();
+    Some(words.take(8).map_while(|word| word.parse().ok()).collect())
 }
 
 fn of(set: &CpuSet) -> Vec<usize> {

@@ -13,6 +13,7 @@ mod yardstick;
 
 pub(crate) use batch::BatchRun;
 pub(crate) use cluster::{Cluster, Policy, Shape};
+pub(crate) use cores::columns;
 pub(crate) use held_load::HeldLoad;
 pub(crate) use program::{Program, checked, described};
 pub(crate) use record::{Recorded, record};

@@ -86,43 +86,17 @@ impl Findings {
 
     /// Predictions of this kind of runs that are judged, or of those that are not.
     pub(super) fn of_kind(&self, kind: Kind, judged: bool) -> impl Iterator<Item = &Prediction> {
-        self.predictions.iter().filter(move |found| found.kind == kind && self.runs[found.measured].judged == judged)
+        self.among(&self.predictions, judged).filter(move |found| found.kind == kind)
     }
 
-    /// Over all jobs of these predictions; `None` without any.
-    pub(super) fn summary(&self, kind: Kind, judged: bool) -> Option<Summary> {
-        let mut found = self.of_kind(kind, judged).peekable();
-        found.peek()?;
-        Some(Summary::of(found.flat_map(|prediction| job_errors(&prediction.comparison))))
-    }
-
-    /// The same of the baseline without shuffles.
-    pub(super) fn mumak_summary(&self) -> Summary {
-        Summary::of(self.mumak.iter().flat_map(|prediction| job_errors(&prediction.comparison)))
+    /// The same at the machine's own speed.
+    pub(super) fn of_paced(&self, kind: Kind, judged: bool) -> impl Iterator<Item = &Prediction> {
+        self.among(&self.paced, judged).filter(move |found| found.kind == kind)
     }
 
     /// Judged runs from repeats as they were.
     pub(super) fn repeats(&self) -> impl Iterator<Item = &Prediction> {
-        self.as_it_was.iter().filter(|found| self.runs[found.measured].judged)
-    }
-
-    /// Over all jobs of these: how far off a simulation without any error would be. `None` without repeats.
-    pub(super) fn repeats_summary(&self) -> Option<Summary> {
-        let mut found = self.repeats().peekable();
-        found.peek()?;
-        Some(Summary::of(found.flat_map(|prediction| job_errors(&prediction.comparison))))
-    }
-
-    /// As [`of_kind`](Findings::of_kind) for those at the machine's own speed.
-    pub(super) fn of_paced(&self, kind: Kind, judged: bool) -> impl Iterator<Item = &Prediction> {
-        self.paced.iter().filter(move |found| found.kind == kind && self.runs[found.measured].judged == judged)
-    }
-
-    /// As [`summary`](Findings::summary) for those of judged runs at the machine's own speed.
-    pub(super) fn paced_summary(&self, kind: Kind) -> Option<Summary> {
-        let mut found = self.of_paced(kind, true).peekable();
-        found.peek()?;
-        Some(Summary::of(found.flat_map(|prediction| job_errors(&prediction.comparison))))
+        self.among(&self.as_it_was, true)
     }
 
     /// Predictions of several judged runs at once.
@@ -131,11 +105,33 @@ impl Findings {
         self.together.iter().filter(move |found| found.kind == kind).filter(judged)
     }
 
-    /// Over all jobs of these; `None` without any.
+    fn among<'a>(&'a self, list: &'a [Prediction], judged: bool) -> impl Iterator<Item = &'a Prediction> {
+        list.iter().filter(move |found| self.runs[found.measured].judged == judged)
+    }
+
+    /// Over all jobs of the predictions of this kind; `None` without any, as below.
+    pub(super) fn summary(&self, kind: Kind, judged: bool) -> Option<Summary> {
+        over(self.of_kind(kind, judged).map(|found| &found.comparison))
+    }
+
+    /// Over those of judged runs at the machine's own speed.
+    pub(super) fn paced_summary(&self, kind: Kind) -> Option<Summary> {
+        over(self.of_paced(kind, true).map(|found| &found.comparison))
+    }
+
+    /// Over those of repeats as they were: how far off a simulation without any error would be.
+    pub(super) fn repeats_summary(&self) -> Option<Summary> {
+        over(self.repeats().map(|found| &found.comparison))
+    }
+
+    /// Over those of several judged runs at once.
     pub(super) fn several_summary(&self, kind: Kind) -> Option<Summary> {
-        let mut found = self.of_several(kind).peekable();
-        found.peek()?;
-        Some(Summary::of(found.flat_map(|together| job_errors(&together.comparison))))
+        over(self.of_several(kind).map(|found| &found.comparison))
+    }
+
+    /// Over those of the baseline without shuffles.
+    pub(super) fn mumak_summary(&self) -> Summary {
+        over(self.mumak.iter().map(|found| &found.comparison)).unwrap_or_default()
     }
 
     /// Why a bar says nothing about the simulation here, where that is so.
@@ -192,8 +188,11 @@ fn speeds(runs: &[LiveRun]) -> Vec<Speeds> {
     runs.iter().map(of).collect()
 }
 
-fn job_errors(comparison: &Comparison) -> impl Iterator<Item = f64> {
-    comparison.jobs.iter().map(|job| job.completion.error())
+/// The errors of all jobs; `None` without a comparison.
+fn over<'a>(all: impl Iterator<Item = &'a Comparison>) -> Option<Summary> {
+    let mut all = all.peekable();
+    all.peek()?;
+    Some(Summary::of(all.flat_map(|one| one.jobs.iter().map(|job| job.completion.error()))))
 }
 
 fn line(run: &LiveRun, own: &Comparison) -> RunLine {

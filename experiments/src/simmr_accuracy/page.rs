@@ -174,7 +174,8 @@ fn steadiness(page: &mut Page, findings: &Findings) {
     }
     page.paragraph(&format!(
         "The fixed work is one and the same array of numbers, sorted two hundred times a second on each core while \
-         a run goes on, in CPU time. Its slow pieces took up to {} longer than its fast ones within one run (95th over 5th percentile), and its \
+         a run goes on, in CPU time. Its slow pieces took up to {} longer than its fast ones within one run (95th \
+         over 5th percentile), and its \
          medians differ by {} between the runs (largest minus smallest over the median). That is the machine's doing: \
          neither load nor stolen time is in it.",
         percent(most),

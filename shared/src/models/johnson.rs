@@ -3,9 +3,10 @@
 //! A job is the pair of its map and reduce stage. Jobs whose map stage is not the longer one come first, by map
 //! stage ascending; the others follow, by reduce stage descending. That is what Algorithm 1 of balanced-pools §3.2
 //! builds from both ends, taking jobs in *ascending* order of their shorter stage, as its text and Figure 7 say
-//! (`Deviation:` its pseudo-code says descending, which gives another order than Figure 8's; [`printed_order`]). What the rule ties is
-//! settled in a stated way: jobs with equal reduce stages, above all those without any, go by map stage descending, so
-//! that what runs last is short; then, and among equal map stages of the first part, by their place in the list.
+//! (`Deviation:` its pseudo-code says descending, which gives another order than Figure 8's; [`printed_order`]). What the
+//! rule ties is settled in a stated way: jobs with equal reduce stages, above all those without any, go by map stage
+//! descending, so that what runs last is short; then, and among equal map stages of the first part, by their place in
+//! the list.
 
 /// A job's two stages, each in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
