@@ -2,8 +2,12 @@
 
 #[path = "schedulers/all.rs"]
 mod all;
+#[path = "schedulers/candidates.rs"]
+mod candidates;
 #[path = "schedulers/capacity.rs"]
 mod capacity;
+#[path = "schedulers/capacity_limits.rs"]
+mod capacity_limits;
 #[path = "schedulers/capacity_properties.rs"]
 mod capacity_properties;
 #[path = "schedulers/edf.rs"]
@@ -14,6 +18,8 @@ mod edf_properties;
 mod fair;
 #[path = "schedulers/fair_deficits.rs"]
 mod fair_deficits;
+#[path = "schedulers/fair_limits.rs"]
+mod fair_limits;
 #[path = "schedulers/fair_properties.rs"]
 mod fair_properties;
 #[path = "schedulers/hadoop_021.rs"]

@@ -1,7 +1,5 @@
 //! The capacity scheduler. Source of each rule: `hadoop-semantics` §4.6, MR1 CapacityTaskScheduler.
 
-use std::collections::BTreeMap;
-
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::job::{AttemptId, JobConf, JobSpec, Priority, Requirements, TaskKind, WorkerId};
 use howdah_shared::replay::{ReplayError, ReplayOptions, Simulation, View};
@@ -12,24 +10,34 @@ use howdah_shared::tracker::{Input, SchedulerChoice};
 use crate::kit::*;
 use crate::play::{given, in_slots, on, params, replay};
 
-fn policy(file: &str) -> Box<dyn Scheduler> {
+pub(crate) fn policy(file: &str) -> Box<dyn Scheduler> {
     by_name("capacity", &params(&[("allocations", file)])).expect("the file holds together")
 }
 
 /// So many workers of 4 map and 2 reduce slots.
-fn cluster(file: &str, workers: u32) -> Cluster {
+pub(crate) fn cluster(file: &str, workers: u32) -> Cluster {
     Cluster::made(|_| {}, policy(file)).workers(workers, 4, 2)
 }
 
-fn of(queue: &str, user: &str, maps: u32, reduces: u32) -> JobSpec {
+pub(crate) fn of(queue: &str, user: &str, maps: u32, reduces: u32) -> JobSpec {
     let mut spec = job_with(maps, reduces, |conf| conf.slowstart_ppm = 0);
     (spec.queue, spec.user) = (queue.into(), user.into());
     spec
 }
 
 /// The same with each map's data on one host.
-fn of_on(queue: &str, user: &str, hosts: &[&str]) -> JobSpec {
+pub(crate) fn of_on(queue: &str, user: &str, hosts: &[&str]) -> JobSpec {
     JobSpec { queue: queue.into(), user: user.into(), ..on(hosts) }
+}
+
+/// Four hosts, each in a rack of its own, with 4 map and 2 reduce slots.
+pub(crate) fn four_racks() -> Cluster {
+    let mut cluster = Cluster::made(|_| {}, policy("[queues.default]\ncapacity = 100\n"));
+    for worker in 0..4 {
+        cluster.add_worker(&format!("h{worker}"), &format!("/r{worker}"), 4, 2);
+    }
+    cluster.effects.clear();
+    cluster
 }
 
 /// Ends everything that runs on a worker, without a round in between.
@@ -42,7 +50,7 @@ fn end_all(cluster: &mut Cluster, worker: u32) {
 const FREE: &str = "maximum_offswitch_per_heartbeat = 100\nmaximum_reduces_per_heartbeat = 100\n";
 const HALVES: &str = "[queues.a]\ncapacity = 50\n[queues.b]\ncapacity = 50\n";
 
-fn free(queues: &str) -> String {
+pub(crate) fn free(queues: &str) -> String {
     format!("{FREE}{queues}")
 }
 
@@ -171,18 +179,18 @@ fn users_with_waiting_tasks_share_the_queue_down_to_the_minimum_percentage() {
     cluster.submit(of("default", "v", 20, 0));
     // Two users share 8 slots: 4 each, although all of u's came first.
     assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1; 4], vec![2; 4]));
-    // With six users nobody has less than 25 %: ceil(8 × 25 %) = 2.
-    for user in ["w", "x", "y", "z"] {
+    // With nine users nobody has less than 25 %: ceil(8 × 25 %) = 2, though an equal part is ceil(8 ÷ 9) = 1.
+    let mut cluster = self::cluster(&file, 2);
+    for user in ["u", "v", "w", "x", "y", "z", "p", "q", "r"] {
         cluster.submit(of("default", user, 20, 0));
     }
-    end_all(&mut cluster, 0);
-    end_all(&mut cluster, 1);
-    let mut held = BTreeMap::new();
-    for (_, attempt) in cluster.launches() {
-        *held.entry(attempt.job.0).or_insert(0) += 1;
+    assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1, 1, 2, 2], vec![3, 3, 4, 4]));
+    // Three users may have ceil(8 ÷ 3) = 3.
+    let mut cluster = self::cluster(&file, 2);
+    for user in ["u", "v", "w"] {
+        cluster.submit(of("default", user, 20, 0));
     }
-    assert!(held.values().all(|&n| n <= 4), "{held:?}");
-    assert_eq!(given(&mut cluster, 0), [0; 0]);
+    assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1, 1, 1, 2], vec![2, 2, 3, 3]));
 }
 
 // §4.6: job order startTime, or priority if supports-priority.
@@ -244,11 +252,7 @@ fn the_maps_of_a_heartbeat_and_those_after_a_far_one_have_limits() {
 // over the cluster's.
 #[test]
 fn a_job_waits_for_a_worker_near_its_data_as_many_chances_as_it_wants_workers() {
-    let mut cluster = Cluster::made(|_| {}, policy("[queues.default]\ncapacity = 100\n"));
-    for worker in 0..4 {
-        cluster.add_worker(&format!("h{worker}"), &format!("/r{worker}"), 4, 2);
-    }
-    cluster.effects.clear();
+    let mut cluster = four_racks();
     let job = cluster.submit(of_on("default", "u", &["h1", "h1", "h0", "h0"]));
     // 4 maps, 4 workers, 2 of 4 hosts: more than 2 chances.
     assert_eq!(given(&mut cluster, 2), [0; 0]);
@@ -264,15 +268,13 @@ fn a_job_waits_for_a_worker_near_its_data_as_many_chances_as_it_wants_workers() 
 // §4.6: a map that ran before is given wherever it is (MR1 failedMaps).
 #[test]
 fn a_map_that_failed_does_not_wait_for_its_data() {
-    let mut cluster = Cluster::made(|_| {}, policy("[queues.default]\ncapacity = 100\n"));
-    for worker in 0..2 {
-        cluster.add_worker(&format!("h{worker}"), &format!("/r{worker}"), 4, 2);
-    }
-    cluster.effects.clear();
-    cluster.submit(of_on("default", "u", &["h0"]));
-    assert_eq!(given(&mut cluster, 0), [1]);
+    let mut cluster = four_racks();
+    cluster.submit(of_on("default", "u", &["h0", "h0", "h0", "h0", "h1", "h1"]));
+    assert_eq!(given(&mut cluster, 0), [1; 4]);
     cluster.report(0, &[(map(1, 0, 0), Failed)]);
-    assert_eq!(given(&mut cluster, 1), [1]);
+    cluster.launches();
+    cluster.beat(2);
+    assert_eq!(cluster.launches(), [(2, map(1, 0, 1))], "the others wait for three chances");
 }
 
 // §4.6: init limits: ceil(maxSystemJobs·cap%), per user ×ulMin%.
@@ -335,7 +337,7 @@ fn submissions_to_unknown_queues_and_beyond_the_limits_are_refused() {
 }
 
 /// The same with so many slots for each map.
-fn large(queue: &str, maps: u32, slots: u16) -> JobSpec {
+pub(crate) fn large(queue: &str, maps: u32, slots: u16) -> JobSpec {
     let mut spec = of(queue, "u", maps, 0);
     spec.conf.slots_per_map = slots;
     spec

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use howdah_shared::job::profile::JobTemplate;
-use howdah_shared::job::{AttemptState, JobId, JobSpec, Priority, TaskKind};
+use howdah_shared::job::{AttemptState, JobConf, JobId, JobProfile, JobSpec, PhaseTimes, Priority, TaskKind};
 use howdah_shared::replay::AttemptRecord;
 use howdah_shared::schedulers::by_name;
 use howdah_shared::time::{Span, Time};
 use howdah_shared::tracker::{Input, SchedulerChoice};
 use rstest::rstest;
 
-use super::kit::{Cluster, job_with, map};
+use super::kit::{Cluster, job_with, map, reduce};
 use super::play::{self, explained, params, recorded};
 use super::size_based::{maps, options};
 
@@ -239,6 +239,75 @@ fn without_any_run_the_jobs_own_tasks_show_what_it_needs() {
     assert_eq!(c.launches().len(), 0, "{}", c.tracker.explain(job));
     let said = c.tracker.explain(job).to_string();
     assert!(said.ends_with("1 map and 0 reduce slots are enough by its own 1 maps and 0 reduces so far."), "{said}");
+}
+
+// SimMR §III: profiles are of tasks that ran to their end; what failed shows nothing.
+#[test]
+fn attempts_and_runs_that_fail_teach_nothing() {
+    let mut c = live();
+    let strict = |deadline| {
+        let spec = plain_job(5, deadline);
+        JobSpec { conf: JobConf { max_map_attempts: 1, ..spec.conf.clone() }, ..spec }
+    };
+    let patient = c.submit(plain_job(5, Some(100)));
+    c.beat(0);
+    assert_eq!(c.launches().len(), 4);
+    c.advance(1_000);
+    c.report(0, &[(map(patient.0, 0, 0), AttemptState::Failed)]);
+    let said = c.tracker.explain(patient).to_string();
+    assert!(said.ends_with("Nothing is known yet of how long its tasks take, so it has no limit."), "{said}");
+    let mut c = live();
+    let failed = c.submit(strict(None));
+    c.beat(0);
+    c.advance(10_000);
+    c.report(0, &[(map(failed.0, 0, 0), AttemptState::Succeeded)]);
+    c.report(0, &[(map(failed.0, 1, 0), AttemptState::Failed)]);
+    let running: Vec<_> = c.running_on(0).into_iter().map(|id| (id, AttemptState::Killed)).collect();
+    c.report(0, &running);
+    c.launches();
+    // By a run of 10 s a map it would have two.
+    c.submit(plain_job(8, Some(40)));
+    c.beat(0);
+    assert_eq!(c.launches().len(), 4, "the run before it failed");
+}
+
+// SimMR §II: a reduce occupies its slot while it waits for maps; what it learns of a reduce is its own time.
+#[test]
+fn a_reduce_that_waited_for_maps_is_remembered_without_its_wait() {
+    let policy = by_name("minedf", &params(&[("bound", "low")])).expect("right parameters");
+    let mut c = Cluster::made(|_| {}, policy).workers(1, 4, 4);
+    let spec = |n_maps, n_reduces, deadline_s: Option<u64>| {
+        job_with(n_maps, n_reduces, |conf| {
+            (conf.slowstart_ppm, conf.commits_output) = (0, false);
+            conf.deadline = deadline_s.map(Span::from_secs);
+        })
+    };
+    let first = c.submit(spec(1, 1, None));
+    c.beat(0);
+    assert_eq!(c.launches().len(), 2);
+    c.advance(10_000);
+    c.report(0, &[(map(1, 0, 0), AttemptState::Succeeded)]);
+    c.advance(5_000);
+    c.report(0, &[(reduce(1, 0, 0), AttemptState::Succeeded)]);
+    c.apply(&[Input::JobCommitted { job: first, ok: true }]);
+    // Four reduces of 5 s in 10 s. With the wait they would be of 15 s, and out of reach.
+    c.submit(spec(0, 4, Some(10)));
+    c.beat(0);
+    assert_eq!(c.launches().len(), 2);
+}
+
+// SimMR §V-A: the demand of a job that comes before the workers do is what its deadline needs.
+#[test]
+fn a_job_that_comes_before_the_workers_has_its_demand() {
+    let policy = by_name("minedf", &params(&[("bound", "low")])).expect("right parameters");
+    let mut c = Cluster::made(|_| {}, policy);
+    let times = PhaseTimes::even(Span::from_secs(10));
+    let profile = JobProfile { map: times, ..Default::default() };
+    c.submit(JobSpec { profile: Some(Box::new(profile)), ..plain_job(8, Some(40)) });
+    c.add_worker("h0", "/r", 4, 0);
+    c.effects.clear();
+    c.beat(0);
+    assert_eq!(c.launches().len(), 2, "8 maps of 10 s in 40 s");
 }
 
 // No source: errors name what was expected.

@@ -338,7 +338,7 @@ fn three_places(pairs: &[(&str, &str)]) -> Cluster {
     c
 }
 
-const DELAYS: [(&str, &str); 2] = [("locality.delay.node", "5000"), ("locality.delay.rack", "2000")];
+pub(crate) const DELAYS: [(&str, &str); 2] = [("locality.delay.node", "5000"), ("locality.delay.rack", "2000")];
 
 // §4.5: NODE → RACK → ANY; node wait, then rack wait.
 #[test]
@@ -451,7 +451,7 @@ minSharePreemptionTimeout = 10
 ";
 
 /// Ann's job takes all ten slots, two a second; then Bob's comes.
-fn crowded(extra: &[(&str, &str)], allocations: &str) -> Cluster {
+pub(crate) fn crowded(extra: &[(&str, &str)], allocations: &str) -> Cluster {
     let pairs = [&[("preemption", "true"), ("allocations", allocations)], extra].concat();
     let mut c = Cluster::made(|_| {}, fair(&pairs)).workers(5, 2, 0);
     c.submit(of("ann", 20, 0));
@@ -464,7 +464,7 @@ fn crowded(extra: &[(&str, &str)], allocations: &str) -> Cluster {
     c
 }
 
-fn killed(c: &mut Cluster) -> Vec<u32> {
+pub(crate) fn killed(c: &mut Cluster) -> Vec<u32> {
     // Directives leave with the answers.
     (0..5).for_each(|worker| c.beat(worker));
     let mut told = c.take(|effect| match *effect {

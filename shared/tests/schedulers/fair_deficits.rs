@@ -110,6 +110,29 @@ fn a_minimum_share_is_divided_among_the_jobs_of_the_pool() {
     assert_eq!(maps(&c), [1, 2, 1], "one slot each, and the third to one of two equals");
 }
 
+// §4.5: shares of 0.20.2: who has a larger minimum gets that, the others divide the rest; a pool's weight is that of its
+// jobs that want something.
+#[test]
+fn fair_shares_follow_minima_and_the_weights_of_those_that_want_slots() {
+    let shares = |c: &Cluster| -> Vec<f64> {
+        let pools = c.tracker.scheduler().queues(c.state());
+        pools.iter().map(|pool| (pool.share[0] * 1_000.0).round() / 1_000.0).collect()
+    };
+    let mut c = old(&[("allocations", "[pool.bob]\nminMaps = 6")], 8, 0);
+    c.submit(of("ann", 50, 0));
+    c.submit(of("bob", 50, 0));
+    c.advance(500);
+    c.beat(0);
+    assert_eq!(shares(&c), [2.0, 6.0]);
+    let mut c = old(&[], 8, 0);
+    for (user, maps) in [("ann", 50), ("bob", 50), ("bob", 0)] {
+        c.submit(of(user, maps, 1));
+    }
+    c.advance(500);
+    c.beat(0);
+    assert_eq!(shares(&c), [4.0, 4.0]);
+}
+
 // §4.5 with §3.4 (weight): the jobs of a pool weigh together what the pool weighs.
 #[test]
 fn over_time_slots_are_divided_by_the_weights_of_pools() {

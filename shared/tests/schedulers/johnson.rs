@@ -1,7 +1,7 @@
 //! Johnson's order and pools that hold it: the makespan paper's worked examples, rule by rule.
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{JobConf, JobId, JobSpec, Priority, Requirements, TaskKind};
+use howdah_shared::job::{JobConf, JobId, JobProfile, JobSpec, PhaseTimes, Priority, Requirements, TaskKind};
 use howdah_shared::replay::{ReplayOptions, ReplayReport, Simulation};
 use howdah_shared::schedulers::{self, Reason};
 use howdah_shared::time::{Span, Time};
@@ -54,6 +54,17 @@ fn johnsons_order_is_found_from_the_profiles() {
     assert_eq!(replay(five(), "johnson", &[("order", "reverse")]).makespan, Span::from_secs(78));
     // §3.3, scenario 2.
     assert_eq!(replay(figure_6([30, 30, 20, 20, 30]), "johnson", &[]).makespan, Span::from_secs(47));
+}
+
+// balanced-pools §3.2 orders by profiles; jobs without one come behind those with one: ours.
+#[test]
+fn jobs_without_a_profile_wait_behind_those_with_one() {
+    let mut c =
+        Cluster::made(|_| {}, schedulers::by_name("johnson", &params(&[])).expect("it exists")).workers(1, 1, 1);
+    let long = JobProfile { map: PhaseTimes::even(Span::from_secs(100)), ..JobProfile::default() };
+    c.submit(job_with(1, 1, |_| {}));
+    c.submit(JobSpec { profile: Some(Box::new(long)), ..job_with(1, 0, |_| {}) });
+    assert_eq!(given(&mut c, 0), [2], "as a job of equally long tasks, a second each, the first would be the first");
 }
 
 // hadoop-semantics §4.4: priority first, as under FIFO; the paper's batches have none.

@@ -166,6 +166,53 @@ fn comp_compares_with_the_last_departures() {
     assert_eq!(finish, [10, 40, 141, 266, 166, 146]);
 }
 
+// slowdown-variability §IV-E: of the last K − 1, so that with K = 2 the 10 that departed first counts no more.
+#[test]
+fn comp_forgets_departures_before_the_last_ones() {
+    let jobs = vec![maps(0, 1, 10), maps(0, 1, 30), maps(41, 1, 100), maps(50, 1, 20), maps(51, 1, 5)];
+    let params = [("queues", "2"), ("prediction", "trace")];
+    // 20 is not above 30: it stays before the smaller one that came later.
+    assert_eq!(finish_s(jobs, &options("comp", &params, (1, 1))), [10, 40, 141, 161, 166]);
+}
+
+// slowdown-variability §IV-E does not say whether a departure counts with its size or with what was predicted of it.
+#[rstest]
+#[case::size("size", [100, 201, 206, 213])]
+#[case::prediction("prediction", [100, 201, 213, 208])]
+fn comp_compares_with_sizes_or_with_predictions_of_departures(#[case] departed: &str, #[case] finish: [u64; 4]) {
+    // 10 s are predicted for each map. One of 100 s departs; then one of a predicted 50 s comes, and one of 10 s.
+    let jobs = vec![maps(0, 1, 100), maps(101, 1, 100), maps(110, 5, 1), maps(111, 1, 7)];
+    let params = [("queues", "2"), ("fit", "80s"), ("departed", departed)];
+    assert_eq!(finish_s(jobs, &options("comp", &params, (1, 1))), finish);
+}
+
+// slowdown-variability §IV-B: a job is appended to the next queue, in which arrivals count anew.
+#[test]
+fn a_demoted_job_goes_behind_those_that_were_demoted_before() {
+    // Three slots take the second job past 20 s before the one map of the first has run so long. Both then want the one
+    // reduce slot: the second job's second reduce is before the first job's.
+    let jobs = vec![job(0, (1, 30), (1, 5)), job(1, (9, 10), (2, 5))];
+    assert_eq!(finish_s(jobs, &options("fbq", &[("limits", "20s")], (4, 1))), [46, 41]);
+}
+
+// slowdown-variability §IV-A; taking over a running cluster is ours: what runs has received its time.
+#[test]
+fn a_policy_that_takes_over_counts_what_runs_against_the_limit() {
+    let mut c = kit::Cluster::made(|_| {}, by_name("fifo", &params(&[])).expect("it exists")).workers(1, 1, 0);
+    let job = c.submit(kit::job(6, 0));
+    c.beat(0);
+    c.advance(8_000);
+    c.tracker.switch_scheduler(by_name("fbq", &params(&[("limits", "10s,1h")])).expect("it exists"));
+    let queue = |c: &kit::Cluster| c.tracker.explain(job).to_string().chars().take(22).collect::<String>();
+    c.submit(kit::job(1, 0));
+    c.advance(1_999);
+    c.beat(0);
+    assert_eq!(queue(&c), "It is next, but 1 map ");
+    c.advance(1);
+    c.beat(0);
+    assert_eq!(queue(&c), "It is in queue 2 of 3,");
+}
+
 // slowdown-variability §IV-E leaves open what K − 1 departures are before there were any: those that there are.
 #[test]
 fn before_the_first_departure_comp_is_fifo() {
