@@ -117,6 +117,8 @@ fn a_trace_is_scaled_and_folded_and_says_how_it_compares() {
     assert_eq!(folded["schema"], "howdah/trace-fold/v1");
     assert_eq!(folded["jobs"]["before"], 80);
     assert_eq!(folded["character"][0]["property"], "job size, slot ms");
+    let folded = json(dir.path(), &["trace", "fold", "large", "--factor", "8", "--output", "json"]);
+    assert_eq!(folded["jobs"]["after"], 10);
 }
 
 #[test]
@@ -167,6 +169,8 @@ fn wrong_usage_ends_with_2_and_names_what_was_expected() {
         (&["trace", "fit", "two", "--job", "nobody"], "expected jobs named `nobody`, found none"),
         (&["trace", "scale", "two", "--factor", "-1"], "factor"),
         (&["trace", "fold", "two", "--jobs", "3"], "expected 1 to 2, found 3"),
+        (&["trace", "fold", "two", "--factor", "0.5"], "factor: expected 1 to 2, one job of that many, found 0.5"),
+        (&["trace", "fold", "two", "--factor", "2", "--span", "1h"], "cannot be used with"),
         (&["trace", "fold", "two"], "--jobs"),
     ];
     for (args, expected) in cases {

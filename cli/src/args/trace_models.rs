@@ -243,17 +243,21 @@ Kolmogorov-Smirnov distance between them (0 equal, 1 disjoint).
 
 Examples:
   howdah trace fold day.jsonl.gz --jobs 500 -o short.jsonl
+  howdah trace fold day.jsonl.gz --factor 10 -o short.jsonl
   howdah trace fold day.jsonl.gz --span 2h -o short.jsonl --output json")]
 pub(crate) struct TraceFoldArgs {
     /// Trace of any format, gzip or not; - is standard input
     #[arg(value_name = "FILE")]
     pub(crate) trace: PathBuf,
     /// Keep this many jobs
-    #[arg(long, value_name = "N", required_unless_present = "span", conflicts_with = "span")]
+    #[arg(long, value_name = "N", required_unless_present_any = ["span", "factor"], conflicts_with_all = ["span", "factor"])]
     pub(crate) jobs: Option<usize>,
     /// Keep as many jobs as come in about this time
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, conflicts_with = "factor")]
     pub(crate) span: Option<Duration>,
+    /// Make the trace this many times shorter, in jobs and in time
+    #[arg(long, value_name = "F")]
+    pub(crate) factor: Option<f64>,
     /// Seed of the choice of jobs
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,

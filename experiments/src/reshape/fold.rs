@@ -26,6 +26,8 @@ pub enum Keep {
     Jobs(usize),
     /// As many jobs as make about this much time between first and last submission, in milliseconds.
     Span(u64),
+    /// One job of so many, which makes the trace about so many times shorter; 1 keeps all.
+    Factor(f64),
 }
 
 /// How one property compares before and after.
@@ -42,7 +44,7 @@ pub struct Character {
 }
 
 /// Why a trace cannot be folded.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FoldError {
     /// More than there is, or nothing.
     #[error("jobs: expected 1 to {available}, found {asked}")]
@@ -59,6 +61,14 @@ pub enum FoldError {
         available_ms: u64,
         /// Asked for.
         asked_ms: u64,
+    },
+    /// A factor that makes the trace longer, or leaves nothing of it.
+    #[error("factor: expected 1 to {available}, one job of that many, found {asked}")]
+    Factor {
+        /// Jobs of the trace.
+        available: usize,
+        /// Asked for.
+        asked: f64,
     },
 }
 
@@ -79,6 +89,10 @@ pub fn fold(trace: &Trace, keep: Keep, seed: u64) -> Result<Trace, FoldError> {
             let share = asked_ms as f64 / available_ms as f64;
             ((available as f64 * share).round() as usize).clamp(1, available)
         }
+        Keep::Factor(asked) if !(1.0..=available as f64).contains(&asked) => {
+            return Err(FoldError::Factor { available, asked });
+        }
+        Keep::Factor(asked) => ((available as f64 / asked).round() as usize).clamp(1, available),
     };
     let kept = choose(trace, count, &mut Random::new(seed, 0));
     let mut now = 0;
@@ -190,6 +204,20 @@ mod tests {
         let short = fold(&long, Keep::Span(wanted), 3).expect("sound");
         assert_eq!(short.jobs.len(), 280);
         assert!((span_ms(&short) as f64 / wanted as f64 - 1.0).abs() < 0.25);
+    }
+
+    #[test]
+    fn a_factor_keeps_one_job_of_so_many() {
+        let long = long();
+        let jobs = |factor| fold(&long, Keep::Factor(factor), 3).map(|short| short.jobs.len());
+        // Of 1,121.
+        assert_eq!([jobs(10.0), jobs(2.5), jobs(1.0), jobs(1121.0)], [Ok(112), Ok(448), Ok(1121), Ok(1)]);
+        for asked in [0.5, 1122.0, f64::INFINITY, -3.0] {
+            assert_eq!(jobs(asked), Err(FoldError::Factor { available: 1121, asked }));
+        }
+        assert!(jobs(f64::NAN).is_err());
+        let ratio = span_ms(&long) as f64 / span_ms(&fold(&long, Keep::Factor(4.0), 3).expect("sound")) as f64;
+        assert!((ratio / 4.0 - 1.0).abs() < 0.25, "{ratio}");
     }
 
     #[test]

@@ -27,9 +27,10 @@ pub(crate) fn fold(context: &Context, args: &TraceFoldArgs) -> Outcome {
     }
     let (long, notes) = read_trace(&args.trace, args.read.from, &import_options(&args.read.settings)?)?;
     tell(&args.trace, &notes);
-    let keep = match (args.jobs, args.span) {
-        (_, Some(span)) => Keep::Span(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)),
-        (jobs, None) => Keep::Jobs(jobs.unwrap_or(0)),
+    let keep = match (args.jobs, args.span, args.factor) {
+        (_, Some(span), _) => Keep::Span(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)),
+        (_, _, Some(factor)) => Keep::Factor(factor),
+        (jobs, None, None) => Keep::Jobs(jobs.unwrap_or(0)),
     };
     let short = folded(&long, keep, args.seed)
         .map_err(|error| Failure::usage(format!("trace {}: {error}", name_of(&args.trace))))?;
