@@ -13,6 +13,9 @@ use howdah_shared::tracker::{ClusterConfig, Effect, Input, JobTracker};
 use crate::digest::Chain;
 use crate::journal::{self, JournalError, JournalWriter};
 
+/// Fingerprint of the sources by which this build decides: 16 hexadecimal digits.
+pub const RULES: &str = env!("HOWDAH_RULES");
+
 /// From what a run's core is built; the journal's header holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
@@ -47,6 +50,7 @@ impl Origin {
             seed: self.seed,
             program_version: env!("CARGO_PKG_VERSION").to_owned(),
             started_ms_epoch: crate::run::now_ms_epoch(),
+            rules: RULES.to_owned(),
         }
     }
 }

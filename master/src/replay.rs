@@ -17,6 +17,7 @@ use howdah_shared::tracker::{ClusterConfig, Effect, Input, JobTracker};
 use crate::digest::{Chain, DIGEST_BYTES};
 use crate::journal::{JournalError, JournalReader, find_run};
 use crate::policies;
+use crate::recorder::RULES;
 
 /// A recorded run that cannot be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +68,8 @@ pub enum ReplayError {
 pub struct DecisionReport {
     /// The run that was replayed.
     pub run: PathBuf,
+    /// Which build recorded it.
+    pub recorded_by: Build,
     /// Batches of the run.
     pub batches: u64,
     /// Inputs of the run.
@@ -81,6 +84,22 @@ pub struct DecisionReport {
     pub first_difference: Option<Difference>,
     /// The journal broke off in the middle of a frame, as after a crash.
     pub torn: bool,
+}
+
+/// A build, as a recording names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Build {
+    /// Of the program, such as 0.1.0.
+    pub version: String,
+    /// Fingerprint of its rules, as [`RULES`]; empty from builds that did not record it.
+    pub rules: String,
+}
+
+impl Build {
+    /// Whether it decides by the rules of this one.
+    pub fn has_our_rules(&self) -> bool {
+        self.rules == RULES
+    }
 }
 
 /// A batch in which the replay did something else.
@@ -125,7 +144,8 @@ pub(crate) fn replay_seen(
     let mut reader = JournalReader::open(&run)?;
     let mut tracker = build(&run, reader.header(), scheduler)?;
     let cluster = ClusterId(reader.header().cluster_id);
-    let mut report = DecisionReport { run: run.clone(), ..DecisionReport::default() };
+    let mut report =
+        DecisionReport { run: run.clone(), recorded_by: build_of(reader.header()), ..DecisionReport::default() };
     let mut before = [0_u8; DIGEST_BYTES];
     let mut last = None;
     let mut inputs = Vec::new();
@@ -156,6 +176,10 @@ pub(crate) fn replay_seen(
     }
     report.torn = reader.truncation().is_some();
     Ok(report)
+}
+
+fn build_of(header: &v1::JournalHeader) -> Build {
+    Build { version: header.program_version.clone(), rules: header.rules.clone() }
 }
 
 fn build(
@@ -215,4 +239,35 @@ fn launch_text(decision: &v1::JournalDecision, cluster: ClusterId) -> String {
     let locality = locality(decision.locality).map_or_else(|e| e.to_string(), |l| format!("{l:?}"));
     let speculative = if decision.speculative { ", speculative" } else { "" };
     format!("{attempt} on worker {} ({locality}{speculative})", decision.worker)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{JournalWriter, read_header};
+    use crate::recorder::{Origin, Recorder};
+
+    #[test]
+    fn a_recording_names_the_build_that_wrote_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let origin = Origin {
+            cluster_id: 202_611_201_200,
+            cluster: ClusterConfig::default(),
+            scheduler: "fifo".to_owned(),
+            scheduler_params: BTreeMap::new(),
+            seed: 0,
+        };
+        let scheduler = policies::make("fifo", &BTreeMap::new()).unwrap();
+        Recorder::create(dir.path(), &origin, scheduler, 1 << 16).unwrap().close().unwrap();
+        let ours = replay_decisions(dir.path()).unwrap().recorded_by;
+        assert!(ours.has_our_rules(), "{ours:?}");
+        assert!(RULES.len() == 16 && RULES.bytes().all(|byte| byte.is_ascii_hexdigit()), "{RULES}");
+
+        let older = tempfile::tempdir().unwrap();
+        let header = v1::JournalHeader { rules: String::new(), ..read_header(dir.path()).unwrap() };
+        JournalWriter::create(older.path(), &header, 1 << 16).unwrap().close().unwrap();
+        let theirs = replay_decisions(older.path()).unwrap().recorded_by;
+        assert!(!theirs.has_our_rules());
+        assert_eq!(theirs, Build { version: ours.version, rules: String::new() });
+    }
 }

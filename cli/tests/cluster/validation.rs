@@ -27,6 +27,7 @@ fn a_live_run_is_simulated_from_its_own_profile() {
     let report = cluster.stop_and_validate();
     assert_eq!(report["schema"], "howdah/validate/v1");
     assert_eq!(report["decisions"]["identical"], report["decisions"]["compared"]);
+    assert_eq!(report["recorded_by"]["same_rules"], true, "{report}");
     let jobs = report["jobs"].as_array().expect("a list of jobs");
     assert_eq!(jobs.iter().map(|job| &job["id"]).collect::<Vec<_>>(), [first.as_str(), second.as_str()]);
     let mut errors = Vec::new();

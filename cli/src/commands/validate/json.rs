@@ -12,6 +12,7 @@ pub(super) fn body(run: &Run, repeats: Option<&Repeats>) -> Value {
     let summary = run.summary();
     json!({
         "run": run.decisions.run,
+        "recorded_by": recorded_by(&run.decisions),
         "decisions": decisions(&run.decisions),
         "makespan": simulated.ok().map(|comparison| measure(&comparison.makespan)),
         "jobs": simulated.map_or(Vec::new(), jobs),
@@ -20,6 +21,16 @@ pub(super) fn body(run: &Run, repeats: Option<&Repeats>) -> Value {
         "max_error": summary.map(|summary| summary.max_error),
         "not_simulated": simulated.err().map(|error| super::text::chain(error)),
         "repeats": repeats.map(|repeats| with_repeats(run, repeats)),
+    })
+}
+
+fn recorded_by(report: &DecisionReport) -> Value {
+    let build = &report.recorded_by;
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    json!({
+        "version": known(&build.version),
+        "rules": known(&build.rules),
+        "same_rules": build.has_our_rules(),
     })
 }
 

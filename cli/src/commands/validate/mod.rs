@@ -25,6 +25,9 @@ use crate::units;
 use crate::views::Listing;
 use runs::{Repeats, Run};
 
+/// What to do about differences to a recording of another build.
+const OTHER_BUILD: &str = "another build recorded the run, and a rule may have changed since: validate with that build";
+
 /// `howdah validate`
 pub(crate) fn validate(context: &Context, args: &ValidateArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
@@ -53,7 +56,10 @@ pub(crate) fn validate(context: &Context, args: &ValidateArgs) -> Outcome {
         if report.compared != report.identical {
             let different = units::counted(report.compared - report.identical, "effect");
             let of = units::count(report.compared);
-            return Err(Failure::failed(format!("run `{}`: {different} of {of} differ", report.run.display())));
+            let failure = Failure::failed(format!("run `{}`: {different} of {of} differ", report.run.display()));
+            // Not a fault, perhaps: the same build tells.
+            let is_ours = report.recorded_by.has_our_rules();
+            return Err(if is_ours { failure } else { failure.help(OTHER_BUILD) });
         }
     }
     Ok(Exit::Done)

@@ -1,7 +1,8 @@
 //! What `validate` prints for people.
 
 use howdah_experiments::accuracy::{Comparison, Kind};
-use howdah_master::replay::Difference;
+use howdah_master::recorder::RULES;
+use howdah_master::replay::{Build, DecisionReport, Difference};
 
 use super::runs::{Repeats, Run};
 use crate::output::table::Grid;
@@ -42,6 +43,7 @@ fn decisions(screen: &Screen, run: &Run) -> Vec<String> {
             units::count(report.decisions),
         ),
     ];
+    lines.extend(other_build(report));
     if let Some(Difference { batch, time, expected, found }) = &report.first_difference {
         lines.push(format!("first difference in batch {batch}, at {} us", time.as_us()));
         lines.push(format!("  recorded  {expected}"));
@@ -53,6 +55,25 @@ fn decisions(screen: &Screen, run: &Run) -> Vec<String> {
         );
     }
     lines
+}
+
+/// Said where the rules may have changed since the run was recorded.
+pub(super) fn other_build(report: &DecisionReport) -> Option<String> {
+    let Build { version, rules } = &report.recorded_by;
+    if report.recorded_by.has_our_rules() {
+        return None;
+    }
+    let build = match (rules.is_empty(), version.is_empty()) {
+        (true, true) => "an older build of howdah".to_owned(),
+        (true, false) => format!("an older build of howdah {version}"),
+        (false, _) => format!("another build, howdah {version} with rules {rules} (this one's are {RULES})"),
+    };
+    let so = if report.compared == report.identical {
+        "for this run the rules have not changed since"
+    } else {
+        "where it differs, a rule may have changed since"
+    };
+    Some(format!("recorded   by {build}: {so}"))
 }
 
 fn simulated(screen: &Screen, comparison: &Comparison) -> Vec<String> {
@@ -126,6 +147,7 @@ fn with_repeats(screen: &Screen, run: &Run, repeats: &Repeats) -> Vec<String> {
         let report = &other.decisions;
         let [compared, identical] = [report.compared, report.identical].map(units::count);
         lines.push(format!("repeat     {}: {compared} effects compared, {identical} identical", report.run.display()));
+        lines.extend(other_build(report));
     }
     lines
 }
@@ -147,4 +169,35 @@ fn share(share: f64) -> String {
 
 fn signed(share: f64) -> String {
     format!("{:+.2} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(version: &str, rules: &str, identical: u64) -> DecisionReport {
+        let recorded_by = Build { version: version.to_owned(), rules: rules.to_owned() };
+        DecisionReport { recorded_by, compared: 5, identical, ..DecisionReport::default() }
+    }
+
+    #[test]
+    fn a_recording_of_another_build_says_so_and_what_that_means() {
+        assert_eq!(other_build(&report("0.1.0", RULES, 4)), None);
+        let said = |version, rules, identical| other_build(&report(version, rules, identical)).expect("said");
+        assert_eq!(
+            said("0.1.0", "", 5),
+            "recorded   by an older build of howdah 0.1.0: for this run the rules have not changed since"
+        );
+        assert_eq!(
+            said("", "", 4),
+            "recorded   by an older build of howdah: where it differs, a rule may have changed since"
+        );
+        assert_eq!(
+            said("0.2.0", "0123456789abcdef", 4),
+            format!(
+                "recorded   by another build, howdah 0.2.0 with rules 0123456789abcdef (this one's are {RULES}): where it \
+                 differs, a rule may have changed since"
+            )
+        );
+    }
 }
