@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::job::{Priority, Requirements};
-use howdah_shared::traces::ImportOptions;
 use serde::Deserialize;
 
 use crate::failure::{Failure, Outcome};
 use crate::local::cannot;
-use crate::trace_file::read_trace;
+use crate::trace_file::read_jobs;
 
 /// All of it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -85,7 +84,7 @@ impl BatchFile {
                 ));
             };
             if !traces.contains_key(path) {
-                traces.insert(path, read_trace(path, None, &ImportOptions::default())?.0);
+                traces.insert(path, read_jobs(path)?);
             }
             let wanted = job.profile.as_deref().unwrap_or(name);
             let known = traces[path].jobs.iter().rev().find(|known| known.name == wanted || known.id == wanted);

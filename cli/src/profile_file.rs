@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use howdah_shared::job::JobProfile;
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::traces::ImportOptions;
 
 use crate::failure::{Failure, Outcome};
-use crate::trace_file::{name_of, read_trace};
+use crate::trace_file::{name_of, read_jobs};
 
 /// A trace that was read for its profiles.
 #[derive(Debug)]
@@ -30,7 +29,7 @@ impl Profiles {
             Some((path, job)) if !whole.exists() => (PathBuf::from(path), Some(job.to_owned())),
             _ => (whole, None),
         };
-        let (trace, _) = read_trace(&path, None, &ImportOptions::default())?;
+        let trace = read_jobs(&path)?;
         Ok(Profiles { trace, name: name_of(&path), job })
     }
 

@@ -15,6 +15,8 @@ use howdah_shared::traces::{CostModel, Format, ImportNotes, ImportOptions, Trace
 use crate::commands::replay::log as replay_log;
 use crate::failure::{Failure, Outcome};
 use crate::local::cannot;
+use crate::output::note;
+use crate::output::progress::WatchedRead;
 use crate::units;
 
 /// Reads a trace of any format, or of the one given; says in the notes what had to be repaired or dropped.
@@ -26,22 +28,56 @@ pub(crate) fn read_trace(
     format: Option<Format>,
     options: &ImportOptions,
 ) -> Outcome<(Trace, ImportNotes)> {
-    let source: Box<dyn Read> = if is_dash(path) {
-        Box::new(io::stdin().lock())
-    } else {
-        Box::new(File::open(path).map_err(|error| cannot("open", path, &error))?)
-    };
+    let source = open(path, "trace read")?;
     let mut notes = ImportNotes::default();
     let mut source = plain(source).map_err(|error| wrong(path, &error))?;
     // The log of a replay holds histories, which only this side of the house knows.
     let head = source.fill_buf().map_err(|error| cannot("read", path, &error))?;
     if matches!(format, None | Some(Format::Howdah)) && replay_log::is_log(head) {
-        let trace = replay_log::read(&mut source);
-        let wrong = |problem| Failure::usage(format!("trace {}, {problem}", name_of(path)));
-        return Ok((trace.map_err(wrong)?, notes));
+        let trace = replay_log::read(&mut source, &mut notes).map_err(|error| wrong(path, &error))?;
+        return Ok((trace, notes));
     }
     let trace = read_any(source, format, options, &mut notes).map_err(|error| wrong(path, &error))?;
     Ok((trace, notes))
+}
+
+/// Reads a trace of any format for work on its jobs; says in one line what had to be repaired or dropped.
+///
+/// # Errors
+/// As [`read_trace`]; also a trace without jobs.
+pub(crate) fn read_jobs(path: &Path) -> Outcome<Trace> {
+    let (trace, notes) = read_trace(path, None, &ImportOptions::default())?;
+    note_repairs(path, &notes);
+    if trace.jobs.is_empty() {
+        return Err(Failure::usage(format!("trace {}: found no jobs, expected at least one", name_of(path))));
+    }
+    Ok(trace)
+}
+
+/// More reasons than this are only counted: a replay is asked for its answer, not for the trace's past.
+const REASONS_TOLD: usize = 3;
+
+fn note_repairs(path: &Path, notes: &ImportNotes) {
+    let name = name_of(path);
+    if notes.iter().len() > REASONS_TOLD {
+        let times = units::count(notes.iter().map(|(_, found)| found.count).sum());
+        note(format!("note: {name} was repaired {times} times while reading; `howdah trace info` tells how and why"));
+        return;
+    }
+    for (reason, found) in notes.iter() {
+        note(format!("note: {name}: {} × {reason} (first: {})", units::count(found.count), found.first));
+    }
+}
+
+/// A file or standard input, with progress for who waits: of the bytes as they lie there, compressed or not.
+fn open(path: &Path, what: &'static str) -> Outcome<WatchedRead<Box<dyn Read>>> {
+    if is_dash(path) {
+        return Ok(WatchedRead::new(Box::new(io::stdin().lock()), None, what));
+    }
+    let file = File::open(path).map_err(|error| cannot("open", path, &error))?;
+    // A pipe has no size.
+    let size = file.metadata().ok().filter(|data| data.is_file()).map(|data| data.len());
+    Ok(WatchedRead::new(Box::new(file), size, what))
 }
 
 /// Reads the workers of a topology, gzip or not.
@@ -49,11 +85,10 @@ pub(crate) fn read_trace(
 /// # Errors
 /// Wrong input, with the file, the record and what was expected.
 pub(crate) fn read_topology(path: &Path) -> Outcome<(Vec<TraceWorker>, ImportNotes)> {
-    let file = File::open(path).map_err(|error| cannot("open", path, &error))?;
     let mut notes = ImportNotes::default();
-    let workers = plain(file)
+    let workers = plain(open(path, "topology read")?)
         .and_then(|source| topology::read(source, &mut notes))
-        .map_err(|error| Failure::usage(format!("topology `{}`, {error}", path.display())))?;
+        .map_err(|error| Failure::usage(format!("topology {}, {error}", name_of(path))))?;
     Ok((workers, notes))
 }
 

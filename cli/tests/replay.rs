@@ -518,3 +518,18 @@ fn a_job_is_explained_at_an_instant() {
     assert_eq!(wrong.code, Some(2));
     assert!(wrong.stderr.contains("there is no job `3`, expected an id of the trace or a number from 1 to 2"));
 }
+
+#[test]
+fn a_trace_that_tells_no_durations_is_simulated_with_a_note_for_each_kind_of_task() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let text = r#"{"schema":"howdah/trace/v1","jobs":[{"n_maps":3,"n_reduces":1,"name":"words"}]}"#;
+    std::fs::write(dir.path().join("t.json"), text).expect("written");
+    let said = run(dir.path(), &["t.json"], "");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains("makespan    0 s"), "{}", said.stdout);
+    assert_eq!(
+        said.stderr,
+        "note: `t.json`: 1 × job without durations of its maps: they take 0 ms (first: job 1, `words`)\n\
+         note: `t.json`: 1 × job without durations of its reduces: they take 0 ms (first: job 1, `words`)\n"
+    );
+}

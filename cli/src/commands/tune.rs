@@ -7,7 +7,6 @@ use howdah_experiments::tune::{
 use howdah_shared::job::profile::Trace;
 use howdah_shared::replay::{Arrivals, ReplayOptions, View};
 use howdah_shared::time::Span;
-use howdah_shared::traces::ImportOptions;
 use serde_json::{Value, json};
 
 use super::replay::interrupt::Interrupt;
@@ -38,11 +37,7 @@ pub(crate) fn run(context: &Context, args: &TuneArgs) -> Outcome {
         )));
     };
     check(args, partitioned)?;
-    let (trace, _) = trace_file::read_trace(&args.trace, None, &ImportOptions::default())?;
-    if trace.jobs.is_empty() {
-        let name = trace_file::name_of(&args.trace);
-        return Err(Failure::usage(format!("trace {name}: found no jobs, expected at least one")));
-    }
+    let trace = trace_file::read_jobs(&args.trace)?;
     let what = plan(args, &trace, partitioned)?;
     let interrupt = Interrupt::listen()?;
     let shown = Shown { progress: WorkProgress::new("simulations"), interrupt: &interrupt };

@@ -1,7 +1,7 @@
 //! A job's progress: bars on a terminal, Hadoop's ` map 10% reduce 0%` lines in a pipe.
 
 use std::cell::OnceCell;
-use std::io;
+use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
 use howdah_proto::v1::JobStatus;
@@ -99,20 +99,38 @@ const PATIENCE: Duration = Duration::from_millis(400);
 /// goes fast. It vanishes with its owner.
 pub(crate) struct WorkProgress {
     what: &'static str,
+    style: &'static str,
+    patience: Duration,
     begun: Instant,
     bar: OnceCell<ProgressBar>,
 }
 
+/// Done of all, as numbers.
+const NUMBERS: &str = "  {prefix} {wide_bar} {percent:>3} %  {human_pos} of {human_len}, {eta} left{msg}";
+/// Bytes of a file.
+const BYTES: &str = "  {prefix} {wide_bar} {percent:>3} %  {binary_bytes} of {binary_total_bytes}, {eta} left{msg}";
+/// Bytes of a pipe, of which nobody knows how many there are.
+const BYTES_SO_FAR: &str = "  {prefix} {spinner} {binary_bytes} so far, {binary_bytes_per_sec}{msg}";
+
 impl WorkProgress {
     /// `what` is counted: "tasks simulated".
     pub(crate) fn new(what: &'static str) -> WorkProgress {
-        WorkProgress { what, begun: Instant::now(), bar: OnceCell::new() }
+        WorkProgress::with(what, NUMBERS)
+    }
+
+    /// Bytes of `what` are counted; `is_known` says whether their number is known beforehand.
+    fn of_bytes(what: &'static str, is_known: bool) -> WorkProgress {
+        WorkProgress::with(what, if is_known { BYTES } else { BYTES_SO_FAR })
+    }
+
+    fn with(what: &'static str, style: &'static str) -> WorkProgress {
+        WorkProgress { what, style, patience: PATIENCE, begun: Instant::now(), bar: OnceCell::new() }
     }
 
     /// So many of so many are done; `message` follows.
     pub(crate) fn show(&self, done: u64, of: u64, message: impl FnOnce() -> String) {
-        if self.begun.elapsed() > PATIENCE {
-            let bar = self.bar.get_or_init(|| work_bar(self.what));
+        if self.begun.elapsed() >= self.patience {
+            let bar = self.bar.get_or_init(|| work_bar(self.what, self.style));
             bar.set_length(of);
             bar.set_position(done);
             bar.set_message(message());
@@ -128,12 +146,36 @@ impl Drop for WorkProgress {
     }
 }
 
-fn work_bar(what: &'static str) -> ProgressBar {
+fn work_bar(what: &'static str, style: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(15)).with_prefix(what);
-    let style = ProgressStyle::with_template(
-        "  {prefix} {wide_bar} {percent:>3} %  {human_pos} of {human_len}, {eta} left{msg}",
-    );
+    let style = ProgressStyle::with_template(style);
     bar.with_style(style.map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─")))
+}
+
+/// What is read from a source, shown like other long work. Reading pays for a look at the clock each time, so whoever
+/// reads should ask for thousands of bytes at once.
+pub(crate) struct WatchedRead<R> {
+    source: R,
+    progress: WorkProgress,
+    done: u64,
+    of: Option<u64>,
+}
+
+impl<R: Read> WatchedRead<R> {
+    /// `source` has `of` bytes, if that is known; `what` is said of them: "trace read".
+    pub(crate) fn new(source: R, of: Option<u64>, what: &'static str) -> WatchedRead<R> {
+        WatchedRead { source, progress: WorkProgress::of_bytes(what, of.is_some()), done: 0, of }
+    }
+}
+
+impl<R: Read> Read for WatchedRead<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(into)?;
+        self.done += read as u64;
+        // A file that grows meanwhile is longer than it was.
+        self.progress.show(self.done, self.of.unwrap_or(0).max(self.done), String::new);
+        Ok(read)
+    }
 }
 
 /// Room for the bars of several jobs.
@@ -156,4 +198,47 @@ pub(crate) fn spinner(screen: &Screen, message: impl Into<String>) -> ProgressBa
 
 fn parts(fraction: f64) -> u64 {
     (fraction.clamp(0.0, 1.0) * 10_000.0 + 1e-6) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watched(bytes: &[u8], of: Option<u64>) -> WatchedRead<&[u8]> {
+        let mut watched = WatchedRead::new(bytes, of, "trace read");
+        watched.progress.patience = Duration::ZERO;
+        watched
+    }
+
+    #[test]
+    fn bytes_pass_unchanged_and_are_counted_against_the_size() {
+        let mut watched = watched(b"0123456789", Some(40));
+        let mut text = [0; 10];
+        watched.read_exact(&mut text).unwrap();
+        assert_eq!(&text, b"0123456789");
+        let bar = watched.progress.bar.get().expect("shown");
+        assert_eq!((bar.position(), bar.length(), bar.prefix().as_str()), (10, Some(40), "trace read"));
+    }
+
+    #[test]
+    fn a_file_that_grows_while_it_is_read_is_never_read_beyond_its_size() {
+        let mut watched = watched(&[7; 50], Some(20));
+        watched.read_to_end(&mut Vec::new()).unwrap();
+        let bar = watched.progress.bar.get().expect("shown");
+        assert_eq!((bar.position(), bar.length()), (50, Some(50)));
+    }
+
+    #[test]
+    fn what_goes_fast_shows_no_bar() {
+        let mut watched = WatchedRead::new(&b"short"[..], None, "trace read");
+        watched.read_to_end(&mut Vec::new()).unwrap();
+        assert!(watched.progress.bar.get().is_none());
+    }
+
+    #[test]
+    fn every_style_is_understood() {
+        for style in [NUMBERS, BYTES, BYTES_SO_FAR] {
+            ProgressStyle::with_template(style).unwrap();
+        }
+    }
 }

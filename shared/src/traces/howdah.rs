@@ -52,7 +52,7 @@ pub fn read(source: impl BufRead, notes: &mut ImportNotes) -> Result<Trace, Trac
     }
     check_cluster(trace.cluster.as_ref())?;
     for (index, job) in trace.jobs.iter_mut().enumerate() {
-        settle(job, index as u64 + 1)?;
+        settle(job, index as u64 + 1, notes)?;
     }
     let before = source.line_feeds;
     let mut lines = Lines::new(source, LONGEST_LINE, before);
@@ -63,7 +63,7 @@ pub fn read(source: impl BufRead, notes: &mut ImportNotes) -> Result<Trace, Trac
         let number = trace.jobs.len() as u64 + 1;
         let mut job: JobTemplate = serde_json::from_slice(lines.bytes())
             .map_err(|error| malformed(&error, lines.number() - 1, &format!("job {number}")))?;
-        settle(&mut job, number)?;
+        settle(&mut job, number, notes)?;
         trace.jobs.push(job);
     }
     trace.jobs.shrink_to_fit();
@@ -83,13 +83,14 @@ pub(super) fn in_order(trace: &mut Trace, notes: &mut ImportNotes) {
     }
 }
 
-/// Checks one job and gives back the memory that reading it left over.
-fn settle(job: &mut JobTemplate, number: u64) -> Result<(), TraceError> {
+/// Checks one job, counts what it does not tell, and gives back the memory that reading it left over.
+fn settle(job: &mut JobTemplate, number: u64, notes: &mut ImportNotes) -> Result<(), TraceError> {
     check_job(job).map_err(|(field, found, expected)| TraceError::Malformed {
         place: if field.is_empty() { format!("job {number}") } else { format!("job {number}, field `{field}`") },
         found,
         expected,
     })?;
+    note_missing_durations(job, number, notes);
     for list in [
         &mut job.map_ms,
         &mut job.first_shuffle_ms,
@@ -101,6 +102,22 @@ fn settle(job: &mut JobTemplate, number: u64) -> Result<(), TraceError> {
     }
     job.lost_attempts.shrink_to_fit();
     Ok(())
+}
+
+/// A phase without a list takes no time. Where that is all that a job says of its tasks, somebody may have forgotten it.
+fn note_missing_durations(job: &JobTemplate, number: u64, notes: &mut ImportNotes) {
+    let place = || match job.id.is_empty() {
+        true if job.name.is_empty() => format!("job {number}"),
+        true => format!("job {number}, `{}`", job.name),
+        false => job.id.clone(),
+    };
+    if job.n_maps > 0 && job.map_ms.is_empty() {
+        notes.add("job without durations of its maps: they take 0 ms", place);
+    }
+    let of_reduces = [&job.first_shuffle_ms, &job.typical_shuffle_ms, &job.reduce_ms];
+    if job.n_reduces > 0 && of_reduces.iter().all(|list| list.is_empty()) {
+        notes.add("job without durations of its reduces: they take 0 ms", place);
+    }
 }
 
 /// Field (or nothing), found, expected.
@@ -204,8 +221,9 @@ fn check_cluster(cluster: Option<&TraceCluster>) -> Result<(), TraceError> {
     Ok(())
 }
 
-/// serde's complaint in our words; `before` are the lines in front of those that serde has seen.
-fn malformed(error: &serde_json::Error, before: u64, record: &str) -> TraceError {
+/// serde's complaint in our words, for any file of JSON lines that is read as a trace; `before` are the lines in front of
+/// those that serde has seen, `record` is what it was reading, such as `job 3`.
+pub fn malformed(error: &serde_json::Error, before: u64, record: &str) -> TraceError {
     let line = before + error.line() as u64;
     if let Some(kind) = error.io_error_kind() {
         return TraceError::Io { place: format!("line {line}"), source: kind.into() };

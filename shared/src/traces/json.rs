@@ -65,6 +65,9 @@ pub(super) fn reason(error: &serde_json::Error) -> String {
 
 /// Serde's `expected value` as what comes after "found".
 pub(super) fn found(said: &str) -> String {
+    if said == "key must be a string" {
+        return "a key without quotes".to_owned();
+    }
     said.strip_prefix("expected ").map_or_else(|| said.to_owned(), |lacking| format!("no {lacking}"))
 }
 

@@ -38,7 +38,7 @@ impl ImportNotes {
     }
 
     /// By reason, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Note)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Note)> {
         self.reasons.iter().map(|(reason, note)| (reason.as_str(), note))
     }
 

@@ -14,7 +14,6 @@ use howdah_experiments::optimize::{
 };
 use howdah_shared::job::profile::Trace;
 use howdah_shared::time::Span;
-use howdah_shared::traces::ImportOptions;
 
 use crate::args::optimize::{ArrivalsChoice, BoundChoice, OptimizeArgs};
 use crate::args::{ClusterArgs, Format};
@@ -49,11 +48,7 @@ pub(crate) fn optimize(context: &Context, args: &OptimizeArgs) -> Outcome {
     args.check_pools().map_err(|problem| {
         Failure::usage(problem).help("leave --method out for pools, or the flag for an order without them")
     })?;
-    let (trace, _) = trace_file::read_trace(&args.trace, None, &ImportOptions::default())?;
-    if trace.jobs.is_empty() {
-        let name = trace_file::name_of(&args.trace);
-        return Err(Failure::usage(format!("trace {name}: found no jobs, expected at least one")));
-    }
+    let trace = trace_file::read_jobs(&args.trace)?;
     check_files(args)?;
     let found = find(args, &trace)?;
     write_files(&found)?;

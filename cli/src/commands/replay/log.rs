@@ -16,6 +16,8 @@ use howdah_shared::job::profile::{TRACE_SCHEMA, Trace, TraceCluster, TraceWorker
 use howdah_shared::job::{App, AttemptState, InputFormat, JobConf, JobSpec, Locality, Phase, TaskKind};
 use howdah_shared::replay::{AttemptRecord, JobOutcome, View};
 use howdah_shared::time::Time;
+use howdah_shared::traces::howdah::malformed;
+use howdah_shared::traces::{ImportNotes, TraceError};
 use serde::{Deserialize, Serialize};
 
 use super::{Replayed, job_id};
@@ -243,26 +245,38 @@ pub(crate) fn is_log(head: &[u8]) -> bool {
 ///
 /// # Errors
 /// Says which line is wrong, and what was expected.
-pub(crate) fn read(source: &mut dyn BufRead) -> Result<Trace, String> {
+pub(crate) fn read(source: &mut dyn BufRead, notes: &mut ImportNotes) -> Result<Trace, TraceError> {
     let mut lines = source.lines().enumerate();
-    let mut next = || -> Option<Result<(usize, String), String>> {
+    let mut next = || -> Option<Result<(usize, String), TraceError>> {
         let (index, line) = lines.next()?;
-        Some(line.map(|line| (index + 1, line)).map_err(|error| format!("line {}: {error}", index + 1)))
+        let place = || format!("line {}", index + 1);
+        Some(line.map(|line| (index, line)).map_err(|source| TraceError::Io { place: place(), source }))
     };
-    let (_, first) = next().ok_or("line 1: found nothing, expected the header of a replay's log")??;
-    let header: LogHeader = serde_json::from_str(&first).map_err(|error| format!("line 1: {error}"))?;
+    let wrong = |place: &str, found: &str, expected: String| TraceError::Malformed {
+        place: place.to_owned(),
+        found: found.to_owned(),
+        expected,
+    };
+    let header = "the header of a replay's log".to_owned();
+    let (_, first) = next().unwrap_or_else(|| Err(wrong("line 1", "nothing", header)))?;
+    let header: LogHeader = serde_json::from_str(&first).map_err(|error| malformed(&error, 0, "header"))?;
     if header.schema != LOG_SCHEMA {
-        return Err(format!("line 1, schema: found `{}`, expected `{LOG_SCHEMA}`", header.schema));
+        return Err(wrong("header, field `schema`", &format!("`{}`", header.schema), format!("`{LOG_SCHEMA}`")));
     }
     let mut jobs = Vec::new();
+    let mut number = 0;
     while let Some(line) = next() {
-        let (number, line) = line?;
+        let (before, line) = line?;
         if line.trim().is_empty() {
             continue;
         }
-        let history: JobHistory = serde_json::from_str(&line).map_err(|error| format!("line {number}: {error}"))?;
+        number += 1;
+        let history: JobHistory =
+            serde_json::from_str(&line).map_err(|error| malformed(&error, before as u64, &format!("job {number}")))?;
         if history.state.is_final() {
             jobs.push(template(&history, header.start_ms_epoch));
+        } else {
+            notes.add("job that was not over when the replay ended: left out", || history.id.clone());
         }
     }
     Ok(Trace {
@@ -287,10 +301,14 @@ mod tests {
 
     #[test]
     fn a_log_that_breaks_off_names_its_line() {
-        let said = |text: &str| read(&mut text.as_bytes()).expect_err("broken");
+        let said =
+            |text: &str| read(&mut text.as_bytes(), &mut ImportNotes::default()).expect_err("broken").to_string();
         assert!(said("").starts_with("line 1: found nothing"));
         let header = r#"{"schema":"howdah/replay-log/v1","source":"","start_ms_epoch":1,"cluster":{"scheduler":"fifo","workers":[]}}"#;
-        assert!(said(&format!("{header}\n\n{{\"schema\":")).starts_with("line 3: "));
+        assert_eq!(
+            said(&format!("{header}\n\n{{\"schema\":")),
+            "line 3, column 10 (job 1): found the end in the middle of it, expected a whole JSON object"
+        );
         assert!(said(&header.replace("log/v1", "log/v9")).contains("expected `howdah/replay-log/v1`"));
     }
 }

@@ -30,7 +30,6 @@ use howdah_shared::replay::{
 use howdah_shared::schedulers::registry::Params;
 use howdah_shared::schedulers::{Reason, Scheduler};
 use howdah_shared::time::Time;
-use howdah_shared::traces::ImportOptions;
 
 use crate::args::replay::{Faults, ReplayArgs};
 use crate::args::{ClusterArgs, Format};
@@ -69,7 +68,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
     let screen = Screen::new(config.color);
     let policy = policy(args)?;
     check_files(args)?;
-    let mut trace = read(args)?;
+    let mut trace = trace_file::read_jobs(&args.trace)?;
     let options = options(args, &trace, (policy.name, policy.params))?;
     pools::find(&mut trace, &options)?;
     let unread = unread_queues(args, &trace, &*policy.policy, &policy.queue_names);
@@ -147,23 +146,6 @@ fn check_files(args: &ReplayArgs) -> Outcome<()> {
         path.as_ref().map_or(Ok(()), |path| trace_file::check_folder(flag, path))?;
     }
     Ok(())
-}
-
-fn read(args: &ReplayArgs) -> Outcome<Trace> {
-    let (trace, notes) = trace_file::read_trace(&args.trace, None, &ImportOptions::default())?;
-    let repairs: u64 = notes.iter().map(|(_, repair)| repair.count).sum();
-    if repairs > 0 {
-        let name = trace_file::name_of(&args.trace);
-        let times = if repairs == 1 { "once".to_owned() } else { format!("{} times", crate::units::count(repairs)) };
-        note(format!("note: {name} was repaired {times} while reading; `howdah trace import` tells how and why"));
-    }
-    if trace.jobs.is_empty() {
-        return Err(Failure::usage(format!(
-            "trace {}: found no jobs, expected at least one",
-            trace_file::name_of(&args.trace)
-        )));
-    }
-    Ok(trace)
 }
 
 fn options(

@@ -87,6 +87,28 @@ fn jobs_out_of_order_are_sorted_and_counted() {
     );
 }
 
+#[test]
+fn jobs_that_tell_no_durations_are_counted_by_kind_of_task() {
+    let jobs = [
+        r#"{"n_maps":2,"n_reduces":1,"map_ms":[5]}"#,
+        r#"{"name":"words","n_maps":2}"#,
+        r#"{"id":"job_1_0003","n_maps":2,"n_reduces":1,"reduce_ms":[5]}"#,
+        r#"{"n_maps":1,"n_reduces":1,"map_ms":[0],"first_shuffle_ms":[0]}"#,
+        "{}",
+    ];
+    let mut notes = ImportNotes::default();
+    let trace = read(format!("{HEADER}\n{}", jobs.join("\n")).as_bytes(), &mut notes).unwrap();
+    assert_eq!(trace.jobs.len(), 5);
+    let found: Vec<_> = notes.iter().map(|(reason, note)| (reason, note.count, note.first.as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            ("job without durations of its maps: they take 0 ms", 2, "job 2, `words`"),
+            ("job without durations of its reduces: they take 0 ms", 1, "job 1"),
+        ]
+    );
+}
+
 #[rstest]
 #[case::not_ours(
     r#"{"schema":"howdah/trace/v2","source":""}"#,
