@@ -84,13 +84,16 @@ pub(crate) fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
-/// `0.4 ms`, `820 ms`, `4.21 s`, `12.3 s`, `3 min 20 s`, `2 h 05 min`.
+/// `40 µs`, `0.4 ms`, `820 ms`, `4.21 s`, `12.3 s`, `3 min 20 s`, `2 h 05 min`.
 pub(crate) fn seconds(s: f64) -> String {
     if s < 0.0 {
         return "-".to_owned();
     }
-    if s < 0.000_05 {
+    if s < 0.000_000_5 {
         return "0 s".to_owned();
+    }
+    if s < 0.000_05 {
+        return format!("{:.0} µs", s * 1e6);
     }
     if s < 0.01 {
         return format!("{:.1} ms", s * 1e3);
@@ -152,6 +155,7 @@ mod tests {
         assert_eq!(seconds(200.2), "3 min 20 s");
         assert_eq!(seconds(0.0042), "4.2 ms");
         assert_eq!(seconds(9.999), "10.0 s");
+        assert_eq!([seconds(0.000_04), seconds(0.000_06), seconds(0.0)], ["40 µs", "0.1 ms", "0 s"]);
         assert_eq!(percent(0.9999), "99 %");
         assert_eq!(percent(1.0), "100 %");
     }

@@ -75,6 +75,10 @@ fn an_import_says_what_it_repaired_and_writes_our_own_format() {
     assert_eq!(said.stdout.lines().count(), 3, "{}", said.stdout);
     assert!(said.stdout.starts_with(r#"{"schema":"howdah/trace/v1","source":"#), "{}", said.stdout);
     assert_eq!(said.stderr, "`day.tsv`: 1 × job without input: it gets one map (first: line 2)\n2 jobs, 5 tasks\n");
+    // An answer that was asked for tells it, and nobody else does.
+    let asked = done(dir.path(), &["import", "day.tsv", "-o", "day.jsonl", "--output", "json"]);
+    let answer: Value = serde_json::from_str(&asked.stdout).expect("JSON");
+    assert_eq!((asked.stderr.as_str(), &answer["notes"][0]["count"]), ("", &Value::from(1)));
     // What was written reads as it was, from a compressed file and from standard input.
     done(dir.path(), &["import", "day.tsv", "-o", "day.jsonl.gz"]);
     assert_eq!(std::fs::read(dir.path().join("day.jsonl.gz")).expect("written")[..2], [0x1f, 0x8b]);

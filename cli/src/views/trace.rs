@@ -144,11 +144,16 @@ impl Summary {
         }
         for (key, name) in [("maps", "maps of a job"), ("reduces", "reduces of a job")] {
             if let Some(spread) = self.tasks_per_job.get(key) {
-                add(name, spread, |value| format!("{value:.1}"));
+                add(name, spread, tasks);
             }
         }
         grid
     }
+}
+
+/// `3.7`, and `1,204` where a fraction tells nothing.
+fn tasks(value: f64) -> String {
+    if value < 999.95 { format!("{value:.1}") } else { units::count(value.round() as u64) }
 }
 
 /// The most frequent ones; nothing when only unknown ones are there.

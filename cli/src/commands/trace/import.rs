@@ -35,14 +35,14 @@ pub(crate) fn import(context: &Context, args: &TraceImportArgs) -> Outcome {
     let mut all_notes = Vec::new();
     for file in &args.files {
         let (trace, notes) = read_trace(file, args.read.from, &options)?;
-        tell(file, &notes);
+        tell_unless(form.is_some(), file, &notes);
         all_notes.push((file.as_path(), notes));
         parts.push(trace);
     }
     let mut trace = joined(parts);
     if let Some(path) = &args.topology {
         let (workers, notes) = read_topology(path)?;
-        tell(path, &notes);
+        tell_unless(form.is_some(), path, &notes);
         all_notes.push((path.as_path(), notes));
         trace.cluster = Some(TraceCluster { workers, ..trace.cluster.take().unwrap_or_default() });
     }
@@ -62,6 +62,13 @@ pub(crate) fn import(context: &Context, args: &TraceImportArgs) -> Outcome {
         },
     }
     Ok(Exit::Done)
+}
+
+/// Not where the answer tells it.
+fn tell_unless(is_in_answer: bool, file: &Path, notes: &ImportNotes) {
+    if !is_in_answer {
+        tell(file, notes);
+    }
 }
 
 /// Says what was dropped or repaired while `file` was read.
