@@ -132,7 +132,8 @@ fn ready(args: &SubmitArgs, job: &BatchJob) -> Outcome<Ready> {
     let mut plans = plans(&one, job.output.as_deref())?;
     let n = plans.len();
     let (Some(plan), 1) = (plans.pop(), n) else {
-        return Err(Failure::usage(format!("batch: `{}` is a chain of {n} jobs, expected one job", job.app)));
+        let message = format!("batch: `{}` is a chain of {n} jobs, expected one job", job.app);
+        return Err(Failure::usage(message).help("submit it by itself, before or after the batch"));
     };
     let deadline = job.deadline.as_deref().map(parse_duration).transpose();
     let deadline =

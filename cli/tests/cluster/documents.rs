@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::harness::{Finished, Mark, howdah};
+use crate::harness::{Cluster, Finished, Mark, Setup, howdah};
 
 const BOUND: Duration = Duration::from_secs(60);
 
@@ -58,4 +58,49 @@ fn the_readme_shows_the_example_program_as_it_is() {
     let example = read("worker/task/examples/wordcount.rs");
     assert_eq!(code(shown), code(&example));
     assert!(example.lines().count() <= 30, "the example is to be short");
+}
+
+/// Whoever follows the README is in the clone when the first cluster is up.
+#[test]
+fn the_first_job_of_the_readme_runs() {
+    let readme = read("README.md");
+    let line = readme.lines().find(|line| line.starts_with("howdah submit")).expect("a first job");
+    let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches('\'')).collect();
+    let after = |flag: &str| words.iter().skip_while(|word| **word != flag).nth(1).copied().expect("it is given");
+    let input = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(after("--input"));
+    let cluster = Cluster::start(Setup::default());
+    let output = cluster.output("counts");
+    let job = cluster.submit(&[words[2], "--input", input.to_str().expect("a plain path"), "--output", &output]);
+    cluster.wait_job(&job, 0);
+    let part = std::fs::read_to_string(Path::new(&output).join("part-r-00000")).expect("the README shows its head");
+    assert!(part.lines().any(|line| line.starts_with("howdah\t")), "the guide's words are counted");
+}
+
+/// The batch file of the guide with other folders, and a trace of the jobs that it names.
+#[test]
+fn the_guides_batch_is_one_that_can_be_submitted() {
+    let guide = read("docs/guide/schedulers/batches.md");
+    let (_, rest) = guide.split_once("```toml\n").expect("a batch");
+    let (shown, _) = rest.split_once("```").expect("its end");
+    let cluster = Cluster::start(Setup::default());
+    let names = shown.lines().filter_map(|line| line.strip_prefix("name = ")).map(|name| name.trim_matches('"'));
+    let job = |name| format!("{{\"name\":\"{name}\",\"n_maps\":1,\"n_reduces\":1,\"map_ms\":[9],\"reduce_ms\":[9]}}\n");
+    let jobs: String = names.map(job).collect();
+    let header = "{\"schema\":\"howdah/trace/v1\",\"source\":\"by hand\"}\n".to_owned();
+    let trace = cluster.text("last-night.jsonl", &(header + &jobs));
+    for folder in ["data/books", "data/logs"] {
+        std::fs::create_dir_all(cluster.path(folder)).expect("make a folder");
+        cluster.text(&format!("{folder}/a.log"), "two words\n");
+    }
+    let own = shown.replace("last-night.jsonl", &trace);
+    let own =
+        ["/data/", "/results/"].iter().fold(own, |text, folder| text.replace(folder, &cluster.output(&folder[1..])));
+    let batch = cluster.text("nightly.toml", &own);
+    let said = cluster.json(&["submit", "--batch", &batch, "--order", "johnson", "--wait"]);
+    assert_eq!(said["jobs"].as_array().map(Vec::len), Some(2), "{said}");
+    let chain = cluster.text("chain.toml", &own.replace("\"sort\"", "\"grep\"\nargs = [\"two\"]"));
+    let refused = cluster.run(&["submit", "--batch", &chain, "--order", "johnson"]).expect_code(2).stderr;
+    let expected =
+        "batch: `grep` is a chain of 2 jobs, expected one job\nhelp: submit it by itself, before or after the batch";
+    assert!(refused.contains(expected), "{refused}");
 }
