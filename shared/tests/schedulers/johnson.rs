@@ -1,7 +1,7 @@
 //! Johnson's order and pools that hold it: the makespan paper's worked examples, rule by rule.
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{JobConf, JobId, JobProfile, JobSpec, PhaseTimes, Priority, Requirements, TaskKind};
+use howdah_shared::job::{JobConf, JobId, JobProfile, JobSpec, PhaseTimes, Priority, Requirements, TaskKind, WorkerId};
 use howdah_shared::replay::{ReplayOptions, ReplayReport, Simulation};
 use howdah_shared::schedulers::{self, Reason};
 use howdah_shared::time::{Span, Time};
@@ -65,6 +65,57 @@ fn jobs_without_a_profile_wait_behind_those_with_one() {
     c.submit(job_with(1, 1, |_| {}));
     c.submit(JobSpec { profile: Some(Box::new(long)), ..job_with(1, 0, |_| {}) });
     assert_eq!(given(&mut c, 0), [2], "as a job of equally long tasks, a second each, the first would be the first");
+}
+
+/// On one slot the map stage of the first is the longer one (100 s against 20 s), and the second goes first; on ten it
+/// is the shorter one, of 10 s, and goes before that of 30 s.
+fn two_whose_order_depends_on_the_slots(queue: &str) -> [JobSpec; 2] {
+    [(10, 10, 20), (1, 30, 40)].map(|(maps, map_s, reduce_s)| {
+        let [map, reduce] = [map_s, reduce_s].map(|s| PhaseTimes::even(Span::from_secs(s)));
+        let profile = JobProfile { map, reduce, ..JobProfile::default() };
+        JobSpec { profile: Some(Box::new(profile)), queue: queue.to_owned(), ..job_with(maps, 1, |_| {}) }
+    })
+}
+
+// balanced-pools §2.2: stages are those on the slots that there are.
+#[test]
+fn the_order_follows_the_clusters_slots() {
+    for (maps, first) in [(1, 2), (10, 1)] {
+        let mut c = Cluster::made(|_| {}, schedulers::by_name("johnson", &params(&[])).expect("it exists"));
+        for spec in two_whose_order_depends_on_the_slots("default") {
+            c.submit(spec);
+        }
+        c.add_worker("h0", "/r", maps, 1);
+        c.effects.clear();
+        assert_eq!(given(&mut c, 0)[0], first, "{maps} slots");
+    }
+}
+
+// balanced-pools §3.3: each pool is a cluster of its own, with its own order.
+#[test]
+fn the_order_in_a_pool_follows_the_pools_slots() {
+    for (pools, first) in [("p:1+1", 2), ("p:10+1", 1)] {
+        let policy = schedulers::by_name("balanced-pools", &params(&[("pools", pools)])).expect("it exists");
+        let mut c = Cluster::made(|_| {}, policy).workers(1, 10, 1);
+        for spec in two_whose_order_depends_on_the_slots("p") {
+            c.submit(spec);
+        }
+        assert_eq!(given(&mut c, 0)[0], first, "{pools}");
+    }
+}
+
+// balanced-pools §4.3: a slot that a pool gets back may be any worker's; that parked ones are woken for it is ours.
+#[test]
+fn a_parked_worker_is_woken_when_its_pool_has_a_slot_again() {
+    let policy = schedulers::by_name("balanced-pools", &params(&[("pools", "p:1+0")])).expect("it exists");
+    let mut c = Cluster::made(|_| {}, policy).workers(2, 1, 0).parking();
+    c.submit(JobSpec { queue: "p".into(), ..job_with(2, 0, |conf| conf.commits_output = false) });
+    c.beat(0);
+    c.beat(1);
+    assert_eq!(c.launches(), [(0, map(1, 0, 0))], "the other worker's slot is not the pool's");
+    c.apply(&[Input::Drain { worker: WorkerId(0), drain: true }]);
+    c.report(0, &[(map(1, 0, 0), Succeeded)]);
+    assert_eq!(c.launches(), [(1, map(1, 1, 0))]);
 }
 
 // hadoop-semantics §4.4: priority first, as under FIFO; the paper's batches have none.
