@@ -137,6 +137,28 @@ fn an_allocation_file_is_followed_and_a_bad_one_changes_nothing() {
     expect_some(&cluster.stop_and_validate());
 }
 
+/// Preemption stops real processes. That is no failure: what was stopped runs again, and the recording decides the same.
+#[test]
+fn a_pool_below_its_minimum_share_takes_a_slot_from_a_live_job() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let file = folder.path().join("pools.toml");
+    std::fs::write(&file, "[pool.prod]\nminMaps = 1\nminSharePreemptionTimeout = 1\n").expect("write the allocations");
+    let often = "preemption = true\n'preemption.interval' = 500\n'update.interval' = 100";
+    let cluster = with("fair", &format!("{often}\n'allocation.file' = {:?}", file.display().to_string()));
+    let long = cluster.submit(&["sleep", "-m", "4", "-mt", "600000"]);
+    cluster.wait_running_maps(&long, 4);
+    let short = cluster.submit(&["sleep", "-m", "1", "-mt", "100", "-D", "mapred.fairscheduler.pool=prod"]);
+    cluster.wait_job(&short, 0);
+    cluster.wait_running_maps(&long, 4);
+    let status = cluster.status(&long);
+    assert_eq!((&status["killed_attempts"], &status["failed_attempts"]), (&1.into(), &0.into()), "{status}");
+    let log = std::fs::read_to_string(cluster.path("master.err")).expect("the master's log");
+    assert!(log.contains("preemption of 1 map attempts (1 for pool `prod`): 1 ordered to stop"), "{log}");
+    cluster.run(&["job", "kill", &long]).expect_code(0);
+    cluster.wait_job(&long, 1);
+    expect_some(&cluster.stop_and_validate());
+}
+
 #[test]
 fn queues_that_nobody_knows_are_refused_and_pools_that_do_not_fit_are_told() {
     let cluster = Cluster::start(Setup::default());
