@@ -152,8 +152,10 @@ fn exports_lead_back_to_the_same_trace() {
     let dir = here();
     assert_eq!(done(dir.path(), &["export", "day.tsv", "--format", "swim"]).stdout, SWIM);
     done(dir.path(), &["export", "words.log", "--format", "rumen", "-o", "words.json"]);
+    done(dir.path(), &["export", "words.log", "--format", "jhist", "-o", "words.jhist.gz"]);
     let shown = |file: &str| json(dir.path(), &["info", file])["durations_s"].clone();
     assert_eq!(shown("words.json"), shown("words.log"));
+    assert_eq!(shown("words.jhist.gz"), shown("words.log"));
     insta::assert_snapshot!("trace-csv", done(dir.path(), &["export", "words.log", "--format", "csv"]).stdout);
 }
 

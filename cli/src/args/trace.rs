@@ -98,7 +98,7 @@ pub(crate) struct TraceImportArgs {
 /// `trace export`
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-rumen keeps tasks and attempts, swim bytes only, csv one row per job with the fields of Batsim's jobs.csv.
+rumen and jhist keep tasks and attempts (jhist a history for each job, one below the other), swim bytes only, csv one row per job with the fields of Batsim's jobs.csv.
 
 Examples:
   howdah trace export run.jsonl --format rumen -o run.json
@@ -107,7 +107,7 @@ pub(crate) struct TraceExportArgs {
     /// Trace of any format, gzip or not; - is standard input
     #[arg(value_name = "TRACE")]
     pub(crate) trace: PathBuf,
-    /// rumen, swim, csv or howdah
+    /// rumen, jhist, swim, csv or howdah
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
     pub(crate) format: ExportFormat,
     /// File to write; compressed when it ends in .gz [default: standard output]
@@ -123,6 +123,8 @@ pub(crate) struct TraceExportArgs {
 pub(crate) enum ExportFormat {
     /// Rumen's job objects
     Rumen,
+    /// Hadoop's job histories
+    Jhist,
     /// SWIM's six columns
     Swim,
     /// Batsim's jobs.csv

@@ -4,6 +4,8 @@
 //! panic.** What it repairs or drops it counts in [`ImportNotes`] with the reason; what it cannot read is a
 //! [`TraceError`] with the record and what was expected.
 
+#[cfg(test)]
+mod arbitrary;
 mod assemble;
 pub mod coflow;
 mod cost;
@@ -23,6 +25,7 @@ pub mod sls;
 mod source;
 pub mod swf;
 pub mod swim;
+mod timeline;
 pub mod topology;
 
 pub use assemble::TraceBuilder;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use howdah_shared::traces::{ImportNotes, csv, howdah, rumen, swim};
+use howdah_shared::traces::{ImportNotes, csv, howdah, jhist, rumen, swim};
 
 use crate::args::trace::{ExportFormat, TraceExportArgs};
 use crate::exit::Exit;
@@ -20,6 +20,7 @@ pub(crate) fn export(args: &TraceExportArgs) -> Outcome {
     let mut notes = ImportNotes::default();
     write_out(args.out.as_deref(), |out| match args.format {
         ExportFormat::Rumen => rumen::write(&trace, out),
+        ExportFormat::Jhist => jhist::write(&trace, out),
         ExportFormat::Swim => swim::write(&trace, out, &mut notes),
         ExportFormat::Csv => csv::write(&trace, &workload(&args.trace), out),
         ExportFormat::Howdah => howdah::write(&trace, out),

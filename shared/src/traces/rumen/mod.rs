@@ -7,7 +7,6 @@
 mod read;
 #[cfg(test)]
 mod tests;
-mod timeline;
 mod write;
 
 pub use read::read;

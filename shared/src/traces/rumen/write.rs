@@ -9,12 +9,9 @@ use std::io::Write;
 
 use serde::{Serialize, Serializer};
 
-use super::timeline::{TaskTimes, Timeline};
+use super::super::timeline::{TaskTimes, Timeline, base_ms, map_input_bytes, part};
 use crate::job::TaskKind;
 use crate::job::profile::{JobTemplate, Trace};
-
-/// Start of traces that have none, in 2010: Rumen's instants are of the epoch, and zero means not known.
-const MADE_UP_START_MS: u64 = 1_262_304_000_000;
 
 /// Rack of hosts that no worker of the trace names; Hadoop's own default.
 const DEFAULT_RACK: &str = "/default-rack";
@@ -84,7 +81,7 @@ struct LoggedAttempt {
 pub fn write(trace: &Trace, target: &mut dyn Write) -> std::io::Result<()> {
     let workers = trace.cluster.iter().flat_map(|cluster| &cluster.workers);
     let racks: BTreeMap<&str, &str> = workers.map(|worker| (worker.host.as_str(), worker.rack.as_str())).collect();
-    let base_ms = trace.start_ms_epoch.filter(|&ms| ms > 0).unwrap_or(MADE_UP_START_MS);
+    let base_ms = base_ms(trace);
     for (place, template) in trace.jobs.iter().enumerate() {
         let id = id_of(template, place);
         let timeline = Timeline::new(template, base_ms);
@@ -189,15 +186,10 @@ impl<'a> Tasks<'a, '_> {
             task_status: times.winner.map(|_| "SUCCESS"),
             start_time: self.launch_ms,
             finish_time: signed(times.winner.map(|winner| winner.finish_ms)),
-            input_bytes: if map { signed(self.input_bytes(index)) } else { -1 },
+            input_bytes: if map { signed(map_input_bytes(self.template, index)) } else { -1 },
             preferred_locations: if map { self.locations(index) } else { Vec::new() },
             attempts: attempts.into_iter().map(|(_, attempt)| attempt).collect(),
         }
-    }
-
-    fn input_bytes(&self, index: u32) -> Option<u64> {
-        let known = self.template.map_input_bytes.get(index as usize).copied();
-        known.or_else(|| part(self.template.input_bytes, self.template.n_maps, index))
     }
 
     fn locations(&self, index: u32) -> Vec<Location<'a>> {
@@ -224,12 +216,6 @@ fn attempt(name: &str, number: u16, result: &'static str, start_ms: u64, finish_
         hdfs_bytes_written: -1,
         reduce_shuffle_bytes: -1,
     }
-}
-
-/// The share of task `index` of a total over `n` tasks; shares differ by one at most and add up.
-fn part(total: Option<u64>, n: u32, index: u32) -> Option<u64> {
-    let (total, n) = (total?, u64::from(n.max(1)));
-    Some(total / n + u64::from(u64::from(index) < total % n))
 }
 
 /// As Rumen writes what is not known.

@@ -1,4 +1,5 @@
-//! Instants made up for a template, such that whoever profiles them finds the template again.
+//! Instants and shares made up for a template, such that whoever profiles them finds the template again: for formats
+//! that hold attempts.
 //!
 //! The template says how long the parts take, not when they ran. So: all first attempts start with the job's
 //! launch, the longest map ends the map stage (at its measured end where that is known and late enough), reduces
@@ -6,7 +7,27 @@
 
 use std::collections::BTreeMap;
 
-use crate::job::profile::{JobTemplate, LostAttempt};
+use crate::job::profile::{JobTemplate, LostAttempt, Trace};
+
+/// Start of traces that have none, in 2010: instants of histories are of the epoch, and zero means not known.
+const MADE_UP_START_MS: u64 = 1_262_304_000_000;
+
+/// The instant of the epoch at which `trace` starts.
+pub(super) fn base_ms(trace: &Trace) -> u64 {
+    trace.start_ms_epoch.filter(|&ms| ms > 0).unwrap_or(MADE_UP_START_MS)
+}
+
+/// The share of task `index` of a total over `n` tasks; shares differ by one at most and add up.
+pub(super) fn part(total: Option<u64>, n: u32, index: u32) -> Option<u64> {
+    let (total, n) = (total?, u64::from(n.max(1)));
+    Some(total / n + u64::from(u64::from(index) < total % n))
+}
+
+/// Input of map `index`: its own, or its share.
+pub(super) fn map_input_bytes(job: &JobTemplate, index: u32) -> Option<u64> {
+    let known = job.map_input_bytes.get(index as usize).copied();
+    known.or_else(|| part(job.input_bytes, job.n_maps, index))
+}
 
 /// One job, instants on the clock that `base_ms` belongs to.
 pub(super) struct Timeline<'a> {

@@ -1,0 +1,17 @@
+//! Job histories of Hadoop 0.23 and later (`.jhist`): one JSON event per line below an Avro schema.
+//!
+//! A file is one job; several one after another are several.
+//! Source: the event records of `org.apache.hadoop.mapreduce.jobhistory`, and the real histories beside the project.
+
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+#[cfg(test)]
+mod write_tests;
+
+pub use read::read;
+pub use write::write;
+
+/// First line of the events.
+const MARK: &str = "Avro-Json";
