@@ -12,6 +12,7 @@ use flate2::write::GzEncoder;
 use howdah_shared::job::profile::{Trace, TraceWorker};
 use howdah_shared::traces::{CostModel, Format, ImportNotes, ImportOptions, TraceError, plain, read_any, topology};
 
+use crate::commands::replay::interrupt::Interrupt;
 use crate::commands::replay::log as replay_log;
 use crate::failure::{Failure, Outcome};
 use crate::local::cannot;
@@ -235,13 +236,14 @@ fn into(file: impl Write, compressed: bool, write: impl FnOnce(&mut dyn Write) -
     out.flush()
 }
 
-/// Writes to the file, or to standard output when there is none or it is `-`.
+/// Writes to the file, or to standard output when there is none or it is `-`. Ctrl-C leaves no half a file, also none
+/// of a made-up name.
 ///
 /// # Errors
-/// As [`write_file`]; a closed pipe is silence.
+/// As [`write_file`], or interrupted; a closed pipe is silence.
 pub(crate) fn write_out(out: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome<()> {
     match out {
-        Some(path) if !is_dash(path) => write_file(path, write),
+        Some(path) if !is_dash(path) => Interrupt::listen()?.write_file(path, write),
         _ => Ok(into(io::stdout().lock(), false, write)?),
     }
 }

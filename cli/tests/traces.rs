@@ -201,3 +201,28 @@ fn traces_are_kept_asked_and_given_back() {
     done(dir.path(), &["remove", "words"]);
     assert!(refused(dir.path(), &["get", "words"]).ends_with("has no trace `words`"));
 }
+
+#[test]
+fn an_interrupted_export_leaves_no_file_of_any_name() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let trace = r#"{"schema":"howdah/trace/v1","jobs":[{"n_maps":3000000,"map_ms":[1000]}]}"#;
+    std::fs::write(dir.path().join("t.json"), trace).expect("written");
+    let files = || std::fs::read_dir(dir.path()).expect("it is there").count();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_howdah"))
+        .args(["trace", "export", "t.json", "--format", "rumen", "-o", "out.json"])
+        .current_dir(dir.path())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("starts");
+    // The file that will be `out.json` is there, and three million tasks take seconds.
+    while files() < 2 {
+        assert!(child.try_wait().expect("asked").is_none(), "it ended before it wrote");
+        std::thread::yield_now();
+    }
+    let pid = nix::unistd::Pid::from_raw(child.id() as i32);
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it runs");
+    let output = child.wait_with_output().expect("ends");
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: interrupted; `out.json` was not written\n");
+    assert_eq!(files(), 1, "only the trace itself");
+}

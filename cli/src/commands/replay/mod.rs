@@ -16,8 +16,6 @@ mod picture;
 mod pools;
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
-use std::path::Path;
 
 use howdah_master::policies;
 use howdah_shared::cluster::EndCause;
@@ -314,26 +312,20 @@ fn write_files(
     Kept { attempts, decisions }: Kept,
     interrupt: &Interrupt,
 ) -> Outcome<()> {
-    let write = |path: &Path, fill: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
-        trace_file::write_file(path, |out| fill(&mut interrupt.guard(out))).map_err(|failure| {
-            let said = format!("interrupted; `{}` was not written", path.display());
-            if interrupt.came() { Failure::new(Exit::Interrupted, said) } else { failure }
-        })
-    };
     if let Some(path) = &args.answer.decisions {
-        write(path, &|out| decisions::write(replayed, &decisions, out))?;
+        interrupt.write_file(path, |out| decisions::write(replayed, &decisions, out))?;
         let n = crate::units::counted(decisions.len() as u64, "decision");
         note(format!("{}: {n}", path.display()));
     }
     if let Some(path) = &args.answer.log {
-        write(path, &|out| log::write(replayed, &attempts, out))?;
+        interrupt.write_file(path, |out| log::write(replayed, &attempts, out))?;
         let jobs = crate::units::counted(replayed.report.jobs.len() as u64, "job");
         note(format!("{}: history of {jobs}", path.display()));
     }
     if let Some(path) = &args.answer.timeline {
         let timeline = picture::timeline(args, replayed, attempts);
         let is_table = path.extension().is_some_and(|end| end == "csv");
-        write(path, &|out| {
+        interrupt.write_file(path, |out| {
             if is_table { timeline.write_csv(out) } else { timeline.write_svg(picture::lanes(args), out) }
         })?;
         note(format!("{}: {}", path.display(), if is_table { "a row per attempt" } else { "slots over time" }));
