@@ -194,6 +194,31 @@ fn a_log_is_a_trace_that_replays_to_the_same_schedule() {
     }
 }
 
+/// What a recorded run knows of the pools that jobs' properties named: they go before the user, in the log as well.
+#[test]
+fn jobs_are_in_the_pools_that_a_trace_names() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let job = |pool: &str| format!(r#"{{"user":"ann",{pool}"n_maps":4,"map_ms":[1000]}}"#);
+    let trace = |jobs: &[String]| format!(r#"{{"schema":"howdah/trace/v1","jobs":[{}]}}"#, jobs.join(","));
+    let (red, blue, none) = (r#""pool":"red","#, r#""pool":"blue","#, "");
+    std::fs::write(dir.path().join("t.json"), trace(&[red, red, blue].map(job))).expect("written");
+    let fair = ["--map-slots", "2", "--reduce-slots", "0", "--scheduler", "fair"];
+    let ends = |said: &Value| -> Vec<f64> {
+        let jobs = said["jobs"].as_array().expect("a list");
+        jobs.iter().filter_map(|job| job["finish_s"].as_f64()).collect()
+    };
+    for more in [&[][..], &["-D", "poolnameproperty=group.name"]] {
+        let said = json(dir.path(), &[&fair[..], more, &["--log", "log.jsonl"]].concat());
+        assert_eq!(ends(&said), [4.0, 6.0, 4.0], "a slot for each pool: {more:?}");
+        let again = run(dir.path(), &[&["log.jsonl", "--output", "json"], &fair[..], more].concat(), "");
+        assert_eq!(again.code, Some(0), "{}", again.stderr);
+        let again: Value = serde_json::from_str(&again.stdout).expect("JSON");
+        assert_eq!(ends(&again), ends(&said), "{more:?}");
+    }
+    std::fs::write(dir.path().join("t.json"), trace(&[none, none, none].map(job))).expect("written");
+    assert_eq!(ends(&json(dir.path(), &fair)), [4.0, 4.0, 6.0], "without pools all are Ann's, the oldest first");
+}
+
 #[test]
 fn a_timeline_is_a_picture_or_a_table_by_its_name() {
     let dir = here();

@@ -155,6 +155,7 @@ pub fn template(history: &JobHistory, start_ms_epoch: u64) -> JobTemplate {
         slots_per_map: more_than_one(spec.conf.slots_per_map),
         slots_per_reduce: more_than_one(spec.conf.slots_per_reduce),
         requires: spec.conf.requires.clone(),
+        pool: spec.conf.pool.clone().unwrap_or_default(),
         slowstart_ppm: Some(spec.conf.slowstart_ppm),
         map_input_bytes: spec.map_input_bytes.clone(),
         split_hosts: spec.split_hosts.clone(),

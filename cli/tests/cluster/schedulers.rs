@@ -95,6 +95,28 @@ fn a_scheduler_is_exchanged_while_jobs_run_and_the_recording_follows() {
     expect_identical(&cluster.stop_and_validate(), "fifo, then fbq");
 }
 
+/// The recording's trace keeps the pool that a property named, so that the simulation of the run pools alike.
+#[test]
+fn pools_by_a_property_are_in_the_trace_of_the_run() {
+    let cluster = with("fair", "poolnameproperty = 'group.name'");
+    let of = |group: &str| cluster.submit(&["sleep", "-m", "3", "-mt", "100", "-D", &format!("group.name={group}")]);
+    let jobs = [of("red"), of("blue"), cluster.submit(&["sleep", "-m", "3", "-mt", "100"])];
+    for job in &jobs {
+        cluster.wait_job(job, 0);
+    }
+    let (master, trace) = (cluster.path("master"), cluster.path("run.jsonl"));
+    let [master, file] = [&master, &trace].map(|path| path.to_str().expect("a plain path"));
+    // Histories are written beside the master's decisions.
+    let pools = wait_for("three histories", || {
+        cluster.run(&["trace", "record", "--dir", master, "-o", file]).expect_code(0);
+        let text = std::fs::read_to_string(&trace).expect("the trace is written");
+        let recorded = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("a job a line"));
+        Some(recorded.map(|job| job["pool"].clone()).collect::<Vec<_>>()).filter(|pools| pools.len() == 3)
+    });
+    assert_eq!(pools, [Value::from("red"), Value::from("blue"), Value::Null]);
+    expect_identical(&cluster.stop_and_validate(), "fair with pools by a property");
+}
+
 #[test]
 fn an_allocation_file_is_followed_and_a_bad_one_changes_nothing() {
     let folder = tempfile::tempdir().expect("make a folder");

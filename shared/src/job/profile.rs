@@ -123,6 +123,10 @@ pub struct JobTemplate {
     /// Queue or pool.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub queue: String,
+    /// The Fair scheduler's pool that the job named, or that a property of it named where it ran; empty where neither
+    /// did. It goes before user and queue, as live.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub pool: String,
     /// At submission.
     #[serde(skip_serializing_if = "is_default")]
     pub priority: Priority,
@@ -232,6 +236,11 @@ pub struct Measured {
 }
 
 impl JobTemplate {
+    /// The Fair scheduler's pool, where there is one.
+    pub fn pool(&self) -> Option<String> {
+        (!self.pool.is_empty()).then(|| self.pool.clone())
+    }
+
     /// Completion time as measured: from submission to finish.
     pub fn completion_ms(&self) -> Option<u64> {
         self.measured.as_ref().map(|measured| measured.finish_ms.saturating_sub(self.submit_ms))

@@ -172,6 +172,7 @@ pub(super) fn bare_spec(template: &JobTemplate) -> JobSpec {
             slots_per_map: template.slots_per_map.max(1),
             slots_per_reduce: template.slots_per_reduce.max(1),
             requires: template.requires.clone(),
+            pool: template.pool(),
             ..JobConf::default()
         },
         ..JobSpec::default()

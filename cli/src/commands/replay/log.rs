@@ -109,6 +109,7 @@ fn history(
         slots_per_map: source.slots_per_map.max(1),
         slots_per_reduce: source.slots_per_reduce.max(1),
         requires: source.requires.clone(),
+        pool: source.pool(),
         ..JobConf::default()
     };
     let done = |kind: TaskKind| {

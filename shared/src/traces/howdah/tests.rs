@@ -25,6 +25,7 @@ fn full_trace() -> Trace {
     let job = JobTemplate {
         id: "job_1_0001".to_owned(),
         name: "ä \"quoted\"\nname".to_owned(),
+        pool: "research".to_owned(),
         submit_ms: 5,
         deadline_ms: Some(9),
         n_maps: 3,
@@ -202,13 +203,14 @@ fn changes_of_attributes_that_do_not_ascend_are_refused() {
 fn a_trace_of_before_requirements_reads_as_one_without() {
     let text = r#"{"schema":"howdah/trace/v1","cluster":{"scheduler":"fifo","workers":[{"name":"w","host":"h","rack":"/r","map_slots":1,"reduce_slots":1}]},"jobs":[{"n_maps":1,"map_ms":[5]}]}"#;
     let trace = from(text).expect("it reads");
-    assert!(trace.jobs[0].requires.is_empty());
+    assert!(trace.jobs[0].requires.is_empty() && trace.jobs[0].pool().is_none());
     let worker = &trace.cluster.as_ref().expect("a cluster").workers[0];
     assert!(worker.attributes.is_empty() && worker.attribute_changes.is_empty());
     let mut written = Vec::new();
     write(&trace, &mut written).unwrap();
     let written = String::from_utf8(written).unwrap();
-    assert!(!written.contains("requires") && !written.contains("attribute"), "an earlier version reads it: {written}");
+    let newer = ["requires", "attribute", "pool"];
+    assert!(!newer.iter().any(|field| written.contains(field)), "an earlier version reads it: {written}");
     let error = from(&text.replace("\"n_maps\":1", "\"requires\":[\"gpu>=x\"]")).unwrap_err().to_string();
     assert!(error.contains("`x` is no number"), "{error}");
 }
