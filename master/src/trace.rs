@@ -143,9 +143,9 @@ pub fn template(history: &JobHistory, start_ms_epoch: u64) -> JobTemplate {
     let places = &history.maps_by_locality;
     let mut template = JobTemplate {
         id: history.id.clone(),
-        name: spec.name.clone(),
-        user: spec.user.clone(),
-        queue: spec.queue.clone(),
+        name: spec.name.to_string(),
+        user: spec.user.to_string(),
+        queue: spec.queue.to_string(),
         priority: spec.priority,
         submit_ms: from_start(history.submit_ms_epoch),
         deadline_ms: spec.conf.deadline.map(|span| span.as_ms()),

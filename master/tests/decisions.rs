@@ -132,7 +132,7 @@ fn registration(id: u32) -> Input {
 }
 
 fn submission(job: u32) -> Input {
-    let mut spec = JobSpec { name: format!("j{job}"), n_maps: MAPS, ..JobSpec::default() };
+    let mut spec = JobSpec { name: format!("j{job}").into(), n_maps: MAPS, ..JobSpec::default() };
     spec.conf.commits_output = false;
     if job.is_multiple_of(3) {
         spec.conf.requires = Requirements::parse(&["gpu>=1"]).unwrap();

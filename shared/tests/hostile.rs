@@ -5,7 +5,9 @@ mod kit;
 use std::sync::Arc;
 
 use howdah_shared::job::requirement::MAX_ATTRIBUTES;
-use howdah_shared::job::{JobConf, JobId, JobSpec, Phase, Priority, Requirements, SplitHosts, TaskKind, WorkerId};
+use howdah_shared::job::{
+    JobConf, JobId, JobSpec, Phase, Priority, Requirements, SplitHosts, SplitTable, TaskKind, WorkerId,
+};
 use howdah_shared::time::Time;
 use howdah_shared::tracker::{
     AttemptReport, AttributeSet, ClusterConfig, HeartbeatRule, Input, Registration, Report, SchedulerChoice, Vitals,
@@ -102,7 +104,7 @@ fn submission() -> impl Strategy<Value = Input> {
     (numbers, tables, any::<bool>(), requirements()).prop_map(|(numbers, tables, plain, requires)| {
         let (job, n_maps, n_reduces, ppm, max, percent) = numbers;
         let mut split_hosts =
-            SplitHosts { hosts: vec!["h0".into(), "h1".into()], entries: tables.0, offsets: tables.1 };
+            SplitTable { hosts: vec!["h0".into(), "h1".into()], entries: tables.0, offsets: tables.1 }.into();
         if plain {
             split_hosts = SplitHosts::default();
         }

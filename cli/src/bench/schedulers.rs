@@ -321,8 +321,8 @@ fn in_vain(bench: &Bench<'_>, variant: &Variant, n_jobs: u32) -> Outcome<f64> {
     let job = |number: u32| Input::Submit {
         job: JobId(number),
         spec: Arc::new(JobSpec {
-            user: format!("user{}", number % 10),
-            queue: "default".to_owned(),
+            user: format!("user{}", number % 10).into(),
+            queue: "default".into(),
             n_maps: 8,
             conf: JobConf { deadline: Some(Span::from_secs(3_600)), ..conf.clone() },
             ..JobSpec::default()

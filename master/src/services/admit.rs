@@ -41,8 +41,8 @@ pub(super) fn doubt(view: &View<'_>) -> Option<String> {
 /// A property's value; a job's name is one in Hadoop and stands apart here.
 fn pool(key: &str, spec: &JobSpec, properties: &BTreeMap<String, String>) -> Option<String> {
     let value = match key {
-        "mapred.job.name" | "mapreduce.job.name" => Some(&spec.name),
-        _ => properties.get(key),
+        "mapred.job.name" | "mapreduce.job.name" => Some(spec.name.as_str()),
+        _ => properties.get(key).map(String::as_str),
     };
     value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
@@ -92,7 +92,7 @@ mod tests {
     fn a_pool_comes_from_any_property_and_from_the_name() {
         let properties =
             BTreeMap::from([("team".to_owned(), " red ".to_owned()), ("empty".to_owned(), " ".to_owned())]);
-        let spec = JobSpec { name: "sort".to_owned(), ..JobSpec::default() };
+        let spec = JobSpec { name: "sort".into(), ..JobSpec::default() };
         let of = |key| pool(key, &spec, &properties);
         assert_eq!((of("team").as_deref(), of("mapred.job.name").as_deref()), (Some("red"), Some("sort")));
         assert_eq!((of("empty"), of("other")), (None, None));

@@ -72,9 +72,9 @@ fn status_of(history: &JobHistory) -> v1::JobStatus {
     let share = |done: u32, n: u32| if n == 0 { 1.0 } else { f64::from(done) / f64::from(n) };
     v1::JobStatus {
         job: history.id.clone(),
-        name: history.spec.name.clone(),
-        user: history.spec.user.clone(),
-        queue: history.spec.queue.clone(),
+        name: history.spec.name.to_string(),
+        user: history.spec.user.to_string(),
+        queue: history.spec.queue.to_string(),
         priority: history.priority.name().to_owned(),
         state: history.state.name().to_owned(),
         n_maps: history.spec.n_maps,
@@ -335,7 +335,7 @@ impl ClientService for ClientApi {
             }
             let mut queues = std::collections::BTreeMap::from([("default".to_owned(), (0, 0))]);
             for row in view.tables.jobs.values() {
-                let counts = queues.entry(row.meta.file.spec.queue.clone()).or_insert((0, 0));
+                let counts = queues.entry(row.meta.file.spec.queue.to_string()).or_insert((0, 0));
                 match row.state {
                     JobState::Prep => counts.0 += 1,
                     JobState::Running | JobState::Committing => counts.1 += 1,

@@ -164,9 +164,9 @@ fn prepare(request: v1::SubmitJobRequest, config: &MasterConfig) -> Result<JobFi
             Status::invalid_argument(e.help().map_or(message.clone(), |help| status::with_help(message, help)))
         })?;
     let spec = JobSpec {
-        name: request.name,
-        user: if request.user.is_empty() { "unknown".to_owned() } else { request.user },
-        queue: queue(request.queue, &properties),
+        name: request.name.into(),
+        user: if request.user.is_empty() { "unknown".into() } else { request.user.into() },
+        queue: queue(request.queue, &properties).into(),
         priority,
         n_maps: splits.len() as u32,
         n_reduces: request.n_reduces,

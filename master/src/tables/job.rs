@@ -282,9 +282,9 @@ impl JobRow {
         };
         v1::JobStatus {
             job: cluster.job(self.meta.id),
-            name: spec.name.clone(),
-            user: spec.user.clone(),
-            queue: spec.queue.clone(),
+            name: spec.name.to_string(),
+            user: spec.user.to_string(),
+            queue: spec.queue.to_string(),
             priority: self.priority.name().to_owned(),
             state: self.state.name().to_owned(),
             n_maps: spec.n_maps,

@@ -112,9 +112,9 @@ fn spec() -> impl Strategy<Value = JobSpec> {
     let hosts = prop::collection::vec(prop::collection::vec("[a-z]{1,3}", 0..3), 0..4);
     (any::<String>(), 0..5usize, any::<u32>(), hosts, any::<Option<u64>>()).prop_map(
         |(name, priority, n_reduces, hosts, deadline)| JobSpec {
-            name,
-            user: "u".to_owned(),
-            queue: "default".to_owned(),
+            name: name.into(),
+            user: "u".into(),
+            queue: "default".into(),
             priority: Priority::ALL[priority],
             n_maps: hosts.len() as u32,
             n_reduces,

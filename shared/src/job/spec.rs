@@ -7,9 +7,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use super::memory;
-use super::{JobProfile, Requirements};
+use super::{JobProfile, Requirements, SplitHosts};
 use crate::time::Span;
 
 /// Hadoop's five job priorities; smaller sorts first.
@@ -70,12 +71,13 @@ impl FromStr for Priority {
 /// A job as the core sees it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobSpec {
-    /// For people; need not be unique.
-    pub name: String,
+    /// For people; need not be unique. Short ones, as most are, lie within the specification: thousands of jobs wait at a
+    /// time, and each further place is another one that has left the processor's cache when the job ends.
+    pub name: SmolStr,
     /// Who submitted it.
-    pub user: String,
+    pub user: SmolStr,
     /// The queue or pool; `default` unless chosen.
-    pub queue: String,
+    pub queue: SmolStr,
     /// May be changed later by request.
     pub priority: Priority,
     /// Number of map tasks; 0 is allowed.
@@ -91,51 +93,6 @@ pub struct JobSpec {
     /// How long its tasks take, where that is known before it runs; policies that plan read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Box<JobProfile>>,
-}
-
-/// Hosts that hold each split, as one table: `hosts[entries[offsets[m] .. offsets[m + 1]]]` for map `m`.
-///
-/// `offsets` is empty when no split has a known place, else it has `n_maps + 1` ascending entries.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SplitHosts {
-    /// Host names, each once.
-    pub hosts: Vec<String>,
-    /// Indexes into `hosts`.
-    pub entries: Vec<u32>,
-    /// Where each map's entries start.
-    pub offsets: Vec<u32>,
-}
-
-impl SplitHosts {
-    /// The table for these splits; empty when no split names a host.
-    pub fn new<'a, S, H>(splits: S) -> SplitHosts
-    where
-        S: IntoIterator<Item = H>,
-        H: IntoIterator<Item = &'a str>,
-    {
-        let mut table = SplitHosts { offsets: vec![0], ..SplitHosts::default() };
-        let mut index_of = BTreeMap::new();
-        for split in splits {
-            for host in split {
-                let index = *index_of.entry(host).or_insert_with(|| {
-                    table.hosts.push(host.to_owned());
-                    table.hosts.len() as u32 - 1
-                });
-                table.entries.push(index);
-            }
-            table.offsets.push(table.entries.len() as u32);
-        }
-        if table.entries.is_empty() { SplitHosts::default() } else { table }
-    }
-
-    /// The hosts of map `map`; empty when unknown.
-    pub fn of(&self, map: u32) -> impl Iterator<Item = &str> {
-        let range = match (self.offsets.get(map as usize), self.offsets.get(map as usize + 1)) {
-            (Some(&from), Some(&to)) => from as usize..to as usize,
-            _ => 0..0,
-        };
-        self.entries.get(range).unwrap_or(&[]).iter().filter_map(|&i| self.hosts.get(i as usize)).map(String::as_str)
-    }
 }
 
 /// The job's properties that decisions read, with Hadoop's names and 1.2.1's defaults.
@@ -327,7 +284,7 @@ impl JobSpec {
     /// Names the table, its length and the length expected, or the part of the profile.
     pub fn check(&self) -> Result<(), SpecError> {
         let maps = self.n_maps as usize;
-        let wrong = |what, found, expected| SpecError::Length { job: self.name.clone(), what, found, expected };
+        let wrong = |what, found, expected| SpecError::Length { job: self.name.to_string(), what, found, expected };
         if !self.map_input_bytes.is_empty() && self.map_input_bytes.len() != maps {
             return Err(wrong("the table of input bytes", self.map_input_bytes.len(), maps));
         }
@@ -344,7 +301,7 @@ impl JobSpec {
             return Err(wrong("the list of split hosts", table.hosts.len(), bad as usize + 1));
         }
         if let Some(part) = self.profile.as_deref().and_then(JobProfile::contradiction) {
-            return Err(SpecError::Profile { job: self.name.clone(), part });
+            return Err(SpecError::Profile { job: self.name.to_string(), part });
         }
         Ok(())
     }

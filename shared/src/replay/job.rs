@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use smol_str::SmolStr;
+
 use super::report::JobOutcome;
 use super::summary::size;
 use crate::cluster::{AttemptRef, Rare, SpeculationCosts};
@@ -139,16 +141,15 @@ pub(super) fn spec(
     deadline: Option<Span>,
     profiled: bool,
 ) -> JobSpec {
+    let mut spec = bare_spec(template);
     let slowstart_ppm = slowstart_ppm.or(template.slowstart_ppm).unwrap_or(DEFAULT_SLOWSTART_PPM).min(1_000_000);
-    let bare = bare_spec(template);
-    let size = profiled.then(|| size(template));
-    JobSpec {
-        map_input_bytes: template.map_input_bytes.clone(),
-        split_hosts: template.split_hosts.clone(),
-        conf: JobConf { slowstart_ppm, deadline, size, ..bare.conf.clone() },
-        profile: template.profile.or_else(|| if profiled { JobProfile::of(template) } else { None }).map(Box::new),
-        ..bare
-    }
+    spec.map_input_bytes.clone_from(&template.map_input_bytes);
+    spec.split_hosts.clone_from(&template.split_hosts);
+    spec.conf.slowstart_ppm = slowstart_ppm;
+    spec.conf.deadline = deadline;
+    spec.conf.size = profiled.then(|| size(template));
+    spec.profile = template.profile.or_else(|| if profiled { JobProfile::of(template) } else { None }).map(Box::new);
+    spec
 }
 
 /// Without what the job requires of workers, where there are none.
@@ -162,9 +163,9 @@ pub(super) fn in_view(mut spec: JobSpec, has_workers: bool) -> JobSpec {
 /// The same without tables and settings.
 pub(super) fn bare_spec(template: &JobTemplate) -> JobSpec {
     JobSpec {
-        name: template.name.clone(),
-        user: template.user.clone(),
-        queue: if template.queue.is_empty() { "default".to_owned() } else { template.queue.clone() },
+        name: SmolStr::new(&template.name),
+        user: SmolStr::new(&template.user),
+        queue: if template.queue.is_empty() { SmolStr::new_static("default") } else { SmolStr::new(&template.queue) },
         priority: template.priority,
         n_maps: template.n_maps,
         n_reduces: template.n_reduces,

@@ -179,7 +179,7 @@ impl World {
         spec.priority = Priority::ALL[dice.below(5) as usize];
         // Who submits, and until when it should be done, follow from the number: policies look at both.
         let number = self.cluster.jobs;
-        spec.user = format!("user{}", number % 3);
+        spec.user = format!("user{}", number % 3).into();
         spec.conf.deadline = number.is_multiple_of(2).then(|| Span::from_ms(1_000 * u64::from(maps + 1)));
         if dice.one_in(2) {
             let hosts: Vec<Vec<String>> =

@@ -380,9 +380,9 @@ fn typical(job: &JobTemplate, index: u32) -> Span {
 
 fn spec(job: &JobTemplate) -> JobSpec {
     JobSpec {
-        name: job.name.clone(),
-        user: job.user.clone(),
-        queue: "default".to_owned(),
+        name: job.name.as_str().into(),
+        user: job.user.as_str().into(),
+        queue: "default".into(),
         priority: job.priority,
         n_maps: job.n_maps,
         n_reduces: job.n_reduces,

@@ -116,8 +116,8 @@ fn held(simulation: &Simulation<'_>, kind: TaskKind) -> (BTreeMap<String, u32>, 
     let (mut queues, mut users) = (BTreeMap::new(), BTreeMap::new());
     for job in simulation.tracker().state().jobs() {
         let (spec, n) = (job.spec(), job.tasks(kind).n_attempts());
-        *queues.entry(spec.queue.clone()).or_insert(0) += n;
-        *users.entry((spec.queue.clone(), spec.user.clone())).or_insert(0) += n;
+        *queues.entry(spec.queue.to_string()).or_insert(0) += n;
+        *users.entry((spec.queue.to_string(), spec.user.to_string())).or_insert(0) += n;
     }
     (queues, users)
 }

@@ -23,7 +23,7 @@ pub(crate) fn one_worker(pairs: &[(&str, &str)], maps: u16, reduces: u16) -> Clu
 
 /// A job of a user.
 pub(crate) fn of(user: &str, maps: u32, reduces: u32) -> JobSpec {
-    JobSpec { user: user.to_owned(), ..job_with(maps, reduces, |conf| conf.commits_output = false) }
+    JobSpec { user: user.into(), ..job_with(maps, reduces, |conf| conf.commits_output = false) }
 }
 
 /// Running attempts of each job, maps or reduces.
@@ -87,7 +87,7 @@ fn a_job_is_in_the_pool_of_its_property(#[case] pairs: &[(&str, &str)], #[case] 
     // In FIFO pools the first job of each pool takes all that the pool gets.
     let mut c = one_worker(&[pairs, &[("allocations", "defaultPoolSchedulingMode = \"fifo\"")]].concat(), 8, 0);
     for (user, queue) in [("ann", "q1"), ("ann", "q2"), ("bob", "q1"), ("bob", "q2")] {
-        c.submit(JobSpec { queue: queue.to_owned(), ..of(user, 50, 0) });
+        c.submit(JobSpec { queue: queue.into(), ..of(user, 50, 0) });
     }
     c.beat(0);
     assert_eq!(maps(&c), expected);

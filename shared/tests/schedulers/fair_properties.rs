@@ -83,7 +83,7 @@ fn spec(user: usize, maps: u32, reduces: u32, placed: bool, priority: usize) -> 
         conf.max_map_attempts = 1_000;
         conf.max_reduce_attempts = 1_000;
     });
-    spec.user = POOLS[user].to_owned();
+    spec.user = POOLS[user].into();
     spec.priority = Priority::ALL[priority];
     if placed {
         spec.split_hosts = SplitHosts::new((0..maps).map(|map| [["h0", "h1", "h2", "elsewhere"][map as usize % 4]]));
@@ -284,7 +284,7 @@ proptest! {
         let policy = by_name("fair", &params(&[("allocations", &text)])).expect("it reads");
         let mut c = Cluster::made(|_| {}, policy).workers(1, slots, 0);
         for name in names.iter().take(weights.len()) {
-            c.submit(JobSpec { user: (*name).to_owned(), ..job(100, 0) });
+            c.submit(JobSpec { user: (*name).into(), ..job(100, 0) });
         }
         c.beat(0);
         let ran = maps(&c);

@@ -73,7 +73,7 @@ fn two_whose_order_depends_on_the_slots(queue: &str) -> [JobSpec; 2] {
     [(10, 10, 20), (1, 30, 40)].map(|(maps, map_s, reduce_s)| {
         let [map, reduce] = [map_s, reduce_s].map(|s| PhaseTimes::even(Span::from_secs(s)));
         let profile = JobProfile { map, reduce, ..JobProfile::default() };
-        JobSpec { profile: Some(Box::new(profile)), queue: queue.to_owned(), ..job_with(maps, 1, |_| {}) }
+        JobSpec { profile: Some(Box::new(profile)), queue: queue.into(), ..job_with(maps, 1, |_| {}) }
     })
 }
 
@@ -172,7 +172,7 @@ fn a_moved_job_is_in_its_new_pool_with_all_that_it_runs() {
     let mut c = Cluster::made(|_| {}, schedulers::by_name("balanced-pools", &params(&[])).expect("its defaults"))
         .workers(1, 4, 0);
     for queue in ["x:1+0", "y:3+0"] {
-        c.submit(JobSpec { queue: queue.to_owned(), ..job_with(9, 0, |conf| conf.commits_output = false) });
+        c.submit(JobSpec { queue: queue.into(), ..job_with(9, 0, |conf| conf.commits_output = false) });
     }
     c.beat(0);
     assert_eq!(maps(&c), [1, 3]);

@@ -41,7 +41,7 @@ fn spec(pool: usize, user: usize, maps: u32, reduces: u32) -> JobSpec {
         conf.max_map_attempts = 1_000;
         conf.max_reduce_attempts = 1_000;
     });
-    (spec.queue, spec.user) = (POOLS[pool].to_owned(), USERS[user].to_owned());
+    (spec.queue, spec.user) = (POOLS[pool].into(), USERS[user].into());
     spec
 }
 

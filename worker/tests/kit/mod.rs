@@ -32,7 +32,7 @@ pub(crate) fn reduce(index: u32) -> AttemptId {
 
 /// Job 1, whose tasks behave as named; see `task.sh`.
 pub(crate) fn job(behave: &str, conf: JobConf) -> JobFile {
-    let spec = JobSpec { name: "test".to_owned(), n_maps: 100, n_reduces: 2, conf, ..JobSpec::default() };
+    let spec = JobSpec { name: "test".into(), n_maps: 100, n_reduces: 2, conf, ..JobSpec::default() };
     JobFile {
         id: CLUSTER.job(JobId(1)),
         submit_ms_epoch: 0,

@@ -143,9 +143,9 @@ fn history(
         app: App::BuiltIn { name: "replay".to_owned() },
         input_format: InputFormat::Generated { n_maps: source.n_maps },
         spec: JobSpec {
-            name: source.name.clone(),
-            user: source.user.clone(),
-            queue: source.queue.clone(),
+            name: source.name.as_str().into(),
+            user: source.user.as_str().into(),
+            queue: source.queue.as_str().into(),
             priority: source.priority,
             n_maps: source.n_maps,
             n_reduces: source.n_reduces,

@@ -241,7 +241,7 @@ impl Scheduler for Capacity {
     }
 
     fn accepts(&self, job: &JobSpec) -> Result<(), String> {
-        let Some(&number) = self.numbers.get(&job.queue) else {
+        let Some(&number) = self.numbers.get(job.queue.as_str()) else {
             let known = self.numbers.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
             return Err(format!("queue `{}` does not exist, expected one of {known}", job.queue));
         };
