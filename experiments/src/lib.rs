@@ -27,6 +27,7 @@ pub mod tune;
 pub mod workloads;
 
 use framework::Experiment;
+pub use live::yardstick_ms;
 
 /// All experiments, in the order of `howdah experiment list`.
 pub fn all() -> Vec<Box<dyn Experiment>> {

@@ -19,6 +19,7 @@ mod replay;
 mod replay_trace;
 mod report;
 mod schedulers;
+mod turns;
 mod vitals;
 mod wordcount;
 

@@ -20,4 +20,5 @@ pub(crate) use record::{Recorded, record};
 pub(crate) use speed::Pace;
 pub(crate) use study::{LiveRun, Other, Study, fresh, run_once};
 pub(crate) use workload::{Submission, drive};
+pub use yardstick::yardstick_ms;
 pub(crate) use yardstick::{SELDOM, Yardstick};

@@ -81,6 +81,11 @@ fn pieces(core: usize, every: Duration, stop: &AtomicBool) -> Vec<Piece> {
     pieces
 }
 
+/// CPU time in milliseconds that the fixed piece of work takes on this thread's core now.
+pub fn yardstick_ms() -> f64 {
+    piece_ms(&mut Vec::new())
+}
+
 /// The same numbers in the same order are sorted each time.
 fn piece_ms(numbers: &mut Vec<u64>) -> f64 {
     let mut random = Random::new(0, 0);
