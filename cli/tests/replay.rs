@@ -558,3 +558,26 @@ fn a_trace_that_tells_no_durations_is_simulated_with_a_note_for_each_kind_of_tas
          note: `t.json`: 1 × job without durations of its reduces: they take 0 ms (first: job 1, `words`)\n"
     );
 }
+
+#[test]
+fn what_a_replay_does_otherwise_than_its_trace_tells_is_said() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let worker = r#"{"name":"w","host":"h","rack":"/r","map_slots":1,"reduce_slots":1}"#;
+    let job = |outcome| format!(r#"{{"n_maps":1,"map_ms":[1000],"outcome":"{outcome}"}}"#);
+    let text = format!(
+        r#"{{"schema":"howdah/trace/v1","cluster":{{"scheduler":"fair","workers":[{worker}]}},"jobs":[{},{}]}}"#,
+        job("FAILED"),
+        job("SUCCEEDED")
+    );
+    std::fs::write(dir.path().join("t.json"), text).expect("written");
+    let said = run(dir.path(), &["t.json"], "");
+    assert_eq!(
+        said.stderr,
+        "note: `t.json` was recorded under `fair`; `fifo` is simulated, as no `--scheduler` is named\n\
+         note: `t.json`: 1 of 2 jobs did not succeed where they ran, and do here; `--faults trace` repeats what failed\n"
+    );
+    assert_eq!(
+        (said.code, run(dir.path(), &["t.json", "--scheduler", "fifo", "--faults", "trace"], "").stderr),
+        (Some(0), String::new())
+    );
+}

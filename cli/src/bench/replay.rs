@@ -200,10 +200,7 @@ impl Paper {
     fn rows(&self) -> Vec<Row> {
         let name = jobs_and_tasks(&self.trace);
         let all = format!("{name}, disturbed turns too");
-        vec![
-            against(name, self.rates.undisturbed(), Some(Bar::AtLeast(1.0))),
-            against(all, self.rates.all(), None),
-        ]
+        vec![against(name, self.rates.undisturbed(), Some(Bar::AtLeast(1.0))), against(all, self.rates.all(), None)]
     }
 }
 

@@ -14,8 +14,7 @@ pub(crate) mod log;
 mod page;
 mod picture;
 mod pools;
-
-use std::collections::BTreeSet;
+mod remarks;
 
 use howdah_master::policies;
 use howdah_shared::cluster::EndCause;
@@ -39,7 +38,7 @@ use crate::mapred_site::Site;
 use crate::output::{Screen, note};
 use crate::timeline::Recorder;
 use crate::trace_file;
-use crate::units::counted;
+use crate::units;
 use decisions::{Decided, DecisionRecorder};
 use interrupt::Interrupt;
 
@@ -67,19 +66,19 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
     let policy = policy(args)?;
     check_files(args)?;
     let mut trace = trace_file::read_jobs(&args.trace)?;
-    let options = options(args, &trace, (policy.name, policy.params))?;
+    let options = options(args, &trace, (policy.name.clone(), policy.params.clone()))?;
     pools::find(&mut trace, &options)?;
-    let unread = unread_queues(args, &trace, &*policy.policy, &policy.queue_names);
+    let remarks = remarks::remarks(args, &trace, &policy);
     if let Some(question) = &args.answer.explain {
         let simulation = Simulation::with_scheduler(&trace, &options, policy.policy);
         let simulation = simulation.map_err(|error| Failure::usage(error.to_string()))?;
-        unread.iter().for_each(note);
+        remarks.iter().for_each(note);
         return explain::explain(&screen, config.output, &trace, simulation, question);
     }
     // Until here there is nothing to tell, and a signal just ends the process.
     let interrupt = Interrupt::listen()?;
     let (replayed, kept) = simulate(args, &trace, &options, policy.policy, &interrupt)?;
-    unread.iter().for_each(note);
+    remarks.iter().for_each(note);
     match config.output {
         Format::Json => screen.json(&answer::Answer::new(&replayed))?,
         Format::Table => screen.line(page::page(&screen, &replayed, args.answer.all))?,
@@ -87,7 +86,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
     if interrupt.came() {
         let at = replayed.stopped_at.map_or_else(
             || "before all slowdowns were known".to_owned(),
-            |at| format!("at {} of the trace's time", crate::units::seconds(at.as_us() as f64 / 1e6)),
+            |at| format!("at {} of the trace's time", units::seconds(at.as_us() as f64 / 1e6)),
         );
         let files = if kept.is_some() { "; no files were written" } else { "" };
         return Err(Failure::new(
@@ -98,20 +97,19 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
     write_files(args, &replayed, kept.unwrap_or_default(), &interrupt)?;
     match replayed.summary.jobs.unfinished {
         0 => Ok(Exit::Done),
-        n => Err(Failure::failed(format!(
-            "{} never finished: nothing could move any more",
-            crate::units::counted(n, "job")
-        ))
-        .help(match &replayed.stuck {
-            Some(stuck) => format!("{stuck}; the state of each job stands in its row"),
-            None => "is there a slot, or a worker that comes back, for every task?".to_owned(),
-        })),
+        n => Err(Failure::failed(format!("{} never finished: nothing could move any more", units::counted(n, "job")))
+            .help(match &replayed.stuck {
+                Some(stuck) => format!("{stuck}; the state of each job stands in its row"),
+                None => "is there a slot, or a worker that comes back, for every task?".to_owned(),
+            })),
     }
 }
 
 /// The policy, made before anything else, and what it was made from.
 struct Policy {
     name: String,
+    /// Whether somebody named it.
+    is_asked_for: bool,
     params: Params,
     policy: Box<dyn Scheduler>,
     /// Queues that there are, beside `default`.
@@ -120,12 +118,13 @@ struct Policy {
 
 fn policy(args: &ReplayArgs) -> Outcome<Policy> {
     let site = Site::read(args.mapred_site.as_deref(), args.scheduler.as_deref())?;
-    let name = args.scheduler.as_deref().or(site.scheduler()).unwrap_or("fifo").to_owned();
+    let named = args.scheduler.as_deref().or(site.scheduler());
+    let (name, is_asked_for) = (named.unwrap_or("fifo").to_owned(), named.is_some());
     let params = site.under(params(&args.define)?);
     let params = policies::with_files(&name, &params).map_err(|error| site.blame(&error))?;
     let policy = policies::make_warning(&name, &params, |text| note(format!("warning: {text}")))
         .map_err(|error| site.blame(&error))?;
-    Ok(Policy { name, params, policy, queue_names: site.queue_names().to_vec() })
+    Ok(Policy { name, is_asked_for, params, policy, queue_names: site.queue_names().to_vec() })
 }
 
 /// Files to write must have a known form and a directory.
@@ -247,24 +246,6 @@ fn stuck(simulation: &Simulation<'_>, report: &ReplayReport, trace: &Trace) -> O
     Some(format!("job {}{name}: {}", job_id(named, job.template), reason.to_string().trim_end_matches('.')))
 }
 
-/// Under a policy without queues those that the trace names are only shown. Hadoop would refuse such jobs; a trace tells
-/// what was, and is replayed under policies that it was not made for.
-fn unread_queues(args: &ReplayArgs, trace: &Trace, policy: &dyn Scheduler, known: &[String]) -> Option<String> {
-    let named = trace.jobs.iter().map(|job| job.queue.as_str()).filter(|name| !["", "default"].contains(name));
-    let names: BTreeSet<&str> = named.filter(|name| known.iter().all(|known| known != name)).collect();
-    let first = names.first().filter(|_| !policy.reads_queues())?;
-    let others = match names.len() - 1 {
-        0 => String::new(),
-        n => format!(" and {}", counted(n as u64, "other")),
-    };
-    Some(format!(
-        "warning: trace {}: queue `{first}`{others}: scheduler `{}` has no queues of its own and serves all jobs as of \
-         `default`",
-        trace_file::name_of(&args.trace),
-        policy.name()
-    ))
-}
-
 fn several_queues(trace: &Trace) -> bool {
     trace.jobs.windows(2).any(|pair| pair[0].queue != pair[1].queue)
 }
@@ -314,12 +295,12 @@ fn write_files(
 ) -> Outcome<()> {
     if let Some(path) = &args.answer.decisions {
         interrupt.write_file(path, |out| decisions::write(replayed, &decisions, out))?;
-        let n = crate::units::counted(decisions.len() as u64, "decision");
+        let n = units::counted(decisions.len() as u64, "decision");
         note(format!("{}: {n}", path.display()));
     }
     if let Some(path) = &args.answer.log {
         interrupt.write_file(path, |out| log::write(replayed, &attempts, out))?;
-        let jobs = crate::units::counted(replayed.report.jobs.len() as u64, "job");
+        let jobs = units::counted(replayed.report.jobs.len() as u64, "job");
         note(format!("{}: history of {jobs}", path.display()));
     }
     if let Some(path) = &args.answer.timeline {
