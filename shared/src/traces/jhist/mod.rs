@@ -4,6 +4,7 @@
 //! Source: the event records of `org.apache.hadoop.mapreduce.jobhistory`, and the real histories beside the project.
 
 mod read;
+mod schema;
 #[cfg(test)]
 mod tests;
 mod write;

@@ -4,8 +4,7 @@
 //! is; a longer one falls into such files at the lines `Avro-Json`. Instants are made up (see the timeline). Events
 //! stand task by task and not in order of time, which readers do not ask for. Where attempts ran is not in a template,
 //! and deadline and slow start stand in a job's configuration, so neither is written.
-//! Source: the schema of Hadoop 3.3.4 as its own writer prints it (Apache License 2.0). Its reader asks for every field of
-//! every record, also for those with defaults.
+//! Hadoop's reader asks for every field of every record, also for those with defaults.
 
 use std::io::{self, Write};
 
@@ -13,10 +12,9 @@ use serde_json::{Value, json};
 
 use super::super::timeline::{TaskTimes, Timeline, WinnerTimes, base_ms, map_input_bytes, part};
 use super::MARK;
+use super::schema::schema;
 use crate::job::TaskKind;
 use crate::job::profile::{JobTemplate, LostAttempt, Trace};
-
-const SCHEMA: &str = include_str!("schema-3.3.4.json");
 
 const FILE_SYSTEM: &str = "org.apache.hadoop.mapreduce.FileSystemCounter";
 const TASK: &str = "org.apache.hadoop.mapreduce.TaskCounter";
@@ -26,9 +24,9 @@ const TASK: &str = "org.apache.hadoop.mapreduce.TaskCounter";
 /// # Errors
 /// When the target breaks.
 pub fn write(trace: &Trace, target: &mut dyn Write) -> io::Result<()> {
-    let base_ms = base_ms(trace);
+    let (base_ms, schema) = (base_ms(trace), schema());
     for (place, job) in trace.jobs.iter().enumerate() {
-        writeln!(target, "{MARK}\n{}", SCHEMA.trim_end())?;
+        writeln!(target, "{MARK}\n{schema}")?;
         let id = id_of(job, base_ms, place);
         let numbers = id.strip_prefix("job").unwrap_or(&id);
         let timeline = Timeline::new(job, base_ms);
