@@ -56,7 +56,12 @@ impl Plot {
             if log { (low / 1.2, high * 1.2) } else { (low.min(0.0), high.max(low.min(0.0) + 1e-9) * 1.1) }
         };
         let across = self.across.iter().map(|&(_, y)| y).filter(|y| !self.y_log || *y > 0.0);
-        let (left, right) = range(&mut points().map(|point| point.0), self.x_log);
+        let (mut left, right) = range(&mut points().map(|point| point.0), self.x_log);
+        let first = points().map(|point| point.0).fold(f64::INFINITY, f64::min);
+        // Half of the chart would be empty, and nothing across is a length from 0.
+        if !self.x_log && first > right / 2.5 {
+            left = first - (right - first) / 10.0;
+        }
         let (low, high) = range(&mut points().map(|point| point.1).chain(across), self.y_log);
         let mut text = String::new();
         {
@@ -168,6 +173,13 @@ mod tests {
         let svg = plot(vec![(0.0, 1.0), (f64::NAN, 1.0), (10.0, 3.0)], true).svg().expect("drawn");
         assert_eq!(svg.matches("<circle").count(), 2);
         assert!(plot(vec![(0.0, 1.0)], true).svg().is_err());
+    }
+
+    #[test]
+    fn an_axis_across_begins_where_the_points_do_if_they_lie_far_from_0() {
+        let ticks = |from: f64| plot(vec![(from, 1.0), (99.0, 3.0)], false).svg().expect("drawn");
+        assert!(ticks(50.0).contains("\n60\n") && !ticks(50.0).contains("\n20\n"), "{}", ticks(50.0));
+        assert!(ticks(10.0).contains("\n0\n"), "{}", ticks(10.0));
     }
 
     #[test]

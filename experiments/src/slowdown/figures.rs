@@ -209,8 +209,7 @@ pub(super) fn main(lab: &Lab<'_>, main: &Main) -> Result<Vec<PathBuf>> {
         .iter()
         .map(|shown| curve(&shown.policy.label, PERCENTILES.iter().map(|&q| (q, shown.variability_at(q))).collect()));
     let mut drawn = plot("Figure 11: slowdown variability at load 0.7", "percentile", "variability", curves.collect());
-    // From the lowest percentile on, not from 0.
-    (drawn.x_log, drawn.y_log) = (true, false);
+    (drawn.x_log, drawn.y_log) = (false, false);
     files.extend(both(lab, "slowdown-fig11", &eleven, &drawn)?);
     let mut twelve = Table::new(&["policy", "from_s", "jobs", "mean_slowdown"]);
     for shown in &at_07 {
