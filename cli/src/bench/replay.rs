@@ -41,17 +41,21 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     // First, before this process grows.
     let per_task = memory_per_task(copies)?;
     // In portions between the other rows: a spell of a busy neighbour outlasts a few turns.
-    let mut paper = Paper::new()?;
+    let mut paper = Race::on(paper(0)?);
     let portion = bench.repeats() * SMALL / 4 + 1;
     paper.turns(bench, portion).await?;
-    let large = large(bench, copies).await?;
+    let large = {
+        let mut large = Race::on(papers(copies, true, [SLOTS; 2])?);
+        large.turns(bench, bench.repeats()).await?;
+        large.all(Some(Bar::AtLeast(0.8)))
+    };
     paper.turns(bench, portion).await?;
     let waiting = waiting(bench).await?;
     paper.turns(bench, portion).await?;
     let workers = workers(bench).await?;
     let figure_6 = figure_6(bench).await?;
     paper.turns(bench, portion).await?;
-    paper.until_undisturbed(bench).await?;
+    paper.until_undisturbed(bench, bench.repeats() * SMALL).await?;
     let memory = Row {
         measure: format!("memory per task, {} tasks", units::count(copies * PAPER_TASKS)),
         unit: "B",
@@ -59,8 +63,9 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
         baseline: None,
         bar: Some(Bar::AtMost(64.0)),
     };
-    let undisturbed = paper.note();
-    let rows = [paper.rows(), vec![large, memory, waiting, workers], figure_6].concat();
+    let (undisturbed, all) = (paper.undisturbed(Some(Bar::AtLeast(1.0))), paper.all(None));
+    let all = Row { measure: format!("{}, disturbed turns too", all.measure), ..all };
+    let rows = [vec![undisturbed, all, large, memory, waiting, workers], figure_6].concat();
     Ok(Report {
         name: "replay",
         title: "Replaying traces under FIFO".to_owned(),
@@ -69,7 +74,7 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
         notes: vec![
             format!("{SLOTS} + {SLOTS} slots unless workers are named; rates are per second of CPU time and count two events per task and three per job, idle heartbeats nothing"),
             "engine and baseline end every job at the same time, or the benchmark fails; the engine's time includes its set-up, its digest of all decisions and its report".to_owned(),
-            undisturbed,
+            paper.note(),
             format!("the other small traces take {SMALL} turns for each repeat"),
             "memory is the peak of a process that makes and replays the trace, less what it had before".to_owned(),
             "the row on waiting jobs has no foreign baseline: it compares the engine with itself, all jobs at once against 50 at once".to_owned(),
@@ -130,59 +135,39 @@ fn both(trace: &Trace) -> Outcome<(Ran, Ran)> {
     Ok((base, ours))
 }
 
-/// The paper's jobs, so many times one after the other.
-async fn large(bench: &Bench<'_>, copies: u64) -> Outcome<Row> {
-    let trace = papers(copies, true, [SLOTS; 2])?;
-    let name = jobs_and_tasks(&trace);
-    let mut rates = Vec::new();
-    for turn in 1..=bench.repeats() {
-        let ran = rates_of(&trace)?;
-        bench.tell(told(&name, turn as usize, ran));
-        rates.push(ran);
-        // An interrupt is noticed between turns.
-        tokio::task::yield_now().await;
-    }
-    Ok(against(name, rates.iter(), Some(Bar::AtLeast(0.8))))
-}
-
 /// Millions of events a second of the engine and of the baseline.
 fn rates_of(trace: &Trace) -> Outcome<[f64; 2]> {
     let (base, engine) = both(trace)?;
     Ok([engine.millions_a_second(), base.millions_a_second()])
 }
 
-fn told(name: &str, turn: usize, [engine, base]: [f64; 2]) -> String {
-    format!("{name}, turn {turn}: engine {engine:.2} million events/s, baseline {base:.2}")
-}
-
-fn against<'r>(measure: String, rates: impl Iterator<Item = &'r [f64; 2]>, bar: Option<Bar>) -> Row {
-    let (ours, theirs): (Vec<f64>, Vec<f64>) = rates.map(|&[engine, base]| (engine, base)).unzip();
-    Row { measure, unit: "M/s", howdah: median(&ours), baseline: Some(median(&theirs)), bar }
-}
-
-/// The paper's jobs once, which are over in a fraction of a second.
-struct Paper {
+/// Engine and baseline by turns over the same jobs.
+struct Race {
     trace: Trace,
+    /// The jobs' and tasks' numbers.
+    name: String,
     rates: Turns<[f64; 2]>,
 }
 
-impl Paper {
-    fn new() -> Outcome<Paper> {
-        Ok(Paper { trace: paper(0)?, rates: Turns::new() })
+impl Race {
+    fn on(trace: Trace) -> Race {
+        Race { name: jobs_and_tasks(&trace), trace, rates: Turns::new() }
     }
 
     async fn turns(&mut self, bench: &Bench<'_>, n: u32) -> Outcome<()> {
         for _ in 0..n {
-            let ran = *self.rates.take(|| rates_of(&self.trace))?;
-            bench.tell(told(&jobs_and_tasks(&self.trace), self.rates.all().count(), ran));
+            let [engine, base] = *self.rates.take(|| rates_of(&self.trace))?;
+            let (name, turn) = (&self.name, self.rates.all().count());
+            bench.tell(format!("{name}, turn {turn}: engine {engine:.2} million events/s, baseline {base:.2}"));
+            // An interrupt is noticed between turns.
             tokio::task::yield_now().await;
         }
         Ok(())
     }
 
     /// More turns, where neighbours have disturbed most; not without end.
-    async fn until_undisturbed(&mut self, bench: &Bench<'_>) -> Outcome<()> {
-        let wanted = (bench.repeats() * SMALL) as usize;
+    async fn until_undisturbed(&mut self, bench: &Bench<'_>, wanted: u32) -> Outcome<()> {
+        let wanted = wanted as usize;
         while self.rates.undisturbed().count() < wanted && self.rates.all().count() < MOST_TURNS * wanted {
             self.turns(bench, 1).await?;
         }
@@ -197,10 +182,18 @@ impl Paper {
         )
     }
 
-    fn rows(&self) -> Vec<Row> {
-        let name = jobs_and_tasks(&self.trace);
-        let all = format!("{name}, disturbed turns too");
-        vec![against(name, self.rates.undisturbed(), Some(Bar::AtLeast(1.0))), against(all, self.rates.all(), None)]
+    fn undisturbed(&self, bar: Option<Bar>) -> Row {
+        self.row(self.rates.undisturbed(), bar)
+    }
+
+    fn all(&self, bar: Option<Bar>) -> Row {
+        self.row(self.rates.all(), bar)
+    }
+
+    fn row<'r>(&self, rates: impl Iterator<Item = &'r [f64; 2]>, bar: Option<Bar>) -> Row {
+        let (ours, theirs): (Vec<f64>, Vec<f64>) = rates.map(|&[engine, base]| (engine, base)).unzip();
+        let baseline = Some(median(&theirs));
+        Row { measure: self.name.clone(), unit: "M/s", howdah: median(&ours), baseline, bar }
     }
 }
 
