@@ -12,13 +12,13 @@ use flate2::write::GzEncoder;
 use howdah_shared::job::profile::{Trace, TraceWorker};
 use howdah_shared::traces::{CostModel, Format, ImportNotes, ImportOptions, TraceError, plain, read_any, topology};
 
-use crate::commands::replay::interrupt::Interrupt;
-use crate::commands::replay::log as replay_log;
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::interrupt::Interrupt;
 use crate::local::cannot;
 use crate::output::note;
 use crate::output::progress::WatchedRead;
-use crate::units;
+use crate::{replay_log, units};
 
 /// Reads a trace of any format, or of the one given; says in the notes what had to be repaired or dropped.
 ///
@@ -236,14 +236,29 @@ fn into(file: impl Write, compressed: bool, write: impl FnOnce(&mut dyn Write) -
     out.flush()
 }
 
+/// As [`write_file`], but a signal ends it: nothing of the file stays then, neither in its place nor beside it.
+///
+/// # Errors
+/// As [`write_file`], or interrupted.
+pub(crate) fn write_until(
+    interrupt: &Interrupt,
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Outcome<()> {
+    write_file(path, |out| write(&mut interrupt.guard(out))).map_err(|failure| {
+        let said = format!("interrupted; `{}` was not written", path.display());
+        if interrupt.came() { Failure::new(Exit::Interrupted, said) } else { failure }
+    })
+}
+
 /// Writes to the file, or to standard output when there is none or it is `-`. Ctrl-C leaves no half a file, also none
 /// of a made-up name.
 ///
 /// # Errors
-/// As [`write_file`], or interrupted; a closed pipe is silence.
+/// As [`write_until`]; a closed pipe is silence.
 pub(crate) fn write_out(out: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome<()> {
     match out {
-        Some(path) if !is_dash(path) => Interrupt::listen()?.write_file(path, write),
+        Some(path) if !is_dash(path) => write_until(&Interrupt::listen()?, path, write),
         _ => Ok(into(io::stdout().lock(), false, write)?),
     }
 }
@@ -264,6 +279,16 @@ mod tests {
         .unwrap_err();
         assert_eq!(std::fs::read(&path).unwrap(), b"first");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_interrupted_file_leaves_nothing_and_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.jsonl");
+        let failure = write_until(&Interrupt::raised(), &path, |out| out.write_all(b"half")).unwrap_err();
+        assert_eq!(failure.exit(), Exit::Interrupted);
+        assert!(failure.to_string().ends_with("t.jsonl` was not written"), "{failure}");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
     #[test]

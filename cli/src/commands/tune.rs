@@ -9,13 +9,13 @@ use howdah_shared::replay::{Arrivals, ReplayOptions, View};
 use howdah_shared::time::Span;
 use serde_json::{Value, json};
 
-use super::replay::interrupt::Interrupt;
 use crate::args::tune::TuneArgs;
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::define::params;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::interrupt::Interrupt;
 use crate::output::progress::WorkProgress;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};

@@ -11,9 +11,6 @@ use crate::job::profile::JobTemplate;
 use crate::job::{AttemptId, JobConf, JobId, JobProfile, JobSpec, JobState, Requirements, WorkerId};
 use crate::time::{Span, Time};
 
-/// Hadoop's share of maps after which reduces start, where neither the template nor the options name one.
-const DEFAULT_SLOWSTART_PPM: u32 = 50_000;
-
 /// An attempt where its launch has put it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed {
@@ -134,18 +131,16 @@ fn span(ms: u64) -> Span {
     Span::from_us(ms.saturating_mul(1_000))
 }
 
-/// The specification that the core gets. What would have to be found from the durations is there if `profiled`.
-pub(super) fn spec(
-    template: &JobTemplate,
-    slowstart_ppm: Option<u32>,
-    deadline: Option<Span>,
-    profiled: bool,
-) -> JobSpec {
+/// The specification that the core gets of a template's job. The share of maps after which reduces start, in millionths,
+/// is the template's or Hadoop's where none is given; what would have to be found from the durations is there if
+/// `profiled`.
+pub fn spec(template: &JobTemplate, slowstart_ppm: Option<u32>, deadline: Option<Span>, profiled: bool) -> JobSpec {
     let mut spec = bare_spec(template);
-    let slowstart_ppm = slowstart_ppm.or(template.slowstart_ppm).unwrap_or(DEFAULT_SLOWSTART_PPM).min(1_000_000);
     spec.map_input_bytes.clone_from(&template.map_input_bytes);
     spec.split_hosts.clone_from(&template.split_hosts);
-    spec.conf.slowstart_ppm = slowstart_ppm;
+    if let Some(slowstart_ppm) = slowstart_ppm.or(template.slowstart_ppm) {
+        spec.conf.slowstart_ppm = slowstart_ppm.min(1_000_000);
+    }
     spec.conf.deadline = deadline;
     spec.conf.size = profiled.then(|| size(template));
     spec.profile = template.profile.or_else(|| if profiled { JobProfile::of(template) } else { None }).map(Box::new);

@@ -82,6 +82,7 @@ pub use alone::{Alone, alone, reference_times};
 pub use arrivals::{ArrivalsError, submit_order, submit_times};
 pub use deadlines::deadlines;
 pub use error::ReplayError;
+pub use job::spec as job_spec;
 pub use options::{
     Arrivals, Deadlines, FaultPlan, LocalityCost, ReplayOptions, ShuffleModel, SimHeartbeat, SimWorker, View,
     WorkerLoss, WorkersView,

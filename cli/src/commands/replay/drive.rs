@@ -7,7 +7,7 @@ use howdah_shared::replay::summary::UsageByPartition;
 use howdah_shared::replay::{ReplayError, ReplayOptions, Simulation, reference_times};
 use howdah_shared::time::{Span, Time};
 
-use super::interrupt::Interrupt;
+use crate::interrupt::Interrupt;
 use crate::output::progress::WorkProgress;
 use crate::units;
 

@@ -1,40 +1,24 @@
-//! A simulated run's history, in the words of a real one.
+//! Writes a simulated run's history, in the words of a real one: the log of a replay.
 //!
-//! JSON lines: an object that tells of the cluster (`howdah/replay-log/v1`), then one `howdah/history/v1` object per
-//! job, in order of submission, as a master writes them into a run's directory. The same extraction that makes a
-//! trace of a real run makes one of this, so a log can be replayed. Instants are milliseconds since the epoch, as
-//! in every history; what the simulation knows more exactly is cut.
+//! Instants are milliseconds since the epoch, as in every history; what the simulation knows more exactly is cut.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 
 use howdah_master::history::{AttemptHistory, JobHistory, LocalityCounts, SCHEMA};
-use howdah_master::trace::template;
 use howdah_shared::cluster::EndCause;
 use howdah_shared::job::counters::{Counters, JOB};
-use howdah_shared::job::profile::{TRACE_SCHEMA, Trace, TraceCluster, TraceWorker};
-use howdah_shared::job::{App, AttemptState, InputFormat, JobConf, JobSpec, Locality, Phase, TaskKind};
-use howdah_shared::replay::{AttemptRecord, JobOutcome, View};
+use howdah_shared::job::profile::{TraceCluster, TraceWorker};
+use howdah_shared::job::{App, AttemptState, InputFormat, JobSpec, Locality, Phase, TaskKind};
+use howdah_shared::replay::{AttemptRecord, JobOutcome, View, job_spec};
 use howdah_shared::time::Time;
-use howdah_shared::traces::howdah::malformed;
-use howdah_shared::traces::{ImportNotes, TraceError};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{Replayed, job_id};
+use crate::replay_log::{LOG_SCHEMA, LogHeader};
 
-/// Value of `schema` in the first line.
-pub(crate) const LOG_SCHEMA: &str = "howdah/replay-log/v1";
 /// The origin of traces that have none: the year 2000, as an instant of 0 means "not reached" in a history.
 const ORIGIN_MS_EPOCH: u64 = 946_684_800_000;
-
-/// The first line.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct LogHeader {
-    schema: String,
-    source: String,
-    start_ms_epoch: u64,
-    cluster: TraceCluster,
-}
 
 /// Writes header and histories.
 pub(super) fn write(replayed: &Replayed<'_>, attempts: &[AttemptRecord], out: &mut dyn Write) -> io::Result<()> {
@@ -99,18 +83,9 @@ fn history(
     let source = &replayed.trace.jobs[job.template as usize];
     let id = job_id(source, job.template);
     let epoch = |at: Time| origin.saturating_add(at.as_ms());
-    let conf = JobConf {
-        slowstart_ppm: replayed
-            .options
-            .slowstart_ppm
-            .or(source.slowstart_ppm)
-            .unwrap_or(JobConf::default().slowstart_ppm),
-        deadline: job.deadline,
-        slots_per_map: source.slots_per_map.max(1),
-        slots_per_reduce: source.slots_per_reduce.max(1),
-        requires: source.requires.clone(),
-        pool: source.pool(),
-        ..JobConf::default()
+    let spec = JobSpec {
+        queue: source.queue.as_str().into(),
+        ..job_spec(source, replayed.options.slowstart_ppm, job.deadline, false)
     };
     let done = |kind: TaskKind| {
         let won = attempts.iter().filter(|a| a.attempt.kind == kind && a.state == AttemptState::Succeeded);
@@ -142,18 +117,7 @@ fn history(
         why: String::new(),
         app: App::BuiltIn { name: "replay".to_owned() },
         input_format: InputFormat::Generated { n_maps: source.n_maps },
-        spec: JobSpec {
-            name: source.name.as_str().into(),
-            user: source.user.as_str().into(),
-            queue: source.queue.as_str().into(),
-            priority: source.priority,
-            n_maps: source.n_maps,
-            n_reduces: source.n_reduces,
-            map_input_bytes: source.map_input_bytes.clone(),
-            split_hosts: source.split_hosts.clone(),
-            conf,
-            profile: source.profile.map(Box::new),
-        },
+        spec,
         properties: BTreeMap::new(),
         counters: counters(attempts),
         attempts: attempts.iter().map(|record| attempt(&id, record, epoch, workers)).collect(),
@@ -234,82 +198,4 @@ fn counters(attempts: &[&AttemptRecord]) -> Counters {
         counters.add(JOB, near, 1);
     }
     counters
-}
-
-/// Whether a file that begins like this is a log.
-pub(crate) fn is_log(head: &[u8]) -> bool {
-    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    first.windows(LOG_SCHEMA.len()).any(|window| window == LOG_SCHEMA.as_bytes())
-}
-
-/// Reads a log as a trace. Jobs that were not over are left out, as `trace record` does.
-///
-/// # Errors
-/// Says which line is wrong, and what was expected.
-pub(crate) fn read(source: &mut dyn BufRead, notes: &mut ImportNotes) -> Result<Trace, TraceError> {
-    let mut lines = source.lines().enumerate();
-    let mut next = || -> Option<Result<(usize, String), TraceError>> {
-        let (index, line) = lines.next()?;
-        let place = || format!("line {}", index + 1);
-        Some(line.map(|line| (index, line)).map_err(|source| TraceError::Io { place: place(), source }))
-    };
-    let wrong = |place: &str, found: &str, expected: String| TraceError::Malformed {
-        place: place.to_owned(),
-        found: found.to_owned(),
-        expected,
-    };
-    let header = "the header of a replay's log".to_owned();
-    let (_, first) = next().unwrap_or_else(|| Err(wrong("line 1", "nothing", header)))?;
-    let header: LogHeader = serde_json::from_str(&first).map_err(|error| malformed(&error, 0, "header"))?;
-    if header.schema != LOG_SCHEMA {
-        return Err(wrong("header, field `schema`", &format!("`{}`", header.schema), format!("`{LOG_SCHEMA}`")));
-    }
-    let mut jobs = Vec::new();
-    let mut number = 0;
-    while let Some(line) = next() {
-        let (before, line) = line?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        number += 1;
-        let history: JobHistory =
-            serde_json::from_str(&line).map_err(|error| malformed(&error, before as u64, &format!("job {number}")))?;
-        if history.state.is_final() {
-            jobs.push(template(&history, header.start_ms_epoch));
-        } else {
-            notes.add("job that was not over when the replay ended: left out", || history.id.clone());
-        }
-    }
-    Ok(Trace {
-        schema: TRACE_SCHEMA.to_owned(),
-        source: header.source,
-        start_ms_epoch: Some(header.start_ms_epoch),
-        cluster: Some(header.cluster),
-        jobs,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_log_is_told_by_its_first_line() {
-        assert!(is_log(br#"{"schema":"howdah/replay-log/v1","source":""}"#));
-        assert!(!is_log(b"{\"schema\":\"howdah/trace/v1\"}\n\"howdah/replay-log/v1\""));
-        assert!(!is_log(b""));
-    }
-
-    #[test]
-    fn a_log_that_breaks_off_names_its_line() {
-        let said =
-            |text: &str| read(&mut text.as_bytes(), &mut ImportNotes::default()).expect_err("broken").to_string();
-        assert!(said("").starts_with("line 1: found nothing"));
-        let header = r#"{"schema":"howdah/replay-log/v1","source":"","start_ms_epoch":1,"cluster":{"scheduler":"fifo","workers":[]}}"#;
-        assert_eq!(
-            said(&format!("{header}\n\n{{\"schema\":")),
-            "line 3, column 10 (job 1): found the end in the middle of it, expected a whole JSON object"
-        );
-        assert!(said(&header.replace("log/v1", "log/v9")).contains("expected `howdah/replay-log/v1`"));
-    }
 }

@@ -9,8 +9,7 @@ mod cluster_file;
 mod decisions;
 mod drive;
 mod explain;
-pub(crate) mod interrupt;
-pub(crate) mod log;
+mod log;
 mod page;
 mod picture;
 mod pools;
@@ -34,13 +33,13 @@ use crate::config::Context;
 use crate::define::params;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::interrupt::Interrupt;
 use crate::mapred_site::Site;
 use crate::output::{Screen, note};
 use crate::timeline::Recorder;
 use crate::trace_file;
 use crate::units;
 use decisions::{Decided, DecisionRecorder};
-use interrupt::Interrupt;
 
 /// What a replay came to, for all forms of the answer.
 struct Replayed<'a> {
@@ -66,7 +65,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
     let policy = policy(args)?;
     check_files(args)?;
     let mut trace = trace_file::read_jobs(&args.trace)?;
-    let options = options(args, &trace, (policy.name.clone(), policy.params.clone()))?;
+    let options = options(args, &trace, &policy)?;
     pools::find(&mut trace, &options)?;
     let remarks = remarks::remarks(args, &trace, &policy);
     if let Some(question) = &args.answer.explain {
@@ -145,11 +144,7 @@ fn check_files(args: &ReplayArgs) -> Outcome<()> {
     Ok(())
 }
 
-fn options(
-    args: &ReplayArgs,
-    trace: &Trace,
-    (scheduler, scheduler_params): (String, Params),
-) -> Outcome<ReplayOptions> {
+fn options(args: &ReplayArgs, trace: &Trace, policy: &Policy) -> Outcome<ReplayOptions> {
     let view = cluster::view(args, trace)?;
     let losses = match &view {
         View::Slots { .. } => Vec::new(),
@@ -162,8 +157,8 @@ fn options(
         }
     };
     Ok(ReplayOptions {
-        scheduler,
-        scheduler_params,
+        scheduler: policy.name.clone(),
+        scheduler_params: policy.params.clone(),
         view,
         arrivals: args.load.arrivals,
         deadlines: args.load.deadlines,
@@ -294,19 +289,19 @@ fn write_files(
     interrupt: &Interrupt,
 ) -> Outcome<()> {
     if let Some(path) = &args.answer.decisions {
-        interrupt.write_file(path, |out| decisions::write(replayed, &decisions, out))?;
+        trace_file::write_until(interrupt, path, |out| decisions::write(replayed, &decisions, out))?;
         let n = units::counted(decisions.len() as u64, "decision");
         note(format!("{}: {n}", path.display()));
     }
     if let Some(path) = &args.answer.log {
-        interrupt.write_file(path, |out| log::write(replayed, &attempts, out))?;
+        trace_file::write_until(interrupt, path, |out| log::write(replayed, &attempts, out))?;
         let jobs = units::counted(replayed.report.jobs.len() as u64, "job");
         note(format!("{}: history of {jobs}", path.display()));
     }
     if let Some(path) = &args.answer.timeline {
         let timeline = picture::timeline(args, replayed, attempts);
         let is_table = path.extension().is_some_and(|end| end == "csv");
-        interrupt.write_file(path, |out| {
+        trace_file::write_until(interrupt, path, |out| {
             if is_table { timeline.write_csv(out) } else { timeline.write_svg(picture::lanes(args), out) }
         })?;
         note(format!("{}: {}", path.display(), if is_table { "a row per attempt" } else { "slots over time" }));

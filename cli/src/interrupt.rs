@@ -4,7 +4,6 @@
 //! second ends the process at once.
 
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +11,6 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::trace_file::write_file;
 
 /// Listens as long as it lives.
 pub(crate) struct Interrupt {
@@ -48,7 +46,7 @@ impl Interrupt {
 
     /// One to which a signal has come already.
     #[cfg(test)]
-    pub(super) fn raised() -> Interrupt {
+    pub(crate) fn raised() -> Interrupt {
         let interrupt = Interrupt::listen().expect("signals can be listened to");
         interrupt.flag.store(true, Ordering::Relaxed);
         interrupt
@@ -59,16 +57,8 @@ impl Interrupt {
         self.flag.load(Ordering::Relaxed)
     }
 
-    /// Writes a file that a signal ends: nothing of it stays then, neither in its place nor beside it.
-    pub(crate) fn write_file(&self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome<()> {
-        write_file(path, |out| write(&mut self.guard(out))).map_err(|failure| {
-            let said = format!("interrupted; `{}` was not written", path.display());
-            if self.came() { Failure::new(Exit::Interrupted, said) } else { failure }
-        })
-    }
-
     /// Passes everything on to `out` until a signal comes; then nothing more can be written.
-    fn guard<'a>(&'a self, out: &'a mut dyn Write) -> impl Write + 'a {
+    pub(crate) fn guard<'a>(&'a self, out: &'a mut dyn Write) -> impl Write + 'a {
         Guard { interrupt: self, out }
     }
 }
@@ -99,15 +89,5 @@ mod tests {
         Interrupt::listen().expect("listens").guard(&mut out).write_all(b"before").expect("no signal came");
         Interrupt::raised().guard(&mut out).write_all(b"after").expect_err("a signal came");
         assert_eq!(out, b"before");
-    }
-
-    #[test]
-    fn an_interrupted_file_leaves_nothing_and_says_so() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let path = dir.path().join("t.jsonl");
-        let failure = Interrupt::raised().write_file(&path, |out| out.write_all(b"half")).expect_err("a signal came");
-        assert_eq!(failure.exit(), Exit::Interrupted);
-        assert!(failure.to_string().ends_with("t.jsonl` was not written"), "{failure}");
-        assert_eq!(std::fs::read_dir(dir.path()).expect("it is there").count(), 0);
     }
 }
