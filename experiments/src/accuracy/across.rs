@@ -53,21 +53,14 @@ pub(super) fn each(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use howdah_shared::job::profile::{JobTemplate, Measured, TraceCluster, TraceWorker};
     use howdah_shared::schedulers::by_name;
 
-    /// One job of four maps on so many map slots.
-    fn run(map_slots: u16, map_ms: u64, finish_ms: u64) -> Trace {
-        let worker = TraceWorker {
-            name: "w".to_owned(),
-            host: "h".to_owned(),
-            rack: "/r".to_owned(),
-            map_slots,
-            reduce_slots: 1,
-            ..TraceWorker::default()
-        };
+    /// One job, a map for each time, on so many map slots, over after so long.
+    pub(in crate::accuracy) fn run(map_slots: u16, map_ms: &[u64], finish_ms: u64) -> Trace {
+        let worker = TraceWorker { map_slots, reduce_slots: 1, ..TraceWorker::default() };
         Trace {
             cluster: Some(TraceCluster {
                 scheduler: "fifo".to_owned(),
@@ -76,8 +69,8 @@ mod tests {
             }),
             jobs: vec![JobTemplate {
                 name: "a".to_owned(),
-                n_maps: 4,
-                map_ms: vec![map_ms; 4],
+                n_maps: map_ms.len() as u32,
+                map_ms: map_ms.to_vec(),
                 outcome: "SUCCEEDED".to_owned(),
                 measured: Some(Measured { finish_ms, ..Measured::default() }),
                 ..JobTemplate::default()
@@ -88,7 +81,7 @@ mod tests {
 
     #[test]
     fn repeats_predict_each_other_and_another_shape_is_predicted_from_the_repeats_alone() {
-        let (a, b, other) = (run(2, 100, 200), run(2, 110, 220), run(1, 100, 400));
+        let (a, b, other) = (run(2, &[100; 4], 200), run(2, &[110; 4], 220), run(1, &[100; 4], 400));
         let found = across(&[&a, &b, &other], Model::SimMr, by_name).expect("simulates");
         let pairs: Vec<_> = found.iter().map(|p| (p.kind, p.profile, p.measured)).collect();
         let (own, run, shape) = (Kind::Own, Kind::CrossRun, Kind::CrossShape);
@@ -104,9 +97,10 @@ mod tests {
             assert!((error(place + 3) - expected).abs() < 1e-9, "{place}: {}", error(place + 3));
         }
     }
+
     #[test]
     fn runs_under_a_policy_that_the_core_has_not_are_predicted_by_who_can_make_it() {
-        let mut runs = [run(2, 100, 200), run(2, 110, 220)];
+        let mut runs = [run(2, &[100; 4], 200), run(2, &[110; 4], 220)];
         for run in &mut runs {
             run.cluster.as_mut().expect("a cluster").scheduler = "mine".to_owned();
         }

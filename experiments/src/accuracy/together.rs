@@ -183,29 +183,8 @@ fn middle(times: &[Measure]) -> Measure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use howdah_shared::job::profile::{Measured, TraceCluster, TraceWorker};
+    use crate::accuracy::across::tests::run;
     use howdah_shared::schedulers::by_name;
-
-    /// One job, a map for each time, on so many map slots, over after so long.
-    fn run(map_slots: u16, map_ms: &[u64], finish_ms: u64) -> Trace {
-        let worker = TraceWorker { map_slots, reduce_slots: 1, ..TraceWorker::default() };
-        Trace {
-            cluster: Some(TraceCluster {
-                scheduler: "fifo".to_owned(),
-                workers: vec![worker],
-                ..TraceCluster::default()
-            }),
-            jobs: vec![JobTemplate {
-                name: "a".to_owned(),
-                n_maps: map_ms.len() as u32,
-                map_ms: map_ms.to_vec(),
-                outcome: "SUCCEEDED".to_owned(),
-                measured: Some(Measured { finish_ms, ..Measured::default() }),
-                ..JobTemplate::default()
-            }],
-            ..Trace::default()
-        }
-    }
 
     #[test]
     fn repeats_predict_by_turns_and_never_themselves_and_another_shape_is_predicted_from_all() {

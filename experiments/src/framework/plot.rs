@@ -50,19 +50,20 @@ impl Plot {
         if points().next().is_none() {
             return Err(anyhow!("chart `{}`: nothing to draw, expected at least one point", self.title));
         }
-        let range = |values: &mut dyn Iterator<Item = f64>, log: bool| {
-            let (low, high) =
-                values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+        let ends = |values: &mut dyn Iterator<Item = f64>| {
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
+        };
+        let range = |(low, high): (f64, f64), log: bool| {
             if log { (low / 1.2, high * 1.2) } else { (low.min(0.0), high.max(low.min(0.0) + 1e-9) * 1.1) }
         };
         let across = self.across.iter().map(|&(_, y)| y).filter(|y| !self.y_log || *y > 0.0);
-        let (mut left, right) = range(&mut points().map(|point| point.0), self.x_log);
-        let first = points().map(|point| point.0).fold(f64::INFINITY, f64::min);
+        let (first, last) = ends(&mut points().map(|point| point.0));
+        let (mut left, right) = range((first, last), self.x_log);
         // Half of the chart would be empty, and nothing across is a length from 0.
         if !self.x_log && first > right / 2.5 {
             left = first - (right - first) / 10.0;
         }
-        let (low, high) = range(&mut points().map(|point| point.1).chain(across), self.y_log);
+        let (low, high) = range(ends(&mut points().map(|point| point.1).chain(across)), self.y_log);
         let mut text = String::new();
         {
             let root = SVGBackend::with_string(&mut text, (720, 420)).into_drawing_area();

@@ -1,9 +1,22 @@
-//! Templates with everything that a format of attempts can hold, for the tests of those that are written.
+//! Templates with everything that a format of attempts can hold, for the tests of those that are written, and damaged
+//! texts for those that are read.
 
 use proptest::prelude::*;
 
 use crate::job::SplitHosts;
 use crate::job::profile::{JobTemplate, LostAttempt, Measured};
+
+prop_compose! {
+    /// `text` with one byte changed, perhaps cut off after it.
+    pub(super) fn damaged(text: &'static str)(
+        at in 0..text.len(), byte in any::<u8>(), until in 0..text.len(),
+    ) -> Vec<u8> {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes[at] = byte;
+        bytes.truncate(until.max(at));
+        bytes
+    }
+}
 
 prop_compose! {
     pub(super) fn a_job()(

@@ -22,6 +22,8 @@ use crate::views::trace::Summary;
 pub(crate) fn import(context: &Context, args: &TraceImportArgs) -> Outcome {
     // Only a form that was asked for: the trace itself goes to standard output otherwise.
     let form = args.format.output;
+    // Otherwise the answer tells what was dropped or repaired.
+    let told_here = form.is_none();
     let screen = Screen::new(context.client(&ClusterArgs::default(), form)?.color);
     let to_screen = args.out.as_deref().is_none_or(is_dash);
     if to_screen && args.out.is_some() && form.is_some() {
@@ -35,14 +37,18 @@ pub(crate) fn import(context: &Context, args: &TraceImportArgs) -> Outcome {
     let mut all_notes = Vec::new();
     for file in &args.files {
         let (trace, notes) = read_trace(file, args.read.from, &options)?;
-        tell_unless(form.is_some(), file, &notes);
+        if told_here {
+            tell(file, &notes);
+        }
         all_notes.push((file.as_path(), notes));
         parts.push(trace);
     }
     let mut trace = joined(parts);
     if let Some(path) = &args.topology {
         let (workers, notes) = read_topology(path)?;
-        tell_unless(form.is_some(), path, &notes);
+        if told_here {
+            tell(path, &notes);
+        }
         all_notes.push((path.as_path(), notes));
         trace.cluster = Some(TraceCluster { workers, ..trace.cluster.take().unwrap_or_default() });
     }
@@ -62,13 +68,6 @@ pub(crate) fn import(context: &Context, args: &TraceImportArgs) -> Outcome {
         },
     }
     Ok(Exit::Done)
-}
-
-/// Not where the answer tells it.
-fn tell_unless(is_in_answer: bool, file: &Path, notes: &ImportNotes) {
-    if !is_in_answer {
-        tell(file, notes);
-    }
 }
 
 /// Says what was dropped or repaired while `file` was read.

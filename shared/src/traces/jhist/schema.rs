@@ -2,7 +2,7 @@
 //!
 //! Source: what histories of Hadoop 3.3.4 say of themselves.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ JhCounter name:string displayName:string value:long
 
 /// The schema as one line.
 pub(super) fn schema() -> String {
-    let mut writer = Writer { known: BTreeSet::new() };
+    let mut writer = Writer { unused: records(RECORDS).chain(records(INNER)).collect() };
     let events: Vec<Value> = records(RECORDS).map(|(name, _)| writer.named(name)).collect();
     let types: Vec<&str> = TYPES.split_whitespace().collect();
     json!({
@@ -95,21 +95,16 @@ fn records(list: &'static str) -> impl Iterator<Item = (&'static str, Vec<&'stat
 }
 
 struct Writer {
-    /// Records that were written in full: Avro wants only their names from then on.
-    known: BTreeSet<&'static str>,
+    /// Records that were not written yet, by name, with their fields: Avro wants only the names of others.
+    unused: BTreeMap<&'static str, Vec<&'static str>>,
 }
 
 impl Writer {
     /// A record where it stands first, its name later; as it is, if it is no record.
     fn named(&mut self, name: &'static str) -> Value {
-        let record = records(RECORDS).chain(records(INNER)).find(|record| record.0 == name);
-        match record {
-            Some((_, fields)) if self.known.insert(name) => {
-                let fields: Vec<Value> = fields.iter().map(|field| self.field(field)).collect();
-                json!({ "type": "record", "name": name, "fields": fields })
-            }
-            _ => name.into(),
-        }
+        let Some(fields) = self.unused.remove(name) else { return name.into() };
+        let fields: Vec<Value> = fields.iter().map(|field| self.field(field)).collect();
+        json!({ "type": "record", "name": name, "fields": fields })
     }
 
     fn field(&mut self, field: &'static str) -> Value {
@@ -160,14 +155,14 @@ mod tests {
 
     #[test]
     fn every_type_is_avros_or_a_record_of_the_list() {
-        let known: BTreeSet<&str> = records(RECORDS).chain(records(INNER)).map(|(name, _)| name).collect();
+        let known: BTreeMap<_, _> = records(RECORDS).chain(records(INNER)).collect();
         assert_eq!(known.len(), 21);
-        for (name, fields) in records(RECORDS).chain(records(INNER)) {
+        for (name, fields) in &known {
             assert!(!fields.is_empty(), "{name}");
             for field in fields {
                 let kind = field.split(['=', ':']).nth(1).unwrap_or_default().trim_matches(['[', ']', '{', '}', '?']);
                 assert!(
-                    ["string", "int", "long", "boolean"].contains(&kind) || known.contains(kind),
+                    ["string", "int", "long", "boolean"].contains(&kind) || known.contains_key(kind),
                     "{name}: {field}"
                 );
             }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::{MARK, read};
 use crate::job::profile::{JobTemplate, LostAttempt, Trace};
 use crate::traces::ImportNotes;
+use crate::traces::arbitrary::damaged;
 
 /// Three maps, of which one is tried again and one beside the first try, and a reduce.
 const SMALL: &str = include_str!("../../../tests/fixtures/small.jhist");
@@ -130,10 +131,7 @@ proptest! {
     }
 
     #[test]
-    fn no_damage_makes_the_reader_panic(at in 0..SMALL.len(), byte in any::<u8>(), until in 0..SMALL.len()) {
-        let mut bytes = SMALL.as_bytes().to_vec();
-        bytes[at] = byte;
-        bytes.truncate(until.max(at));
+    fn no_damage_makes_the_reader_panic(bytes in damaged(SMALL)) {
         let _ = read(&bytes[..], &mut ImportNotes::default());
     }
 }

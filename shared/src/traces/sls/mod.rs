@@ -299,6 +299,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::traces::arbitrary::damaged;
 
     const SMALL: &str = include_str!("../../../tests/fixtures/sls-small.json");
 
@@ -373,10 +374,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_damage_makes_the_reader_panic(at in 0..SMALL.len(), byte in any::<u8>(), until in 0..SMALL.len()) {
-            let mut bytes = SMALL.as_bytes().to_vec();
-            bytes[at] = byte;
-            bytes.truncate(until.max(at));
+        fn no_damage_makes_the_reader_panic(bytes in damaged(SMALL)) {
             let _ = read(&bytes[..], &mut ImportNotes::default());
         }
     }
