@@ -7,7 +7,8 @@
 //!
 //! Interarrival is preserved, not absolute time: each kept job comes after the gap that separated it from its
 //! predecessor in the long trace, so the trace shrinks in time as it does in jobs, and the load stays. What comes
-//! and goes with the hour of the day is not preserved, because a short trace has no room for it.
+//! and goes with the hour of the day is not preserved, because a short trace has no room for it. Nor are times of tasks
+//! where a handful of jobs has most of them: whole jobs are kept, and one of them cannot be like several.
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::models::moments::Moments;
@@ -41,6 +42,8 @@ pub struct Character {
     pub after: f64,
     /// Kolmogorov–Smirnov distance between the two, 0 to 1.
     pub distance: f64,
+    /// Of times of tasks: how few jobs have half of the tasks, in the long trace and in the short one.
+    pub half_in: Option<[usize; 2]>,
 }
 
 /// Why a trace cannot be folded.
@@ -156,17 +159,34 @@ pub fn character(long: &Trace, short: &Trace) -> Vec<Character> {
         let (mut before, mut after) = (values(long), values(short));
         let mean = |values: &[f64]| howdah_shared::models::moments::Moments::of(values).mean;
         let distance = ks::between(&mut before, &mut after);
-        Character { property, before: mean(&before), after: mean(&after), distance }
+        Character { property, before: mean(&before), after: mean(&after), distance, half_in: None }
+    };
+    let times = |property, phase: Phase| {
+        let half_in = Some([half_in(long, phase), half_in(short, phase)]);
+        Character { half_in, ..compare(property, &|trace| phase.of_trace(trace)) }
     };
     vec![
         compare("job size, slot ms", &of_jobs(|job| size_ms(job) as f64)),
         compare("maps per job", &of_jobs(|job| f64::from(job.n_maps))),
         compare("reduces per job", &of_jobs(|job| f64::from(job.n_reduces))),
         compare("gap before a job, ms", &gaps),
-        compare("map, ms", &|trace| Phase::Map.of_trace(trace)),
-        compare("shuffle, ms", &|trace| Phase::Shuffle.of_trace(trace)),
-        compare("reduce, ms", &|trace| Phase::Reduce.of_trace(trace)),
+        times("map, ms", Phase::Map),
+        times("shuffle, ms", Phase::Shuffle),
+        times("reduce, ms", Phase::Reduce),
     ]
+}
+
+/// The smallest number of jobs that have half of a phase's times.
+fn half_in(trace: &Trace, phase: Phase) -> usize {
+    let mut counts: Vec<usize> = trace.jobs.iter().map(|job| phase.of_job(job).count()).collect();
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let mut lacking = counts.iter().sum::<usize>().div_ceil(2);
+    let is_wanted = |count: &&usize| {
+        let before = lacking;
+        lacking = lacking.saturating_sub(**count);
+        before > 0
+    };
+    counts.iter().take_while(is_wanted).count()
 }
 
 #[cfg(test)]
@@ -195,6 +215,19 @@ mod tests {
         assert!(of("gap before a job, ms").distance < 0.16, "{character:#?}");
         assert!((of("job size, slot ms").after / of("job size, slot ms").before - 1.0).abs() < 0.02);
         assert_eq!(of("shuffle, ms").distance, 0.0);
+    }
+
+    #[test]
+    fn times_that_most_tasks_have_from_few_jobs_tell_so() {
+        let job = |n_maps: u32, ms: u64| JobTemplate { n_maps, map_ms: vec![ms], ..JobTemplate::default() };
+        let jobs = [vec![job(1, 10); 40], vec![job(100, 500), job(100, 600)]].concat();
+        let long = Trace { jobs, ..Trace::default() };
+        let short = fold(&long, Keep::Jobs(21), 0).expect("sound");
+        let found = character(&long, &short);
+        // One of the two large jobs is kept. Of 240 maps 100 took 600 ms, of 120 all but 20 or none.
+        assert_eq!((found[4].property, found[4].half_in), ("map, ms", Some([2, 1])));
+        assert!((found[4].distance - 100.0 / 240.0).abs() < 1e-9, "{found:#?}");
+        assert_eq!((found[5].half_in, found[0].half_in), (Some([0, 0]), None));
     }
 
     #[test]

@@ -16,6 +16,9 @@ use crate::trace_file::{import_options, is_dash, name_of, read_trace, write_out}
 use crate::units;
 use crate::views::Listing;
 
+/// Times of tasks whose distance is larger get a word of why.
+const FAR: f64 = 0.1;
+
 /// `howdah trace fold`
 pub(crate) fn fold(context: &Context, args: &TraceFoldArgs) -> Outcome {
     // Only a form that was asked for: the trace itself goes to standard output otherwise.
@@ -46,8 +49,9 @@ pub(crate) fn fold(context: &Context, args: &TraceFoldArgs) -> Outcome {
         }
         _ => {
             let jobs = units::counted(long.jobs.len() as u64, "job");
-            let said =
-                format!("{jobs} became {}\n{}", units::count(short.jobs.len() as u64), table(&screen, &compared));
+            let after = units::count(short.jobs.len() as u64);
+            let remark = remark(&compared).map_or_else(String::new, |remark| format!("\n{remark}"));
+            let said = format!("{jobs} became {after}\n{}{remark}", table(&screen, &compared));
             // Beside the trace, not into it.
             if to_screen && form.is_none() { note(said) } else { screen.line(said)? }
         }
@@ -64,6 +68,21 @@ fn table(screen: &Screen, compared: &[Character]) -> String {
     grid.render(screen)
 }
 
+/// Why times of tasks are apart, of the phase that is farthest.
+fn remark(compared: &[Character]) -> Option<String> {
+    let times = compared.iter().filter_map(|it| Some((it, it.half_in?))).filter(|(it, _)| it.distance > FAR);
+    let (it, [before, after]) = times.max_by(|(a, _), (b, _)| a.distance.total_cmp(&b.distance))?;
+    let (before, after) = (units::count(before as u64), units::counted(after as u64, "job"));
+    let tasks = it.property.trim_end_matches(", ms");
+    Some(format!(
+        "half of all {tasks}s are of {after} ({before} before folding): the distance shows which large jobs were kept"
+    ))
+}
+
 fn body(it: &Character) -> Value {
-    json!({ "property": it.property, "mean_before": it.before, "mean_after": it.after, "ks_distance": it.distance })
+    let mut body = json!({ "property": it.property, "mean_before": it.before, "mean_after": it.after, "ks_distance": it.distance });
+    if let Some([before, after]) = it.half_in {
+        body["jobs_with_half"] = json!({ "before": before, "after": after });
+    }
+    body
 }
