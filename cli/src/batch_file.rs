@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use howdah_shared::job::profile::{JobTemplate, Trace};
 use howdah_shared::job::{Priority, Requirements};
+use howdah_shared::traces::ImportOptions;
 use serde::Deserialize;
 
 use crate::failure::{Failure, Outcome};
@@ -84,7 +85,7 @@ impl BatchFile {
                 ));
             };
             if !traces.contains_key(path) {
-                traces.insert(path, read_jobs(path)?);
+                traces.insert(path, read_jobs(path, &ImportOptions::default())?);
             }
             let wanted = job.profile.as_deref().unwrap_or(name);
             let known = traces[path].jobs.iter().rev().find(|known| known.name == wanted || known.id == wanted);

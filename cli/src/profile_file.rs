@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use howdah_shared::job::JobProfile;
 use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_shared::traces::ImportOptions;
 
 use crate::failure::{Failure, Outcome};
 use crate::trace_file::{name_of, read_jobs};
@@ -29,7 +30,7 @@ impl Profiles {
             Some((path, job)) if !whole.exists() => (PathBuf::from(path), Some(job.to_owned())),
             _ => (whole, None),
         };
-        let trace = read_jobs(&path)?;
+        let trace = read_jobs(&path, &ImportOptions::default())?;
         Ok(Profiles { trace, name: name_of(&path), job })
     }
 

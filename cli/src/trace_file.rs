@@ -29,6 +29,11 @@ pub(crate) fn read_trace(
     format: Option<Format>,
     options: &ImportOptions,
 ) -> Outcome<(Trace, ImportNotes)> {
+    read(path, format, options).map(|(trace, notes, _)| (trace, notes))
+}
+
+/// Also the format, where it is known.
+fn read(path: &Path, format: Option<Format>, options: &ImportOptions) -> Outcome<(Trace, ImportNotes, Option<Format>)> {
     let source = open(path, "trace read")?;
     let mut notes = ImportNotes::default();
     let mut source = plain(source).map_err(|error| wrong(path, &error))?;
@@ -36,23 +41,43 @@ pub(crate) fn read_trace(
     let head = source.fill_buf().map_err(|error| cannot("read", path, &error))?;
     if matches!(format, None | Some(Format::Howdah)) && replay_log::is_log(head) {
         let trace = replay_log::read(&mut source, &mut notes).map_err(|error| wrong(path, &error))?;
-        return Ok((trace, notes));
+        note_idle(path, None, options);
+        return Ok((trace, notes, None));
     }
+    let format = format.or_else(|| Format::detect(head));
+    note_idle(path, format, options);
     let trace = read_any(source, format, options, &mut notes).map_err(|error| wrong(path, &error))?;
-    Ok((trace, notes))
+    Ok((trace, notes, format))
 }
 
-/// Reads a trace of any format for work on its jobs; says in one line what had to be repaired or dropped.
+/// Reads a trace of any format for work on its jobs; says in one line what had to be repaired or dropped, and in one
+/// that nobody measured its times, unless `options` say how they are to be made.
 ///
 /// # Errors
 /// As [`read_trace`]; also a trace without jobs.
-pub(crate) fn read_jobs(path: &Path) -> Outcome<Trace> {
-    let (trace, notes) = read_trace(path, None, &ImportOptions::default())?;
+pub(crate) fn read_jobs(path: &Path, options: &ImportOptions) -> Outcome<Trace> {
+    let (trace, notes, format) = read(path, None, options)?;
     note_repairs(path, &notes);
+    if matches!(format, Some(Format::Swim | Format::Coflow)) && *options == ImportOptions::default() {
+        let name = name_of(path);
+        note(format!(
+            "note: {name} tells bytes: the cost model made tasks of them by its defaults; -D of `howdah trace import` sets others"
+        ));
+    }
     if trace.jobs.is_empty() {
         return Err(Failure::usage(format!("trace {}: found no jobs, expected at least one", name_of(path))));
     }
     Ok(trace)
+}
+
+/// Settings of another format than the trace's would be taken for what made it so.
+fn note_idle(path: &Path, format: Option<Format>, options: &ImportOptions) {
+    let plain = ImportOptions::default();
+    for (its, set) in [(Format::Swim, options.swim != plain.swim), (Format::Coflow, options.coflow != plain.coflow)] {
+        if set && format != Some(its) {
+            note(format!("note: {} has another format: -D {}.… changes nothing", name_of(path), its.name()));
+        }
+    }
 }
 
 /// More reasons than this are only counted: a replay is asked for its answer, not for the trace's past.
@@ -97,12 +122,9 @@ pub(crate) fn read_topology(path: &Path) -> Outcome<(Vec<TraceWorker>, ImportNot
 ///
 /// # Errors
 /// A setting that does not exist, or a value that it cannot have.
-pub(crate) fn import_options(settings: &[String]) -> Outcome<ImportOptions> {
+pub(crate) fn import_options(settings: &[(String, String)]) -> Outcome<ImportOptions> {
     let mut options = ImportOptions::default();
-    for setting in settings {
-        let (key, value) = setting
-            .split_once('=')
-            .ok_or_else(|| Failure::usage(format!("-D `{setting}`: expected KEY=VALUE, such as swim.split=64MiB")))?;
+    for (key, value) in settings {
         let (trace, name) = key.split_once('.').unwrap_or((key, ""));
         let model = match trace {
             "swim" => &mut options.swim,
@@ -158,7 +180,7 @@ fn wrong(path: &Path, error: &TraceError) -> Failure {
         TraceError::Format { found, .. } if ["\"children\"", "\"nodes\""].iter().any(|key| found.contains(key)) => {
             failure.help("a topology or list of nodes goes with a trace: `--topology FILE`")
         }
-        TraceError::Format { .. } => failure.help("`--format NAME` says which format it is"),
+        TraceError::Format { .. } => failure.help("`howdah trace import --format NAME` says which format it is"),
         TraceError::Io { .. } | TraceError::Malformed { .. } => failure,
     }
 }
@@ -312,21 +334,21 @@ mod tests {
             said.contains("poem`, format: found `Shall I compare thee`, expected the beginning of a trace"),
             "{said}"
         );
-        assert!(said.contains("help: `--format NAME`"), "{said}");
+        assert!(said.contains("help: `howdah trace import --format NAME`"), "{said}");
     }
 
     #[test]
     fn settings_reach_their_model_and_wrong_ones_are_named() {
-        let given = |text: &[&str]| import_options(&text.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>());
-        let options = given(&["swim.split=1MiB", "swim.overlap=0.25", "coflow.startup=1.5s"]).unwrap();
+        let pair = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        let given = |pairs: &[(&str, &str)]| import_options(&pairs.iter().map(pair).collect::<Vec<_>>());
+        let options = given(&[("swim.split", "1MiB"), ("swim.overlap", "0.25"), ("coflow.startup", "1.5s")]).unwrap();
         assert_eq!(
             (options.swim.split_bytes, options.swim.overlap_ppm, options.coflow.startup_ms),
             (1 << 20, 250_000, 1_500)
         );
-        let said = |text| given(&[text]).unwrap_err().to_string();
-        assert!(said("swim.split=0").starts_with("error: -D swim.split: found `0`: expected at least 1"));
-        assert!(said("swim.overlap=2").contains("expected a share from 0 to 1"));
-        assert!(said("swim.spilt=1").starts_with("error: -D `swim.spilt`: there is no such setting"));
-        assert!(said("swim").contains("expected KEY=VALUE"));
+        let said = |key, value| given(&[(key, value)]).unwrap_err().to_string();
+        assert!(said("swim.split", "0").starts_with("error: -D swim.split: found `0`: expected at least 1"));
+        assert!(said("swim.overlap", "2").contains("expected a share from 0 to 1"));
+        assert!(said("swim.spilt", "1").starts_with("error: -D `swim.spilt`: there is no such setting"));
     }
 }

@@ -270,6 +270,29 @@ fn a_cluster_file_makes_workers_that_differ_and_a_rule_helps_the_loaded_one() {
 }
 
 #[test]
+fn a_trace_of_bytes_is_simulated_by_the_cost_model_and_says_so_where_it_is_not_set() {
+    let dir = here();
+    std::fs::write(dir.path().join("day.tsv"), "job0\t49\t49\t268435456\t60000000\t30000000\n").expect("written");
+    let said = |args: &[&str]| {
+        let said: Said = howdah(dir.path()).args(args).args(["--output", "json"]).output().expect("runs").into();
+        assert_eq!(said.code, Some(0), "{args:?}: {}", said.stderr);
+        (serde_json::from_str::<Value>(&said.stdout).expect("JSON"), said.stderr)
+    };
+    let slots = ["--map-slots", "1", "--reduce-slots", "1"];
+    let maps = |answer: Value| answer["jobs"][0]["maps"].clone();
+    let note = "note: `day.tsv` tells bytes: the cost model made tasks of them by its defaults";
+    let (answer, told) = said(&[&["replay", "day.tsv"], &slots[..]].concat());
+    assert!(maps(answer) == 4 && told.starts_with(note), "{told}");
+    let set = [&slots[..], &["-D", "swim.split=128MiB"]].concat();
+    let (answer, told) = said(&[&["replay", "day.tsv"], &set[..]].concat());
+    assert_eq!((maps(answer), told.as_str()), (2.into(), ""));
+    assert!(!said(&[&["optimize", "day.tsv"], &set[..]].concat()).1.contains("defaults"));
+    assert!(!said(&[&["tune", "fbq", "day.tsv", "--limits", "1s,9s"], &set[..]].concat()).1.contains("defaults"));
+    let idle = "note: `t.json` has another format: -D swim.… changes nothing\n";
+    assert!(said(&[&["replay", "t.json"], &set[..]].concat()).1.starts_with(idle));
+}
+
+#[test]
 fn what_cannot_be_done_is_said_in_one_line_before_anything_starts() {
     let dir = here();
     let cases: &[(&[&str], &str)] = &[

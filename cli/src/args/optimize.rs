@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use howdah_shared::replay::ShuffleModel;
 
 use super::FormatArgs;
-use super::replay_words::{parse_ppm, parse_shuffle};
+use super::replay_words::{parse_pair, parse_ppm, parse_shuffle};
 
 const EXAMPLES: &str = "\
 Strategies, as balanced-pools §4.2 names them: Min and Max are Johnson's order and its reverse as two stages would \
@@ -29,6 +29,9 @@ Examples:
 pub(crate) struct OptimizeArgs {
     /// File in any format that `howdah trace import` reads; - is standard input
     pub(crate) trace: PathBuf,
+    /// A setting of a foreign trace's import, such as swim.split=64MiB; repeatable
+    #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair)]
+    pub(crate) settings: Vec<(String, String)>,
     /// Map slots in all
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) map_slots: u16,

@@ -40,7 +40,7 @@ pub(crate) struct ReplayArgs {
     /// Name of the policy [default: fifo]
     #[arg(long, value_name = "NAME", help_heading = "Policy")]
     pub(crate) scheduler: Option<String>,
-    /// Set a parameter of the policy; may be repeated
+    /// Set a parameter of the policy, or of a foreign trace's import, such as swim.split=64MiB; may be repeated
     #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Policy")]
     pub(crate) define: Vec<(String, String)>,
     /// Hadoop's own configuration, from which the scheduler and its parameters come; what is set here stands over it

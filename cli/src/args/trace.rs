@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use howdah_shared::traces::Format;
 
 use super::FormatArgs;
+use super::replay_words::parse_pair;
 use super::trace_models::{TraceCompareArgs, TraceFitArgs, TraceFoldArgs, TraceGenerateArgs, TraceScaleArgs};
 
 /// Traces: recorded, foreign, looked at.
@@ -60,8 +61,8 @@ pub(crate) struct ReadArgs {
     #[arg(long = "format", value_name = "NAME", value_parser = formats(), hide_possible_values = true)]
     pub(crate) from: Option<Format>,
     /// A setting of the import, such as swim.split=64MiB; repeatable
-    #[arg(short = 'D', value_name = "KEY=VALUE")]
-    pub(crate) settings: Vec<String>,
+    #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair)]
+    pub(crate) settings: Vec<(String, String)>,
 }
 
 fn formats() -> impl TypedValueParser<Value = Format> {
@@ -114,8 +115,8 @@ pub(crate) struct TraceExportArgs {
     #[arg(long, short, value_name = "OUT")]
     pub(crate) out: Option<PathBuf>,
     /// A setting of the import, such as swim.split=64MiB; repeatable
-    #[arg(short = 'D', value_name = "KEY=VALUE")]
-    pub(crate) settings: Vec<String>,
+    #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair)]
+    pub(crate) settings: Vec<(String, String)>,
 }
 
 /// A format that can be written.

@@ -28,7 +28,7 @@ pub(crate) struct TuneArgs {
     pub(crate) scheduler: String,
     /// File in any format that `howdah trace import` reads; - is standard input
     pub(crate) trace: PathBuf,
-    /// Set a parameter that stays; may be repeated
+    /// Set a parameter that stays, or one of a foreign trace's import, such as swim.split=64MiB; may be repeated
     #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub(crate) define: Vec<(String, String)>,
     /// Map slots in all [default: those of the trace's cluster, or 64]

@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 use crate::args::tune::TuneArgs;
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
-use crate::define::params;
+use crate::define::{apart, params};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::output::progress::WorkProgress;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
-use crate::trace_file;
+use crate::trace_file::{self, import_options};
 use crate::units::{self, counted};
 use crate::views::Listing;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(context: &Context, args: &TuneArgs) -> Outcome {
         )));
     };
     check(args, partitioned)?;
-    let trace = trace_file::read_jobs(&args.trace)?;
+    let trace = trace_file::read_jobs(&args.trace, &import_options(&apart(&args.define)[1])?)?;
     let what = plan(args, &trace, partitioned)?;
     let interrupt = Interrupt::listen()?;
     let shown = Shown { progress: WorkProgress::new("simulations"), interrupt: &interrupt };
@@ -97,7 +97,7 @@ fn plan<'a>(args: &TuneArgs, trace: &'a Trace, partitioned: bool) -> Outcome<Tun
         trace,
         options: ReplayOptions {
             scheduler: args.scheduler.clone(),
-            scheduler_params: params(&args.define)?,
+            scheduler_params: params(&apart(&args.define)[0])?,
             view: view(args, trace),
             arrivals: args.arrivals,
             seed: args.seed,
@@ -153,7 +153,8 @@ fn page(screen: &Screen, args: &TuneArgs, found: &Tuned) -> Outcome<()> {
     }
     screen.line(grid.render(screen))?;
     let Some(best) = found.tried.get(found.best) else { return Ok(()) };
-    let mut words: Vec<String> = args.define.iter().map(|(key, value)| format!("-D {key}={value}")).collect();
+    let mut words: Vec<String> =
+        apart(&args.define)[0].iter().map(|(key, value)| format!("-D {key}={value}")).collect();
     words.extend(best.candidate.words().iter().map(|(key, value)| format!("-D {key}={value}")));
     let f = &best.figures;
     screen.line(format!(

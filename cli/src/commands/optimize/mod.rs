@@ -22,7 +22,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::progress::WorkProgress;
 use crate::output::{Screen, note};
-use crate::trace_file;
+use crate::trace_file::{self, import_options};
 
 /// What came out.
 pub(super) struct Found<'a> {
@@ -48,7 +48,7 @@ pub(crate) fn optimize(context: &Context, args: &OptimizeArgs) -> Outcome {
     args.check_pools().map_err(|problem| {
         Failure::usage(problem).help("leave --method out for pools, or the flag for an order without them")
     })?;
-    let trace = trace_file::read_jobs(&args.trace)?;
+    let trace = trace_file::read_jobs(&args.trace, &import_options(&args.settings)?)?;
     check_files(args)?;
     let found = find(args, &trace)?;
     write_files(&found)?;

@@ -30,14 +30,14 @@ use howdah_shared::time::Time;
 use crate::args::replay::{Faults, ReplayArgs};
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
-use crate::define::params;
+use crate::define::{apart, params};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::mapred_site::Site;
 use crate::output::{Screen, note};
 use crate::timeline::Recorder;
-use crate::trace_file;
+use crate::trace_file::{self, import_options};
 use crate::units;
 use decisions::{Decided, DecisionRecorder};
 
@@ -62,9 +62,10 @@ struct Replayed<'a> {
 pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.answer.format.output)?;
     let screen = Screen::new(config.color);
-    let policy = policy(args)?;
+    let [parameters, import] = apart(&args.define);
+    let policy = policy(args, &parameters)?;
     check_files(args)?;
-    let mut trace = trace_file::read_jobs(&args.trace)?;
+    let mut trace = trace_file::read_jobs(&args.trace, &import_options(&import)?)?;
     let options = options(args, &trace, &policy)?;
     pools::find(&mut trace, &options)?;
     let remarks = remarks::remarks(args, &trace, &policy);
@@ -115,11 +116,11 @@ struct Policy {
     queue_names: Vec<String>,
 }
 
-fn policy(args: &ReplayArgs) -> Outcome<Policy> {
+fn policy(args: &ReplayArgs, parameters: &[(String, String)]) -> Outcome<Policy> {
     let site = Site::read(args.mapred_site.as_deref(), args.scheduler.as_deref())?;
     let named = args.scheduler.as_deref().or(site.scheduler());
     let (name, is_asked_for) = (named.unwrap_or("fifo").to_owned(), named.is_some());
-    let params = site.under(params(&args.define)?);
+    let params = site.under(params(parameters)?);
     let params = policies::with_files(&name, &params).map_err(|error| site.blame(&error))?;
     let policy = policies::make_warning(&name, &params, |text| note(format!("warning: {text}")))
         .map_err(|error| site.blame(&error))?;
