@@ -11,7 +11,7 @@ use std::path::Path;
 use howdah_proto::v1;
 use howdah_proto::v1::journal_input::Kind;
 use howdah_shared::job::profile::{
-    AttributeChange, JobTemplate, LostAttempt, Measured, TRACE_SCHEMA, Trace, TraceCluster, TraceWorker,
+    AttributeChange, Follows, JobTemplate, LostAttempt, Measured, TRACE_SCHEMA, Trace, TraceCluster, TraceWorker,
 };
 use howdah_shared::job::{AttemptState, TaskKind};
 
@@ -54,6 +54,8 @@ pub fn record(dir: &Path) -> Result<Trace, TraceError> {
     histories.retain(|history| history.state.is_final());
     histories.sort_by(|a, b| (a.submit_ms_epoch, &a.id).cmp(&(b.submit_ms_epoch, &b.id)));
     let start = histories.first().map_or(header.started_ms_epoch, |first| first.submit_ms_epoch);
+    let mut jobs: Vec<JobTemplate> = histories.iter().map(|history| template(history, start)).collect();
+    chain(&mut jobs, &histories);
     Ok(Trace {
         schema: TRACE_SCHEMA.to_owned(),
         source: format!("recorded run {} of cluster {}", run.display(), header.cluster_id),
@@ -63,8 +65,20 @@ pub fn record(dir: &Path) -> Result<Trace, TraceError> {
             scheduler_params: header.scheduler_params.into_iter().collect(),
             workers: workers.since(start),
         }),
-        jobs: histories.iter().map(|history| template(history, start)).collect(),
+        jobs,
     })
+}
+
+/// Notes which jobs their submitters held back until another one was over, and for how long beyond.
+fn chain(jobs: &mut [JobTemplate], histories: &[JobHistory]) {
+    let ends: BTreeMap<&str, u64> =
+        histories.iter().map(|history| (history.id.as_str(), history.finish_ms_epoch)).collect();
+    for (job, history) in jobs.iter_mut().zip(histories) {
+        let before = history.spec.conf.follows.as_deref();
+        // A submitter may name whatever it likes; what came before the end waited for nothing.
+        let after_ms = before.and_then(|id| history.submit_ms_epoch.checked_sub(*ends.get(id)?));
+        job.follows = before.zip(after_ms).map(|(id, after_ms)| Box::new(Follows { job: id.to_owned(), after_ms }));
+    }
 }
 
 /// In order of their first registration.

@@ -144,6 +144,7 @@ fn ready(args: &SubmitArgs, job: &BatchJob) -> Outcome<Ready> {
         deadline: deadline.or(args.deadline),
         requires: requires(args, job),
         profile: None,
+        follows: None,
     };
     Ok(Ready { plan, how })
 }

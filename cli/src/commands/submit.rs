@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use howdah_apps::{JobPlan, PlanRequest};
 use howdah_proto::v1::{JobStatus, SubmitJobRequest};
-use howdah_shared::job::{JobProfile, Priority, Requirement};
+use howdah_shared::job::{FOLLOWS, JobProfile, Priority, Requirement};
 use serde_json::json;
 
 use crate::args::Format;
@@ -38,6 +38,7 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
         deadline: args.deadline,
         requires: args.requires.clone(),
         profile: None,
+        follows: None,
     };
     let profiles = args.profile.as_deref().map(Profiles::read).transpose()?;
     if plans.len() > 1 && profiles.as_ref().is_some_and(Profiles::names_a_job) {
@@ -52,7 +53,8 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
     let mut ended = Vec::new();
     let last = plans.len().saturating_sub(1);
     for (index, plan) in plans.iter().enumerate() {
-        let job = submit_plan(&mut client, plan, &SubmitAs { profile: known[index], ..how.clone() }).await?;
+        let how = SubmitAs { profile: known[index], follows: jobs.last().cloned(), ..how.clone() };
+        let job = submit_plan(&mut client, plan, &how).await?;
         jobs.push(job.clone());
         if !quiet {
             screen.line(format!("Running job: {job}"))?;
@@ -169,6 +171,8 @@ pub(crate) struct SubmitAs {
     pub(crate) deadline: Option<Duration>,
     pub(crate) requires: Vec<Requirement>,
     pub(crate) profile: Option<JobProfile>,
+    /// The job before it in its application's chain, which is over.
+    pub(crate) follows: Option<String>,
 }
 
 /// Submits one job and returns its printed id.
@@ -176,6 +180,7 @@ pub(crate) async fn submit_plan(client: &mut Client, plan: &JobPlan, how: &Submi
     let json = |what: &str, text: serde_json::Result<String>| {
         text.map_err(|error| Failure::broke(format!("cannot write the {what}: {error}")))
     };
+    let follows = how.follows.clone().map(|job| (FOLLOWS.to_owned(), job));
     let request = SubmitJobRequest {
         name: plan.name.clone(),
         user: user(),
@@ -187,7 +192,7 @@ pub(crate) async fn submit_plan(client: &mut Client, plan: &JobPlan, how: &Submi
         inputs: plan.inputs.clone(),
         output: plan.output.clone().unwrap_or_default(),
         n_reduces: plan.n_reduces,
-        properties: plan.properties.clone().into_iter().collect(),
+        properties: plan.properties.clone().into_iter().chain(follows).collect(),
         deadline_ms: how.deadline.map_or(0, |deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)),
         requires: how.requires.iter().map(Requirement::to_string).collect(),
         profile_json: match &how.profile {

@@ -19,6 +19,6 @@ pub use ids::{AttemptId, ClusterId, IdError, JobId, TaskId, TaskKind, WorkerId};
 pub use memory::CLUSTER_KEYS as CLUSTER_MEMORY_KEYS;
 pub use phases::{JobProfile, PhaseTimes};
 pub use requirement::{Requirement, Requirements};
-pub use spec::{JobConf, JobSpec, Priority, SpecError};
+pub use spec::{FOLLOWS, JobConf, JobSpec, Priority, SpecError};
 pub use split_hosts::{SplitHosts, SplitTable};
 pub use state::{AttemptState, JobState, Locality, Phase, Progress};

@@ -132,6 +132,10 @@ pub struct JobTemplate {
     pub priority: Priority,
     /// Instant of submission.
     pub submit_ms: u64,
+    /// The job that it was submitted after, as the second job of an application that is a chain of them. A replay then
+    /// does the same, whatever `submit_ms` says, if that job is above it in the trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows: Option<Box<Follows>>,
     /// From submission; `None` when it had no deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
@@ -203,6 +207,17 @@ pub struct JobTemplate {
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// What a job waited for before it was submitted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Follows {
+    /// The id of the job that was over first.
+    pub job: String,
+    /// From that job's end to the submission.
+    #[serde(default)]
+    pub after_ms: u64,
 }
 
 /// An attempt that took a slot and did not count.

@@ -95,6 +95,9 @@ pub struct JobSpec {
     pub profile: Option<Box<JobProfile>>,
 }
 
+/// The property by which a submitter tells which job it waited for.
+pub const FOLLOWS: &str = "howdah.job.follows";
+
 /// The job's properties that decisions read, with Hadoop's names and 1.2.1's defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -139,6 +142,10 @@ pub struct JobConf {
     /// scheduler's `poolnameproperty` names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
+    /// `howdah.job.follows`: the job whose end its submitter waited for. No decision reads it; a simulation of the run
+    /// submits it likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows: Option<String>,
 }
 
 impl Default for JobConf {
@@ -161,6 +168,7 @@ impl Default for JobConf {
             size: None,
             requires: Requirements::default(),
             pool: None,
+            follows: None,
         }
     }
 }
@@ -270,6 +278,7 @@ impl JobConf {
                 }
                 self.reuse_tasks = n;
             }
+            FOLLOWS => self.follows = Some(value.trim().to_owned()),
             "mapred.fairscheduler.pool" => self.pool = Some(value.trim().to_owned()),
             _ => {}
         }

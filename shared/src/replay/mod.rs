@@ -65,6 +65,7 @@ mod digest;
 mod ends;
 mod error;
 mod fates;
+mod followers;
 mod job;
 mod losses;
 mod options;

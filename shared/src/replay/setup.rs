@@ -7,6 +7,7 @@ use super::beats::Beats;
 use super::check::check_options;
 use super::deadlines::deadlines;
 use super::error::ReplayError;
+use super::followers::Followers;
 use super::job;
 use super::losses::Losses;
 use super::options::{Deadlines, ReplayOptions, SimWorker, View, WorkersView};
@@ -36,6 +37,8 @@ pub(super) struct Setup {
     pub(super) tracker: JobTracker,
     /// By time, equal times in the trace's order.
     pub(super) arrivals: Vec<Arrival>,
+    /// Those that come once others are over.
+    pub(super) followers: Followers,
     pub(super) beats: Beats,
     pub(super) machines: Machines,
     pub(super) sharing: Sharing,
@@ -78,12 +81,14 @@ impl Setup {
         if reports {
             sharing.activate(std::iter::empty());
         }
+        let (arrivals, followers) = Followers::split(trace, arrivals(trace, options, slots)?);
         let mut beats = Beats::new(view.heartbeat, view.report_interval, tracker.state());
         beats.set_policy(limits_rounds, reports, Time::ZERO);
         Ok(Setup {
             beats,
             tracker,
-            arrivals: arrivals(trace, options, slots)?,
+            arrivals,
+            followers,
             machines: Machines::new(workers, view.locality, Losses::new(&options.faults.losses, hellos())),
             sharing,
             attributes: AttributeSteps::new(&view),

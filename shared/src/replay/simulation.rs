@@ -22,6 +22,7 @@ use super::digest::DecisionDigest;
 use super::ends::Ends;
 use super::error::ReplayError;
 use super::fates::Fates;
+use super::followers::Followers;
 use super::job::{SimJob, in_view, spec};
 use super::options::ReplayOptions;
 use super::report::{Observer, ReplayReport};
@@ -48,6 +49,7 @@ pub struct Simulation<'t> {
     /// By time; those from `n_arrived` on are still to come.
     arrivals: Vec<Arrival>,
     n_arrived: usize,
+    followers: Followers,
     /// What workers will say of themselves.
     attributes: AttributeSteps,
     /// What some say at this instant.
@@ -104,7 +106,7 @@ impl<'t> Simulation<'t> {
         scheduler: Box<dyn Scheduler>,
     ) -> Result<Simulation<'t>, ReplayError> {
         let profiled = scheduler.reads_profiles();
-        let Setup { tracker, arrivals, beats, machines, sharing, attributes, has_workers, slots } =
+        let Setup { tracker, arrivals, followers, beats, machines, sharing, attributes, has_workers, slots } =
             Setup::new(trace, options, scheduler)?;
         let tasks = |job: &Arrival| {
             let template = &trace.jobs[job.template as usize];
@@ -135,13 +137,14 @@ impl<'t> Simulation<'t> {
             profiled,
             tracker,
             stage,
-            tasks_in_all: arrivals.iter().map(tasks).sum(),
+            tasks_in_all: arrivals.iter().chain(followers.all()).map(tasks).sum(),
             next_rare: Time::ZERO,
             next_fixed,
             nobody_asks: false,
             next_arrival,
             arrivals,
             n_arrived: 0,
+            followers,
             attributes,
             saying: Vec::new(),
             has_workers,
@@ -333,6 +336,7 @@ impl<'t> Simulation<'t> {
             stage: self.stage.fork(),
             arrivals: self.arrivals.clone(),
             n_arrived: self.n_arrived,
+            followers: self.followers.clone(),
             attributes: self.attributes.clone(),
             saying: Vec::new(),
             has_workers: self.has_workers,
@@ -407,6 +411,16 @@ impl<'t> Simulation<'t> {
         let workers = self.stage.machines.losses.next_time().min(self.attributes.next_time());
         self.next_fixed = self.next_arrival.min(self.next_commit).min(workers);
         std::mem::take(&mut self.ticks).then_some(Input::Tick)
+    }
+
+    /// Plans the arrivals of jobs that waited for this one of the trace.
+    pub(super) fn call_followers(&mut self, template: u32) {
+        for follower in self.followers.of(template, self.stage.now) {
+            let place = self.n_arrived + self.arrivals[self.n_arrived..].partition_point(|next| next.at <= follower.at);
+            self.arrivals.insert(place, follower);
+        }
+        self.next_arrival = self.arrivals.get(self.n_arrived).map_or(Time::MAX, |next| next.at);
+        self.next_fixed = self.next_fixed.min(self.next_arrival);
     }
 
     /// Lets the core take this instant's inputs.

@@ -141,6 +141,7 @@ fn check_job(job: &JobTemplate) -> Result<(), Complaint> {
     let instants = [("submit_ms", job.submit_ms), ("commit_ms", job.commit_ms)]
         .into_iter()
         .chain(job.deadline_ms.map(|ms| ("deadline_ms", ms)))
+        .chain(job.follows.iter().map(|follows| ("follows", follows.after_ms)))
         .chain(
             job.measured
                 .iter()

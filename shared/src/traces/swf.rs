@@ -3,7 +3,7 @@
 //! A parallel job holds its processors together; here it becomes a map-only job with one map per processor, each as
 //! long as the job ran, and may start piece by piece. `Deviation:` that is the nearest thing that slots can do.
 //! Lines of partial executions (status 2 to 4) repeat what the job's own line sums up and are left out, and so are
-//! jobs that never ran. -1 means unknown throughout.
+//! jobs that never ran. The preceding job and the think time after it are kept. -1 means unknown throughout.
 //! Source: the archive's definition, version 2.2.
 
 use std::io::BufRead;
@@ -13,7 +13,7 @@ use super::lines::{Lines, shortened};
 use super::numbers::scaled;
 use super::profiler::MAX_INSTANT_MS;
 use super::{ImportNotes, TraceError};
-use crate::job::profile::{JobTemplate, Measured, Trace};
+use crate::job::profile::{Follows, JobTemplate, Measured, Trace};
 
 /// Longest line that is taken for a job or a comment.
 const LONGEST_LINE: usize = 1 << 20;
@@ -111,6 +111,10 @@ fn job(text: &str, place: &str, notes: &mut ImportNotes) -> Result<Option<JobTem
         let launch_ms = submit_ms + wait_ms;
         Measured { launch_ms, maps_done_ms: launch_ms + run_ms, finish_ms: launch_ms + run_ms }
     });
+    let follows = match field(17, 1)?.filter(|job| *job > 0) {
+        Some(job) => Some(Box::new(Follows { job: job.to_string(), after_ms: ms(18)?.unwrap_or(0) })),
+        None => None,
+    };
     let numbered = |what: &str, n: Option<u64>| n.map(|n| format!("{what}{n}")).unwrap_or_default();
     Ok(Some(JobTemplate {
         id: fields[0].to_owned(),
@@ -118,6 +122,7 @@ fn job(text: &str, place: &str, notes: &mut ImportNotes) -> Result<Option<JobTem
         user: numbered("user-", field(12, 1)?),
         queue: numbered("queue-", field(15, 1)?),
         submit_ms,
+        follows,
         n_maps,
         map_ms: vec![run_ms],
         outcome: match status {
@@ -157,6 +162,15 @@ mod tests {
         assert_eq!(second.measured, None);
         let counts: Vec<_> = notes.iter().map(|(_, note)| (note.count, note.first.as_str())).collect();
         assert_eq!(counts, [(1, "line 6"), (1, "line 8"), (1, "line 7")]);
+    }
+
+    #[test]
+    fn a_job_that_was_submitted_after_another_follows_it_with_its_think_time() {
+        let log = "1 0 5 60 4 -1 -1 4 100 -1 1 3 1 7 2 -1 -1 -1\n2 90 0 1 1 -1 -1 1 9 -1 1 3 1 7 2 -1 1 25\n\
+            3 95 0 1 1 -1 -1 1 9 -1 1 3 1 7 2 -1 2 -1\n";
+        let trace = read(log.as_bytes(), &mut ImportNotes::default()).unwrap();
+        let follows = trace.jobs.iter().map(|job| job.follows.as_ref().map(|it| (it.job.as_str(), it.after_ms)));
+        assert_eq!(follows.collect::<Vec<_>>(), [None, Some(("1", 25_000)), Some(("2", 0))]);
     }
 
     #[test]

@@ -94,6 +94,8 @@ impl Simulation<'_> {
             if let Some(watch) = &mut self.stage.watch {
                 watch.observer.job(outcome);
             }
+            let template = outcome.template;
+            self.call_followers(template);
         }
     }
 }

@@ -209,7 +209,7 @@ fn a_trace_of_before_requirements_reads_as_one_without() {
     let mut written = Vec::new();
     write(&trace, &mut written).unwrap();
     let written = String::from_utf8(written).unwrap();
-    let newer = ["requires", "attribute", "pool"];
+    let newer = ["requires", "attribute", "pool", "follows"];
     assert!(!newer.iter().any(|field| written.contains(field)), "an earlier version reads it: {written}");
     let error = from(&text.replace("\"n_maps\":1", "\"requires\":[\"gpu>=x\"]")).unwrap_err().to_string();
     assert!(error.contains("`x` is no number"), "{error}");
