@@ -11,6 +11,7 @@ use howdah_shared::job::requirement::{
 use serde::{Deserialize, Serialize};
 
 use crate::probes;
+use crate::process::Cores;
 use crate::vitals::VitalsSource;
 
 /// Quotas that control groups take, in cores.
@@ -72,6 +73,10 @@ pub struct WorkerConfig {
     pub vitals_script: String,
     /// Cores that the worker and its attempts may use together, by a control group of its own; 0 for no limit.
     pub cpu_quota: f64,
+    /// Cores that maps may use, such as `0-3,8`; empty for all.
+    pub map_cores: String,
+    /// Cores that reduces may use.
+    pub reduce_cores: String,
     /// How long the logs of finished attempts are kept (`mapred.userlog.retain.hours`).
     pub userlog_retain_hours: u64,
     /// Each attempt in a control group of its own (version 2), so that nothing it starts can escape a kill.
@@ -106,6 +111,8 @@ impl Default for WorkerConfig {
             vitals_source: VitalsSource::Auto,
             vitals_script: String::new(),
             cpu_quota: 0.0,
+            map_cores: String::new(),
+            reduce_cores: String::new(),
             userlog_retain_hours: 24,
             cgroups: false,
         }
@@ -133,6 +140,15 @@ impl WorkerConfig {
             VitalsSource::Cgroup => true,
             VitalsSource::Host | VitalsSource::Script => false,
         }
+    }
+
+    /// The cores of each kind of task; `None` for all.
+    pub(crate) fn cores(&self) -> Result<[Option<Cores>; 2], ConfigError> {
+        let read = |key, text: &str| match text.trim() {
+            "" => Ok(None),
+            text => Cores::parse(text).map(Some).map_err(|problem| ConfigError { key, problem }),
+        };
+        Ok([read("map_cores", &self.map_cores)?, read("reduce_cores", &self.reduce_cores)?])
     }
 
     fn check_attributes(&self) -> Result<(), ConfigError> {
@@ -195,6 +211,7 @@ impl WorkerConfig {
             let problem = format!("is {value}, expected cores between {least} and {most}, or 0 for no limit");
             return Err(ConfigError { key: "cpu_quota", problem });
         }
+        self.cores()?;
         if !self.listen.is_empty() && self.listen.parse::<SocketAddr>().is_err() {
             let problem = format!("`{}` is no socket address, expected one such as 0.0.0.0:50060", self.listen);
             return Err(ConfigError { key: "listen", problem });
@@ -224,6 +241,16 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn cores_of_tasks_are_a_list_as_the_kernel_writes_it() {
+        assert_eq!(config().cores().expect("none are named"), [None, None]);
+        let both = WorkerConfig { map_cores: "0-2,5".to_owned(), reduce_cores: "3".to_owned(), ..config() };
+        assert!(both.check().is_ok() && both.cores().is_ok_and(|cores| cores.iter().all(Option::is_some)));
+        let wrong = WorkerConfig { reduce_cores: "0-x".to_owned(), ..config() };
+        let error = wrong.check().unwrap_err().to_string();
+        assert_eq!(error, "setting `reduce_cores`: `x` in `0-x` is no core's number, expected a list such as 0-3,8");
     }
 
     #[test]

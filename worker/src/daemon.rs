@@ -4,7 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use howdah_proto::stop::Stop;
 use howdah_proto::v1;
 use howdah_shared::time::Span;
@@ -20,7 +20,7 @@ use crate::http::{Shelf, router};
 use crate::jobs::Jobs;
 use crate::link::Link;
 use crate::probes::{Probes, Told};
-use crate::process::{Surroundings, wall_us};
+use crate::process::{Cores, Surroundings, wall_us};
 use crate::vitals::{self, OwnProcesses, VitalsCell};
 
 /// Runs a worker until it is told to stop.
@@ -30,6 +30,9 @@ use crate::vitals::{self, OwnProcesses, VitalsCell};
 /// error: the worker tries until it is there.
 pub async fn run(config: WorkerConfig, stop: Stop) -> anyhow::Result<()> {
     config.check()?;
+    for (cores, setting) in config.cores()?.iter().zip(["map_cores", "reduce_cores"]) {
+        cores.as_ref().map_or(Ok(()), Cores::check).map_err(|problem| anyhow!("setting `{setting}`: {problem}"))?;
+    }
     let (directory, _lock) = Directory::open(&config.dir)?;
     let group = own_group(&config, &directory)?;
     let result = run_in_group(config, stop, directory.clone(), group.clone()).await;
@@ -63,6 +66,7 @@ async fn run_in_group(
     directory: Directory,
     group: Option<WorkerGroup>,
 ) -> anyhow::Result<()> {
+    let cores = config.cores()?;
     let cgroups = if config.cgroups { Some(Cgroups::open()?) } else { None };
     let own_address = address_towards(&config.master);
     let listener = listen(&config, own_address).await?;
@@ -95,6 +99,7 @@ async fn run_in_group(
         worker_name: hello.name.clone(),
         task_command: task_command(&config)?,
         cgroups: cgroups.clone(),
+        cores,
         own,
     });
     let drive = move || drive(config, surroundings, jobs, vitals, hello, inbox, events);

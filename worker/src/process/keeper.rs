@@ -167,16 +167,15 @@ impl Keeper {
         let mut child = command.spawn().map_err(|error| format!("start `{}`: {error}", program.display()))?;
         drop(command);
         self.surroundings.own.add(child.id());
-        let cgroup = match self.surroundings.cgroups.as_ref().map(|cgroups| cgroups.take_in(&name, Some(child.id()))) {
-            Some(Ok(group)) => Some(Arc::new(group)),
-            Some(Err(error)) => {
+        let cgroup = match self.settle(child.id(), attempt.kind, &name) {
+            Ok(group) => group.map(Arc::new),
+            Err(error) => {
                 // It has heard nothing of its attempt yet.
                 self.surroundings.own.remove(child.id());
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("put the attempt into a control group: {error}"));
+                return Err(error);
             }
-            None => None,
         };
         let socket = Arc::new(ours);
         // Before anyone else can speak to it. If it does not listen, its end says why.
@@ -192,6 +191,15 @@ impl Keeper {
             self.process.kill();
         }
         Ok(Born { child, socket, cgroup })
+    }
+
+    /// Puts a process where attempts of its kind belong: on their cores, and into a control group of its own.
+    fn settle(&self, pid: u32, kind: TaskKind, name: &str) -> Result<Option<AttemptGroup>, String> {
+        if let Some(cores) = &self.surroundings.cores[kind as usize] {
+            cores.keep(pid)?;
+        }
+        let group = self.surroundings.cgroups.as_ref().map(|cgroups| cgroups.take_in(name, Some(pid)));
+        group.transpose().map_err(|error| format!("put the attempt into a control group: {error}"))
     }
 
     /// Hears the process until it has nothing more to say, closes its end, or is over: a child that got away may

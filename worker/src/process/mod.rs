@@ -4,6 +4,7 @@
 //! to signal it and to speak to it. A process is reaped only after its whole group was killed, while its id
 //! is still its own: a signal can never reach a stranger.
 
+mod cores;
 mod keeper;
 mod spec;
 
@@ -20,6 +21,7 @@ use howdah_task::umbilical::ToTask;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+pub(crate) use self::cores::Cores;
 pub(crate) use self::keeper::{start, wall_us};
 use crate::cgroup::{AttemptGroup, Cgroups};
 use crate::directory::Directory;
@@ -32,6 +34,8 @@ pub(crate) struct Surroundings {
     pub(crate) worker_name: String,
     pub(crate) task_command: Vec<String>,
     pub(crate) cgroups: Option<Cgroups>,
+    /// That maps and reduces are kept to.
+    pub(crate) cores: [Option<Cores>; 2],
     pub(crate) own: OwnProcesses,
 }
 
