@@ -44,6 +44,72 @@ fn a_live_run_is_simulated_from_its_own_profile() {
     assert_eq!(number(&report["max_error"]), errors[0].max(errors[1]), "{report}");
 }
 
+/// Grep's second job is submitted when its first is over. The recording says so, and whatever replays it does likewise.
+#[test]
+fn a_chain_of_jobs_is_one_in_the_recorded_trace_and_in_its_replay() {
+    let cluster = Cluster::start(Setup::default());
+    let [input, output, trace] = ["text", "found", "run.jsonl"].map(|name| cluster.path(name));
+    std::fs::write(&input, "red blue\nred\n").expect("write the text");
+    let [input, output, file] = [&input, &output, &trace].map(|path| path.to_str().expect("a plain path"));
+    cluster.run(&["submit", "grep", "[a-z]+", "--input", input, "--output", output, "--wait"]).expect_code(0);
+    let master = cluster.path("master");
+    let mut lines: Vec<Value> = wait_for("two histories", || {
+        let dir = master.to_str().expect("a plain path");
+        cluster.run(&["trace", "record", "--dir", dir, "-o", file]).expect_code(0);
+        let text = std::fs::read_to_string(&trace).expect("the trace is written");
+        let lines = text.lines().map(|line| serde_json::from_str(line).expect("an object a line"));
+        Some(lines.collect::<Vec<Value>>()).filter(|lines| lines.len() == 3)
+    });
+    let (first, second) = (&lines[1], &lines[2]);
+    assert_eq!((&first["follows"], &second["follows"]["job"]), (&Value::Null, &first["id"]));
+    let after = number(&second["submit_ms"]) - number(&first["measured"]["finish_ms"]);
+    assert_eq!(number(&second["follows"]["after_ms"]), after);
+    // A minute more for the first job is a minute more for the second.
+    lines[1]["map_ms"] = serde_json::json!([60_000]);
+    let slower = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    std::fs::write(&trace, slower).expect("write the trace");
+    let replayed = cluster.json(&["replay", file]);
+    let jobs = replayed["jobs"].as_array().expect("a list of jobs");
+    let waited = number(&jobs[1]["submit_s"]) - number(&jobs[0]["finish_s"]);
+    assert!(number(&jobs[1]["submit_s"]) > 60.0 && (waited - after / 1e3).abs() < 1e-6, "{replayed}");
+    cluster.stop_and_validate();
+}
+
+/// Nothing runs beside the cores that a setting names.
+#[test]
+fn attempts_keep_to_the_cores_of_their_kind() {
+    let cores = std::fs::read_to_string("/proc/self/status").expect("it is readable");
+    let allowed = |status: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("the kernel says");
+        line.trim().to_owned()
+    };
+    // The last one, by the kernel's own list.
+    let last = allowed(&cores).rsplit([',', '-']).next().expect("a core").to_owned();
+    let worker_config = format!("[worker]\nreduce_cores = \"{last}\"\n");
+    let cluster = Cluster::start(Setup { worker_config, ..Setup::default() });
+    let [input, output] = ["text", "said"].map(|name| cluster.path(name));
+    std::fs::write(&input, "a\n").expect("write the text");
+    let [input, output] = [&input, &output].map(|path| path.to_str().expect("a plain path"));
+    let script = |kind: &str, before: &str| {
+        let file = cluster.path(kind);
+        let say = format!("{before}\necho \"{kind} $(grep Cpus_allowed_list: /proc/self/status)\"\n");
+        std::fs::write(&file, say).expect("write the script");
+        format!("/bin/sh {}", file.display())
+    };
+    let (mapper, reducer) = (script("map", "cat > /dev/null"), script("reduce", "cat"));
+    let streams = ["--mapper", &mapper, "--reducer", &reducer];
+    let mut words = vec!["submit", "streaming", "--input", input, "--output", output, "--wait"];
+    words.extend(streams);
+    cluster.run(&words).expect_code(0);
+    let said = std::fs::read_to_string(cluster.path("said").join("part-r-00000")).expect("the part is there");
+    let list = |kind: &str| {
+        let line = said.lines().find(|line| line.starts_with(kind))?;
+        line.split_once("Cpus_allowed_list:").map(|(_, list)| list.trim().to_owned())
+    };
+    assert_eq!((list("map"), list("reduce")), (Some(allowed(&cores)), Some(last)), "{said}");
+    cluster.stop_and_validate();
+}
+
 #[test]
 fn a_run_without_success_has_its_decisions_compared_and_nothing_simulated() {
     let cluster = Cluster::start(Setup::default());

@@ -37,6 +37,8 @@ pub(crate) struct Shape {
     pub(crate) quotas_milli: &'static [u32],
     /// Whether each worker stays on a core of its own, by turns, as its tasks do.
     pub(crate) pinned: bool,
+    /// Whether each worker's maps keep to the first core and its reduces to the second.
+    pub(crate) apart: bool,
     /// Time constant of the workers' run queues in ms; 0 for the usual one, which is meant for tasks of many seconds.
     pub(crate) smoothing_ms: u32,
 }
@@ -44,7 +46,16 @@ pub(crate) struct Shape {
 impl Shape {
     /// Workers that are all alike.
     pub(crate) const fn even(workers: u32, map_slots: u32, reduce_slots: u32) -> Shape {
-        Shape { workers, map_slots, reduce_slots, split: false, quotas_milli: &[], pinned: false, smoothing_ms: 0 }
+        Shape {
+            workers,
+            map_slots,
+            reduce_slots,
+            split: false,
+            quotas_milli: &[],
+            pinned: false,
+            apart: false,
+            smoothing_ms: 0,
+        }
     }
 
     /// Arguments of the `n`-th worker, from 1, that give it its control group.
@@ -66,8 +77,14 @@ impl Shape {
 
     /// Settings of every worker that have no argument.
     fn settings(self) -> Vec<(&'static str, String)> {
-        let smoothing = ("HOWDAH_WORKER_VITALS_SMOOTHING_MS", self.smoothing_ms.to_string());
-        if self.smoothing_ms > 0 { vec![smoothing] } else { Vec::new() }
+        let mut settings = Vec::new();
+        if self.smoothing_ms > 0 {
+            settings.push(("HOWDAH_WORKER_VITALS_SMOOTHING_MS", self.smoothing_ms.to_string()));
+        }
+        let cores = if self.apart { cores::allowed() } else { Vec::new() };
+        let names = ["HOWDAH_WORKER_MAP_CORES", "HOWDAH_WORKER_REDUCE_CORES"];
+        settings.extend(names.into_iter().zip(cores.iter().map(usize::to_string)));
+        settings
     }
 
     /// Map and reduce slots of the `n`-th worker, from 1.
@@ -342,5 +359,7 @@ mod tests {
         assert_eq!(Shape::even(1, 1, 1).settings(), []);
         let shape = Shape { smoothing_ms: 1_000, ..Shape::even(1, 1, 1) };
         assert_eq!(shape.settings(), [("HOWDAH_WORKER_VITALS_SMOOTHING_MS", "1000".to_owned())]);
+        let shape = Shape { apart: true, ..Shape::even(1, 1, 1) };
+        assert_eq!(shape.settings().len(), cores::allowed().len().min(2));
     }
 }

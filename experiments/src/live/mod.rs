@@ -7,6 +7,7 @@ mod held_load;
 mod program;
 mod record;
 mod speed;
+mod steady;
 mod study;
 mod workload;
 mod yardstick;

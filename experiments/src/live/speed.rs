@@ -12,16 +12,25 @@ pub(crate) struct Piece {
     pub(crate) at_us: u64,
     /// Its CPU time in milliseconds.
     pub(crate) ms: f64,
+    /// The share of the time before it that was left to others; 1 unless the core is held at one speed.
+    pub(crate) left: f64,
     /// The share of the time around it in which the core had something to do.
     pub(crate) busy: f64,
 }
 
 /// A piece that took so many times the fast ones' time was interrupted: no neighbour does that.
 const INTERRUPTED: f64 = 2.5;
+/// Nobody takes more than all but this of a core.
+const LEAST_LEFT: f64 = 0.01;
 /// An idle core counts for so little beside a busy one that nothing else is heard of it.
 const IDLE: f64 = 1e-3;
 
 impl Piece {
+    /// What the same work would have taken of somebody who had all that was left.
+    fn left_ms(&self) -> f64 {
+        self.ms / self.left.max(LEAST_LEFT)
+    }
+
     /// How much it counts beside those of other cores.
     fn share(&self) -> f64 {
         self.busy.max(IDLE)
@@ -92,7 +101,7 @@ impl Speed {
         let mut steps: Vec<(Time, u32)> = Vec::new();
         for (n, piece) in changes {
             now[n] = piece;
-            let sum: f64 = now.iter().map(|piece| piece.share() * plain_ms / piece.ms).sum();
+            let sum: f64 = now.iter().map(|piece| piece.share() * plain_ms / piece.left_ms()).sum();
             let mean = sum / now.iter().map(|piece| piece.share()).sum::<f64>();
             let at = Time::from_us(piece.at_us.saturating_sub(from_ms * 1_000));
             let step = (at, (mean * 1e6).round().max(1.0) as u32);
@@ -109,7 +118,7 @@ impl Speed {
     pub(crate) fn mean(&self) -> Option<f64> {
         let (mut sum, mut shares) = (0.0, 0.0);
         for piece in self.cores.values().flatten() {
-            sum += piece.share() / piece.ms;
+            sum += piece.share() / piece.left_ms();
             shares += piece.share();
         }
         (shares > 0.0).then(|| sum / shares)
@@ -121,7 +130,7 @@ mod tests {
     use super::*;
 
     fn core(times_ms: &[f64]) -> Vec<Piece> {
-        (0..).zip(times_ms).map(|(n, &ms)| Piece { at_us: 1_000_000 + n * 10_000, ms, busy: 1.0 }).collect()
+        (0..).zip(times_ms).map(|(n, &ms)| Piece { at_us: 1_000_000 + n * 10_000, ms, left: 1.0, busy: 1.0 }).collect()
     }
 
     #[test]

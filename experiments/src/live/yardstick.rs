@@ -15,6 +15,7 @@ use nix::time::{ClockId, clock_gettime};
 
 use super::cores;
 use super::speed::{Piece, Speed};
+use super::steady::Steady;
 
 /// From one piece of work to the next, where cores are mostly idle or have a task each.
 pub(crate) const OFTEN: Duration = Duration::from_millis(5);
@@ -38,11 +39,20 @@ pub(crate) struct Yardstick {
 impl Yardstick {
     /// Begins, with a piece of work every so often. A machine that gives no further thread gives no measurements.
     pub(crate) fn start(every: Duration) -> Yardstick {
+        Yardstick::begin(every, None)
+    }
+
+    /// The same, and holds each core at the speed at which a piece of work takes `held_ms`, as far as it is not slower.
+    pub(crate) fn hold(every: Duration, held_ms: f64) -> Yardstick {
+        Yardstick::begin(every, Some(Steady::at(held_ms)))
+    }
+
+    fn begin(every: Duration, steady: Option<Steady>) -> Yardstick {
         let stop = Arc::new(AtomicBool::new(false));
         let begin = |core: usize| {
             let heard = Arc::clone(&stop);
             let thread = std::thread::Builder::new().name(format!("yardstick-{core}"));
-            Some((core, thread.spawn(move || cores::on(core, || pieces(core, every, &heard))).ok()?))
+            Some((core, thread.spawn(move || cores::on(core, || pieces(core, every, steady, &heard))).ok()?))
         };
         let threads = cores::allowed().into_iter().take(MOST_CORES).filter_map(begin).collect();
         Yardstick { stop, threads }
@@ -62,13 +72,20 @@ impl Drop for Yardstick {
     }
 }
 
-fn pieces(core: usize, every: Duration, stop: &AtomicBool) -> Vec<Piece> {
+fn pieces(core: usize, every: Duration, mut steady: Option<Steady>, stop: &AtomicBool) -> Vec<Piece> {
     let (mut pieces, mut numbers) = (Vec::<Piece>::new(), Vec::new());
+    let mut turn = Turn::begin();
     let (mut looked, mut since, mut before) = (Instant::now(), 0, cores::ticks(core));
     while !stop.load(Ordering::Relaxed) {
         let ms = piece_ms(&mut numbers);
+        let mut left = 1.0;
+        if let Some(steady) = &mut steady {
+            let (all_ms, left_ms) = turn.end();
+            left = left_ms / all_ms;
+            spend(steady.take_ms(all_ms, left_ms, ms));
+        }
         let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        pieces.push(Piece { at_us: at.as_micros() as u64, ms, busy: 1.0 });
+        pieces.push(Piece { at_us: at.as_micros() as u64, ms, left, busy: 1.0 });
         if looked.elapsed() >= LOOK {
             let now = cores::ticks(core);
             if let Some(busy) = before.zip(now).and_then(|(before, now)| now.busy_since(before)) {
@@ -79,6 +96,35 @@ fn pieces(core: usize, every: Duration, stop: &AtomicBool) -> Vec<Piece> {
         std::thread::sleep(every);
     }
     pieces
+}
+
+/// The time from one piece of work to the next.
+struct Turn {
+    began: Instant,
+    own_ms: f64,
+}
+
+impl Turn {
+    fn begin() -> Turn {
+        Turn { began: Instant::now(), own_ms: cpu_ms().unwrap_or_default() }
+    }
+
+    /// How many milliseconds it had, and how many of them this thread left to others. The next one begins.
+    fn end(&mut self) -> (f64, f64) {
+        let now = Turn::begin();
+        let all_ms = now.began.duration_since(self.began).as_secs_f64() * 1e3;
+        let own_ms = now.own_ms - self.own_ms;
+        *self = now;
+        (all_ms, (all_ms - own_ms).max(0.0))
+    }
+}
+
+/// Computes for nothing until it has had so much CPU time.
+fn spend(ms: f64) {
+    let Some(before) = cpu_ms().filter(|_| ms > 0.0) else { return };
+    while cpu_ms().is_some_and(|now| now - before < ms) {
+        std::hint::spin_loop();
+    }
 }
 
 /// CPU time in milliseconds that the fixed piece of work takes on this thread's core now.

@@ -2,12 +2,12 @@
 //!
 //! Grep is two jobs, the second of which sorts what the first found; its pattern finds most word pairs, so that the
 //! second takes long enough to be measured in milliseconds. So do word count's maps, because it combines by the
-//! reducer's rule and not by the faster fold. Both have splits of 2 MiB: what a map of 16 MiB sorts outgrows a core's
-//! own cache, and then its time follows what other tenants of the machine do to the shared one (beside compilers the
-//! same maps took 1.9 to 2.4 s of CPU time, and 1.5 to 1.6 s in small splits). Jobs take 3 to 7 s and come 10 s apart,
-//! so that hardly any waits for another: a queue multiplies every error of the work before a job by its waiting time, and
-//! then two real runs differ by more than the simulation is asked to. Queues are what the sleeping workload is for, whose
-//! tasks take what they are told.
+//! reducer's rule and not by the faster fold. Both have splits of 1 MiB, and processes run one map after another: what a
+//! map of 16 MiB sorts outgrows a core's own cache, and what a new process touches is new to it, and then its time
+//! follows what other tenants of the machine do to the shared cache and memory, which no fixed piece of work tells. Jobs
+//! take 3 to 7 s and come 10 s apart, so that hardly any waits for another: a queue multiplies every error of the work
+//! before a job by its waiting time, and then two real runs differ by more than the simulation is asked to. Queues are what
+//! the sleeping workload is for, whose tasks take what they are told.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,11 +30,11 @@ pub(super) const BARS: [(Kind, Bars); 3] = [
 /// Two workers, one for maps and one for reduces: no more slots than cores, so that no task takes another's time.
 pub(super) const BASE: Shape = Shape { split: true, pinned: true, ..Shape::even(2, 1, 1) };
 
-/// Other clusters. The first has the same slots on one worker, so that tasks have a core each as they had when their
+/// Other clusters. The first has the same slots on one worker, and tasks have a core each as they had when their
 /// profile was taken. The second has twice as many slots as cores: whatever tasks then take from each other is in
 /// the run and not in the profile, which no profile of durations can know. It is measured to show how much that is.
 pub(super) const OTHERS: [Other; 2] = [
-    Other { name: "joined", shape: Shape::even(1, 1, 1), judged: true },
+    Other { name: "joined", shape: Shape { apart: true, ..Shape::even(1, 1, 1) }, judged: true },
     Other { name: "crowded", shape: Shape::even(2, 1, 1), judged: false },
 ];
 
@@ -43,13 +43,16 @@ const SIZES: [u32; 3] = [2, 3, 4];
 /// Mean time between two jobs.
 const BETWEEN_MS: f64 = 10_000.0;
 /// Splits of word count and grep.
-const SMALL_SPLIT_MIB: u32 = 2;
+const SMALL_SPLIT_MIB: u32 = 1;
+/// A process runs as many tasks of its job as there are.
+const REUSE: &str = "mapred.job.reuse.jvm.num.tasks=-1";
 const PATTERN: &str = "[a-z]+ [a-z]{6,}";
 
 /// What the jobs read.
 #[derive(Debug)]
 pub(super) struct Inputs {
-    text: PathBuf,
+    /// Of equal size, and different: twice the text has twice the word pairs.
+    texts: Vec<PathBuf>,
     /// By size.
     puzzles: Vec<PathBuf>,
     /// Of sort, whose maps do little.
@@ -66,11 +69,16 @@ impl Inputs {
         let program = Program::new(&lab.program);
         let dir = lab.folder("input")?;
         let seed = lab.seed.to_string();
-        let text = dir.join("text.txt");
-        let mib = lab.size(48, 4);
+        let bytes = format!("{}MiB", lab.size(28, 4));
         let out = |path: &Path| path.display().to_string();
-        program.run(["generate", "text", "--bytes", &format!("{mib}MiB"), "--seed", &seed, "-o", &out(&text)])?;
-        let unit = lab.size(1_300, 120);
+        let mut texts = Vec::new();
+        for n in 0..u64::from(SIZES[SIZES.len() - 1]) {
+            let path = dir.join(format!("text-{n}.txt"));
+            let seed = lab.seed.wrapping_add(n).to_string();
+            program.run(["generate", "text", "--bytes", &bytes, "--seed", &seed, "-o", &out(&path)])?;
+            texts.push(path);
+        }
+        let unit = lab.size(1_000, 120);
         let mut puzzles = Vec::new();
         for size in SIZES {
             let path = dir.join(format!("puzzles-{size}.txt"));
@@ -79,7 +87,7 @@ impl Inputs {
             puzzles.push(path);
         }
         Ok(Inputs {
-            text,
+            texts,
             puzzles,
             split_mib: lab.size(16, 4),
             between_ms: BETWEEN_MS / f64::from(lab.size(1, 7)),
@@ -93,8 +101,9 @@ impl Inputs {
 pub(super) fn jobs(inputs: &Inputs, seed: u64, results: &Path) -> Vec<Submission> {
     let mut jobs: Vec<(String, Vec<String>)> = Vec::new();
     for (index, size) in SIZES.into_iter().enumerate() {
-        let text = |times: u32| (0..times).flat_map(|_| ["--input".to_owned(), inputs.text.display().to_string()]);
-        let split = |mib: u32| ["-D".to_owned(), format!("mapred.max.split.size={mib}m")];
+        let texts = |n: u32| inputs.texts.iter().cycle().take(n as usize);
+        let text = |n| texts(n).flat_map(|text| ["--input".to_owned(), text.display().to_string()]);
+        let split = |mib: u32| ["-D", &format!("mapred.max.split.size={mib}m"), "-D", REUSE].map(str::to_owned);
         let puzzles = ["--input".to_owned(), inputs.puzzles[index].display().to_string()];
         let mut add = |app: &str, own: &[&str], input: Vec<String>| {
             let name = format!("{app}-{size}");
@@ -107,7 +116,7 @@ pub(super) fn jobs(inputs: &Inputs, seed: u64, results: &Path) -> Vec<Submission
         let with = |mib, times| split(mib).into_iter().chain(text(times)).collect();
         add("wordcount", &["--combiner", "reducer", "--reduces", "2"], with(SMALL_SPLIT_MIB, size));
         add("grep", &[PATTERN], with(SMALL_SPLIT_MIB, size));
-        add("sort", &["--reduces", "2"], with(inputs.split_mib, 2 * size));
+        add("sort", &["--reduces", "2"], with(inputs.split_mib, 3 * size));
         let (work, per_map) = (inputs.work.to_string(), inputs.puzzles_per_map.to_string());
         add("sudoku", &["--work", &work, "--puzzles-per-map", &per_map, "--reduces", "1"], puzzles.to_vec());
     }
@@ -132,7 +141,7 @@ mod tests {
     #[test]
     fn each_application_comes_at_each_size_once_with_an_output_of_its_own() {
         let inputs = Inputs {
-            text: "text".into(),
+            texts: vec!["t1".into(), "t2".into()],
             puzzles: vec!["p1".into(), "p2".into(), "p4".into()],
             split_mib: 32,
             between_ms: 1_000.0,

@@ -4,7 +4,8 @@
 //! and one that computes, on no more slots of a kind than cores, where repeats differ by themselves. Each is
 //! predicted from its own profile, from another repeat's, and from a run on another cluster or under another policy.
 //!
-//! On a machine whose cores have other tenants repeats of the second differ by more than a simulation is off. So each
+//! On a machine whose cores have other tenants repeats of the second would differ by more than a simulation is off. So its
+//! cores are held at one speed: see [`crate::live`]'s `steady`. How steady they were then is on the page as well: each
 //! repeat also stands as it was for a prediction of the others, several runs are predicted together from several
 //! others, and each run is predicted once more with the speed that its cores had, which a fixed piece of work beside it
 //! measures. None of it replaces the plain reading: one run's profile for one other run.
@@ -33,7 +34,7 @@ impl Experiment for SimMrAccuracy {
             paper: papers::SIMMR,
             figure: "Figure 5",
             needs: Needs::LiveRuns,
-            estimate_s: [1_450, 110],
+            estimate_s: [1_600, 130],
         }
     }
 
@@ -51,6 +52,7 @@ impl Experiment for SimMrAccuracy {
             others: &[Other { name: "half", shape: Shape::even(8, 2, 2), judged: true }],
             repeats: repeats(3),
             workload: &|_| jobs.clone(),
+            steady: false,
             bound: Duration::from_secs(300),
         };
         let sleep = Findings::of(&sleep.run(lab)?, false)?;
@@ -63,6 +65,7 @@ impl Experiment for SimMrAccuracy {
             // Two against two when several are taken together.
             repeats: repeats(4),
             workload: &|results| cpu::jobs(&inputs, lab.seed, results),
+            steady: true,
             bound: Duration::from_secs(900),
         };
         let cpu = Findings::of(&cpu.run(lab)?, true)?;

@@ -53,10 +53,15 @@ predicted, so only what a profile leaves out can be wrong. *cross-run*: the prof
 the profile of a repeat, for a run on other slots or under another policy. *Mumak's model* is the self \
 prediction without shuffles. Errors are shares of measured completion times, over all jobs of all predictions.
 
-*At the machine's own speed*: beside each run a fixed piece of work, done two hundred times a second on each core, measured \
-how fast the core was. A run's durations are turned into work by the speeds of its own time, and another run is \
-simulated with that work on workers as fast as its own cores were. Nothing of the predicted run's jobs goes into that, \
-only the speed of its machine, which changes here whenever a stranger uses the other thread of a core.
+*One speed*: beside each run a fixed piece of work, done two hundred times a second on each core, measures how fast the \
+core is. Where strangers share a machine that changes for milliseconds or minutes, by half and more. While jobs compute, \
+what a core could do beyond one speed, below that of its slow spells, is therefore taken from it by a thread that \
+computes for nothing, as one sets a machine to one clock frequency before measuring on it. It takes from each run alike, \
+whatever runs. Sleeping tasks need none of that.
+
+*At the machine's own speed*: what that leaves. A run's durations are turned into work by the speeds of its own time, \
+and another run is simulated with that work on workers as fast as its own cores were. Nothing of the predicted run's \
+jobs goes into that, only the speed of its machine.
 
 Two rows say how much of an error is the machine's. *A repeat as it was*: the times that one repeat measured, taken \
 for a prediction of another without any simulation. *Several runs together*: the profile has the median of each \
@@ -174,7 +179,7 @@ fn steadiness(page: &mut Page, findings: &Findings) {
     }
     page.paragraph(&format!(
         "The fixed work is one and the same array of numbers, sorted two hundred times a second on each core while \
-         a run goes on, in CPU time. Its slow pieces took up to {} longer than its fast ones within one run (95th \
+         a run goes on, in CPU time, whatever was taken from the core besides. Its slow pieces took up to {} longer than its fast ones within one run (95th \
          over 5th percentile), and its \
          medians differ by {} between the runs (largest minus smallest over the median). That is the machine's doing: \
          neither load nor stolen time is in it.",

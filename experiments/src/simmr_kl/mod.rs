@@ -51,6 +51,7 @@ impl Experiment for SimMrKl {
             others: &[],
             repeats: 1,
             workload: &|results| workload::jobs(&inputs, repeats, results),
+            steady: false,
             bound: Duration::from_secs(600),
         };
         let runs = study.run(lab)?;
