@@ -294,10 +294,12 @@ fn job_row(what: [&str; 3], runs: &[String; 2], policy: &str, job: &JobMeasure) 
     ]
 }
 
-/// Mean errors in percent by application (a job's name up to its size) and kind of prediction.
+/// Mean errors in percent by application (a job's name up to its size) and kind of prediction, of runs that are judged: on
+/// more slots than cores the errors are not the simulation's.
 fn chart(workloads: &Workloads<'_>) -> Bars {
     let mut errors: BTreeMap<String, BTreeMap<Kind, Vec<f64>>> = BTreeMap::new();
-    for prediction in workloads.iter().flat_map(|(_, findings)| &findings.predictions) {
+    let predictions = workloads.iter().flat_map(|(_, findings)| Kind::ALL.map(|kind| findings.of_kind(kind, true)));
+    for prediction in predictions.flatten() {
         for job in &prediction.comparison.jobs {
             let application = job.name.split('-').next().unwrap_or_default().to_owned();
             let kinds = errors.entry(application).or_default();
