@@ -5,7 +5,7 @@
 //! reducer's rule and not by the faster fold. Both have splits of 1 MiB, and processes run one map after another: what a
 //! map of 16 MiB sorts outgrows a core's own cache, and what a new process touches is new to it, and then its time
 //! follows what other tenants of the machine do to the shared cache and memory, which no fixed piece of work tells. Jobs
-//! take 3 to 7 s and come 10 s apart, so that hardly any waits for another: a queue multiplies every error of the work
+//! take 1 to 6 s and come 10 s apart, so that hardly any waits for another: a queue multiplies every error of the work
 //! before a job by its waiting time, and then two real runs differ by more than the simulation is asked to. Queues are what
 //! the sleeping workload is for, whose tasks take what they are told.
 
