@@ -4,10 +4,11 @@
 //! job, in order of submission, as a master writes them into a run's directory. The same extraction that makes a
 //! trace of a real run makes one of this, so a log can be replayed.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use howdah_master::history::JobHistory;
-use howdah_master::trace::template;
+use howdah_master::trace::{chain, template};
 use howdah_shared::job::profile::{TRACE_SCHEMA, Trace, TraceCluster};
 use howdah_shared::traces::howdah::malformed;
 use howdah_shared::traces::{ImportNotes, TraceError};
@@ -54,6 +55,8 @@ pub(crate) fn read(source: &mut dyn BufRead, notes: &mut ImportNotes) -> Result<
         return Err(wrong("header, field `schema`", &format!("`{}`", header.schema), format!("`{LOG_SCHEMA}`")));
     }
     let mut jobs = Vec::new();
+    // A job is never above the one that it followed.
+    let mut ends: BTreeMap<String, u64> = BTreeMap::new();
     let mut number = 0;
     while let Some(line) = next() {
         let (before, line) = line?;
@@ -64,7 +67,10 @@ pub(crate) fn read(source: &mut dyn BufRead, notes: &mut ImportNotes) -> Result<
         let history: JobHistory =
             serde_json::from_str(&line).map_err(|error| malformed(&error, before as u64, &format!("job {number}")))?;
         if history.state.is_final() {
-            jobs.push(template(&history, header.start_ms_epoch));
+            let mut job = template(&history, header.start_ms_epoch);
+            chain(&mut job, &history, |id| ends.get(id).copied());
+            ends.insert(history.id, history.finish_ms_epoch);
+            jobs.push(job);
         } else {
             notes.add("job that was not over when the replay ended: left out", || history.id.clone());
         }

@@ -194,6 +194,24 @@ fn a_log_is_a_trace_that_replays_to_the_same_schedule() {
     }
 }
 
+/// Kept by the log: on a smaller cluster the second job of a chain comes later.
+#[test]
+fn a_log_keeps_which_job_another_one_waited_for() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let job = |id: &str, more: &str| format!(r#"{{"id":"{id}",{more}"n_maps":4,"map_ms":[1000]}}"#);
+    let second = r#""submit_ms":1200,"follows":{"job":"job_7_0001","after_ms":200},"#;
+    let jobs = [job("job_7_0001", ""), job("job_7_0002", second)];
+    let trace = format!(r#"{{"schema":"howdah/trace/v1","jobs":[{}]}}"#, jobs.join(","));
+    std::fs::write(dir.path().join("t.json"), trace).expect("written");
+    let submitted = |said: &Value| said["jobs"][1]["submit_s"].as_f64();
+    let slots = |n| ["--map-slots", n, "--reduce-slots", "0"];
+    assert_eq!(submitted(&json(dir.path(), &[&slots("4")[..], &["--log", "log.jsonl"]].concat())), Some(1.2));
+    let said = run(dir.path(), &[&["log.jsonl", "--output", "json"], &slots("2")[..]].concat(), "");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let again: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    assert_eq!((submitted(&again), submitted(&json(dir.path(), &slots("2")))), (Some(2.2), Some(2.2)));
+}
+
 /// What a recorded run knows of the pools that jobs' properties named: they go before the user, in the log as well.
 #[test]
 fn jobs_are_in_the_pools_that_a_trace_names() {

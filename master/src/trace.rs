@@ -54,8 +54,12 @@ pub fn record(dir: &Path) -> Result<Trace, TraceError> {
     histories.retain(|history| history.state.is_final());
     histories.sort_by(|a, b| (a.submit_ms_epoch, &a.id).cmp(&(b.submit_ms_epoch, &b.id)));
     let start = histories.first().map_or(header.started_ms_epoch, |first| first.submit_ms_epoch);
+    let ends: BTreeMap<&str, u64> =
+        histories.iter().map(|history| (history.id.as_str(), history.finish_ms_epoch)).collect();
     let mut jobs: Vec<JobTemplate> = histories.iter().map(|history| template(history, start)).collect();
-    chain(&mut jobs, &histories);
+    for (job, history) in jobs.iter_mut().zip(&histories) {
+        chain(job, history, |id| ends.get(id).copied());
+    }
     Ok(Trace {
         schema: TRACE_SCHEMA.to_owned(),
         source: format!("recorded run {} of cluster {}", run.display(), header.cluster_id),
@@ -69,16 +73,13 @@ pub fn record(dir: &Path) -> Result<Trace, TraceError> {
     })
 }
 
-/// Notes which jobs their submitters held back until another one was over, and for how long beyond.
-fn chain(jobs: &mut [JobTemplate], histories: &[JobHistory]) {
-    let ends: BTreeMap<&str, u64> =
-        histories.iter().map(|history| (history.id.as_str(), history.finish_ms_epoch)).collect();
-    for (job, history) in jobs.iter_mut().zip(histories) {
-        let before = history.spec.conf.follows.as_deref();
-        // A submitter may name whatever it likes; what came before the end waited for nothing.
-        let after_ms = before.and_then(|id| history.submit_ms_epoch.checked_sub(*ends.get(id)?));
-        job.follows = before.zip(after_ms).map(|(id, after_ms)| Box::new(Follows { job: id.to_owned(), after_ms }));
-    }
+/// Notes that a job's submitter held it back until another one was over, and for how long beyond. `end_of` tells when the
+/// job of an id was over, in milliseconds since the epoch.
+pub fn chain(job: &mut JobTemplate, history: &JobHistory, end_of: impl Fn(&str) -> Option<u64>) {
+    let before = history.spec.conf.follows.as_deref();
+    // A submitter may name whatever it likes; what came before the end waited for nothing.
+    let after_ms = before.and_then(|id| history.submit_ms_epoch.checked_sub(end_of(id)?));
+    job.follows = before.zip(after_ms).map(|(id, after_ms)| Box::new(Follows { job: id.to_owned(), after_ms }));
 }
 
 /// In order of their first registration.

@@ -83,10 +83,11 @@ fn history(
     let source = &replayed.trace.jobs[job.template as usize];
     let id = job_id(source, job.template);
     let epoch = |at: Time| origin.saturating_add(at.as_ms());
-    let spec = JobSpec {
+    let mut spec = JobSpec {
         queue: source.queue.as_str().into(),
         ..job_spec(source, replayed.options.slowstart_ppm, job.deadline, false)
     };
+    spec.conf.follows = source.follows.as_ref().map(|follows| follows.job.clone());
     let done = |kind: TaskKind| {
         let won = attempts.iter().filter(|a| a.attempt.kind == kind && a.state == AttemptState::Succeeded);
         won.map(|a| a.attempt.index).collect::<std::collections::BTreeSet<u32>>().len() as u32
