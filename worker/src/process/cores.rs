@@ -3,6 +3,9 @@
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
+/// This thread.
+const HERE: Pid = Pid::from_raw(0);
+
 /// Some of the machine's cores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cores {
@@ -33,15 +36,17 @@ impl Cores {
         Ok(Cores { text: text.to_owned(), set })
     }
 
-    /// Whether this process may use one of them.
+    /// Whether attempts may be kept to them. The kernel is asked, by a thread that tries: a worker that is itself kept to
+    /// other cores may well give them to its attempts.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let allowed = sched_getaffinity(Pid::from_raw(0)).map_err(|error| format!("look at this process: {error}"))?;
-        let has = |set: &CpuSet, core| set.is_set(core).unwrap_or(false);
-        if (0..CpuSet::count()).any(|core| has(&self.set, core) && has(&allowed, core)) {
+        let set = self.set;
+        let kept = std::thread::spawn(move || sched_setaffinity(HERE, &set)).join();
+        if matches!(kept, Ok(Ok(()))) {
             return Ok(());
         }
-        let own: Vec<String> =
-            (0..CpuSet::count()).filter(|&core| has(&allowed, core)).map(|n| n.to_string()).collect();
+        let allowed = sched_getaffinity(HERE).map_err(|error| format!("look at this process: {error}"))?;
+        let has = |core: &usize| allowed.is_set(*core).unwrap_or(false);
+        let own: Vec<String> = (0..CpuSet::count()).filter(has).map(|n| n.to_string()).collect();
         Err(format!("`{}` has no core that this process may use, expected some of {}", self.text, own.join(",")))
     }
 
@@ -78,8 +83,21 @@ mod tests {
     }
 
     #[test]
+    fn a_worker_on_one_core_may_give_its_attempts_another() {
+        let allowed = sched_getaffinity(HERE).expect("it says");
+        let mut own = (0..CpuSet::count()).filter(|&core| allowed.is_set(core).unwrap());
+        let first = own.next().expect("there is one");
+        let last = Cores::parse(&own.next_back().unwrap_or(first).to_string()).expect("a list");
+        let there = std::thread::spawn(move || {
+            Cores::parse(&first.to_string()).expect("a list").keep(0)?;
+            last.check()
+        });
+        assert_eq!(there.join().expect("it ends"), Ok(()));
+    }
+
+    #[test]
     fn a_process_stays_on_the_cores_it_is_kept_to() {
-        let allowed = sched_getaffinity(Pid::from_raw(0)).expect("it says");
+        let allowed = sched_getaffinity(HERE).expect("it says");
         let last = (0..CpuSet::count()).rfind(|&core| allowed.is_set(core).unwrap()).expect("there is one");
         let mut child = std::process::Command::new("sleep").arg("60").spawn().expect("it starts");
         let kept = Cores::parse(&last.to_string()).expect("a list").keep(child.id());
