@@ -99,9 +99,11 @@ impl Shape {
 
 impl std::fmt::Display for Shape {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Shape { workers, map_slots, reduce_slots, split, quotas_milli, .. } = self;
+        let Shape { workers, map_slots, reduce_slots, split, apart, quotas_milli, .. } = self;
+        let s = if *workers == 1 { "" } else { "s" };
         let by_turns = if *split { " by turns" } else { "" };
-        write!(f, "{workers} workers × {map_slots}+{reduce_slots} slots{by_turns}")?;
+        let apart = if *apart { ", a core for each kind" } else { "" };
+        write!(f, "{workers} worker{s} × {map_slots}+{reduce_slots} slots{by_turns}{apart}")?;
         let quotas: Vec<String> = quotas_milli.iter().map(|&milli| (f64::from(milli) / 1e3).to_string()).collect();
         if quotas.is_empty() { Ok(()) } else { write!(f, " with quotas of {} cores", quotas.join(", ")) }
     }

@@ -5,6 +5,8 @@
 //! ahead of the speed that it is held at. What was missed while the core was slower still is made up for afterwards, up
 //! to a point: a task sees one speed as long as it takes much longer than a few such turns.
 
+use super::speed::of_tasks;
+
 /// What is missed by more than this is not made up for: a core that idled for long has nothing to catch up with.
 const MOST_BEHIND_MS: f64 = 250.0;
 /// No longer at a time, however far it is ahead: others wait meanwhile.
@@ -28,7 +30,7 @@ impl Steady {
     /// CPU time in milliseconds to take from the core now. `all_ms` passed since it was asked last, others had `left_ms`
     /// of them, and a piece of work took `ms`.
     pub(crate) fn take_ms(&mut self, all_ms: f64, left_ms: f64, ms: f64) -> f64 {
-        let done_ms = left_ms * self.piece_ms / ms;
+        let done_ms = left_ms * of_tasks(self.piece_ms, ms);
         self.ahead_ms = (self.ahead_ms + done_ms - all_ms).max(-MOST_BEHIND_MS);
         self.ahead_ms.clamp(0.0, MOST_AT_ONCE_MS)
     }
@@ -38,14 +40,14 @@ impl Steady {
 mod tests {
     use super::*;
 
-    /// Lets a core on which pieces take these times by turns, 5 ms each, go on; what others had done, in pieces, and the
-    /// whole time in ms.
+    /// Lets a core on which pieces take these times by turns, 5 ms each, go on; what others had done, in ms at the speed
+    /// that it is held at, and the whole time in ms.
     fn done(steady: &mut Steady, pieces_ms: impl IntoIterator<Item = f64>) -> (f64, f64) {
         let (mut taken, mut done, mut all) = (0.0, 0.0, 0.0);
         for ms in pieces_ms {
             let turn_ms = taken + 5.0 + ms;
             taken = steady.take_ms(turn_ms, 5.0, ms);
-            done += 5.0 / ms;
+            done += 5.0 * of_tasks(steady.piece_ms, ms);
             all += turn_ms;
         }
         (done, all + taken)
@@ -55,7 +57,7 @@ mod tests {
     fn a_core_that_is_fast_and_slow_by_turns_does_what_one_of_the_held_speed_does() {
         let mut steady = Steady::at(0.16);
         let (done, all_ms) = done(&mut steady, (0..2_000).map(|n| if n % 50 < 20 { 0.15 } else { 0.1 }));
-        assert!((done * 0.16 / all_ms - 1.0).abs() < 0.01, "{done} in {all_ms} ms");
+        assert!((done / all_ms - 1.0).abs() < 0.01, "{done} in {all_ms} ms");
     }
 
     #[test]
@@ -64,12 +66,12 @@ mod tests {
         // 20 ms at half the speed it is held at, then fast: the first turns take nothing.
         let (slow, slow_ms) = done(&mut steady, [0.32; 4]);
         let (fast, fast_ms) = done(&mut steady, [0.1; 100]);
-        assert!(((slow + fast) * 0.16 / (slow_ms + fast_ms) - 1.0).abs() < 0.01);
+        assert!(((slow + fast) / (slow_ms + fast_ms) - 1.0).abs() < 0.01);
         // A minute of it is lost for good.
         let _ = done(&mut steady, vec![0.32; 12_000]);
         let (_, before) = done(&mut steady, vec![0.1; 200]);
         let (later, after) = done(&mut steady, vec![0.1; 200]);
-        assert!(before < after && (later * 0.16 / after - 1.0).abs() < 0.01);
+        assert!(before < after && (later / after - 1.0).abs() < 0.01);
     }
 
     #[test]

@@ -18,8 +18,6 @@ use crate::framework::{Lab, make_folder};
 
 /// A core whose other thread is in use was seen to take half as long again for the same work. Cores are held below that.
 const HELD: f64 = 1.8;
-/// How long their fast pieces of work are looked for.
-const BEFORE: Duration = Duration::from_secs(3);
 
 /// What to run where.
 pub(crate) struct Study<'a> {
@@ -33,8 +31,9 @@ pub(crate) struct Study<'a> {
     pub(crate) repeats: u32,
     /// The workload, for outputs below this directory.
     pub(crate) workload: &'a dyn Fn(&Path) -> Vec<Submission>,
-    /// Whether each core is held at one speed while a run goes on, the same for all of them. Before them comes a run that
-    /// nobody looks at: what a virtual machine has never touched of its memory is slow once.
+    /// Whether each core is held at one speed while a run goes on, the same for all of them. Before them comes a run whose
+    /// jobs nobody looks at: it tells how fast the cores can be, and what a virtual machine has never touched of its
+    /// memory is slow once.
     pub(crate) steady: bool,
     /// No run takes longer on a machine that works.
     pub(crate) bound: Duration,
@@ -71,11 +70,8 @@ impl Study<'_> {
     pub(crate) fn run(&self, lab: &Lab<'_>) -> Result<Vec<LiveRun>> {
         let plan = self.plan(&lab.schedulers);
         let all = plan.len();
-        if let Some((_, shape, scheduler, _)) = plan.first().filter(|_| self.steady) {
-            lab.progress.step(&format!("a run before the others, {shape}"));
-            self.one(lab, &format!("{}-before", self.name), *shape, scheduler).context("run before the others")?;
-        }
-        let held_ms = self.steady.then(held_ms);
+        let first = plan.first().filter(|_| self.steady);
+        let held_ms = first.map(|(_, shape, scheduler, _)| self.before(lab, *shape, scheduler)).transpose()?;
         let mut runs = Vec::new();
         for (n, (label, shape, scheduler, judged)) in plan.into_iter().enumerate() {
             lab.progress.step(&format!("run {} of {all}: {label}, {shape}", n + 1));
@@ -104,16 +100,20 @@ impl Study<'_> {
         plan
     }
 
+    /// The run before the others; what a piece of work takes at the speed that cores are held at.
+    fn before(&self, lab: &Lab<'_>, shape: Shape, scheduler: &str) -> Result<f64> {
+        lab.progress.step(&format!("a run before the others, {shape}"));
+        let yardstick = Yardstick::start(OFTEN);
+        self.one(lab, &format!("{}-before", self.name), shape, scheduler).context("run before the others")?;
+        let fast_ms = yardstick.stop().pace().ms[0];
+        let held_ms = fast_ms * HELD;
+        lab.progress.step(&format!("cores do the fixed work in {fast_ms:.3} ms and are held at {held_ms:.3} ms"));
+        Ok(held_ms)
+    }
+
     fn one(&self, lab: &Lab<'_>, label: &str, shape: Shape, scheduler: &str) -> Result<Recorded> {
         run_once(lab, label, shape, &Policy::plain(scheduler), self.workload, self.bound)
     }
-}
-
-/// What a piece of work takes at the speed that cores are held at.
-fn held_ms() -> f64 {
-    let yardstick = Yardstick::start(OFTEN);
-    std::thread::sleep(BEFORE);
-    yardstick.stop().pace().ms[0] * HELD
 }
 
 /// One workload on one cluster, which is gone when this returns, whatever happened.

@@ -2,17 +2,19 @@
 //!
 //! Grep is two jobs, the second of which sorts what the first found; its pattern finds most word pairs, so that the
 //! second takes long enough to be measured in milliseconds. So do word count's maps, because it combines by the
-//! reducer's rule and not by the faster fold. Both have splits of 1 MiB, and processes run one map after another: what a
-//! map of 16 MiB sorts outgrows a core's own cache, and what a new process touches is new to it, and then its time
+//! reducer's rule and not by the faster fold; and sort orders words, one a line, where whole lines of text would be more
+//! moved about than sorted. Splits are small, and processes run one map after another: what a map of 16 MiB sorts
+//! outgrows a core's own cache, and what a new process or a new page of a file touches is new to it, and then its time
 //! follows what other tenants of the machine do to the shared cache and memory, which no fixed piece of work tells. Jobs
-//! take 1 to 6 s and come 10 s apart, so that hardly any waits for another: a queue multiplies every error of the work
-//! before a job by its waiting time, and then two real runs differ by more than the simulation is asked to. Queues are what
-//! the sleeping workload is for, whose tasks take what they are told.
+//! take 1 to 7 s where a core is like ours and held at one speed, and come 10 s apart, so that hardly any waits for
+//! another: a queue multiplies every error of the work before a job by its waiting time, and then two real runs differ by
+//! more than the simulation is asked to. Queues are what the sleeping workload is for, whose tasks take what they are
+//! told.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use howdah_shared::models::Random;
 
 use super::errors::Bars;
@@ -39,11 +41,16 @@ pub(super) const OTHERS: [Other; 2] = [
 ];
 
 /// Sizes of each application, as multiples of its unit.
-const SIZES: [u32; 3] = [2, 3, 4];
+const SIZES: [u32; 3] = [3, 4, 5];
+/// Texts in the unit of each application that reads them.
+const WORDCOUNT: u32 = 4;
+const GREP: u32 = 3;
+const SORT: u32 = 3;
 /// Mean time between two jobs.
 const BETWEEN_MS: f64 = 10_000.0;
-/// Splits of word count and grep.
-const SMALL_SPLIT_MIB: u32 = 1;
+/// Splits of word count and grep, and of sort, whose records are a word each.
+const SPLIT: &str = "mapred.max.split.size=1m";
+const SORT_SPLIT: &str = "mapred.max.split.size=512k";
 /// A process runs as many tasks of its job as there are.
 const REUSE: &str = "mapred.job.reuse.jvm.num.tasks=-1";
 const PATTERN: &str = "[a-z]+ [a-z]{6,}";
@@ -53,10 +60,10 @@ const PATTERN: &str = "[a-z]+ [a-z]{6,}";
 pub(super) struct Inputs {
     /// Of equal size, and different: twice the text has twice the word pairs.
     texts: Vec<PathBuf>,
+    /// The same, a word a line.
+    words: Vec<PathBuf>,
     /// By size.
     puzzles: Vec<PathBuf>,
-    /// Of sort, whose maps do little.
-    split_mib: u32,
     between_ms: f64,
     puzzles_per_map: u32,
     /// How often each sudoku is solved.
@@ -69,16 +76,17 @@ impl Inputs {
         let program = Program::new(&lab.program);
         let dir = lab.folder("input")?;
         let seed = lab.seed.to_string();
-        let bytes = format!("{}MiB", lab.size(28, 4));
+        let bytes = format!("{}MiB", lab.size(12, 2));
         let out = |path: &Path| path.display().to_string();
-        let mut texts = Vec::new();
-        for n in 0..u64::from(SIZES[SIZES.len() - 1]) {
+        let (mut texts, mut words) = (Vec::new(), Vec::new());
+        for n in 0..SIZES[SIZES.len() - 1] * WORDCOUNT.max(GREP).max(SORT) {
             let path = dir.join(format!("text-{n}.txt"));
-            let seed = lab.seed.wrapping_add(n).to_string();
+            let seed = lab.seed.wrapping_add(n.into()).to_string();
             program.run(["generate", "text", "--bytes", &bytes, "--seed", &seed, "-o", &out(&path)])?;
+            words.push(a_word_a_line(&path, &dir.join(format!("words-{n}.txt")))?);
             texts.push(path);
         }
-        let unit = lab.size(1_000, 120);
+        let unit = lab.size(1_100, 130);
         let mut puzzles = Vec::new();
         for size in SIZES {
             let path = dir.join(format!("puzzles-{size}.txt"));
@@ -88,8 +96,8 @@ impl Inputs {
         }
         Ok(Inputs {
             texts,
+            words,
             puzzles,
-            split_mib: lab.size(16, 4),
             between_ms: BETWEEN_MS / f64::from(lab.size(1, 7)),
             puzzles_per_map: unit / 8,
             work: 150,
@@ -97,13 +105,18 @@ impl Inputs {
     }
 }
 
+/// Writes a text's words to another file, which is returned.
+fn a_word_a_line(text: &Path, list: &Path) -> Result<PathBuf> {
+    let mut words = std::fs::read(text).with_context(|| format!("read `{}`", text.display()))?;
+    words.iter_mut().filter(|byte| **byte == b' ').for_each(|byte| *byte = b'\n');
+    std::fs::write(list, words).with_context(|| format!("write `{}`", list.display()))?;
+    Ok(list.to_owned())
+}
+
 /// Every application at every size, in an order drawn from the seed.
 pub(super) fn jobs(inputs: &Inputs, seed: u64, results: &Path) -> Vec<Submission> {
     let mut jobs: Vec<(String, Vec<String>)> = Vec::new();
     for (index, size) in SIZES.into_iter().enumerate() {
-        let texts = |n: u32| inputs.texts.iter().cycle().take(n as usize);
-        let text = |n| texts(n).flat_map(|text| ["--input".to_owned(), text.display().to_string()]);
-        let split = |mib: u32| ["-D", &format!("mapred.max.split.size={mib}m"), "-D", REUSE].map(str::to_owned);
         let puzzles = ["--input".to_owned(), inputs.puzzles[index].display().to_string()];
         let mut add = |app: &str, own: &[&str], input: Vec<String>| {
             let name = format!("{app}-{size}");
@@ -113,10 +126,15 @@ pub(super) fn jobs(inputs: &Inputs, seed: u64, results: &Path) -> Vec<Submission
             words.extend(["--output".to_owned(), results.join(&name).display().to_string()]);
             jobs.push((name, words));
         };
-        let with = |mib, times| split(mib).into_iter().chain(text(times)).collect();
-        add("wordcount", &["--combiner", "reducer", "--reduces", "2"], with(SMALL_SPLIT_MIB, size));
-        add("grep", &[PATTERN], with(SMALL_SPLIT_MIB, size));
-        add("sort", &["--reduces", "2"], with(inputs.split_mib, 3 * size));
+        let of = |files: &[PathBuf], units: u32, split: &str| {
+            let mut words = ["-D", split, "-D", REUSE].map(str::to_owned).to_vec();
+            let files = files.iter().cycle().take((units * size) as usize);
+            words.extend(files.flat_map(|file| ["--input".to_owned(), file.display().to_string()]));
+            words
+        };
+        add("wordcount", &["--combiner", "reducer", "--reduces", "2"], of(&inputs.texts, WORDCOUNT, SPLIT));
+        add("grep", &[PATTERN], of(&inputs.texts, GREP, SPLIT));
+        add("sort", &["--reduces", "2"], of(&inputs.words, SORT, SORT_SPLIT));
         let (work, per_map) = (inputs.work.to_string(), inputs.puzzles_per_map.to_string());
         add("sudoku", &["--work", &work, "--puzzles-per-map", &per_map, "--reduces", "1"], puzzles.to_vec());
     }
@@ -127,8 +145,8 @@ pub(super) fn jobs(inputs: &Inputs, seed: u64, results: &Path) -> Vec<Submission
         .map(|(name, mut words)| {
             words.extend(["--deadline".to_owned(), format!("{:.1}s", 10.0 + 50.0 * random.unit())]);
             let job = Submission { name, words, at: Duration::from_millis(at_ms as u64) };
-            // Within a fifth of the mean: jobs that come in bunches queue.
-            at_ms += inputs.between_ms * (0.8 + 0.4 * random.unit());
+            // Within a tenth of the mean: jobs that come in bunches queue.
+            at_ms += inputs.between_ms * (0.9 + 0.2 * random.unit());
             job
         })
         .collect()
@@ -142,8 +160,8 @@ mod tests {
     fn each_application_comes_at_each_size_once_with_an_output_of_its_own() {
         let inputs = Inputs {
             texts: vec!["t1".into(), "t2".into()],
-            puzzles: vec!["p1".into(), "p2".into(), "p4".into()],
-            split_mib: 32,
+            words: vec!["w1".into(), "w2".into()],
+            puzzles: vec!["p3".into(), "p4".into(), "p5".into()],
             between_ms: 1_000.0,
             puzzles_per_map: 250,
             work: 1,
@@ -155,6 +173,11 @@ mod tests {
             assert_eq!(names.iter().filter(|name| name.starts_with(app)).count(), 3, "{app}");
         }
         assert!(made.iter().all(|job| job.words.contains(&format!("out/{}", job.name))));
+        let reads = |name: &str, file: &str| {
+            let job = made.iter().find(|job| job.name == name).expect("it is there");
+            job.words.iter().filter(|word| *word == file).count()
+        };
+        assert_eq!((reads("sort-5", "w1"), reads("sort-5", "t1"), reads("wordcount-3", "t1")), (8, 0, 6));
         assert_eq!(made, jobs(&inputs, 3, Path::new("out")));
         assert_ne!(made, jobs(&inputs, 4, Path::new("out")));
     }

@@ -34,7 +34,7 @@ impl Experiment for SimMrAccuracy {
             paper: papers::SIMMR,
             figure: "Figure 5",
             needs: Needs::LiveRuns,
-            estimate_s: [1_600, 130],
+            estimate_s: [1_500, 150],
         }
     }
 
