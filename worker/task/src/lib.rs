@@ -34,7 +34,7 @@
 //! | a map's input | 256 KiB, or twice the longest line | |
 //! | segments in a reduce's memory | 140 MiB | `howdah.shuffle.memory.mb` |
 //! | a merge, for each of its segments | 192 KiB: a block, twice if compressed, and a read buffer | `io.sort.factor` (10) |
-//! | segments in memory at once | 256, so their readers hold at most 32 MiB | |
+//! | segments in memory at once | 256, so their readers hold at most 32 MiB | `mapred.inmem.merge.threshold` |
 //! | a run or part file being written | 512 KiB | |
 //!
 //! Blocks grow to the largest record (1 GiB is the most). What the program keeps comes on top.

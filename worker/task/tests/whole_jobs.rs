@@ -138,6 +138,25 @@ fn a_reduce_with_little_memory_merges_on_disk() {
 }
 
 #[test]
+fn how_many_segments_a_reduce_holds_in_memory_is_the_jobs_choice() {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    let text = sample(400_000);
+    std::fs::write(dir.path().join("text"), &text).expect("write");
+    let spilled = |threshold: &str| {
+        let done = job(dir.path(), &format!("out-{threshold}"), "plain")
+            .split_size(60_000)
+            .property("mapred.inmem.merge.threshold", threshold)
+            .run()
+            .expect("job");
+        check(&done, &text, threshold);
+        framework(&done.counters, "Spilled Records")
+    };
+    let [any, none, few] = ["0", "-1", "4"].map(spilled);
+    assert_eq!(any, none);
+    assert!(few > any, "{few} spilled records, {any} without a merge before the last map");
+}
+
+#[test]
 fn empty_input_and_idle_reduces_still_write_part_files() {
     let dir = tempfile::tempdir().expect("temporary directory");
     std::fs::write(dir.path().join("text"), "").expect("write");

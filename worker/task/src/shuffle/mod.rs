@@ -5,7 +5,8 @@
 //! and merges what is in memory to disk when that is full ([`memory`]).
 //!
 //! Memory: fetched segments hold at most `howdah.shuffle.memory.mb` (140 MiB); a segment of more than a quarter of
-//! that goes to disk as it arrives. While merging, each segment takes one block more.
+//! that goes to disk as it arrives. While merging, each segment takes one block more, which is why many small ones are
+//! merged before the memory is full.
 
 mod fetcher;
 mod memory;
@@ -27,6 +28,7 @@ use crate::segment::{Run, RunWriter, SegmentReader};
 use crate::umbilical::{FromTask, ToTask};
 
 /// Segments in memory at which they are merged even if they are small: each costs a reader.
+/// `Deviation:` 1,000 in Hadoop, whose readers of segments in memory hold no block of their own.
 const MOST_SEGMENTS: usize = 256;
 /// Longest wait without a sign of life.
 const BEAT: Duration = Duration::from_millis(500);
@@ -53,6 +55,11 @@ pub(crate) fn fetch(
         "a number of threads from 1 to 100",
     )?;
     let megabytes = properties.parse_or::<usize>(&["howdah.shuffle.memory.mb"], 140, "a number of MiB from 1")?;
+    let most_segments = properties.parse_or(
+        &["mapred.inmem.merge.threshold", "mapreduce.reduce.merge.inmem.threshold"],
+        MOST_SEGMENTS as i64,
+        "a number of map outputs; 0 or less for any",
+    )?;
     let (results, finished) = channel();
     let (wake_read, wake) = Wake::pair()?;
     let mut shuffle = Shuffle {
@@ -68,6 +75,7 @@ pub(crate) fn fetch(
         finished,
         wake,
         memory: Vec::new(),
+        most_segments: usize::try_from(most_segments).ok().filter(|&most| most > 0).unwrap_or(usize::MAX),
         runs: Vec::new(),
         n_merges: 0,
     };
@@ -103,6 +111,7 @@ struct Shuffle<'a> {
     finished: Receiver<Fetched>,
     wake: Wake,
     memory: Vec<(Arc<Vec<u8>>, String)>,
+    most_segments: usize,
     runs: Vec<Run>,
     n_merges: usize,
 }
@@ -216,7 +225,7 @@ impl Shuffle<'_> {
 
     /// Merges memory to disk when it is full, and runs when they are many.
     fn relieve_memory(&mut self) -> Result<(), TaskError> {
-        let full = self.budget.is_full() || self.memory.len() >= MOST_SEGMENTS;
+        let full = self.budget.is_full() || self.memory.len() >= self.most_segments;
         if full && !self.memory.is_empty() {
             let segments = std::mem::take(&mut self.memory);
             let bytes: usize = segments.iter().map(|(bytes, _)| bytes.len()).sum();
