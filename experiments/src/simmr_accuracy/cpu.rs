@@ -92,11 +92,14 @@ impl Inputs {
         let bytes = format!("{}MiB", lab.size(12, 2));
         let out = |path: &Path| path.display().to_string();
         let (mut texts, mut words) = (Vec::new(), Vec::new());
-        for n in 0..SIZES[SIZES.len() - 1] * WORDCOUNT.max(GREP).max(SORT) {
+        let largest = SIZES[SIZES.len() - 1];
+        for n in 0..largest * WORDCOUNT.max(GREP).max(SORT) {
             let path = dir.join(format!("text-{n}.txt"));
             let seed = lab.seed.wrapping_add(n.into()).to_string();
             program.run(["generate", "text", "--bytes", &bytes, "--seed", &seed, "-o", &out(&path)])?;
-            words.push(a_word_a_line(&path, &dir.join(format!("words-{n}.txt")))?);
+            if n < largest * SORT {
+                words.push(a_word_a_line(&path, &dir.join(format!("words-{n}.txt")))?);
+            }
             texts.push(path);
         }
         let unit = lab.size(1_100, 130);
