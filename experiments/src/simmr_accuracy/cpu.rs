@@ -7,9 +7,8 @@
 //! which sorts what the first found; its pattern finds most word pairs, so that the second takes almost as long as the
 //! first. Word count combines by the reducer's rule and not by the faster fold; and sort orders words, one a line, where
 //! whole lines of text would be more moved about than sorted. Splits are of 4 MiB, and processes run one map after
-//! another. Maps of 1 MiB took 16 ms of CPU time in one run and 20 ms in the next, all of a run alike, and no longer task
-//! beside them did, nor the fixed piece of work; those of 4 MiB differ by less than half of that, those of 12 MiB by
-//! more again.
+//! another: CPU times of word count's maps of 1 MiB, 17 ms each, ranged over 24 % among fifteen runs, all of a run alike,
+//! where the fixed piece of work saw nothing. Those of 4 MiB range over 7 to 17 %, those of 12 MiB over more again.
 //!
 //! Jobs take 2 to 8 s where a core is like ours and held at one speed, and come 10 s apart, so that hardly any waits for
 //! another: a queue multiplies every error of the work before a job by its waiting time, and then two real runs differ by

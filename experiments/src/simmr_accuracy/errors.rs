@@ -34,7 +34,7 @@ pub(super) struct Findings {
     pub(super) paced: Vec<Prediction>,
     /// Several runs from several others.
     pub(super) together: Vec<Together>,
-    /// Among the repeats of each policy on the base.
+    /// Among the repeats of each judged cluster and policy, which the keys name.
     pub(super) spreads: BTreeMap<String, Spread>,
     /// In the order of the predictions' places.
     pub(super) runs: Vec<RunLine>,
@@ -75,8 +75,9 @@ impl Findings {
         let paced: Vec<Paced<'_>> = paced.collect();
         let paced = accuracy::across_paced(&paced, Model::SimMr, by_name).context("predict the runs at their speed")?;
         let mut repeats: BTreeMap<String, Vec<_>> = BTreeMap::new();
-        for run in runs.iter().filter(|run| runs.first().is_some_and(|base| run.shape == base.shape)) {
-            repeats.entry(run.scheduler.clone()).or_default().push(&run.recorded.trace);
+        for run in runs.iter().filter(|run| run.judged) {
+            let key = format!("{} under {}", run.shape, run.scheduler);
+            repeats.entry(key).or_default().push(&run.recorded.trace);
         }
         let spreads = repeats.into_iter().map(|(name, runs)| (name, accuracy::spread(&runs))).collect();
         // Own predictions come first, in the order of the runs.

@@ -189,12 +189,12 @@ fn steadiness(page: &mut Page, findings: &Findings) {
 }
 
 fn spread_lines(page: &mut Page, findings: &Findings) {
-    for (scheduler, spread) in &findings.spreads {
+    for (cluster, spread) in &findings.spreads {
         if spread.runs < 2 {
             continue;
         }
         let mut text = format!(
-            "{} repeats under {scheduler} differ among themselves (largest minus smallest over the median) by {} in \
+            "{} repeats on {cluster} differ among themselves (largest minus smallest over the median) by {} in \
              their makespan and by {} in a job's completion time on average, {} at most.",
             spread.runs,
             percent(spread.makespan),
