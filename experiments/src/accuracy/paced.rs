@@ -30,7 +30,7 @@ pub struct Paced<'a> {
     pub speeds: &'a Speeds,
 }
 
-/// The predictions that [`across`](super::across) makes, each at the speeds of the run that is predicted.
+/// The predictions that [`across`](super::across()) makes, each at the speeds of the run that is predicted.
 ///
 /// # Errors
 /// When a run cannot be simulated, or the runs are not of one workload.

@@ -5,7 +5,7 @@
 //! a job begin to count when its maps are done:
 //!
 //! - *stages*: let each kind of slots be one machine that shares itself among jobs as it likes. That is a two-stage
-//!   flow shop with preemption, for which Johnson's order is optimal (balanced-pools §3.2, its reference [9]);
+//!   flow shop with preemption, for which Johnson's order is optimal (balanced-pools §3.2, its reference 9);
 //! - *jobs*: a job takes its maps and then its reduces, each at least as long as its longest task and as its work on
 //!   the whole cluster;
 //! - *ends*: all maps, and then the reduces of the job that has the shortest; or the shortest maps of a job, and then
