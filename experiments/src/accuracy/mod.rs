@@ -22,7 +22,7 @@ pub use pair::{PairError, kind, predictor};
 pub use predict::{AccuracyError, Maker, Model, compare, compare_under, options_of};
 pub(crate) use spread::measured_makespan_s;
 pub use spread::{JobSpread, Spread, spread, spread_of};
-pub use together::{Together, as_it_was, together};
+pub use together::{Together, alike, as_it_was, together};
 
 /// What the profile was to the run that it predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -76,8 +76,8 @@ pub fn as_it_was(runs: &[&Trace]) -> Result<Vec<Prediction>, AccuracyError> {
     Ok(found)
 }
 
-/// Places of the runs of each shape and policy, in the order of the first of each.
-fn alike(runs: &[&Trace]) -> Vec<Vec<usize>> {
+/// Places of the runs of each shape and policy, in the order of the first of each; at least one each.
+pub fn alike(runs: &[&Trace]) -> Vec<Vec<usize>> {
     let mut found: Vec<Vec<usize>> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
         match found.iter_mut().find(|alike| kind(runs[alike[0]], run) == Kind::CrossRun) {

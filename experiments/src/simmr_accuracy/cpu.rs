@@ -8,7 +8,7 @@
 //! first. Word count combines by the reducer's rule and not by the faster fold; and sort orders words, one a line, where
 //! whole lines of text would be more moved about than sorted. Splits are of 4 MiB, and processes run one map after
 //! another: CPU times of word count's maps of 1 MiB, 17 ms each, ranged over 24 % among fifteen runs, all of a run alike,
-//! where the fixed piece of work saw nothing. Those of 4 MiB range over 7 to 17 %, those of 12 MiB over more again.
+//! where the fixed piece of work saw nothing. Those of 4 MiB range over 6 to 17 %, those of 12 MiB over more again.
 //!
 //! Jobs take 2 to 8 s where a core is like ours and held at one speed, and come 10 s apart, so that hardly any waits for
 //! another: a queue multiplies every error of the work before a job by its waiting time, and then two real runs differ by
@@ -142,8 +142,8 @@ pub(super) fn jobs(inputs: &Inputs, seed: u64, results: &Path) -> Vec<Submission
             jobs.push((name, words));
         };
         let of = |files: &[PathBuf], units: u32| {
-            let mut words: Vec<_> =
-                SETTINGS.iter().flat_map(|&setting| ["-D".to_owned(), setting.to_owned()]).collect();
+            let settings = SETTINGS.into_iter();
+            let mut words: Vec<_> = settings.flat_map(|setting| ["-D".to_owned(), setting.to_owned()]).collect();
             let files = files.iter().cycle().take((units * size) as usize);
             words.extend(files.flat_map(|file| ["--input".to_owned(), file.display().to_string()]));
             words

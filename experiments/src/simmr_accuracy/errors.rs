@@ -1,7 +1,5 @@
 //! All predictions among the live runs of one workload.
 
-use std::collections::BTreeMap;
-
 use anyhow::{Context, Result};
 use howdah_shared::job::profile::Trace;
 use howdah_shared::schedulers::by_name;
@@ -34,8 +32,8 @@ pub(super) struct Findings {
     pub(super) paced: Vec<Prediction>,
     /// Several runs from several others.
     pub(super) together: Vec<Together>,
-    /// Among the repeats of each judged cluster and policy, which the keys name.
-    pub(super) spreads: BTreeMap<String, Spread>,
+    /// Among the repeats of each cluster and policy, after the place of the first of them.
+    pub(super) spreads: Vec<(usize, Spread)>,
     /// In the order of the predictions' places.
     pub(super) runs: Vec<RunLine>,
 }
@@ -74,12 +72,11 @@ impl Findings {
         let paced = traces.iter().zip(&speeds).filter(|_| computes).map(|(&trace, speeds)| Paced { trace, speeds });
         let paced: Vec<Paced<'_>> = paced.collect();
         let paced = accuracy::across_paced(&paced, Model::SimMr, by_name).context("predict the runs at their speed")?;
-        let mut repeats: BTreeMap<String, Vec<_>> = BTreeMap::new();
-        for run in runs.iter().filter(|run| run.judged) {
-            let key = format!("{} under {}", run.shape, run.scheduler);
-            repeats.entry(key).or_default().push(&run.recorded.trace);
-        }
-        let spreads = repeats.into_iter().map(|(name, runs)| (name, accuracy::spread(&runs))).collect();
+        let spread = |places: Vec<usize>| {
+            let repeats: Vec<&Trace> = places.iter().map(|&place| traces[place]).collect();
+            (places[0], accuracy::spread(&repeats))
+        };
+        let spreads = accuracy::alike(&traces).into_iter().map(spread).collect();
         // Own predictions come first, in the order of the runs.
         let lines = runs.iter().zip(&predictions).map(|(run, own)| line(run, &own.comparison)).collect();
         Ok(Findings { predictions, mumak, as_it_was, paced, together, spreads, runs: lines })

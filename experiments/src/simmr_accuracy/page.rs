@@ -189,14 +189,17 @@ fn steadiness(page: &mut Page, findings: &Findings) {
 }
 
 fn spread_lines(page: &mut Page, findings: &Findings) {
-    for (cluster, spread) in &findings.spreads {
+    for (place, spread) in &findings.spreads {
         if spread.runs < 2 {
             continue;
         }
+        let run = &findings.runs[*place];
         let mut text = format!(
-            "{} repeats on {cluster} differ among themselves (largest minus smallest over the median) by {} in \
+            "{} repeats on {} under {} differ among themselves (largest minus smallest over the median) by {} in \
              their makespan and by {} in a job's completion time on average, {} at most.",
             spread.runs,
+            run.shape,
+            run.scheduler,
             percent(spread.makespan),
             percent(spread.mean()),
             percent(spread.max()),
