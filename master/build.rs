@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 /// What recorded inputs pass on their way to a recorded decision.
 const DECIDING: [&str; 9] = [
-    "../shared/src/time.rs",
-    "../shared/src/job",
-    "../shared/src/cluster",
-    "../shared/src/models",
-    "../shared/src/schedulers",
-    "../shared/src/tracker",
+    "../shared/core/src/time.rs",
+    "../shared/core/src/job",
+    "../shared/core/src/cluster",
+    "../shared/core/src/models",
+    "../shared/core/src/schedulers",
+    "../shared/core/src/tracker",
     "../proto/src/convert",
     "src/policies",
     "src/digest.rs",

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{Priority, Requirements};
-use howdah_shared::traces::ImportOptions;
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_core::job::{Priority, Requirements};
+use howdah_traces::ImportOptions;
 use serde::Deserialize;
 
 use crate::failure::{Failure, Outcome};
@@ -150,7 +150,7 @@ mod tests {
         let job =
             |name: &str, n_maps| JobTemplate { name: name.to_owned(), n_maps, n_reduces: 1, ..JobTemplate::default() };
         let trace = Trace { jobs: vec![job("a", 1), job("a", 2), job("b", 3)], ..Trace::default() };
-        crate::trace_file::write_file(&path, |out| howdah_shared::traces::howdah::write(&trace, out)).expect("written");
+        crate::trace_file::write_file(&path, |out| howdah_traces::howdah::write(&trace, out)).expect("written");
         let batch = |profile: Option<&str>| BatchFile {
             trace: Some(path.clone()),
             jobs: vec![BatchJob { profile: profile.map(str::to_owned), ..BatchJob::default() }],

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use howdah_core::job::{ClusterId, JobId};
 use howdah_proto::MAX_MESSAGE_BYTES;
 use howdah_proto::v1::client_service_client::ClientServiceClient;
 use howdah_proto::v1::{GetClusterRequest, GetJobRequest, GetJobResponse, JobStatus};
-use howdah_shared::job::{ClusterId, JobId};
 use tonic::transport::{Channel, Endpoint};
 
 use crate::config::ClientConfig;

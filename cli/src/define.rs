@@ -1,6 +1,6 @@
 //! `-D KEY=VALUE` of schedulers' parameters, and beside them of a foreign trace's import.
 
-use howdah_shared::schedulers::registry::Params;
+use howdah_core::schedulers::registry::Params;
 
 use crate::failure::{Failure, Outcome};
 

@@ -20,7 +20,6 @@ mod mapred_site;
 mod output;
 mod profile_file;
 mod replay_log;
-mod timeline;
 mod trace_db;
 mod trace_file;
 mod units;

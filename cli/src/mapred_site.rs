@@ -6,10 +6,10 @@
 use std::fs;
 use std::path::Path;
 
+use howdah_core::schedulers::SchedulerError;
+use howdah_core::schedulers::mapred_site::MapredSite;
+use howdah_core::schedulers::registry::Params;
 use howdah_master::policies::ALLOCATION_FILE;
-use howdah_shared::schedulers::SchedulerError;
-use howdah_shared::schedulers::mapred_site::MapredSite;
-use howdah_shared::schedulers::registry::Params;
 
 use crate::failure::{Failure, Outcome};
 use crate::local::cannot;

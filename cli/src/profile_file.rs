@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use howdah_shared::job::JobProfile;
-use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::traces::ImportOptions;
+use howdah_core::job::JobProfile;
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_traces::ImportOptions;
 
 use crate::failure::{Failure, Outcome};
 use crate::trace_file::{name_of, read_jobs};

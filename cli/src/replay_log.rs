@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
+use howdah_core::job::profile::{TRACE_SCHEMA, Trace, TraceCluster};
 use howdah_master::history::JobHistory;
 use howdah_master::trace::{chain, template};
-use howdah_shared::job::profile::{TRACE_SCHEMA, Trace, TraceCluster};
-use howdah_shared::traces::howdah::malformed;
-use howdah_shared::traces::{ImportNotes, TraceError};
+use howdah_traces::howdah::malformed;
+use howdah_traces::{ImportNotes, TraceError};
 use serde::{Deserialize, Serialize};
 
 /// Value of `schema` in the first line.

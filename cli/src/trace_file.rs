@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use howdah_shared::job::profile::{Trace, TraceWorker};
-use howdah_shared::traces::{CostModel, Format, ImportNotes, ImportOptions, TraceError, plain, read_any, topology};
+use howdah_core::job::profile::{Trace, TraceWorker};
+use howdah_traces::{CostModel, Format, ImportNotes, ImportOptions, TraceError, plain, read_any, topology};
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -318,7 +318,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.jsonl.gz");
         let trace = Trace { source: "a test".to_owned(), ..Trace::default() };
-        write_file(&path, |out| howdah_shared::traces::howdah::write(&trace, out)).unwrap();
+        write_file(&path, |out| howdah_traces::howdah::write(&trace, out)).unwrap();
         assert_eq!(std::fs::read(&path).unwrap()[..2], [0x1f, 0x8b]);
         let (found, notes) = read_trace(&path, None, &ImportOptions::default()).unwrap();
         assert_eq!((found, notes.is_empty()), (trace, true));

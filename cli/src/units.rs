@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+pub(crate) use howdah_charts::count;
+
 /// Reads `250ms`, `90s`, `15m`, `2h`, `1d` or bare seconds, with fractions.
 ///
 /// # Errors
@@ -64,19 +66,6 @@ pub(crate) fn bytes(n: u64) -> String {
         unit += 1;
     }
     format!("{value:.1} {}", UNITS[unit])
-}
-
-/// `1,234,567`.
-pub(crate) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// `1 task`, `2 tasks`.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use said::{Said, howdah};
 
 const SWIM: &str = "job0\t49\t49\t134217729\t60000000\t30000000\njob1\t101\t52\t0\t0\t0\n";
-const HISTORY: &str = include_str!("../../shared/tests/fixtures/hadoop1-1x.log");
+const HISTORY: &str = include_str!("../../shared/traces/tests/fixtures/hadoop1-1x.log");
 
 fn run_with(dir: &Path, args: &[&str], input: &str) -> Said {
     howdah(dir).arg("trace").args(args).write_stdin(input).output().expect("runs").into()

@@ -1,30 +1,21 @@
-//! The papers' workloads, tables and figures: data made from documented distributions, pure functions over it, and
-//! experiments. Each experiment writes CSV, SVG and a Markdown page that sets our numbers beside the paper's own.
+//! The papers' tables and figures as named experiments: each writes CSV, SVG and a Markdown page that sets our numbers
+//! beside the paper's own.
 //!
 //! An experiment is simulation alone, or runs real clusters: those are `howdah` processes, started from the program
-//! path that the caller hands in, because this crate knows neither daemons nor commands. How far simulated times are
-//! from measured ones is [`accuracy`]; `howdah validate` uses it too.
+//! path that the caller hands in, because this crate knows neither daemons nor commands.
 
-pub mod accuracy;
 pub mod calibration;
-mod crew;
 pub mod framework;
 mod la_estimate;
 mod live;
 mod load_aware;
 mod makespan;
 mod makespan_testbed;
-pub mod optimize;
-pub mod phase;
-pub mod reshape;
-pub mod similarity;
 mod simmr_accuracy;
 mod simmr_deadlines;
 mod simmr_kl;
 mod slowdown;
 mod slowdown_validation;
-pub mod tune;
-pub mod workloads;
 
 use framework::Experiment;
 pub use live::yardstick_ms;

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use howdah_shared::time::Time;
+use howdah_core::time::Time;
 
 /// Gives each batch its time.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use howdah_shared::job::CLUSTER_MEMORY_KEYS;
-use howdah_shared::tracker::ClusterConfig;
+use howdah_core::job::CLUSTER_MEMORY_KEYS;
+use howdah_core::tracker::ClusterConfig;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Configuration of the JobTracker daemon.

@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use howdah_core::cluster::EndCause;
+use howdah_core::job::{AttemptId, Locality, TaskKind, WorkerId};
+use howdah_core::time::Time;
+use howdah_core::tracker::{Effect, JobTracker};
 use howdah_proto::convert::cause_text;
-use howdah_shared::cluster::EndCause;
-use howdah_shared::job::{AttemptId, Locality, TaskKind, WorkerId};
-use howdah_shared::time::Time;
-use howdah_shared::tracker::{Effect, JobTracker};
 use serde::Serialize;
 
 use crate::policies;

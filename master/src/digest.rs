@@ -6,8 +6,8 @@
 //! with equal digests at one point did the same up to that point. Tags are part of the journal's format:
 //! new effects get new tags.
 
-use howdah_shared::job::{AttemptId, AttemptState, Locality, TaskKind};
-use howdah_shared::tracker::{Effect, EndCause, Rejection};
+use howdah_core::job::{AttemptId, AttemptState, Locality, TaskKind};
+use howdah_core::tracker::{Effect, EndCause, Rejection};
 
 /// Bytes of a digest.
 pub const DIGEST_BYTES: usize = 32;
@@ -164,7 +164,7 @@ impl Encoder<'_> {
 
 #[cfg(test)]
 mod tests {
-    use howdah_shared::job::{JobId, WorkerId};
+    use howdah_core::job::{JobId, WorkerId};
 
     use super::*;
 

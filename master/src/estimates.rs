@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use howdah_shared::cluster::AttemptRef;
-use howdah_shared::job::{AttemptId, AttemptState, Progress, WorkerId};
-use howdah_shared::time::Time;
-use howdah_shared::tracker::{Effect, JobTracker};
+use howdah_core::cluster::AttemptRef;
+use howdah_core::job::{AttemptId, AttemptState, Progress, WorkerId};
+use howdah_core::time::Time;
+use howdah_core::tracker::{Effect, JobTracker};
 use serde::Serialize;
 
 use crate::policies;

@@ -9,12 +9,12 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use howdah_proto::v1;
-use howdah_shared::cluster::SpeculationCosts;
-use howdah_shared::job::counters::{Counters, JOB};
-use howdah_shared::job::{
+use howdah_core::cluster::SpeculationCosts;
+use howdah_core::job::counters::{Counters, JOB};
+use howdah_core::job::{
     App, AttemptState, ClusterId, InputFormat, JobId, JobSpec, JobState, Locality, Phase, Priority, TaskKind,
 };
+use howdah_proto::v1;
 use serde::{Deserialize, Serialize};
 
 use crate::tables::{AttemptRecord, JobSnapshot};

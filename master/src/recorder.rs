@@ -4,11 +4,11 @@
 
 use std::path::Path;
 
+use howdah_core::schedulers::Scheduler;
+use howdah_core::time::Time;
+use howdah_core::tracker::{ClusterConfig, Effect, Input, JobTracker};
 use howdah_proto::convert::decision;
 use howdah_proto::v1;
-use howdah_shared::schedulers::Scheduler;
-use howdah_shared::time::Time;
-use howdah_shared::tracker::{ClusterConfig, Effect, Input, JobTracker};
 
 use crate::digest::Chain;
 use crate::journal::{self, JournalError, JournalWriter};

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use howdah_core::schedulers::SchedulerError;
+use howdah_core::schedulers::registry::Params;
+use howdah_core::tracker::{Input, SchedulerChoice};
 use howdah_proto::settled::Settled;
-use howdah_shared::schedulers::SchedulerError;
-use howdah_shared::schedulers::registry::Params;
-use howdah_shared::tracker::{Input, SchedulerChoice};
 
 use crate::engine::{CoreError, CoreHandle};
 use crate::policies;

@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use howdah_core::job::ClusterId;
+use howdah_core::schedulers::{Scheduler, SchedulerError};
+use howdah_core::time::Time;
+use howdah_core::tracker::{ClusterConfig, Effect, Input, JobTracker};
 use howdah_proto::convert::{ConvertError, attempt_id, decision, locality};
 use howdah_proto::v1;
-use howdah_shared::job::ClusterId;
-use howdah_shared::schedulers::{Scheduler, SchedulerError};
-use howdah_shared::time::Time;
-use howdah_shared::tracker::{ClusterConfig, Effect, Input, JobTracker};
 
 use crate::digest::{Chain, DIGEST_BYTES};
 use crate::journal::{JournalError, JournalReader, find_run};

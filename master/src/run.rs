@@ -14,12 +14,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
+use howdah_core::job::ClusterId;
+use howdah_core::schedulers::registry::Params;
+use howdah_core::tracker::{SchedulerChoice, WorkerState};
 use howdah_proto::stop::Stop;
 use howdah_proto::v1::client_service_server::ClientServiceServer;
 use howdah_proto::v1::worker_service_server::WorkerServiceServer;
-use howdah_shared::job::ClusterId;
-use howdah_shared::schedulers::registry::Params;
-use howdah_shared::tracker::{SchedulerChoice, WorkerState};
 use nix::fcntl::{Flock, FlockArg};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;

@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use howdah_proto::v1;
-use howdah_proto::v1::journal_input::Kind;
-use howdah_shared::job::profile::{
+use howdah_core::job::profile::{
     AttributeChange, Follows, JobTemplate, LostAttempt, Measured, TRACE_SCHEMA, Trace, TraceCluster, TraceWorker,
 };
-use howdah_shared::job::{AttemptState, TaskKind};
+use howdah_core::job::{AttemptState, TaskKind};
+use howdah_proto::v1;
+use howdah_proto::v1::journal_input::Kind;
 
 use crate::history::{self, AttemptHistory, HistoryError, JobHistory};
 use crate::journal::{JournalError, JournalReader, find_run};

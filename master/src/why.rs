@@ -3,8 +3,8 @@
 //! Of the attempts of the task that brought the job down, the first that FAILED tells most: later ones often only repeat it, and KILLED ones are
 //! consequences. Exit code or signal, the last words of standard error, the worker and the attempt are named.
 
+use howdah_core::job::{AttemptState, ClusterId, TaskId};
 use howdah_proto::convert::cause_text;
-use howdah_shared::job::{AttemptState, ClusterId, TaskId};
 
 use crate::tables::AttemptRecord;
 

@@ -8,13 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use howdah_core::cluster::{ClusterState, Vitals};
+use howdah_core::job::{AttemptId, AttemptState, JobId, JobSpec, Phase, Progress, Requirements, TaskKind, WorkerId};
+use howdah_core::schedulers::{Assignment, Change, NearestFirst, Reason, Round, Scheduler, TaskChoice, by_name};
+use howdah_core::time::Time;
+use howdah_core::tracker::{AttemptReport, AttributeSet, ClusterConfig, Effect, Input, Registration, Report};
 use howdah_master::recorder::{Origin, Recorder};
 use howdah_master::replay::{DecisionReport, replay_with};
-use howdah_shared::cluster::{ClusterState, Vitals};
-use howdah_shared::job::{AttemptId, AttemptState, JobId, JobSpec, Phase, Progress, Requirements, TaskKind, WorkerId};
-use howdah_shared::schedulers::{Assignment, Change, NearestFirst, Reason, Round, Scheduler, TaskChoice, by_name};
-use howdah_shared::time::Time;
-use howdah_shared::tracker::{AttemptReport, AttributeSet, ClusterConfig, Effect, Input, Registration, Report};
 
 const RUN: &str = "HOWDAH_TEST_REPLAY_RUN";
 const JOBS: u32 = 12;

@@ -5,9 +5,7 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use howdah_shared::job::requirement::{
-    EXPECTED_NAME, MAX_ATTRIBUTE_VALUE_BYTES, is_attribute_name, is_attribute_value,
-};
+use howdah_core::job::requirement::{EXPECTED_NAME, MAX_ATTRIBUTE_VALUE_BYTES, is_attribute_name, is_attribute_value};
 use serde::{Deserialize, Serialize};
 
 use crate::probes;

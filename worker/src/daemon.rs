@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
+use howdah_core::time::Span;
+use howdah_core::tracker::task_tracker::{TaskTracker, TrackerConfig};
 use howdah_proto::stop::Stop;
 use howdah_proto::v1;
-use howdah_shared::time::Span;
-use howdah_shared::tracker::task_tracker::{TaskTracker, TrackerConfig};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 

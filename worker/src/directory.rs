@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, bail};
-use howdah_shared::job::{AttemptId, ClusterId, JobId};
+use howdah_core::job::{AttemptId, ClusterId, JobId};
 use nix::fcntl::{Flock, FlockArg};
 
 /// Paths below the worker's directory. Made of ids only, never of text from outside.

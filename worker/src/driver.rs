@@ -7,12 +7,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use howdah_core::job::counters::Counters;
+use howdah_core::job::{AttemptId, AttemptState, ClusterId, JobFile, JobId, TaskKind, WorkerId};
+use howdah_core::time::{Span, Time};
+use howdah_core::tracker::Report;
+use howdah_core::tracker::task_tracker::{Directive, StopCause, TaskTracker, TrackerEffect, TrackerInput};
 use howdah_proto::{convert, v1};
-use howdah_shared::job::counters::Counters;
-use howdah_shared::job::{AttemptId, AttemptState, ClusterId, JobFile, JobId, TaskKind, WorkerId};
-use howdah_shared::time::{Span, Time};
-use howdah_shared::tracker::Report;
-use howdah_shared::tracker::task_tracker::{Directive, StopCause, TaskTracker, TrackerEffect, TrackerInput};
 use howdah_task::umbilical::ToTask;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tonic::{Code, Status};

@@ -15,7 +15,7 @@ use axum::body::Body;
 use axum::extract::{Path as UrlPath, RawQuery, State};
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::routing::get;
-use howdah_shared::job::{AttemptId, ClusterId};
+use howdah_core::job::{AttemptId, ClusterId};
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use tokio_util::io::ReaderStream;
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use howdah_shared::job::JobFile;
+use howdah_core::job::JobFile;
 
 /// By printed job id; shared by the driver and the shuffle server.
 #[derive(Clone, Debug, Default)]

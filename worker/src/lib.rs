@@ -1,6 +1,6 @@
 //! The TaskTracker daemon: slots, attempts as processes, shuffle and log server, vitals.
 //!
-//! All decisions are `howdah_shared::tracker::task_tracker::TaskTracker`'s. One thread owns it
+//! All decisions are `howdah_core::tracker::task_tracker::TaskTracker`'s. One thread owns it
 //! (`driver`); everything else feeds that thread's inbox or carries out its effects:
 //!
 //! ```text

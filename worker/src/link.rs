@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use anyhow::Context;
+use howdah_core::job::{JobFile, JobId};
 use howdah_proto::v1;
 use howdah_proto::v1::worker_service_client::WorkerServiceClient;
-use howdah_shared::job::{JobFile, JobId};
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Status, Streaming};
 

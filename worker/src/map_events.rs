@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use howdah_core::job::{AttemptId, ClusterId, JobId};
 use howdah_proto::v1;
-use howdah_shared::job::{AttemptId, ClusterId, JobId};
 use howdah_task::umbilical::{MapEvent, ToTask};
 
 use crate::link::Link;

@@ -2,9 +2,9 @@
 
 mod kit;
 
+use howdah_core::job::JobConf;
 use howdah_proto::v1::AttemptState;
 use howdah_proto::v1::directive::Kind;
-use howdah_shared::job::JobConf;
 use kit::{Cluster, get, is_alive, job, map, number_in, reduce, until};
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,10 +5,10 @@ mod kit;
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
+use howdah_core::job::JobConf;
 use howdah_proto::stop::Stop;
 use howdah_proto::v1::AttemptState;
 use howdah_proto::v1::directive::Kind;
-use howdah_shared::job::JobConf;
 use howdah_worker::WorkerConfig;
 use kit::master::Heard;
 use kit::{Cluster, FakeMaster, is_alive, job, map, number_in, until};

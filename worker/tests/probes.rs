@@ -5,8 +5,8 @@ mod kit;
 use std::collections::HashMap;
 use std::path::Path;
 
+use howdah_core::job::JobConf;
 use howdah_proto::v1::{AttemptState, HeartbeatRequest};
-use howdah_shared::job::JobConf;
 use howdah_worker::{VitalsSource, WorkerConfig};
 use kit::master::Heard;
 use kit::{Cluster, is_alive, job, map, number_in, until};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use howdah_shared::job::JobConf;
+use howdah_core::job::JobConf;
 
 use kit::{Cluster, job};
 

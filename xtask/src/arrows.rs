@@ -1,8 +1,9 @@
-//! Which crate may use which, which module of `shared` may use which, and what `shared` may not use at all.
+//! Which crate may use which, which module of the core may use which, and what the core may not use at all.
 //!
 //! ARCHITECTURE.md draws the arrows; this is where they are kept. Cargo alone would allow any acyclic graph.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -13,29 +14,35 @@ use crate::steps::complain;
 
 /// Each crate and the crates of the workspace that it may depend on; anything else is an error.
 const CRATES: &[(&str, &[&str])] = &[
-    ("howdah-shared", &[]),
-    ("howdah-proto", &["howdah-shared"]),
-    ("howdah-task", &["howdah-shared"]),
-    ("howdah-apps", &["howdah-shared", "howdah-task"]),
-    ("howdah-master", &["howdah-shared", "howdah-proto"]),
-    ("howdah-worker", &["howdah-shared", "howdah-proto", "howdah-task"]),
-    ("howdah-experiments", &["howdah-shared"]),
+    ("howdah-core", &[]),
+    ("howdah-traces", &["howdah-core"]),
+    ("howdah-planning", &["howdah-core"]),
+    ("howdah-charts", &["howdah-core"]),
+    ("howdah-proto", &["howdah-core"]),
+    ("howdah-task", &["howdah-core"]),
+    ("howdah-apps", &["howdah-core", "howdah-task"]),
+    ("howdah-master", &["howdah-core", "howdah-proto"]),
+    ("howdah-worker", &["howdah-core", "howdah-proto", "howdah-task"]),
+    ("howdah-experiments", &["howdah-charts", "howdah-core", "howdah-planning", "howdah-traces"]),
     (
         "howdah",
         &[
             "howdah-apps",
+            "howdah-charts",
+            "howdah-core",
             "howdah-experiments",
             "howdah-master",
+            "howdah-planning",
             "howdah-proto",
-            "howdah-shared",
             "howdah-task",
+            "howdah-traces",
             "howdah-worker",
         ],
     ),
     ("xtask", &[]),
 ];
 
-/// Each module of `shared` and the modules that it may use.
+/// Each module of the core and the modules that it may use.
 const MODULES: &[(&str, &[&str])] = &[
     ("time", &[]),
     ("job", &["time"]),
@@ -43,14 +50,13 @@ const MODULES: &[(&str, &[&str])] = &[
     ("models", &["time", "job", "cluster"]),
     ("schedulers", &["time", "job", "cluster", "models"]),
     ("tracker", &["time", "job", "cluster", "models", "schedulers"]),
-    ("traces", &["time", "job", "models"]),
-    ("replay", &["time", "job", "cluster", "models", "schedulers", "tracker", "traces"]),
+    ("replay", &["time", "job", "cluster", "models", "schedulers", "tracker"]),
 ];
 
-/// Crates that `shared` may not depend on, however far away.
+/// Crates that the core may not depend on, however far away.
 const FORBIDDEN_CRATES: &[&str] = &["tokio", "tonic", "mio", "hyper", "rand", "getrandom"];
 
-/// Words that no code of `shared` may contain outside tests: clocks, files, sockets, threads, chance, hash order.
+/// Words that no code of the core may contain outside tests: clocks, files, sockets, threads, chance, hash order.
 const FORBIDDEN_WORDS: &[&str] = &[
     "tokio",
     "tonic",
@@ -70,22 +76,32 @@ pub(crate) fn check() -> Result<String> {
     let json = cargo_output(&["metadata", "--locked", "--format-version", "1"])?;
     let metadata: Value = serde_json::from_slice(&json).context("read cargo's metadata")?;
     let mut complaints = crate_arrows(&metadata)?;
-    complaints.extend(far_dependencies(&metadata, "howdah-shared")?);
-    let folder = root().join("shared/src");
-    let files: Vec<_> =
-        files_below(&folder)?.into_iter().filter(|path| path.extension().is_some_and(|e| e == "rs")).collect();
-    for path in &files {
-        let inside = path.strip_prefix(&folder).expect("listed below it").to_string_lossy().into_owned();
-        if inside.split('/').any(|part| part == "tests" || part == "tests.rs") {
-            continue;
+    complaints.extend(far_dependencies(&metadata, "howdah-core")?);
+    let mut n_files = 0;
+    for folder in ["shared/core/src", "shared/traces/src"].map(|folder| root().join(folder)) {
+        let is_core = folder.ends_with("core/src");
+        for path in files_below(&folder)?.into_iter().filter(|path| path.extension().is_some_and(|e| e == "rs")) {
+            n_files += usize::from(is_core);
+            complaints.extend(complaints_about(&folder, &path, is_core)?);
         }
-        let text = std::fs::read_to_string(path).with_context(|| format!("read `{}`", relative(path)))?;
-        let code = without_tests(&code_only(&text));
+    }
+    complain(complaints, format!("{} crates, {n_files} files of the core", CRATES.len()))
+}
+
+/// One file of a deterministic crate: its words, and in the core what its module uses.
+fn complaints_about(folder: &Path, path: &Path, is_core: bool) -> Result<Vec<String>> {
+    let inside = path.strip_prefix(folder).expect("listed below it").to_string_lossy().into_owned();
+    if inside.split('/').any(|part| part == "tests" || part == "tests.rs") {
+        return Ok(Vec::new());
+    }
+    let text = std::fs::read_to_string(path).with_context(|| format!("read `{}`", relative(path)))?;
+    let code = without_tests(&code_only(&text));
+    let mut complaints = forbidden_words(&relative(path), &code);
+    if is_core {
         let module = inside.split('/').next().expect("a name has a first part").trim_end_matches(".rs");
         complaints.extend(module_arrows(&relative(path), module, &code));
-        complaints.extend(forbidden_words(&relative(path), &code));
     }
-    complain(complaints, format!("{} crates, {} files of the core", CRATES.len(), files.len()))
+    Ok(complaints)
 }
 
 fn crate_arrows(metadata: &Value) -> Result<Vec<String>> {

@@ -110,7 +110,7 @@ fn soak(span: Duration) -> (Counts, Result<String>) {
     let mut rounds = 0;
     while started.elapsed() < span {
         let (more, result) =
-            cargo_test(&["--release", "--package", "howdah-shared", "--lib", "--tests"], &[("PROPTEST_CASES", "5000")]);
+            cargo_test(&["--release", "--package", "howdah-core", "--lib", "--tests"], &[("PROPTEST_CASES", "5000")]);
         counts += more;
         rounds += 1;
         if let Err(error) = result {

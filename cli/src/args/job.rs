@@ -148,7 +148,7 @@ pub(crate) struct PriorityArgs {
     /// Printed id, job_…
     pub(crate) job: String,
     /// VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW
-    pub(crate) priority: howdah_shared::job::Priority,
+    pub(crate) priority: howdah_core::job::Priority,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 }

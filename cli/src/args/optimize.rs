@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use howdah_shared::replay::ShuffleModel;
+use howdah_core::replay::ShuffleModel;
 
 use super::FormatArgs;
 use super::replay_words::{parse_pair, parse_ppm, parse_shuffle};

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use howdah_shared::models::{FrequencyCurve, LoadCurve};
-use howdah_shared::replay::{Arrivals, Deadlines, LocalityCost, ShuffleModel, SimHeartbeat};
-use howdah_shared::time::Span;
+use howdah_core::models::{FrequencyCurve, LoadCurve};
+use howdah_core::replay::{Arrivals, Deadlines, LocalityCost, ShuffleModel, SimHeartbeat};
+use howdah_core::time::Span;
 
 use super::FormatArgs;
 use super::replay_words::{

@@ -1,8 +1,8 @@
 //! The small languages of `replay`'s flags. Each error says what was expected.
 
-use howdah_shared::job::requirement::{is_attribute_name, is_attribute_value};
-use howdah_shared::replay::{Arrivals, Deadlines, LocalityCost, ShuffleModel};
-use howdah_shared::time::{Span, Time};
+use howdah_core::job::requirement::{is_attribute_name, is_attribute_value};
+use howdah_core::replay::{Arrivals, Deadlines, LocalityCost, ShuffleModel};
+use howdah_core::time::{Span, Time};
 
 use crate::units::parse_duration;
 

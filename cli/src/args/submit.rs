@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use howdah_shared::job::Requirement;
+use howdah_core::job::Requirement;
 
 use super::optimize::{MethodChoice, PoolArgs};
 use super::replay_words::parse_pair;
@@ -56,7 +56,7 @@ pub(crate) struct SubmitArgs {
     pub(crate) queue: Option<String>,
     /// VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW
     #[arg(long, short, value_name = "P")]
-    pub(crate) priority: Option<howdah_shared::job::Priority>,
+    pub(crate) priority: Option<howdah_core::job::Priority>,
     /// When it should be done, counted from now: 90s, 15m, 2h
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(crate) deadline: Option<Duration>,

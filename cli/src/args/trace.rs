@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
-use howdah_shared::traces::Format;
+use howdah_traces::Format;
 
 use super::FormatArgs;
 use super::replay_words::parse_pair;

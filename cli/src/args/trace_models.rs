@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use howdah_shared::models::Distribution;
-use howdah_shared::models::divergence::{Bins, EmptyBins};
+use howdah_core::models::Distribution;
+use howdah_core::models::divergence::{Bins, EmptyBins};
 
 use super::FormatArgs;
 use super::trace::ReadArgs;

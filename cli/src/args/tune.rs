@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use howdah_experiments::tune::Objective;
-use howdah_shared::replay::Arrivals;
-use howdah_shared::time::Span;
+use howdah_core::replay::Arrivals;
+use howdah_core::time::Span;
+use howdah_planning::tune::Objective;
 
 use super::FormatArgs;
 use super::replay_words::{parse_arrivals, parse_pair, parse_span};

@@ -10,7 +10,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_core::job::profile::{JobTemplate, Trace};
 
 /// At equal times the smaller kind comes first: ends, then arrivals of jobs, then what was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

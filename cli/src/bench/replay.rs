@@ -8,9 +8,9 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use howdah_shared::job::profile::Trace;
-use howdah_shared::replay::{ReplayOptions, SimHeartbeat, SimWorker, Simulation, View, WorkersView};
-use howdah_shared::time::{Span, Time};
+use howdah_core::job::profile::Trace;
+use howdah_core::replay::{ReplayOptions, SimHeartbeat, SimWorker, Simulation, View, WorkersView};
+use howdah_core::time::{Span, Time};
 
 use super::Bench;
 use super::baseline_replay;

@@ -1,8 +1,8 @@
 //! The traces of `bench replay`, from the project's own workloads.
 
-use howdah_experiments::workloads::custom::Description;
-use howdah_experiments::workloads::{Choices, find};
-use howdah_shared::job::profile::Trace;
+use howdah_core::job::profile::Trace;
+use howdah_planning::workloads::custom::Description;
+use howdah_planning::workloads::{Choices, find};
 
 use super::baseline_replay;
 use crate::failure::{Failure, Outcome};

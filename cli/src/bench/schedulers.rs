@@ -10,15 +10,15 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Instant;
 
+use howdah_core::cluster::ClusterState;
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_core::job::{JobConf, JobId, JobSpec, Priority, Requirements, WorkerId};
+use howdah_core::replay::{ReplayOptions, Simulation, View};
+use howdah_core::schedulers::registry::Params;
+use howdah_core::schedulers::{self, Actions, Assignment, Change, Reason, Round, Scheduler};
+use howdah_core::time::{Span, Time};
+use howdah_core::tracker::{ClusterConfig, Effect, Input, JobTracker, Registration, Report as Heartbeat, Vitals};
 use howdah_master::policies;
-use howdah_shared::cluster::ClusterState;
-use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{JobConf, JobId, JobSpec, Priority, Requirements, WorkerId};
-use howdah_shared::replay::{ReplayOptions, Simulation, View};
-use howdah_shared::schedulers::registry::Params;
-use howdah_shared::schedulers::{self, Actions, Assignment, Change, Reason, Round, Scheduler};
-use howdah_shared::time::{Span, Time};
-use howdah_shared::tracker::{ClusterConfig, Effect, Input, JobTracker, Registration, Report as Heartbeat, Vitals};
 
 use super::Bench;
 use super::measure::median;

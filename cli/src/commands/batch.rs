@@ -7,10 +7,10 @@
 use std::path::Path;
 
 use howdah_apps::JobPlan;
-use howdah_experiments::optimize::{Batch, Objective, Plan, Slots, plan};
+use howdah_core::job::profile::Trace;
+use howdah_core::job::{JobProfile, Requirement};
+use howdah_planning::optimize::{Batch, Objective, Plan, Slots, plan};
 use howdah_proto::v1::{GetClusterRequest, GetClusterResponse, JobStatus, ListQueuesRequest};
-use howdah_shared::job::profile::Trace;
-use howdah_shared::job::{JobProfile, Requirement};
 use serde_json::json;
 
 use super::optimize::choices;

@@ -7,10 +7,10 @@ use std::future::Future;
 use std::io::Read;
 use std::path::Path;
 
+use howdah_core::schedulers::Scheduler;
+use howdah_core::schedulers::registry::Params;
 use howdah_master::{MasterConfig, policies};
 use howdah_proto::stop::Stop;
-use howdah_shared::schedulers::Scheduler;
-use howdah_shared::schedulers::registry::Params;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 

@@ -8,13 +8,13 @@
 
 use std::collections::BTreeMap;
 
-use howdah_experiments::optimize::Plan;
+use howdah_core::job::profile::JobTemplate;
+use howdah_core::job::{JobProfile, PhaseTimes};
+use howdah_core::schedulers::BalancedPools;
+use howdah_planning::optimize::Plan;
 use howdah_proto::v1::{
     AttemptInfo, GetClusterResponse, GetJobResponse, JobStatus, ListJobsRequest, SetSchedulerRequest,
 };
-use howdah_shared::job::profile::JobTemplate;
-use howdah_shared::job::{JobProfile, PhaseTimes};
-use howdah_shared::schedulers::BalancedPools;
 
 use super::optimize::write::queue;
 use crate::client::{Client, is_final};
@@ -132,7 +132,7 @@ fn running(attempts: &[AttemptInfo], kind: &str, from_ms: u64) -> BTreeMap<Strin
 
 #[cfg(test)]
 mod tests {
-    use howdah_shared::time::Span;
+    use howdah_core::time::Span;
 
     use super::*;
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use howdah_apps::{JobPlan, PlanRequest};
+use howdah_core::job::{FOLLOWS, JobProfile, Priority, Requirement};
 use howdah_proto::v1::{JobStatus, SubmitJobRequest};
-use howdah_shared::job::{FOLLOWS, JobProfile, Priority, Requirement};
 use serde_json::json;
 
 use crate::args::Format;

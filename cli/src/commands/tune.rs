@@ -1,12 +1,12 @@
 //! `tune`: time limits and partition sizes of the size-based policies, found by simulation.
 
+use howdah_core::job::profile::Trace;
+use howdah_core::replay::{Arrivals, ReplayOptions, View};
+use howdah_core::time::Span;
 use howdah_experiments::framework::{Curve, Plot};
-use howdah_experiments::tune::{
+use howdah_planning::tune::{
     Figures, Listener, Objective, Tried, Tune, Tuned, default_limits, default_shares, tunable, tune,
 };
-use howdah_shared::job::profile::Trace;
-use howdah_shared::replay::{Arrivals, ReplayOptions, View};
-use howdah_shared::time::Span;
 use serde_json::{Value, json};
 
 use crate::args::tune::TuneArgs;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use howdah_shared::schedulers::nearest::distance;
+use howdah_core::schedulers::nearest::distance;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

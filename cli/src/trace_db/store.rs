@@ -1,7 +1,7 @@
 //! Traces in and out of the database.
 
-use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::traces::{ImportNotes, howdah};
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_traces::{ImportNotes, howdah};
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde::Serialize;
 

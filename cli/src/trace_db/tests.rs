@@ -1,6 +1,6 @@
 //! The database on a real file.
 
-use howdah_shared::job::profile::{JobTemplate, LostAttempt, Measured, Trace, TraceCluster};
+use howdah_core::job::profile::{JobTemplate, LostAttempt, Measured, Trace, TraceCluster};
 use serde_json::json;
 
 use super::*;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_core::job::profile::{JobTemplate, Trace};
 use serde::Serialize;
 
 use crate::output::table::Grid;
@@ -247,7 +247,7 @@ fn spread(mut values: Vec<(u64, u64)>, unit: f64) -> Option<Spread> {
 
 #[cfg(test)]
 mod tests {
-    use howdah_shared::models::moments;
+    use howdah_core::models::moments;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! The plot of a calibration, after the thesis's Figures 3.3 and 3.4.
 
 use anyhow::Result;
-use howdah_shared::models::load_curve::{Beyond, LoadFit};
+use howdah_core::models::load_curve::{Beyond, LoadFit};
 
 use super::{Machine, Measured};
 use crate::framework::{Curve, Plot};

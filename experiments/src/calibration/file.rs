@@ -1,8 +1,8 @@
 //! What a calibration leaves, from fits and their measurements.
 
-use howdah_shared::models::calibration::{AgainstFrequency, Calibration, FrequencyPoint, Point, SCHEMA};
-use howdah_shared::models::frequency_curve::FrequencyFit;
-use howdah_shared::models::load_curve::LoadFit;
+use howdah_core::models::calibration::{AgainstFrequency, Calibration, FrequencyPoint, Point, SCHEMA};
+use howdah_core::models::frequency_curve::FrequencyFit;
+use howdah_core::models::load_curve::LoadFit;
 
 use super::{AtFrequency, Machine, Measured};
 

@@ -1,7 +1,7 @@
 //! How long the work takes at the frequencies that a guard can set (thesis Fig. 3.5).
 
 use anyhow::{Context, Result};
-use howdah_shared::models::frequency_curve::{FrequencyFit, FrequencyPoint, fit_frequency};
+use howdah_core::models::frequency_curve::{FrequencyFit, FrequencyPoint, fit_frequency};
 
 use super::guard::{Frequency, Throttle};
 use super::{Bench, Measured};

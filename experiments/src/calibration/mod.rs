@@ -21,7 +21,7 @@ mod work;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use howdah_shared::models::load_curve::{LoadFit, LoadPoint, fit_load};
+use howdah_core::models::load_curve::{LoadFit, LoadPoint, fit_load};
 
 pub use self::cpufreq::{CORES, Cpufreq};
 pub use self::figure::figure;

@@ -1,10 +1,7 @@
 //! What every experiment has: a description, a directory for its results, checks with bars, progress.
 
-mod chart;
 mod page;
 pub(crate) mod papers;
-mod plot;
-mod style;
 mod table;
 
 use std::fs;
@@ -12,10 +9,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-pub use chart::{Bars, Series};
+pub use howdah_charts::{Bars, Curve, Plot, Series};
 pub(crate) use page::percent;
 pub use page::{FIGURE_ONLY, Page};
-pub use plot::{Curve, Plot};
 pub use table::Table;
 
 /// What an experiment needs to run.

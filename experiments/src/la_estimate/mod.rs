@@ -10,8 +10,8 @@ mod tasks;
 use std::time::Duration;
 
 use anyhow::Result;
-use howdah_shared::models::Random;
-use howdah_shared::models::load_curve::{LoadCurve, LoadFit};
+use howdah_core::models::Random;
+use howdah_core::models::load_curve::{LoadCurve, LoadFit};
 
 use self::tasks::{Ran, Tasks, Thought};
 use crate::calibration::{Bench, Machine, Measured, Place, STEADY, Work, fit, usual_loads};

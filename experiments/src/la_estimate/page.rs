@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use howdah_shared::models::moments::{percentile, sorted};
+use howdah_core::models::moments::{percentile, sorted};
 
 use super::{Estimate, Found, GOOD};
 use crate::calibration::figure;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_core::job::profile::{JobTemplate, Trace};
 
 use super::program::Program;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use howdah_shared::models::moments::{percentile, sorted};
-use howdah_shared::time::Time;
+use howdah_core::models::moments::{percentile, sorted};
+use howdah_core::time::Time;
 
 /// A piece of work that was done.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use howdah_shared::models::Random;
+use howdah_core::models::Random;
 use nix::time::{ClockId, clock_gettime};
 
 use super::cores;

@@ -1,6 +1,6 @@
 //! What one run comes to, and what several runs of a kind come to.
 
-use howdah_shared::models::moments::{percentile, sorted};
+use howdah_core::models::moments::{percentile, sorted};
 
 /// One run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use howdah_shared::job::profile::Trace;
+use howdah_core::job::profile::Trace;
 
 use super::Compared;
 use super::figures::{Figures, Runs};
 use super::rule::Rule;
 use super::scenario::{Point, Section, Trouble};
-use crate::accuracy::measured_makespan_s;
 use crate::framework::Lab;
 use crate::live::{Cluster, HeldLoad, Policy, Program, Shape, Submission, drive, fresh, record};
+use howdah_planning::accuracy::measured_makespan_s;
 
 /// Half as many as the thesis's.
 const WORKERS: u32 = 4;
@@ -203,7 +203,7 @@ fn work() -> f64 {
 
 /// Slot time of all attempts.
 fn busy_s(trace: &Trace) -> f64 {
-    let of = |job: &howdah_shared::job::profile::JobTemplate| {
+    let of = |job: &howdah_core::job::profile::JobTemplate| {
         job.map_ms.iter().sum::<u64>() + job.lost_attempts.iter().map(|lost| lost.ms).sum::<u64>()
     };
     trace.jobs.iter().map(of).sum::<u64>() as f64 / 1e3

@@ -3,7 +3,7 @@
 //! A seed, or live a turn, makes both runs of a pair long or short alike: seeds differ by a tenth of the total time, rules
 //! by less. What a rule is worth is the difference within the pairs; the spread over seeds says nothing of it.
 
-use howdah_shared::models::moments::{percentile, sorted};
+use howdah_core::models::moments::{percentile, sorted};
 
 use super::figures::Runs;
 

@@ -7,10 +7,10 @@
 //! task a fifth of its time, no task would fall 0.2 behind the average, and §4.1 would show nothing.
 
 use anyhow::{Context, Result};
-use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::models::{LoadCurve, Random};
-use howdah_shared::replay::{ReplayOptions, SimHeartbeat, SimWorker, Simulation, View, WorkersView};
-use howdah_shared::time::{Span, Time};
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_core::models::{LoadCurve, Random};
+use howdah_core::replay::{ReplayOptions, SimHeartbeat, SimWorker, Simulation, View, WorkersView};
+use howdah_core::time::{Span, Time};
 
 use super::bound::{self, Bounds, Pace};
 use super::figures::{Figures, Runs};

@@ -10,8 +10,8 @@ use anyhow::{Context, Result};
 
 use super::sweep::{Point, machines_of, point};
 use crate::framework::Lab;
-use crate::optimize::{Batch, ListOrder, Method, SmallBy, plan};
-use crate::workloads::{Choices, Scale, find};
+use howdah_planning::optimize::{Batch, ListOrder, Method, SmallBy, plan};
+use howdah_planning::workloads::{Choices, Scale, find};
 
 /// For Yahoo! M45 the text says that task durations are scaled, of the synthetic sets that jobs are.
 const CASES: [(&str, Scale, &str); 7] = [

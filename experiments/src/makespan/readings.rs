@@ -7,14 +7,14 @@
 //! Separate factors are made of two draws of the workload: maps of one, reduces of the other.
 
 use anyhow::{Context, Result};
-use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::models::Negative;
-use howdah_shared::models::moments::sorted;
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_core::models::Negative;
+use howdah_core::models::moments::sorted;
 
 use super::sweep::{Point, machines_of, point};
 use crate::framework::Lab;
-use crate::optimize::{Batch, Ties};
-use crate::workloads::{Choices, find};
+use howdah_planning::optimize::{Batch, Ties};
+use howdah_planning::workloads::{Choices, find};
 
 /// The workloads for which the text states an effect.
 const WORKLOADS: [&str; 5] =

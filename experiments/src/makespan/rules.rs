@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 use super::readings::mean_and_most;
 use super::sweep::{Point, machines_of, point};
 use crate::framework::{Lab, Table, percent};
-use crate::optimize::{Batch, Bound, ListOrder, Method, plan};
-use crate::workloads::{Choices, find};
+use howdah_planning::optimize::{Batch, Bound, ListOrder, Method, plan};
+use howdah_planning::workloads::{Choices, find};
 
 const WORKLOADS: [(&str, &[u16]); 5] = [
     ("synthetic1-unimodal", &[25, 50, 100, 200]),

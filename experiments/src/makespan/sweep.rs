@@ -3,8 +3,8 @@
 use anyhow::{Context, Result};
 
 use crate::framework::Lab;
-use crate::optimize::{Batch, Method, Slots, floor, plan, theory};
-use crate::workloads::{Choices, find};
+use howdah_planning::optimize::{Batch, Method, Slots, floor, plan, theory};
+use howdah_planning::workloads::{Choices, find};
 
 /// A workload and where it runs.
 #[derive(Clone, Copy, Debug)]

@@ -10,13 +10,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use howdah_shared::job::profile::Trace;
-use howdah_shared::models::moments::Moments;
+use howdah_core::job::profile::Trace;
+use howdah_core::models::moments::Moments;
 
-use crate::accuracy::measured_makespan_s;
 use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
 use crate::live::{BatchRun, Recorded, Shape};
-use crate::optimize::{Batch, Method, Plan, Slots, plan};
+use howdah_planning::accuracy::measured_makespan_s;
+use howdah_planning::optimize::{Batch, Method, Plan, Slots, plan};
 
 /// The experiment.
 pub(crate) struct MakespanTestbed;
@@ -118,7 +118,7 @@ fn live(lab: &Lab<'_>, file: &PathBuf, label: &str, order: &str, scheduler: &str
 /// A trace in the project's format.
 fn text(trace: &Trace) -> Result<String> {
     let mut bytes = Vec::new();
-    howdah_shared::traces::howdah::write(trace, &mut bytes).context("write the profile")?;
+    howdah_traces::howdah::write(trace, &mut bytes).context("write the profile")?;
     String::from_utf8(bytes).context("write the profile")
 }
 

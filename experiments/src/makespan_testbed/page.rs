@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use howdah_shared::job::profile::Trace;
+use howdah_core::job::profile::Trace;
 
 use super::{SHAPE, Schedule};
 use crate::framework::{About, Bars, Check, FIGURE_ONLY, Lab, Page, Series, Table, percent};

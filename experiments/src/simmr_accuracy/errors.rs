@@ -1,15 +1,15 @@
 //! All predictions among the live runs of one workload.
 
 use anyhow::{Context, Result};
-use howdah_shared::job::profile::Trace;
-use howdah_shared::schedulers::by_name;
+use howdah_core::job::profile::Trace;
+use howdah_core::schedulers::by_name;
 
 use super::page::AT_ITS_SPEED;
-use crate::accuracy::{
-    self, AccuracyError, Comparison, Kind, Model, Paced, Prediction, Speeds, Spread, Summary, Together,
-};
 use crate::framework::{Check, percent};
 use crate::live::{LiveRun, Pace};
+use howdah_planning::accuracy::{
+    self, AccuracyError, Comparison, Kind, Model, Paced, Prediction, Speeds, Spread, Summary, Together,
+};
 
 /// What the project asks of one kind of prediction.
 #[derive(Clone, Copy, Debug)]

@@ -82,7 +82,7 @@ impl Experiment for SimMrAccuracy {
 }
 
 /// A bar for the mean, and perhaps one for the largest error.
-fn bars(what: &str, found: crate::accuracy::Summary, bars: Bars, judged: bool) -> Vec<Check> {
+fn bars(what: &str, found: howdah_planning::accuracy::Summary, bars: Bars, judged: bool) -> Vec<Check> {
     let mean = Check { what: format!("{what}: mean error"), found: found.mean_error, bar: bars.mean, judged };
     let max = bars.max.map(|bar| Check { what: format!("{what}: largest error"), found: found.max_error, bar, judged });
     std::iter::once(mean).chain(max).collect()

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use super::errors::Findings;
-use crate::accuracy::{Comparison, JobMeasure, Kind, Prediction, Summary, spread_of};
 use crate::framework::{About, Bars, Check, FIGURE_ONLY, Lab, Page, Series, Table, percent};
+use howdah_planning::accuracy::{Comparison, JobMeasure, Kind, Prediction, Summary, spread_of};
 
 type Workloads<'a> = [(&'a str, &'a Findings)];
 
@@ -231,7 +231,7 @@ struct Measured {
 }
 
 impl Measured {
-    fn of(measure: &crate::accuracy::Measure) -> Measured {
+    fn of(measure: &howdah_planning::accuracy::Measure) -> Measured {
         let seconds = |s: f64| format!("{s:.3} s");
         Measured { measured: seconds(measure.measured_s), simulated: seconds(measure.simulated_s) }
     }

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::models::Random;
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_core::models::Random;
 
 use super::errors::Bars;
-use crate::accuracy::Kind;
 use crate::framework::Lab;
 use crate::live::Submission;
+use howdah_planning::accuracy::Kind;
 
 /// What the project asks of it.
 pub(super) const BARS: [(Kind, Bars); 3] = [

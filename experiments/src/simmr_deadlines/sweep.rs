@@ -1,16 +1,16 @@
 //! The simulations: every policy, deadline factor and arrival rate over many runs, on as many threads as cores.
 
 use anyhow::{Context, Result};
-use howdah_shared::job::profile::Trace;
-use howdah_shared::models::Random;
-use howdah_shared::replay::{Arrivals, Deadlines, ReplayOptions, Simulation, View, alone, deadlines};
-use howdah_shared::time::Span;
+use howdah_core::job::profile::Trace;
+use howdah_core::models::Random;
+use howdah_core::replay::{Arrivals, Deadlines, ReplayOptions, Simulation, View, alone, deadlines};
+use howdah_core::time::Span;
 
 use super::FACTORS_PPM;
 use super::variation::Variation;
-use crate::crew::Crew;
 use crate::framework::Lab;
-use crate::workloads::{Choices, find};
+use howdah_planning::crew::Crew;
+use howdah_planning::workloads::{Choices, find};
 
 /// Mean times between arrivals in seconds: the decades in which both workloads go from all at once to one at a time.
 const MEANS_S: [u64; 7] = [1, 10, 100, 300, 1_000, 10_000, 100_000];
@@ -252,7 +252,7 @@ fn measured(trace: &Trace, options: &ReplayOptions) -> Result<[f64; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use howdah_shared::job::profile::JobTemplate;
+    use howdah_core::job::profile::JobTemplate;
 
     #[test]
     fn spreads_have_their_mean_and_error() {

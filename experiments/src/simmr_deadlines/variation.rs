@@ -1,8 +1,8 @@
 //! What the paper leaves open of its testbed mix: how long tasks are and how much they differ, how many reduces there
 //! are, and how large the cluster is beside the jobs.
 
-use howdah_shared::job::profile::Trace;
-use howdah_shared::models::Random;
+use howdah_core::job::profile::Trace;
+use howdah_core::models::Random;
 
 /// A change to every job of a trace, or to the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Variation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::{Choices, find};
+    use howdah_planning::workloads::{Choices, find};
 
     #[test]
     fn variations_keep_the_work_of_the_maps() {

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use howdah_shared::job::profile::Trace;
-use howdah_shared::models::divergence::Divergence;
-use howdah_shared::models::moments::Moments;
+use howdah_core::job::profile::Trace;
+use howdah_core::models::divergence::Divergence;
+use howdah_core::models::moments::Moments;
 
 use crate::framework::{About, Bars, Check, Experiment, Lab, Needs, Outcome, Page, Series, Table, papers};
 use crate::live::{Shape, Study};
-use crate::phase::Phase;
-use crate::similarity::{Application, Similarity, Spread, similarity};
+use howdah_planning::phase::Phase;
+use howdah_planning::similarity::{Application, Similarity, Spread, similarity};
 
 /// The experiment.
 pub(crate) struct SimMrKl;
@@ -185,7 +185,7 @@ fn paper_table() -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use howdah_shared::job::profile::JobTemplate;
+    use howdah_core::job::profile::JobTemplate;
 
     #[test]
     fn jobs_are_runs_of_the_application_that_their_name_begins_with() {

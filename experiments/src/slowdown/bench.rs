@@ -6,15 +6,15 @@
 //! slots that has the most to do; the other reading is in the sweep of readings.
 
 use anyhow::{Context, Result};
-use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::replay::summary::size;
-use howdah_shared::replay::{Arrivals, ReplayOptions, View, reference_times};
-use howdah_shared::schedulers::size_based::{Line, Points};
-use howdah_shared::time::Span;
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_core::replay::summary::size;
+use howdah_core::replay::{Arrivals, ReplayOptions, View, reference_times};
+use howdah_core::schedulers::size_based::{Line, Points};
+use howdah_core::time::Span;
 
 use super::Policy;
-use crate::tune::Run;
-use crate::workloads::{Choices, find};
+use howdah_planning::tune::Run;
+use howdah_planning::workloads::{Choices, find};
 
 /// 100 workers of 6 + 2 (§V-A). They are heard whenever a slot is free and nothing depends on which worker a task
 /// runs, so one pool of all slots decides the same.

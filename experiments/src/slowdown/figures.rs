@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use howdah_shared::models::moments::sorted;
-use howdah_shared::replay::summary::size;
+use howdah_core::models::moments::sorted;
+use howdah_core::replay::summary::size;
 
 use super::bench::Bench;
 use super::partition_use::Use;

@@ -5,14 +5,14 @@
 //! the paper's. Beside FBQ stands the job with the fewest tasks left first, which knows what FBQ has to find out.
 
 use anyhow::Result;
-use howdah_shared::models::moments::sorted;
-use howdah_shared::time::Span;
+use howdah_core::models::moments::sorted;
+use howdah_core::time::Span;
 
 use super::bench::{Bench, MAIN, Reading, Shape};
 use super::sweep::two_queues;
 use super::{LOADS, Policy, mean, play_each};
 use crate::framework::{Lab, Table};
-use crate::tune::{Figures, Objective, Played, best_of};
+use howdah_planning::tune::{Figures, Objective, Played, best_of};
 
 /// Limits among which FBQ has its best, in seconds, and those for wider jobs.
 const LIMITS_S: [u64; 3] = [12_000, 18_000, 24_000];

@@ -18,8 +18,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
-use crate::tune::{Figures, Listener, Played, Run, play_all};
 use bench::{Bench, MAIN};
+use howdah_planning::tune::{Figures, Listener, Played, Run, play_all};
 
 /// The experiment.
 pub(crate) struct Slowdown;

@@ -1,7 +1,7 @@
 //! The page: our numbers beside what the paper's text states.
 
-use howdah_shared::models::moments::{Moments, share_holding};
-use howdah_shared::replay::summary::size;
+use howdah_core::models::moments::{Moments, share_holding};
+use howdah_core::replay::summary::size;
 
 use super::LOADS;
 use super::bench::Bench;
@@ -147,18 +147,19 @@ fn best(sweeps: &Sweeps) -> Table {
         "paper's best",
     ]);
     let stated = [("tags", 50, "14,000 s"), ("sita", 30, "18,000 s"), ("fbq", 0, "12,000 s")];
-    let mut row = |label: &str, load: u32, share: &str, limit: String, f: &crate::tune::Figures, paper: &str| {
-        table.row([
-            label.to_owned(),
-            format!("{:.1}", f64::from(load) / 1000.0),
-            share.to_owned(),
-            limit,
-            format!("{:.2}", f.median),
-            format!("{:.2}", f.p95),
-            format!("{:.2}", f.variability),
-            paper.to_owned(),
-        ]);
-    };
+    let mut row =
+        |label: &str, load: u32, share: &str, limit: String, f: &howdah_planning::tune::Figures, paper: &str| {
+            table.row([
+                label.to_owned(),
+                format!("{:.1}", f64::from(load) / 1000.0),
+                share.to_owned(),
+                limit,
+                format!("{:.2}", f.median),
+                format!("{:.2}", f.p95),
+                format!("{:.2}", f.variability),
+                paper.to_owned(),
+            ]);
+        };
     row(
         "FIFO",
         LOADS[0],
@@ -316,7 +317,7 @@ fn four(main: &Main) -> Table {
         "paper",
     ]);
     let small_above = |shown: &Shown| {
-        let count = |played: &crate::tune::Played| {
+        let count = |played: &howdah_planning::tune::Played| {
             let p95 = played.figures().p95;
             played.jobs.iter().filter(|&&(size, slowdown)| size < 4_000.0 && slowdown > p95).count()
         };

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use anyhow::Result;
-use howdah_shared::job::TaskKind;
-use howdah_shared::replay::{AttemptRecord, Observer, Simulation};
-use howdah_shared::time::{Span, Time};
+use howdah_core::job::TaskKind;
+use howdah_core::replay::{AttemptRecord, Observer, Simulation};
+use howdah_core::time::{Span, Time};
 
 use super::LOADS;
 use super::bench::{Bench, MAIN, SLOTS, Set, predicted_us};

@@ -5,13 +5,13 @@
 //! of every job what no policy of the paper does.
 
 use anyhow::Result;
-use howdah_shared::time::Span;
+use howdah_core::time::Span;
 
 use super::bench::{self, Bench, LoadReading, Shape};
 use super::sweep::two_queues;
 use super::{LOADS, Policy, mean, play_each};
 use crate::framework::{Lab, Table};
-use crate::tune::{Figures, Objective, best_of};
+use howdah_planning::tune::{Figures, Objective, best_of};
 
 /// Limits among which each reading has its best, in seconds.
 const LIMITS_S: [u64; 7] = [1_000, 2_000, 4_000, 8_000, 12_000, 18_000, 36_000];
@@ -92,7 +92,7 @@ fn one(
         [("history", "fit", "history"), ("learnt", "fit", "learn"), ("exact", "prediction", "trace")]
     {
         let settings = limits.iter().map(|&limit| Span::from_secs(limit)).map(|limit| {
-            let params = [("limits", crate::tune::time(limit)), ("partitions", "30%".to_owned())];
+            let params = [("limits", howdah_planning::tune::time(limit)), ("partitions", "30%".to_owned())];
             (Policy::new("sita", &params).with(key, value), Some(limit))
         });
         groups.push((format!("SITA 30 %, prediction {name}"), settings.collect()));

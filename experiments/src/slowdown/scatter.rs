@@ -1,14 +1,14 @@
 //! Figures 10 to 13: all policies with their best parameters, and more than two queues.
 
 use anyhow::Result;
-use howdah_shared::models::moments::{percentile, sorted};
-use howdah_shared::time::Span;
+use howdah_core::models::moments::{percentile, sorted};
+use howdah_core::time::Span;
 
 use super::bench::Bench;
 use super::sweep::{Sweeps, two_queues};
 use super::{LOADS, Policy, check, mean, play_each};
 use crate::framework::{Check, Lab};
-use crate::tune::{Figures, Played};
+use howdah_planning::tune::{Figures, Played};
 
 /// One policy at one load.
 #[derive(Clone, Debug)]

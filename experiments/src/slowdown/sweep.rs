@@ -1,12 +1,12 @@
 //! Figures 5 to 8: time limits and partition sizes.
 
 use anyhow::Result;
-use howdah_shared::time::Span;
+use howdah_core::time::Span;
 
 use super::bench::Bench;
 use super::{LOADS, Policy, mean, play_each};
 use crate::framework::Lab;
-use crate::tune::{Figures, Objective, best_of};
+use howdah_planning::tune::{Figures, Objective, best_of};
 
 /// Limits that are tried, in seconds: half to half over the range of the paper's figures and beyond.
 const LIMITS_S: [u64; 13] =
@@ -36,7 +36,7 @@ pub(super) struct Sweeps {
 
 /// A policy with one limit.
 pub(super) fn two_queues(scheduler: &'static str, share: u32, limit: Span) -> Policy {
-    let policy = Policy::new(scheduler, &[("limits", crate::tune::time(limit))]);
+    let policy = Policy::new(scheduler, &[("limits", howdah_planning::tune::time(limit))]);
     let policy = if share > 0 { policy.with("partitions", format!("{share}%")) } else { policy };
     if scheduler == "sita" { policy.with("fit", "history") } else { policy }
 }

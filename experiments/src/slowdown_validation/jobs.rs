@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::replay::summary::size;
-use howdah_shared::replay::{Arrivals, submit_times};
-use howdah_shared::schedulers::size_based::Points;
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_core::replay::summary::size;
+use howdah_core::replay::{Arrivals, submit_times};
+use howdah_core::schedulers::size_based::Points;
 
 use crate::live::{Policy, Shape, Submission};
-use crate::workloads::{Choices, find};
+use howdah_planning::workloads::{Choices, find};
 
 /// 10 nodes of 6 map and 2 reduce slots (§V-A).
 pub(super) const SHAPE: Shape = Shape::even(10, 6, 2);
@@ -52,8 +52,7 @@ pub(super) fn one_of_each(trace: &Trace) -> Vec<JobTemplate> {
 /// Poisson arrivals at the load.
 pub(super) fn submissions(trace: &Trace, seed: u64) -> Result<Vec<Submission>> {
     let times = submit_times(trace, &Arrivals::Load { rho_ppm: LOAD_PPM }, ALL_SLOTS, seed)?;
-    let one =
-        |(job, at): (&JobTemplate, &howdah_shared::time::Time)| submission(job, Duration::from_micros(at.as_us()));
+    let one = |(job, at): (&JobTemplate, &howdah_core::time::Time)| submission(job, Duration::from_micros(at.as_us()));
     let mut all: Vec<Submission> = trace.jobs.iter().zip(&times).map(one).collect();
     all.sort_by_key(|submission| submission.at);
     Ok(all)
@@ -115,7 +114,7 @@ mod tests {
     fn the_policies_are_ones_that_can_be_made() {
         let trace = trace(1, 20, None).expect("made");
         for policy in policies(&trace, 20) {
-            let made = howdah_shared::schedulers::by_name(&policy.name, &policy.params);
+            let made = howdah_core::schedulers::by_name(&policy.name, &policy.params);
             assert!(made.is_ok(), "{policy:?}: {:?}", made.err());
         }
     }

@@ -15,13 +15,13 @@ mod page;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use howdah_shared::job::profile::Trace;
-use howdah_shared::models::moments::{percentile, sorted};
-use howdah_shared::replay::{Alone, ReplayOptions, Simulation, alone};
+use howdah_core::job::profile::Trace;
+use howdah_core::models::moments::{percentile, sorted};
+use howdah_core::replay::{Alone, ReplayOptions, Simulation, alone};
 
-use crate::accuracy::{self, Model};
 use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
 use crate::live::{Policy, Recorded, run_once};
+use howdah_planning::accuracy::{self, Model};
 
 /// The experiment.
 pub(crate) struct SlowdownValidation;
@@ -164,8 +164,8 @@ fn run_alone(lab: &Lab<'_>, trace: &Trace) -> Result<Vec<AloneLine>> {
     Ok(lines.collect())
 }
 
-fn pool() -> howdah_shared::replay::View {
-    howdah_shared::replay::View::Slots { maps: 60, reduces: 20 }
+fn pool() -> howdah_core::replay::View {
+    howdah_core::replay::View::Slots { maps: 60, reduces: 20 }
 }
 
 /// The simulated twin of the cluster of a run.
@@ -214,7 +214,7 @@ fn nominal(run: &Trace, asked: &Trace) -> Result<Vec<f64>> {
     let mut simulation = Simulation::new(&trace, &options)?;
     simulation.run();
     let report = simulation.report();
-    let slowdown = |job: &howdah_shared::replay::JobOutcome| {
+    let slowdown = |job: &howdah_core::replay::JobOutcome| {
         job.completion().as_secs_f64() / references[job.template as usize].runtime.as_secs_f64()
     };
     Ok(report.jobs.iter().map(slowdown).collect())
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn what_was_asked_for_is_simulated_at_the_real_arrivals() {
         let asked = jobs::trace(1, 20, Some(3)).expect("made");
-        let worker = |name: &str| howdah_shared::job::profile::TraceWorker {
+        let worker = |name: &str| howdah_core::job::profile::TraceWorker {
             name: name.to_owned(),
             host: name.to_owned(),
             rack: "/r".to_owned(),
@@ -282,7 +282,7 @@ mod tests {
             reduce_slots: 20,
             ..Default::default()
         };
-        let cluster = howdah_shared::job::profile::TraceCluster {
+        let cluster = howdah_core::job::profile::TraceCluster {
             scheduler: "fbq".to_owned(),
             workers: vec![worker("a"), worker("b")],
             ..Default::default()

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crossbeam_channel::{Sender, TrySendError};
+use howdah_core::job::{JobId, WorkerId};
+use howdah_core::tracker::{Input, Rejection};
 use howdah_proto::convert::ConvertError;
 use howdah_proto::v1;
-use howdah_shared::job::{JobId, WorkerId};
-use howdah_shared::tracker::{Input, Rejection};
 use tokio::sync::oneshot;
 
 use super::{Message, NewJob, View};

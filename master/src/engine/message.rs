@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use howdah_core::job::{AttemptState, JobId, WorkerId};
+use howdah_core::tracker::{AttemptReport, Input, Report};
 use howdah_proto::v1;
-use howdah_shared::job::{AttemptState, JobId, WorkerId};
-use howdah_shared::tracker::{AttemptReport, Input, Report};
 use tokio::sync::oneshot;
 
 use super::{CoreError, View};

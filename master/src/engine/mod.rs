@@ -17,10 +17,10 @@ mod out;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
+use howdah_core::job::{JobId, WorkerId};
+use howdah_core::time::{Span, Time};
+use howdah_core::tracker::{Effect, Input, JobTracker, Rejection};
 use howdah_proto::v1;
-use howdah_shared::job::{JobId, WorkerId};
-use howdah_shared::time::{Span, Time};
-use howdah_shared::tracker::{Effect, Input, JobTracker, Rejection};
 
 use crate::clock::Clock;
 use crate::journal::JournalError;

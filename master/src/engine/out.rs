@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::sync::mpsc;
 
-use howdah_shared::job::{ClusterId, JobId, OutputFormat};
+use howdah_core::job::{ClusterId, JobId, OutputFormat};
 
 use super::{Clearing, CoreHandle};
 use crate::commit::{self, Promotion};
@@ -52,7 +52,7 @@ impl Outbox {
             // Nothing to promote: an empty path stands for it.
             OutputFormat::None => PathBuf::new(),
         };
-        let winner = |id: howdah_shared::job::AttemptId| {
+        let winner = |id: howdah_core::job::AttemptId| {
             (tables.cluster.attempt(id), format!("part-{}-{:05}", id.kind.letter(), id.index))
         };
         let mark = ["mapreduce.fileoutputcommitter.marksuccessfuljobs"]

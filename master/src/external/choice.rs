@@ -3,9 +3,9 @@
 //! What the program could have known (a job that is not there, a task that does not wait, a slot that is not free) is
 //! a mistake; what only the core knows (a worker that a job keeps away from) is not, and the program may choose again.
 
-use howdah_shared::cluster::{ClusterState, TaskState};
-use howdah_shared::job::{JobId, TaskId, TaskKind, WorkerId};
-use howdah_shared::schedulers::{Assignment, Choice, Decline, NearestFirst};
+use howdah_core::cluster::{ClusterState, TaskState};
+use howdah_core::job::{JobId, TaskId, TaskKind, WorkerId};
+use howdah_core::schedulers::{Assignment, Choice, Decline, NearestFirst};
 
 use super::protocol::Wish;
 

@@ -11,11 +11,11 @@ mod turns;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use howdah_shared::cluster::ClusterState;
-use howdah_shared::job::{JobId, TaskKind};
-use howdah_shared::schedulers::registry::{self, Params};
-use howdah_shared::schedulers::{Assignment, Round, Scheduler, SchedulerError};
-use howdah_shared::time::{Span, Time};
+use howdah_core::cluster::ClusterState;
+use howdah_core::job::{JobId, TaskKind};
+use howdah_core::schedulers::registry::{self, Params};
+use howdah_core::schedulers::{Assignment, Round, Scheduler, SchedulerError};
+use howdah_core::time::{Span, Time};
 
 use self::talk::{Wrong, answer_to, greet, put};
 use super::choice::{Refused, choose};

@@ -4,9 +4,9 @@
 //! with one line that repeats its number, so that an answer that comes too late is known for what it is. Unknown keys
 //! in an answer are refused: a misspelt one would otherwise be a silent change of policy.
 
-use howdah_shared::cluster::{ClusterState, Job, Worker, WorkerState};
-use howdah_shared::job::{Locality, TaskKind};
-use howdah_shared::schedulers::Change;
+use howdah_core::cluster::{ClusterState, Job, Worker, WorkerState};
+use howdah_core::job::{Locality, TaskKind};
+use howdah_core::schedulers::Change;
 use serde::{Deserialize, Serialize};
 
 /// The only version so far.

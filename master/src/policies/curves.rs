@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use howdah_shared::models::calibration::{Calibration, CalibrationError};
-use howdah_shared::models::{FrequencyCurve, LoadCurve};
+use howdah_core::models::calibration::{Calibration, CalibrationError};
+use howdah_core::models::{FrequencyCurve, LoadCurve};
 
 use super::files::read;
 

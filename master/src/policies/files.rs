@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use howdah_shared::schedulers::SchedulerError;
-use howdah_shared::schedulers::registry::Params;
+use howdah_core::schedulers::SchedulerError;
+use howdah_core::schedulers::registry::Params;
 
 use super::curves;
 

@@ -8,8 +8,8 @@ mod files;
 
 pub use curves::{calibration, frequency_curve, is_calibration, load_curve};
 pub use files::{ALLOCATION_FILE, ALLOCATIONS, names_a_file, with_files};
-use howdah_shared::schedulers::registry::Params;
-use howdah_shared::schedulers::{Scheduler, SchedulerError, registry};
+use howdah_core::schedulers::registry::Params;
+use howdah_core::schedulers::{Scheduler, SchedulerError, registry};
 
 use crate::external::External;
 pub use crate::external::{NAME as EXTERNAL, Warn};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use howdah_shared::job::JobSpec;
-use howdah_shared::schedulers::Scheduler;
+use howdah_core::job::JobSpec;
+use howdah_core::schedulers::Scheduler;
 
 use super::status::with_help;
 use crate::engine::View;
@@ -62,7 +62,7 @@ fn check_queue(queue: &str, names: &[String], scheduler: &dyn Scheduler) -> Resu
 
 #[cfg(test)]
 mod tests {
-    use howdah_shared::schedulers::by_name;
+    use howdah_core::schedulers::by_name;
 
     use super::*;
 

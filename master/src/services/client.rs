@@ -4,11 +4,11 @@ use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use howdah_core::job::{AttemptState, JobId, JobState, Priority, TaskKind, WorkerId};
+use howdah_core::schedulers::{QueueView, SecondAttemptRule, second_attempt_rule};
+use howdah_core::tracker::{Input, SchedulerChoice, WorkerState};
 use howdah_proto::v1;
 use howdah_proto::v1::client_service_server::ClientService;
-use howdah_shared::job::{AttemptState, JobId, JobState, Priority, TaskKind, WorkerId};
-use howdah_shared::schedulers::{QueueView, SecondAttemptRule, second_attempt_rule};
-use howdah_shared::tracker::{Input, SchedulerChoice, WorkerState};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;

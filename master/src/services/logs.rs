@@ -3,8 +3,8 @@
 use std::io::Read;
 use std::time::Duration;
 
+use howdah_core::tracker::WorkerState;
 use howdah_proto::v1;
-use howdah_shared::tracker::WorkerState;
 use tokio::sync::mpsc;
 use tonic::Status;
 

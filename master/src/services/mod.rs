@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use howdah_core::job::ClusterId;
 use howdah_proto::stop::Stop;
-use howdah_shared::job::ClusterId;
 
 use crate::config::MasterConfig;
 use crate::engine::{Clearing, CoreHandle};
@@ -59,7 +59,7 @@ impl Shared {
     }
 
     /// Where a job's file lies.
-    pub(crate) fn job_path(&self, job: howdah_shared::job::JobId) -> PathBuf {
+    pub(crate) fn job_path(&self, job: howdah_core::job::JobId) -> PathBuf {
         self.run_dir.join("jobs").join(format!("{}.json", self.cluster.job(job)))
     }
 }

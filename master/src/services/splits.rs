@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use howdah_shared::job::{InputFormat, Split};
+use howdah_core::job::{InputFormat, Split};
 
 /// Hadoop's SPLIT_SLOP, in tenths: the last piece may be so much larger.
 const SLOP_TENTHS: u64 = 11;

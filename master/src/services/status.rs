@@ -1,7 +1,7 @@
 //! Which gRPC code each error gets. The message is one line; advice follows after "\nhelp: ".
 
+use howdah_core::job::{ClusterId, IdError, JobId, SpecError};
 use howdah_proto::convert::ConvertError;
-use howdah_shared::job::{ClusterId, IdError, JobId, SpecError};
 use tonic::Status;
 
 use crate::engine::CoreError;

@@ -9,11 +9,11 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use howdah_proto::v1;
-use howdah_shared::job::{
+use howdah_core::job::{
     App, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Priority, Requirements, Split, SplitHosts,
 };
-use howdah_shared::time::Span;
+use howdah_core::time::Span;
+use howdah_proto::v1;
 use tonic::{Code, Status};
 
 use super::admit::{Admitted, admit};

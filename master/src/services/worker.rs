@@ -3,12 +3,12 @@
 use std::pin::Pin;
 use std::time::Duration;
 
+use howdah_core::job::counters::Counters;
+use howdah_core::job::{JobId, WorkerId};
+use howdah_core::tracker::{Input, Rejection, Report};
 use howdah_proto::convert;
 use howdah_proto::v1;
 use howdah_proto::v1::worker_service_server::WorkerService;
-use howdah_shared::job::counters::Counters;
-use howdah_shared::job::{JobId, WorkerId};
-use howdah_shared::tracker::{Input, Rejection, Report};
 use prost::Message as _;
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use howdah_core::job::counters::Counters;
+use howdah_core::job::{AttemptId, AttemptState, ClusterId, Locality, Phase, Progress, WorkerId};
+use howdah_core::time::Time;
+use howdah_core::tracker::EndCause;
 use howdah_proto::convert::cause_text;
 use howdah_proto::v1;
-use howdah_shared::job::counters::Counters;
-use howdah_shared::job::{AttemptId, AttemptState, ClusterId, Locality, Phase, Progress, WorkerId};
-use howdah_shared::time::Time;
-use howdah_shared::tracker::EndCause;
 
 use super::WorkerRow;
 use crate::history::AttemptHistory;

@@ -2,8 +2,8 @@
 
 use std::sync::Mutex;
 
+use howdah_core::job::{AttemptId, TaskId};
 use howdah_proto::v1;
-use howdah_shared::job::{AttemptId, TaskId};
 use tokio::sync::watch;
 
 /// How far the log is.

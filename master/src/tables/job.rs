@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use howdah_proto::v1;
-use howdah_shared::cluster::SpeculationCosts;
-use howdah_shared::job::{
+use howdah_core::cluster::SpeculationCosts;
+use howdah_core::job::{
     AttemptId, AttemptState, ClusterId, JobFile, JobId, JobState, Locality, OutputFormat, Priority, TaskId, TaskKind,
     WorkerId,
 };
-use howdah_shared::time::Time;
-use howdah_shared::tracker::{AttemptReport, EndCause};
+use howdah_core::time::Time;
+use howdah_core::tracker::{AttemptReport, EndCause};
+use howdah_proto::v1;
 use tokio::sync::watch;
 
 use super::{AttemptRecord, EventLog, Extra, LiveAttempt};

@@ -12,11 +12,11 @@ mod worker;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
+use howdah_core::cluster::ClusterState;
+use howdah_core::job::{AttemptId, AttemptState, ClusterId, JobId, JobState, Priority, TaskKind, WorkerId};
+use howdah_core::time::Time;
+use howdah_core::tracker::{Effect, EndCause, Report};
 use howdah_proto::v1;
-use howdah_shared::cluster::ClusterState;
-use howdah_shared::job::{AttemptId, AttemptState, ClusterId, JobId, JobState, Priority, TaskKind, WorkerId};
-use howdah_shared::time::Time;
-use howdah_shared::tracker::{Effect, EndCause, Report};
 
 use crate::config::Limits;
 

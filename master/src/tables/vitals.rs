@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use howdah_core::time::{Span, Time};
 use howdah_proto::v1;
-use howdah_shared::time::{Span, Time};
 
 /// What is kept of each worker at most: some 10 KiB.
 const MAX_PAST: usize = 60;

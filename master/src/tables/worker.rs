@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use howdah_core::job::TaskKind;
+use howdah_core::time::Time;
+use howdah_core::tracker::{Report, WorkerState};
 use howdah_proto::v1;
-use howdah_shared::job::TaskKind;
-use howdah_shared::time::Time;
-use howdah_shared::tracker::{Report, WorkerState};
 use tokio::sync::oneshot;
 
 use super::vitals::{PageVitals, Past};

@@ -1,7 +1,7 @@
 //! What the master tells workers.
 
-use howdah_shared::job::WorkerId;
-use howdah_shared::tracker::{Effect, EndCause};
+use howdah_core::job::WorkerId;
+use howdah_core::tracker::{Effect, EndCause};
 
 use crate::v1;
 use crate::v1::directive::Kind;

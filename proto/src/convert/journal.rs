@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use howdah_shared::job::{JobId, JobSpec, Locality, Priority, WorkerId};
-use howdah_shared::tracker::{Effect, Input, Report, SchedulerChoice};
+use howdah_core::job::{JobId, JobSpec, Locality, Priority, WorkerId};
+use howdah_core::tracker::{Effect, Input, Report, SchedulerChoice};
 
 use super::{ConvertError, attempt_id, registration};
 use crate::v1;

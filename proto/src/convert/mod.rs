@@ -12,11 +12,11 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use howdah_shared::cluster::SpeculationCosts;
-use howdah_shared::job::counters::{Counters, KNOWN};
-use howdah_shared::job::{AttemptId, AttemptState, JobId, Phase, TaskKind};
+use howdah_core::cluster::SpeculationCosts;
+use howdah_core::job::counters::{Counters, KNOWN};
+use howdah_core::job::{AttemptId, AttemptState, JobId, Phase, TaskKind};
 
-pub use howdah_shared::job::requirement::MAX_ATTRIBUTES;
+pub use howdah_core::job::requirement::MAX_ATTRIBUTES;
 
 pub use directive::{cause_text, directive};
 pub use journal::{decision, locality};

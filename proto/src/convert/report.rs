@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use howdah_shared::job::{Progress, WorkerId};
-use howdah_shared::tracker::{AttemptReport, AttributeSet, Registration, Report, Vitals};
+use howdah_core::job::{Progress, WorkerId};
+use howdah_core::tracker::{AttemptReport, AttributeSet, Registration, Report, Vitals};
 
 use super::{
     ConvertError, MAX_ATTEMPTS, MAX_ATTRIBUTES, MAX_FETCH_FAILURES, MAX_NAME_BYTES, MAX_WARNING_BYTES, at_most,

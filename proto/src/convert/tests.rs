@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use howdah_shared::job::counters::{Counters, KNOWN};
-use howdah_shared::job::{
+use howdah_core::job::counters::{Counters, KNOWN};
+use howdah_core::job::{
     AttemptId, AttemptState, JobConf, JobId, JobProfile, JobSpec, Phase, PhaseTimes, Priority, Progress, Requirements,
     SplitHosts, TaskKind, WorkerId,
 };
-use howdah_shared::time::Span;
-use howdah_shared::tracker::{AttemptReport, AttributeSet, Input, Registration, Report, SchedulerChoice, Vitals};
+use howdah_core::time::Span;
+use howdah_core::tracker::{AttemptReport, AttributeSet, Input, Registration, Report, SchedulerChoice, Vitals};
 use proptest::prelude::*;
 use prost::Message;
 

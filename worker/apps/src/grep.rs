@@ -39,7 +39,7 @@ fn plan(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
     search.output = Some(between.clone());
     let sort = JobPlan {
         name: "grep-sort".to_owned(),
-        app: howdah_shared::job::App::BuiltIn { name: "grep-sort".to_owned() },
+        app: howdah_core::job::App::BuiltIn { name: "grep-sort".to_owned() },
         inputs: vec![between.clone()],
         output: Some(output),
         n_reduces: 1,

@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use howdah_shared::job::{App, InputFormat};
+use howdah_core::job::{App, InputFormat};
 
 use crate::args::Args;
 use crate::registry;

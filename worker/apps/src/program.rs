@@ -2,7 +2,7 @@
 //!
 //! The path must be readable on every worker; nothing is copied.
 
-use howdah_shared::job::App;
+use howdah_core::job::App;
 
 use crate::plan::{JobPlan, PlanError, Planner};
 use crate::registry::BuiltIn;

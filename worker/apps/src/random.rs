@@ -1,7 +1,7 @@
 //! The project's random numbers, with small ranges made of half a word of the cipher each: generators of input draw
 //! millions of them, and what they write must never change.
 
-use howdah_shared::models;
+use howdah_core::models;
 
 /// A stream of random numbers.
 #[derive(Clone)]

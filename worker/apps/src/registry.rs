@@ -5,7 +5,7 @@
 
 use std::process::ExitCode;
 
-use howdah_shared::job::App;
+use howdah_core::job::App;
 use howdah_task::{Application, Properties, Result};
 
 use crate::plan::{JobPlan, PlanError, Planner};

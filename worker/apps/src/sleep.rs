@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use howdah_shared::job::TaskKind;
+use howdah_core::job::TaskKind;
 use howdah_task::{Application, Context, MapOutput, Mapper, Properties, ReduceOutput, Reducer, Result, Values};
 
 use crate::plan::{JobPlan, PlanError, Planner};

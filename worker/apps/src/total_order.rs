@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use howdah_shared::job::splits::is_splittable;
+use howdah_core::job::splits::is_splittable;
 use howdah_task::{Partitioner, Properties, Result};
 
 /// The cuts as hexadecimal digits, separated by commas; ascending, fewer than there are reduces.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use howdah_apps::{JobPlan, PlanRequest, apps, plan};
-use howdah_shared::job::{App, InputFormat};
+use howdah_core::job::{App, InputFormat};
 
 /// A request with one input and an output, and these arguments between spaces.
 fn request(args: &str) -> PlanRequest {

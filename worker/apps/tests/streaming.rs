@@ -63,7 +63,7 @@ fn a_combiner_shrinks_what_travels_and_changes_no_result() {
     let args = ["--reducer", sum, "--combiner", sum];
     let combined = run_with("streaming", place.request("in", "combined", &args), how).expect("sums");
     assert_eq!(output(&plain), output(&combined));
-    let records = |name| combined.counters.get(howdah_shared::job::counters::FRAMEWORK, name);
+    let records = |name| combined.counters.get(howdah_core::job::counters::FRAMEWORK, name);
     assert!(records("Combine input records") >= 30_000 && records("Reduce input records") < 100);
 }
 
@@ -81,7 +81,7 @@ fn aggregate_combines_and_reduces_what_keys_ask_for() {
     let done = run_with("streaming", request, how).expect("aggregate");
     let model: String = (0..7).map(|k| format!("key{k}\t1000\n")).collect();
     assert_eq!(output(&done), format!("{model}all\t7\n"));
-    assert!(done.counters.get(howdah_shared::job::counters::FRAMEWORK, "Reduce input records") < 200);
+    assert!(done.counters.get(howdah_core::job::counters::FRAMEWORK, "Reduce input records") < 200);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use howdah_shared::job::requirement::{EXPECTED_NAME, MAX_ATTRIBUTES, is_attribute_name};
+use howdah_core::job::requirement::{EXPECTED_NAME, MAX_ATTRIBUTES, is_attribute_name};
 
 /// Commands by the attribute's name.
 pub(crate) type Commands = BTreeMap<String, String>;

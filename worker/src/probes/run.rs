@@ -14,7 +14,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use howdah_shared::job::requirement::{MAX_ATTRIBUTE_VALUE_BYTES, is_attribute_value};
+use howdah_core::job::requirement::{MAX_ATTRIBUTE_VALUE_BYTES, is_attribute_value};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};

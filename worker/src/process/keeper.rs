@@ -10,9 +10,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use howdah_core::job::counters::{Counters, FRAMEWORK};
+use howdah_core::job::{AttemptId, Phase, TaskKind};
 use howdah_proto::v1;
-use howdah_shared::job::counters::{Counters, FRAMEWORK};
-use howdah_shared::job::{AttemptId, Phase, TaskKind};
 use howdah_task::umbilical::{FromTask, ToTask};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};

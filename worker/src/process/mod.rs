@@ -14,9 +14,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use howdah_core::job::counters::Counters;
+use howdah_core::job::{AttemptId, ClusterId, JobFile, Phase, Progress};
 use howdah_proto::v1;
-use howdah_shared::job::counters::Counters;
-use howdah_shared::job::{AttemptId, ClusterId, JobFile, Phase, Progress};
 use howdah_task::umbilical::ToTask;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -210,7 +210,7 @@ fn send(mut socket: &UnixStream, message: &ToTask) -> std::io::Result<()> {
 /// The program of an attempt and its arguments.
 fn command_of(surroundings: &Surroundings, job: &JobFile) -> (PathBuf, Vec<String>) {
     match &job.app {
-        howdah_shared::job::App::Program { path, args } => (PathBuf::from(path), args.clone()),
+        howdah_core::job::App::Program { path, args } => (PathBuf::from(path), args.clone()),
         _ => (PathBuf::from(&surroundings.task_command[0]), surroundings.task_command[1..].to_vec()),
     }
 }

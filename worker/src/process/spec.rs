@@ -1,6 +1,6 @@
 //! From a job's file to what one attempt needs of it.
 
-use howdah_shared::job::{OutputFormat, TaskKind};
+use howdah_core::job::{OutputFormat, TaskKind};
 use howdah_task::umbilical::TaskSpec;
 
 use super::{Assignment, Surroundings};

@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use howdah_core::tracker::Vitals;
 use howdah_proto::v1;
-use howdah_shared::tracker::Vitals;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use crate::cgroup::{WorkerGroup, cpus_milli};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use howdah_shared::tracker::Vitals;
+use howdah_core::tracker::Vitals;
 use serde::{Deserialize, Serialize};
 
 /// What the load in a worker's vitals is measured of.

@@ -9,8 +9,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use howdah_shared::job::counters::Counters;
-use howdah_shared::job::{App, InputFormat, OutputFormat, Phase, Progress, Split, TaskKind};
+use howdah_core::job::counters::Counters;
+use howdah_core::job::{App, InputFormat, OutputFormat, Phase, Progress, Split, TaskKind};
 use serde::{Deserialize, Serialize};
 
 /// From the worker to the attempt's process.

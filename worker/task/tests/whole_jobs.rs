@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use howdah_shared::job::counters::{Counters, FRAMEWORK};
+use howdah_core::job::counters::{Counters, FRAMEWORK};
 use howdah_task::local::{LocalDone, LocalJob};
 use howdah_task::{Application, Fold, MapOutput, ReduceOutput, Result, Values, hash_partition, text};
 

@@ -5,10 +5,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use howdah_core::job::{AttemptId, JobFile};
 use howdah_proto::v1;
 use howdah_proto::v1::directive::Kind;
 use howdah_proto::v1::worker_service_server::{WorkerService, WorkerServiceServer};
-use howdah_shared::job::{AttemptId, JobFile};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
@@ -242,7 +242,7 @@ impl WorkerService for Service {
         request: Request<v1::GetJobFileRequest>,
     ) -> Result<Response<v1::GetJobFileResponse>, Status> {
         let job = request.into_inner().job;
-        if self.0.file.id != CLUSTER.job(howdah_shared::job::JobId(job)) {
+        if self.0.file.id != CLUSTER.job(howdah_core::job::JobId(job)) {
             return Err(Status::not_found(format!("no job {job}")));
         }
         let json = serde_json::to_vec(&self.0.file).expect("a job file is JSON");

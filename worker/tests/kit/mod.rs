@@ -10,9 +10,9 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use howdah_core::job::{App, AttemptId, ClusterId, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat};
+use howdah_core::job::{Split, TaskId, TaskKind};
 use howdah_proto::stop::Stop;
-use howdah_shared::job::{App, AttemptId, ClusterId, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat};
-use howdah_shared::job::{Split, TaskId, TaskKind};
 use howdah_worker::WorkerConfig;
 use tempfile::TempDir;
 

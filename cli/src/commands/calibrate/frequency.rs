@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use howdah_core::models::calibration::AgainstFrequency;
+use howdah_core::models::frequency_curve::FrequencyFit;
+use howdah_core::models::moments::{median, sorted};
 use howdah_experiments::calibration::{
     AtFrequency, Bench, Frequency, Throttle, against_frequency, fit_at, frequency_figure, measure_frequencies,
 };
-use howdah_shared::models::calibration::AgainstFrequency;
-use howdah_shared::models::frequency_curve::FrequencyFit;
-use howdah_shared::models::moments::{median, sorted};
 
 use crate::args::calibrate::{CalibrateArgs, How};
 use crate::failure::{Failure, Outcome};

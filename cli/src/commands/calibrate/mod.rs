@@ -8,10 +8,10 @@ mod guard;
 use std::path::Path;
 
 use howdah_apps::sudoku::{Generator, Grid, Mix, Symmetry, Verdict, solve};
+use howdah_core::models::calibration::Calibration;
+use howdah_core::models::load_curve::{FEWEST_POINTS, LoadFit};
+use howdah_core::models::moments::{median, sorted};
 use howdah_experiments::calibration::{self, Bench, Measured, Place, Work, figure, fit, usual_loads};
-use howdah_shared::models::calibration::Calibration;
-use howdah_shared::models::load_curve::{FEWEST_POINTS, LoadFit};
-use howdah_shared::models::moments::{median, sorted};
 use serde_json::{Value, json};
 
 use self::frequency::Paced;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use howdah_experiments::optimize::{Objective, Plan, Pool};
-use howdah_shared::job::profile::Trace;
-use howdah_shared::time::Span;
+use howdah_core::job::profile::Trace;
+use howdah_core::time::Span;
+use howdah_planning::optimize::{Objective, Plan, Pool};
 use serde_json::{Value, json};
 
 use super::{Found, choices, write};

@@ -1,6 +1,6 @@
 //! What was typed of orders and pools, as the optimiser has it: for `optimize` and for `submit --batch`.
 
-use howdah_experiments::optimize::{Method, Objective, Sizes, SmallBy};
+use howdah_planning::optimize::{Method, Objective, Sizes, SmallBy};
 
 use crate::args::optimize::{MethodChoice, ObjectiveChoice, PoolArgs, SizesChoice, SmallByChoice};
 

@@ -1,6 +1,6 @@
 //! `optimize`: the best order of a batch, or pools for it, and what each strategy comes to.
 //!
-//! The optimiser is `howdah_experiments::optimize`; here are the words for its choices, the answer, and the files that
+//! The optimiser is `howdah_planning::optimize`; here are the words for its choices, the answer, and the files that
 //! take a plan elsewhere: a trace in the plan's order, and queues for the capacity scheduler.
 
 mod answer;
@@ -9,11 +9,11 @@ pub(crate) mod write;
 
 use std::time::Instant;
 
-use howdah_experiments::optimize::{
+use howdah_core::job::profile::Trace;
+use howdah_core::time::Span;
+use howdah_planning::optimize::{
     Batch, Bound, Method, Objective, Plan, Replanned, Slots, Theory, floor, plan, replan, theory,
 };
-use howdah_shared::job::profile::Trace;
-use howdah_shared::time::Span;
 
 use crate::args::optimize::{ArrivalsChoice, BoundChoice, OptimizeArgs};
 use crate::args::{ClusterArgs, Format};
@@ -77,7 +77,7 @@ fn find<'a>(args: &'a OptimizeArgs, trace: &'a Trace) -> Outcome<Found<'a>> {
         ..Batch::new(trace, Slots { maps: args.map_slots, reduces: args.reduce_slots })
     };
     let method = choices::method(args.method, &args.pools);
-    let wrong = |error: howdah_shared::replay::ReplayError| Failure::usage(error.to_string());
+    let wrong = |error: howdah_core::replay::ReplayError| Failure::usage(error.to_string());
     let mut simulated = vec![
         (Method::Johnson, plan(&batch, Method::Johnson).map_err(wrong)?),
         (Method::ReverseJohnson, plan(&batch, Method::ReverseJohnson).map_err(wrong)?),
@@ -156,7 +156,7 @@ fn write_files(found: &Found<'_>) -> Outcome<()> {
     let args = found.args;
     if let Some(path) = &args.write_trace {
         let planned = write::trace(found.trace, &found.plan);
-        trace_file::write_file(path, |out| howdah_shared::traces::howdah::write(&planned, out))?;
+        trace_file::write_file(path, |out| howdah_traces::howdah::write(&planned, out))?;
         note(format!("{}: jobs in the order of the plan", path.display()));
     }
     if let Some(path) = &args.write_capacity {
@@ -183,8 +183,8 @@ mod tests {
     // balanced-pools §3.1, Figure 4: 24 s in Johnson's order, 42 s in its reverse.
     #[test]
     fn a_row_that_is_better_than_the_plan_is_named_with_the_method_that_takes_it() {
-        let workload = howdah_experiments::workloads::find("example-two-jobs").expect("a workload");
-        let trace = workload.generate(&howdah_experiments::workloads::Choices::default()).expect("its own size");
+        let workload = howdah_planning::workloads::find("example-two-jobs").expect("a workload");
+        let trace = workload.generate(&howdah_planning::workloads::Choices::default()).expect("its own size");
         let screen = Screen::new(crate::args::Colour::Never);
         for (objective, said) in [
             ("makespan", "MinSim is over after 24.0 s, sooner than the plan below: `--method johnson` takes it"),

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use howdah_experiments::optimize::Plan;
-use howdah_shared::job::profile::{JobTemplate, Trace};
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_planning::optimize::Plan;
 
 /// The queue of a pool. The policy `balanced-pools` reads the pool's slots from it; the capacity scheduler has them
 /// in its own file.
@@ -39,7 +39,7 @@ pub(crate) fn capacity(plan: &Plan) -> String {
 
 #[cfg(test)]
 mod tests {
-    use howdah_experiments::optimize::{Pool, Slots, Times};
+    use howdah_planning::optimize::{Pool, Slots, Times};
 
     use super::*;
 

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use howdah_shared::replay::summary::{PartitionUsage, QueueUsage, SizeClass, SlowdownPercentile, Summary};
-use howdah_shared::replay::{JobOutcome, View};
-use howdah_shared::time::{Span, Time};
+use howdah_core::replay::summary::{PartitionUsage, QueueUsage, SizeClass, SlowdownPercentile, Summary};
+use howdah_core::replay::{JobOutcome, View};
+use howdah_core::time::{Span, Time};
 use serde::Serialize;
 
 use super::{Replayed, job_id};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use howdah_shared::job::profile::Trace;
-use howdah_shared::replay::{SimWorker, View, WorkersView};
-use howdah_shared::time::Time;
+use howdah_core::job::profile::Trace;
+use howdah_core::replay::{SimWorker, View, WorkersView};
+use howdah_core::time::Time;
 
 use super::cluster_file;
 use crate::args::replay::ReplayArgs;
@@ -161,7 +161,7 @@ fn read_topology(path: &Path, slots: (u16, u16)) -> Outcome<Vec<SimWorker>> {
 
 #[cfg(test)]
 mod tests {
-    use howdah_shared::job::profile::TraceWorker;
+    use howdah_core::job::profile::TraceWorker;
 
     use super::*;
 
@@ -175,7 +175,7 @@ mod tests {
             ..TraceWorker::default()
         };
         let cluster =
-            howdah_shared::job::profile::TraceCluster { workers: vec![one("a"), one("b")], ..Default::default() };
+            howdah_core::job::profile::TraceCluster { workers: vec![one("a"), one("b")], ..Default::default() };
         Trace { cluster: Some(cluster), ..Trace::default() }
     }
 

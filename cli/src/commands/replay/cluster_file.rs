@@ -30,10 +30,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use howdah_core::models::{FrequencyCurve, LoadCurve};
+use howdah_core::replay::{SimWorker, WorkersView};
+use howdah_core::time::Time;
 use howdah_master::policies;
-use howdah_shared::models::{FrequencyCurve, LoadCurve};
-use howdah_shared::replay::{SimWorker, WorkersView};
-use howdah_shared::time::Time;
 use serde::Deserialize;
 
 use super::cluster::{DEFAULT_RACK, PER_WORKER};

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
+use howdah_core::cluster::EndCause;
+use howdah_core::job::{AttemptId, Locality, WorkerId};
+use howdah_core::replay::{Observer, View};
+use howdah_core::time::Time;
 use howdah_master::decisions::{Decision, What};
-use howdah_shared::cluster::EndCause;
-use howdah_shared::job::{AttemptId, Locality, WorkerId};
-use howdah_shared::replay::{Observer, View};
-use howdah_shared::time::Time;
 
 use super::{Replayed, job_id};
 

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use howdah_shared::job::profile::Trace;
-use howdah_shared::replay::summary::UsageByPartition;
-use howdah_shared::replay::{ReplayError, ReplayOptions, Simulation, reference_times};
-use howdah_shared::time::{Span, Time};
+use howdah_core::job::profile::Trace;
+use howdah_core::replay::summary::UsageByPartition;
+use howdah_core::replay::{ReplayError, ReplayOptions, Simulation, reference_times};
+use howdah_core::time::{Span, Time};
 
 use crate::interrupt::Interrupt;
 use crate::output::progress::WorkProgress;
@@ -75,8 +75,8 @@ pub(super) fn alone(
 
 #[cfg(test)]
 mod tests {
-    use howdah_shared::job::profile::JobTemplate;
-    use howdah_shared::replay::View;
+    use howdah_core::job::profile::JobTemplate;
+    use howdah_core::replay::View;
 
     use super::*;
 

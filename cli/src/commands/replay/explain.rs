@@ -1,8 +1,8 @@
 //! `replay --explain JOB@TIME`: the policy's own answer at an instant of the simulation.
 
-use howdah_shared::job::JobId;
-use howdah_shared::job::profile::Trace;
-use howdah_shared::replay::Simulation;
+use howdah_core::job::JobId;
+use howdah_core::job::profile::Trace;
+use howdah_core::replay::Simulation;
 use serde_json::json;
 
 use super::job_id;

@@ -5,13 +5,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use howdah_core::cluster::EndCause;
+use howdah_core::job::counters::{Counters, JOB};
+use howdah_core::job::profile::{TraceCluster, TraceWorker};
+use howdah_core::job::{App, AttemptState, InputFormat, JobSpec, Locality, Phase, TaskKind};
+use howdah_core::replay::{AttemptRecord, JobOutcome, View, job_spec};
+use howdah_core::time::Time;
 use howdah_master::history::{AttemptHistory, JobHistory, LocalityCounts, SCHEMA};
-use howdah_shared::cluster::EndCause;
-use howdah_shared::job::counters::{Counters, JOB};
-use howdah_shared::job::profile::{TraceCluster, TraceWorker};
-use howdah_shared::job::{App, AttemptState, InputFormat, JobSpec, Locality, Phase, TaskKind};
-use howdah_shared::replay::{AttemptRecord, JobOutcome, View, job_spec};
-use howdah_shared::time::Time;
 use serde::Serialize;
 
 use super::{Replayed, job_id};

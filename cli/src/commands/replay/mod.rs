@@ -15,17 +15,17 @@ mod picture;
 mod pools;
 mod remarks;
 
-use howdah_master::policies;
-use howdah_shared::cluster::EndCause;
-use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::job::{AttemptId, ClusterId, Locality, WorkerId};
-use howdah_shared::replay::summary::{PartitionUsage, QueueUsage, Summary, UsageByPartition, UsageByQueue};
-use howdah_shared::replay::{
+use howdah_core::cluster::EndCause;
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_core::job::{AttemptId, ClusterId, Locality, WorkerId};
+use howdah_core::replay::summary::{PartitionUsage, QueueUsage, Summary, UsageByPartition, UsageByQueue};
+use howdah_core::replay::{
     AttemptRecord, FaultPlan, Observer, ReplayOptions, ReplayReport, Simulation, View, WorkerLoss,
 };
-use howdah_shared::schedulers::registry::Params;
-use howdah_shared::schedulers::{Reason, Scheduler};
-use howdah_shared::time::Time;
+use howdah_core::schedulers::registry::Params;
+use howdah_core::schedulers::{Reason, Scheduler};
+use howdah_core::time::Time;
+use howdah_master::policies;
 
 use crate::args::replay::{Faults, ReplayArgs};
 use crate::args::{ClusterArgs, Format};
@@ -36,10 +36,10 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::mapred_site::Site;
 use crate::output::{Screen, note};
-use crate::timeline::Recorder;
 use crate::trace_file::{self, import_options};
 use crate::units;
 use decisions::{Decided, DecisionRecorder};
+use howdah_charts::timeline::Recorder;
 
 /// What a replay came to, for all forms of the answer.
 struct Replayed<'a> {
@@ -189,7 +189,7 @@ fn simulate<'a>(
     policy: Box<dyn Scheduler>,
     interrupt: &Interrupt,
 ) -> Outcome<(Replayed<'a>, Option<Kept>)> {
-    let wrong = |error: howdah_shared::replay::ReplayError| Failure::usage(error.to_string());
+    let wrong = |error: howdah_core::replay::ReplayError| Failure::usage(error.to_string());
     let by_partition = policy.divides_slots().then(UsageByPartition::default);
     let mut simulation = Simulation::with_scheduler(trace, options, policy).map_err(wrong)?;
     let usage = several_queues(trace).then(UsageByQueue::default);
@@ -312,7 +312,7 @@ fn write_files(
 
 /// A job's printed id: the trace's, or one made of its place in the trace.
 fn job_id(template: &JobTemplate, place: u32) -> String {
-    if template.id.is_empty() { MADE_UP.job(howdah_shared::job::JobId(place + 1)) } else { template.id.clone() }
+    if template.id.is_empty() { MADE_UP.job(howdah_core::job::JobId(place + 1)) } else { template.id.clone() }
 }
 
 /// The cluster in made-up ids.

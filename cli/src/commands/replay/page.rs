@@ -1,15 +1,15 @@
 //! The answer for people: the figures first, then who had the cluster, then the jobs.
 
+use howdah_core::job::JobState;
+use howdah_core::replay::{JobOutcome, View};
+use howdah_core::time::{Span, Time};
 use howdah_master::policies::ALLOCATIONS;
-use howdah_shared::job::JobState;
-use howdah_shared::replay::{JobOutcome, View};
-use howdah_shared::time::{Span, Time};
 
 use super::{Replayed, job_id};
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
-use crate::timeline::shortened;
 use crate::units::{count, counted, seconds, share};
+use howdah_charts::timeline::shortened;
 
 /// Rows of the jobs' table unless all are asked for.
 const MOST_JOBS: usize = 20;
@@ -38,7 +38,7 @@ pub(super) fn page(screen: &Screen, replayed: &Replayed<'_>, all: bool) -> Strin
 
 fn figures(screen: &Screen, replayed: &Replayed<'_>) -> String {
     let Replayed { trace, report, summary, options, .. } = replayed;
-    let of_jobs = |n: fn(&howdah_shared::job::profile::JobTemplate) -> u32| -> u64 {
+    let of_jobs = |n: fn(&howdah_core::job::profile::JobTemplate) -> u32| -> u64 {
         report.jobs.iter().map(|job| u64::from(n(&trace.jobs[job.template as usize]))).sum()
     };
     let mut lines = Vec::new();

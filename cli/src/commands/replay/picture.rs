@@ -1,10 +1,10 @@
 //! What the timeline of a replay shows and says.
 
-use howdah_shared::replay::{AttemptRecord, View};
+use howdah_core::replay::{AttemptRecord, View};
 
 use super::{Replayed, job_id};
 use crate::args::replay::{LaneChoice, ReplayArgs};
-use crate::timeline::{JobBar, Lanes, Timeline};
+use howdah_charts::timeline::{JobBar, Lanes, Timeline};
 
 use crate::units::{count, counted, seconds};
 

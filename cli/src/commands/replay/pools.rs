@@ -2,9 +2,9 @@
 //!
 //! The policy holds pools and cannot find them, as that takes simulations. In a live cluster `submit --batch` plans.
 
-use howdah_experiments::optimize::{Batch, Method, Slots, plan};
-use howdah_shared::job::profile::Trace;
-use howdah_shared::replay::{ReplayOptions, View};
+use howdah_core::job::profile::Trace;
+use howdah_core::replay::{ReplayOptions, View};
+use howdah_planning::optimize::{Batch, Method, Slots, plan};
 
 use crate::commands::optimize::write::queue;
 use crate::failure::{Failure, Outcome};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use howdah_shared::job::profile::Trace;
+use howdah_core::job::profile::Trace;
 
 use super::Policy;
 use crate::args::replay::{Faults, ReplayArgs};

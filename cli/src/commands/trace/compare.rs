@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use howdah_experiments::phase::Phase;
-use howdah_shared::job::profile::Trace;
-use howdah_shared::models::divergence::{Bins, Divergence, EmptyBins};
-use howdah_shared::models::ks;
-use howdah_shared::models::moments::Moments;
+use howdah_core::job::profile::Trace;
+use howdah_core::models::divergence::{Bins, Divergence, EmptyBins};
+use howdah_core::models::ks;
+use howdah_core::models::moments::Moments;
+use howdah_planning::phase::Phase;
 use serde_json::{Value, json};
 
 use super::import::tell;

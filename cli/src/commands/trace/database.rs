@@ -111,7 +111,7 @@ fn grid(answer: &Answer) -> Grid {
 /// `howdah trace get`
 pub(crate) fn get(args: &TraceGetArgs) -> Outcome {
     let trace = TraceDb::open_to_read(&path(&args.db))?.get(&args.name)?;
-    write_out(args.out.as_deref(), |out| howdah_shared::traces::howdah::write(&trace, out))?;
+    write_out(args.out.as_deref(), |out| howdah_traces::howdah::write(&trace, out))?;
     if let Some(out) = args.out.as_deref().filter(|out| !is_dash(out)) {
         note(format!("{}: {}", out.display(), units::counted(trace.jobs.len() as u64, "job")));
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use howdah_shared::traces::{ImportNotes, csv, howdah, jhist, rumen, swim};
+use howdah_traces::{ImportNotes, csv, howdah, jhist, rumen, swim};
 
 use crate::args::trace::{ExportFormat, TraceExportArgs};
 use crate::exit::Exit;

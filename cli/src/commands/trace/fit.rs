@@ -1,8 +1,8 @@
 //! `trace fit`: which common distribution is closest to a trace's durations.
 
-use howdah_experiments::phase::Phase;
-use howdah_shared::models::fit::{Fit, fit as fits_of};
-use howdah_shared::models::moments::Moments;
+use howdah_core::models::fit::{Fit, fit as fits_of};
+use howdah_core::models::moments::Moments;
+use howdah_planning::phase::Phase;
 use serde_json::{Value, json};
 
 use super::import::tell;

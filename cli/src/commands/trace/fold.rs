@@ -1,7 +1,7 @@
 //! `trace fold`: a shorter trace of equal character.
 
-use howdah_experiments::reshape::fold::{Character, Keep, character, fold as folded};
-use howdah_shared::traces::howdah;
+use howdah_planning::reshape::fold::{Character, Keep, character, fold as folded};
+use howdah_traces::howdah;
 use serde_json::{Value, json};
 
 use super::import::tell;

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use howdah_experiments::workloads::custom::Description;
-use howdah_experiments::workloads::properties::{self, Property};
-use howdah_experiments::workloads::{self, Choices, Scale, Workload, WorkloadError};
-use howdah_shared::job::profile::Trace;
-use howdah_shared::models::Negative;
-use howdah_shared::traces::howdah;
+use howdah_core::job::profile::Trace;
+use howdah_core::models::Negative;
+use howdah_planning::workloads::custom::Description;
+use howdah_planning::workloads::properties::{self, Property};
+use howdah_planning::workloads::{self, Choices, Scale, Workload, WorkloadError};
+use howdah_traces::howdah;
 use serde_json::{Map, Value, json};
 
 use crate::args::trace_models::{NegativeChoice, ScaleChoice, TraceGenerateArgs};

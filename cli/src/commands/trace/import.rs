@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use howdah_shared::job::profile::{Trace, TraceCluster};
-use howdah_shared::traces::{ImportNotes, howdah};
+use howdah_core::job::profile::{Trace, TraceCluster};
+use howdah_traces::{ImportNotes, howdah};
 use serde_json::json;
 
 use crate::args::trace::TraceImportArgs;
@@ -134,7 +134,7 @@ fn table(screen: &Screen, summary: &Summary, notes: &[(&Path, ImportNotes)]) -> 
 
 #[cfg(test)]
 mod tests {
-    use howdah_shared::job::profile::{JobTemplate, Measured};
+    use howdah_core::job::profile::{JobTemplate, Measured};
 
     use super::*;
 

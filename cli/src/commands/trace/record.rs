@@ -1,6 +1,6 @@
 //! `trace record`: job templates of a recorded run.
 
-use howdah_shared::traces::howdah;
+use howdah_traces::howdah;
 
 use crate::args::trace::TraceRecordArgs;
 use crate::exit::Exit;

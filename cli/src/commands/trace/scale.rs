@@ -1,7 +1,7 @@
 //! `trace scale`: a trace for a larger input.
 
-use howdah_experiments::reshape::scale::{Reduces, scale as scaled};
-use howdah_shared::traces::howdah;
+use howdah_planning::reshape::scale::{Reduces, scale as scaled};
+use howdah_traces::howdah;
 
 use super::import::tell;
 use crate::args::trace_models::{ReducesChoice, TraceScaleArgs};
@@ -22,7 +22,7 @@ pub(crate) fn scale(args: &TraceScaleArgs) -> Outcome {
     let large = scaled(&trace, args.factor, reduces, args.seed)
         .map_err(|error| Failure::usage(format!("trace {}: {error}", name_of(&args.trace))))?;
     write_out(args.out.as_deref(), |out| howdah::write(&large, out))?;
-    let tasks = |trace: &howdah_shared::job::profile::Trace| -> u64 {
+    let tasks = |trace: &howdah_core::job::profile::Trace| -> u64 {
         trace.jobs.iter().map(|job| u64::from(job.n_maps) + u64::from(job.n_reduces)).sum()
     };
     note(format!("{} became {}", units::counted(tasks(&trace), "task"), units::count(tasks(&large))));

@@ -1,7 +1,7 @@
 //! `howdah/validate/v1`.
 
-use howdah_experiments::accuracy::{Comparison, Kind, Measure, Prediction};
 use howdah_master::replay::{DecisionReport, Difference};
+use howdah_planning::accuracy::{Comparison, Kind, Measure, Prediction};
 use serde_json::{Value, json};
 
 use super::runs::{Repeats, Run};
@@ -55,7 +55,7 @@ fn measure(measure: &Measure) -> Value {
 }
 
 fn jobs(comparison: &Comparison) -> Vec<Value> {
-    let one = |job: &howdah_experiments::accuracy::JobMeasure| {
+    let one = |job: &howdah_planning::accuracy::JobMeasure| {
         let mut value = measure(&job.completion);
         value["id"] = job.id.clone().into();
         value["name"] = job.name.clone().into();

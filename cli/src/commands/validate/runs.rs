@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use howdah_experiments::accuracy::{self, AccuracyError, Comparison, Kind, Model, Prediction, Spread, Summary};
+use howdah_core::job::profile::Trace;
 use howdah_master::replay::{DecisionReport, replay_decisions};
-use howdah_shared::job::profile::Trace;
+use howdah_planning::accuracy::{self, AccuracyError, Comparison, Kind, Model, Prediction, Spread, Summary};
 
 use crate::failure::{Failure, Outcome};
 

@@ -1,8 +1,8 @@
 //! What `validate` prints for people.
 
-use howdah_experiments::accuracy::{Comparison, Kind};
 use howdah_master::recorder::RULES;
 use howdah_master::replay::{Build, DecisionReport, Difference};
+use howdah_planning::accuracy::{Comparison, Kind};
 
 use super::runs::{Repeats, Run};
 use crate::output::table::Grid;

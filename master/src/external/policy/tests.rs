@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use howdah_shared::job::profile::{JobTemplate, Trace};
-use howdah_shared::replay::{ReplayOptions, ReplayReport, Simulation, View};
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_core::replay::{ReplayOptions, ReplayReport, Simulation, View};
 
 use super::*;
 

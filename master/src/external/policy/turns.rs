@@ -1,9 +1,9 @@
 //! The policy's side of a turn: changes are noted for the program and the fallback, a round is one question.
 
-use howdah_shared::cluster::ClusterState;
-use howdah_shared::job::{AttemptId, JobId, TaskKind};
-use howdah_shared::schedulers::{Actions, Assignment, Change, Reason, Round, Scheduler, SchedulerError};
-use howdah_shared::time::Time;
+use howdah_core::cluster::ClusterState;
+use howdah_core::job::{AttemptId, JobId, TaskKind};
+use howdah_core::schedulers::{Actions, Assignment, Change, Reason, Round, Scheduler, SchedulerError};
+use howdah_core::time::Time;
 
 use super::super::protocol::{Named, notice};
 use super::talk::put;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use howdah_shared::job::{Split, TaskKind};
+use howdah_core::job::{Split, TaskKind};
 use howdah_task::Context;
 
 /// `NAME=VALUE` words separated by spaces, hence values without spaces: Hadoop's rule.

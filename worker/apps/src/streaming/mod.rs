@@ -13,7 +13,7 @@ mod pipe;
 mod reporter;
 mod task;
 
-use howdah_shared::job::App;
+use howdah_core::job::App;
 use howdah_task::{Application, Properties, Result};
 
 use self::aggregate::Aggregate;

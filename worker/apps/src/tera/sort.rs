@@ -2,7 +2,7 @@
 //!
 //! Rows with equal keys follow in order of their other bytes, so the result depends on the rows alone.
 
-use howdah_shared::job::InputFormat;
+use howdah_core::job::InputFormat;
 use howdah_task::{Application, MapOutput, Properties, RecordFormat, Result};
 
 use super::{KEY, ROW};

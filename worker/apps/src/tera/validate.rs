@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use howdah_shared::job::{InputFormat, Split};
+use howdah_core::job::{InputFormat, Split};
 use howdah_task::{Application, Context, MapOutput, Mapper, Properties, ReduceOutput, Reducer, Result, Values, text};
 
 use super::{KEY, ROW};

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
-use howdah_shared::job::counters::Counters;
-use howdah_shared::job::{Phase, Split, TaskKind};
+use howdah_core::job::counters::Counters;
+use howdah_core::job::{Phase, Split, TaskKind};
 
 use super::error::TaskError;
 use super::properties::Properties;

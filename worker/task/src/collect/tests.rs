@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::rc::Rc;
 
-use howdah_shared::job::{App, InputFormat, OutputFormat, Split, TaskKind};
+use howdah_core::job::{App, InputFormat, OutputFormat, Split, TaskKind};
 use proptest::prelude::*;
 
 use super::{FoldCollector, MAP_OUTPUT, MAP_OUTPUT_INDEX, SortCollector, Spiller, hash_partition};

@@ -90,7 +90,7 @@ impl Records for FixedRecords {
 
 #[cfg(test)]
 mod tests {
-    use howdah_shared::job::splits::stretches;
+    use howdah_core::job::splits::stretches;
 
     use super::*;
 

@@ -136,7 +136,7 @@ impl Records for LineRecords {
 mod tests {
     use std::io::Write;
 
-    use howdah_shared::job::splits::stretches;
+    use howdah_core::job::splits::stretches;
     use proptest::prelude::*;
 
     use super::*;

@@ -5,8 +5,8 @@ use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use howdah_shared::job::TaskKind;
-use howdah_shared::job::counters::Counters;
+use howdah_core::job::TaskKind;
+use howdah_core::job::counters::Counters;
 
 use super::Make;
 use crate::api::error::Result;

@@ -27,9 +27,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use howdah_shared::job::counters::Counters;
-use howdah_shared::job::splits::splits_of;
-use howdah_shared::job::{App, InputFormat, OutputFormat, Split, TaskKind};
+use howdah_core::job::counters::Counters;
+use howdah_core::job::splits::splits_of;
+use howdah_core::job::{App, InputFormat, OutputFormat, Split, TaskKind};
 
 use self::attempt::{Ended, run_attempt};
 use self::server::ShuffleServer;

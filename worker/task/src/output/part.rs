@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use howdah_shared::job::{OutputFormat, TaskKind};
+use howdah_core::job::{OutputFormat, TaskKind};
 
 use super::encoder::{Encoder, OutputCodec};
 use crate::api::application::RecordFormat;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
-use howdah_shared::job::TaskKind;
+use howdah_core::job::TaskKind;
 
 use super::faults::FaultPlan;
 use super::link::{Incoming, Link};

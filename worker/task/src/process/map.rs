@@ -1,6 +1,6 @@
 //! Runs a map attempt.
 
-use howdah_shared::job::{InputFormat, Phase, Split};
+use howdah_core::job::{InputFormat, Phase, Split};
 
 use super::faults::FaultPlan;
 use super::pace::Pace;

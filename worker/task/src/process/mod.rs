@@ -22,7 +22,7 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use howdah_shared::job::App;
+use howdah_core::job::App;
 
 use self::link::{Incoming, Link};
 use crate::api::application::Application;

@@ -1,6 +1,6 @@
 //! Runs a reduce attempt: shuffle, sort, reduce, a third of its progress each.
 
-use howdah_shared::job::Phase;
+use howdah_core::job::Phase;
 
 use super::faults::FaultPlan;
 use super::link::Link;

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use howdah_shared::job::counters::Counters;
-use howdah_shared::job::{Phase, Progress};
+use howdah_core::job::counters::Counters;
+use howdah_core::job::{Phase, Progress};
 
 use super::link::Link;
 use super::log::Syslog;

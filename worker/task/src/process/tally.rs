@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use howdah_shared::job::counters::{Counters, FILE_INPUT, FILE_OUTPUT, FILE_SYSTEM, FRAMEWORK};
+use howdah_core::job::counters::{Counters, FILE_INPUT, FILE_OUTPUT, FILE_SYSTEM, FRAMEWORK};
 
 /// One cell.
 #[derive(Default)]
@@ -61,7 +61,7 @@ tally! {
 
 #[cfg(test)]
 mod tests {
-    use howdah_shared::job::counters::KNOWN;
+    use howdah_core::job::counters::KNOWN;
 
     #[test]
     fn every_counter_of_the_framework_has_a_number() {

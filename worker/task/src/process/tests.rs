@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use howdah_shared::job::counters::{Counters, FRAMEWORK};
-use howdah_shared::job::{App, InputFormat, OutputFormat, Phase, Split, TaskKind};
+use howdah_core::job::counters::{Counters, FRAMEWORK};
+use howdah_core::job::{App, InputFormat, OutputFormat, Phase, Split, TaskKind};
 
 use super::link::{Incoming, Link};
 use super::serve;
