@@ -1,6 +1,7 @@
 //! The documents say what the command says: every setting, every application, the example program.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::harness::{Cluster, Finished, Mark, Setup, howdah};
@@ -74,6 +75,71 @@ fn the_first_job_of_the_readme_runs() {
     cluster.wait_job(&job, 0);
     let part = std::fs::read_to_string(Path::new(&output).join("part-r-00000")).expect("the README shows its head");
     assert!(part.lines().any(|line| line.starts_with("howdah\t")), "the guide's words are counted");
+}
+
+/// The lines of a page's shell blocks that can be copied, without those that build the command under test.
+fn shell_lines(page: &str) -> Vec<&str> {
+    let mut inside = false;
+    let lines = page.lines().filter(|line| {
+        let fence = line.starts_with("```");
+        if fence {
+            inside = *line == "```sh";
+        }
+        inside && !fence && !line.starts_with("cargo ")
+    });
+    lines.collect()
+}
+
+/// Every command of the tutorial, one after another in one shell, in an empty directory.
+#[test]
+fn the_tutorial_runs_as_it_stands() {
+    let page = read("docs/guide/tutorial.md");
+    let lines = shell_lines(&page);
+    assert!(lines.iter().filter(|line| line.starts_with("howdah ")).count() > 12, "{lines:?}");
+    let folder = tempfile::tempdir().expect("a directory");
+    let mark = Mark::new();
+    let of_howdah = howdah(&mark);
+    let own = Path::new(of_howdah.get_program()).parent().expect("it lies in a folder");
+    let path = format!("{}:{}", own.display(), std::env::var("PATH").expect("a shell needs a path"));
+    let (variable, value) = mark.variable();
+    let mut shell = Command::new("bash");
+    shell.args(["-euc", &lines.join("\n")]).current_dir(folder.path()).env("PATH", path).env(variable, value);
+    let done = Finished::of(&mut shell, Duration::from_secs(600));
+    let left = mark.processes();
+    mark.kill_all();
+    let done = done.expect_code(0);
+    assert!(left.is_empty(), "the tutorial's last command leaves {left:?}");
+    for expected in ["Job complete: job_", "identical", "down: all 3 processes"] {
+        assert!(done.stdout.contains(expected), "{expected}: {}", done.all());
+    }
+}
+
+/// What the README says of its picture is what the commands below it print.
+#[test]
+fn the_picture_of_the_readme_shows_what_its_commands_simulate() {
+    let readme = read("README.md");
+    let folder = tempfile::tempdir().expect("a directory");
+    let lines: Vec<&str> = readme.lines().filter(|line| line.contains("mixed.")).collect();
+    let workload = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/pictures/mixed.toml");
+    std::fs::create_dir_all(folder.path().join("docs/pictures")).expect("make a folder");
+    std::fs::copy(workload, folder.path().join("docs/pictures/mixed.toml")).expect("copied");
+    for line in &lines {
+        let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+        let said = Finished::of(howdah(&Mark::new()).args(&words).current_dir(folder.path()), BOUND).expect_code(0);
+        let Some((_, median)) = said.stdout.split_once("completion  median ") else { continue };
+        let (median, _) = median.split_once(',').expect("more figures");
+        assert!(readme.contains(&format!("the median job takes {median} |")), "{line}: {median}");
+    }
+    for picture in ["fifo.svg", "fair.svg"] {
+        let title = |text: &str| text.lines().find(|line| line.contains("100 jobs, ")).map(str::to_owned);
+        let drawn = std::fs::read_to_string(folder.path().join(picture)).expect("the command draws it");
+        assert!(title(&drawn).is_some());
+        assert_eq!(
+            title(&drawn),
+            title(&read(&format!("docs/pictures/{picture}"))),
+            "{picture} is not what is drawn now"
+        );
+    }
 }
 
 /// The batch file of the guide with other folders, and a trace of the jobs that it names.
