@@ -2,7 +2,7 @@
 //!
 //! One lane per slot or per job while the eye can follow them; beyond that the busy slots as areas over time and
 //! the jobs as thin bars, so that the file stays small and still says something. Which of the two is decided by
-//! counting ([`MAX_LANES`], [`MAX_JOB_LANES`], [`MAX_PIECES`]), never by the format of the cluster.
+//! counting (`MAX_LANES`, `MAX_JOB_LANES`, `MAX_PIECES`), never by the format of the cluster.
 
 mod areas;
 mod axis;
