@@ -4,26 +4,43 @@
 //! All else parses arguments, reads settings, runs one command and ends with a code of the table in `exit`.
 
 mod args;
-mod batch_file;
 mod bench;
+mod calibrate;
 mod client;
+mod cluster;
 mod codes;
-mod commands;
 mod config;
+mod daemon;
 mod define;
+mod demo;
+mod dispatch;
 mod exit;
+mod experiment;
 mod failure;
+mod flag_values;
+mod generate;
 mod interrupt;
+mod job;
+mod listing;
 mod load;
 mod local;
+mod manual;
 mod mapred_site;
+mod master;
+mod optimize;
 mod output;
-mod profile_file;
+mod queue;
+mod replay;
 mod replay_log;
-mod trace_db;
+mod scheduler;
+mod submit;
+mod trace;
 mod trace_file;
+mod tune;
 mod units;
-mod views;
+mod up;
+mod validate;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -34,8 +51,8 @@ fn main() -> ExitCode {
         return howdah_apps::task_main();
     }
     // clap prints usage errors itself and ends with 2, as our table says.
-    let cli = args::Cli::parse_from(args::submit::sort_out(std::env::args_os().collect()));
-    match commands::run(cli) {
+    let cli = args::Cli::parse_from(submit::args::sort_out(std::env::args_os().collect()));
+    match dispatch::run(cli) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             if !failure.is_silent() {

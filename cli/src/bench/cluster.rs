@@ -6,11 +6,11 @@ use std::time::Duration;
 use howdah_apps::PlanRequest;
 
 use crate::client::{Client, succeeded};
-use crate::commands::submit::{SubmitAs, submit_plan};
 use crate::failure::{Failure, Outcome};
+use crate::job::attempt::{Attempt, TimeSpent};
+use crate::job::view::Job;
 use crate::local::{LocalCluster, Plan, proc};
-use crate::views::attempt::{Attempt, TimeSpent};
-use crate::views::job::Job;
+use crate::submit::{SubmitAs, submit_plan};
 
 /// How the cluster is to be.
 #[derive(Clone, Debug)]

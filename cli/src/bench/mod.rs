@@ -4,6 +4,7 @@
 //! meaningless. What uses CPU time is a process of its own (hidden names of `bench`), so that its time can be taken
 //! as a whole. A row has the bar that the project set itself; missing one ends the command with code 1.
 
+pub(crate) mod args;
 mod baseline_replay;
 mod baseline_spawn;
 mod baseline_wordcount;
@@ -26,7 +27,7 @@ mod wordcount;
 use std::path::PathBuf;
 
 use crate::args::Format;
-use crate::args::bench::{BenchArgs, BenchName};
+use crate::bench::args::{BenchArgs, BenchName};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

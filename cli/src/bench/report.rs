@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::Outcome;
+use crate::listing::Listing;
 use crate::local::cannot;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style, note};
-use crate::views::Listing;
 
 /// What the project demands of a row: of its ratio when it has a baseline, else of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -4,8 +4,10 @@
 //! serde struct that refuses unknown fields; the layers are merged as JSON values and only the sum becomes the
 //! struct, so that a new field of a daemon needs no code here.
 
+pub(crate) mod args;
 mod file;
 mod layers;
+mod show_command;
 
 use std::path::{Path, PathBuf};
 
@@ -14,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use file::ConfigFile;
 pub(crate) use layers::{Settings, Source, show};
+pub(crate) use show_command::show as show_settings;
 
 use crate::args::{ClusterArgs, Colour, Format, GlobalArgs};
 use crate::failure::{Failure, Outcome};

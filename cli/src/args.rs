@@ -1,0 +1,187 @@
+//! What can be typed: the tree of commands, their flags and their help texts.
+//!
+//! Only shapes live here, and the flags that many commands share; those of one command are in its own folder. What a
+//! flag means together with the configuration is decided in `config`.
+
+use std::path::PathBuf;
+
+use clap::builder::Styles;
+use clap::builder::styling::{AnsiColor, Effects};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Yellow.on_default().effects(Effects::BOLD))
+    .usage(AnsiColor::Yellow.on_default().effects(Effects::BOLD))
+    .literal(AnsiColor::Green.on_default())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const EXAMPLES: &str = "\
+Start here:
+  howdah demo                                     everything once, on this machine, checked
+  howdah up --dir c && export HOWDAH_DIR=c        a cluster that stays up
+  howdah submit wordcount --input notes --output counts --wait
+  howdah job list
+  howdah down --dir c
+
+Three machines:
+  a$ howdah master --dir /data/master --listen 10.0.0.1:9001
+  b$ howdah worker --master 10.0.0.1:9001 --dir /data/worker --map-slots 8 --reduce-slots 4
+  c$ howdah worker --master 10.0.0.1:9001 --dir /data/worker --map-slots 8 --reduce-slots 4";
+
+/// A Hadoop-compatible MapReduce cluster, and an exact simulator of itself
+///
+/// A master hands tasks to workers; workers run each attempt as a process of its own. What the master decided
+/// can be decided again from its recorded inputs, and is compared effect by effect (`howdah validate`).
+#[derive(Debug, Parser)]
+#[command(name = "howdah", version, styles = STYLES, max_term_width = 110)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", crate::exit::TABLE))]
+#[command(propagate_version = false, subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags of every command.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct GlobalArgs {
+    /// Read settings from this TOML file [variable: HOWDAH_CONFIG]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
+    pub(crate) config: Option<PathBuf>,
+    /// Colours: always, never, or on terminals only [default: auto; NO_COLOR turns them off]
+    #[arg(long, global = true, value_name = "WHEN", help_heading = "Everywhere", hide_possible_values = true)]
+    pub(crate) color: Option<Colour>,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Colour {
+    /// On terminals, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// How answers are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Format {
+    /// For people
+    #[default]
+    Table,
+    /// For programs: one object with a `schema`
+    Json,
+}
+
+/// `--output` of listings.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct FormatArgs {
+    /// table for people, json for programs [variable: HOWDAH_OUTPUT]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) output: Option<Format>,
+}
+
+/// Which cluster.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ClusterArgs {
+    /// Address of the master, host:port [variable: HOWDAH_MASTER]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) master: Option<String>,
+    /// Directory given to `howdah up`: the master's address is read from its access.json [variable: HOWDAH_DIR]
+    #[arg(long, value_name = "DIR", conflicts_with = "master")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// All commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the whole thing once, here: a cluster, two jobs, checks, a replay
+    Demo(crate::demo::args::DemoArgs),
+    /// Start a local cluster that stays up
+    Up(crate::up::args::UpArgs),
+    /// Stop a cluster that `up` started
+    Down(crate::up::args::DownArgs),
+    /// Submit a job
+    Submit(crate::submit::args::SubmitArgs),
+    /// Look at and steer jobs
+    #[command(subcommand, visible_alias = "jobs")]
+    Job(crate::job::args::JobCommand),
+    /// Be a worker (TaskTracker), or look at and steer workers
+    Worker(crate::worker::args::WorkerArgs),
+    /// Be the master (JobTracker)
+    Master(crate::master::args::MasterArgs),
+    /// Look at queues
+    #[command(subcommand)]
+    Queue(crate::queue::args::QueueCommand),
+    /// List the schedulers, or put another one in charge
+    #[command(subcommand)]
+    Scheduler(crate::scheduler::args::SchedulerCommand),
+    /// The cluster on one screen
+    Cluster(crate::cluster::args::ClusterCommand),
+    /// Traces: recorded, foreign, looked at
+    #[command(subcommand)]
+    Trace(crate::trace::args::TraceCommand),
+    /// Simulate a trace on a cluster of your choice
+    Replay(Box<crate::replay::args::ReplayArgs>),
+    /// The best order of a batch of jobs, or pools for it
+    Optimize(crate::optimize::args::OptimizeArgs),
+    /// Find time limits and partition sizes of fbq, tags and sita by simulation
+    Tune(Box<crate::tune::args::TuneArgs>),
+    /// Decide a recorded run again and compare every effect and time
+    Validate(crate::validate::args::ValidateArgs),
+    /// Hold a load on this machine, or in one worker's control group
+    Load(crate::load::args::LoadArgs),
+    /// Make input: sudoku puzzles or text
+    #[command(subcommand)]
+    Generate(crate::generate::args::GenerateCommand),
+    /// Measure how load on this machine slows tasks down
+    Calibrate(crate::calibrate::args::CalibrateArgs),
+    /// Run the papers' tables and figures again
+    #[command(subcommand)]
+    Experiment(crate::experiment::args::ExperimentCommand),
+    /// Measure this machine's howdah against fixed baselines
+    Bench(crate::bench::args::BenchArgs),
+    /// Show the effective settings and where each comes from
+    #[command(subcommand)]
+    Config(crate::config::args::ConfigCommand),
+    /// Print a completion script for your shell
+    #[command(after_help = "Example:\n  howdah completions bash > ~/.local/share/bash-completion/completions/howdah")]
+    Completions {
+        /// bash, zsh, fish, elvish or powershell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages into a directory, or the main one to standard output
+    Man {
+        /// Directory for one page per command; made if missing
+        dir: Option<PathBuf>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_tree_of_commands_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_and_every_flag_says_what_it_is() {
+        fn check(command: &clap::Command) {
+            assert!(command.get_about().is_some(), "{} has no help", command.get_name());
+            for flag in command.get_arguments().filter(|flag| !flag.is_hide_set()) {
+                assert!(flag.get_help().is_some(), "{} of {} has no help", flag.get_id(), command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
+}

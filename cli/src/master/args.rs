@@ -1,0 +1,43 @@
+//! Flags of `master`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::daemon::LeashArgs;
+use crate::flag_values::parse_pair;
+
+/// `howdah master`
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+SIGTERM or one Ctrl-C lets running jobs end, for `drain_grace_ms` at most; once more stops at once.
+
+Every setting can also come from [master] of the configuration file or from a variable: `howdah \
+config show --master`. HOWDAH_LOG=debug says more, HOWDAH_LOG_FORMAT=json says it as JSON.
+
+Examples:
+  howdah master --dir /data/howdah --listen 0.0.0.0:9001
+  howdah master --scheduler fair -D allocation.file=pools.xml")]
+pub(crate) struct MasterArgs {
+    /// Its directory: journal, job files, history, access.json
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Address to listen on; port 0 takes any free one
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Scheduler that hands out tasks
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scheduler: Option<String>,
+    /// Set a parameter of the scheduler; may be repeated
+    #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair)]
+    pub(crate) define: Vec<(String, String)>,
+    /// Hadoop's own configuration, from which the scheduler and its parameters come; what is set here stands over it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mapred_site: Option<PathBuf>,
+    /// Seed of the run's random streams
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) leash: LeashArgs,
+}

@@ -1,0 +1,22 @@
+//! `master`: from flags and settings to a running master.
+
+pub(crate) mod args;
+
+use self::args::MasterArgs;
+use crate::config::{Context, Flag, Section};
+use crate::daemon::{choose_scheduler, run};
+use crate::define::params;
+use crate::failure::Outcome;
+
+/// `howdah master`
+pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
+    let flags = vec![
+        Flag::new("--dir", "dir", &args.dir),
+        Flag::new("--listen", "listen", &args.listen),
+        Flag::new("--scheduler", "scheduler", &args.scheduler),
+        Flag::new("--seed", "seed", &args.seed),
+    ];
+    let (mut config, settings) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
+    choose_scheduler(&mut config, &settings, args.mapred_site.as_deref(), params(&args.define)?)?;
+    run(args.leash, |stop| howdah_master::run(config, stop))
+}

@@ -1,0 +1,12 @@
+//! Subcommands of `queue`.
+
+use clap::Subcommand;
+
+use crate::cluster::args::ClusterCommand;
+
+/// `howdah queue …`
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum QueueCommand {
+    /// List the queues and how many jobs wait and run in each
+    List(ClusterCommand),
+}

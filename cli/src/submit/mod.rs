@@ -1,0 +1,231 @@
+//! `submit`: from an application's name to accepted jobs, one after the other when they form a chain.
+
+pub(crate) mod args;
+mod batch;
+mod batch_file;
+mod profile_file;
+mod replan;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use howdah_apps::{JobPlan, PlanRequest};
+use howdah_core::job::{FOLLOWS, JobProfile, Priority, Requirement};
+use howdah_proto::v1::{JobStatus, SubmitJobRequest};
+use serde_json::json;
+
+use crate::args::Format;
+use crate::client::{Client, succeeded};
+use crate::config::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::job::view::Job;
+use crate::listing::{Listing, counter_map};
+use crate::output::progress::JobProgress;
+use crate::output::{Screen, Style, note};
+use crate::submit::args::SubmitArgs;
+use crate::submit::profile_file::Profiles;
+
+/// `howdah submit`
+pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
+    if let Some(path) = &args.batch {
+        return batch::submit(context, args, path).await;
+    }
+    args.check_pools().map_err(Failure::usage)?;
+    let (output, format) = args.outputs().map_err(Failure::usage)?;
+    let config = context.client(&args.cluster, format)?;
+    let screen = Screen::new(config.color);
+    let plans = plans(args, output.as_deref())?;
+    let mut client = Client::connect(&config).await?;
+    let quiet = config.output == Format::Json;
+    let how = SubmitAs {
+        queue: args.queue.clone(),
+        priority: args.priority,
+        deadline: args.deadline,
+        requires: args.requires.clone(),
+        profile: None,
+        follows: None,
+    };
+    let profiles = args.profile.as_deref().map(Profiles::read).transpose()?;
+    if plans.len() > 1 && profiles.as_ref().is_some_and(Profiles::names_a_job) {
+        let app = args.app.as_deref().unwrap_or_default();
+        let message = format!("--profile names one job, but `{app}` is a chain of {} jobs", plans.len());
+        return Err(Failure::usage(message).help("leave out :JOB and each takes the profile of its own name"));
+    }
+    // All of them before the first job is submitted.
+    let profile_of = |plan: &JobPlan| profiles.as_ref().map(|known| known.of(&plan.name)).transpose();
+    let known = plans.iter().map(profile_of).collect::<Outcome<Vec<Option<JobProfile>>>>()?;
+    let mut jobs = Vec::new();
+    let mut ended = Vec::new();
+    let last = plans.len().saturating_sub(1);
+    for (index, plan) in plans.iter().enumerate() {
+        let how = SubmitAs { profile: known[index], follows: jobs.last().cloned(), ..how.clone() };
+        let job = submit_plan(&mut client, plan, &how).await?;
+        jobs.push(job.clone());
+        if !quiet {
+            screen.line(format!("Running job: {job}"))?;
+        }
+        if !args.wait && index == last {
+            break;
+        }
+        if !args.wait && index == 0 {
+            note(format!(
+                "the {} jobs of `{}` run one after the other; this waits for all but the last",
+                plans.len(),
+                args.app.as_deref().unwrap_or_default()
+            ));
+        }
+        let status = follow(&screen, &mut client, &job, plan, quiet).await?;
+        let good = succeeded(&status);
+        ended.push(Job::from(&status));
+        if !good {
+            report(&screen, &config.output, &jobs, &ended)?;
+            return Err(crate::job::not_succeeded(
+                &job,
+                &status.state,
+                Some(&status.why).filter(|why| !why.is_empty()).map(String::as_str),
+            ));
+        }
+        clear(&plan.removes);
+        if !quiet {
+            finish(&screen, &mut client, &job, ended.last()).await?;
+        }
+    }
+    report(&screen, &config.output, &jobs, &ended)?;
+    Ok(Exit::Done)
+}
+
+fn report(screen: &Screen, format: &Format, jobs: &[String], ended: &[Job]) -> Outcome<()> {
+    if *format == Format::Json {
+        let job = jobs.last();
+        screen.json(&Listing::new("submit", json!({ "job": job, "jobs": jobs, "ended": ended })))?;
+    }
+    Ok(())
+}
+
+async fn follow(screen: &Screen, client: &mut Client, job: &str, plan: &JobPlan, quiet: bool) -> Outcome<JobStatus> {
+    let mut progress =
+        if quiet { JobProgress::Quiet } else { JobProgress::new(screen, &plan.name, plan.n_reduces > 0) };
+    let status = client.watch(job, |status| progress.show(screen, status)).await;
+    progress.finish();
+    status
+}
+
+/// Results of earlier jobs of a chain that nobody needs any more.
+fn clear(directories: &[String]) {
+    for directory in directories {
+        if let Err(error) = std::fs::remove_dir_all(directory)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            note(format!("warning: cannot remove `{directory}`: {error}"));
+        }
+    }
+}
+
+async fn finish(screen: &Screen, client: &mut Client, job: &str, status: Option<&Job>) -> Outcome<()> {
+    screen.line(format!("{}: {job}", screen.paint(Style::Good, "Job complete")))?;
+    let answer = client.job(job).await?;
+    let counters = counter_map(answer.counters.as_ref());
+    screen.line(crate::job::counter_lines(&counters))?;
+    if let Some(line) = crate::job::games_line(&counters) {
+        screen.line(line)?;
+    }
+    if let Some(line) = status.and_then(|status| status.speculation.sentence()) {
+        screen.line(line)?;
+    }
+    Ok(())
+}
+
+/// The jobs that the application consists of. A `/` in its name makes it a program's path.
+pub(super) fn plans(args: &SubmitArgs, output: Option<&Path>) -> Outcome<Vec<JobPlan>> {
+    let inputs = args.input.iter().map(|input| absolute(input)).collect::<Outcome<Vec<String>>>()?;
+    let output = output.map(|path| absolute(&path.display().to_string())).transpose()?;
+    let mut own = args.args.clone();
+    let streams = [("--mapper", &args.mapper), ("--combiner", &args.combiner), ("--reducer", &args.reducer)];
+    for (flag, command) in streams {
+        own.extend(command.iter().flat_map(|command| [flag.to_owned(), command.clone()]));
+    }
+    let mut app = args.app.as_deref().unwrap_or_default();
+    if app.contains('/') {
+        own.insert(0, app.to_owned());
+        app = "program";
+    }
+    let request = PlanRequest {
+        inputs,
+        output,
+        n_reduces: args.reduces,
+        properties: args.define.iter().cloned().collect(),
+        args: own,
+    };
+    let mut plans = howdah_apps::plan(app, &request).map_err(|error| {
+        let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
+        Failure::usage(format!("{error}{cause}"))
+    })?;
+    if let Some(name) = &args.name {
+        for plan in &mut plans {
+            plan.name.clone_from(name);
+        }
+    }
+    Ok(plans)
+}
+
+/// What goes with a job besides its plan.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SubmitAs {
+    pub(crate) queue: Option<String>,
+    pub(crate) priority: Option<Priority>,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) requires: Vec<Requirement>,
+    pub(crate) profile: Option<JobProfile>,
+    /// The job before it in its application's chain, which is over.
+    pub(crate) follows: Option<String>,
+}
+
+/// Submits one job and returns its printed id.
+pub(crate) async fn submit_plan(client: &mut Client, plan: &JobPlan, how: &SubmitAs) -> Outcome<String> {
+    let json = |what: &str, text: serde_json::Result<String>| {
+        text.map_err(|error| Failure::broke(format!("cannot write the {what}: {error}")))
+    };
+    let follows = how.follows.clone().map(|job| (FOLLOWS.to_owned(), job));
+    let request = SubmitJobRequest {
+        name: plan.name.clone(),
+        user: user(),
+        // Without one, the master looks at the job's properties.
+        queue: how.queue.clone().unwrap_or_default(),
+        priority: how.priority.map(|priority| priority.name().to_owned()).unwrap_or_default(),
+        app_json: json("application", serde_json::to_string(&plan.app))?,
+        input_format_json: json("input format", serde_json::to_string(&plan.input_format))?,
+        inputs: plan.inputs.clone(),
+        output: plan.output.clone().unwrap_or_default(),
+        n_reduces: plan.n_reduces,
+        properties: plan.properties.clone().into_iter().chain(follows).collect(),
+        deadline_ms: how.deadline.map_or(0, |deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)),
+        requires: how.requires.iter().map(Requirement::to_string).collect(),
+        profile_json: match &how.profile {
+            Some(profile) => json("profile", serde_json::to_string(profile))?,
+            None => String::new(),
+        },
+    };
+    Ok(client.rpc.submit_job(request).await?.into_inner().job)
+}
+
+/// Workers have other current directories. URLs and absolute paths stay as they are.
+fn absolute(path: &str) -> Outcome<String> {
+    let has_scheme =
+        path.split_once("://").is_some_and(|(scheme, _)| scheme.chars().all(|c| c.is_ascii_alphanumeric()));
+    if has_scheme {
+        return Ok(path.to_owned());
+    }
+    let full =
+        std::path::absolute(PathBuf::from(path)).map_err(|error| Failure::usage(format!("path `{path}`: {error}")))?;
+    Ok(full.display().to_string())
+}
+
+/// Who submits: the environment's word, as Hadoop 1.x trusts it, else the account's name.
+pub(crate) fn user() -> String {
+    let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()).filter(|name| !name.is_empty());
+    named.unwrap_or_else(|| {
+        let uid = nix::unistd::getuid();
+        nix::unistd::User::from_uid(uid).ok().flatten().map_or_else(|| uid.to_string(), |user| user.name)
+    })
+}

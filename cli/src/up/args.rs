@@ -1,0 +1,65 @@
+//! Flags of `up` and `down`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::flag_values::parse_pair;
+use crate::units::parse_duration;
+
+/// `howdah up`
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Everything lives in DIR: DIR/master, DIR/worker-1, …, their logs, and DIR/access.json with the \
+address and the processes. Started twice, the command says that the cluster is up and changes \
+nothing.
+
+Example:
+  howdah up --workers 4 --dir cluster
+  howdah submit wordcount --dir cluster --input notes --output counts --wait
+  howdah down --dir cluster")]
+pub(crate) struct UpArgs {
+    /// Directory of the cluster; made if missing
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Number of workers
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) workers: u32,
+    /// Maps that each worker runs at a time
+    #[arg(long, value_name = "N")]
+    pub(crate) map_slots: Option<u32>,
+    /// Reduces that each worker runs at a time
+    #[arg(long, value_name = "N")]
+    pub(crate) reduce_slots: Option<u32>,
+    /// Cores that each worker and its attempts may use together, by commas, such as 1,1,0.5; 0 for no limit. The
+    /// last one holds for all further workers
+    #[arg(long, value_name = "CORES,…", value_delimiter = ',')]
+    pub(crate) cpu_quota: Vec<f64>,
+    /// What the workers' load is measured of: auto, host, a control group for each (cgroup), or script
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) vitals_source: Option<String>,
+    /// Scheduler that hands out tasks
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scheduler: Option<String>,
+    /// Set a parameter of the scheduler; may be repeated
+    #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair)]
+    pub(crate) define: Vec<(String, String)>,
+    /// Hadoop's own configuration, from which the scheduler and its parameters come; what is set here stands over it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mapred_site: Option<PathBuf>,
+    /// Address for the master [default: any free port on 127.0.0.1]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<std::net::SocketAddr>,
+}
+
+/// `howdah down`
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DownArgs {
+    /// Directory given to `up`
+    #[arg(long, value_name = "DIR", env = "HOWDAH_DIR", hide_env = true)]
+    pub(crate) dir: PathBuf,
+    /// How long processes may take to end by themselves before they are killed
+    #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = parse_duration)]
+    pub(crate) grace: Duration,
+}

@@ -1,0 +1,35 @@
+//! `worker`: from flags and settings to a running worker; and, with a subcommand, what concerns all workers.
+
+pub(crate) mod args;
+mod drain;
+mod list;
+mod vitals;
+
+use self::args::WorkerArgs;
+use crate::config::{Context, Flag, Section};
+use crate::daemon::run;
+use crate::failure::{Failure, Outcome};
+
+pub(crate) use drain::drain;
+pub(crate) use list::list_workers;
+pub(crate) use vitals::show as vitals;
+
+/// `howdah worker`
+pub(crate) fn worker(context: &Context, args: &WorkerArgs) -> Outcome {
+    let flags = vec![
+        Flag::new("--master", "master", &args.master),
+        Flag::new("--dir", "dir", &args.dir),
+        Flag::new("--name", "name", &args.name),
+        Flag::new("--map-slots", "map_slots", &args.map_slots),
+        Flag::new("--reduce-slots", "reduce_slots", &args.reduce_slots),
+        Flag::new("--rack", "rack", &args.rack),
+        Flag::new("--host", "host", &args.host),
+        Flag::new("--cpu-quota", "cpu_quota", &args.cpu_quota),
+        Flag::new("--vitals-source", "vitals_source", &args.vitals_source),
+    ];
+    let (config, _) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, flags)?;
+    config.check().map_err(|error| {
+        Failure::usage(error.to_string()).help("`howdah config show --worker` prints every setting")
+    })?;
+    run(args.leash, |stop| howdah_worker::run(config, stop))
+}
