@@ -24,6 +24,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
             Some(WorkerCommand::List(list)) => wait(worker::list_workers(&context, list)),
             Some(WorkerCommand::Vitals(vitals)) => wait(worker::vitals(&context, vitals)),
             Some(WorkerCommand::Drain(drain)) => wait(worker::drain(&context, drain)),
+            Some(WorkerCommand::Enable(args)) => wait(worker::enable(&context, args)),
+            Some(WorkerCommand::Remove(args)) => wait(worker::remove(&context, args)),
         },
         Command::Up(args) => wait(up::up(&context, &args)),
         Command::Down(args) => wait(up::down(&context, &args)),

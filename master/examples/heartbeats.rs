@@ -199,6 +199,7 @@ async fn worker(
             vitals: Some(vitals()),
             sequence: 0,
             attributes: None,
+            refusal: 0,
         };
         let mut request = request;
         request.free_maps = 2 - request.attempts.len() as u32;

@@ -10,6 +10,36 @@ use howdah_core::job::CLUSTER_MEMORY_KEYS;
 use howdah_core::tracker::ClusterConfig;
 use serde::{Deserialize, Deserializer, Serialize};
 
+/// What people expect of a machine that dies; Hadoop waits ten minutes.
+const EXPIRY_MS: u64 = 30_000;
+/// In large clusters, where workers report seldom.
+const EXPIRY_BEATS: u32 = 5;
+
+/// Whose defaults hold for what is not set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Profile {
+    /// What people expect today.
+    #[default]
+    #[serde(rename = "howdah")]
+    Howdah,
+    /// Hadoop 1.2.1's: a silent worker is lost after ten minutes.
+    #[serde(rename = "hadoop-1.2.1")]
+    Hadoop121,
+}
+
+impl Profile {
+    /// Settings whose defaults are others than without a profile, by their dotted keys.
+    pub fn defaults(self) -> Vec<(&'static str, u64)> {
+        match self {
+            Profile::Howdah => Vec::new(),
+            Profile::Hadoop121 => {
+                let hadoop = ClusterConfig::default();
+                vec![("cluster.expiry_ms", hadoop.expiry_ms), ("cluster.expiry_beats", hadoop.expiry_beats.into())]
+            }
+        }
+    }
+}
+
 /// Configuration of the JobTracker daemon.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -18,6 +48,8 @@ pub struct MasterConfig {
     pub listen: SocketAddr,
     /// Its directory; made if missing. No two masters may share one.
     pub dir: PathBuf,
+    /// Whose defaults hold for what is not set: `howdah` or `hadoop-1.2.1`.
+    pub profile: Profile,
     /// Name of the scheduler.
     pub scheduler: String,
     /// The scheduler's own parameters.
@@ -92,6 +124,11 @@ pub struct Limits {
     pub inbox: u32,
     /// Bytes of one message in either direction.
     pub message_bytes: u64,
+    /// Connections at a time; 0 takes what the process may open, less a reserve for the journal and other files. Beyond
+    /// it the connection that has been idle longest is closed; those of workers never are.
+    pub connections: u32,
+    /// Of these from one address; 0 is half of them.
+    pub connections_per_peer: u32,
 }
 
 /// Parameters are words; numbers and truth values need no quotation marks in a file.
@@ -119,11 +156,17 @@ impl Default for MasterConfig {
         MasterConfig {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             dir: PathBuf::from("howdah-master"),
+            profile: Profile::Howdah,
             scheduler: "fifo".to_owned(),
             scheduler_params: BTreeMap::new(),
             queue_names: vec!["default".to_owned()],
             seed: 0,
-            cluster: ClusterConfig::default(),
+            cluster: ClusterConfig {
+                expiry_ms: EXPIRY_MS,
+                expiry_beats: EXPIRY_BEATS,
+                free_lost_names: true,
+                ..ClusterConfig::default()
+            },
             limits: Limits::default(),
             memory: Memory::default(),
             journal_segment_bytes: 16 << 20,
@@ -144,6 +187,8 @@ impl Default for Limits {
             listed_jobs: 10_000,
             inbox: 16_384,
             message_bytes: howdah_proto::MAX_MESSAGE_BYTES as u64,
+            connections: 0,
+            connections_per_peer: 0,
         }
     }
 }

@@ -27,5 +27,5 @@ mod tables;
 pub mod trace;
 mod why;
 
-pub use config::{Limits, MasterConfig, Memory};
+pub use config::{Limits, MasterConfig, Memory, Profile};
 pub use run::{ACCESS_FILE, run};

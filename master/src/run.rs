@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -23,16 +24,18 @@ use howdah_proto::v1::worker_service_server::WorkerServiceServer;
 use nix::fcntl::{Flock, FlockArg};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
 
 use crate::config::MasterConfig;
-use crate::engine::{Clearing, CoreHandle, Engine, Outbox};
+use crate::engine::{Clearing, CoreError, CoreHandle, Engine, Message, Outbox};
 use crate::journal::runs_in;
 use crate::policies;
 use crate::recorder::{Origin, Recorder};
 use crate::reload::{self, InForce};
+use crate::services::connections::{self, Book, Tracked};
 use crate::services::{ClientApi, Shared, SharedRef, WorkerApi};
 use crate::tables::Tables;
 
@@ -40,6 +43,8 @@ use crate::tables::Tables;
 pub const ACCESS_FILE: &str = "access.json";
 /// Streams of one connection: a gateway may speak for thousands of workers.
 const STREAMS_PER_CONNECTION: u32 = 65_536;
+/// Between two looks at who is silent.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Runs are named after the minute of their start.
 const RUN_ID: &str = "%Y%m%d%H%M";
 /// How long open calls may take to end once the core has stopped.
@@ -59,6 +64,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let dir = config.dir.clone();
     let _lock = lock(&dir)?;
     let (cluster, run_dir) = make_run_dir(&dir)?;
+    let descriptors = connections::raise_descriptors();
     let listener = TcpListener::bind(config.listen).await.with_context(|| format!("listen on {}", config.listen))?;
     let address = listener.local_addr().context("read the address listened on")?;
     let clearing = Clearing::default();
@@ -92,7 +98,11 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         warned: std::sync::Mutex::default(),
         config,
     });
-    let mut server = tokio::spawn(serve(listener, Arc::clone(&shared), closing.clone()));
+    let book = Book::new(&shared.config.limits, descriptors, core.clone());
+    let incoming = connections::incoming(listener, book, closing.clone());
+    let mut server = tokio::spawn(serve(incoming, Arc::clone(&shared), closing.clone()));
+    let (until, looks) = (closing.clone(), core.clone());
+    tokio::spawn(async move { until.run_until_cancelled(look(looks)).await });
     write_access(&dir, address)?;
     tracing::info!(%address, cluster = cluster.0, dir = %shared.run_dir.display(), "the master listens");
     tokio::select! {
@@ -117,8 +127,20 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     }
 }
 
+/// Has the core's thread look, now and then, who is silent.
+async fn look(core: CoreHandle) {
+    let mut times = tokio::time::interval(LOOK_EVERY);
+    times.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        times.tick().await;
+        if core.send(Message::Look).await == Err(CoreError::Stopped) {
+            return;
+        }
+    }
+}
+
 async fn serve(
-    listener: TcpListener,
+    incoming: ReceiverStream<io::Result<Tracked>>,
     shared: SharedRef,
     closing: CancellationToken,
 ) -> Result<(), tonic::transport::Error> {
@@ -131,9 +153,9 @@ async fn serve(
     Server::builder()
         .max_concurrent_streams(STREAMS_PER_CONNECTION)
         .http2_keepalive_interval(Some(Duration::from_secs(30)))
-        .add_service(workers)
-        .add_service(clients)
-        .serve_with_incoming_shutdown(TcpIncoming::from(listener).with_nodelay(Some(true)), closing.cancelled_owned())
+        .add_service(InterceptedService::new(workers, connections::note_use))
+        .add_service(InterceptedService::new(clients, connections::note_use))
+        .serve_with_incoming_shutdown(incoming, closing.cancelled_owned())
         .await
 }
 

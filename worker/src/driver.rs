@@ -385,6 +385,12 @@ impl Driver {
         self.extras.retain(|attempt, _| held.contains(attempt));
         let mut request = v1::HeartbeatRequest::from(&report);
         request.sequence = seq;
+        request.refusal = match (self.tracker.accepts(), healthy) {
+            (false, _) => v1::Refusal::Stopping,
+            (true, false) => v1::Refusal::LowDisk,
+            (true, true) => v1::Refusal::Unspecified,
+        }
+        .into();
         if let Some(set) = &mut request.attributes {
             set.probe_warnings.clone_from(&self.hello.probe_warnings);
         }

@@ -119,6 +119,7 @@ impl Beater {
             vitals: Some(vitals(self.beats)),
             sequence: 0,
             attributes: None,
+            refusal: 0,
         };
         let answer = self.client.heartbeat(request).await?.into_inner();
         self.response_id = answer.response_id;

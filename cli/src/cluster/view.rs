@@ -15,7 +15,7 @@ pub(crate) struct Worker {
     pub(crate) name: String,
     pub(crate) host: String,
     pub(crate) rack: String,
-    /// LIVE, DRAINING, BLACKLISTED or LOST.
+    /// LIVE, SILENT, LOW_DISK, DRAINING, BLACKLISTED, STOPPED or LOST.
     pub(crate) state: String,
     pub(crate) map_slots: u32,
     pub(crate) reduce_slots: u32,

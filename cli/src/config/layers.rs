@@ -97,6 +97,18 @@ impl Settings {
         Ok(())
     }
 
+    /// Puts the master's profile in the place of the defaults that still hold.
+    pub(crate) fn add_profile(&mut self) {
+        let Some(named) = self.values.get("profile").map(|setting| setting.value.clone()) else { return };
+        // A profile that does not read is blamed where it was said.
+        let profile: howdah_master::Profile = serde_json::from_value(named).unwrap_or_default();
+        for (key, value) in profile.defaults() {
+            if let Some(setting) = self.values.get_mut(key).filter(|setting| setting.source == Source::Default) {
+                setting.value = value.into();
+            }
+        }
+    }
+
     /// All variables that could set something here.
     pub(crate) fn variables(&self) -> Vec<String> {
         self.values.keys().flat_map(|key| self.section.variables(key)).collect()

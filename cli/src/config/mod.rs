@@ -99,6 +99,9 @@ impl Context {
         settings.add_file::<T>(&self.file)?;
         settings.add_variables::<T>(|name| std::env::var(name).ok().filter(|text| !text.is_empty()))?;
         settings.add_flags::<T>(flags)?;
+        if section == Section::Master {
+            settings.add_profile();
+        }
         Ok((settings.build::<T>()?, settings))
     }
 

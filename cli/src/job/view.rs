@@ -142,7 +142,7 @@ pub(crate) fn state_style(state: &str) -> Option<Style> {
     match state {
         "SUCCEEDED" | "LIVE" => Some(Style::Good),
         "FAILED" | "LOST" => Some(Style::Bad),
-        "KILLED" | "BLACKLISTED" | "DRAINING" => Some(Style::Warn),
+        "KILLED" | "BLACKLISTED" | "DRAINING" | "SILENT" | "LOW_DISK" => Some(Style::Warn),
         "RUNNING" | "COMMITTING" | "COMMIT_PENDING" => Some(Style::Accent),
         _ => None,
     }

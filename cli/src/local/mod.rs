@@ -168,7 +168,7 @@ impl LocalCluster {
         let mut client = self.client().await?;
         loop {
             self.check_alive()?;
-            let workers = client.rpc.list_workers(ListWorkersRequest {}).await?.into_inner().workers;
+            let workers = client.rpc.list_workers(ListWorkersRequest::default()).await?.into_inner().workers;
             let live = workers.iter().filter(|worker| worker.state == "LIVE").count() as u32;
             if live >= wanted {
                 return Ok(());

@@ -65,6 +65,10 @@ pub(crate) enum WorkerCommand {
     Vitals(WorkerVitalsArgs),
     /// Give a worker no more tasks; what it runs may end
     Drain(DrainArgs),
+    /// Take a worker off the blacklist; its failures are forgotten
+    Enable(WorkerNameArgs),
+    /// Take a worker that is gone off the list; one that is silent is given up at once
+    Remove(WorkerNameArgs),
 }
 
 /// `howdah worker list`
@@ -74,6 +78,9 @@ pub(crate) struct WorkerListArgs {
     /// `worker vitals`
     #[arg(long)]
     pub(crate) wide: bool,
+    /// Also workers that are gone for long
+    #[arg(long)]
+    pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
     #[command(flatten)]
@@ -106,6 +113,15 @@ pub(crate) struct DrainArgs {
     /// Take it back
     #[arg(long)]
     pub(crate) undo: bool,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+}
+
+/// `howdah worker enable` and `howdah worker remove`
+#[derive(Args, Clone, Debug)]
+pub(crate) struct WorkerNameArgs {
+    /// Name of the worker
+    pub(crate) worker: String,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 }

@@ -21,7 +21,7 @@ pub(crate) async fn list_workers(context: &Context, args: &WorkerListArgs) -> Ou
     let config = context.client(&args.cluster, args.format.output)?;
     let screen = Screen::new(config.color);
     let mut client = Client::connect(&config).await?;
-    let answer = client.rpc.list_workers(ListWorkersRequest {}).await?.into_inner();
+    let answer = client.rpc.list_workers(ListWorkersRequest { all: args.all }).await?.into_inner();
     let workers: Vec<Worker> = answer.workers.iter().map(Worker::from).collect();
     match config.output {
         Format::Json => screen.json(&Listing::new("workers", json!({ "workers": workers })))?,

@@ -1,5 +1,6 @@
 //! `worker`: from flags and settings to a running worker; and, with a subcommand, what concerns all workers.
 
+mod admin;
 pub(crate) mod args;
 mod drain;
 mod list;
@@ -10,6 +11,7 @@ use crate::config::{Context, Flag, Section};
 use crate::daemon::run;
 use crate::failure::{Failure, Outcome};
 
+pub(crate) use admin::{enable, remove};
 pub(crate) use drain::drain;
 pub(crate) use list::list_workers;
 pub(crate) use vitals::show as vitals;

@@ -9,7 +9,8 @@ use howdah_proto::convert::ConvertError;
 use howdah_proto::v1;
 use tokio::sync::oneshot;
 
-use super::{Message, NewJob, View};
+use super::{Caller, Message, NewJob, View};
+use crate::tables::Tables;
 
 /// How long a sender waits for room in the inbox.
 const FULL_WAITS: u32 = 2_500;
@@ -26,6 +27,8 @@ pub(crate) enum CoreError {
     Malformed(ConvertError),
     #[error("the cluster has {0} workers, which is its limit")]
     TooManyWorkers(usize),
+    #[error("worker `{name}` is alive at {there}; this one is at {here}")]
+    NameTaken { name: String, there: String, here: String },
     #[error("the core refused it: {0:?}")]
     Rejected(Rejection),
 }
@@ -82,9 +85,23 @@ impl CoreHandle {
         answer.await.map_err(|_| CoreError::Stopped)?
     }
 
-    pub(crate) async fn register(&self, request: v1::RegisterRequest) -> Result<WorkerId, CoreError> {
+    /// Changes what only people see.
+    pub(crate) async fn change<T, F>(&self, change: F) -> Result<T, CoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Tables) -> T + Send + 'static,
+    {
         let (reply, answer) = oneshot::channel();
-        self.send(Message::Register { request: Box::new(request), reply }).await?;
+        let change = move |tables: &mut Tables| {
+            let _ = reply.send(change(tables));
+        };
+        self.send(Message::Change(Box::new(change))).await?;
+        answer.await.map_err(|_| CoreError::Stopped)
+    }
+
+    pub(crate) async fn register(&self, request: v1::RegisterRequest, from: Caller) -> Result<WorkerId, CoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Message::Register { request: Box::new(request), from, reply }).await?;
         answer.await.map_err(|_| CoreError::Stopped)?
     }
 

@@ -8,17 +8,27 @@ use howdah_proto::v1;
 use tokio::sync::oneshot;
 
 use super::{CoreError, View};
-use crate::tables::{Extra, JobMeta, PageVitals};
+use crate::tables::{Extra, JobMeta, PageVitals, Tables};
 
 pub(crate) type RegisterReply = oneshot::Sender<Result<WorkerId, CoreError>>;
 pub(super) type Query = Box<dyn FnOnce(&View<'_>) + Send>;
+pub(super) type Change = Box<dyn FnOnce(&mut Tables) + Send>;
+
+/// Through what someone speaks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Caller {
+    /// Number of the connection; 0 when unknown.
+    pub(crate) connection: u64,
+    /// The other end's address.
+    pub(crate) address: Option<std::net::IpAddr>,
+}
 
 /// One message; small, since thousands may wait.
 pub(crate) enum Message {
     /// A heartbeat.
     Beat(Box<Beat>),
     /// A worker says hello.
-    Register { request: Box<v1::RegisterRequest>, reply: RegisterReply },
+    Register { request: Box<v1::RegisterRequest>, from: Caller, reply: RegisterReply },
     /// A job whose file is on disk.
     Submit { new: Box<NewJob>, reply: oneshot::Sender<Result<(), CoreError>> },
     /// Another input; the reply comes when it is on disk and applied.
@@ -27,6 +37,12 @@ pub(crate) enum Message {
     Committed { job: JobId, problem: Option<String> },
     /// Looks at the settled state.
     Query(Query),
+    /// Changes what only people see.
+    Change(Change),
+    /// A connection closed, through which workers may have spoken.
+    Closed { connection: u64 },
+    /// Time to look who is silent.
+    Look,
     /// No batch after this one.
     Stop,
 }
@@ -41,6 +57,10 @@ pub(crate) struct Beat {
     pub(crate) pages: PageVitals,
     /// Of the worker's probes, with the number of the set of attributes that they came with; for pages.
     pub(crate) warnings: Option<(u32, HashMap<String, String>)>,
+    /// Through which connection it came.
+    pub(crate) connection: u64,
+    /// Why the worker takes no tasks, for pages.
+    pub(crate) refusal: v1::Refusal,
     /// Of the request in the journal.
     pub(crate) bytes: usize,
     pub(crate) reply: oneshot::Sender<v1::HeartbeatResponse>,
@@ -72,7 +92,13 @@ impl Message {
                 let attributes = request.attributes.iter().map(|(key, value)| key.len() + value.len());
                 request.name.len() + request.host.len() + request.rack.len() + attributes.sum::<usize>()
             }
-            Message::Request { .. } | Message::Committed { .. } | Message::Query(_) | Message::Stop => 0,
+            Message::Request { .. }
+            | Message::Committed { .. }
+            | Message::Query(_)
+            | Message::Change(_)
+            | Message::Closed { .. }
+            | Message::Look
+            | Message::Stop => 0,
         }
     }
 }

@@ -13,6 +13,8 @@ mod clearing;
 mod handle;
 mod message;
 mod out;
+mod pool;
+mod watch;
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +31,7 @@ use crate::tables::{JobRow, Tables};
 
 pub(crate) use clearing::Clearing;
 pub(crate) use handle::{CoreError, CoreHandle};
-pub(crate) use message::{Beat, Message, NewJob};
+pub(crate) use message::{Beat, Caller, Message, NewJob};
 use message::{Pending, Query};
 pub(crate) use out::Outbox;
 
@@ -74,6 +76,8 @@ pub(crate) struct Engine {
     out: Outbox,
     /// No tick before this.
     tick_from: Time,
+    /// Silences and connections that closed before this say nothing of workers.
+    trust_from: Time,
     stopping: bool,
     /// Whether the batch being collected holds nothing but progress.
     lingers: bool,
@@ -87,13 +91,17 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub(crate) fn new(recorder: Recorder, tables: Tables, inbox: Receiver<Message>, out: Outbox) -> Engine {
+        let clock = Clock::new();
+        // Workers that were known before this process started have yet to find it.
+        let trust_from = if tables.workers.is_empty() { Time::ZERO } else { clock.read() + watch::STALL_DOUBT };
         Engine {
             recorder,
             tables,
-            clock: Clock::new(),
+            clock,
             inbox,
             out,
             tick_from: Time::ZERO,
+            trust_from,
             stopping: false,
             lingers: false,
             inputs: Vec::new(),
@@ -181,6 +189,7 @@ impl Engine {
 
     fn stalled(&mut self) {
         self.tick_from = self.clock.read() + STALL_GRACE;
+        self.trust_from = self.clock.read() + watch::STALL_DOUBT;
         tracing::warn!("the master stood still for more than a second; expiries wait for late reports");
     }
 
@@ -191,7 +200,7 @@ impl Engine {
         self.lingers = is_progress && (is_first || self.lingers);
         match message {
             Message::Beat(beat) => self.take_beat(*beat),
-            Message::Register { request, reply } => self.take_registration(*request, reply),
+            Message::Register { request, from, reply } => self.take_registration(*request, from, reply),
             Message::Submit { new, reply } => {
                 let NewJob { meta, .. } = *new;
                 let input = Input::Submit { job: meta.id, spec: std::sync::Arc::new(meta.file.spec.clone()) };
@@ -199,8 +208,10 @@ impl Engine {
                 self.record(input);
             }
             Message::Request { input, reply } => {
-                if let Input::SetPriority { job, priority } = input {
-                    self.tables.set_priority(job, priority);
+                match input {
+                    Input::SetPriority { job, priority } => self.tables.set_priority(job, priority),
+                    Input::Goodbye { worker, incarnation } => self.tables.goodbye(worker, incarnation),
+                    _ => {}
                 }
                 self.pending.push(Pending::Request { reply });
                 self.record(input);
@@ -213,6 +224,9 @@ impl Engine {
                 self.record(Input::JobCommitted { job, ok });
             }
             Message::Query(query) => self.queries.push(query),
+            Message::Change(change) => change(&mut self.tables),
+            Message::Closed { connection } => self.connection_closed(connection),
+            Message::Look => self.look(),
             Message::Stop => self.stopping = true,
         }
     }
@@ -223,7 +237,7 @@ impl Engine {
     }
 
     fn take_beat(&mut self, beat: Beat) {
-        let Beat { request, report, extras, pages, warnings, reply, .. } = beat;
+        let Beat { request, report, extras, pages, warnings, connection, refusal, reply, .. } = beat;
         if let Some(row) = self.tables.workers.get_mut(report.worker.0 as usize)
             && row.incarnation == report.incarnation
             && row.is_overtaken(request.sequence)
@@ -237,6 +251,7 @@ impl Engine {
             // A newer report of the same worker takes the place of a parked one.
             Some(row) => {
                 row.waiting = Some(reply);
+                row.presence.heard(connection, refusal);
                 if let Some((version, warnings)) = warnings {
                     row.warn(version, warnings);
                 }
@@ -248,7 +263,7 @@ impl Engine {
         self.inputs.push(Input::Report(report));
     }
 
-    fn take_registration(&mut self, request: v1::RegisterRequest, reply: message::RegisterReply) {
+    fn take_registration(&mut self, request: v1::RegisterRequest, from: Caller, reply: message::RegisterReply) {
         let worker = self.tables.number(&request.name);
         if let Err(max) = self.tables.has_room_for(worker) {
             let _ = reply.send(Err(CoreError::TooManyWorkers(max)));
@@ -256,11 +271,18 @@ impl Engine {
         }
         match howdah_proto::convert::registration(worker, &request) {
             Ok(registration) => {
+                if let Some(taken) = self.name_taken(worker, &request, from) {
+                    let _ = reply.send(Err(taken));
+                    return;
+                }
                 // The core will refuse it; the row and the waiting heartbeat of the present run must stay.
-                let stale = self.tables.worker(worker).is_some_and(|row| request.incarnation < row.incarnation);
+                let stale = self.is_stale(worker, request.incarnation);
                 self.record(Input::Register(Box::new(registration)));
                 if !stale {
-                    self.tables.register(worker, request, self.clock.read());
+                    self.tables.register(worker, request, from.connection, self.clock.read());
+                    if self.tables.worker(worker).is_some_and(|row| row.presence.drained) {
+                        self.record(Input::Drain { worker, drain: true });
+                    }
                 }
                 self.pending.push(Pending::Register { worker, stale, reply });
             }
@@ -288,6 +310,7 @@ impl Engine {
         self.enter_jobs(now);
         let effects = std::mem::take(&mut self.effects);
         for effect in &effects {
+            self.log(effect, now);
             self.tables.observe(effect, now);
             match *effect {
                 Effect::Answer { worker, response_id, interval_ms } => {
@@ -339,6 +362,7 @@ impl Engine {
     fn answer(&mut self, worker: WorkerId, response_id: u32, interval_ms: u32) {
         let Some(row) = self.tables.workers.get_mut(worker.0 as usize) else { return };
         let directives = std::mem::take(&mut row.directives);
+        row.presence.told(interval_ms);
         if let Some(reply) = row.waiting.take() {
             // A worker that hung up reports again and gets the same answer.
             let _ = reply.send(v1::HeartbeatResponse { response_id, interval_ms, directives });

@@ -7,10 +7,14 @@ use std::sync::mpsc;
 
 use howdah_core::job::{ClusterId, JobId, OutputFormat};
 
+use super::pool::Pool;
 use super::{Clearing, CoreHandle};
 use crate::commit::{self, Promotion};
 use crate::history::JobHistory;
 use crate::tables::{JobSnapshot, Tables};
+
+/// Threads that promote and clear away.
+const FILE_THREADS: usize = 8;
 
 /// What the threads behind it do.
 enum Work {
@@ -21,26 +25,24 @@ enum Work {
 
 /// Hands work to the threads behind it; they end when it is dropped.
 pub(crate) struct Outbox {
-    files: mpsc::Sender<Work>,
+    files: Pool<Work>,
     histories: mpsc::Sender<Work>,
-    threads: Vec<std::thread::JoinHandle<()>>,
+    historian: std::thread::JoinHandle<()>,
     clearing: Clearing,
 }
 
 impl Outbox {
     pub(crate) fn start(run_dir: PathBuf, cluster: ClusterId, core: CoreHandle, clearing: Clearing) -> Outbox {
-        let spawn = |name: &str, work: mpsc::Receiver<Work>, run_dir: PathBuf, core: CoreHandle| {
-            let clearing = clearing.clone();
-            let body = move || work.into_iter().for_each(|work| perform(work, &run_dir, cluster, &core, &clearing));
-            std::thread::Builder::new().name(name.to_owned()).spawn(body).expect("the system starts threads")
+        let does = move |run_dir: PathBuf, core: CoreHandle, clearing: Clearing| {
+            move |work| perform(work, &run_dir, cluster, &core, &clearing)
         };
-        let (files, files_work) = mpsc::channel();
-        let (histories, histories_work) = mpsc::channel();
-        let threads = vec![
-            spawn("promote", files_work, run_dir.clone(), core.clone()),
-            spawn("history", histories_work, run_dir, core),
-        ];
-        Outbox { files, histories, threads, clearing }
+        let promotes = does(run_dir.clone(), core.clone(), clearing.clone());
+        let files = Pool::start("promote", FILE_THREADS, promotes);
+        let (histories, work) = mpsc::channel::<Work>();
+        let writes = does(run_dir, core, clearing.clone());
+        let body = move || work.into_iter().for_each(writes);
+        let historian = std::thread::Builder::new().name("history".to_owned()).spawn(body);
+        Outbox { files, histories, historian: historian.expect("the system starts threads"), clearing }
     }
 
     /// Promotes the winners' output of a job.
@@ -61,7 +63,7 @@ impl Outbox {
             .is_none_or(|value| value.trim() != "false");
         let promotion =
             Promotion { output, winners: row.output_winners().into_iter().map(winner).collect(), mark_success: mark };
-        let _ = self.files.send(Work::Promote { job, promotion });
+        self.files.send(job, Work::Promote { job, promotion });
     }
 
     /// Clears away what a failed or killed job wrote.
@@ -71,7 +73,7 @@ impl Outbox {
             let output = PathBuf::from(directory);
             self.clearing.begin(&output);
             let work = Work::Abort { output, created: row.meta.created_output };
-            let _ = self.files.send(work);
+            self.files.send(job, work);
         }
     }
 
@@ -83,11 +85,10 @@ impl Outbox {
 
     /// Waits until all that was handed over is done.
     pub(crate) fn finish(self) {
-        let Outbox { files, histories, threads, .. } = self;
-        drop((files, histories));
-        for thread in threads {
-            let _ = thread.join();
-        }
+        let Outbox { files, histories, historian, .. } = self;
+        files.finish();
+        drop(histories);
+        let _ = historian.join();
     }
 }
 

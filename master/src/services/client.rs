@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use howdah_core::job::{AttemptState, JobId, JobState, Priority, TaskKind, WorkerId};
+use howdah_core::job::{AttemptState, JobId, JobState, Priority, TaskKind};
 use howdah_core::schedulers::{QueueView, SecondAttemptRule, second_attempt_rule};
 use howdah_core::tracker::{Input, SchedulerChoice, WorkerState};
 use howdah_proto::v1;
@@ -15,12 +15,12 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
 use super::admit::doubt;
-use super::{SharedRef, logs, status, submit};
+use super::connections::streaming;
+use super::{SharedRef, logs, status, submit, workers};
 use crate::engine::View;
 use crate::history::{AttemptHistory, JobHistory, history_path};
 use crate::policies::ALLOCATIONS;
 use crate::reload;
-use crate::tables::WorkerRow;
 
 /// A watcher hears of changes at most this often.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);
@@ -136,11 +136,6 @@ fn attempt_info(attempt: AttemptHistory) -> v1::AttemptInfo {
     }
 }
 
-fn no_worker(name: &str) -> Status {
-    let message = format!("worker `{name}` is not known here");
-    Status::not_found(status::with_help(message, "`howdah worker list` shows the workers of this cluster"))
-}
-
 #[tonic::async_trait]
 impl ClientService for ClientApi {
     async fn submit_job(
@@ -183,6 +178,7 @@ impl ClientService for ClientApi {
     type WatchJobStream = Boxed<v1::JobStatus>;
 
     async fn watch_job(&self, request: Request<v1::GetJobRequest>) -> Result<Response<Boxed<v1::JobStatus>>, Status> {
+        let streaming = streaming(&request);
         let job = self.job(&request.into_inner().job)?;
         let (send, receive) = mpsc::channel(2);
         let pulse = self.ask(move |view| view.tables.jobs.get(&job).map(|row| row.subscribe())).await?;
@@ -197,6 +193,7 @@ impl ClientService for ClientApi {
         };
         let (core, closing) = (self.0.core.clone(), self.0.closing.clone());
         tokio::spawn(async move {
+            let _streaming = streaming;
             loop {
                 let seen = *pulse.borrow_and_update();
                 let status = core.ask(move |view| view.tables.status(job)).await;
@@ -275,7 +272,7 @@ impl ClientService for ClientApi {
     async fn explain(&self, request: Request<v1::GetJobRequest>) -> Result<Response<v1::ExplainResponse>, Status> {
         let text = request.into_inner().job;
         let job = self.live_job(&text).await?;
-        let text = self.ask(move |view| view.tracker.explain(job).to_string()).await?;
+        let text = self.ask(move |view| workers::explain(view, job)).await?;
         Ok(Response::new(v1::ExplainResponse { text }))
     }
 
@@ -288,15 +285,10 @@ impl ClientService for ClientApi {
 
     async fn list_workers(
         &self,
-        _: Request<v1::ListWorkersRequest>,
+        request: Request<v1::ListWorkersRequest>,
     ) -> Result<Response<v1::ListWorkersResponse>, Status> {
-        let list = |view: &View<'_>| {
-            let attributes = |id| view.tracker.state().worker(id).map_or(&[][..], |worker| worker.attributes());
-            let info =
-                |(number, row): (usize, &WorkerRow)| row.info(number as u32, attributes(WorkerId(number as u32)));
-            view.tables.workers.iter().enumerate().map(info).collect()
-        };
-        let workers = self.ask(list).await?;
+        let all = request.into_inner().all;
+        let workers = self.ask(move |view| workers::list(view, all)).await?;
         Ok(Response::new(v1::ListWorkersResponse { workers }))
     }
 
@@ -309,10 +301,10 @@ impl ClientService for ClientApi {
         let find = move |view: &View<'_>| {
             let worker = view.tables.worker_named(&wanted)?;
             let row = view.tables.workers.get(worker.0 as usize)?;
-            let attributes = view.tracker.state().worker(worker).map_or(&[][..], |worker| worker.attributes());
-            Some(v1::GetWorkerVitalsResponse { worker: Some(row.info(worker.0, attributes)), past: row.past.list() })
+            let info = workers::info(view, worker, row);
+            Some(v1::GetWorkerVitalsResponse { worker: Some(info), past: row.past.list() })
         };
-        self.ask(find).await?.map(Response::new).ok_or_else(|| no_worker(&name))
+        self.ask(find).await?.map(Response::new).ok_or_else(|| workers::unknown(&name))
     }
 
     async fn drain_worker(
@@ -320,10 +312,24 @@ impl ClientService for ClientApi {
         request: Request<v1::DrainWorkerRequest>,
     ) -> Result<Response<v1::DrainWorkerResponse>, Status> {
         let v1::DrainWorkerRequest { worker: name, drain } = request.into_inner();
-        let wanted = name.clone();
-        let worker = self.ask(move |view| view.tables.worker_named(&wanted)).await?.ok_or_else(|| no_worker(&name))?;
-        self.0.core.request(Input::Drain { worker, drain }).await.map_err(status::core)?;
+        workers::drain(&self.0, &name, drain).await?;
         Ok(Response::new(v1::DrainWorkerResponse {}))
+    }
+
+    async fn remove_worker(
+        &self,
+        request: Request<v1::RemoveWorkerRequest>,
+    ) -> Result<Response<v1::RemoveWorkerResponse>, Status> {
+        workers::remove(&self.0, &request.into_inner().worker).await?;
+        Ok(Response::new(v1::RemoveWorkerResponse {}))
+    }
+
+    async fn enable_worker(
+        &self,
+        request: Request<v1::EnableWorkerRequest>,
+    ) -> Result<Response<v1::EnableWorkerResponse>, Status> {
+        workers::enable(&self.0, &request.into_inner().worker).await?;
+        Ok(Response::new(v1::EnableWorkerResponse {}))
     }
 
     async fn list_queues(&self, _: Request<v1::ListQueuesRequest>) -> Result<Response<v1::ListQueuesResponse>, Status> {

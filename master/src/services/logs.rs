@@ -15,6 +15,8 @@ const FILES: [&str; 3] = ["stdout", "stderr", "syslog"];
 const CHUNK_BYTES: usize = 64 << 10;
 /// Connecting, and waiting for the answer to begin.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// A reader takes the next part within this.
+const READER_PATIENCE: Duration = Duration::from_secs(30);
 /// A whole file; a worker that hangs in the middle must not hold a thread for ever.
 const TRANSFER: Duration = Duration::from_secs(600);
 
@@ -48,7 +50,7 @@ pub(super) async fn get(shared: &SharedRef, request: v1::GetLogRequest) -> Resul
             Ok(()) => {}
             Err(Fetch::Gone) => {
                 let message = format!("{attempt}: worker `{}` has no file {file} of it any more", place.worker);
-                let _ = send.blocking_send(Err(Status::not_found(message)));
+                put(&send, Err(Status::not_found(message)));
             }
             Err(Fetch::Away(problem)) => fall_back(&place, &attempt, &file, &problem, &send),
         }
@@ -88,6 +90,12 @@ async fn find(shared: &SharedRef, text: &str) -> Result<Place, Status> {
     Ok(Place { worker, address, lost, stderr_tail })
 }
 
+/// Hands a part on; false when the reader is gone, or takes nothing for too long: it holds this thread meanwhile.
+fn put(send: &mpsc::Sender<Result<v1::LogChunk, Status>>, part: Result<v1::LogChunk, Status>) -> bool {
+    let sent = async { tokio::time::timeout(READER_PATIENCE, send.send(part)).await };
+    matches!(tokio::runtime::Handle::current().block_on(sent), Ok(Ok(())))
+}
+
 enum Fetch {
     /// The worker answers that it has no such file.
     Gone,
@@ -118,12 +126,12 @@ fn fetch(url: &str, send: &mpsc::Sender<Result<v1::LogChunk, Status>>) -> Result
             Ok(n) => {
                 data.truncate(n);
                 sent_any = true;
-                if send.blocking_send(Ok(v1::LogChunk { data })).is_err() {
+                if !put(send, Ok(v1::LogChunk { data })) {
                     return Ok(());
                 }
             }
             Err(e) if sent_any => {
-                let _ = send.blocking_send(Err(Status::unavailable(format!("the log broke off: {e}"))));
+                put(send, Err(Status::unavailable(format!("the log broke off: {e}"))));
                 return Ok(());
             }
             Err(e) => return Err(Fetch::Away(e.to_string())),
@@ -143,9 +151,9 @@ fn fall_back(
     let message = format!("{attempt}: worker `{}` {state}: {problem}", place.worker);
     if file == "stderr" && !place.stderr_tail.is_empty() {
         let text = format!("[{message}; these last lines were kept by the master]\n{}", place.stderr_tail);
-        let _ = send.blocking_send(Ok(v1::LogChunk { data: text.into_bytes() }));
+        put(send, Ok(v1::LogChunk { data: text.into_bytes() }));
         return;
     }
     let help = "the file is in userlogs under the worker's directory; it can be read again when the worker is back";
-    let _ = send.blocking_send(Err(Status::unavailable(status::with_help(message, help))));
+    put(send, Err(Status::unavailable(status::with_help(message, help))));
 }

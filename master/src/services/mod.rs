@@ -2,11 +2,13 @@
 
 mod admit;
 mod client;
+pub(crate) mod connections;
 mod logs;
 mod splits;
 mod status;
 mod submit;
 mod worker;
+mod workers;
 
 use std::path::PathBuf;
 use std::sync::Arc;

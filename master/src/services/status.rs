@@ -17,7 +17,7 @@ pub(super) fn core(error: CoreError) -> Status {
         CoreError::Stopped | CoreError::Full => Status::unavailable(error.to_string()),
         CoreError::TooManyWorkers(_) => Status::resource_exhausted(error.to_string()),
         CoreError::Malformed(_) => Status::invalid_argument(error.to_string()),
-        CoreError::Rejected(_) => Status::failed_precondition(error.to_string()),
+        CoreError::Rejected(_) | CoreError::NameTaken { .. } => Status::failed_precondition(error.to_string()),
     }
 }
 

@@ -14,8 +14,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
+use super::connections::{Peer, streaming};
 use super::{SharedRef, status};
-use crate::engine::{Beat, CoreError, Message};
+use crate::engine::{Beat, Caller, CoreError, Message};
 use crate::tables::{Extra, PageVitals};
 
 /// Events in one message of a stream.
@@ -64,22 +65,36 @@ fn last_part(text: String) -> String {
     text[from..].to_owned()
 }
 
+/// Through which connection a worker speaks; the connection notes that one does.
+fn caller<T>(request: &Request<T>) -> Caller {
+    request.extensions().get::<Peer>().map_or_else(Caller::default, |peer| {
+        peer.carries_worker();
+        Caller { connection: peer.number(), address: Some(peer.address()) }
+    })
+}
+
 type Events = Pin<Box<dyn tokio_stream::Stream<Item = Result<v1::MapEventsResponse, Status>> + Send>>;
 
 #[tonic::async_trait]
 impl WorkerService for WorkerApi {
     async fn register(&self, request: Request<v1::RegisterRequest>) -> Result<Response<v1::RegisterResponse>, Status> {
+        let from = caller(&request);
         let request = request.into_inner();
         // Checked here as well, so that nonsense never reaches the core's thread.
         convert::registration(WorkerId(0), &request).map_err(|e| status::convert(&e))?;
         let name = request.name.clone();
-        let worker = self.0.core.register(request).await.map_err(|error| match error {
+        let worker = self.0.core.register(request, from).await.map_err(|error| match error {
             CoreError::Rejected(Rejection::StaleIncarnation(_)) => {
                 let message = format!("a worker `{name}` that was started later is registered");
                 Status::failed_precondition(status::with_help(
                     message,
                     "give each worker a name and a --dir of its own",
                 ))
+            }
+            taken @ CoreError::NameTaken { .. } => {
+                tracing::warn!(worker = name, "refused a second worker of this name: {taken}");
+                let help = "give each worker a name and a --dir of its own";
+                Status::failed_precondition(status::with_help(taken, help))
             }
             other => status::core(other),
         })?;
@@ -92,14 +107,17 @@ impl WorkerService for WorkerApi {
         &self,
         request: Request<v1::HeartbeatRequest>,
     ) -> Result<Response<v1::HeartbeatResponse>, Status> {
+        let connection = caller(&request).connection;
         let mut request = request.into_inner();
+        let refusal = request.refusal();
+        request.refusal = v1::Refusal::Unspecified.into();
         let report = Box::new(Report::try_from(&request).map_err(|e| status::convert(&e))?);
         let extras = extras(&mut request, &report)?;
         let warnings = request.attributes.as_mut().map(|set| (set.version, std::mem::take(&mut set.probe_warnings)));
         let pages = request.vitals.as_mut().map(PageVitals::take).unwrap_or_default();
         let (reply, answer) = oneshot::channel();
         let bytes = request.encoded_len();
-        let beat = Beat { request, report, extras, pages, warnings, bytes, reply };
+        let beat = Beat { request, report, extras, pages, warnings, connection, refusal, bytes, reply };
         self.0.core.send(Message::Beat(Box::new(beat))).await.map_err(status::core)?;
         match tokio::time::timeout(ANSWER_TIMEOUT, answer).await {
             Ok(Ok(response)) => Ok(Response::new(response)),
@@ -124,6 +142,7 @@ impl WorkerService for WorkerApi {
     type MapEventsStream = Events;
 
     async fn map_events(&self, request: Request<v1::MapEventsRequest>) -> Result<Response<Events>, Status> {
+        let streaming = streaming(&request);
         let v1::MapEventsRequest { job, from } = request.into_inner();
         let job = JobId(job);
         let find = move |view: &crate::engine::View<'_>| {
@@ -135,6 +154,7 @@ impl WorkerService for WorkerApi {
         let (send, receive) = mpsc::channel(4);
         let closing = self.0.closing.clone();
         tokio::spawn(async move {
+            let _streaming = streaming;
             let mut mark = log.subscribe();
             loop {
                 let seen = *mark.borrow_and_update();

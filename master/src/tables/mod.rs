@@ -7,6 +7,7 @@
 mod attempt;
 mod events;
 mod job;
+mod presence;
 mod vitals;
 mod worker;
 
@@ -23,6 +24,7 @@ use crate::config::Limits;
 pub(crate) use attempt::{AttemptRecord, Extra, LiveAttempt};
 pub(crate) use events::EventLog;
 pub(crate) use job::{JobMeta, JobRow, JobSnapshot};
+pub(crate) use presence::Going;
 pub(crate) use vitals::PageVitals;
 pub(crate) use worker::WorkerRow;
 
@@ -100,13 +102,20 @@ impl Tables {
     }
 
     /// A worker said hello; called in the order in which the core hears of it.
-    pub(crate) fn register(&mut self, worker: WorkerId, request: v1::RegisterRequest, now: Time) {
+    pub(crate) fn register(&mut self, worker: WorkerId, request: v1::RegisterRequest, connection: u64, now: Time) {
         let index = worker.0 as usize;
         if index == self.workers.len() {
             self.numbers.insert(request.name.clone(), worker);
-            self.workers.push(WorkerRow::new(request, now));
+            self.workers.push(WorkerRow::new(request, connection, now));
         } else if let Some(row) = self.workers.get_mut(index) {
-            row.register(request, now);
+            row.register(request, connection, now);
+        }
+    }
+
+    /// A run of a worker said goodbye.
+    pub(crate) fn goodbye(&mut self, worker: WorkerId, incarnation: u64) {
+        if let Some(row) = self.worker_mut(worker).filter(|row| row.incarnation == incarnation) {
+            row.presence.going.get_or_insert(Going::Stopped);
         }
     }
 
@@ -170,7 +179,7 @@ impl Tables {
             }
             Effect::WorkerState { worker, state } => {
                 if let Some(row) = self.worker_mut(worker) {
-                    row.set_state(state);
+                    row.set_state(state, now);
                 }
             }
             Effect::JobState { job, state } => self.job_state(job, state, now),

@@ -9,6 +9,7 @@ use howdah_core::tracker::{Report, WorkerState};
 use howdah_proto::v1;
 use tokio::sync::oneshot;
 
+use super::presence::{Going, Presence};
 use super::vitals::{PageVitals, Past};
 
 /// A worker's row; its index is its number.
@@ -26,6 +27,7 @@ pub(crate) struct WorkerRow {
     warnings_version: u32,
     pub(crate) version: String,
     pub(crate) state: WorkerState,
+    pub(crate) presence: Presence,
     /// Attempts by kind.
     pub(crate) running: [u32; 2],
     /// Failed attempts since the master started.
@@ -42,7 +44,7 @@ pub(crate) struct WorkerRow {
 }
 
 impl WorkerRow {
-    pub(crate) fn new(request: v1::RegisterRequest, now: Time) -> WorkerRow {
+    pub(crate) fn new(request: v1::RegisterRequest, connection: u64, now: Time) -> WorkerRow {
         let mut row = WorkerRow {
             name: Arc::from(request.name.as_str()),
             host: Arc::from(""),
@@ -54,6 +56,7 @@ impl WorkerRow {
             warnings_version: 0,
             version: String::new(),
             state: WorkerState::Live,
+            presence: Presence::default(),
             running: [0; 2],
             failures: 0,
             last_heard: now,
@@ -63,12 +66,13 @@ impl WorkerRow {
             directives: Vec::new(),
             waiting: None,
         };
-        row.register(request, now);
+        row.register(request, connection, now);
         row
     }
 
     /// First contact of a new run of the worker.
-    pub(crate) fn register(&mut self, request: v1::RegisterRequest, now: Time) {
+    pub(crate) fn register(&mut self, request: v1::RegisterRequest, connection: u64, now: Time) {
+        self.presence.arrive(connection);
         self.host = Arc::from(request.host);
         self.rack = request.rack;
         self.http_address = Arc::from(request.http_address);
@@ -111,20 +115,27 @@ impl WorkerRow {
         self.past.note(&self.vitals, self.running.iter().sum(), now);
     }
 
-    pub(crate) fn set_state(&mut self, state: WorkerState) {
+    pub(crate) fn set_state(&mut self, state: WorkerState, now: Time) {
         self.state = state;
         if state == WorkerState::Lost {
             self.directives.clear();
             self.waiting = None;
+            self.presence.lost(now);
+        } else {
+            self.presence.present();
         }
     }
 
+    /// The core's state, or what people can know better or sooner.
     pub(crate) const fn state_name(&self) -> &'static str {
-        match self.state {
-            WorkerState::Live => "LIVE",
-            WorkerState::Draining => "DRAINING",
-            WorkerState::Blacklisted => "BLACKLISTED",
-            WorkerState::Lost => "LOST",
+        match (self.state, self.presence.refusal) {
+            (WorkerState::Lost, _) if matches!(self.presence.going, Some(Going::Stopped)) => "STOPPED",
+            (WorkerState::Lost, _) => "LOST",
+            _ if self.presence.silent => "SILENT",
+            (WorkerState::Draining, _) | (WorkerState::Live, v1::Refusal::Stopping) => "DRAINING",
+            (WorkerState::Blacklisted, _) => "BLACKLISTED",
+            (WorkerState::Live, v1::Refusal::LowDisk) => "LOW_DISK",
+            (WorkerState::Live, v1::Refusal::Unspecified) => "LIVE",
         }
     }
 

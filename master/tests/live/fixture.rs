@@ -96,6 +96,28 @@ impl Cluster {
         tokio::time::timeout(PATIENCE, wait).await.expect("the cluster gets there");
     }
 
+    /// Waits until a worker's row says this.
+    pub(crate) async fn until_state(&mut self, name: &str, state: &str) -> v1::WorkerInfo {
+        let mut last = String::new();
+        let wait = async {
+            loop {
+                let list = v1::ListWorkersRequest { all: true };
+                let workers = self.client.list_workers(list).await.unwrap().into_inner().workers;
+                if let Some(found) = workers.into_iter().find(|worker| worker.name == name) {
+                    last.clone_from(&found.state);
+                    if found.state == state {
+                        return found;
+                    }
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        match tokio::time::timeout(PATIENCE, wait).await {
+            Ok(found) => found,
+            Err(_) => panic!("worker {name} is {last}, expected {state}"),
+        }
+    }
+
     pub(crate) async fn until_gone(&self, path: &str) {
         wait_for(|| (!Path::new(path).exists()).then_some(())).await;
     }
@@ -161,6 +183,8 @@ pub(crate) struct FakeWorker {
     /// Attempts that it says are running.
     running: Vec<v1::AttemptId>,
     directives: VecDeque<v1::Directive>,
+    /// Why it takes no tasks, if it takes none.
+    pub(crate) refusal: v1::Refusal,
 }
 
 impl FakeWorker {
@@ -175,7 +199,32 @@ impl FakeWorker {
         reduce_slots: u32,
         incarnation: u64,
     ) -> FakeWorker {
-        let mut client = WorkerServiceClient::new(connect(&cluster.address).await);
+        let client = WorkerServiceClient::new(connect(&cluster.address).await);
+        FakeWorker::register_through(client, name, [map_slots, reduce_slots], incarnation).await.unwrap()
+    }
+
+    /// Another run of it, through the same connection.
+    pub(crate) async fn again(&self, name: &str, incarnation: u64) -> Result<FakeWorker, Status> {
+        FakeWorker::register_through(self.client.clone(), name, self.slots, incarnation).await
+    }
+
+    /// As a process of its own would.
+    pub(crate) async fn try_register(
+        cluster: &Cluster,
+        name: &str,
+        slots: [u32; 2],
+        incarnation: u64,
+    ) -> Result<FakeWorker, Status> {
+        let client = WorkerServiceClient::new(connect(&cluster.address).await);
+        FakeWorker::register_through(client, name, slots, incarnation).await
+    }
+
+    async fn register_through(
+        mut client: WorkerServiceClient<Channel>,
+        name: &str,
+        [map_slots, reduce_slots]: [u32; 2],
+        incarnation: u64,
+    ) -> Result<FakeWorker, Status> {
         let request = v1::RegisterRequest {
             name: name.to_owned(),
             host: "localhost".to_owned(),
@@ -187,8 +236,8 @@ impl FakeWorker {
             incarnation,
             ..Default::default()
         };
-        let answer = client.register(request).await.unwrap().into_inner();
-        FakeWorker {
+        let answer = client.register(request).await?.into_inner();
+        Ok(FakeWorker {
             client,
             number: answer.worker,
             incarnation,
@@ -197,7 +246,8 @@ impl FakeWorker {
             sequence: 0,
             running: Vec::new(),
             directives: VecDeque::new(),
-        }
+            refusal: v1::Refusal::Unspecified,
+        })
     }
 
     /// The same worker once more, for a second call at the same time.
@@ -219,12 +269,13 @@ impl FakeWorker {
             response_id: self.response_id,
             free_maps: self.slots[0] - used(false).min(self.slots[0]),
             free_reduces: self.slots[1] - used(true).min(self.slots[1]),
-            accepts_tasks: true,
+            accepts_tasks: self.refusal == v1::Refusal::Unspecified,
             may_park: true,
             attempts,
             vitals: None,
             sequence: self.sequence,
             attributes: None,
+            refusal: self.refusal.into(),
         };
         self.sequence += u32::from(self.sequence > 0);
         let answer = tokio::time::timeout(PATIENCE, self.client.heartbeat(request)).await.expect("an answer comes");
@@ -300,6 +351,11 @@ impl FakeWorker {
         // The answer is not awaited for long: it may be parked, and the job may be over with this.
         let beat = self.beat(vec![end]);
         let _ = tokio::time::timeout(Duration::from_secs(2), beat).await;
+    }
+
+    pub(crate) async fn goodbye(&mut self) {
+        let request = v1::GoodbyeRequest { worker: self.number, incarnation: self.incarnation };
+        self.client.goodbye(request).await.unwrap();
     }
 
     pub(crate) async fn job_file(&mut self, job: u32) -> serde_json::Value {

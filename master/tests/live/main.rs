@@ -1,6 +1,7 @@
 //! A real master in this process, fake workers and clients through real gRPC on loopback.
 
 mod fixture;
+mod presence;
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -222,7 +223,7 @@ async fn hostile_heartbeats_are_answered_with_errors() {
     let nameless = v1::RegisterRequest::default();
     assert_eq!(worker.client.register(nameless).await.unwrap_err().code(), Code::InvalidArgument);
     // The master is still there.
-    let workers = cluster.client.list_workers(v1::ListWorkersRequest {}).await.unwrap().into_inner().workers;
+    let workers = cluster.client.list_workers(v1::ListWorkersRequest::default()).await.unwrap().into_inner().workers;
     assert_eq!((workers.len(), &workers[0].name[..], &workers[0].state[..]), (1, "w1", "LIVE"));
     cluster.stop().await;
 }
@@ -231,7 +232,7 @@ async fn hostile_heartbeats_are_answered_with_errors() {
 async fn an_earlier_run_of_a_worker_does_not_take_the_present_ones_answer() {
     let mut cluster = Cluster::start().await;
     let mut zombie = FakeWorker::register(&mut cluster, "w1", 1, 0).await;
-    let mut worker = FakeWorker::register_run(&mut cluster, "w1", 1, 0, 2).await;
+    let mut worker = zombie.again("w1", 2).await.unwrap();
     let parked = tokio::spawn(async move { worker.next_launch().await });
     let answer = zombie.beat(vec![]).await.unwrap();
     assert!(matches!(answer.directives[0].kind, Some(v1::directive::Kind::Reinit(_))));

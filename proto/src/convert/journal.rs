@@ -30,6 +30,7 @@ impl From<&Input> for v1::JournalInput {
                 Kind::SetPriority(v1::JournalSetPriority { job: job.0, priority: *priority as u32 })
             }
             Input::Drain { worker, drain } => Kind::Drain(v1::JournalDrain { worker: worker.0, drain: *drain }),
+            Input::Enable { worker } => Kind::Enable(v1::JournalEnable { worker: worker.0 }),
             Input::SetScheduler(choice) => Kind::SetScheduler((&**choice).into()),
             Input::Goodbye { worker, incarnation } => {
                 Kind::Goodbye(v1::GoodbyeRequest { worker: worker.0, incarnation: *incarnation })
@@ -63,6 +64,7 @@ impl TryFrom<&v1::JournalInput> for Input {
             }
             Kind::SetPriority(set) => Input::SetPriority { job: JobId(set.job), priority: priority(set.priority)? },
             Kind::Drain(drain) => Input::Drain { worker: WorkerId(drain.worker), drain: drain.drain },
+            Kind::Enable(enable) => Input::Enable { worker: WorkerId(enable.worker) },
             Kind::SetScheduler(choice) => Input::SetScheduler(Box::new(choice.into())),
             Kind::Goodbye(goodbye) => {
                 Input::Goodbye { worker: WorkerId(goodbye.worker), incarnation: goodbye.incarnation }

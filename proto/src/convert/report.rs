@@ -108,6 +108,7 @@ impl From<&Report> for v1::HeartbeatRequest {
             vitals: Some((&report.vitals).into()),
             sequence: 0,
             attributes: report.attributes.as_ref().map(v1::AttributeSet::from),
+            refusal: v1::Refusal::Unspecified.into(),
         }
     }
 }

@@ -12,6 +12,12 @@ use crate::time::Span;
 pub struct ClusterConfig {
     /// `mapred.tasktracker.expiry.interval`: milliseconds of silence after which a worker is lost.
     pub expiry_ms: u64,
+    /// So many heartbeat intervals of silence lose no worker, whatever `expiry_ms` says: a large cluster's intervals
+    /// are long. 0, as in Hadoop and in recordings made before there was this setting, leaves it to `expiry_ms`.
+    pub expiry_beats: u32,
+    /// Whether a lost worker's name is free for any run of it, also for one that counts its runs lower. False in
+    /// recordings made before there was this setting: then a run with the highest number locks its name for good.
+    pub free_lost_names: bool,
     /// Milliseconds after which an attempt that its worker never reported has failed; 0 never.
     pub launch_expiry_ms: u64,
     /// How often workers report.
@@ -27,6 +33,8 @@ impl Default for ClusterConfig {
     fn default() -> ClusterConfig {
         ClusterConfig {
             expiry_ms: 600_000,
+            expiry_beats: 0,
+            free_lost_names: false,
             launch_expiry_ms: 600_000,
             heartbeat: HeartbeatRule::default(),
             max_parking_ms: 60_000,

@@ -50,6 +50,11 @@ pub enum Input {
         /// True to drain, false to take it back.
         drain: bool,
     },
+    /// A worker is taken off the cluster's blacklist, its faults forgotten.
+    Enable {
+        /// Which.
+        worker: WorkerId,
+    },
     /// The worker said goodbye: it is lost at once, without waiting for its expiry.
     Goodbye {
         /// Which.

@@ -9,7 +9,7 @@ use super::JobTracker;
 use crate::cluster::{Faults, Worker, WorkerState};
 use crate::job::{JobId, WorkerId};
 use crate::time::{Span, Time};
-use crate::tracker::FaultMemory;
+use crate::tracker::{FaultMemory, Rejection};
 
 impl FaultMemory {
     /// Notes one fault.
@@ -105,6 +105,20 @@ impl JobTracker {
         faults >= u64::from(rule.max_faults.max(1))
             && faults * n * 100 > all * (100 + u64::from(rule.over_average_percent))
             && listed * 100 < n * u64::from(rule.max_listed_percent)
+    }
+
+    /// Someone vouches for a worker: it is off the list, and starts with no faults.
+    pub(super) fn on_enable(&mut self, id: WorkerId) {
+        let Some(worker) = self.state.workers.get_mut(id.0 as usize) else {
+            self.reject(None, Rejection::UnknownWorker(id));
+            return;
+        };
+        worker.faults.clear();
+        worker.blacklisted = false;
+        if worker.state != WorkerState::Lost {
+            self.settle_worker(id);
+        }
+        self.next_forgiving = self.first_forgiving();
     }
 
     fn first_forgiving(&self) -> Option<Time> {

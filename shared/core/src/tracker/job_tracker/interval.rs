@@ -66,6 +66,12 @@ pub(super) fn interval_ms(rule: &HeartbeatRule, workers: u32, small_waiting: boo
     ms.clamp(1, u64::from(u32::MAX)) as u32
 }
 
+/// The longest interval that the rule names for so many workers, in milliseconds.
+pub(super) fn longest_ms(rule: &HeartbeatRule, workers: u32) -> u64 {
+    // Only the adaptive rule looks at more than the workers, and its longest is that of a cluster at rest.
+    interval_ms(rule, workers, false, &mut Pace::default(), Time::ZERO).into()
+}
+
 /// The same as a span.
 pub(super) fn span(ms: u32) -> Span {
     Span::from_ms(u64::from(ms))
@@ -89,6 +95,14 @@ mod tests {
     fn hadoop_1_2_1_takes_a_hundred_heartbeats_a_second() {
         let rule = HeartbeatRule::Hadoop121 { heartbeats_in_second: 100 };
         assert_eq!([1, 30, 31, 1_000].map(|n| at(&rule, n)), [300, 300, 310, 10_000]);
+    }
+
+    #[test]
+    fn the_longest_interval_is_that_of_a_cluster_at_rest() {
+        let adaptive = HeartbeatRule::Adaptive { min_ms: 100, max_ms: 10_000, heartbeats_in_second: 100 };
+        let hadoop = HeartbeatRule::Hadoop121 { heartbeats_in_second: 100 };
+        assert_eq!([4, 3_000].map(|n| longest_ms(&adaptive, n)), [10_000, 30_000]);
+        assert_eq!([4, 3_000].map(|n| longest_ms(&hadoop, n)), [300, 30_000]);
     }
 
     #[test]

@@ -153,7 +153,7 @@ impl JobTracker {
         if self.direct {
             return rare;
         }
-        let silent = self.liveness.longest_silent().map(|(_, heard)| heard + self.config.expiry());
+        let silent = self.liveness.longest_silent().map(|(_, heard)| heard + self.expiry());
         let launch = self.launches.front().map(|&(due, _)| due);
         let parked = self.parking.first_deadline().map(|(due, _)| due);
         [silent, launch, parked, rare].into_iter().flatten().min()
@@ -315,6 +315,7 @@ impl JobTracker {
             Input::SetPriority { job, priority } => self.on_set_priority(*job, *priority),
             Input::SetScheduler(choice) => self.on_set_scheduler(choice),
             Input::Drain { worker, drain } => self.on_drain(*worker, *drain),
+            Input::Enable { worker } => self.on_enable(*worker),
             Input::JobCommitted { job, ok } => self.on_committed(*job, *ok),
             Input::Recovered => self.on_recovered(),
             Input::Register(_) | Input::Report(_) | Input::Goodbye { .. } | Input::Tick => {}
@@ -328,7 +329,7 @@ impl JobTracker {
     fn on_tick(&mut self) {
         let now = self.state.now;
         while let Some((worker, heard)) = self.liveness.longest_silent()
-            && heard + self.config.expiry() <= now
+            && heard + self.expiry() <= now
         {
             self.lose_worker(worker);
         }
@@ -336,6 +337,16 @@ impl JobTracker {
         self.forgive();
         self.scheduler.tick(now, &self.state, &mut self.actions);
         self.apply_actions();
+    }
+
+    /// Silence after which a worker is lost, in a cluster of this size.
+    fn expiry(&self) -> Span {
+        let beats = u64::from(self.config.expiry_beats);
+        if beats == 0 {
+            return self.config.expiry();
+        }
+        let longest = interval::longest_ms(&self.config.heartbeat, self.state.totals.present);
+        self.config.expiry().max(Span::from_ms(beats.saturating_mul(longest)))
     }
 
     fn expire_launches(&mut self) {

@@ -23,11 +23,13 @@ impl JobTracker {
             return;
         }
         if known.is_some() {
-            if registration.incarnation < self.state.workers[id.0 as usize].incarnation {
+            let lost = self.state.workers[id.0 as usize].state == WorkerState::Lost;
+            let stale = registration.incarnation < self.state.workers[id.0 as usize].incarnation;
+            if stale && !(lost && self.config.free_lost_names) {
                 self.reject(Some(id), Rejection::StaleIncarnation(id));
                 return;
             }
-            if self.state.workers[id.0 as usize].state != WorkerState::Lost {
+            if !lost {
                 self.lose_worker(id);
             }
         }

@@ -1,0 +1,28 @@
+//! `worker enable`, `worker remove`: a worker is taken back, or off the list.
+
+use howdah_proto::v1::{EnableWorkerRequest, RemoveWorkerRequest};
+
+use super::args::WorkerNameArgs;
+use crate::client::Client;
+use crate::config::Context;
+use crate::exit::Exit;
+use crate::failure::Outcome;
+use crate::output::Screen;
+
+/// `howdah worker enable`
+pub(crate) async fn enable(context: &Context, args: &WorkerNameArgs) -> Outcome {
+    let config = context.client(&args.cluster, None)?;
+    let mut client = Client::connect(&config).await?;
+    client.rpc.enable_worker(EnableWorkerRequest { worker: args.worker.clone() }).await?;
+    Screen::new(config.color).line(format!("{} is off the blacklist; its failures are forgotten", args.worker))?;
+    Ok(Exit::Done)
+}
+
+/// `howdah worker remove`
+pub(crate) async fn remove(context: &Context, args: &WorkerNameArgs) -> Outcome {
+    let config = context.client(&args.cluster, None)?;
+    let mut client = Client::connect(&config).await?;
+    client.rpc.remove_worker(RemoveWorkerRequest { worker: args.worker.clone() }).await?;
+    Screen::new(config.color).line(format!("{} is off the list", args.worker))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,184 @@
+//! Handles on users' output directories: the one place of the master that touches them.
+//!
+//! Tasks are users' programs. They may put symbolic links, devices or reserved names where the master expects files, or
+//! exchange a directory for a link while it works. So everything goes through the handle of a directory and a plain name in
+//! it, links are never followed, files are made exclusively, and a rename never replaces anything. Removal takes a bounded
+//! number of descriptors, however deep the tree is that a task left.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+/// Of a directory that is only looked into: nothing that a task put there is opened by it.
+const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::CLOEXEC);
+/// Rounds of removing before what others keep adding is left.
+const ROUNDS: u32 = 10;
+
+/// An open directory.
+#[derive(Debug)]
+pub(super) struct Folder(OwnedFd);
+
+/// What stands under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+    /// A link, a device, a pipe or a socket, in words.
+    Other(&'static str),
+}
+
+impl Folder {
+    /// Opens a directory by its path. Links on the way are followed, as administrators make them; the last name must be
+    /// the directory itself.
+    pub(super) fn open(path: &Path) -> io::Result<Folder> {
+        Ok(Folder(rustix::fs::openat(CWD, path, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?))
+    }
+
+    /// Opens a directory in this one.
+    pub(super) fn folder(&self, name: impl AsRef<OsStr>) -> io::Result<Folder> {
+        Ok(Folder(rustix::fs::openat(&self.0, name.as_ref(), DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?))
+    }
+
+    /// Makes a directory in this one; it must not exist.
+    pub(super) fn make_folder(&self, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777))?)
+    }
+
+    /// Makes an empty file; it must not exist.
+    pub(super) fn make_file(&self, name: &str) -> io::Result<()> {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?;
+        Ok(())
+    }
+
+    /// All names in it, in no order.
+    pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.0)? {
+            let name = entry?.file_name().to_bytes().to_vec();
+            if name != b"." && name != b".." {
+                names.push(OsString::from_vec(name));
+            }
+        }
+        Ok(names)
+    }
+
+    /// What stands under a name, links not followed.
+    pub(super) fn kind(&self, name: impl AsRef<OsStr>) -> io::Result<Kind> {
+        let stat = rustix::fs::statat(&self.0, name.as_ref(), AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Folder,
+            FileType::Symlink => Kind::Other("a symbolic link"),
+            FileType::Fifo => Kind::Other("a named pipe"),
+            FileType::Socket => Kind::Other("a socket"),
+            _ => Kind::Other("a device"),
+        })
+    }
+
+    /// Moves a name into another directory, where it must not exist.
+    pub(super) fn move_to(&self, name: &OsStr, target: &Folder) -> io::Result<()> {
+        match rustix::fs::renameat_with(&self.0, name, &target.0, name, RenameFlags::NOREPLACE) {
+            // Network file systems do not have it; a second link is as exclusive, for all but directories.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => self.move_by_link(name, target),
+            result => Ok(result?),
+        }
+    }
+
+    fn move_by_link(&self, name: &OsStr, target: &Folder) -> io::Result<()> {
+        if self.kind(name)? == Kind::Folder {
+            return match target.kind(name) {
+                Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    Ok(rustix::fs::renameat(&self.0, name, &target.0, name)?)
+                }
+                Err(error) => Err(error),
+            };
+        }
+        rustix::fs::linkat(&self.0, name, &target.0, name, AtFlags::empty())?;
+        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    /// Removes what stands under a name, with all that is in it; fine if nothing does. What others add meanwhile may stay,
+    /// and is an error.
+    pub(super) fn remove(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
+        let name = name.as_ref();
+        let mut last = Ok(());
+        for _ in 0..ROUNDS {
+            last = self.remove_once(name);
+            match &last {
+                Ok(()) => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                Err(_) => {}
+            }
+        }
+        last
+    }
+
+    fn remove_once(&self, name: &OsStr) -> io::Result<()> {
+        if self.kind(name)? != Kind::Folder {
+            return Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?);
+        }
+        self.folder(name)?.clear()?;
+        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Removes all that is in it. Directories inside directories are first moved up, so that no depth matters.
+    fn clear(&self) -> io::Result<()> {
+        let mut moved = 0_u64;
+        loop {
+            let names = self.names()?;
+            if names.is_empty() {
+                return Ok(());
+            }
+            for name in names {
+                self.clear_away(&name, &mut moved)?;
+            }
+        }
+    }
+
+    fn clear_away(&self, name: &OsStr, moved: &mut u64) -> io::Result<()> {
+        match rustix::fs::unlinkat(&self.0, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => return Ok(()),
+            Err(Errno::ISDIR | Errno::PERM) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let inner = self.folder(name)?;
+        for child in inner.names()? {
+            match rustix::fs::unlinkat(&inner.0, &child, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(Errno::ISDIR | Errno::PERM) => {
+                    *moved += 1;
+                    // A name that no other process is likely to have; one that does is overtaken by the next round.
+                    let up = format!(".removed-{}-{moved}", std::process::id());
+                    rustix::fs::renameat_with(&inner.0, &child, &self.0, &up, RenameFlags::empty())?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        match rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR) {
+            // Someone added something meanwhile: the next round finds it.
+            Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Removes an empty directory by its path; one that is not empty stays.
+pub(super) fn remove_if_empty(path: &Path) -> io::Result<()> {
+    match rustix::fs::unlinkat(CWD, path, AtFlags::REMOVEDIR) {
+        // A link in its place is not ours.
+        Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a name begins so.
+pub(super) fn begins(name: &OsStr, prefix: &str) -> bool {
+    name.as_bytes().starts_with(prefix.as_bytes())
+}

@@ -1,0 +1,127 @@
+//! What people do to workers: list, drain, enable, remove; and what a job's explanation says of those that take nothing.
+
+use howdah_core::job::{JobId, WorkerId};
+use howdah_core::time::Time;
+use howdah_core::tracker::{Input, WorkerState};
+use howdah_proto::v1;
+use tonic::Status;
+
+use super::{SharedRef, status};
+use crate::engine::View;
+use crate::run::now_ms_epoch;
+use crate::tables::{Going, WorkerRow};
+
+/// Workers that an explanation names at most.
+const NAMED: usize = 5;
+
+pub(super) fn unknown(name: &str) -> Status {
+    let message = format!("worker `{name}` is not known here");
+    Status::not_found(status::with_help(message, "`howdah worker list` shows the workers of this cluster"))
+}
+
+/// Rows of workers, of those that are gone for long only if `all` are wanted.
+pub(super) fn list(view: &View<'_>, all: bool) -> Vec<v1::WorkerInfo> {
+    let now = Time::from_ms(now_ms_epoch());
+    let listed = view.tables.workers.iter().enumerate().filter(|(_, row)| all || row.presence.is_listed(now));
+    listed.map(|(number, row)| info(view, WorkerId(number as u32), row)).collect()
+}
+
+pub(super) fn info(view: &View<'_>, worker: WorkerId, row: &WorkerRow) -> v1::WorkerInfo {
+    let attributes = view.tracker.state().worker(worker).map_or(&[][..], |worker| worker.attributes());
+    row.info(worker.0, attributes)
+}
+
+/// What a request needs to know of the worker that it names.
+struct Found {
+    worker: WorkerId,
+    incarnation: u64,
+    state: WorkerState,
+    silent: bool,
+}
+
+async fn find(shared: &SharedRef, name: &str) -> Result<Found, Status> {
+    let wanted = name.to_owned();
+    let look = move |view: &View<'_>| {
+        let worker = view.tables.worker_named(&wanted)?;
+        let row = view.tables.worker(worker)?;
+        Some(Found { worker, incarnation: row.incarnation, state: row.state, silent: row.presence.silent })
+    };
+    shared.core.ask(look).await.map_err(status::core)?.ok_or_else(|| unknown(name))
+}
+
+async fn change(
+    shared: &SharedRef,
+    worker: WorkerId,
+    change: impl FnOnce(&mut WorkerRow) + Send + 'static,
+) -> Result<(), Status> {
+    let change = move |tables: &mut crate::tables::Tables| {
+        if let Some(row) = tables.workers.get_mut(worker.0 as usize) {
+            change(row);
+        }
+    };
+    shared.core.change(change).await.map_err(status::core)
+}
+
+/// A worker gets no new attempts, or some again; also after it restarted.
+pub(super) async fn drain(shared: &SharedRef, name: &str, drain: bool) -> Result<(), Status> {
+    let found = find(shared, name).await?;
+    change(shared, found.worker, move |row| row.presence.drained = drain).await?;
+    if found.state == WorkerState::Lost {
+        return Ok(());
+    }
+    let input = Input::Drain { worker: found.worker, drain };
+    shared.core.request(input).await.map_err(status::core)
+}
+
+/// A worker's faults are forgotten.
+pub(super) async fn enable(shared: &SharedRef, name: &str) -> Result<(), Status> {
+    let found = find(shared, name).await?;
+    shared.core.request(Input::Enable { worker: found.worker }).await.map_err(status::core)?;
+    tracing::info!(worker = name, "a worker's faults are forgotten on request");
+    Ok(())
+}
+
+/// A worker that is gone or silent leaves the list.
+pub(super) async fn remove(shared: &SharedRef, name: &str) -> Result<(), Status> {
+    let found = find(shared, name).await?;
+    if found.state != WorkerState::Lost {
+        if !found.silent {
+            let message = format!("worker `{name}` is alive");
+            let help = format!("`howdah worker drain {name}`, stop its daemon, then remove it");
+            return Err(Status::failed_precondition(status::with_help(message, help)));
+        }
+        change(shared, found.worker, |row| row.presence.going = Some(Going::Removed)).await?;
+        let input = Input::Goodbye { worker: found.worker, incarnation: found.incarnation };
+        shared.core.request(input).await.map_err(status::core)?;
+    }
+    change(shared, found.worker, |row| row.presence.hidden = row.state == WorkerState::Lost).await
+}
+
+/// Why a job does not run more than it does: what its scheduler says, and which workers take nothing.
+pub(super) fn explain(view: &View<'_>, job: JobId) -> String {
+    let mut text = view.tracker.explain(job).to_string();
+    let now = Time::from_ms(now_ms_epoch());
+    let waits = view.tables.jobs.get(&job).is_some_and(|row| !row.state.is_final());
+    let listed = || view.tables.workers.iter().filter(|row| row.presence.is_listed(now));
+    let refusing: Vec<String> = listed().filter_map(|row| refuses(row, now)).collect();
+    if !waits || refusing.is_empty() {
+        return text;
+    }
+    let named = refusing.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = refusing.len().saturating_sub(NAMED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    text.push_str(&format!("; {} of {} workers take no tasks: {named}{more}", refusing.len(), listed().count()));
+    text
+}
+
+/// The worker's name and why it takes no tasks, if it takes none.
+fn refuses(row: &WorkerRow, now: Time) -> Option<String> {
+    let state = row.state_name();
+    let why = match state {
+        "LIVE" => return None,
+        "SILENT" | "LOST" => format!(", nothing heard for {:.0} s", now.since(row.last_heard).as_secs_f64()),
+        "LOW_DISK" => format!(", {} MiB free", row.vitals.disk_free_kib >> 10),
+        _ => String::new(),
+    };
+    Some(format!("{} ({state}{why})", row.name))
+}
