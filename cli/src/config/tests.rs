@@ -142,3 +142,18 @@ fn a_typed_directory_beats_an_address_from_elsewhere() {
     let client = context.client(&typed, None).expect("fits");
     assert_eq!((client.master, client.dir), (None, Some("c".into())));
 }
+
+#[test]
+fn a_profile_changes_defaults_and_nothing_that_was_said() {
+    use howdah_master::MasterConfig;
+    let expiry = |text: &str| {
+        let file = ConfigFile::parse(Path::new("h.toml"), text).expect("it parses");
+        let mut settings = Settings::defaults::<MasterConfig>(Section::Master).expect("defaults");
+        settings.add_file::<MasterConfig>(&file).expect("it fits");
+        settings.add_profile();
+        settings.build::<MasterConfig>().expect("it builds").cluster.expiry_ms
+    };
+    assert_eq!(expiry(""), 30_000);
+    assert_eq!(expiry("[master]\nprofile = \"hadoop-1.2.1\"\n"), 600_000);
+    assert_eq!(expiry("[master]\nprofile = \"hadoop-1.2.1\"\n[master.cluster]\nexpiry_ms = 5000\n"), 5_000);
+}

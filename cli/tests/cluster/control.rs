@@ -71,7 +71,7 @@ fn sigterm_lets_a_worker_finish_its_attempts_and_say_goodbye() {
     let job = cluster.sleep(2, 3_000, 0);
     cluster.wait_running_maps(&job, 2);
     assert_eq!(cluster.stop_worker(0, Signal::SIGTERM), Some(0));
-    wait_for("the worker to be gone", || (cluster.worker_state(0).as_deref() == Some("LOST")).then_some(()));
+    wait_for("the worker to be gone", || (cluster.worker_state(0).as_deref() == Some("STOPPED")).then_some(()));
     cluster.wait_job(&job, 0);
     assert_eq!(cluster.status(&job)["killed_attempts"], 0);
     cluster.stop_and_replay();
@@ -84,7 +84,7 @@ fn two_sigints_stop_a_worker_at_once() {
     cluster.wait_running_maps(&job, 2);
     cluster.signal_worker(0, Signal::SIGINT);
     cluster.stop_worker(0, Signal::SIGINT);
-    wait_for("the worker to be gone", || (cluster.worker_state(0).as_deref() == Some("LOST")).then_some(()));
+    wait_for("the worker to be gone", || (cluster.worker_state(0).as_deref() == Some("STOPPED")).then_some(()));
     cluster.run(&["job", "kill", &job]).expect_code(0);
     cluster.wait_job(&job, 1);
     cluster.stop_and_replay();

@@ -3,7 +3,7 @@
 mod kit;
 
 use howdah_core::job::{AttemptId, JobId, WorkerId};
-use howdah_core::tracker::{Effect, FaultMemory, Input, WorkerState};
+use howdah_core::tracker::{Effect, FaultMemory, Input, Rejection, WorkerState};
 use kit::*;
 
 /// Worker 0 fails the first `failures` attempts it gets of a job of so many maps; then the job succeeds.
@@ -118,4 +118,20 @@ fn the_last_worker_with_slots_is_never_blacklisted() {
     c.add_worker("h9", "/r", 0, 1);
     run_with_failures(&mut c, 6, 2);
     assert_eq!(c.state().workers()[0].state(), WorkerState::Live);
+}
+
+#[test]
+fn an_enabled_worker_is_off_the_list_with_no_faults() {
+    let mut c = Cluster::new().workers(3, 1, 0);
+    c.now = howdah_core::time::Time::from_ms(15 * 60_000 * 100);
+    for _ in 0..4 {
+        run_with_failures(&mut c, 6, 2);
+    }
+    assert_eq!(c.state().workers()[0].state(), WorkerState::Blacklisted);
+    c.effects.clear();
+    c.apply(&[Input::Enable { worker: WorkerId(0) }]);
+    c.expect(Effect::WorkerState { worker: WorkerId(0), state: WorkerState::Live });
+    assert_eq!(c.state().workers()[0].n_faults(), 0);
+    c.apply(&[Input::Enable { worker: WorkerId(9) }]);
+    c.expect(Effect::Rejected { worker: None, why: Rejection::UnknownWorker(WorkerId(9)) });
 }

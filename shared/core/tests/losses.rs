@@ -56,6 +56,34 @@ fn a_silent_worker_expires_after_exactly_ten_minutes() {
 }
 
 #[test]
+fn the_intervals_of_a_large_cluster_stretch_a_short_expiry() {
+    let mut c = Cluster::with(|config| (config.expiry_ms, config.expiry_beats) = (10_000, 5)).workers(1, 1, 0);
+    c.advance(14_999);
+    assert_eq!(c.state().workers()[0].state(), WorkerState::Live, "five intervals of three seconds");
+    c.advance(1);
+    c.expect(Effect::WorkerState { worker: WorkerId(0), state: WorkerState::Lost });
+}
+
+#[test]
+fn a_lost_workers_name_is_free_for_lower_runs_only_where_that_is_set() {
+    for free in [false, true] {
+        let mut c = Cluster::with(|config| config.free_lost_names = free).workers(1, 1, 0);
+        let Input::Register(highest) = c.registration(WorkerId(0), "host0", "/default-rack") else { unreachable!() };
+        let run = |incarnation| {
+            Input::Register(Box::new(howdah_core::tracker::Registration { incarnation, ..(*highest).clone() }))
+        };
+        c.apply(&[run(u64::MAX)]);
+        c.apply(&[run(7)]);
+        c.expect(Effect::Rejected { worker: Some(WorkerId(0)), why: Rejection::StaleIncarnation(WorkerId(0)) });
+        c.apply(&[Input::Goodbye { worker: WorkerId(0), incarnation: u64::MAX }, run(7)]);
+        let wanted = if free { WorkerState::Live } else { WorkerState::Lost };
+        // Hellos come before goodbyes in a batch, so once more.
+        c.apply(&[run(7)]);
+        assert_eq!(c.state().workers()[0].state(), wanted);
+    }
+}
+
+#[test]
 fn a_lost_workers_attempts_and_needed_map_output_run_again_at_no_ones_expense() {
     let mut c = half_done();
     c.apply(&[Input::Goodbye { worker: WorkerId(0), incarnation: 1 }]);
