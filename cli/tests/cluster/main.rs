@@ -7,6 +7,7 @@ mod apps;
 mod calibration;
 mod control;
 mod documents;
+mod dying;
 mod external;
 mod failures;
 mod harness;

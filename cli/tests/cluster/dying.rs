@@ -1,0 +1,69 @@
+//! Workers that die or freeze, with the settings that everybody has: who notices, when, and where it is said.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+
+use crate::harness::{Cluster, Setup, wait_for};
+
+fn state_is(cluster: &Cluster, index: usize, state: &str) -> Option<()> {
+    (cluster.worker_state(index).as_deref() == Some(state)).then_some(())
+}
+
+#[test]
+fn a_killed_worker_is_lost_within_seconds_and_its_attempts_run_elsewhere() {
+    let mut cluster = Cluster::start(Setup { map_slots: 1, ..Setup::default() });
+    let job = cluster.sleep(2, 3_000, 0);
+    cluster.wait_running_maps(&job, 2);
+    let killed = Instant::now();
+    cluster.stop_worker(0, Signal::SIGKILL);
+    wait_for("the worker to be lost", || state_is(&cluster, 0, "LOST"));
+    // Three seconds, and what a busy machine adds; the expiry is half a minute.
+    assert!(killed.elapsed() < Duration::from_secs(20), "{:?}", killed.elapsed());
+    cluster.wait_job(&job, 0);
+    let status = cluster.status(&job);
+    assert_eq!((&status["killed_attempts"], &status["failed_attempts"]), (&1.into(), &0.into()), "{status}");
+    let log = std::fs::read_to_string(cluster.output("master.err")).expect("read the master's log");
+    assert!(log.contains("a worker is lost: its connection closed"), "{log}");
+    assert!(log.contains("a job succeeded after"), "{log}");
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn a_frozen_worker_is_silent_in_lists_explanations_and_the_log_and_comes_back() {
+    // It must not be lost while this machine is busy.
+    let master_config = "[master.cluster]\nexpiry_ms = 300000\n".to_owned();
+    let cluster = Cluster::start(Setup { workers: 1, map_slots: 1, master_config, ..Setup::default() });
+    cluster.signal_worker(0, Signal::SIGSTOP);
+    wait_for("the worker to be silent", || state_is(&cluster, 0, "SILENT"));
+    let job = cluster.sleep(1, 10, 0);
+    let said = cluster.run(&["job", "explain", &job]).expect_code(0).stdout;
+    assert!(said.contains("1 of 1 workers take no tasks: worker-1 (SILENT, nothing heard for"), "{said}");
+    let log = std::fs::read_to_string(cluster.output("master.err")).expect("read the master's log");
+    assert!(log.contains("a worker is silent: nothing heard for"), "{log}");
+    cluster.signal_worker(0, Signal::SIGCONT);
+    wait_for("the worker to be heard again", || state_is(&cluster, 0, "LIVE"));
+    cluster.wait_job(&job, 0);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn a_drained_worker_is_still_drained_after_its_restart() {
+    let mut cluster = Cluster::start(Setup { map_slots: 1, ..Setup::default() });
+    cluster.run(&["worker", "drain", "worker-1"]).expect_code(0);
+    wait_for("the worker to drain", || state_is(&cluster, 0, "DRAINING"));
+    cluster.stop_worker(0, Signal::SIGTERM);
+    wait_for("the worker to be gone", || state_is(&cluster, 0, "STOPPED"));
+    cluster.restart_worker(0);
+    wait_for("the worker to be back and drained", || state_is(&cluster, 0, "DRAINING"));
+    cluster.run(&["worker", "drain", "worker-1", "--undo"]).expect_code(0);
+    wait_for("the worker to take tasks again", || state_is(&cluster, 0, "LIVE"));
+    cluster.run(&["worker", "enable", "worker-1"]).expect_code(0);
+    let refused = cluster.run(&["worker", "remove", "worker-1"]).expect_code(2);
+    assert!(refused.stderr.contains("worker `worker-1` is alive"), "{}", refused.stderr);
+    cluster.stop_worker(0, Signal::SIGTERM);
+    wait_for("the worker to be gone", || state_is(&cluster, 0, "STOPPED"));
+    cluster.run(&["worker", "remove", "worker-1"]).expect_code(0);
+    assert_eq!(cluster.worker_state(0), None);
+    cluster.stop_and_replay();
+}
