@@ -36,7 +36,7 @@ use crate::policies;
 use crate::recorder::{Origin, Recorder};
 use crate::reload::{self, InForce};
 use crate::services::connections::{self, Book, Tracked};
-use crate::services::{ClientApi, Shared, SharedRef, WorkerApi};
+use crate::services::{self, ClientApi, Shared, SharedRef, WorkerApi};
 use crate::tables::Tables;
 
 /// Name of the file that says where the master listens.
@@ -95,6 +95,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         next_job: tokio::sync::Mutex::new(1),
         scheduler_set,
         in_force,
+        listings: Arc::new(tokio::sync::Semaphore::new(services::LISTINGS)),
+        questions: tokio::sync::Semaphore::new(services::QUESTIONS),
         warned: std::sync::Mutex::default(),
         config,
     });

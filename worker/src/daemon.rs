@@ -201,6 +201,8 @@ fn hello(config: &WorkerConfig, directory: &Directory, http_address: String, tol
     let machine = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
     let machine = machine.unwrap_or_else(|| "localhost".to_owned());
     let folder = directory.root().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    // It exists; a path that does not resolve is as good as any.
+    let resolved = std::fs::canonicalize(directory.root()).unwrap_or_else(|_| directory.root().to_owned());
     v1::RegisterRequest {
         name: if config.name.is_empty() { format!("{machine}-{folder}") } else { config.name.clone() },
         host: if config.host.is_empty() { machine } else { config.host.clone() },
@@ -212,6 +214,7 @@ fn hello(config: &WorkerConfig, directory: &Directory, http_address: String, tol
         attributes: told.attributes.clone().into_iter().collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         probe_warnings: told.warnings.clone(),
+        directory: resolved.to_string_lossy().into_owned(),
     }
 }
 

@@ -16,6 +16,7 @@ mod out;
 mod pool;
 mod watch;
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -43,6 +44,8 @@ const MAX_BATCH: usize = 4_096;
 const LINGER: Duration = Duration::from_millis(5);
 /// No message is added to a batch of so many bytes: with the largest message a frame stays readable.
 const MAX_BATCH_BYTES: usize = 64 << 20;
+/// Questions get so much time between two batches; those that are left over come after the next.
+const QUESTION_TIME: Duration = Duration::from_millis(5);
 /// A wait that took so much longer than asked means that the process stood still.
 const STALL: Duration = Duration::from_secs(1);
 /// How long ticks wait after that, for the reports under way to arrive.
@@ -86,7 +89,7 @@ pub(crate) struct Engine {
     recorded: Vec<v1::JournalInput>,
     effects: Vec<Effect>,
     pending: Vec<Pending>,
-    queries: Vec<Query>,
+    queries: VecDeque<Query>,
 }
 
 impl Engine {
@@ -108,7 +111,7 @@ impl Engine {
             recorded: Vec::new(),
             effects: Vec::new(),
             pending: Vec::new(),
-            queries: Vec::new(),
+            queries: VecDeque::new(),
         }
     }
 
@@ -118,7 +121,8 @@ impl Engine {
     /// When the journal cannot be written: nothing may leave any more then.
     pub(crate) fn run(mut self) -> Result<(), JournalError> {
         while !self.stopping {
-            let first = self.wait();
+            // Questions that are left over wait for reports, and not for the next message.
+            let first = if self.queries.is_empty() { self.wait() } else { None };
             let started = Instant::now();
             let mut size = BatchSize::default();
             let mut drained = self.drain(first, &mut size);
@@ -223,7 +227,7 @@ impl Engine {
                 }
                 self.record(Input::JobCommitted { job, ok });
             }
-            Message::Query(query) => self.queries.push(query),
+            Message::Query(query) => self.queries.push_back(query),
             Message::Change(change) => change(&mut self.tables),
             Message::Closed { connection } => self.connection_closed(connection),
             Message::Look => self.look(),
@@ -403,8 +407,12 @@ impl Engine {
     }
 
     fn answer_queries(&mut self) {
-        for query in self.queries.drain(..) {
+        let started = Instant::now();
+        while let Some(query) = self.queries.pop_front() {
             query(&View { tracker: self.recorder.tracker(), tables: &self.tables });
+            if started.elapsed() > QUESTION_TIME {
+                return;
+            }
         }
     }
 }

@@ -16,8 +16,9 @@ use tonic::{Request, Response, Status};
 
 use super::admit::doubt;
 use super::connections::streaming;
+use super::walk::{Cancel, CancelOnDrop};
 use super::{SharedRef, logs, status, submit, workers};
-use crate::engine::View;
+use crate::engine::{CoreError, View};
 use crate::history::{AttemptHistory, JobHistory, history_path};
 use crate::policies::ALLOCATIONS;
 use crate::reload;
@@ -37,6 +38,8 @@ impl ClientApi {
         T: Send + 'static,
         F: FnOnce(&View<'_>) -> T + Send + 'static,
     {
+        // Workers' reports wait behind a few questions at most.
+        let _turn = self.0.questions.acquire().await.map_err(|_| status::core(CoreError::Stopped))?;
         self.0.core.ask(question).await.map_err(status::core)
     }
 
@@ -146,7 +149,10 @@ impl ClientService for ClientApi {
         let name = request.name.clone();
         // A task of its own: a client that hangs up in the middle must not leave an output directory without a
         // job, or a number that is given a second time.
-        let submission = tokio::spawn(submit::submit(std::sync::Arc::clone(&self.0), request));
+        // Listing its input is given up with it, before anything is made.
+        let cancel = Cancel::default();
+        let _waits = CancelOnDrop(cancel.clone());
+        let submission = tokio::spawn(submit::submit(std::sync::Arc::clone(&self.0), request, cancel));
         let job = submission.await.map_err(|e| status::internal("finish a submission", e))??;
         tracing::info!(job, name, "accepted a job");
         Ok(Response::new(v1::SubmitJobResponse { job }))

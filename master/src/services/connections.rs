@@ -97,10 +97,11 @@ impl Peer {
 }
 
 impl Connection {
-    /// When its last request came, if it may be closed for others.
-    fn idle_since(&self) -> Option<Instant> {
+    /// Whether it ever carried a request and when the last came, if it may be closed for others: the least goes first.
+    fn idle_since(&self) -> Option<(bool, Instant)> {
         let busy = self.carries_worker.load(Ordering::Relaxed) || self.streams.load(Ordering::Relaxed) > 0;
-        (!busy).then(|| self.opened + Duration::from_millis(self.used_ms.load(Ordering::Relaxed)))
+        let used_ms = self.used_ms.load(Ordering::Relaxed);
+        (!busy).then(|| (used_ms > 0, self.opened + Duration::from_millis(used_ms)))
     }
 
     fn is_mute(&self) -> bool {
@@ -347,6 +348,7 @@ mod tests {
         let other = book.admit(address(2)).unwrap();
         let peers: Vec<Peer> = (0..3).map(|_| book.admit(address(1)).unwrap()).collect();
         peers[0].carries_worker();
+        peers[1].used();
         let stream = peers[1].streams();
         assert!(book.admit(address(1)).is_some());
         let closed = |peer: &Peer| peer.0.close.is_cancelled();

@@ -4,9 +4,12 @@ mod admit;
 mod client;
 pub(crate) mod connections;
 mod logs;
+mod names;
+mod places;
 mod splits;
 mod status;
 mod submit;
+mod walk;
 mod worker;
 mod workers;
 
@@ -43,9 +46,17 @@ pub(crate) struct Shared {
     pub(crate) scheduler_set: Arc<AtomicBool>,
     /// The scheduler in charge.
     pub(crate) in_force: InForce,
+    /// Inputs that may be listed at a time.
+    pub(crate) listings: Arc<tokio::sync::Semaphore>,
+    /// Questions of clients that may wait for the core's thread at a time.
+    pub(crate) questions: tokio::sync::Semaphore,
     /// The last warning about the cluster's slots that was logged, so that each is logged once.
     pub(crate) warned: std::sync::Mutex<String>,
 }
+
+/// Questions of clients that wait for the core's thread at a time; each may take it some milliseconds.
+pub(crate) const QUESTIONS: usize = 64;
+pub(crate) use submit::LISTINGS;
 
 impl Shared {
     /// Logs what is doubtful about the cluster's slots, unless that was the last thing logged.

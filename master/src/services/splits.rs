@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 use howdah_core::job::{InputFormat, Split};
 
+use super::walk::{Cancel, MAX_DEPTH, MAX_ENTRIES, Walk};
+
 /// Hadoop's SPLIT_SLOP, in tenths: the last piece may be so much larger.
 const SLOP_TENTHS: u64 = 11;
 /// Block size where no property says otherwise.
@@ -42,6 +44,12 @@ pub(super) enum InputError {
     Special { path: PathBuf },
     #[error("input has more than {MAX_FILES} files")]
     TooManyFiles,
+    #[error("input has more than {MAX_ENTRIES} entries of directories, counted as often as links lead to them")]
+    TooManyEntries,
+    #[error("input `{path}` is a directory inside itself, or more than {MAX_DEPTH} deep: links lead in a circle")]
+    Circle { path: PathBuf },
+    #[error("nobody waits for this input any more")]
+    Cancelled,
     #[error("input `{path}` has {length} bytes, expected whole records of {record} bytes")]
     PartialRecord { path: PathBuf, length: u64, record: u32 },
     #[error("records of 0 bytes, expected at least 1")]
@@ -77,6 +85,7 @@ pub(super) fn splits(
     properties: &BTreeMap<String, String>,
     host: &str,
     max: u32,
+    cancel: &Cancel,
 ) -> Result<Vec<Split>, InputError> {
     let record = match *format {
         InputFormat::Generated { n_maps } => {
@@ -98,7 +107,7 @@ pub(super) fn splits(
         .any(|key| properties.get(*key).is_some_and(|value| value.trim() == "true"));
     let hosts: Vec<String> = if host.is_empty() { Vec::new() } else { vec![host.to_owned()] };
     let mut splits = Vec::new();
-    for (path, length) in files(inputs, recursive)? {
+    for (path, length) in files(inputs, recursive, cancel)? {
         if let Some(record) = record
             && length % u64::from(record) != 0
         {
@@ -190,20 +199,28 @@ fn pieces(length: u64, size: u64) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// The input's files with their lengths, by path, each once per mention.
-fn files(inputs: &[String], recursive: bool) -> Result<Vec<(PathBuf, u64)>, InputError> {
+fn files(inputs: &[String], recursive: bool, cancel: &Cancel) -> Result<Vec<(PathBuf, u64)>, InputError> {
     if inputs.is_empty() {
         return Err(InputError::NoInput);
     }
     let mut files = Vec::new();
+    let mut walk = Walk::new(recursive, cancel.clone());
+    let mut take = |path: &Path, meta: &fs::Metadata| {
+        if files.len() >= MAX_FILES {
+            return Err(InputError::TooManyFiles);
+        }
+        files.push((path.to_owned(), meta.len()));
+        Ok(())
+    };
     for input in inputs {
         if !input.starts_with('/') {
             return Err(InputError::Relative { path: input.clone() });
         }
         let path = Path::new(input);
         if path.exists() {
-            add(path, recursive, true, &mut files)?;
+            walk.files(path, &mut take)?;
         } else if input.contains(['*', '?', '[']) {
-            let before = files.len();
+            let mut matched = false;
             let pattern = |e: glob::PatternError| InputError::Pattern { path: input.clone(), problem: e.to_string() };
             for found in glob::glob(input).map_err(pattern)? {
                 let found = found.map_err(|e| {
@@ -211,10 +228,13 @@ fn files(inputs: &[String], recursive: bool) -> Result<Vec<(PathBuf, u64)>, Inpu
                     InputError::Io { path, source: e.error().kind().into() }
                 })?;
                 if !is_hidden(&found) {
-                    add(&found, recursive, true, &mut files)?;
+                    walk.files(&found, &mut |path, meta| {
+                        matched = true;
+                        take(path, meta)
+                    })?;
                 }
             }
-            if files.len() == before {
+            if !matched {
                 return Err(InputError::NoMatch { path: input.clone() });
             }
         } else {
@@ -224,34 +244,7 @@ fn files(inputs: &[String], recursive: bool) -> Result<Vec<(PathBuf, u64)>, Inpu
     Ok(files)
 }
 
-fn add(path: &Path, recursive: bool, top: bool, files: &mut Vec<(PathBuf, u64)>) -> Result<(), InputError> {
-    let io = |source| InputError::Io { path: path.to_owned(), source };
-    let meta = fs::metadata(path).map_err(io)?;
-    if meta.is_file() {
-        if files.len() >= MAX_FILES {
-            return Err(InputError::TooManyFiles);
-        }
-        files.push((path.to_owned(), meta.len()));
-        return Ok(());
-    }
-    if !meta.is_dir() {
-        return Err(InputError::Special { path: path.to_owned() });
-    }
-    if !top && !recursive {
-        return Err(InputError::Nested { path: path.to_owned() });
-    }
-    let mut children = Vec::new();
-    for entry in fs::read_dir(path).map_err(io)? {
-        let child = entry.map_err(io)?.path();
-        if !is_hidden(&child) {
-            children.push(child);
-        }
-    }
-    children.sort();
-    children.iter().try_for_each(|child| add(child, recursive, false, files))
-}
-
-fn is_hidden(path: &Path) -> bool {
+pub(super) fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().first().is_some_and(|b| matches!(b, b'_' | b'.')))
 }
 
@@ -265,7 +258,7 @@ mod tests {
 
     fn lengths(dir: &Path, inputs: &[&str], format: &InputFormat, p: &[(&str, &str)]) -> Result<Vec<u64>, InputError> {
         let inputs: Vec<String> = inputs.iter().map(|i| dir.join(i).to_str().unwrap().to_owned()).collect();
-        Ok(splits(&inputs, format, &properties(p), "", 1_000)?.iter().map(Split::length).collect())
+        Ok(splits(&inputs, format, &properties(p), "", 1_000, &Cancel::default())?.iter().map(Split::length).collect())
     }
 
     #[test]
@@ -317,9 +310,9 @@ mod tests {
             lengths(dir.path(), &["d/e/f"], &text, &[("howdah.block.size", "-1")]),
             Err(InputError::Size { .. })
         ));
-        let relative = splits(&["a".to_owned()], &text, &BTreeMap::new(), "", 9);
+        let relative = splits(&["a".to_owned()], &text, &BTreeMap::new(), "", 9, &Cancel::default());
         assert!(matches!(relative, Err(InputError::Relative { .. })));
-        let many = splits(&[], &InputFormat::Generated { n_maps: 10 }, &BTreeMap::new(), "", 9);
+        let many = splits(&[], &InputFormat::Generated { n_maps: 10 }, &BTreeMap::new(), "", 9, &Cancel::default());
         assert!(matches!(many, Err(InputError::TooManySplits { max: 9 })));
     }
 }

@@ -8,6 +8,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use howdah_core::job::{
     App, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Priority, Requirements, Split, SplitHosts,
@@ -17,14 +19,18 @@ use howdah_proto::v1;
 use tonic::{Code, Status};
 
 use super::admit::{Admitted, admit};
-use super::{SharedRef, splits, status};
+use super::places::{self, Place};
+use super::walk::Cancel;
+use super::{SharedRef, names, splits, status};
 use crate::commit;
 use crate::config::MasterConfig;
 use crate::engine::{CoreError, NewJob};
 use crate::tables::JobMeta;
 
-/// Longest name of a job, user or queue.
-const MAX_NAME_BYTES: usize = 1_024;
+/// Inputs that are listed at a time.
+pub(crate) const LISTINGS: usize = 32;
+/// How long a submission waits for its turn.
+const LISTING_PATIENCE: Duration = Duration::from_secs(30);
 /// Properties that name a job's queue.
 const QUEUE_KEYS: [&str; 2] = ["mapred.job.queue.name", "mapreduce.job.queuename"];
 /// Properties of one job, and bytes of one.
@@ -32,7 +38,7 @@ const MAX_PROPERTIES: usize = 10_000;
 const MAX_PROPERTY_BYTES: usize = 1 << 20;
 
 /// Accepts a job and gives its printed id.
-pub(super) async fn submit(shared: SharedRef, request: v1::SubmitJobRequest) -> Result<String, Status> {
+pub(super) async fn submit(shared: SharedRef, request: v1::SubmitJobRequest, cancel: Cancel) -> Result<String, Status> {
     if shared.stop.is_wanted() {
         return Err(Status::unavailable("the master is stopping and takes no new jobs"));
     }
@@ -42,7 +48,15 @@ pub(super) async fn submit(shared: SharedRef, request: v1::SubmitJobRequest) -> 
         return Err(Status::resource_exhausted(status::with_help(message, "submit again when some have finished")));
     }
     let config = shared.config.clone();
-    let prepare = move || prepare(request, &config);
+    // A file system that hangs holds up as many submissions, and nothing else.
+    let listing = tokio::time::timeout(LISTING_PATIENCE, Arc::clone(&shared.listings).acquire_owned());
+    let Ok(Ok(listing)) = listing.await else {
+        return Err(Status::unavailable("the master lists the inputs of too many jobs at a time; try again"));
+    };
+    let prepare = move || {
+        let _listing = listing;
+        prepare(request, &config, &cancel)
+    };
     let mut file = blocking(prepare).await??;
     reserve(&shared, &file.output).await?;
     let accepted = enter(&shared, &mut file).await;
@@ -110,12 +124,12 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 async fn reserve(shared: &SharedRef, output: &OutputFormat) -> Result<(), Status> {
     let OutputFormat::Files { directory } = output else { return Ok(()) };
     let path = PathBuf::from(directory);
+    refuse_daemons_places(shared, directory, &path).await?;
     shared.clearing.wait(&path).await;
     let made = blocking(move || commit::reserve(&path)).await?;
     let Err(e) = made else { return Ok(()) };
     if e.kind() != io::ErrorKind::AlreadyExists {
-        let message = format!("output directory `{directory}` cannot be made: {e}");
-        return Err(Status::invalid_argument(message));
+        return Err(cannot_make(directory, &e));
     }
     let wanted = directory.clone();
     let find = move |view: &crate::engine::View<'_>| {
@@ -130,8 +144,40 @@ async fn reserve(shared: &SharedRef, output: &OutputFormat) -> Result<(), Status
     Err(Status::already_exists(status::with_help(message, "choose another --output, or remove the directory first")))
 }
 
+/// Output must not lie in a directory of the master or of a worker, wherever links lead.
+async fn refuse_daemons_places(shared: &SharedRef, directory: &str, path: &Path) -> Result<(), Status> {
+    let workers = |view: &crate::engine::View<'_>| {
+        let told = view.tables.workers.iter().filter(|row| !row.directory.is_empty());
+        let place = |row: &crate::tables::WorkerRow| Place {
+            whose: format!("worker `{}`'s", row.name),
+            directory: PathBuf::from(&row.directory),
+        };
+        told.map(place).collect::<Vec<_>>()
+    };
+    let mut all = shared.core.ask(workers).await.map_err(status::core)?;
+    let (path, own) = (path.to_owned(), shared.config.dir.clone());
+    let collision = blocking(move || {
+        let own = fs::canonicalize(own)?;
+        all.insert(0, Place { whose: "the master's".to_owned(), directory: own });
+        let resolved = places::resolve(&path)?;
+        Ok(places::collides(&resolved, &all).cloned())
+    });
+    match collision.await? {
+        Ok(None) => Ok(()),
+        Ok(Some(Place { whose, directory: place })) => {
+            let message = format!("output directory `{directory}` lies in {whose} own directory `{}`", place.display());
+            Err(Status::invalid_argument(status::with_help(message, "choose an --output outside of it")))
+        }
+        Err(e) => Err(cannot_make(directory, &e)),
+    }
+}
+
+fn cannot_make(directory: &str, e: &io::Error) -> Status {
+    Status::invalid_argument(format!("output directory `{directory}` cannot be made: {e}"))
+}
+
 /// Everything that needs no cluster: a job file without its number.
-fn prepare(request: v1::SubmitJobRequest, config: &MasterConfig) -> Result<JobFile, Status> {
+fn prepare(request: v1::SubmitJobRequest, config: &MasterConfig, cancel: &Cancel) -> Result<JobFile, Status> {
     let limits = &config.limits;
     let app: App = json("app", &request.app_json)?;
     let input_format: InputFormat = json("input_format", &request.input_format_json)?;
@@ -158,8 +204,8 @@ fn prepare(request: v1::SubmitJobRequest, config: &MasterConfig) -> Result<JobFi
         return Err(Status::invalid_argument(format!("{} reduces, expected at most {max}", request.n_reduces)));
     }
     let max_maps = limits.tasks_per_job.saturating_sub(request.n_reduces);
-    let splits =
-        splits::splits(&request.inputs, &input_format, &properties, &config.split_host, max_maps).map_err(|e| {
+    let splits = splits::splits(&request.inputs, &input_format, &properties, &config.split_host, max_maps, cancel)
+        .map_err(|e| {
             let message = e.to_string();
             Status::invalid_argument(e.help().map_or(message.clone(), |help| status::with_help(message, help)))
         })?;
@@ -217,10 +263,7 @@ fn check_texts(request: &v1::SubmitJobRequest) -> Result<(), Status> {
     let queues = QUEUE_KEYS.iter().filter_map(|key| Some(("queue", request.properties.get(*key)?)));
     let texts = [("name", &request.name), ("user", &request.user), ("queue", &request.queue)];
     for (what, text) in texts.into_iter().chain(queues) {
-        if text.len() > MAX_NAME_BYTES || text.contains(char::is_control) {
-            let message = format!("the job's {what} is too long or holds control characters, expected one short line");
-            return Err(Status::invalid_argument(message));
-        }
+        names::check(&format!("job's {what}"), text, names::MAX_JOB_NAME_BYTES)?;
     }
     let too_long = |(key, value): (&String, &String)| key.len() + value.len() > MAX_PROPERTY_BYTES;
     if request.properties.len() > MAX_PROPERTIES || request.properties.iter().any(too_long) {

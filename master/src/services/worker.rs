@@ -15,7 +15,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
 use super::connections::{Peer, streaming};
-use super::{SharedRef, status};
+use super::{SharedRef, names, status};
 use crate::engine::{Beat, Caller, CoreError, Message};
 use crate::tables::{Extra, PageVitals};
 
@@ -82,6 +82,9 @@ impl WorkerService for WorkerApi {
         let request = request.into_inner();
         // Checked here as well, so that nonsense never reaches the core's thread.
         convert::registration(WorkerId(0), &request).map_err(|e| status::convert(&e))?;
+        for (what, text) in [("name", &request.name), ("host", &request.host), ("rack", &request.rack)] {
+            names::check(&format!("worker's {what}"), text, names::MAX_WORKER_NAME_BYTES)?;
+        }
         let name = request.name.clone();
         let worker = self.0.core.register(request, from).await.map_err(|error| match error {
             CoreError::Rejected(Rejection::StaleIncarnation(_)) => {

@@ -19,6 +19,8 @@ pub(crate) struct WorkerRow {
     pub(crate) host: Arc<str>,
     pub(crate) rack: String,
     pub(crate) http_address: Arc<str>,
+    /// Its own directory, resolved; empty if it did not say.
+    pub(crate) directory: String,
     pub(crate) incarnation: u64,
     pub(crate) slots: [u32; 2],
     /// Why probes have no value, by probe.
@@ -50,6 +52,7 @@ impl WorkerRow {
             host: Arc::from(""),
             rack: String::new(),
             http_address: Arc::from(""),
+            directory: String::new(),
             incarnation: 0,
             slots: [0; 2],
             warnings: HashMap::new(),
@@ -76,6 +79,7 @@ impl WorkerRow {
         self.host = Arc::from(request.host);
         self.rack = request.rack;
         self.http_address = Arc::from(request.http_address);
+        self.directory = request.directory;
         self.incarnation = request.incarnation;
         self.slots = [request.map_slots, request.reduce_slots];
         self.warnings = request.probe_warnings;

@@ -25,13 +25,18 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) async fn start() -> Cluster {
+        Cluster::start_with(|_| {}).await
+    }
+
+    pub(crate) async fn start_with(change: impl FnOnce(&mut MasterConfig)) -> Cluster {
         let dir = tempfile::tempdir().unwrap();
-        let config = MasterConfig {
+        let mut config = MasterConfig {
             dir: dir.path().join("master"),
             journal_segment_bytes: 1 << 20,
             drain_grace_ms: 0,
             ..MasterConfig::default()
         };
+        change(&mut config);
         let access = config.dir.join(howdah_master::ACCESS_FILE);
         let stop = Stop::new();
         let master = tokio::spawn(howdah_master::run(config, stop.clone()));
@@ -40,6 +45,16 @@ impl Cluster {
         let address = format!("http://{}", access["master"].as_str().unwrap());
         let client = ClientServiceClient::new(connect(&address).await);
         Cluster { dir, address, stop, master, client }
+    }
+
+    /// Where it listens, host:port.
+    pub(crate) fn listens(&self) -> &str {
+        self.address.trim_start_matches("http://")
+    }
+
+    /// Another client with a connection of its own.
+    pub(crate) async fn another_client(&self) -> ClientServiceClient<Channel> {
+        ClientServiceClient::new(connect(&self.address).await)
     }
 
     pub(crate) fn master_dir(&self) -> PathBuf {

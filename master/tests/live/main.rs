@@ -1,6 +1,8 @@
 //! A real master in this process, fake workers and clients through real gRPC on loopback.
 
 mod fixture;
+mod load;
+mod outputs;
 mod presence;
 
 use std::fs;
@@ -187,7 +189,17 @@ async fn bad_submissions_are_refused_before_anything_runs() {
         (with(&|r| r.n_reduces = u32::MAX), Code::InvalidArgument, "reduces"),
         (with(&|r| r.priority = "URGENT".to_owned()), Code::InvalidArgument, "VERY_HIGH"),
         (with(&|r| r.app_json = "{}".to_owned()), Code::InvalidArgument, "app"),
-        (with(&|r| r.name = "a\nb".to_owned()), Code::InvalidArgument, "name"),
+        (
+            with(&|r| r.name = "a\nb".to_owned()),
+            Code::InvalidArgument,
+            "the job's name holds the control character U+000A",
+        ),
+        (
+            with(&|r| r.user = "a\u{202e}b".to_owned()),
+            Code::InvalidArgument,
+            "the job's user holds the control character",
+        ),
+        (with(&|r| r.queue = "q".repeat(1_025)), Code::InvalidArgument, "the job's queue has 1025 bytes"),
         (
             with(&|r| drop(r.properties.insert("mapred.map.max.attempts".to_owned(), "0".to_owned()))),
             Code::InvalidArgument,
@@ -222,6 +234,9 @@ async fn hostile_heartbeats_are_answered_with_errors() {
     assert_eq!(worker.client.heartbeat(huge).await.unwrap_err().code(), Code::InvalidArgument);
     let nameless = v1::RegisterRequest::default();
     assert_eq!(worker.client.register(nameless).await.unwrap_err().code(), Code::InvalidArgument);
+    let painted = v1::RegisterRequest { name: "w\u{1b}[31m".to_owned(), incarnation: 1, ..Default::default() };
+    let error = worker.client.register(painted).await.unwrap_err();
+    assert!(error.message().contains("the worker's name holds the control character U+001B"), "{error}");
     // The master is still there.
     let workers = cluster.client.list_workers(v1::ListWorkersRequest::default()).await.unwrap().into_inner().workers;
     assert_eq!((workers.len(), &workers[0].name[..], &workers[0].state[..]), (1, "w1", "LIVE"));

@@ -34,6 +34,8 @@ pub const MAX_WARNING_BYTES: usize = 1_024;
 pub const MAX_COUNTERS: usize = 4_096;
 /// Bytes of a name: worker, host, rack, attribute, counter.
 pub const MAX_NAME_BYTES: usize = 1_024;
+/// Longest path of a directory; the longest that systems take.
+pub const MAX_DIRECTORY_BYTES: usize = 4_096;
 
 /// A message that cannot be what it claims to be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

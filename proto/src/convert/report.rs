@@ -6,8 +6,8 @@ use howdah_core::job::{Progress, WorkerId};
 use howdah_core::tracker::{AttemptReport, AttributeSet, Registration, Report, Vitals};
 
 use super::{
-    ConvertError, MAX_ATTEMPTS, MAX_ATTRIBUTES, MAX_FETCH_FAILURES, MAX_NAME_BYTES, MAX_WARNING_BYTES, at_most,
-    attempt_id, attempt_state, name, phase, small,
+    ConvertError, MAX_ATTEMPTS, MAX_ATTRIBUTES, MAX_DIRECTORY_BYTES, MAX_FETCH_FAILURES, MAX_NAME_BYTES,
+    MAX_WARNING_BYTES, at_most, attempt_id, attempt_state, name, phase, small,
 };
 use crate::v1;
 
@@ -187,6 +187,7 @@ pub fn registration(worker: WorkerId, wire: &v1::RegisterRequest) -> Result<Regi
     }
     at_most("http_address", wire.http_address.len(), MAX_NAME_BYTES)?;
     at_most("version", wire.version.len(), MAX_NAME_BYTES)?;
+    at_most("directory", wire.directory.len(), MAX_DIRECTORY_BYTES)?;
     check_warnings(&wire.probe_warnings)?;
     Ok(Registration {
         worker,
@@ -213,6 +214,7 @@ impl From<&Registration> for v1::RegisterRequest {
             incarnation: registration.incarnation,
             attributes: registration.attributes.iter().cloned().collect(),
             version: String::new(),
+            directory: String::new(),
             probe_warnings: HashMap::new(),
         }
     }
