@@ -100,6 +100,7 @@ impl Beater {
             attributes: Default::default(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             probe_warnings: Default::default(),
+            directory: String::new(),
         };
         let worker = client.register(request).await?.into_inner().worker;
         Ok(Beater { client, worker, response_id: 0, beats: 0, attempts: Vec::new() })

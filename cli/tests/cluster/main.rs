@@ -15,6 +15,7 @@ mod large_tasks;
 mod leftovers;
 mod many_keys;
 mod plans;
+mod planted;
 mod requirements;
 mod same_bytes;
 mod schedulers;
