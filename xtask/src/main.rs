@@ -1,12 +1,15 @@
 //! `cargo xtask test`: everything that a change must pass, in one command; the other words run one step each.
 //!
-//! The steps run in order, cheapest first, and the first failure stops the run. Debug builds serve the unit and
+//! The steps run in order, cheapest first, side by side where they do not disturb each other, and the first failure stops
+//! the run. Debug builds serve the unit and
 //! property tests (overflow checks and debug assertions on); the command and the tests over real daemons use the
 //! release build, which is what people run. Both share `cargo`'s own target directory.
 
 #![expect(clippy::print_stdout, reason = "what xtask prints is its result")]
 
 mod arrows;
+mod changed;
+mod dist;
 mod licences;
 mod links;
 mod process;
@@ -23,6 +26,8 @@ use steps::{Step, run_steps};
 const USAGE: &str = "\
 usage: cargo xtask WORD
 
+  check [COMMIT]  the fast loop: fmt, tidy, arrows, then clippy and unit tests of the crates that differ from the
+             commit, else from where this branch left `main`
   test       all of the following in this order, up to `cluster`
   tools      the programs that tests run are there
   fmt        formatting
@@ -33,6 +38,7 @@ usage: cargo xtask WORD
   docs       rustdoc, warnings denied
   unit       unit, property and documentation tests (debug build)
   cluster    the command's tests, real daemons included (release build)
+  dist       the executable that is handed on, stripped, its debug file beside it: target/dist/
   soak [N]   property tests of the core again and again for N minutes (10)";
 
 fn main() -> ExitCode {
@@ -40,6 +46,11 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let steps = match words.as_slice() {
         ["test"] => Step::ALL.to_vec(),
+        ["check"] | ["check", _] => match Step::check(words.get(1).copied()) {
+            Ok(steps) => steps,
+            Err(error) => return usage(&format!("check: {error:#}")),
+        },
+        ["dist"] => vec![Step::Dist],
         ["soak"] => vec![Step::Soak { minutes: 10 }],
         ["soak", minutes] => match minutes.parse() {
             Ok(minutes) => vec![Step::Soak { minutes }],

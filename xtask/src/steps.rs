@@ -1,5 +1,8 @@
 //! The steps, what each runs, and the lines around them.
 //!
+//! Steps that only read, and the documentation beside the unit tests, run side by side: cargo's own locks keep builds apart,
+//! and a test that is slower for it is not a test of speed. The tests over real daemons run alone, because theirs are.
+//!
 //! The closing line `N passed, M failed` counts tests. A step that is not made of tests counts only when it
 //! fails, as one failure, so that the line never reads well over a broken run.
 
@@ -7,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use crate::changed::{self, Changed};
 use crate::process::{Counts, cargo, cargo_test};
-use crate::{arrows, licences, links, tidy, tools};
+use crate::{arrows, dist, licences, links, tidy, tools};
 
 /// One line of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Tools,
     Fmt,
@@ -22,6 +26,10 @@ pub(crate) enum Step {
     Unit,
     Cluster,
     Docs,
+    /// Clippy and unit tests of some crates; not part of `test`.
+    Crates(Changed),
+    /// Not part of `test`.
+    Dist,
     /// Not part of `test`.
     Soak {
         minutes: u64,
@@ -46,7 +54,23 @@ impl Step {
         Step::Cluster,
     ];
 
-    pub(crate) fn name(self) -> &'static str {
+    /// What `cargo xtask check` runs: all that answers soon.
+    pub(crate) fn check(base: Option<&str>) -> Result<Vec<Step>> {
+        let mut steps = vec![Step::Fmt, Step::Tidy, Step::Arrows];
+        let crates = changed::crates(base)?;
+        if !crates.names.is_empty() {
+            steps.push(Step::Crates(crates));
+        }
+        Ok(steps)
+    }
+
+    /// Whether it may run beside the step before it.
+    fn beside(&self, before: &Step) -> bool {
+        let reads = |step: &Step| matches!(step, Step::Tools | Step::Fmt | Step::Tidy | Step::Arrows | Step::Licences);
+        (reads(self) && reads(before)) || (*self == Step::Unit && *before == Step::Docs)
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Step::Tools => "tools",
             Step::Fmt => "fmt",
@@ -57,11 +81,13 @@ impl Step {
             Step::Unit => "unit",
             Step::Cluster => "cluster",
             Step::Docs => "docs",
+            Step::Crates(_) => "check",
+            Step::Dist => "dist",
             Step::Soak { .. } => "soak",
         }
     }
 
-    fn run(self) -> (Counts, Result<String>) {
+    fn run(&self) -> (Counts, Result<String>) {
         match self {
             Step::Tools => (Counts::default(), tools::check()),
             Step::Fmt => checked(cargo(&["fmt", "--all", "--check"], &[]), "rustfmt agrees"),
@@ -83,6 +109,8 @@ impl Step {
                 cargo(&["doc", "--locked", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")]),
                 "no warnings",
             ),
+            Step::Crates(changed) => crates(changed),
+            Step::Dist => (Counts::default(), dist::build()),
             Step::Soak { minutes } => soak(Duration::from_secs(minutes * 60)),
         }
     }
@@ -104,6 +132,18 @@ fn unit() -> (Counts, Result<String>) {
     (counts, docs.map(|_| counts.to_string()))
 }
 
+/// Clippy over all of the crates' targets, and the tests beside their code.
+fn crates(Changed { names, any_library }: &Changed) -> (Counts, Result<String>) {
+    let packages: Vec<&str> = names.iter().flat_map(|name| ["--package", name]).collect();
+    let lint = [&["clippy", "--locked", "--all-targets"], packages.as_slice(), &["--", "--deny", "warnings"]].concat();
+    if let Err(error) = cargo(&lint, &[]) {
+        return (Counts::default(), Err(error));
+    }
+    let (counts, tests) =
+        cargo_test(&[packages.as_slice(), if *any_library { &["--lib", "--bins"] } else { &["--bins"] }].concat(), &[]);
+    (counts, tests.map(|said| format!("{}: {said}", names.join(", "))))
+}
+
 fn soak(span: Duration) -> (Counts, Result<String>) {
     let started = Instant::now();
     let mut counts = Counts::default();
@@ -120,27 +160,29 @@ fn soak(span: Duration) -> (Counts, Result<String>) {
     (counts, Ok(format!("{rounds} rounds, {counts}")))
 }
 
-/// Runs the steps in order and stops at the first failure.
+/// Runs the steps in order, neighbours side by side where they may, and stops at the first failure.
 pub(crate) fn run_steps(steps: &[Step]) -> Result<(), Stopped> {
     let started = Instant::now();
     let mut total = Counts::default();
     let mut lines = Vec::new();
     let mut failed = None;
-    for step in steps {
-        println!("== {}", step.name());
-        let began = Instant::now();
-        let (counts, result) = step.run();
-        total += counts;
-        let (mark, said) = match &result {
-            Ok(said) => ("ok", said.clone()),
-            Err(error) => ("FAILED", format!("{error:#}")),
-        };
-        let line = format!("{mark:<6} {:<9} {:>8}  {said}", step.name(), seconds(began.elapsed()));
-        println!("{line}");
-        lines.push(line);
-        if result.is_err() {
-            total.failed += u64::from(counts.failed == 0);
-            failed = Some(step.name());
+    for group in steps.chunk_by(|before, step| step.beside(before)) {
+        println!("== {}", group.iter().map(Step::name).collect::<Vec<_>>().join(", "));
+        for (step, (counts, result, took)) in group.iter().zip(run_group(group)) {
+            total += counts;
+            let (mark, said) = match &result {
+                Ok(said) => ("ok", said.clone()),
+                Err(error) => ("FAILED", format!("{error:#}")),
+            };
+            let line = format!("{mark:<6} {:<9} {:>8}  {said}", step.name(), seconds(took));
+            println!("{line}");
+            lines.push(line);
+            if result.is_err() {
+                total.failed += u64::from(counts.failed == 0);
+                failed = failed.or(Some(step.name()));
+            }
+        }
+        if failed.is_some() {
             break;
         }
     }
@@ -151,6 +193,19 @@ pub(crate) fn run_steps(steps: &[Step]) -> Result<(), Stopped> {
     }
     println!("{} passed, {} failed", total.passed, total.failed);
     if failed.is_some() { Err(Stopped) } else { Ok(()) }
+}
+
+/// What each step of a group gave, and how long it took.
+fn run_group(group: &[Step]) -> Vec<(Counts, Result<String>, Duration)> {
+    let timed = |step: &Step| {
+        let began = Instant::now();
+        let (counts, result) = step.run();
+        (counts, result, began.elapsed())
+    };
+    std::thread::scope(|scope| {
+        let running: Vec<_> = group.iter().map(|step| scope.spawn(move || timed(step))).collect();
+        running.into_iter().map(|step| step.join().expect("steps report, and do not panic")).collect()
+    })
 }
 
 fn seconds(span: Duration) -> String {
@@ -166,4 +221,19 @@ pub(crate) fn complain(complaints: Vec<String>, good: String) -> Result<String> 
         println!("  {complaint}");
     }
     bail!("{} complaints, listed above", complaints.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_builds_and_the_tests_over_daemons_run_alone() {
+        let groups: Vec<Vec<&str>> = Step::ALL
+            .chunk_by(|before, step| step.beside(before))
+            .map(|group| group.iter().map(Step::name).collect())
+            .collect();
+        let reading = vec!["tools", "fmt", "tidy", "arrows", "licences"];
+        assert_eq!(groups, [reading, vec!["lint"], vec!["docs", "unit"], vec!["cluster"]]);
+    }
 }
