@@ -3,9 +3,10 @@
 use super::{ASIDE, Counts, NO_ATTEMPT, NO_MAP, NO_REDUCE, assert_replays, import, job};
 
 #[test]
+#[cfg_attr(not(real_traces), ignore = "no real traces beside the checkout")]
 fn sleep_job_of_hadoop_two_is_read_whole() {
     let file = "jhist/job_1329348432655_0001-10.jhist";
-    let Some((trace, notes)) = import(file) else { return };
+    let (trace, notes) = import(file);
     let counts = Counts::of(&trace);
     assert_eq!((counts.succeeded, counts.maps, counts.reduces, counts.attempts), (1, 10, 1, [11, 0, 0]));
     assert_eq!((trace.jobs[0].completion_ms().unwrap() + 50) / 100, 254);
@@ -14,9 +15,10 @@ fn sleep_job_of_hadoop_two_is_read_whole() {
 }
 
 #[test]
+#[cfg_attr(not(real_traces), ignore = "no real traces beside the checkout")]
 fn failed_job_of_hadoop_two_keeps_its_failures() {
     let file = "jhist/job_2.0.3-alpha-FAILED.jhist";
-    let Some((trace, notes)) = import(file) else { return };
+    let (trace, notes) = import(file);
     let counts = Counts::of(&trace);
     assert_eq!((counts.failed, counts.maps, counts.reduces, counts.attempts), (1, 2, 1, [0, 4, 0]));
     assert_eq!(trace.jobs[0].queue, "unfunded");
@@ -35,9 +37,10 @@ fn failed_job_of_hadoop_two_keeps_its_failures() {
 }
 
 #[test]
+#[cfg_attr(not(real_traces), ignore = "no real traces beside the checkout")]
 fn history_that_breaks_off_is_used_as_far_as_it_goes() {
     let file = "jhist/job_1410289045532_259974-truncated.jhist";
-    let Some((trace, notes)) = import(file) else { return };
+    let (trace, notes) = import(file);
     let job = &trace.jobs[0];
     assert_eq!(
         (job.id.as_str(), job.queue.as_str(), job.outcome.as_str()),
@@ -58,9 +61,10 @@ fn history_that_breaks_off_is_used_as_far_as_it_goes() {
 }
 
 #[test]
+#[cfg_attr(not(real_traces), ignore = "no real traces beside the checkout")]
 fn sleep_job_of_hadoop_one_is_read_whole() {
     let file = "jobhistory/job_201311192236_3583_1386370578196_user1_Sleep+job";
-    let Some((trace, notes)) = import(file) else { return };
+    let (trace, notes) = import(file);
     let counts = Counts::of(&trace);
     // The README's 4 attempts include set-up and clean-up.
     assert_eq!((counts.succeeded, counts.maps, counts.reduces, counts.attempts), (1, 1, 1, [4 - 2, 0, 0]));
@@ -70,8 +74,9 @@ fn sleep_job_of_hadoop_one_is_read_whole() {
 }
 
 #[test]
+#[cfg_attr(not(real_traces), ignore = "no real traces beside the checkout")]
 fn sorter_of_chukwa_is_read_whole() {
-    let Some((trace, notes)) = import("jobhistory/chukwa-JobHistory.log") else { return };
+    let (trace, notes) = import("jobhistory/chukwa-JobHistory.log");
     let counts = Counts::of(&trace);
     assert_eq!((counts.succeeded, counts.maps, counts.reduces, counts.attempts), (1, 10, 8, [20 - 2, 0, 0]));
     assert_eq!((trace.jobs[0].completion_ms().unwrap() + 50) / 100, 2_281);
@@ -80,8 +85,9 @@ fn sorter_of_chukwa_is_read_whole() {
 }
 
 #[test]
+#[cfg_attr(not(real_traces), ignore = "no real traces beside the checkout")]
 fn word_count_of_a_text_history_is_the_one_of_both_rumen_traces() {
-    let Some((trace, notes)) = import("jobhistory/v20-single-input-log.gz") else { return };
+    let (trace, notes) = import("jobhistory/v20-single-input-log.gz");
     let counts = Counts::of(&trace);
     assert_eq!((counts.succeeded, counts.maps, counts.reduces, counts.attempts), (1, 20, 1, [23 - 2, 1, 0]));
     assert_eq!((trace.jobs[0].completion_ms().unwrap() + 50) / 100, 9_268);
@@ -91,7 +97,7 @@ fn word_count_of_a_text_history_is_the_one_of_both_rumen_traces() {
     let text = &trace.jobs[0];
     assert_eq!((text.id.as_str(), text.name.as_str()), ("job_200904211745_0002", "word count"));
     for file in ["rumen/19-jobs.trace.json.gz", "rumen/zombie-input-trace.json"] {
-        let Some((rumen, _)) = import(file) else { return };
+        let (rumen, _) = import(file);
         let mut rumen = job(&rumen, &text.id).clone();
         if file.contains("19") {
             // Hosts and users have other names there.

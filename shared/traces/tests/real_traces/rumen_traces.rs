@@ -10,10 +10,9 @@ use super::{
 };
 
 #[test]
+#[cfg_attr(not(real_traces), ignore = "no real traces beside the checkout")]
 fn nineteen_jobs_of_mumak_are_read_whole() {
-    let Some((trace, notes)) = import("rumen/19-jobs.trace.json.gz") else {
-        return;
-    };
+    let (trace, notes) = import("rumen/19-jobs.trace.json.gz");
     let counts = Counts::of(&trace);
     assert_eq!((counts.succeeded, counts.failed, counts.killed), (14, 5, 0));
     assert_eq!((counts.maps, counts.reduces), (8_573, 3_257));
@@ -52,10 +51,11 @@ fn nineteen_jobs_of_mumak_are_read_whole() {
 }
 
 #[test]
+#[cfg_attr(not(real_traces), ignore = "no real traces beside the checkout")]
 fn topology_of_mumak_has_its_racks_and_hosts() {
     let cases = [("rumen/19-jobs.topology.json.gz", 41, 1_545), ("rumen/zombie-input-topology.json", 41, 522)];
     for (file, racks, hosts) in cases.into_iter().chain([("sls/nodes.json", 5, 19)]) {
-        let Some(bytes) = bytes(file) else { return };
+        let bytes = bytes(file);
         let mut notes = ImportNotes::default();
         let workers = topology::read(plain(&bytes[..]).unwrap(), &mut notes).unwrap();
         let names: BTreeSet<_> = workers.iter().map(|worker| worker.rack.as_str()).collect();
@@ -67,11 +67,10 @@ fn topology_of_mumak_has_its_racks_and_hosts() {
 }
 
 #[test]
+#[cfg_attr(not(real_traces), ignore = "no real traces beside the checkout")]
 fn hosts_of_the_trace_are_those_of_its_topology() {
-    let Some((trace, _)) = import("rumen/19-jobs.trace.json.gz") else {
-        return;
-    };
-    let Some(bytes) = bytes("rumen/19-jobs.topology.json.gz") else { return };
+    let (trace, _) = import("rumen/19-jobs.trace.json.gz");
+    let bytes = bytes("rumen/19-jobs.topology.json.gz");
     let workers = topology::read(plain(&bytes[..]).unwrap(), &mut ImportNotes::default()).unwrap();
     let known: BTreeSet<_> = workers.iter().map(|worker| worker.host.as_str()).collect();
     let splits: BTreeSet<_> =
@@ -81,10 +80,9 @@ fn hosts_of_the_trace_are_those_of_its_topology() {
 }
 
 #[test]
+#[cfg_attr(not(real_traces), ignore = "no real traces beside the checkout")]
 fn zombie_trace_keeps_its_killed_and_its_unfinished_job() {
-    let Some((trace, notes)) = import("rumen/zombie-input-trace.json") else {
-        return;
-    };
+    let (trace, notes) = import("rumen/zombie-input-trace.json");
     let counts = Counts::of(&trace);
     assert_eq!((counts.succeeded, counts.failed, counts.killed), (3, 0, 1));
     assert_eq!((counts.maps, counts.reduces), (155, 50));
@@ -108,10 +106,9 @@ fn zombie_trace_keeps_its_killed_and_its_unfinished_job() {
 }
 
 #[test]
+#[cfg_attr(not(real_traces), ignore = "no real traces beside the checkout")]
 fn gridmix_trace_is_as_clean_as_said() {
-    let Some((trace, notes)) = import("rumen/gridmix-trace_5m.json.gz") else {
-        return;
-    };
+    let (trace, notes) = import("rumen/gridmix-trace_5m.json.gz");
     let counts = Counts::of(&trace);
     assert_eq!((counts.succeeded, counts.failed, counts.killed), (16, 0, 0));
     assert_eq!((counts.maps, counts.reduces, counts.attempts), (240, 540, [812 - 32, 0, 0]));
@@ -123,10 +120,9 @@ fn gridmix_trace_is_as_clean_as_said() {
 }
 
 #[test]
+#[cfg_attr(not(real_traces), ignore = "no real traces beside the checkout")]
 fn rumen_trace_of_sls_has_two_jobs_of_maps() {
-    let Some((trace, notes)) = import("sls/2jobs2min-rumen-jh.json") else {
-        return;
-    };
+    let (trace, notes) = import("sls/2jobs2min-rumen-jh.json");
     let counts = Counts::of(&trace);
     assert_eq!((counts.maps, counts.reduces, counts.attempts, counts.map_ms), (192, 0, [192, 0, 0], 3_986_286));
     assert_eq!(trace.jobs[1].submit_ms, 105_204);
@@ -135,9 +131,10 @@ fn rumen_trace_of_sls_has_two_jobs_of_maps() {
 }
 
 #[test]
+#[cfg_attr(not(real_traces), ignore = "no real traces beside the checkout")]
 fn rumen_traces_survive_the_way_out_and_back() {
     for file in ["rumen/19-jobs.trace.json.gz", "rumen/gridmix-trace_5m.json.gz", "rumen/zombie-input-trace.json"] {
-        let Some((mut trace, _)) = import(file) else { return };
+        let (mut trace, _) = import(file);
         let mut text = Vec::new();
         rumen::write(&trace, &mut text).unwrap();
         let mut again = rumen::read(&text[..], &mut ImportNotes::default()).unwrap();
