@@ -118,6 +118,8 @@ pub struct Limits {
     /// Finished jobs whose attempts stay in memory; older ones are read from the history
     /// (`mapred.jobtracker.completeuserjobs.maximum`).
     pub finished_jobs: u32,
+    /// Tasks of finished jobs whose attempts stay in memory; the last finished job's always do.
+    pub finished_tasks: u32,
     /// Finished jobs that are still listed.
     pub listed_jobs: u32,
     /// Inputs waiting for the core.
@@ -184,6 +186,7 @@ impl Default for Limits {
             workers: 100_000,
             live_jobs: 10_000,
             finished_jobs: 100,
+            finished_tasks: 50_000,
             listed_jobs: 10_000,
             inbox: 16_384,
             message_bytes: howdah_proto::MAX_MESSAGE_BYTES as u64,

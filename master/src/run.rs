@@ -155,7 +155,7 @@ async fn serve(
     Server::builder()
         .max_concurrent_streams(STREAMS_PER_CONNECTION)
         .http2_keepalive_interval(Some(Duration::from_secs(30)))
-        .add_service(InterceptedService::new(workers, connections::note_use))
+        .add_service(workers)
         .add_service(InterceptedService::new(clients, connections::note_use))
         .serve_with_incoming_shutdown(incoming, closing.cancelled_owned())
         .await

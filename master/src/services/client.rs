@@ -30,6 +30,10 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(200);
 #[derive(Clone, Debug)]
 pub(crate) struct ClientApi(pub(crate) SharedRef);
 
+/// A large job's history takes some seconds to write.
+const HISTORY_PATIENCE: Duration = Duration::from_secs(30);
+const HISTORY_PAUSE: Duration = Duration::from_millis(20);
+
 type Boxed<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 impl ClientApi {
@@ -62,6 +66,9 @@ impl ClientApi {
         let snapshot =
             self.ask(move |view| view.tables.jobs.get(&job).map(|row| row.snapshot(view.tables.cluster))).await?;
         let (cluster, path) = (self.0.cluster, history_path(&self.0.run_dir, self.0.cluster, job));
+        if snapshot.is_none() && self.ask(move |view| view.tables.status(job)).await?.is_some() {
+            history_written(&path).await;
+        }
         let make = move || match snapshot {
             Some(snapshot) => Ok(JobHistory::new(&snapshot, cluster)),
             None if !path.exists() => Err(status::no_job(cluster, job)),
@@ -69,6 +76,16 @@ impl ClientApi {
         };
         tokio::task::spawn_blocking(make).await.map_err(|e| status::internal("read a history", e))?
     }
+}
+
+/// Waits, within reason, until the history of a job that has just left the memory is on disk.
+async fn history_written(path: &std::path::Path) {
+    let written = async {
+        while !tokio::fs::try_exists(path).await.unwrap_or(true) {
+            tokio::time::sleep(HISTORY_PAUSE).await;
+        }
+    };
+    let _ = tokio::time::timeout(HISTORY_PATIENCE, written).await;
 }
 
 fn status_of(history: &JobHistory) -> v1::JobStatus {

@@ -81,7 +81,9 @@ impl Peer {
 
     /// A worker speaks through it.
     pub(crate) fn carries_worker(&self) {
-        self.0.carries_worker.store(true, Ordering::Relaxed);
+        if !self.0.carries_worker.swap(true, Ordering::Relaxed) {
+            self.used();
+        }
     }
 
     /// A stream begins, and ends when the answer is dropped.
@@ -350,7 +352,8 @@ mod tests {
         peers[0].carries_worker();
         peers[1].used();
         let stream = peers[1].streams();
-        assert!(book.admit(address(1)).is_some());
+        let newcomer = book.admit(address(1)).unwrap();
+        newcomer.used();
         let closed = |peer: &Peer| peer.0.close.is_cancelled();
         assert_eq!(peers.iter().map(closed).collect::<Vec<_>>(), [false, false, true]);
         assert!(!closed(&other), "another's connections are not in the way");

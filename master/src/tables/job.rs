@@ -251,6 +251,11 @@ impl JobRow {
         self.winners.values().copied().filter(|winner| winner.kind == last).collect()
     }
 
+    /// Tasks of both kinds.
+    pub(crate) fn n_tasks(&self) -> usize {
+        (self.meta.file.spec.n_maps + self.meta.file.spec.n_reduces) as usize
+    }
+
     pub(crate) fn status(&self, cluster: ClusterId) -> v1::JobStatus {
         let file = &self.meta.file;
         let spec = &file.spec;

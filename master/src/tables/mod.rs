@@ -37,11 +37,14 @@ pub(crate) struct Tables {
     pub(crate) jobs: BTreeMap<JobId, JobRow>,
     /// Finished jobs in `jobs`, oldest first.
     finished: VecDeque<JobId>,
+    /// Tasks of the finished jobs in `jobs`.
+    finished_tasks: usize,
     /// Status of older finished jobs, oldest first.
     retired: VecDeque<v1::JobStatus>,
     /// Jobs touched since the last call of `announce`.
     changed: BTreeSet<JobId>,
     finished_jobs_max: usize,
+    finished_tasks_max: usize,
     listed_jobs_max: usize,
     workers_max: usize,
     pub(crate) jobs_done: u32,
@@ -60,9 +63,11 @@ impl Tables {
             numbers: HashMap::new(),
             jobs: BTreeMap::new(),
             finished: VecDeque::new(),
+            finished_tasks: 0,
             retired: VecDeque::new(),
             changed: BTreeSet::new(),
             finished_jobs_max: limits.finished_jobs as usize,
+            finished_tasks_max: limits.finished_tasks as usize,
             listed_jobs_max: limits.listed_jobs as usize,
             workers_max: limits.workers as usize,
             jobs_done: 0,
@@ -206,15 +211,22 @@ impl Tables {
         if state.is_final() {
             job.events.close();
             self.jobs_done += 1;
+            self.finished_tasks += job.n_tasks();
             self.finished.push_back(id);
         }
     }
 
     /// Lets go of finished jobs beyond the limit; their history stays on disk.
     pub(crate) fn retire(&mut self) {
-        while self.finished.len() > self.finished_jobs_max {
+        // The last one stays, however large: people look at it now.
+        let crowded = |tables: &Tables| {
+            let n = tables.finished.len();
+            n > tables.finished_jobs_max || (n > 1 && tables.finished_tasks > tables.finished_tasks_max)
+        };
+        while crowded(self) {
             let Some(oldest) = self.finished.pop_front() else { break };
             if let Some(row) = self.jobs.remove(&oldest) {
+                self.finished_tasks = self.finished_tasks.saturating_sub(row.n_tasks());
                 self.retired.push_back(row.status(self.cluster));
             }
         }
