@@ -14,7 +14,7 @@ use howdah_core::job::counters::{Counters, JOB};
 use howdah_core::job::{
     App, AttemptState, ClusterId, InputFormat, JobId, JobSpec, JobState, Locality, Phase, Priority, TaskKind,
 };
-use howdah_proto::v1;
+use howdah_proto::{limits, v1};
 use serde::{Deserialize, Serialize};
 
 use crate::tables::{AttemptRecord, JobSnapshot};
@@ -296,6 +296,10 @@ fn counters(snapshot: &JobSnapshot) -> Counters {
         if counts {
             sum.merge(&record.counters);
         }
+    }
+    let (mut sum, cut) = limits::within(sum, limits::COUNTERS_OF_JOB);
+    if !cut.is_nothing() {
+        tracing::debug!(%cut, "a job's counters were cut");
     }
     let tally = &snapshot.tally;
     let by_kind = [

@@ -6,6 +6,9 @@ pub mod convert;
 pub mod settled;
 pub mod stop;
 
+/// Bounds on everything that users and their programs can say: the one table of them.
+pub use howdah_core::job::limits;
+
 /// Largest message that masters, workers and clients send: a job of 100,000 splits or attempts fits. Clients
 /// must raise their decoding limit to it (`max_decoding_message_size`), since tonic's default is 4 MiB.
 pub const MAX_MESSAGE_BYTES: usize = 256 << 20;

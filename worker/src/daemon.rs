@@ -20,7 +20,7 @@ use crate::http::{Shelf, router};
 use crate::jobs::Jobs;
 use crate::link::Link;
 use crate::probes::{Probes, Told};
-use crate::process::{Cores, Surroundings, wall_us};
+use crate::process::{Cores, OWN_EXECUTABLE, Surroundings, wall_us};
 use crate::vitals::{self, OwnProcesses, VitalsCell};
 
 /// Runs a worker until it is told to stop.
@@ -192,9 +192,7 @@ fn task_command(config: &WorkerConfig) -> anyhow::Result<Vec<String>> {
     if !config.task_command.is_empty() {
         return Ok(config.task_command.clone());
     }
-    let own = std::env::current_exe().context("find this executable")?;
-    let own = own.to_str().with_context(|| format!("the path `{}` is not UTF-8", own.display()))?;
-    Ok(vec![own.to_owned(), "task".to_owned()])
+    Ok(vec![OWN_EXECUTABLE.to_owned(), "task".to_owned()])
 }
 
 fn hello(config: &WorkerConfig, directory: &Directory, http_address: String, told: &Told) -> v1::RegisterRequest {

@@ -10,22 +10,25 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, bail};
 use howdah_core::job::{AttemptId, ClusterId, JobId};
 use nix::fcntl::{Flock, FlockArg};
 
+use crate::plain;
+
 /// Paths below the worker's directory. Made of ids only, never of text from outside.
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
     root: PathBuf,
-    /// Empty directories of attempts that are over. The next attempt's is one of them renamed: some file systems
-    /// are slow to make files soon after others were deleted, because they avoid what was just in use.
+    /// Empty directories of attempts that are over. The next attempt of the same job gets one of them renamed: some file
+    /// systems are slow to make files soon after others were deleted, because they avoid what was just in use. No other
+    /// job gets it: a process that got away may still have it as its working directory.
     spares: Arc<Mutex<Vec<PathBuf>>>,
     /// Jobs whose files were set aside.
     forgotten: Arc<AtomicU64>,
@@ -79,9 +82,11 @@ impl Directory {
     /// Sets a job's files aside, which is quick, and says where they wait to be deleted. An attempt of the job
     /// that comes while they are must not lose its files to that.
     pub(crate) fn set_aside(&self, cluster: ClusterId, job: JobId) -> Option<PathBuf> {
+        let own = self.local_job(cluster, job);
+        self.spares().retain(|spare| !spare.starts_with(&own));
         let n = self.forgotten.fetch_add(1, Ordering::Relaxed);
         let aside = self.root.join("local").join(format!("forgotten-{n}"));
-        match fs::rename(self.local_job(cluster, job), &aside) {
+        match fs::rename(own, &aside) {
             Ok(()) => Some(aside),
             Err(error) => {
                 if error.kind() != io::ErrorKind::NotFound {
@@ -94,20 +99,28 @@ impl Directory {
 
     /// Makes an attempt's working directory.
     pub(crate) fn make_attempt(&self, path: &Path) -> io::Result<()> {
-        let spare = self.spares.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        // A spare goes away with its job, and a new job has no directory to move it to: then make one.
-        match spare.map(|spare| fs::rename(spare, path)) {
-            Some(Ok(())) => Ok(()),
-            Some(Err(_)) | None => fs::create_dir_all(path),
+        let take = |spares: &mut Vec<PathBuf>| {
+            let at = spares.iter().rposition(|spare| spare.parent() == path.parent())?;
+            Some(spares.swap_remove(at))
+        };
+        if let Some(spare) = take(&mut self.spares())
+            && is_as_new(&spare)
+            && fs::rename(&spare, path).is_ok()
+        {
+            return Ok(());
         }
+        plain::make_dir(path)
+    }
+
+    fn spares(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        self.spares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Deletes what an attempt left in its working directory; the directory itself goes at the latest with its job.
     pub(crate) fn clear_attempt(&self, cluster: ClusterId, attempt: AttemptId) {
         let path = self.local(cluster, attempt);
-        let is_empty = fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_none());
-        if is_empty {
-            let mut spares = self.spares.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_as_new(&path) {
+            let mut spares = self.spares();
             if spares.len() < MAX_SPARES {
                 spares.push(path);
                 return;
@@ -163,6 +176,13 @@ impl Directory {
     }
 }
 
+/// Whether a directory holds nothing and may be used as one that was just made.
+fn is_as_new(path: &Path) -> bool {
+    let is_usable = |meta: fs::Metadata| meta.is_dir() && meta.permissions().mode() & 0o700 == 0o700;
+    fs::symlink_metadata(path).is_ok_and(is_usable)
+        && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
 /// When something at or below a path was last written, to a depth.
 fn last_written(path: &Path, depth: u32) -> Option<SystemTime> {
     let own = fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok();
@@ -186,6 +206,40 @@ mod tests {
         let second = directory.next_incarnation(1_000).unwrap();
         assert!(second > first + 1_000);
         assert_eq!(directory.next_incarnation(9_000_000_000).unwrap(), 9_000_000_000);
+    }
+
+    #[test]
+    fn a_work_directory_is_handed_on_within_its_job_alone_and_only_empty() {
+        use std::os::unix::fs::MetadataExt;
+
+        use howdah_core::job::{TaskId, TaskKind};
+
+        let dir = tempfile::tempdir().unwrap();
+        let (directory, _lock) = Directory::open(dir.path()).unwrap();
+        let cluster = ClusterId(1);
+        let attempt = |job, index| TaskId { job: JobId(job), kind: TaskKind::Map, index }.attempt(0);
+        let make = |job, index| {
+            let path = directory.local(cluster, attempt(job, index));
+            directory.make_attempt(&path).unwrap();
+            assert!(is_as_new(&path), "{job} {index}");
+            fs::metadata(&path).unwrap().ino()
+        };
+        let first = make(1, 0);
+        // What still has it as its working directory can write there.
+        let held = File::open(directory.local(cluster, attempt(1, 0))).unwrap();
+        directory.clear_attempt(cluster, attempt(1, 0));
+        assert_ne!(make(2, 0), first, "another job's");
+        assert_eq!(make(1, 1), first, "the same job's");
+        directory.clear_attempt(cluster, attempt(1, 1));
+        fs::write(directory.local(cluster, attempt(1, 1)).join("planted"), "").unwrap();
+        assert_ne!(make(1, 2), first, "it is not empty any more");
+        drop(held);
+        directory.clear_attempt(cluster, attempt(1, 2));
+        fs::set_permissions(directory.local(cluster, attempt(1, 2)), fs::Permissions::from_mode(0o500)).unwrap();
+        make(1, 3);
+        directory.clear_attempt(cluster, attempt(1, 3));
+        directory.set_aside(cluster, JobId(1)).unwrap();
+        assert!(directory.spares().is_empty(), "they went with their job");
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::jobs::Jobs;
 use crate::link::Link;
 use crate::map_events::MapEvents;
 use crate::probes::Told;
-use crate::process::{Assignment, Heard, Process, Surroundings, start};
+use crate::process::{Assignment, Gate, Heard, Pass, Process, Surroundings, start};
 use crate::vitals::VitalsCell;
 
 /// How long killed processes may take to be gone when the worker stops.
@@ -38,7 +38,7 @@ const MAX_BATCH: usize = 1_024;
 #[derive(Debug)]
 pub(crate) enum Event {
     /// From a process's keeper.
-    Heard { number: u32, process: Arc<Process>, attempt: AttemptId, heard: Heard },
+    Heard { number: u32, process: Arc<Process>, attempt: AttemptId, heard: Heard, pass: Pass },
     /// The answer to a registration.
     Registered(Result<v1::RegisterResponse, Status>),
     /// The answer to report `seq`.
@@ -191,7 +191,7 @@ impl Driver {
 
     fn take(&mut self, event: Event, inputs: &mut Vec<TrackerInput>) {
         match event {
-            Event::Heard { number, process, attempt, heard } => {
+            Event::Heard { number, process, attempt, heard, pass: _pass } => {
                 if matches!(heard, Heard::Gone | Heard::Ended { process_alive: false, .. })
                     && self.processes.get(&number).is_some_and(|known| Arc::ptr_eq(known, &process))
                 {
@@ -339,14 +339,16 @@ impl Driver {
                 self.with_process(attempt, |process| {
                     let process = process.clone();
                     // A process that does not read must not hold up the heartbeats.
-                    tokio::task::spawn_blocking(move || process.tell(attempt, &ToTask::CommitGranted));
+                    tokio::task::spawn_blocking(move || process.grant_commit(attempt));
                 });
             }
             TrackerEffect::Finished { attempt, state } => self.on_finished(attempt, state),
             TrackerEffect::Retire { process } => {
                 // It stays in the list until it is gone.
                 if let Some(process) = self.processes.get(&process).cloned() {
-                    process.say(&ToTask::Exit);
+                    // One that does not read must not hold up the heartbeats.
+                    let told = process.clone();
+                    tokio::task::spawn_blocking(move || told.say(&ToTask::Exit));
                     let grace = Duration::from_millis(self.config.kill_grace_ms);
                     tokio::spawn(async move {
                         tokio::time::sleep(grace).await;
@@ -435,9 +437,10 @@ impl Driver {
 
     fn start_process(&mut self, number: u32, assignment: Assignment) -> Arc<Process> {
         let process = Process::new();
-        let (inbox, own) = (self.inbox.clone(), process.clone());
+        let (inbox, own, gate) = (self.inbox.clone(), process.clone(), Arc::new(Gate::default()));
         let hear = move |attempt, heard| {
-            let _ = inbox.send(Event::Heard { number, process: own.clone(), attempt, heard });
+            let pass = gate.enter();
+            let _ = inbox.send(Event::Heard { number, process: own.clone(), attempt, heard, pass });
         };
         start(self.surroundings.clone(), process.clone(), assignment, Box::new(hear));
         self.processes.insert(number, process.clone());

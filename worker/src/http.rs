@@ -8,7 +8,7 @@
 //! A request names ids, never a path: paths are made from the parsed ids.
 
 use std::io::SeekFrom;
-use std::path::Path;
+use std::path::PathBuf;
 
 use axum::Router;
 use axum::body::Body;
@@ -21,6 +21,7 @@ use tokio_util::io::ReaderStream;
 
 use crate::directory::Directory;
 use crate::jobs::Jobs;
+use crate::plain;
 
 /// Read in pieces of this size; a transfer holds one at a time.
 const PIECE_BYTES: usize = 128 << 10;
@@ -62,7 +63,9 @@ async fn shuffle(
     let place = tokio::task::spawn_blocking(move || howdah_task::find_segment(&index, partition)).await;
     let place = place.map_err(|error| no(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
     let place = place.map_err(|error| no(StatusCode::NOT_FOUND, format!("no output of `{attempt}`: {error}")))?;
-    range(&data, place.offset, place.length).await
+    let data =
+        open(data).await.map_err(|error| no(StatusCode::NOT_FOUND, format!("no output of `{attempt}`: {error}")))?;
+    range(data, place.offset, place.length).await
 }
 
 async fn logs(
@@ -78,15 +81,21 @@ async fn logs(
     }
     let tail = query.as_deref().and_then(|query| query.strip_prefix("tail=")).and_then(|n| n.parse().ok()).unwrap_or(0);
     let path = shelf.directory.logs(cluster, id).join(&file);
-    let length = tokio::fs::metadata(&path).await.map(|meta| meta.len());
-    let length = length.map_err(|_| no(StatusCode::NOT_FOUND, format!("no `{file}` of `{attempt}` here")))?;
+    let gone = |_| no(StatusCode::NOT_FOUND, format!("no `{file}` of `{attempt}` here"));
+    let log = open(path).await.map_err(gone)?;
+    let length = log.metadata().await.map_err(gone)?.len();
     let wanted = if tail == 0 { length } else { length.min(tail) };
-    range(&path, length - wanted, wanted).await
+    range(log, length - wanted, wanted).await
 }
 
-async fn range(path: &Path, offset: u64, length: u64) -> Answer {
+/// A file that a task may have replaced.
+async fn open(path: PathBuf) -> std::io::Result<tokio::fs::File> {
+    let opened = tokio::task::spawn_blocking(move || plain::open(&path)).await;
+    opened.map_err(std::io::Error::other)?.map(tokio::fs::File::from_std)
+}
+
+async fn range(mut file: tokio::fs::File, offset: u64, length: u64) -> Answer {
     let gone = |error: std::io::Error| no(StatusCode::NOT_FOUND, error.to_string());
-    let mut file = tokio::fs::File::open(path).await.map_err(gone)?;
     file.seek(SeekFrom::Start(offset)).await.map_err(gone)?;
     let stream = ReaderStream::with_capacity(file.take(length), PIECE_BYTES);
     Response::builder()

@@ -18,6 +18,7 @@ mod http;
 mod jobs;
 mod link;
 mod map_events;
+mod plain;
 mod probes;
 mod process;
 mod vitals;

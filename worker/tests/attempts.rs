@@ -208,7 +208,7 @@ async fn a_message_without_an_end_fails_the_attempt_and_not_the_worker() {
     let cluster = Cluster::start(job("endless", JobConf::default())).await;
     cluster.master.launch(map(0));
     let end = cluster.master.until_state(map(0), AttemptState::Failed).await.end.unwrap();
-    assert!(end.diagnostics.contains("a message that is not one"), "{end:?}");
+    assert!(end.diagnostics.contains("a line of more than"), "{end:?}");
     cluster.end().await;
 }
 

@@ -12,7 +12,7 @@ mod scene;
 pub(crate) mod text;
 
 pub(crate) use cluster::{Cluster, Setup};
-pub(crate) use command::{Finished, howdah};
+pub(crate) use command::{Finished, howdah, howdah_at};
 pub(crate) use processes::Mark;
 pub(crate) use scene::Scene;
 

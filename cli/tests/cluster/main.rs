@@ -11,6 +11,7 @@ mod dying;
 mod external;
 mod failures;
 mod harness;
+mod hostile;
 mod large_tasks;
 mod leftovers;
 mod many_keys;

@@ -8,9 +8,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use howdah_core::job::{InputFormat, Split};
+use howdah_core::job::{FileState, InputFormat, Split};
 
 use super::walk::{Cancel, MAX_DEPTH, MAX_ENTRIES, Walk};
 
@@ -107,7 +108,8 @@ pub(super) fn splits(
         .any(|key| properties.get(*key).is_some_and(|value| value.trim() == "true"));
     let hosts: Vec<String> = if host.is_empty() { Vec::new() } else { vec![host.to_owned()] };
     let mut splits = Vec::new();
-    for (path, length) in files(inputs, recursive, cancel)? {
+    for (path, file) in files(inputs, recursive, cancel)? {
+        let length = file.length;
         if let Some(record) = record
             && length % u64::from(record) != 0
         {
@@ -122,7 +124,7 @@ pub(super) fn splits(
             if splits.len() >= max as usize {
                 return Err(InputError::TooManySplits { max });
             }
-            splits.push(Split::File { path: text.clone(), offset, length, hosts: hosts.clone() });
+            splits.push(Split::File { path: text.clone(), offset, length, hosts: hosts.clone(), file: Some(file) });
         }
     }
     Ok(splits)
@@ -198,8 +200,8 @@ fn pieces(length: u64, size: u64) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// The input's files with their lengths, by path, each once per mention.
-fn files(inputs: &[String], recursive: bool, cancel: &Cancel) -> Result<Vec<(PathBuf, u64)>, InputError> {
+/// The input's files as they are now, by path, each once per mention.
+fn files(inputs: &[String], recursive: bool, cancel: &Cancel) -> Result<Vec<(PathBuf, FileState)>, InputError> {
     if inputs.is_empty() {
         return Err(InputError::NoInput);
     }
@@ -209,7 +211,8 @@ fn files(inputs: &[String], recursive: bool, cancel: &Cancel) -> Result<Vec<(Pat
         if files.len() >= MAX_FILES {
             return Err(InputError::TooManyFiles);
         }
-        files.push((path.to_owned(), meta.len()));
+        let modified_us = meta.mtime() * 1_000_000 + meta.mtime_nsec() / 1_000;
+        files.push((path.to_owned(), FileState { length: meta.len(), modified_us }));
         Ok(())
     };
     for input in inputs {

@@ -3,7 +3,7 @@
 //! Order: request, properties, input and splits, output directory, job file on disk, core. What was made on
 //! disk is removed again when a later step refuses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,8 +15,8 @@ use howdah_core::job::{
     App, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Priority, Requirements, Split, SplitHosts,
 };
 use howdah_core::time::Span;
-use howdah_proto::v1;
-use tonic::{Code, Status};
+use howdah_proto::{limits, v1};
+use tonic::Status;
 
 use super::admit::{Admitted, admit};
 use super::places::{self, Place};
@@ -33,9 +33,6 @@ pub(crate) const LISTINGS: usize = 32;
 const LISTING_PATIENCE: Duration = Duration::from_secs(30);
 /// Properties that name a job's queue.
 const QUEUE_KEYS: [&str; 2] = ["mapred.job.queue.name", "mapreduce.job.queuename"];
-/// Properties of one job, and bytes of one.
-const MAX_PROPERTIES: usize = 10_000;
-const MAX_PROPERTY_BYTES: usize = 1 << 20;
 
 /// Accepts a job and gives its printed id.
 pub(super) async fn submit(shared: SharedRef, request: v1::SubmitJobRequest, cancel: Cancel) -> Result<String, Status> {
@@ -265,9 +262,30 @@ fn check_texts(request: &v1::SubmitJobRequest) -> Result<(), Status> {
     for (what, text) in texts.into_iter().chain(queues) {
         names::check(&format!("job's {what}"), text, names::MAX_JOB_NAME_BYTES)?;
     }
-    let too_long = |(key, value): (&String, &String)| key.len() + value.len() > MAX_PROPERTY_BYTES;
-    if request.properties.len() > MAX_PROPERTIES || request.properties.iter().any(too_long) {
-        return Err(Status::new(Code::InvalidArgument, "the job has too many or too long properties"));
+    let long = request.inputs.iter().chain([&request.output]).find(|path| path.len() > limits::PATH_BYTES);
+    if let Some(path) = long {
+        let (n, most, start) = (path.len(), limits::PATH_BYTES, limits::first_part(path, 60));
+        return Err(Status::invalid_argument(format!("path `{start}…` has {n} bytes, expected at most {most}")));
+    }
+    check_properties(&request.properties)
+}
+
+fn check_properties(properties: &HashMap<String, String>) -> Result<(), Status> {
+    let refuse = |what: String, most: usize| Err(Status::invalid_argument(format!("{what}, expected at most {most}")));
+    if properties.len() > limits::PROPERTIES {
+        return refuse(format!("the job has {} properties", properties.len()), limits::PROPERTIES);
+    }
+    let mut total = 0;
+    for (key, value) in properties {
+        let bytes = key.len() + value.len();
+        if bytes > limits::PROPERTY_BYTES {
+            let name = limits::first_part(key, 60);
+            return refuse(format!("property `{name}` has {bytes} bytes, name and value"), limits::PROPERTY_BYTES);
+        }
+        total += bytes;
+    }
+    if total > limits::PROPERTIES_BYTES {
+        return refuse(format!("the job's properties have {total} bytes in all"), limits::PROPERTIES_BYTES);
     }
     Ok(())
 }

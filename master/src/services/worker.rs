@@ -3,10 +3,10 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use howdah_core::job::counters::Counters;
 use howdah_core::job::{JobId, WorkerId};
 use howdah_core::tracker::{Input, Rejection, Report};
 use howdah_proto::convert;
+use howdah_proto::limits::{self, Cut};
 use howdah_proto::v1;
 use howdah_proto::v1::worker_service_server::WorkerService;
 use prost::Message as _;
@@ -21,8 +21,6 @@ use crate::tables::{Extra, PageVitals};
 
 /// Events in one message of a stream.
 const EVENTS_PER_MESSAGE: usize = 10_000;
-/// Of an attempt's message, diagnostics and end of standard error.
-const MAX_TEXT_BYTES: usize = 16 << 10;
 /// A parked heartbeat is answered long before; this only frees what a lost answer would hold for ever.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(900);
 
@@ -30,39 +28,32 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(900);
 #[derive(Clone, Debug)]
 pub(crate) struct WorkerApi(pub(crate) SharedRef);
 
-/// Takes from a heartbeat what decisions do not read.
-fn extras(request: &mut v1::HeartbeatRequest, report: &Report) -> Result<Vec<Extra>, Status> {
+/// Takes from a heartbeat what decisions do not read, within the bounds of the contract. A program's words can make it
+/// lose a field, never its worker's report.
+fn extras(request: &mut v1::HeartbeatRequest, report: &Report) -> Vec<Extra> {
     let mut extras = Vec::new();
     for (status, attempt) in request.attempts.iter_mut().zip(&report.attempts) {
         let (counters, end) = (status.counters.take(), status.end.take());
-        let message = last_part(std::mem::take(&mut status.message));
+        let mut cut = Cut::default();
+        let message = limits::status(std::mem::take(&mut status.message), &mut cut);
         if counters.is_none() && end.is_none() && message.is_empty() {
             continue;
         }
-        let counters = counters.as_ref().map(Counters::try_from).transpose().map_err(|e| status::convert(&e))?;
-        extras.push(Extra { attempt: attempt.attempt, counters, end: end.map(trim_end), message });
+        let counters = counters.map(|counters| {
+            let (counters, more) = convert::counters(&counters);
+            cut = cut.or_more(more);
+            counters
+        });
+        extras.push(Extra { attempt: attempt.attempt, counters, end: end.map(|end| bounded_end(end, cut)), message });
     }
-    Ok(extras)
+    extras
 }
 
 /// Keeps texts within what the contract promises.
-fn trim_end(mut end: v1::AttemptEnd) -> v1::AttemptEnd {
-    for text in [&mut end.diagnostics, &mut end.stderr_tail] {
-        *text = last_part(std::mem::take(text));
-    }
+fn bounded_end(mut end: v1::AttemptEnd, cut: Cut) -> v1::AttemptEnd {
+    end.diagnostics = limits::diagnostics(end.diagnostics, cut);
+    end.stderr_tail = limits::last_part(&end.stderr_tail, limits::STDERR_TAIL_BYTES).to_owned();
     end
-}
-
-/// The end of a text that is too long.
-fn last_part(text: String) -> String {
-    if text.len() <= MAX_TEXT_BYTES {
-        return text;
-    }
-    let mut from = text.len() - MAX_TEXT_BYTES;
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
-    text[from..].to_owned()
 }
 
 /// Through which connection a worker speaks; the connection notes that one does.
@@ -114,8 +105,12 @@ impl WorkerService for WorkerApi {
         let mut request = request.into_inner();
         let refusal = request.refusal();
         request.refusal = v1::Refusal::Unspecified.into();
+        let dropped = convert::drop_bad_fields(&mut request);
+        if !dropped.is_empty() {
+            tracing::warn!(worker = request.worker, ?dropped, "parts of a report were out of bounds and left out");
+        }
         let report = Box::new(Report::try_from(&request).map_err(|e| status::convert(&e))?);
-        let extras = extras(&mut request, &report)?;
+        let extras = extras(&mut request, &report);
         let warnings = request.attributes.as_mut().map(|set| (set.version, std::mem::take(&mut set.probe_warnings)));
         let pages = request.vitals.as_mut().map(PageVitals::take).unwrap_or_default();
         let (reply, answer) = oneshot::channel();

@@ -14,28 +14,23 @@ use std::collections::BTreeMap;
 
 use howdah_core::cluster::SpeculationCosts;
 use howdah_core::job::counters::{Counters, KNOWN};
+use howdah_core::job::limits::{self, Cut, NAME_BYTES};
 use howdah_core::job::{AttemptId, AttemptState, JobId, Phase, TaskKind};
 
 pub use howdah_core::job::requirement::MAX_ATTRIBUTES;
 
 pub use directive::{cause_text, directive};
 pub use journal::{decision, locality};
-pub use report::{check_warnings, registration};
+pub use report::{check_warnings, drop_bad_fields, registration};
 
 use crate::v1;
 
 /// Attempts in one report; more than any worker has slots.
 pub const MAX_ATTEMPTS: usize = 65_536;
-/// Fetch failures that one attempt may report at once.
+/// Fetch failures that one attempt's recorded status may have; live ones are cut to [`limits::FETCH_FAILURES`].
 pub const MAX_FETCH_FAILURES: usize = 65_536;
 /// Bytes of a probe's warning.
 pub const MAX_WARNING_BYTES: usize = 1_024;
-/// Counters of one attempt, over all groups.
-pub const MAX_COUNTERS: usize = 4_096;
-/// Bytes of a name: worker, host, rack, attribute, counter.
-pub const MAX_NAME_BYTES: usize = 1_024;
-/// Longest path of a directory; the longest that systems take.
-pub const MAX_DIRECTORY_BYTES: usize = 4_096;
 
 /// A message that cannot be what it claims to be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -93,7 +88,7 @@ pub(crate) fn at_most(field: &'static str, length: usize, max: usize) -> Result<
 }
 
 pub(crate) fn name(field: &'static str, text: &str) -> Result<String, ConvertError> {
-    at_most(field, text.len(), MAX_NAME_BYTES)?;
+    at_most(field, text.len(), NAME_BYTES)?;
     Ok(text.to_owned())
 }
 
@@ -226,36 +221,31 @@ pub fn numbered(counters: &Counters) -> v1::Counters {
     wire
 }
 
-impl TryFrom<&v1::Counters> for Counters {
-    type Error = ConvertError;
+/// Counters off the wire, within the bounds of one attempt. Whatever a program named them, the rest of the report counts:
+/// what does not fit is left out and counted, and so is a number that this version has no name for.
+pub fn counters(wire: &v1::Counters) -> (Counters, Cut) {
+    counters_within(wire, limits::COUNTERS)
+}
 
-    fn try_from(wire: &v1::Counters) -> Result<Counters, ConvertError> {
-        at_most("counters.groups", wire.groups.len(), MAX_COUNTERS)?;
-        let mut counters = Counters::default();
-        let mut total = 0;
-        for group in &wire.groups {
-            total += group.counters.len();
-            at_most("counters", total, MAX_COUNTERS)?;
-            at_most("counters.groups.name", group.name.len(), MAX_NAME_BYTES)?;
-            // A group without counters stays, so that what was sent is what is read.
-            counters.0.entry(group.name.clone()).or_default();
-            for counter in &group.counters {
-                at_most("counters.name", counter.name.len(), MAX_NAME_BYTES)?;
-                counters.add(&group.name, &counter.name, counter.value);
-            }
+/// Counters of a job or an attempt off the wire, `most` of them.
+pub fn counters_within(wire: &v1::Counters, most: usize) -> (Counters, Cut) {
+    let (mut counters, mut cut) = (Counters::default(), Cut::default());
+    // The framework's own first: they are never left out.
+    for (&place, &value) in wire.known.iter().zip(&wire.known_values).take(KNOWN.len()) {
+        match KNOWN.get(place as usize) {
+            Some((group, name)) => counters.add(group, name, value),
+            None => cut.counters += 1,
         }
-        at_most("counters.known", wire.known.len(), KNOWN.len())?;
-        if wire.known.len() != wire.known_values.len() {
-            return Err(ConvertError::Missing { field: "counters.known_values" });
-        }
-        for (&place, &value) in wire.known.iter().zip(&wire.known_values) {
-            let (group, name) = KNOWN.get(place as usize).ok_or(ConvertError::Range {
-                field: "counters.known",
-                value: place.into(),
-                max: KNOWN.len() as u64 - 1,
-            })?;
-            counters.add(group, name, value);
-        }
-        Ok(counters)
     }
+    cut.counters += wire.known.len().saturating_sub(wire.known_values.len().min(KNOWN.len())) as u64;
+    for group in &wire.groups {
+        for counter in &group.counters {
+            limits::count(&mut counters, (&group.name, &counter.name), counter.value, most, &mut cut);
+        }
+        // A group without counters stays, so that what was sent is what is read.
+        if group.counters.is_empty() && counters.0.len() < most {
+            counters.0.entry(limits::counter_name(&group.name).into_owned()).or_default();
+        }
+    }
+    (counters, cut)
 }

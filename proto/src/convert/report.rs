@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use howdah_core::job::{Progress, WorkerId};
+use howdah_core::job::limits::{self, NAME_BYTES};
+use howdah_core::job::{AttemptId, Progress, WorkerId};
 use howdah_core::tracker::{AttemptReport, AttributeSet, Registration, Report, Vitals};
 
 use super::{
-    ConvertError, MAX_ATTEMPTS, MAX_ATTRIBUTES, MAX_DIRECTORY_BYTES, MAX_FETCH_FAILURES, MAX_NAME_BYTES,
-    MAX_WARNING_BYTES, at_most, attempt_id, attempt_state, name, phase, small,
+    ConvertError, MAX_ATTEMPTS, MAX_ATTRIBUTES, MAX_FETCH_FAILURES, MAX_WARNING_BYTES, at_most, attempt_id,
+    attempt_state, name, phase, small,
 };
 use crate::v1;
 
@@ -145,6 +146,38 @@ fn attributes(wire: &HashMap<String, String>) -> Result<Vec<(String, String)>, C
     Ok(attributes)
 }
 
+/// Takes out of a report what a program or a probe may have made too large, so that the rest of it counts; returns the
+/// names of the fields. What is recorded is what is left.
+pub fn drop_bad_fields(wire: &mut v1::HeartbeatRequest) -> Vec<&'static str> {
+    let mut dropped = Vec::new();
+    for status in &mut wire.attempts {
+        if status.progress > Progress::DONE.parts().into() {
+            status.progress = Progress::DONE.parts().into();
+            dropped.push("attempts.progress");
+        }
+        if status.fetch_failures.len() > limits::FETCH_FAILURES {
+            status.fetch_failures.truncate(limits::FETCH_FAILURES);
+            dropped.push("attempts.fetch_failures");
+        }
+        let sound = status.fetch_failures.len();
+        status.fetch_failures.retain(|&id| AttemptId::try_from(id).is_ok());
+        if status.fetch_failures.len() < sound {
+            dropped.push("attempts.fetch_failures");
+        }
+    }
+    if let Some(set) = &mut wire.attributes {
+        if check_warnings(&set.probe_warnings).is_err() {
+            set.probe_warnings.clear();
+            dropped.push("attributes.probe_warnings");
+        }
+        if attributes(&set.attributes).is_err() {
+            wire.attributes = None;
+            dropped.push("attributes");
+        }
+    }
+    dropped
+}
+
 /// Warnings of probes, which are passed on as they are.
 ///
 /// # Errors
@@ -152,7 +185,7 @@ fn attributes(wire: &HashMap<String, String>) -> Result<Vec<(String, String)>, C
 pub fn check_warnings(warnings: &HashMap<String, String>) -> Result<(), ConvertError> {
     at_most("probe_warnings", warnings.len(), MAX_ATTRIBUTES)?;
     warnings.iter().try_for_each(|(probe, warning)| {
-        at_most("probe_warnings", probe.len(), MAX_NAME_BYTES)?;
+        at_most("probe_warnings", probe.len(), NAME_BYTES)?;
         at_most("probe_warnings", warning.len(), MAX_WARNING_BYTES)
     })
 }
@@ -185,9 +218,9 @@ pub fn registration(worker: WorkerId, wire: &v1::RegisterRequest) -> Result<Regi
     if wire.name.is_empty() {
         return Err(ConvertError::Missing { field: "name" });
     }
-    at_most("http_address", wire.http_address.len(), MAX_NAME_BYTES)?;
-    at_most("version", wire.version.len(), MAX_NAME_BYTES)?;
-    at_most("directory", wire.directory.len(), MAX_DIRECTORY_BYTES)?;
+    at_most("http_address", wire.http_address.len(), NAME_BYTES)?;
+    at_most("version", wire.version.len(), NAME_BYTES)?;
+    at_most("directory", wire.directory.len(), PATH_BYTES)?;
     check_warnings(&wire.probe_warnings)?;
     Ok(Registration {
         worker,

@@ -12,8 +12,9 @@ use howdah_core::tracker::{AttemptReport, AttributeSet, Input, Registration, Rep
 use proptest::prelude::*;
 use prost::Message;
 
-use super::{ConvertError, MAX_ATTRIBUTES, MAX_WARNING_BYTES, numbered};
+use super::{ConvertError, MAX_ATTRIBUTES, MAX_WARNING_BYTES, counters, numbered};
 use crate::v1;
+use howdah_core::job::limits::{self, Cut};
 
 fn attempt() -> impl Strategy<Value = AttemptId> {
     (any::<u32>(), any::<bool>(), any::<u32>(), any::<u16>()).prop_map(|(job, reduce, index, number)| AttemptId {
@@ -155,12 +156,46 @@ fn input() -> impl Strategy<Value = Input> {
 }
 
 #[test]
-fn counters_by_number_are_checked() {
+fn counters_by_number_that_make_no_sense_are_left_out_and_counted() {
     let wire = |known: Vec<u32>, known_values| v1::Counters { known, known_values, ..v1::Counters::default() };
-    let unknown = Counters::try_from(&wire(vec![KNOWN.len() as u32], vec![1])).unwrap_err();
-    assert!(unknown.to_string().contains("counters.known"), "{unknown}");
-    assert!(Counters::try_from(&wire(vec![1, 2], vec![1])).is_err(), "a value is missing");
-    assert!(Counters::try_from(&wire(vec![1; KNOWN.len() + 1], vec![1; KNOWN.len() + 1])).is_err(), "too many");
+    let read = |known, values| {
+        let (found, cut) = counters(&wire(known, values));
+        (found.0.values().map(|group| group.len()).sum::<usize>(), cut.counters)
+    };
+    assert_eq!(read(vec![KNOWN.len() as u32, 1], vec![1, 1]), (1, 1), "a newer version's");
+    assert_eq!(read(vec![1, 2], vec![1]), (1, 1), "a value is missing");
+    assert_eq!(read(vec![1; KNOWN.len() + 7], vec![1; KNOWN.len() + 7]), (1, 7), "too many");
+}
+
+#[test]
+fn whatever_a_program_counts_its_workers_report_is_read() {
+    let counter = |i: usize| v1::Counter { name: format!("{i}{}", "x".repeat(2_000)), value: 1 };
+    let group = v1::CounterGroup { name: "y".repeat(2_000), counters: (0..5_000).map(counter).collect() };
+    let wire = v1::Counters { groups: vec![group], known: vec![0], known_values: vec![7] };
+    let (found, cut) = counters(&wire);
+    let names: Vec<_> = found.0.iter().flat_map(|(group, values)| values.keys().chain([group])).collect();
+    assert!(names.iter().all(|name| name.len() <= limits::COUNTER_NAME_BYTES), "{names:?}");
+    assert_eq!(found.0.values().map(|group| group.len()).sum::<usize>(), limits::COUNTERS);
+    assert_eq!((cut.names, cut.counters), (999, 4_001));
+
+    let failures = vec![v1::AttemptId::default(); limits::FETCH_FAILURES + 9];
+    let status = v1::AttemptStatus {
+        attempt: Some(v1::AttemptId::default()),
+        state: 1,
+        progress: 60_000,
+        fetch_failures: failures,
+        ..Default::default()
+    };
+    let attributes = [("x".repeat(2_000), String::new())].into();
+    let set =
+        v1::AttributeSet { version: 1, attributes, probe_warnings: [("gpu".to_owned(), "x".repeat(2_000))].into() };
+    let mut wire = v1::HeartbeatRequest { attempts: vec![status], attributes: Some(set), ..Default::default() };
+    assert!(Report::try_from(&wire).is_err());
+    let dropped = super::drop_bad_fields(&mut wire);
+    assert_eq!(dropped, ["attempts.progress", "attempts.fetch_failures", "attributes.probe_warnings", "attributes"]);
+    let report = Report::try_from(&wire).expect("what is left is sound");
+    assert_eq!(report.attempts[0].progress, Progress::DONE);
+    assert!(super::drop_bad_fields(&mut wire).is_empty());
 }
 
 #[test]
@@ -230,14 +265,14 @@ proptest! {
 
     #[test]
     fn counters_survive_the_wire(
-        values in prop::collection::btree_map(".{0,5}", prop::collection::btree_map(".{0,5}", any::<i64>(), 0..3), 0..3)
+        values in prop::collection::btree_map("\\PC{0,5}", prop::collection::btree_map("\\PC{0,5}", any::<i64>(), 0..3), 0..3)
     ) {
-        let mut counters = Counters(values);
-        prop_assert_eq!(&Counters::try_from(&v1::Counters::from(&counters)).unwrap(), &counters);
+        let mut said = Counters(values);
+        prop_assert_eq!(&counters(&v1::Counters::from(&said)), &(said.clone(), Cut::default()));
         for (n, (group, name)) in KNOWN.iter().enumerate().step_by(2) {
-            counters.add(group, name, n as i64 - 3);
+            said.add(group, name, n as i64 - 3);
         }
-        prop_assert_eq!(&Counters::try_from(&numbered(&counters)).unwrap(), &counters);
+        prop_assert_eq!(&counters(&numbered(&said)).0, &said);
     }
 
     #[test]
@@ -274,10 +309,6 @@ fn unknown_enumeration_values_are_errors() {
 
 #[test]
 fn long_lists_are_refused() {
-    let group = |n| v1::CounterGroup { name: "g".to_owned(), counters: vec![v1::Counter::default(); n] };
-    assert!(Counters::try_from(&v1::Counters { groups: vec![group(4_096)], ..Default::default() }).is_ok());
-    let wire = v1::Counters { groups: vec![group(4_000), group(97)], ..Default::default() };
-    assert!(matches!(Counters::try_from(&wire), Err(ConvertError::TooLong { .. })));
     let wire = v1::HeartbeatRequest { attempts: vec![v1::AttemptStatus::default(); 65_537], ..Default::default() };
     assert!(matches!(Report::try_from(&wire), Err(ConvertError::TooLong { field: "attempts", .. })));
     let set = |n: usize, warning: usize| v1::HeartbeatRequest {

@@ -1,16 +1,17 @@
 //! The keeper of one process: starts it, hears it, buries it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use howdah_core::job::counters::{Counters, FRAMEWORK};
+use howdah_core::job::limits::{self, Cut};
 use howdah_core::job::{AttemptId, Phase, TaskKind};
 use howdah_proto::v1;
 use howdah_task::umbilical::{FromTask, ToTask};
@@ -19,16 +20,17 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use wait4::Wait4;
 
-use super::{Assignment, Hear, Heard, PATIENCE, Process, State, Surroundings, command_of, send, spec};
+use super::{Assignment, Hear, Heard, OWN_EXECUTABLE, PATIENCE, Process, State, Surroundings, command_of, send, spec};
 use crate::cgroup::AttemptGroup;
-
-/// Bytes of standard error that a failed attempt's report carries.
-const TAIL_BYTES: u64 = 4_096;
+use crate::plain;
 
 /// How often a silent process is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Longest message of a process; more would be its worker's memory.
-const MAX_LINE_BYTES: u64 = 16 << 20;
+/// Lines of more than this are read one at a time in the whole worker: what is made of one while it is read takes many
+/// times its room.
+const LARGE_LINE_BYTES: usize = 64 << 10;
+/// Held while a large line is read.
+static LARGE_LINE: Mutex<()> = Mutex::new(());
 
 /// Starts a keeper for a new process.
 pub(crate) fn start(surroundings: Arc<Surroundings>, process: Arc<Process>, first: Assignment, hear: Hear) {
@@ -44,7 +46,7 @@ pub(super) fn prepare_reused(surroundings: &Surroundings, before: AttemptId, ass
     let (old, new) = (directory.logs(cluster, before), directory.logs(cluster, attempt));
     // What cannot be made here is missed by the attempt, which then says so.
     let _ = directory.make_attempt(&directory.local(cluster, attempt));
-    let _ = fs::create_dir_all(&new);
+    let _ = plain::make_dir(&new);
     for name in ["stdout", "stderr"] {
         let _ = fs::hard_link(old.join(name), new.join(name));
     }
@@ -76,6 +78,10 @@ struct Running {
     said: Option<(bool, String, Counters)>,
     /// The newest counters it sent.
     counters: Counters,
+    /// Whether it asked for its commit.
+    asked_commit: bool,
+    /// What it said beyond the bounds.
+    cut: Cut,
 }
 
 impl Running {
@@ -89,6 +95,8 @@ impl Running {
             sort_done_ms: 0,
             said: None,
             counters: Counters::default(),
+            asked_commit: false,
+            cut: Cut::default(),
         }
     }
 
@@ -144,10 +152,10 @@ impl Keeper {
         let logs = self.surroundings.directory.logs(*cluster, *attempt);
         let failed = |path: &Path, error| format!("create directory `{}`: {error}", path.display());
         self.surroundings.directory.make_attempt(&local).map_err(|error| failed(&local, error))?;
-        fs::create_dir_all(&logs).map_err(|error| failed(&logs, error))?;
+        plain::make_dir(&logs).map_err(|error| failed(&logs, error))?;
         let log = |name: &str| {
             let path = logs.join(name);
-            File::create(&path).map_err(|error| format!("create log file `{}`: {error}", path.display()))
+            plain::create(&path).map_err(|error| format!("create log file `{}`: {error}", path.display()))
         };
         let (ours, theirs) = UnixStream::pair().map_err(|error| format!("create the umbilical: {error}"))?;
         let limited = ours.set_write_timeout(Some(PATIENCE)).and_then(|()| ours.set_read_timeout(Some(LOOK_EVERY)));
@@ -155,6 +163,10 @@ impl Keeper {
         let (program, args) = command_of(&self.surroundings, job);
         let name = cluster.attempt(*attempt);
         let mut command = Command::new(&program);
+        if program == Path::new(OWN_EXECUTABLE) {
+            // As people know it.
+            command.arg0("howdah");
+        }
         command
             .args(args)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -164,6 +176,8 @@ impl Keeper {
             .env("HOWDAH_LOG_DIR", &logs)
             .env("HOWDAH_ATTEMPT", &name)
             .process_group(0);
+        // Read while the attempt runs, also before it or without that it says anything there.
+        drop(log("syslog")?);
         let mut child = command.spawn().map_err(|error| format!("start `{}`: {error}", program.display()))?;
         drop(command);
         self.surroundings.own.add(child.id());
@@ -208,25 +222,25 @@ impl Keeper {
         let mut lines = BufReader::with_capacity(4 << 10, socket);
         let mut line = Vec::new();
         loop {
-            let room = MAX_LINE_BYTES.saturating_sub(line.len() as u64);
+            let room = (limits::LINE_BYTES as u64 + 1).saturating_sub(line.len() as u64);
             match lines.by_ref().take(room).read_until(b'\n', &mut line) {
                 // What there is of a line stays.
                 Err(error) if error.kind() == ErrorKind::WouldBlock && !has_ended(pid) => continue,
                 Ok(0) | Err(_) => return,
                 Ok(_) => {}
             }
-            // A line that is too long was cut, and so is no message.
-            match serde_json::from_slice::<FromTask>(&line) {
+            match read_line(&line) {
                 Ok(message) => {
                     self.on_message(message);
                     if self.said_its_last() {
                         return;
                     }
                     line.clear();
+                    // One large line must not be its worker's memory until its process ends.
+                    line.shrink_to(LARGE_LINE_BYTES);
                 }
-                Err(error) => {
-                    let text = format!("the attempt's process sent a message that is not one: {error}");
-                    self.current.said.get_or_insert((false, text, Counters::default()));
+                Err(problem) => {
+                    self.current.said.get_or_insert((false, problem, Counters::default()));
                     self.process.kill();
                     return;
                 }
@@ -242,20 +256,60 @@ impl Keeper {
         match message {
             FromTask::Status { phase, progress, counters, message } => {
                 self.current.enter(phase);
+                let counters = counters.map(|counters| self.bound(counters, Cut::default()));
                 if let Some(counters) = &counters {
                     self.current.counters = counters.clone();
                 }
+                let message = message.map(|message| limits::status(message, &mut self.current.cut));
                 (self.hear)(attempt, Heard::Status { phase, progress, counters, message });
             }
             FromTask::FetchFailure { attempt: map, message } => {
-                tracing::warn!(?attempt, map, message, "map output could not be fetched");
-                if let Ok(map) = self.current.assignment.cluster.parse_attempt(&map) {
-                    (self.hear)(attempt, Heard::FetchFailure(map));
+                let message = limits::first_part(&message, limits::STATUS_BYTES);
+                let id = self.current.assignment.cluster.parse_attempt(&map).ok();
+                // What it says of other jobs' maps is not its business.
+                if let Some(id) = id.filter(|id| id.job == attempt.job && id.kind == TaskKind::Map) {
+                    tracing::warn!(?attempt, map, message, "map output could not be fetched");
+                    (self.hear)(attempt, Heard::FetchFailure(id));
                 }
             }
-            FromTask::CommitPending => (self.hear)(attempt, Heard::CommitPending),
-            FromTask::Done { counters } => self.on_said(true, String::new(), counters),
-            FromTask::Failed { message, counters } => self.on_said(false, message, counters),
+            FromTask::CommitPending => {
+                self.current.asked_commit = true;
+                (self.hear)(attempt, Heard::CommitPending);
+            }
+            FromTask::Done { counters, cut } => {
+                let counters = self.bound(counters, cut);
+                match self.objection() {
+                    None => self.on_said(true, String::new(), counters),
+                    Some(objection) => {
+                        self.on_said(false, objection.to_owned(), counters);
+                        // It believes that it has ended well, and may wait for more work.
+                        self.process.kill();
+                    }
+                }
+            }
+            FromTask::Failed { message, counters, cut } => {
+                let counters = self.bound(counters, cut);
+                self.on_said(false, message, counters);
+            }
+        }
+    }
+
+    /// Keeps counters within the bounds, and in mind what was cut, by the task itself or here.
+    fn bound(&mut self, counters: Counters, by_task: Cut) -> Counters {
+        let (counters, cut) = limits::within(counters, limits::COUNTERS);
+        self.current.cut = self.current.cut.or_more(cut).or_more(by_task);
+        counters
+    }
+
+    /// Why the attempt cannot be done though it says so: nobody would ever move its output into place.
+    fn objection(&self) -> Option<&'static str> {
+        let Assignment { attempt, job, .. } = &self.current.assignment;
+        if !spec::asks_commit(job, *attempt) || self.process.granted(*attempt) {
+            None
+        } else if self.current.asked_commit {
+            Some("the attempt said that it is done before the commit of its output was granted")
+        } else {
+            Some("the attempt said that it is done without having asked to commit its output")
         }
     }
 
@@ -268,6 +322,7 @@ impl Keeper {
             end.exit_code = Some(0);
             end.cpu_us = counters.get(FRAMEWORK, "CPU time spent (ms)").max(0) as u64 * 1_000;
             end.peak_memory_kib = peak_kib(&counters);
+            end.diagnostics = limits::diagnostics(String::new(), self.current.cut);
             self.clear_local(ok);
             self.current.said = Some((ok, message, counters.clone()));
             let heard = Heard::Ended { ok, process_alive: true, end: Box::new(end), counters };
@@ -355,8 +410,9 @@ impl Keeper {
         // The process's own figure first: the kernel's maximum is inherited from whoever started the process.
         let own = peak_kib(&counters);
         end.peak_memory_kib = [cgroup_kib, own, rss_kib].into_iter().find(|&kib| kib > 0).unwrap_or(0);
+        let diagnosis = if ok { String::new() } else { diagnosis(&message, exit_code, signal) };
+        end.diagnostics = limits::diagnostics(diagnosis, self.current.cut);
         if !ok {
-            end.diagnostics = diagnosis(&message, exit_code, signal);
             let Assignment { cluster, attempt, .. } = &self.current.assignment;
             end.stderr_tail = tail(&self.surroundings.directory.logs(*cluster, *attempt).join("stderr"));
         }
@@ -399,14 +455,29 @@ fn diagnosis(message: &str, exit_code: Option<i32>, signal: Option<i32>) -> Stri
     if message.is_empty() { process } else { message.to_owned() }
 }
 
-/// The last bytes of a file as text; empty when there is none.
+/// A line from a process, or what is wrong with it.
+fn read_line(line: &[u8]) -> Result<FromTask, String> {
+    if line.len() > limits::LINE_BYTES {
+        let most = limits::LINE_BYTES;
+        return Err(format!("the attempt's process sent a line of more than {most} bytes on its umbilical"));
+    }
+    let _one = (line.len() > LARGE_LINE_BYTES).then(|| LARGE_LINE.lock().unwrap_or_else(PoisonError::into_inner));
+    serde_json::from_slice(line).map_err(|error| {
+        // The parser repeats what it found, however long.
+        let error = limits::without_middle(error.to_string(), limits::STATUS_BYTES);
+        format!("the attempt's process sent a message that is not one: {error}")
+    })
+}
+
+/// The last bytes of a file as text; empty when there is none, or something else in its place.
 fn tail(path: &Path) -> String {
+    const BYTES: u64 = limits::STDERR_TAIL_BYTES as u64;
     let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
+        let mut file = plain::open(path)?;
         let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
+        file.seek(SeekFrom::Start(length.saturating_sub(BYTES)))?;
         let mut bytes = Vec::new();
-        file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+        file.take(BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()

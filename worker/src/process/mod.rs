@@ -5,6 +5,7 @@
 //! is still its own: a signal can never reach a stranger.
 
 mod cores;
+mod gate;
 mod keeper;
 mod spec;
 
@@ -22,10 +23,15 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 pub(crate) use self::cores::Cores;
+pub(crate) use self::gate::{Gate, Pass};
 pub(crate) use self::keeper::{start, wall_us};
 use crate::cgroup::{AttemptGroup, Cgroups};
 use crate::directory::Directory;
 use crate::vitals::OwnProcesses;
+
+/// The executable that the worker itself is: the file that it was started from, whatever lies under its name by now. A
+/// child that is not yet another program finds it under the same name.
+pub(crate) const OWN_EXECUTABLE: &str = "/proc/self/exe";
 
 /// What every keeper needs.
 #[derive(Debug)]
@@ -73,6 +79,8 @@ pub(crate) struct Process {
     born: Condvar,
     /// Held while a message is written: several threads speak to one process.
     speaking: Mutex<()>,
+    /// Whose commit was granted last.
+    granted: Mutex<Option<AttemptId>>,
 }
 
 #[derive(Debug)]
@@ -103,7 +111,7 @@ impl State {
 impl Process {
     pub(crate) fn new() -> Arc<Process> {
         let state = Mutex::new(State::Unborn { doomed: false });
-        Arc::new(Process { state, born: Condvar::new(), speaking: Mutex::default() })
+        Arc::new(Process { state, born: Condvar::new(), speaking: Mutex::default(), granted: Mutex::default() })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -169,6 +177,18 @@ impl Process {
             State::Alive { .. } | State::Unborn { .. } | State::Gone => return false,
         };
         self.write(&socket, message)
+    }
+
+    /// Tells an attempt that its output may be committed.
+    pub(crate) fn grant_commit(&self, attempt: AttemptId) {
+        // Before it hears of it, as its answer may come at once.
+        *self.granted.lock().unwrap_or_else(PoisonError::into_inner) = Some(attempt);
+        self.tell(attempt, &ToTask::CommitGranted);
+    }
+
+    /// Whether this attempt's commit was granted.
+    fn granted(&self, attempt: AttemptId) -> bool {
+        *self.granted.lock().unwrap_or_else(PoisonError::into_inner) == Some(attempt)
     }
 
     fn write(&self, socket: &UnixStream, message: &ToTask) -> bool {

@@ -1,15 +1,19 @@
 //! From a job's file to what one attempt needs of it.
 
-use howdah_core::job::{OutputFormat, TaskKind};
+use howdah_core::job::{AttemptId, JobFile, OutputFormat, TaskKind};
 use howdah_task::umbilical::TaskSpec;
 
 use super::{Assignment, Surroundings};
 
+/// Whether an attempt must ask before its output moves into place.
+pub(super) fn asks_commit(job: &JobFile, attempt: AttemptId) -> bool {
+    let writes_output = attempt.kind == TaskKind::Reduce || job.spec.n_reduces == 0;
+    job.spec.conf.commits_output && writes_output && matches!(job.output, OutputFormat::Files { .. })
+}
+
 /// The attempt's part of the job.
 pub(super) fn task_spec(surroundings: &Surroundings, assignment: &Assignment) -> TaskSpec {
     let Assignment { cluster, attempt, job } = assignment;
-    let writes_output = attempt.kind == TaskKind::Reduce || job.spec.n_reduces == 0;
-    let has_files = matches!(job.output, OutputFormat::Files { .. });
     TaskSpec {
         job: job.id.clone(),
         attempt: cluster.attempt(*attempt),
@@ -23,7 +27,7 @@ pub(super) fn task_spec(surroundings: &Surroundings, assignment: &Assignment) ->
         input_format: job.input_format.clone(),
         split: (attempt.kind == TaskKind::Map).then(|| job.splits.get(attempt.index as usize).cloned()).flatten(),
         output: job.output.clone(),
-        asks_commit: job.spec.conf.commits_output && writes_output && has_files,
+        asks_commit: asks_commit(job, *attempt),
         local_dir: surroundings.directory.local(*cluster, *attempt),
         token: job.token.clone(),
         worker_name: surroundings.worker_name.clone(),

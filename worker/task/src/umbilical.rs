@@ -5,11 +5,14 @@
 //! [`ToTask::Run`]. The end of the stream means that the other side is gone: a task then exits.
 //! The user's standard output and error are files in the attempt's log directory; nothing of the protocol
 //! passes through them.
+//! A line from the attempt has at most [`LINE_BYTES`](howdah_core::job::limits::LINE_BYTES) bytes; a longer one, or one
+//! that is no message, fails the attempt.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use howdah_core::job::counters::Counters;
+use howdah_core::job::limits::Cut;
 use howdah_core::job::{App, InputFormat, OutputFormat, Phase, Progress, Split, TaskKind};
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +77,9 @@ pub enum FromTask {
     Done {
         /// Final values.
         counters: Counters,
+        /// What the program said beyond its bounds.
+        #[serde(default, skip_serializing_if = "Cut::is_nothing")]
+        cut: Cut,
     },
     /// The attempt failed by its own account; the process exits with code 1, reusable or not.
     Failed {
@@ -81,6 +87,9 @@ pub enum FromTask {
         message: String,
         /// Values until then.
         counters: Counters,
+        /// What the program said beyond its bounds.
+        #[serde(default, skip_serializing_if = "Cut::is_nothing")]
+        cut: Cut,
     },
 }
 

@@ -148,6 +148,14 @@ impl Cluster {
         kill(Pid::from_raw(child.id() as i32), signal).expect("signal the worker");
     }
 
+    /// Most memory that worker `index` has held.
+    pub(crate) fn worker_peak_kib(&self, index: usize) -> u64 {
+        let pid = self.workers[index].as_ref().expect("the worker runs").id();
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+        line.trim().trim_end_matches(" kB").parse().expect("a number of KiB")
+    }
+
     /// Sends a signal to worker `index` alone, waits for its process to end and returns its exit code.
     pub(crate) fn stop_worker(&mut self, index: usize, signal: Signal) -> Option<i32> {
         let mut child = self.workers[index].take().expect("the worker runs");

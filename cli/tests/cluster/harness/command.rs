@@ -1,5 +1,6 @@
 //! Running the `howdah` command to its end, with a bound.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -21,7 +22,12 @@ pub(crate) struct Finished {
 
 /// `howdah` with the mark in its environment and none of the caller's own `HOWDAH_` settings.
 pub(crate) fn howdah(mark: &Mark) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_howdah"));
+    howdah_at(Path::new(env!("CARGO_BIN_EXE_howdah")), mark)
+}
+
+/// The same from another file.
+pub(crate) fn howdah_at(executable: &Path, mark: &Mark) -> Command {
+    let mut command = Command::new(executable);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("HOWDAH_") {
             command.env_remove(name);

@@ -67,6 +67,16 @@ pub enum OutputFormat {
     None,
 }
 
+/// By which a file is known to be the one that was cut into splits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileState {
+    /// Bytes of the whole file.
+    pub length: u64,
+    /// When it was last written, in microseconds since the epoch.
+    pub modified_us: i64,
+}
+
 /// One map's input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -81,6 +91,9 @@ pub enum Split {
         length: u64,
         /// Host names that hold it; empty when unknown.
         hosts: Vec<String>,
+        /// The file as it was when the splits were made; absent in job files of earlier versions, and then not checked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<FileState>,
     },
     /// The map's index is its input.
     Generated,

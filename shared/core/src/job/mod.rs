@@ -5,6 +5,7 @@
 pub mod counters;
 mod file;
 mod ids;
+pub mod limits;
 mod memory;
 mod phases;
 pub mod profile;
@@ -14,7 +15,7 @@ mod split_hosts;
 pub mod splits;
 mod state;
 
-pub use file::{App, InputFormat, JobFile, OutputFormat, Split};
+pub use file::{App, FileState, InputFormat, JobFile, OutputFormat, Split};
 pub use ids::{AttemptId, ClusterId, IdError, JobId, TaskId, TaskKind, WorkerId};
 pub use memory::CLUSTER_KEYS as CLUSTER_MEMORY_KEYS;
 pub use phases::{JobProfile, PhaseTimes};

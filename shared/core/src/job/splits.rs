@@ -53,7 +53,7 @@ pub fn splits_of(path: &str, length: u64, split_size: u64, blocks: &[BlockPlace]
     };
     stretches(length, split_size, is_splittable(path))
         .into_iter()
-        .map(|(offset, length)| Split::File { path: path.to_owned(), offset, length, hosts: place(offset) })
+        .map(|(offset, length)| Split::File { path: path.to_owned(), offset, length, hosts: place(offset), file: None })
         .collect()
 }
 

@@ -137,7 +137,12 @@ pub enum Locality {
 /// Progress in ten-thousandths, 0 to 10,000: integers, so that no float decides anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Progress(u16);
+pub struct Progress(#[serde(deserialize_with = "parts")] u16);
+
+/// From a document that anybody may have written.
+fn parts<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u16, D::Error> {
+    u16::deserialize(from).map(|parts| Progress::from_parts(parts).parts())
+}
 
 impl Progress {
     /// Nothing done.

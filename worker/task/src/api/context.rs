@@ -5,7 +5,8 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
-use howdah_core::job::counters::Counters;
+use howdah_core::job::counters::{Counters, KNOWN};
+use howdah_core::job::limits::{self, Cut};
 use howdah_core::job::{Phase, Split, TaskKind};
 
 use super::error::TaskError;
@@ -22,6 +23,8 @@ struct Inner {
     spec: TaskSpec,
     properties: Properties,
     user: RefCell<Counters>,
+    /// What the program said beyond its bounds.
+    cut: Cell<Cut>,
     tally: Tally,
     reporter: RefCell<Reporter>,
     progress: Cell<f64>,
@@ -36,6 +39,7 @@ impl Context {
             spec,
             properties,
             user: RefCell::default(),
+            cut: Cell::default(),
             tally: Tally::default(),
             reporter: RefCell::new(reporter),
             progress: Cell::new(0.0),
@@ -94,14 +98,25 @@ impl Context {
     }
 
     /// Adds to one of the program's own counters. Names are made when first used; the job's counters are the sums
-    /// over its successful attempts.
+    /// over its successful attempts. Names are cut to 128 bytes, and what finds no room among the 1,000 counters of an
+    /// attempt is left out; the attempt's diagnostics then say so.
     pub fn count(&self, group: &str, name: &str, amount: i64) {
-        self.0.user.borrow_mut().add(group, name, amount);
+        let mut cut = self.0.cut.get();
+        let most = limits::COUNTERS - KNOWN.len();
+        limits::count(&mut self.0.user.borrow_mut(), (group, name), amount, most, &mut cut);
+        self.0.cut.set(cut);
     }
 
-    /// Sets the status line that people see beside the attempt.
+    /// Sets the status line that people see beside the attempt; it is cut to 1,024 bytes.
     pub fn set_status(&self, message: impl Into<String>) {
-        self.0.reporter.borrow_mut().set_message(message.into());
+        let mut cut = self.0.cut.get();
+        self.0.reporter.borrow_mut().set_message(limits::status(message.into(), &mut cut));
+        self.0.cut.set(cut);
+    }
+
+    /// What the program said beyond its bounds.
+    pub(crate) fn cut(&self) -> Cut {
+        self.0.cut.get()
     }
 
     /// Says that the attempt is alive, in work that reads and writes nothing for long. Cheap; sent twice a second
@@ -173,10 +188,6 @@ impl Context {
 
     pub(crate) fn tally(&self) -> &Tally {
         &self.0.tally
-    }
-
-    pub(crate) fn reporter(&self) -> std::cell::RefMut<'_, Reporter> {
-        self.0.reporter.borrow_mut()
     }
 
     /// The program's counters and the framework's.

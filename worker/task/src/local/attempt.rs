@@ -44,7 +44,7 @@ pub(crate) fn run_attempt(spec: TaskSpec, make: &Arc<Make>, events: &[MapEvent])
                 ended = Err(format!("fetch of {attempt}: {message}").into());
                 break;
             }
-            FromTask::Done { counters } => {
+            FromTask::Done { counters, .. } => {
                 ended = Ok(Ended { attempt, counters });
                 break;
             }

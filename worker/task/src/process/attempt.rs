@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
-use howdah_core::job::TaskKind;
+use howdah_core::job::{TaskKind, limits};
 
 use super::faults::FaultPlan;
 use super::link::{Incoming, Link};
@@ -54,14 +54,14 @@ pub(crate) fn run(spec: TaskSpec, link: &Rc<Link>, registry: Registry<'_>) -> En
     let (end, last) = match result {
         Ok(()) => {
             context.log("done");
-            (End::Done, FromTask::Done { counters: context.counters() })
+            (End::Done, FromTask::Done { counters: context.counters(), cut: context.cut() })
         }
         Err(message) => {
             context.log_error(&message);
-            (End::Failed, FromTask::Failed { message, counters: context.counters() })
+            let message = limits::without_middle(message, limits::DIAGNOSTICS_BYTES);
+            (End::Failed, FromTask::Failed { message, counters: context.counters(), cut: context.cut() })
         }
     };
-    context.reporter().log.flush();
     if link.send(&last).is_ok() { end } else { End::WorkerGone }
 }
 

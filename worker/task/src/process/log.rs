@@ -1,65 +1,35 @@
 //! An attempt's `syslog`: what the library did, for people who ask why.
 //!
-//! Lines are kept until they are half a second old or the attempt ends, so that a task that does nothing pays for
-//! one file and one write.
+//! Each line is written at once: people read it while the attempt runs, and an attempt that is killed has no time to
+//! write what it kept. A task has a handful of lines, and the file is opened once.
 
-use std::fmt::Write as _;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Age at which lines are written.
-const PATIENCE: Duration = Duration::from_millis(500);
-
-/// A log file, created with its first write.
+/// A log file, created with its first line.
 pub(crate) struct Syslog {
     path: Option<PathBuf>,
-    lines: String,
-    oldest: Option<Instant>,
+    file: Option<File>,
 }
 
 impl Syslog {
     /// `directory` is the attempt's log directory; `None` keeps nothing.
     pub(crate) fn new(directory: Option<PathBuf>) -> Syslog {
-        Syslog { path: directory.map(|d| d.join("syslog")), lines: String::new(), oldest: None }
+        Syslog { path: directory.map(|d| d.join("syslog")), file: None }
     }
 
-    /// Adds a line.
+    /// Adds a line. A log that cannot be written is no reason to fail an attempt.
     pub(crate) fn line(&mut self, level: &str, text: &str) {
-        if self.path.is_none() {
-            return;
+        if let Some(path) = self.path.take() {
+            self.file = OpenOptions::new().create(true).append(true).open(path).ok();
         }
+        let Some(file) = &mut self.file else { return };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let _ = write!(self.lines, "{} {level} ", timestamp(now));
         // A message of several lines stays one entry: the others are indented.
-        self.lines.push_str(&text.replace('\n', "\n    "));
-        self.lines.push('\n');
-        self.oldest.get_or_insert_with(Instant::now);
-        self.flush_old();
-    }
-
-    /// Writes lines that have waited long enough.
-    pub(crate) fn flush_old(&mut self) {
-        if self.oldest.is_some_and(|oldest| oldest.elapsed() >= PATIENCE) {
-            self.flush();
-        }
-    }
-
-    /// Writes what is kept. A log that cannot be written is no reason to fail an attempt.
-    pub(crate) fn flush(&mut self) {
-        if let Some(path) = self.path.as_ref().filter(|_| !self.lines.is_empty()) {
-            let file = OpenOptions::new().create(true).append(true).open(path);
-            let _ = file.and_then(|mut file| file.write_all(self.lines.as_bytes()));
-        }
-        self.lines.clear();
-        self.oldest = None;
-    }
-}
-
-impl Drop for Syslog {
-    fn drop(&mut self) {
-        self.flush();
+        let line = format!("{} {level} {}\n", timestamp(now), text.replace('\n', "\n    "));
+        let _ = file.write_all(line.as_bytes());
     }
 }
 
@@ -104,11 +74,11 @@ mod tests {
     fn lines_are_written_once_in_order() {
         let dir = tempfile::tempdir().expect("temporary directory");
         let mut log = Syslog::new(Some(dir.path().to_owned()));
+        let read = || std::fs::read_to_string(dir.path().join("syslog")).expect("read");
         log.line("INFO", "one");
-        assert!(!dir.path().join("syslog").exists());
+        assert!(read().ends_with("INFO one\n"), "at once, for those who look while the attempt runs");
         log.line("ERROR", "two\nof two lines");
-        drop(log);
-        let text = std::fs::read_to_string(dir.path().join("syslog")).expect("read");
+        let text = read();
         let ends: Vec<&str> = text.lines().map(|line| line.get(24..).unwrap_or(line)).collect();
         assert_eq!(ends, ["INFO one", "ERROR two", "    of two lines"]);
     }

@@ -1,6 +1,8 @@
 //! Runs a map attempt.
 
-use howdah_core::job::{InputFormat, Phase, Split};
+use std::os::unix::fs::MetadataExt;
+
+use howdah_core::job::{FileState, InputFormat, Phase, Split};
 
 use super::faults::FaultPlan;
 use super::pace::Pace;
@@ -30,8 +32,9 @@ pub(crate) fn run(application: &Application, context: &Context, faults: &FaultPl
     let mut out = MapOutput { sink, context: context.clone() };
     match (&context.spec().split, &context.spec().input_format) {
         (Some(Split::Generated), _) => generated(mapper.as_mut(), &mut out, context)?,
-        (Some(Split::File { path, offset, length, .. }), format) => {
+        (Some(Split::File { path, offset, length, file, .. }), format) => {
             let (offset, length) = (*offset, *length);
+            unchanged(path, *file, context)?;
             context.log(&format!("input: {length} bytes at {offset} of `{path}`"));
             if let InputFormat::FixedLength { record_bytes } = format {
                 let records = FixedRecords::open(path, offset, length, *record_bytes)?;
@@ -40,6 +43,8 @@ pub(crate) fn run(application: &Application, context: &Context, faults: &FaultPl
                 let records = LineRecords::open(path, offset, length)?;
                 read(records, path, mapper.as_mut(), &mut out, context, faults)?;
             }
+            // What was written while it was read may be in what was read, or not.
+            unchanged(path, *file, context)?;
         }
         (None, _) => return Err(TaskError::Rule("a map without a split".to_owned())),
     }
@@ -50,6 +55,27 @@ pub(crate) fn run(application: &Application, context: &Context, faults: &FaultPl
         MapSink::Fold(collector) => collector.finish(),
         MapSink::Sort(collector) => collector.finish(),
     }
+}
+
+/// Refuses a file that is not the one that was cut into splits: the others may have read, or may yet read, another one.
+fn unchanged(path: &str, expected: Option<FileState>, context: &Context) -> Result<(), TaskError> {
+    let Some(expected) = expected else { return Ok(()) };
+    if !context.properties().parse_or(&["howdah.input.check"], true, "true or false")? {
+        return Ok(());
+    }
+    let meta = std::fs::metadata(path).map_err(TaskError::io("examine", path))?;
+    let modified_us = meta.mtime() * 1_000_000 + meta.mtime_nsec() / 1_000;
+    if meta.len() != expected.length {
+        let (found, expected) = (meta.len(), expected.length);
+        let what = format!("has {found} bytes, expected {expected}: it was changed after the job was submitted");
+        return Err(TaskError::Rule(format!("input `{path}` {what}")));
+    }
+    if modified_us != expected.modified_us {
+        let later = (modified_us - expected.modified_us) as f64 / 1e6;
+        let what = format!("has another time of its last change than when the job was submitted ({later:+.6} s)");
+        return Err(TaskError::Rule(format!("input `{path}` {what}")));
+    }
+    Ok(())
 }
 
 fn program(place: impl Into<String>, source: crate::Error) -> TaskError {

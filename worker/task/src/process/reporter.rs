@@ -43,7 +43,6 @@ impl Reporter {
         if !self.is_due(now) {
             return Ok(());
         }
-        self.log.flush_old();
         self.link.soak()?;
         let counters = (now - self.last_counters >= COUNTERS_BEAT).then(counters);
         self.send(fraction, now, counters)

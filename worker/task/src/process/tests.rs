@@ -72,7 +72,7 @@ impl Process {
 
     fn done(&mut self) -> Counters {
         match self.hear() {
-            FromTask::Done { counters } => counters,
+            FromTask::Done { counters, .. } => counters,
             other => panic!("expected `Done`, got {other:?}"),
         }
     }
@@ -104,6 +104,7 @@ fn spec(dir: &Path, kind: TaskKind, attempt: &str, n_reduces: u32) -> TaskSpec {
             offset: 0,
             length: 10,
             hosts: Vec::new(),
+            file: None,
         }),
         output: OutputFormat::Files { directory: dir.join("out").to_string_lossy().into_owned() },
         asks_commit: true,
@@ -177,6 +178,36 @@ fn an_output_that_cannot_be_fetched_is_reported_and_taken_from_another_attempt()
 }
 
 #[test]
+fn a_peer_that_does_not_answer_is_a_failed_fetch_and_no_sign_of_life() {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    // The kernel takes the connections; nobody answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("listen");
+    let mut reduce = spec(dir.path(), TaskKind::Reduce, "attempt_r_0", 1);
+    reduce.properties.insert("mapreduce.reduce.shuffle.read.timeout".to_owned(), "1100".to_owned());
+    let mut process = Process::start();
+    process.say(&ToTask::Run(Box::new(reduce)));
+    for _ in 0..3 {
+        let sign = process.hear_all();
+        assert!(matches!(sign, FromTask::Status { .. }), "it waits for maps, and lives: {sign:?}");
+    }
+    let address = silent.local_addr().expect("an address").to_string();
+    process.say(&event("attempt_m_0", Some(address)));
+    let mut signs = 0;
+    for _ in 0..2 {
+        loop {
+            match process.hear_all() {
+                FromTask::Status { .. } => signs += 1,
+                FromTask::FetchFailure { .. } => break,
+                other => panic!("expected `FetchFailure`, got {other:?}"),
+            }
+        }
+    }
+    // The event was news. Two and a half seconds of silence were not.
+    assert!(signs <= 2, "{signs}");
+    process.join();
+}
+
+#[test]
 fn damaged_map_output_is_not_used() {
     let dir = tempfile::tempdir().expect("temporary directory");
     let server = map_and_server(dir.path(), "attempt_m_0");
@@ -230,7 +261,7 @@ fn a_reused_process_runs_attempt_after_attempt_until_one_fails() {
                 FromTask::Failed { message, .. } if wrong == Some(number) => {
                     assert!(message.contains("no such application"), "{message}");
                 }
-                FromTask::Done { counters } if wrong != Some(number) => {
+                FromTask::Done { counters, .. } if wrong != Some(number) => {
                     assert_eq!(counters.get(FRAMEWORK, "Map output records"), 5);
                     assert!(dir.path().join(&attempt).join("file.out.index").exists());
                 }

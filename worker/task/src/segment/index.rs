@@ -5,8 +5,10 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
+
+use nix::fcntl::OFlag;
 
 use crate::api::error::TaskError;
 
@@ -66,7 +68,10 @@ pub(crate) fn write_index(path: &Path, places: &[SegmentPlace]) -> Result<u64, T
 /// # Errors
 /// When the index cannot be read, is damaged, or has no such partition.
 pub fn find_segment(index: &Path, partition: u32) -> Result<SegmentPlace, TaskError> {
-    let file = File::open(index).map_err(TaskError::io("open", index))?;
+    // A worker reads it for others, and the map's program may have put a FIFO in its place.
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    let file =
+        File::options().read(true).custom_flags(flags.bits()).open(index).map_err(TaskError::io("open", index))?;
     let damaged = |offset: u64, detail: String| TaskError::Damaged {
         what: format!("map output index `{}`", index.display()),
         offset,

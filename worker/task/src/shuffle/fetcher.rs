@@ -5,16 +5,20 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::memory::Budget;
 use crate::api::error::{TaskError, chain};
+use crate::api::properties::Properties;
 use crate::segment::{Run, SegmentChecker, SegmentPlace};
 use crate::umbilical::TaskSpec;
 
 /// Tries before a fetch counts as failed, and the wait before each further one.
 const WAITS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(250)];
+/// A try that took longer than this is not repeated before the failure is told: somebody does not answer.
+const LONG_TRY: Duration = Duration::from_secs(1);
 /// Bytes read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
 /// A fetcher's stack: it calls nothing deep.
@@ -49,6 +53,27 @@ pub(crate) enum FetchError {
     Failed(String),
     /// It could not be stored: this attempt's fault.
     Unusable(TaskError),
+}
+
+/// How long a fetcher waits for others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// For a connection.
+    pub(crate) connect: Duration,
+    /// For an answer to begin, and then for each piece of it.
+    pub(crate) idle: Duration,
+}
+
+impl Patience {
+    /// `Deviation:` Hadoop waits three minutes for either.
+    pub(crate) fn of(properties: &Properties) -> Result<Patience, TaskError> {
+        let expected = "a number of milliseconds from 1";
+        let ms = |key, default: u64| properties.parse_or::<u64>(&[key], default, expected).map(|ms| ms.max(1));
+        Ok(Patience {
+            connect: Duration::from_millis(ms("mapreduce.reduce.shuffle.connect.timeout", 10_000)?),
+            idle: Duration::from_millis(ms("mapreduce.reduce.shuffle.read.timeout", 30_000)?),
+        })
+    }
 }
 
 /// Wakes the deciding thread.
@@ -90,14 +115,18 @@ impl Fetcher {
     pub(crate) fn start(
         number: usize,
         spec: &TaskSpec,
+        patience: Patience,
         budget: Arc<Budget>,
+        moved: Arc<AtomicU64>,
         results: Sender<Fetched>,
         wake: Wake,
     ) -> Result<Fetcher, TaskError> {
         let (jobs, incoming) = channel();
         let agent = ureq::Agent::config_builder()
-            .timeout_connect(Some(Duration::from_secs(10)))
-            .timeout_recv_response(Some(Duration::from_secs(60)))
+            .timeout_connect(Some(patience.connect))
+            .timeout_recv_response(Some(patience.idle))
+            .timeout_per_read(Some(patience.idle))
+            .timeout_per_write(Some(patience.idle))
             .proxy(None)
             .build()
             .new_agent();
@@ -108,6 +137,7 @@ impl Fetcher {
             token: spec.token.clone(),
             dir: spec.local_dir.clone(),
             budget,
+            moved,
             wake,
         };
         std::thread::Builder::new()
@@ -131,6 +161,8 @@ struct Thread {
     token: String,
     dir: PathBuf,
     budget: Arc<Budget>,
+    /// Bytes that have come, of all fetchers.
+    moved: Arc<AtomicU64>,
     wake: Wake,
 }
 
@@ -148,8 +180,9 @@ impl Thread {
     fn try_fetch(&self, fetch: &Fetch) -> Result<Place, FetchError> {
         let mut waits = WAITS.iter();
         loop {
+            let began = Instant::now();
             match self.fetch(fetch) {
-                Err(FetchError::Failed(message)) => match waits.next() {
+                Err(FetchError::Failed(message)) => match waits.next().filter(|_| began.elapsed() < LONG_TRY) {
                     Some(&wait) => std::thread::sleep(wait),
                     None => return Err(FetchError::Failed(message)),
                 },
@@ -198,6 +231,7 @@ impl Thread {
                 }
                 checker.feed(&bytes[have..have + n]).map_err(|e| chain(&e))?;
                 have += n;
+                self.moved.fetch_add(n as u64, Ordering::Relaxed);
             }
             checker.finish().map_err(|e| chain(&e))
         };
@@ -232,6 +266,7 @@ impl Thread {
             checker.feed(&chunk[..n]).map_err(|e| failed(chain(&e)))?;
             file.write_all(&chunk[..n]).map_err(|e| unusable("write", e))?;
             have += n as u64;
+            self.moved.fetch_add(n as u64, Ordering::Relaxed);
         }
         let records = checker.finish().map_err(|e| failed(chain(&e)))?;
         Ok(Place::Disk(Run { path, places: vec![SegmentPlace { offset: 0, length, records }], bytes: length }))

@@ -7,6 +7,10 @@
 //! Memory: fetched segments hold at most `howdah.shuffle.memory.mb` (140 MiB); a segment of more than a quarter of
 //! that goes to disk as it arrives. While merging, each segment takes one block more, which is why many small ones are
 //! merged before the memory is full.
+//!
+//! Deadlines: a connection, an answer and each piece of it have one; what misses it counts as a failed fetch. A shuffle
+//! that has something to fetch and gets nothing gives no sign of life, so that the task's timeout ends it. One that waits
+//! for maps to finish does.
 
 mod fetcher;
 mod memory;
@@ -14,10 +18,11 @@ mod state;
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use self::fetcher::{Fetch, Fetched, Fetcher, Place, Wake};
+use self::fetcher::{Fetch, Fetched, Fetcher, Patience, Place, Wake};
 use self::memory::Budget;
 use self::state::{MapStates, Verdict};
 use crate::api::context::Context;
@@ -68,7 +73,11 @@ pub(crate) fn fetch(
         plan,
         combine,
         maps: MapStates::new(context.n_maps()),
+        patience: Patience::of(properties)?,
         budget: Arc::new(Budget::new(megabytes.clamp(1, 1 << 16) << 20)),
+        moved: Arc::default(),
+        n_moved: 0,
+        is_news: true,
         fetchers: Vec::new(),
         copies: copies.clamp(1, 100),
         results,
@@ -85,8 +94,7 @@ pub(crate) fn fetch(
         shuffle.take_messages()?;
         shuffle.take_results()?;
         shuffle.relieve_memory()?;
-        let fetched = f64::from(shuffle.maps.n_fetched()) / f64::from(context.n_maps().max(1));
-        context.report(fetched / 3.0)?;
+        shuffle.beat()?;
     }
     context.log(&format!(
         "fetched {} map outputs, {} bytes; {} segments in memory, {} on disk",
@@ -104,7 +112,14 @@ struct Shuffle<'a> {
     plan: &'a MergePlan,
     combine: &'a mut CombineStep,
     maps: MapStates,
+    patience: Patience,
     budget: Arc<Budget>,
+    /// Bytes that the fetchers were sent.
+    moved: Arc<AtomicU64>,
+    /// How many when this was last looked at.
+    n_moved: u64,
+    /// Whether anything came on since the last sign of life.
+    is_news: bool,
     fetchers: Vec<Fetcher>,
     copies: usize,
     results: Sender<Fetched>,
@@ -139,7 +154,9 @@ impl Shuffle<'_> {
                     let fetcher = Fetcher::start(
                         number,
                         self.context.spec(),
+                        self.patience,
                         self.budget.clone(),
+                        self.moved.clone(),
                         self.results.clone(),
                         self.wake.try_clone()?,
                     )?;
@@ -164,10 +181,24 @@ impl Shuffle<'_> {
         Ok(())
     }
 
+    /// A sign of life, unless there is something to fetch and nothing of it comes: then the task's timeout counts.
+    fn beat(&mut self) -> Result<(), TaskError> {
+        let n_moved = self.moved.load(Ordering::Relaxed);
+        self.is_news |= n_moved != self.n_moved || !self.maps.has_sources();
+        self.n_moved = n_moved;
+        if self.is_news && self.context.is_due(Instant::now()) {
+            self.is_news = false;
+            let fetched = f64::from(self.maps.n_fetched()) / f64::from(self.context.n_maps().max(1));
+            self.context.report(fetched / 3.0)?;
+        }
+        Ok(())
+    }
+
     fn take_messages(&mut self) -> Result<(), TaskError> {
         loop {
             match self.link.receive(Some(Instant::now()))? {
                 Incoming::Message(ToTask::MapEvents { events }) => {
+                    self.is_news |= !events.is_empty();
                     for event in events {
                         if !self.maps.on_event(event) {
                             self.context.log("an event names a map that the job does not have");

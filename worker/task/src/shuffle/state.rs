@@ -79,6 +79,11 @@ impl MapStates {
         self.n_fetched
     }
 
+    /// Whether some output is announced that was not fetched yet.
+    pub(crate) fn has_sources(&self) -> bool {
+        self.maps.iter().any(|state| matches!(state, MapState::Ready { .. } | MapState::Fetching { .. }))
+    }
+
     pub(crate) fn all_fetched(&self) -> bool {
         self.n_fetched as usize == self.maps.len()
     }

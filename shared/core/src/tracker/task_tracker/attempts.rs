@@ -7,6 +7,7 @@
 //! ```
 
 use super::{Directive, StopCause, TaskTracker, TrackerEffect};
+use crate::job::limits::FETCH_FAILURES;
 use crate::job::{AttemptId, AttemptState, JobId, Phase, Progress, TaskKind};
 use crate::time::{Span, Time};
 
@@ -291,6 +292,7 @@ impl TaskTracker {
     pub(super) fn on_fetch_failure(&mut self, attempt: AttemptId, map: AttemptId) {
         if let Some(held) = self.held(attempt)
             && held.stage == Stage::Running
+            && held.fetch_failures.len() < FETCH_FAILURES
         {
             held.fetch_failures.push((map, 0));
         }

@@ -1,0 +1,104 @@
+//! Attempts and peers that make others wait.
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::{Innocent, diagnostics, expect_all_live, narrow, submit_program};
+use crate::harness::{Cluster, Setup, reference, wait_for};
+
+#[test]
+fn a_fifo_in_the_place_of_a_log_keeps_neither_slot_nor_thread() {
+    let cluster = Cluster::start(Setup { workers: 1, ..narrow() });
+    let body = r#"read -r run
+        cd "$HOWDAH_LOG_DIR" && rm -f stderr syslog stdout && mkfifo stderr syslog stdout
+        exit 3"#;
+    let job = submit_program(&cluster, body, &[]);
+    cluster.wait_job(&job, 1);
+    let attempts = cluster.attempts(&job);
+    assert_eq!(attempts.len(), 4, "{attempts:?}");
+    let attempt = attempts[0]["attempt"].as_str().expect("an attempt id");
+    // Whatever it says of the log, it says it at once.
+    let logs = cluster.run(&["job", "logs", attempt, "--stderr"]);
+    assert!(logs.code.is_some(), "{}", logs.all());
+    Innocent::submit(&cluster, "innocent").expect_right_bytes(&cluster);
+    expect_all_live(&cluster, 1);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn an_attempt_that_is_done_without_asking_to_commit_fails_and_says_why() {
+    let cluster = Cluster::start(narrow());
+    let body = r#"read -r run; printf '{"say":"done","counters":{}}\n' >&0; exit 0"#;
+    let job = submit_program(&cluster, body, &["--reduces", "0"]);
+    let innocent = Innocent::submit(&cluster, "innocent");
+    cluster.wait_job(&job, 1);
+    innocent.expect_right_bytes(&cluster);
+    let said = diagnostics(&cluster, &job);
+    let reason = "without having asked to commit its output";
+    assert!(said.len() == 4 && said.iter().all(|text| text.contains(reason)), "{said:?}");
+    expect_all_live(&cluster, 2);
+    cluster.stop_and_replay();
+}
+
+/// The process of a job's first reduce, once it runs.
+fn reduce_process(cluster: &Cluster, job: &str) -> Pid {
+    let marked = format!("{}_r_", job.replace("job_", "attempt_"));
+    wait_for("the reduce's process", || {
+        let mut processes = cluster.attempt_processes().into_iter().map(|(pid, _)| pid);
+        let is_its = |pid: &i32| {
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            String::from_utf8_lossy(&environment).contains(&marked)
+        };
+        processes.find(is_its).map(Pid::from_raw)
+    })
+}
+
+#[test]
+fn a_reduce_does_not_wait_for_a_frozen_peer() {
+    let master_config = "[master.cluster]\nexpiry_ms = 6000\n".to_owned();
+    let cluster = Cluster::start(Setup { master_config, ..narrow() });
+    let gate = cluster.output("gate");
+    let mapper = cluster.script(
+        "mapper.sh",
+        &format!("read line; test $line = first || while ! test -e {gate}; do sleep 0.1; done; echo $line"),
+    );
+    // The job's first map lets its reduce begin; its two others wait, one on each worker.
+    let inputs = ["first", "second", "third"].map(|word| cluster.text(word, &format!("{word}\n")));
+    let out = cluster.output("frozen.out");
+    let mut args = vec!["streaming", "--mapper", &mapper, "--reducer", "cat", "--output", &out, "--reduces", "1"];
+    inputs.iter().for_each(|input| args.extend(["--input", input]));
+    args.extend([
+        "-D",
+        "mapred.reduce.slowstart.completed.maps=0.1",
+        "-D",
+        "mapred.map.tasks.speculative.execution=false",
+    ]);
+    args.extend(["-D", "mapreduce.reduce.shuffle.read.timeout=1000"]);
+    let job = cluster.submit(&args);
+    let reduce = reduce_process(&cluster, &job);
+    let attempts = wait_for("two maps to run beside the reduce", || {
+        let attempts = cluster.attempts(&job);
+        let running = |kind: &str| attempts.iter().filter(|a| a["kind"] == kind && a["state"] == "RUNNING").count();
+        (running("MAP") == 2 && running("REDUCE") == 1).then_some(attempts)
+    });
+    let home = attempts.iter().find(|a| a["kind"] == "REDUCE").map(|a| a["worker"].clone()).expect("a reduce");
+    let peer = usize::from(home == "worker-1");
+    kill(reduce, Signal::SIGSTOP).expect("stop the reduce");
+    std::fs::write(&gate, "").expect("open the gate");
+    wait_for("all maps to be over", || {
+        let attempts = cluster.attempts(&job);
+        (attempts.iter().filter(|a| a["kind"] == "MAP" && a["state"] == "SUCCEEDED").count() == 3).then_some(())
+    });
+    cluster.signal_worker(peer, Signal::SIGSTOP);
+    kill(reduce, Signal::SIGCONT).expect("let the reduce go on");
+    let innocent = Innocent::submit(&cluster, "innocent");
+    cluster.wait_job(&job, 0);
+    innocent.expect_right_bytes(&cluster);
+    let words = reference::read_parts(std::path::Path::new(&out)).concat();
+    let mut words: Vec<_> = String::from_utf8(words).expect("text").lines().map(|l| l.trim().to_owned()).collect();
+    words.sort();
+    assert_eq!(words, ["first", "second", "third"]);
+    cluster.signal_worker(peer, Signal::SIGCONT);
+    expect_all_live(&cluster, 2);
+    cluster.stop_and_replay();
+}

@@ -1,0 +1,84 @@
+//! Attempts that say too much: counters, statuses and lines without bound.
+
+use super::{Innocent, diagnostics, expect_all_live, narrow, submit_program};
+use crate::harness::{Cluster, wait_for};
+
+/// What a worker may hold at most while attempts talk at it: itself, and a few lines being read.
+const WORKER_KIB: u64 = 300 << 10;
+
+#[test]
+fn thousands_of_counters_and_endless_names_are_cut_and_the_job_succeeds() {
+    let cluster = Cluster::start(narrow());
+    let mapper = cluster.script(
+        "mapper.sh",
+        r#"cat; awk 'BEGIN { n = sprintf("%2000s", "x"); gsub(" ", "n", n); print "reporter:counter:g," n ",7";
+             for (i = 0; i < 5000; i++) print "reporter:counter:g,c" i ",1" }' >&2"#,
+    );
+    let input = cluster.text("attack.txt", "one line\n");
+    let out = cluster.output("attack.out");
+    let job = cluster.submit(&["streaming", "--mapper", &mapper, "--input", &input, "--output", &out]);
+    let innocent = Innocent::submit(&cluster, "innocent");
+    innocent.expect_right_bytes(&cluster);
+    cluster.wait_job(&job, 0);
+    let said = diagnostics(&cluster, &job).join("\n");
+    assert!(said.contains("1 counter names over 128 bytes") && said.contains("additions to counters"), "{said}");
+    let counters = cluster.status(&job)["counters"]["g"].as_object().expect("the job's own group").len();
+    assert!((900..=1_000).contains(&counters), "{counters}");
+    expect_all_live(&cluster, 2);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn a_program_that_counts_past_its_library_is_cut_by_the_worker() {
+    let cluster = Cluster::start(narrow());
+    let body = r#"read -r run
+        awk 'BEGIN { printf "{\"say\":\"status\",\"phase\":\"MAP\",\"progress\":60000,\"counters\":{\"g\":{";
+             n = sprintf("%2000s", "x"); gsub(" ", "n", n); printf "\"" n "\":1";
+             for (i = 0; i < 5000; i++) printf ",\"c" i "\":1"; print "}}}" }' >&0
+        printf '{"say":"failed","message":"on purpose","counters":{}}\n' >&0
+        exit 1"#;
+    let job = submit_program(&cluster, body, &[]);
+    let innocent = Innocent::submit(&cluster, "innocent");
+    cluster.wait_job(&job, 1);
+    innocent.expect_right_bytes(&cluster);
+    let said = diagnostics(&cluster, &job).join("\n");
+    assert!(said.contains("on purpose\ncut to what an attempt may say: "), "{said}");
+    expect_all_live(&cluster, 2);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn a_line_without_end_ends_its_attempt_and_says_so() {
+    let cluster = Cluster::start(narrow());
+    let job = submit_program(&cluster, "read -r run; tr '\\0' x < /dev/zero >&0", &[]);
+    let innocent = Innocent::submit(&cluster, "innocent");
+    cluster.wait_job(&job, 1);
+    innocent.expect_right_bytes(&cluster);
+    let said = diagnostics(&cluster, &job).join("\n");
+    assert!(said.contains("a line of more than 1048576 bytes on its umbilical"), "{said}");
+    expect_all_live(&cluster, 2);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn an_attempt_that_never_stops_talking_waits_in_the_place_of_its_workers_memory() {
+    let cluster = Cluster::start(narrow());
+    let body = r#"read -r run
+        awk 'BEGIN { printf "{\"say\":\"status\",\"phase\":\"MAP\",\"progress\":5000,\"message\":\"talk\",\"counters\":{\"g\":{\"c\":1";
+             for (i = 0; i < 50000; i++) printf ",\"c" i "\":1"; print "}}}" }' > line
+        while cat line; do :; done >&0"#;
+    let job = submit_program(&cluster, body, &[]);
+    wait_for("the attack to be heard", || {
+        cluster.attempts(&job).iter().any(|attempt| attempt["message"] == "talk").then_some(())
+    });
+    let innocents = [Innocent::submit(&cluster, "first"), Innocent::submit(&cluster, "second")];
+    innocents.iter().for_each(|innocent| innocent.expect_right_bytes(&cluster));
+    for worker in 0..2 {
+        let peak = cluster.worker_peak_kib(worker);
+        assert!(peak < WORKER_KIB, "worker {worker} held {peak} KiB");
+    }
+    cluster.run(&["job", "kill", &job]).expect_code(0);
+    cluster.wait_job(&job, 1);
+    expect_all_live(&cluster, 2);
+    cluster.stop_and_replay();
+}
