@@ -103,6 +103,7 @@ fn report(id: u32, worker: &mut Worker, turn: u32) -> Input {
         phase: Phase::Map,
         progress: Progress::DONE,
         fetch_failures: Vec::new(),
+        fatal: false,
     });
     Input::Report(Box::new(Report {
         worker: WorkerId(id),

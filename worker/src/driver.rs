@@ -62,6 +62,7 @@ struct Extra {
     waiting: u64,
     message: Option<String>,
     end: Option<v1::AttemptEnd>,
+    fatal: bool,
     timed_out: bool,
 }
 
@@ -294,7 +295,7 @@ impl Driver {
             }
             Heard::FetchFailure(map) => inputs.push(TrackerInput::FetchFailure { attempt, map }),
             Heard::CommitPending => inputs.push(TrackerInput::CommitPending { attempt }),
-            Heard::Ended { ok, process_alive, mut end, counters } => {
+            Heard::Ended { ok, fatal, process_alive, mut end, counters } => {
                 if extra.timed_out && !ok {
                     let seconds = self
                         .jobs
@@ -304,6 +305,7 @@ impl Driver {
                         format!("failed to report status for {seconds} seconds (mapred.task.timeout); killed");
                 }
                 extra.end = Some(*end);
+                extra.fatal = fatal;
                 extra.counters = Some(counters);
                 inputs.push(TrackerInput::Ended { attempt, ok, process_alive });
             }
@@ -412,6 +414,7 @@ impl Driver {
             if status.state.is_final() {
                 // Kept until the report is acknowledged.
                 wire.end = extra.end.clone();
+                wire.fatal = extra.fatal && status.state == AttemptState::Failed;
                 wire.counters = extra.counters.as_ref().map(convert::numbered);
             } else if extra.waiting <= last {
                 wire.counters = extra.counters.take().as_ref().map(convert::numbered);

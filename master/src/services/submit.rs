@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use howdah_core::job::{
-    App, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Priority, Requirements, Split, SplitHosts,
+    App, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Priority, Requirements, Split, SplitHosts, known,
 };
 use howdah_core::time::Span;
 use howdah_proto::{limits, v1};
@@ -181,6 +181,7 @@ fn prepare(request: v1::SubmitJobRequest, config: &MasterConfig, cancel: &Cancel
     check_app(&app)?;
     check_texts(&request)?;
     let properties: BTreeMap<String, String> = request.properties.into_iter().collect();
+    known::check(&properties).map_err(|e| status::spec(&e))?;
     let mut conf = JobConf::from_properties(&config.memory.over(&properties)).map_err(|e| status::spec(&e))?;
     let output = output(&request.output)?;
     conf.commits_output = matches!(output, OutputFormat::Files { .. });

@@ -71,6 +71,7 @@ impl From<&AttemptReport> for v1::AttemptStatus {
             counters: None,
             end: None,
             message: String::new(),
+            fatal: report.fatal,
         }
     }
 }
@@ -91,6 +92,7 @@ impl TryFrom<&v1::AttemptStatus> for AttemptReport {
             phase: phase(wire.phase)?,
             progress: Progress::from_parts(progress),
             fetch_failures: wire.fetch_failures.iter().map(|&id| id.try_into()).collect::<Result<_, _>>()?,
+            fatal: wire.fatal,
         })
     }
 }

@@ -40,13 +40,14 @@ fn phase() -> impl Strategy<Value = Phase> {
 }
 
 fn attempt_report() -> impl Strategy<Value = AttemptReport> {
-    (attempt(), state(), phase(), 0..=10_000u16, prop::collection::vec(attempt(), 0..3)).prop_map(
-        |(attempt, state, phase, progress, fetch_failures)| AttemptReport {
+    (attempt(), state(), phase(), 0..=10_000u16, prop::collection::vec(attempt(), 0..3), any::<bool>()).prop_map(
+        |(attempt, state, phase, progress, fetch_failures, fatal)| AttemptReport {
             attempt,
             state,
             phase,
             progress: Progress::from_parts(progress),
             fetch_failures,
+            fatal,
         },
     )
 }

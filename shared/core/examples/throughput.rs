@@ -113,6 +113,7 @@ fn report(worker: u32, response_id: u32, slots: u16, ended: &[AttemptId]) -> Rep
         phase: Phase::Map,
         progress: Progress::DONE,
         fetch_failures: Vec::new(),
+        fatal: false,
     };
     Report {
         worker: WorkerId(worker),

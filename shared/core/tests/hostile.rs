@@ -38,13 +38,14 @@ fn phase() -> impl Strategy<Value = Phase> {
 }
 
 fn status() -> impl Strategy<Value = AttemptReport> {
-    (attempt(), state(), phase(), any::<u16>(), prop::collection::vec(attempt(), 0..4)).prop_map(
-        |(attempt, state, phase, progress, fetch_failures)| AttemptReport {
+    (attempt(), state(), phase(), any::<u16>(), prop::collection::vec(attempt(), 0..4), any::<bool>()).prop_map(
+        |(attempt, state, phase, progress, fetch_failures, fatal)| AttemptReport {
             attempt,
             state,
             phase,
             progress: howdah_core::job::Progress::from_parts(progress),
             fetch_failures,
+            fatal,
         },
     )
 }

@@ -53,6 +53,29 @@ fn a_task_that_fails_four_times_fails_its_job() {
 }
 
 #[test]
+fn a_failure_that_no_attempt_can_mend_is_its_tasks_last() {
+    let mut c = Cluster::new().workers(1, 1, 0);
+    let job = c.submit(job(2, 0));
+    c.beat(0);
+    c.fail_for_good(0, map(1, 0, 0));
+    assert_eq!(c.job_states(), [(1, JobState::Prep), (1, JobState::Running), (1, JobState::Failed)]);
+    c.expect(Effect::TaskFailed { task: map(1, 0, 0).task() });
+    c.expect(Effect::AbortJob { job });
+    assert_eq!(c.state().ended_job(job).expect("remembered").failed_attempts, 1);
+}
+
+#[test]
+fn a_job_that_tolerates_failed_maps_tolerates_one_that_nothing_can_mend() {
+    let mut c = Cluster::new().workers(1, 1, 0);
+    c.submit(job_with(2, 0, |conf| conf.max_map_failures_percent = 50));
+    c.beat(0);
+    c.fail_for_good(0, map(1, 0, 0));
+    assert_eq!(c.running_on(0), [map(1, 1, 0)]);
+    c.report(0, &[(map(1, 1, 0), Succeeded)]);
+    assert_eq!(c.job_states().last(), Some(&(1, JobState::Succeeded)));
+}
+
+#[test]
 fn a_failing_job_ends_when_its_last_attempt_is_gone() {
     let mut c = Cluster::new().workers(2, 1, 0);
     let job = c.submit(job_with(2, 0, |conf| conf.max_map_attempts = 1));

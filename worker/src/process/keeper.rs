@@ -66,6 +66,19 @@ struct Born {
     cgroup: Option<Arc<AttemptGroup>>,
 }
 
+/// Why there is no process.
+struct Unborn {
+    problem: String,
+    /// Whether its program is not on this machine.
+    missing: bool,
+}
+
+impl From<String> for Unborn {
+    fn from(problem: String) -> Unborn {
+        Unborn { problem, missing: false }
+    }
+}
+
 /// The attempt that the process runs now.
 struct Running {
     assignment: Assignment,
@@ -82,6 +95,8 @@ struct Running {
     asked_commit: bool,
     /// What it said beyond the bounds.
     cut: Cut,
+    /// Whether it says that no other attempt could do better.
+    fatal: bool,
 }
 
 impl Running {
@@ -97,6 +112,7 @@ impl Running {
             counters: Counters::default(),
             asked_commit: false,
             cut: Cut::default(),
+            fatal: false,
         }
     }
 
@@ -135,18 +151,20 @@ impl Keeper {
                 self.listen(child.id(), &socket);
                 self.bury(child, cgroup);
             }
-            Err(problem) => {
+            Err(Unborn { problem, missing }) => {
                 self.process.set(State::Gone);
                 let end = v1::AttemptEnd { diagnostics: problem, ..self.current.end() };
-                let heard =
-                    Heard::Ended { ok: false, process_alive: false, end: Box::new(end), counters: Counters::default() };
-                (self.hear)(self.current.attempt(), heard);
+                let attempt = self.current.attempt();
+                // What is missing here may be there on another machine, so a second attempt looks for it.
+                let fatal = missing && attempt.number % 1_000 > 0;
+                let (end, counters) = (Box::new(end), Counters::default());
+                (self.hear)(attempt, Heard::Ended { ok: false, fatal, process_alive: false, end, counters });
             }
         }
     }
 
     /// Starts the process and hands it its attempt.
-    fn bear(&self) -> Result<Born, String> {
+    fn bear(&self) -> Result<Born, Unborn> {
         let Assignment { cluster, attempt, job } = &self.current.assignment;
         let local = self.surroundings.directory.local(*cluster, *attempt);
         let logs = self.surroundings.directory.logs(*cluster, *attempt);
@@ -178,7 +196,10 @@ impl Keeper {
             .process_group(0);
         // Read while the attempt runs, also before it or without that it says anything there.
         drop(log("syslog")?);
-        let mut child = command.spawn().map_err(|error| format!("start `{}`: {error}", program.display()))?;
+        let mut child = command.spawn().map_err(|error| {
+            let missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied);
+            Unborn { problem: format!("start `{}`: {error}", program.display()), missing }
+        })?;
         drop(command);
         self.surroundings.own.add(child.id());
         let cgroup = match self.settle(child.id(), attempt.kind, &name) {
@@ -188,7 +209,7 @@ impl Keeper {
                 self.surroundings.own.remove(child.id());
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(error);
+                return Err(error.into());
             }
         };
         let socket = Arc::new(ours);
@@ -287,8 +308,9 @@ impl Keeper {
                     }
                 }
             }
-            FromTask::Failed { message, counters, cut } => {
+            FromTask::Failed { message, counters, cut, fatal } => {
                 let counters = self.bound(counters, cut);
+                self.current.fatal = fatal;
                 self.on_said(false, message, counters);
             }
         }
@@ -325,7 +347,7 @@ impl Keeper {
             end.diagnostics = limits::diagnostics(String::new(), self.current.cut);
             self.clear_local(ok);
             self.current.said = Some((ok, message, counters.clone()));
-            let heard = Heard::Ended { ok, process_alive: true, end: Box::new(end), counters };
+            let heard = Heard::Ended { ok, fatal: false, process_alive: true, end: Box::new(end), counters };
             (self.hear)(self.current.attempt(), heard);
         } else {
             self.current.said = Some((ok, message, counters));
@@ -417,7 +439,8 @@ impl Keeper {
             end.stderr_tail = tail(&self.surroundings.directory.logs(*cluster, *attempt).join("stderr"));
         }
         self.clear_local(ok);
-        let heard = Heard::Ended { ok, process_alive: false, end: Box::new(end), counters };
+        let fatal = self.current.fatal && !ok;
+        let heard = Heard::Ended { ok, fatal, process_alive: false, end: Box::new(end), counters };
         (self.hear)(self.current.attempt(), heard);
     }
 

@@ -62,8 +62,8 @@ pub(crate) enum Heard {
     FetchFailure(AttemptId),
     /// Its output waits for the grant.
     CommitPending,
-    /// It is over.
-    Ended { ok: bool, process_alive: bool, end: Box<v1::AttemptEnd>, counters: Counters },
+    /// It is over; `fatal` if it says that no other attempt of its task could do better.
+    Ended { ok: bool, fatal: bool, process_alive: bool, end: Box<v1::AttemptEnd>, counters: Counters },
     /// The process, waiting for another attempt, is gone.
     Gone,
 }

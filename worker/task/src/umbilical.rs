@@ -90,6 +90,9 @@ pub enum FromTask {
         /// What the program said beyond its bounds.
         #[serde(default, skip_serializing_if = "Cut::is_nothing")]
         cut: Cut,
+        /// Whether no other attempt of the task could do better, so that none should be made.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        fatal: bool,
     },
 }
 

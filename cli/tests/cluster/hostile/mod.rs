@@ -4,6 +4,7 @@
 //! afterwards, and the run that was recorded must decide the same again.
 
 mod blocks;
+mod hopeless;
 mod leaves;
 mod words;
 

@@ -5,6 +5,7 @@
 pub mod counters;
 mod file;
 mod ids;
+pub mod known;
 pub mod limits;
 mod memory;
 mod phases;

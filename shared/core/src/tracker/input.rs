@@ -161,4 +161,7 @@ pub struct AttemptReport {
     /// Map attempts whose output this reduce could not fetch since the last report; usually empty. Each failure
     /// is listed in one report only: a parked report that a newer one supersedes has been counted.
     pub fetch_failures: Vec<AttemptId>,
+    /// Whether it failed in a way that another attempt cannot mend: its task gets no other one. Recordings made before
+    /// there was such a thing have it nowhere.
+    pub fatal: bool,
 }

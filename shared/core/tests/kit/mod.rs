@@ -277,6 +277,15 @@ impl Cluster {
         self.beat(worker);
     }
 
+    /// Fails an attempt in a way that no other one can mend and sends a heartbeat.
+    pub fn fail_for_good(&mut self, worker: u32, attempt: AttemptId) {
+        self.puppets[worker as usize].attempts.insert(attempt, AttemptState::Failed);
+        let mut report = self.report_of(worker);
+        report.attempts.iter_mut().filter(|status| status.attempt == attempt).for_each(|status| status.fatal = true);
+        self.puppets[worker as usize].waiting = true;
+        self.apply(&[Input::Report(Box::new(report))]);
+    }
+
     pub fn state(&self) -> &ClusterState {
         self.tracker.state()
     }
@@ -343,7 +352,8 @@ impl Cluster {
 
 /// A status line of a report.
 pub fn status(attempt: AttemptId, state: AttemptState) -> AttemptReport {
-    AttemptReport { attempt, state, phase: Phase::Starting, progress: Progress::ZERO, fetch_failures: Vec::new() }
+    let phase = Phase::Starting;
+    AttemptReport { attempt, state, phase, progress: Progress::ZERO, fetch_failures: Vec::new(), fatal: false }
 }
 
 /// Directives wait for the answer that carries them, as in a driver.

@@ -238,6 +238,7 @@ impl<'t> Letters<'t> {
                 phase: Phase::Starting,
                 progress: Progress::ZERO,
                 fetch_failures: Vec::new(),
+                fatal: false,
             });
         }
         self.workers[index].waits = true;

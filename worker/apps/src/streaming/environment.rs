@@ -1,10 +1,12 @@
 //! What a command finds in its environment: the worker's, every property of the job, and the attempt's own facts.
 //!
-//! In a name every character outside `0-9A-Za-z` becomes `_`. Facts come under Hadoop's old and new names.
+//! In a name every character outside `0-9A-Za-z` becomes `_`. Facts come under Hadoop's old and new names. What the kernel
+//! would refuse to hand over, and with it the command's start, is left out: a value that is too long, and then the longest
+//! of all.
 
 use std::collections::BTreeMap;
 
-use howdah_core::job::{Split, TaskKind};
+use howdah_core::job::{Split, TaskKind, limits};
 use howdah_task::Context;
 
 /// `NAME=VALUE` words separated by spaces, hence values without spaces: Hadoop's rule.
@@ -29,7 +31,28 @@ pub(super) fn variables(context: &Context) -> BTreeMap<String, String> {
             variables.insert(name.to_owned(), value.to_owned());
         }
     }
+    for name in leave_out(&mut variables) {
+        context.log(&format!("`{name}` is too long for the command's environment and left out"));
+    }
     variables
+}
+
+/// Takes out what is beyond the bounds, and names it.
+fn leave_out(variables: &mut BTreeMap<String, String>) -> Vec<String> {
+    let bytes = |(name, value): (&String, &String)| name.len() + value.len() + 2;
+    let mut by_size: Vec<(usize, String)> = variables.iter().map(|pair| (bytes(pair), pair.0.clone())).collect();
+    by_size.sort_unstable();
+    let mut total: usize = by_size.iter().map(|(bytes, _)| bytes).sum();
+    let mut out = Vec::new();
+    while let Some((bytes, name)) = by_size.pop() {
+        if bytes <= limits::VARIABLE_BYTES && total <= limits::ENVIRONMENT_BYTES {
+            break;
+        }
+        total -= bytes;
+        variables.remove(&name);
+        out.push(name);
+    }
+    out
 }
 
 fn variable_name(property: &str) -> String {
@@ -87,6 +110,18 @@ fn task_of(attempt: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_that_no_kernel_hands_over_are_left_out_the_longest_first() {
+        let long = |n: usize| "x".repeat(n);
+        let mut variables = BTreeMap::from([("a".to_owned(), "b".to_owned()), ("huge".to_owned(), long(130 << 10))]);
+        (0..20).for_each(|i| drop(variables.insert(format!("large{i:02}"), long((100 << 10) + i))));
+        let out = leave_out(&mut variables);
+        assert_eq!((out[0].as_str(), out[1].as_str(), out.len()), ("huge", "large19", 11));
+        let left: usize = variables.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+        assert!(variables.contains_key("a") && left <= limits::ENVIRONMENT_BYTES, "{left}");
+        assert!(leave_out(&mut variables).is_empty());
+    }
 
     #[test]
     fn names_and_values_become_what_an_environment_takes() {

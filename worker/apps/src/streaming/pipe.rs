@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::Duration;
 
-use howdah_task::{Context, Result};
+use howdah_task::{Context, Result, TaskError};
 
 use super::lines::Lines;
 use super::reporter::{self, Report};
@@ -58,7 +58,9 @@ impl Pipe {
         let mut command = command::parse(line).ok_or_else(|| format!("`{line}` is not a command"))?;
         command.envs(environment::variables(context));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| format!("start the command `{line}`: {error}"))?;
+        let mut child = command
+            .spawn()
+            .map_err(|source| TaskError::Missing { what: format!("start the command `{line}`"), source })?;
         let (events, receiver) = mpsc::sync_channel(EVENTS);
         let (writer, chunks) = mpsc::channel();
         let stdin = child.stdin.take().expect("asked for above");

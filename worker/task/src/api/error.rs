@@ -57,6 +57,14 @@ pub enum TaskError {
         /// The program's own error.
         source: Error,
     },
+    /// Something that the job needs is not on this machine: a command, an input.
+    #[error("{what}")]
+    Missing {
+        /// A verb phrase with its name: ``start the command `x` ``.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The worker is gone or speaks nonsense.
     #[error("the worker's umbilical: {0}")]
     Umbilical(String),
@@ -70,6 +78,25 @@ impl TaskError {
     }
 }
 
+/// Whether no other attempt of the task could end better than with this error. Attempts of any number fail by the same
+/// bad property. What is missing on one machine may be there on another, so a second attempt looks for it before that
+/// counts as fatal, and Hadoop's rule sends that one elsewhere where it can.
+pub(crate) fn is_fatal(error: &(dyn StdError + 'static), attempt_number: u16) -> bool {
+    let missing = |error: &std::io::Error| {
+        matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied)
+    };
+    let is_second = attempt_number % 1_000 > 0;
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        match error.downcast_ref::<TaskError>() {
+            Some(TaskError::Property { .. }) => return true,
+            Some(TaskError::Missing { source, .. }) if is_second && missing(source) => return true,
+            _ => cause = error.source(),
+        }
+    }
+    false
+}
+
 /// An error and its causes on one line, as `outer: inner: innermost`.
 pub fn chain(error: &(dyn StdError + 'static)) -> String {
     let mut text = error.to_string();
@@ -79,4 +106,23 @@ pub fn chain(error: &(dyn StdError + 'static)) -> String {
         cause = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_property_is_fatal_at_once_and_what_is_missing_at_the_second_try() {
+        let within =
+            |source: TaskError| TaskError::Program { place: "the map's setup".to_owned(), source: source.into() };
+        let property = || TaskError::Property { key: "k".into(), value: "v".into(), expected: "a size".into() };
+        let missing = |kind: std::io::ErrorKind| TaskError::Missing { what: "start `x`".into(), source: kind.into() };
+        assert!(is_fatal(&property(), 0) && is_fatal(&within(property()), 1_000));
+        let not_found = std::io::ErrorKind::NotFound;
+        assert!(!is_fatal(&within(missing(not_found)), 0) && !is_fatal(&missing(not_found), 1_000));
+        assert!(is_fatal(&within(missing(not_found)), 1) && is_fatal(&missing(not_found), 1_002));
+        assert!(!is_fatal(&missing(std::io::ErrorKind::OutOfMemory), 1));
+        assert!(!is_fatal(&TaskError::Rule("a rule".into()), 3));
+    }
 }

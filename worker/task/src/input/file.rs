@@ -38,7 +38,8 @@ impl InputFile {
     /// (bzip2) or frames (zstd) are read to the end of the last.
     pub(crate) fn open(path: &str, offset: u64) -> Result<InputFile, TaskError> {
         let path = Path::new(path);
-        let mut file = File::open(path).map_err(TaskError::io("open", path))?;
+        let missing = |source| TaskError::Missing { what: format!("open `{}`", path.display()), source };
+        let mut file = File::open(path).map_err(missing)?;
         let read = Rc::new(Cell::new(0));
         let length = file.metadata().map_err(TaskError::io("examine", path))?.len();
         let suffix = path.extension().and_then(|s| s.to_str()).unwrap_or_default();

@@ -15,7 +15,7 @@ use super::log::Syslog;
 use super::reporter::Reporter;
 use super::{Registry, map, reduce, usage};
 use crate::api::context::Context;
-use crate::api::error::{TaskError, chain};
+use crate::api::error::{TaskError, chain, is_fatal};
 use crate::umbilical::{FromTask, TaskSpec, ToTask};
 
 /// Time between signs of life while waiting for the commit.
@@ -47,7 +47,11 @@ pub(crate) fn run(spec: TaskSpec, link: &Rc<Link>, registry: Registry<'_>) -> En
         }
         commit(&context, link)
     }));
-    let result = result.map_err(|_| panic_message(&context)).and_then(|done| done.map_err(|error| chain(&error)));
+    let result = match result {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err((chain(&error), is_fatal(&error, context.attempt_number()))),
+        Err(_) => Err((panic_message(&context), false)),
+    };
     let tally = context.tally();
     tally.cpu_ms.add(usage::cpu_ms().saturating_sub(cpu_before));
     tally.memory_bytes.add(usage::peak_bytes());
@@ -56,10 +60,10 @@ pub(crate) fn run(spec: TaskSpec, link: &Rc<Link>, registry: Registry<'_>) -> En
             context.log("done");
             (End::Done, FromTask::Done { counters: context.counters(), cut: context.cut() })
         }
-        Err(message) => {
+        Err((message, fatal)) => {
             context.log_error(&message);
             let message = limits::without_middle(message, limits::DIAGNOSTICS_BYTES);
-            (End::Failed, FromTask::Failed { message, counters: context.counters(), cut: context.cut() })
+            (End::Failed, FromTask::Failed { message, counters: context.counters(), cut: context.cut(), fatal })
         }
     };
     if link.send(&last).is_ok() { end } else { End::WorkerGone }

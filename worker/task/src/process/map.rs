@@ -63,7 +63,8 @@ fn unchanged(path: &str, expected: Option<FileState>, context: &Context) -> Resu
     if !context.properties().parse_or(&["howdah.input.check"], true, "true or false")? {
         return Ok(());
     }
-    let meta = std::fs::metadata(path).map_err(TaskError::io("examine", path))?;
+    let missing = |source| TaskError::Missing { what: format!("open `{path}`"), source };
+    let meta = std::fs::metadata(path).map_err(missing)?;
     let modified_us = meta.mtime() * 1_000_000 + meta.mtime_nsec() / 1_000;
     if meta.len() != expected.length {
         let (found, expected) = (meta.len(), expected.length);

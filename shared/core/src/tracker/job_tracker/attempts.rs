@@ -119,6 +119,18 @@ impl JobTracker {
         self.charge_worker(task.job, worker);
     }
 
+    /// Leaves a task just the one failure that is about to be counted: no other attempt could do better.
+    pub(super) fn use_up(&mut self, task: TaskId) {
+        let job = self.state.jobs.get_mut(task.job).expect("attempts in chains have live jobs");
+        let conf = &job.spec.conf;
+        let max = match task.kind {
+            TaskKind::Map => conf.max_map_attempts,
+            TaskKind::Reduce => conf.max_reduce_attempts,
+        };
+        let failures = &mut job.tasks[task.kind as usize].tasks[task.index as usize].failures;
+        *failures = (*failures).max(max.max(1) - 1);
+    }
+
     /// Counts one failure of a job on a worker.
     pub(super) fn charge_worker(&mut self, job: JobId, worker: WorkerId) {
         let Some(job) = self.state.jobs.get_mut(job) else { return };

@@ -118,6 +118,9 @@ impl JobTracker {
         let attempt = *self.state.attempts.at(slot);
         if report.state.is_final() {
             let (state, cause) = self.outcome(&attempt, report.state);
+            if report.fatal && (state, cause) == (AttemptState::Failed, EndCause::Reported) && !attempt.detached {
+                self.use_up(id.task());
+            }
             self.end_attempt(slot, state, cause);
             return;
         }

@@ -209,6 +209,8 @@ impl TaskTracker {
             phase: held.phase,
             progress: held.progress,
             fetch_failures: held.failures_of_report(self.contact.last_seq()),
+            // The driver knows, and adds it.
+            fatal: false,
         }
     }
 
