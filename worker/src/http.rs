@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! GET /shuffle/<job>/<map attempt>/<partition>     with the job's token in x-howdah-token
-//! GET /logs/<attempt>/<stdout|stderr|syslog>?tail=<bytes>
+//! GET /logs/<attempt>/<stdout|stderr|syslog>?tail=<bytes>    or ?from=<bytes that the reader has>
 //! ```
 //!
 //! A request names ids, never a path: paths are made from the parsed ids.
@@ -79,13 +79,17 @@ async fn logs(
     if !["stdout", "stderr", "syslog"].contains(&file.as_str()) {
         return Err(no(StatusCode::NOT_FOUND, format!("no log `{file}`, expected stdout, stderr or syslog")));
     }
-    let tail = query.as_deref().and_then(|query| query.strip_prefix("tail=")).and_then(|n| n.parse().ok()).unwrap_or(0);
+    let asked = |key: &str| query.as_deref()?.strip_prefix(key)?.parse::<u64>().ok();
     let path = shelf.directory.logs(cluster, id).join(&file);
     let gone = |_| no(StatusCode::NOT_FOUND, format!("no `{file}` of `{attempt}` here"));
     let log = open(path).await.map_err(gone)?;
     let length = log.metadata().await.map_err(gone)?.len();
-    let wanted = if tail == 0 { length } else { length.min(tail) };
-    range(log, length - wanted, wanted).await
+    let skipped = match (asked("from="), asked("tail=").unwrap_or(0)) {
+        (Some(from), _) => from.min(length),
+        (None, 0) => 0,
+        (None, tail) => length.saturating_sub(tail),
+    };
+    range(log, skipped, length - skipped).await
 }
 
 /// A file that a task may have replaced.

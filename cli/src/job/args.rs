@@ -123,6 +123,9 @@ pub(crate) struct LogsArgs {
     /// Of a job: only its failed attempts
     #[arg(long)]
     pub(crate) failed: bool,
+    /// Go on printing what is written until the attempt, or the job, is over
+    #[arg(long, short, conflicts_with_all = ["tail", "failed"])]
+    pub(crate) follow: bool,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 }

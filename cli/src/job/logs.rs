@@ -9,6 +9,7 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::job::args::LogsArgs;
+use crate::job::follow::follow;
 use crate::output::{Screen, Style, note};
 
 /// `howdah job logs`
@@ -17,6 +18,9 @@ pub(crate) async fn logs(context: &Context, args: &LogsArgs) -> Outcome {
     let screen = Screen::new(config.color);
     let mut client = Client::connect(&config).await?;
     let files = wanted(args);
+    if args.follow {
+        return follow(&screen, &mut client, args, &files).await;
+    }
     let single = args.of.starts_with("attempt_");
     let attempts = if single { vec![args.of.clone()] } else { of_job(&mut client, args).await? };
     if attempts.is_empty() {
@@ -62,7 +66,7 @@ async fn print(
     tail_bytes: u64,
     header: bool,
 ) -> Outcome<()> {
-    let request = GetLogRequest { attempt: attempt.to_owned(), file: file.to_owned(), tail_bytes };
+    let request = GetLogRequest { attempt: attempt.to_owned(), file: file.to_owned(), tail_bytes, from_byte: 0 };
     let mut stream = client.rpc.get_log(request).await.map_err(|status| {
         let failure = Failure::from(status);
         if header { failure.help(format!("this was {file} of {attempt}")) } else { failure }

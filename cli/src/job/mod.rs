@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 pub(crate) mod attempt;
+mod follow;
 mod history;
 mod list;
 mod logs;

@@ -33,14 +33,15 @@ struct Place {
 
 /// Streams the file from the worker; what the master kept of it when the worker is gone.
 pub(super) async fn get(shared: &SharedRef, request: v1::GetLogRequest) -> Result<Chunks, Status> {
-    let v1::GetLogRequest { attempt, file, tail_bytes } = request;
+    let v1::GetLogRequest { attempt, file, tail_bytes, from_byte } = request;
     if !FILES.contains(&file.as_str()) {
         return Err(Status::invalid_argument(format!("log file `{file}`: expected stdout, stderr or syslog")));
     }
     let place = find(shared, &attempt).await?;
     let (send, receive) = mpsc::channel(4);
     let work = move || {
-        let url = format!("http://{}/logs/{attempt}/{file}?tail={tail_bytes}", place.address);
+        let part = if from_byte > 0 { format!("from={from_byte}") } else { format!("tail={tail_bytes}") };
+        let url = format!("http://{}/logs/{attempt}/{file}?{part}", place.address);
         let fetched = if place.address.is_empty() {
             Err(Fetch::Away("its address is not known".to_owned()))
         } else {
@@ -51,6 +52,11 @@ pub(super) async fn get(shared: &SharedRef, request: v1::GetLogRequest) -> Resul
             Err(Fetch::Gone) => {
                 let message = format!("{attempt}: worker `{}` has no file {file} of it any more", place.worker);
                 put(&send, Err(Status::not_found(message)));
+            }
+            // A reader that follows the file has the beginning; what the master kept is no continuation of it.
+            Err(Fetch::Away(problem)) if from_byte > 0 => {
+                let message = format!("{attempt}: worker `{}` cannot be reached: {problem}", place.worker);
+                let _ = send.blocking_send(Err(Status::unavailable(message)));
             }
             Err(Fetch::Away(problem)) => fall_back(&place, &attempt, &file, &problem, &send),
         }

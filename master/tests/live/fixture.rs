@@ -138,7 +138,8 @@ impl Cluster {
     }
 
     pub(crate) async fn log(&mut self, attempt: &str, file: &str) -> Result<String, Status> {
-        let request = v1::GetLogRequest { attempt: attempt.to_owned(), file: file.to_owned(), tail_bytes: 0 };
+        let request =
+            v1::GetLogRequest { attempt: attempt.to_owned(), file: file.to_owned(), ..v1::GetLogRequest::default() };
         let mut stream = self.client.get_log(request).await?.into_inner();
         let mut text = Vec::new();
         while let Some(chunk) = stream.message().await? {

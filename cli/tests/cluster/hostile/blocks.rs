@@ -79,15 +79,15 @@ fn a_reduce_does_not_wait_for_a_frozen_peer() {
     let attempts = wait_for("two maps to run beside the reduce", || {
         let attempts = cluster.attempts(&job);
         let running = |kind: &str| attempts.iter().filter(|a| a["kind"] == kind && a["state"] == "RUNNING").count();
-        (running("MAP") == 2 && running("REDUCE") == 1).then_some(attempts)
+        (running("map") == 2 && running("reduce") == 1).then_some(attempts)
     });
-    let home = attempts.iter().find(|a| a["kind"] == "REDUCE").map(|a| a["worker"].clone()).expect("a reduce");
+    let home = attempts.iter().find(|a| a["kind"] == "reduce").map(|a| a["worker"].clone()).expect("a reduce");
     let peer = usize::from(home == "worker-1");
     kill(reduce, Signal::SIGSTOP).expect("stop the reduce");
     std::fs::write(&gate, "").expect("open the gate");
     wait_for("all maps to be over", || {
         let attempts = cluster.attempts(&job);
-        (attempts.iter().filter(|a| a["kind"] == "MAP" && a["state"] == "SUCCEEDED").count() == 3).then_some(())
+        (attempts.iter().filter(|a| a["kind"] == "map" && a["state"] == "SUCCEEDED").count() == 3).then_some(())
     });
     cluster.signal_worker(peer, Signal::SIGSTOP);
     kill(reduce, Signal::SIGCONT).expect("let the reduce go on");

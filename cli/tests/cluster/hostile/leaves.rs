@@ -56,7 +56,12 @@ fn a_running_and_a_killed_attempt_have_logs_that_can_be_read() {
     };
     let files = [("--syslog", "input: 9 bytes at 0 of"), ("--stderr", "on its way")];
     files.iter().for_each(|(file, part)| read(file, part));
-    cluster.run(&["job", "kill", &job]).expect_code(0);
+    std::thread::scope(|scope| {
+        let follower = scope.spawn(|| cluster.run(&["job", "logs", "--follow", &attempt, "--stderr"]));
+        cluster.run(&["job", "kill", &job]).expect_code(0);
+        let followed = follower.join().expect("no panic").expect_code(0);
+        assert_eq!(followed.stdout.lines().next(), Some("on its way"), "{}", followed.all());
+    });
     cluster.wait_job(&job, 1);
     files.iter().for_each(|(file, part)| read(file, part));
     cluster.stop_and_replay();
@@ -74,7 +79,7 @@ fn what_a_command_uses_is_its_attempts() {
     let job = cluster.submit(&["streaming", "--mapper", &mapper, "--input", &input, "--output", &out]);
     cluster.wait_job(&job, 0);
     let attempts = cluster.attempts(&job);
-    let map = attempts.iter().find(|attempt| attempt["kind"] == "MAP").expect("a map");
+    let map = attempts.iter().find(|attempt| attempt["kind"] == "map").expect("a map");
     assert!(map["cpu_s"].as_f64().is_some_and(|s| s >= 0.05), "{map}");
     assert!(map["peak_memory_kib"].as_u64().is_some_and(|kib| kib >= 64 << 10), "{map}");
     let counters = &cluster.status(&job)["counters"]["Map-Reduce Framework"];
