@@ -156,7 +156,7 @@ impl Keeper {
                 let end = v1::AttemptEnd { diagnostics: problem, ..self.current.end() };
                 let attempt = self.current.attempt();
                 // What is missing here may be there on another machine, so a second attempt looks for it.
-                let fatal = missing && attempt.number % 1_000 > 0;
+                let fatal = missing && !attempt.number.is_multiple_of(1_000);
                 let (end, counters) = (Box::new(end), Counters::default());
                 (self.hear)(attempt, Heard::Ended { ok: false, fatal, process_alive: false, end, counters });
             }

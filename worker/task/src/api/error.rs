@@ -85,7 +85,7 @@ pub(crate) fn is_fatal(error: &(dyn StdError + 'static), attempt_number: u16) ->
     let missing = |error: &std::io::Error| {
         matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied)
     };
-    let is_second = attempt_number % 1_000 > 0;
+    let is_second = !attempt_number.is_multiple_of(1_000);
     let mut cause = Some(error);
     while let Some(error) = cause {
         match error.downcast_ref::<TaskError>() {
