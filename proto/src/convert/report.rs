@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use howdah_core::job::limits::{self, NAME_BYTES};
+use howdah_core::job::limits::{self, NAME_BYTES, PATH_BYTES};
 use howdah_core::job::{AttemptId, Progress, WorkerId};
 use howdah_core::tracker::{AttemptReport, AttributeSet, Registration, Report, Vitals};
 
