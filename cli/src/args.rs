@@ -16,6 +16,9 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Green.on_default())
     .placeholder(AnsiColor::Cyan.on_default());
 
+/// What `--version` prints: the release, the commit and the build.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("HOWDAH_BUILD"), ")");
+
 const EXAMPLES: &str = "\
 Start here:
   howdah demo                                     everything once, on this machine, checked
@@ -34,7 +37,7 @@ Three machines:
 /// A master hands tasks to workers; workers run each attempt as a process of its own. What the master decided
 /// can be decided again from its recorded inputs, and is compared effect by effect (`howdah validate`).
 #[derive(Debug, Parser)]
-#[command(name = "howdah", version, styles = STYLES, max_term_width = 110)]
+#[command(name = "howdah", version = VERSION, styles = STYLES, max_term_width = 110)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", crate::exit::TABLE))]
 #[command(propagate_version = false, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -53,6 +56,9 @@ pub(crate) struct GlobalArgs {
     /// Colours: always, never, or on terminals only [default: auto; NO_COLOR turns them off]
     #[arg(long, global = true, value_name = "WHEN", help_heading = "Everywhere", hide_possible_values = true)]
     pub(crate) color: Option<Colour>,
+    /// Whole tables, however narrow the terminal is; piped tables always are
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub(crate) wide: bool,
 }
 
 /// When to colour.
@@ -129,6 +135,8 @@ pub(crate) enum Command {
     Trace(crate::trace::args::TraceCommand),
     /// Simulate a trace on a cluster of your choice
     Replay(Box<crate::replay::args::ReplayArgs>),
+    /// Simulate a trace under several schedulers, side by side
+    Compare(Box<crate::compare::args::CompareArgs>),
     /// The best order of a batch of jobs, or pools for it
     Optimize(crate::optimize::args::OptimizeArgs),
     /// Find time limits and partition sizes of fbq, tags and sita by simulation

@@ -1,5 +1,6 @@
 //! The connection to a master: which one, how to reach it, and the calls that several commands share.
 
+use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use howdah_proto::v1::{GetClusterRequest, GetJobRequest, GetJobResponse, JobStat
 use tonic::transport::{Channel, Endpoint};
 
 use crate::config::ClientConfig;
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::local::access::Access;
 
@@ -79,18 +81,40 @@ impl Client {
         job: &str,
         mut show: impl FnMut(&JobStatus) -> std::io::Result<()>,
     ) -> Outcome<JobStatus> {
-        let mut stream = self.rpc.watch_job(GetJobRequest { job: job.to_owned() }).await?.into_inner();
+        let lost = |failure: Failure| match failure.exit() {
+            Exit::Broke => failure
+                .help(format!("`howdah job wait {job}` waits on, once the master is back: its journal keeps the job")),
+            _ => failure,
+        };
+        let request = GetJobRequest { job: job.to_owned() };
+        let mut stream = self.rpc.watch_job(request).await.map_err(|status| lost(status.into()))?.into_inner();
         let mut last = None;
-        while let Some(status) = stream.message().await? {
+        while let Some(status) = stream.message().await.map_err(|status| lost(status.into()))? {
             show(&status)?;
             last = Some(status);
         }
         match last {
             Some(status) if is_final(&status.state) => Ok(status),
             // The stream ended early, as when the master stopped; its own word decides.
-            _ => self.status(job).await,
+            _ => self.status(job).await.map_err(lost),
         }
     }
+}
+
+/// What `work` answers, unless Ctrl-C comes first: then what stays, and how to be rid of it.
+pub(crate) async fn unless_interrupted<T>(work: impl Future<Output = Outcome<T>>, jobs: &[String]) -> Outcome<T> {
+    tokio::select! {
+        answer = work => answer,
+        _ = tokio::signal::ctrl_c() => Err(stays(jobs)),
+    }
+}
+
+fn stays(jobs: &[String]) -> Failure {
+    let (named, verb) = (jobs.join(" "), if jobs.len() == 1 { "goes" } else { "go" });
+    let noun = if jobs.len() == 1 { "job" } else { "jobs" };
+    Failure::new(Exit::Interrupted, format!("interrupted; {noun} {named} {verb} on running"))
+        .help(format!("`howdah job kill {named}` ends what still runs"))
+        .help(format!("`howdah job wait {named}` waits again"))
 }
 
 /// Whether a state, of a job or of an attempt, is its last.
@@ -124,7 +148,8 @@ fn access_in(dir: &Path) -> Outcome<Access> {
     }
 }
 
-fn innermost(error: &dyn std::error::Error) -> String {
+/// What an error comes from in the end, in lower case.
+pub(crate) fn innermost(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(next) = cause.source() {
         cause = next;

@@ -4,6 +4,7 @@
 
 use tonic::{Code, Status};
 
+use crate::client::innermost;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -35,14 +36,17 @@ impl From<Status> for Failure {
         let text = status.message();
         let mut parts = text.split("\nhelp: ");
         let first = parts.next().unwrap_or_default().trim();
+        let lost =
+            matches!(status.code(), Code::Unavailable | Code::Unknown) && std::error::Error::source(&status).is_some();
         let message = match (first.is_empty(), status.code()) {
+            // tonic's words are those of its layers; the innermost cause is the system's.
+            _ if lost => format!("the master went away: {}", innermost(&status)),
             (false, Code::Internal | Code::Unknown) => format!("the cluster answered: {first}"),
             (false, _) => first.to_owned(),
             (true, code) => format!("the cluster answered `{code}` without a word"),
         };
-        let failure = parts.fold(Failure::new(exit_of(status.code()), message), |f, help| f.help(help.trim()));
-        let lost =
-            matches!(status.code(), Code::Unavailable | Code::Unknown) && std::error::Error::source(&status).is_some();
+        let failure =
+            parts.filter(|_| !lost).fold(Failure::new(exit_of(status.code()), message), |f, help| f.help(help.trim()));
         if lost { failure.help("is the master still running? `howdah cluster` tells") } else { failure }
     }
 }

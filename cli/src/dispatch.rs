@@ -10,8 +10,8 @@ use crate::output::Screen;
 use crate::queue::args::QueueCommand;
 use crate::worker::args::WorkerCommand;
 use crate::{
-    bench, calibrate, cluster, config, demo, experiment, generate, job, load, manual, master, optimize, queue, replay,
-    scheduler, submit, trace, tune, up, validate, worker,
+    bench, calibrate, cluster, compare, config, demo, experiment, generate, job, load, manual, master, optimize, queue,
+    replay, scheduler, submit, trace, tune, up, validate, worker,
 };
 
 /// Runs what was typed.
@@ -39,6 +39,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Generate(command) => generate::run(&command),
         Command::Trace(command) => trace::run(&context, &command),
         Command::Replay(args) => replay::replay(&context, &args),
+        Command::Compare(args) => compare::compare(&context, &args),
         Command::Optimize(args) => optimize::optimize(&context, &args),
         Command::Tune(args) => tune::run(&context, &args),
         Command::Validate(args) => validate::validate(&context, &args),
@@ -53,7 +54,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
 
 /// A screen with the colours asked for.
 fn screen(context: &Context) -> Outcome<Screen> {
-    Ok(Screen::new(context.colour()?))
+    Ok(context.screen(context.colour()?))
 }
 
 /// Runs a client's command: one thread is plenty.

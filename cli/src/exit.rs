@@ -27,7 +27,7 @@ Exit codes:
   2  wrong usage or bad input; nothing was started
   3  the cluster could not be reached, or broke
   4  timed out
-  130  interrupted while simulating; what had happened by then was printed";
+  130  interrupted: what a simulation had by then was printed, jobs go on running";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {

@@ -1,12 +1,16 @@
 //! The one error type of the command: an exit code, one line of what went wrong, and advice.
 //!
-//! Printed as `error: …` and any number of `help: …` lines. A reader that went away (a closed pipe) is no error:
+//! Printed as `error: …` and any number of `help: …` lines, or as one JSON object where `--output json` was asked for. A reader that went away (a closed pipe) is no error:
 //! such a failure prints nothing and ends with code 0.
 
 use std::fmt;
 use std::io;
 
+use serde::Serialize;
+
 use crate::exit::Exit;
+use crate::listing::Listing;
+use crate::output::note;
 
 /// Result of everything that can end the command.
 pub(crate) type Outcome<T = Exit> = Result<T, Failure>;
@@ -63,18 +67,46 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// How a command about several things ends: done if nothing went wrong, else with the first of the failures, after
+/// the others were printed.
+pub(crate) fn all_told(failures: Vec<Failure>) -> Outcome {
+    let mut failures = failures.into_iter();
+    let Some(first) = failures.next() else { return Ok(Exit::Done) };
+    failures.for_each(|failure| note(failure.to_string()));
+    Err(first)
+}
+
+/// A failure for programs, schema `howdah/error/v1`.
+#[derive(Serialize)]
+struct Told<'a> {
+    error: &'a str,
+    help: Vec<&'a str>,
+    exit_code: u8,
+}
+
+impl Failure {
+    /// What went wrong, and advice, without the words before them.
+    fn lines(&self) -> (&str, Vec<&str>) {
         // One line, whatever came in: later lines of a message become advice.
         let mut lines = self.message.lines();
-        write!(f, "error: {}", lines.next().unwrap_or("it failed without a word"))?;
-        for line in lines.filter(|line| !line.trim().is_empty()) {
-            write!(f, "\nhelp: {}", line.trim().trim_start_matches("help: "))?;
-        }
-        for help in &self.helps {
-            write!(f, "\nhelp: {help}")?;
-        }
-        Ok(())
+        let first = lines.next().unwrap_or("it failed without a word");
+        let later = lines.map(|line| line.trim().trim_start_matches("help: ")).filter(|line| !line.is_empty());
+        (first, later.chain(self.helps.iter().map(String::as_str)).collect())
+    }
+
+    /// As one JSON object on a line.
+    pub(crate) fn json(&self) -> String {
+        let (error, help) = self.lines();
+        let told = Told { error, help, exit_code: self.exit as u8 };
+        serde_json::to_string(&Listing::new("error", told)).unwrap_or_else(|_| self.to_string())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (error, help) = self.lines();
+        write!(f, "error: {error}")?;
+        help.iter().try_for_each(|help| write!(f, "\nhelp: {help}"))
     }
 }
 
@@ -106,6 +138,16 @@ mod tests {
         let failure = Failure::from(io::Error::from(io::ErrorKind::BrokenPipe));
         assert!(failure.is_silent());
         assert_eq!(failure.exit(), Exit::Done);
+    }
+
+    #[test]
+    fn programs_get_the_same_in_json() {
+        let failure = Failure::usage("no such file `\u{1b}`\nhelp: make it first").help("or name another");
+        let told: serde_json::Value = serde_json::from_str(&failure.json()).expect("JSON");
+        let expected = serde_json::json!({ "schema": "howdah/error/v1", "error": "no such file `\u{1b}`",
+            "help": ["make it first", "or name another"], "exit_code": 2 });
+        assert_eq!(told, expected);
+        assert!(!failure.json().contains('\n'));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod calibrate;
 mod client;
 mod cluster;
 mod codes;
+mod compare;
 mod config;
 mod daemon;
 mod define;
@@ -42,23 +43,67 @@ mod up;
 mod validate;
 mod worker;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+
+use failure::Failure;
 
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == "task") {
         return howdah_apps::task_main();
     }
-    // clap prints usage errors itself and ends with 2, as our table says.
-    let cli = args::Cli::parse_from(submit::args::sort_out(std::env::args_os().collect()));
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let json = asks_for_json(&words);
+    let cli = match args::Cli::try_parse_from(submit::args::sort_out(words)) {
+        Ok(cli) => cli,
+        Err(error) if json && error.use_stderr() => return end(&usage(&error), json),
+        // clap prints usage errors itself and ends with 2, as our table says.
+        Err(error) => error.exit(),
+    };
     match dispatch::run(cli) {
         Ok(exit) => exit.into(),
-        Err(failure) => {
-            if !failure.is_silent() {
-                output::note(failure.to_string());
-            }
-            failure.exit().into()
-        }
+        Err(failure) => end(&failure, json),
+    }
+}
+
+fn end(failure: &Failure, json: bool) -> ExitCode {
+    if !failure.is_silent() {
+        output::note(if json { failure.json() } else { failure.to_string() });
+    }
+    failure.exit().into()
+}
+
+/// Whether answers, and so errors, are for programs. Looked for among the words themselves, as a line that cannot be
+/// parsed is an error too.
+fn asks_for_json(words: &[OsString]) -> bool {
+    let ours = || words.iter().take_while(|word| *word != "--");
+    let pairs = ours().zip(ours().skip(1));
+    let typed = pairs.filter(|(flag, _)| *flag == "--output" || *flag == "-o").any(|(_, form)| form == "json");
+    typed
+        || ours().any(|word| word == "--output=json")
+        || std::env::var("HOWDAH_OUTPUT").is_ok_and(|form| form == "json")
+}
+
+/// clap's own error as one of ours.
+fn usage(error: &clap::Error) -> Failure {
+    let text = error.to_string();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or("wrong usage").trim_start_matches("error: ");
+    let advice = lines.map(|line| line.trim_start_matches("tip: "));
+    advice.fold(Failure::usage(first), |failure, line| failure.help(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_asked_for_in_any_place_before_the_applications_words() {
+        let asks = |line: &str| asks_for_json(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert!(asks("howdah job list --output json") && asks("howdah --wrong --output=json"));
+        assert!(asks("howdah submit sort --output o --output json"));
+        assert!(!asks("howdah submit sort --output o") && !asks("howdah submit x -- --output json"));
     }
 }

@@ -287,3 +287,57 @@ fn colours_are_for_terminals_unless_asked_for() {
     let coloured = run(dir.path(), &["config", "show", "--client", "--color", "always"], &[]);
     assert!(coloured.stdout.contains("\x1b["));
 }
+
+#[test]
+fn a_misspelt_flag_is_recognised_also_among_the_applications_words() {
+    let dir = here();
+    let said = run(dir.path(), &["submit", "sleep", "-m", "1", "--wiat"], &[]);
+    assert_eq!(said.code, Some(2), "{}", said.stderr);
+    assert!(said.stderr.contains("help: did you mean `--wait`?"), "{}", said.stderr);
+    let said = run(dir.path(), &["job", "list", "--lsat", "3"], &[]);
+    assert!(said.stderr.contains("'--last'"), "{}", said.stderr);
+}
+
+#[test]
+fn errors_are_json_where_json_was_asked_for() {
+    let dir = here();
+    for (args, error) in [
+        (&["job", "list", "--output", "json"][..], "which cluster? no master was named"),
+        (&["job", "lsit", "--output=json"], "unrecognized subcommand 'lsit'"),
+        (
+            &["compare", "t.json", "--scheduler", "fifo", "--output", "json"],
+            "--scheduler: found `fifo` alone, expected two or more",
+        ),
+    ] {
+        let said = run(dir.path(), args, &[]);
+        assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{args:?}: {}", said.stderr);
+        let told: Value = serde_json::from_str(&said.stderr).expect("JSON");
+        assert_eq!(
+            (&told["schema"], &told["error"], &told["exit_code"]),
+            (&"howdah/error/v1".into(), &error.into(), &2.into())
+        );
+        assert!(told["help"].as_array().is_some_and(|help| !help.is_empty()), "{told}");
+    }
+    let said = run(dir.path(), &["job", "list"], &[("HOWDAH_OUTPUT", "json")]);
+    assert!(serde_json::from_str::<Value>(&said.stderr).is_ok(), "{}", said.stderr);
+}
+
+#[test]
+fn the_version_names_commit_and_build() {
+    let dir = here();
+    let said = run(dir.path(), &["--version"], &[]);
+    let shape =
+        regex::Regex::new(r"^howdah \d+\.\d+\.\d+ \(commit (unknown|[0-9a-f]{12}( with changes)?), \w+ build\)\n$");
+    assert!(shape.expect("an expression").is_match(&said.stdout), "{}", said.stdout);
+}
+
+#[test]
+fn schedulers_are_listed_with_what_they_are_and_where_they_are_from() {
+    let dir = here();
+    let said = run(dir.path(), &["scheduler", "list"], &[]);
+    let fair = said.stdout.lines().find(|line| line.starts_with("fair ")).expect("a line for fair");
+    assert!(fair.contains("delay scheduling") && fair.contains("Hadoop 1.2.1"), "{fair}");
+    let said = run(dir.path(), &["scheduler", "list", "--output", "json"], &[]);
+    let listed: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    assert_eq!(listed["schedulers"].as_array().map(Vec::len), listed["described"].as_array().map(Vec::len));
+}

@@ -622,3 +622,58 @@ fn what_a_replay_does_otherwise_than_its_trace_tells_is_said() {
         (Some(0), String::new())
     );
 }
+
+fn compare(dir: &Path, args: &[&str]) -> Said {
+    howdah(dir).args(["compare", "t.json"]).args(SLOTS).args(args).output().expect("runs").into()
+}
+
+#[test]
+fn a_comparison_says_of_each_policy_what_its_replay_says() {
+    let dir = here();
+    let both = ["--scheduler", "fifo", "--scheduler", "fair"];
+    let said =
+        compare(dir.path(), &[&both[..], &["--csv", "jobs.csv", "--figure", "jobs.svg", "--output", "json"]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let found: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    assert_eq!(found["schema"], "howdah/compare/v1");
+    for (at, name) in ["fifo", "fair"].iter().enumerate() {
+        let alone = json(dir.path(), &[&SLOTS[..], &["--scheduler", name]].concat());
+        let one = &found["schedulers"][at];
+        assert_eq!(one["figures"]["makespan_s"]["mean"], alone["makespan_s"], "{name}");
+        assert_eq!(one["figures"]["mean_completion_s"]["mean"], alone["summary"]["mean_completion_s"], "{name}");
+        assert_eq!(one["figures"]["p95_slowdown"]["mean"], alone["summary"]["p95_slowdown"], "{name}");
+        assert_eq!(one["runs"][0]["decisions_digest"], alone["decisions_digest"], "{name}");
+    }
+    let rows = std::fs::read_to_string(dir.path().join("jobs.csv")).expect("written");
+    let own = replay(dir.path(), &[&SLOTS[..], &["--csv", "fifo.csv"]].concat());
+    assert!(own.stderr.contains("a row for each of 2 jobs"), "{}", own.stderr);
+    let fifo = std::fs::read_to_string(dir.path().join("fifo.csv")).expect("written");
+    for (own, both) in fifo.lines().zip(rows.lines()).skip(1) {
+        assert_eq!(format!("fifo,0,{own}"), both);
+    }
+    assert_eq!((fifo.lines().count(), rows.lines().count()), (3, 5));
+    assert!(std::fs::read_to_string(dir.path().join("jobs.svg")).expect("written").contains("</svg>"));
+}
+
+#[test]
+fn a_comparison_with_repeats_has_intervals_that_one_seed_does_not_have() {
+    let dir = here();
+    let drawn = ["--scheduler", "fifo", "--scheduler", "fair", "--arrivals", "poisson:2s", "--repeats"];
+    let said = compare(dir.path(), &[&drawn[..], &["4"]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains(" ± ") && said.stdout.contains("4 replays each"), "{}", said.stdout);
+    let said = compare(dir.path(), &[&drawn[..], &["1"]].concat());
+    assert!(!said.stdout.contains("± ") || said.stdout.contains("one replay each"), "{}", said.stdout);
+    let said = compare(dir.path(), &["--scheduler", "fifo", "--scheduler", "fair", "--repeats", "3"]);
+    assert!(said.stderr.contains("nothing here is random"), "{}", said.stderr);
+}
+
+#[test]
+fn a_comparison_takes_two_policies_that_exist() {
+    let dir = here();
+    let said = compare(dir.path(), &["--scheduler", "fifo"]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("found `fifo` alone, expected two or more"), "{}", said.stderr);
+    let said = compare(dir.path(), &["--scheduler", "fifo", "--scheduler", "fare"]);
+    assert_eq!(said.code, Some(2), "{}", said.stderr);
+}

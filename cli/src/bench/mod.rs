@@ -98,7 +98,7 @@ pub(crate) async fn bench(context: &Context, args: &BenchArgs) -> Outcome {
         _ => {}
     }
     let config = context.client(&Default::default(), args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     if args.name == BenchName::List {
         let mut grid = Grid::new(&["name", "measures"]);
         ABOUT.iter().for_each(|(_, name, about)| grid.row([*name, *about]));

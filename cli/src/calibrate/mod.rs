@@ -42,7 +42,7 @@ pub(crate) fn calibrate(context: &Context, args: &CalibrateArgs) -> Outcome {
         return guard::be_the_guard(args);
     }
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     if let Some(n_cpus) = args.usable_cores {
         screen.line(howdah_worker::cpus_milli(n_cpus).to_string())?;
         return Ok(Exit::Done);

@@ -16,6 +16,7 @@ use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::job::view::{clock, now_ms};
 use crate::listing::Listing;
+use crate::output::escape::one_line;
 use crate::output::{Screen, Style};
 use crate::units;
 
@@ -25,7 +26,7 @@ const NOTES: usize = 3;
 /// `howdah cluster`
 pub(crate) async fn show(context: &Context, args: &ClusterCommand) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let answer = client.rpc.get_cluster(GetClusterRequest {}).await?.into_inner();
     let cluster = Cluster::new(client.address(), &answer);
@@ -62,7 +63,9 @@ fn card(screen: &Screen, c: &Cluster) -> String {
     let from = c.notes.len().saturating_sub(NOTES);
     rows.extend(c.notes[from..].iter().map(|note| ("noted", format!("{} {}", clock(note.at_ms_epoch), note.text))));
     rows.extend(c.warnings.iter().map(|warning| ("warning", screen.paint(Style::Warn, warning))));
-    let line = |(name, value): &(&str, String)| format!("{} {value}", screen.paint(Style::Dim, format!("{name:>12}")));
+    let line = |(name, value): &(&str, String)| {
+        format!("{} {}", screen.paint(Style::Dim, format!("{name:>12}")), one_line(value))
+    };
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 

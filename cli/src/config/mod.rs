@@ -20,6 +20,7 @@ pub(crate) use show_command::show as show_settings;
 
 use crate::args::{ClusterArgs, Colour, Format, GlobalArgs};
 use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
 
 /// Settings of the commands that talk to a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +80,7 @@ impl Section {
 pub(crate) struct Context {
     file: ConfigFile,
     color: Option<Colour>,
+    wide: bool,
 }
 
 impl Context {
@@ -87,7 +89,7 @@ impl Context {
         let named = global.config.clone().or_else(|| std::env::var_os("HOWDAH_CONFIG").map(PathBuf::from));
         let named = named.filter(|path| !path.as_os_str().is_empty());
         let file = named.as_deref().map_or_else(|| Ok(ConfigFile::default()), ConfigFile::read)?;
-        Ok(Context { file, color: global.color })
+        Ok(Context { file, color: global.color, wide: global.wide })
     }
 
     /// The effective settings of a section (a variable that is set to nothing is not set): defaults from `T`, then the file, the variables and these flags.
@@ -133,6 +135,16 @@ impl Context {
     /// The colour wish alone, for commands that need no cluster.
     pub(crate) fn colour(&self) -> Outcome<Colour> {
         Ok(self.client(&ClusterArgs::default(), None)?.color)
+    }
+
+    /// Standard output with these colours, and with whole tables where they were asked for.
+    pub(crate) fn screen(&self, colour: Colour) -> Screen {
+        Screen::new(colour).wide(self.wide)
+    }
+
+    /// Whether everything was asked for, however wide.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.wide
     }
 
     /// The file, if one was named.

@@ -28,7 +28,7 @@ pub(crate) fn show(context: &Context, args: &ConfigShowArgs) -> Outcome {
             shown.push(settings);
         }
     }
-    let screen = Screen::new(client.color);
+    let screen = context.screen(client.color);
     print(&screen, &client, context, &shown)?;
     Ok(Exit::Done)
 }

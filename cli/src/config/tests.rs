@@ -137,7 +137,7 @@ fn unknown_sections_and_broken_toml_are_named_with_their_line() {
 
 #[test]
 fn a_typed_directory_beats_an_address_from_elsewhere() {
-    let context = Context { file: file("[client]\nmaster = \"m:1\"\n"), color: None };
+    let context = Context { file: file("[client]\nmaster = \"m:1\"\n"), color: None, wide: false };
     let typed = ClusterArgs { master: None, dir: Some("c".into()) };
     let client = context.client(&typed, None).expect("fits");
     assert_eq!((client.master, client.dir), (None, Some("c".into())));

@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// `howdah demo`
 pub(crate) async fn demo(context: &Context, args: &DemoArgs) -> Outcome {
-    let screen = Screen::new(context.colour()?);
+    let screen = context.screen(context.colour()?);
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
     tokio::select! {

@@ -31,7 +31,7 @@ pub(crate) fn run(context: &Context, command: &ExperimentCommand) -> Outcome {
 
 fn list(context: &Context, args: &ExperimentListArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let all: Vec<About> = howdah_experiments::all().iter().map(|experiment| experiment.about()).collect();
     match config.output {
         Format::Json => {
@@ -97,7 +97,7 @@ fn run_one(context: &Context, args: &ExperimentRunArgs) -> Outcome {
     if cfg!(debug_assertions) {
         note("warning: this is a debug build; figures of live runs mean nothing");
     }
-    let screen = Screen::new(context.colour()?);
+    let screen = context.screen(context.colour()?);
     let dir = args.dir.clone().unwrap_or_else(|| PathBuf::from(format!("experiment-{}", args.name)));
     make_dir(&dir)?;
     let shown = Shown(spinner(&screen, "starting"));

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
+use super::select::FilterArgs;
 use crate::args::{ClusterArgs, FormatArgs};
 use crate::units::{parse_bytes, parse_duration};
 
@@ -16,8 +17,8 @@ pub(crate) enum JobCommand {
     Status(OneJobArgs),
     /// Wait until jobs have ended; exit code 1 if one failed
     Wait(WaitArgs),
-    /// Kill a job
-    Kill(JobArgs),
+    /// Kill jobs
+    Kill(KillArgs),
     /// Kill one attempt; it does not count as a failure and its task runs again
     KillAttempt(AttemptArgs),
     /// Fail one attempt; it counts as one of its task's failures
@@ -34,19 +35,40 @@ pub(crate) enum JobCommand {
     History(OneJobArgs),
     /// Every attempt of a job
     Attempts(OneJobArgs),
-    /// Change a job's priority
+    /// Change jobs' priority
     SetPriority(PriorityArgs),
 }
 
 /// `job list`
 #[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Filters are joined: a job must fit all of them. Pages count from the newest jobs.
+
+Examples:
+  howdah job list --state failed --user ann
+  howdah job list --name nightly --last 20 --page 2")]
 pub(crate) struct JobListArgs {
     /// Only jobs that are not over
     #[arg(long)]
     pub(crate) active: bool,
+    /// Only jobs in this state; may be repeated
+    #[arg(long, value_name = "STATE", ignore_case = true, value_enum)]
+    pub(crate) state: Vec<StateChoice>,
+    /// Only jobs of this user
+    #[arg(long, value_name = "USER")]
+    pub(crate) user: Option<String>,
+    /// Only jobs of this queue
+    #[arg(long, value_name = "QUEUE")]
+    pub(crate) queue: Option<String>,
+    /// Only jobs with this in their name, in capitals or not
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) name: Option<String>,
     /// Only the last so many jobs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) last: Option<usize>,
+    /// With --last: the so manieth page of so many jobs, 1 being the newest
+    #[arg(long, value_name = "P", requires = "last", value_parser = at_least_one)]
+    pub(crate) page: Option<usize>,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
     #[command(flatten)]
@@ -64,11 +86,55 @@ pub(crate) struct OneJobArgs {
     pub(crate) format: FormatArgs,
 }
 
-/// A job.
+/// A page or a number of jobs.
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| "expected a number of 1 or more".to_owned())
+}
+
+/// `--state`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StateChoice {
+    /// Queued: nothing of it has been launched yet
+    Prep,
+    /// Something of it has been launched
+    Running,
+    /// All tasks are done, the output is being moved to its place
+    Committing,
+    /// Over and well
+    Succeeded,
+    /// Over: a task failed too often
+    Failed,
+    /// Over by request
+    Killed,
+}
+
+impl StateChoice {
+    /// As the master writes it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            StateChoice::Prep => "PREP",
+            StateChoice::Running => "RUNNING",
+            StateChoice::Committing => "COMMITTING",
+            StateChoice::Succeeded => "SUCCEEDED",
+            StateChoice::Failed => "FAILED",
+            StateChoice::Killed => "KILLED",
+        }
+    }
+}
+
+/// `job kill`
 #[derive(Args, Clone, Debug)]
-pub(crate) struct JobArgs {
-    /// Printed id, job_…, or its last number alone
-    pub(crate) job: String,
+#[command(after_help = "\
+Examples:
+  howdah job kill job_202611201200_0001
+  howdah job kill 3 5-7
+  howdah job kill --queue research --user ann")]
+pub(crate) struct KillArgs {
+    /// Printed ids, job_…, or last numbers alone; 3-7 is a range
+    #[arg(value_name = "JOB")]
+    pub(crate) jobs: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 }
@@ -76,9 +142,11 @@ pub(crate) struct JobArgs {
 /// `job wait`
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WaitArgs {
-    /// Printed ids
-    #[arg(required = true)]
+    /// Printed ids, job_…, or last numbers alone; 3-7 is a range
+    #[arg(value_name = "JOB")]
     pub(crate) jobs: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
     /// Give up after this long, with exit code 4
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
@@ -148,10 +216,11 @@ pub(crate) struct CountersArgs {
 /// `job set-priority`
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PriorityArgs {
-    /// Printed id, job_…
-    pub(crate) job: String,
-    /// VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW
-    pub(crate) priority: howdah_core::job::Priority,
+    /// Printed ids, job_…, or last numbers alone, 3-7 being a range; then VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW
+    #[arg(value_name = "JOB… PRIORITY", required = true)]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
 }

@@ -11,14 +11,14 @@ use crate::job::args::{CountersArgs, OneJobArgs};
 use crate::job::attempt::{Attempt, TimeSpent};
 use crate::job::view::{Job, card, now_ms};
 use crate::listing::{CounterMap, Listing, counter_map, span_s};
+use crate::output::Style;
 use crate::output::table::Grid;
-use crate::output::{Screen, Style};
 use crate::units;
 
 /// `howdah job counters`
 pub(crate) async fn counters(context: &Context, args: &CountersArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let answer = client.job(&args.job).await?;
     let job = answer.status.map(|status| status.job).unwrap_or_default();
@@ -69,7 +69,7 @@ pub(crate) fn counter_lines(map: &CounterMap) -> String {
 /// `howdah job history`
 pub(crate) async fn history(context: &Context, args: &OneJobArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let answer = client.job(&args.job).await?;
     let status = answer.status.ok_or_else(|| Failure::broke("the master answered without a status"))?;

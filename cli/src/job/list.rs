@@ -12,22 +12,19 @@ use crate::job::args::{JobListArgs, OneJobArgs};
 use crate::job::attempt::Attempt;
 use crate::job::view::{Job, card, now_ms, state_style, table};
 use crate::listing::{Listing, counter_map, span_s};
-use crate::output::Screen;
 use crate::output::table::Grid;
 use crate::units;
 
 /// `howdah job list`
 pub(crate) async fn list(context: &Context, args: &JobListArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let answer = client.rpc.list_jobs(ListJobsRequest {}).await?.into_inner();
     let mut jobs: Vec<Job> = answer.jobs.iter().map(Job::from).collect();
-    if args.active {
-        jobs.retain(|job| job.finish_ms_epoch.is_none());
-    }
+    jobs.retain(|job| fits(args, job));
     if let Some(last) = args.last {
-        jobs.drain(..jobs.len().saturating_sub(last));
+        page(&mut jobs, last, args.page.unwrap_or(1));
     }
     match config.output {
         Format::Json => screen.json(&Listing::new("jobs", json!({ "jobs": jobs })))?,
@@ -41,10 +38,27 @@ pub(crate) async fn list(context: &Context, args: &JobListArgs) -> Outcome {
     Ok(Exit::Done)
 }
 
+fn fits(args: &JobListArgs, job: &Job) -> bool {
+    let holds = |wanted: &Option<String>, value: &String| wanted.as_ref().is_none_or(|wanted| wanted == value);
+    let in_name = |part: &String| job.name.to_lowercase().contains(&part.to_lowercase());
+    (!args.active || job.finish_ms_epoch.is_none())
+        && (args.state.is_empty() || args.state.iter().any(|state| state.name() == job.state))
+        && holds(&args.user, &job.user)
+        && holds(&args.queue, &job.queue)
+        && args.name.as_ref().is_none_or(in_name)
+}
+
+/// Keeps the `page`-th `size` jobs, counted from the end.
+fn page<T>(jobs: &mut Vec<T>, size: usize, page: usize) {
+    let end = jobs.len().saturating_sub(size.saturating_mul(page.saturating_sub(1)));
+    jobs.truncate(end);
+    jobs.drain(..end.saturating_sub(size));
+}
+
 /// `howdah job status`
 pub(crate) async fn status(context: &Context, args: &OneJobArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let answer = client.job(&args.job).await?;
     let status = answer.status.ok_or_else(|| Failure::broke("the master answered without a status"))?;
@@ -70,7 +84,7 @@ pub(crate) async fn status(context: &Context, args: &OneJobArgs) -> Outcome {
 /// `howdah job attempts`
 pub(crate) async fn attempts(context: &Context, args: &OneJobArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let answer = client.job(&args.job).await?;
     let attempts: Vec<Attempt> = answer.attempts.iter().map(Attempt::from).collect();
@@ -85,7 +99,8 @@ pub(crate) async fn attempts(context: &Context, args: &OneJobArgs) -> Outcome {
 
 fn attempt_table(attempts: &[Attempt]) -> Grid {
     let mut grid =
-        Grid::new(&["attempt", "state", "worker", "phase", ">progress", "locality", ">time", ">cpu", ">peak memory"]);
+        Grid::new(&["attempt", "state", "worker", "phase", ">progress", "locality", ">time", ">cpu", ">peak memory"])
+            .leaving(&["locality", "phase", "cpu", "peak memory", "worker"]);
     let now = now_ms();
     for a in attempts {
         let time = a.assigned_ms_epoch.and_then(|from| span_s(from, a.ended_ms_epoch.unwrap_or(now)));
@@ -106,4 +121,20 @@ fn attempt_table(attempts: &[Attempt]) -> Grid {
         }
     }
     grid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_count_from_the_newest_job() {
+        let paged = |size, number| {
+            let mut jobs = vec![1, 2, 3, 4, 5];
+            page(&mut jobs, size, number);
+            jobs
+        };
+        assert_eq!((paged(2, 1), paged(2, 2), paged(2, 3)), (vec![4, 5], vec![2, 3], vec![1]));
+        assert_eq!((paged(2, 4), paged(9, 1), paged(usize::MAX, usize::MAX)), (vec![], vec![1, 2, 3, 4, 5], vec![]));
+    }
 }

@@ -15,7 +15,7 @@ use crate::output::{Screen, Style, note};
 /// `howdah job logs`
 pub(crate) async fn logs(context: &Context, args: &LogsArgs) -> Outcome {
     let config = context.client(&args.cluster, None)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let files = wanted(args);
     if args.follow {

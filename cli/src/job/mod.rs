@@ -6,6 +6,7 @@ mod follow;
 mod history;
 mod list;
 mod logs;
+mod select;
 mod steer;
 pub(crate) mod view;
 mod why;

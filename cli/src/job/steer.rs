@@ -2,29 +2,37 @@
 
 use std::time::Duration;
 
+use howdah_core::job::Priority;
 use howdah_proto::v1::{KillAttemptRequest, KillJobRequest, SetPriorityRequest};
 use serde_json::json;
 
+use super::select::select;
 use crate::args::Format;
-use crate::client::{Client, succeeded};
+use crate::client::{Client, succeeded, unless_interrupted};
 use crate::config::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::job::args::{AttemptArgs, JobArgs, PriorityArgs, WaitArgs};
+use crate::failure::{Failure, Outcome, all_told};
+use crate::job::args::{AttemptArgs, KillArgs, PriorityArgs, WaitArgs};
 use crate::job::view::{Job, now_ms, table};
 use crate::listing::Listing;
-use crate::output::Screen;
+use crate::output::escape::cell;
 use crate::output::progress::JobProgress;
+use crate::output::{Screen, note};
 
 /// `howdah job wait`
 pub(crate) async fn wait(context: &Context, args: &WaitArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
+    let ids = select(&mut client, &args.jobs, &args.filter).await?;
+    if ids.is_empty() && config.output == Format::Table {
+        note("no job to wait for: none that is not over fits");
+        return Ok(Exit::Done);
+    }
     let quiet = config.output == Format::Json;
-    let all = wait_for_all(&screen, &mut client, &args.jobs, quiet);
+    let all = unless_interrupted(wait_for_all(&screen, &mut client, &ids, quiet), &ids);
     let jobs = match args.timeout {
-        Some(timeout) => tokio::time::timeout(timeout, all).await.map_err(|_| too_late(timeout, &args.jobs))??,
+        Some(timeout) => tokio::time::timeout(timeout, all).await.map_err(|_| too_late(timeout, &ids))??,
         None => all.await?,
     };
     match config.output {
@@ -41,8 +49,13 @@ async fn wait_for_all(screen: &Screen, client: &mut Client, jobs: &[String], qui
     let mut ended = Vec::new();
     for job in jobs {
         let status = client.status(job).await?;
-        let mut progress =
-            if quiet { JobProgress::Quiet } else { JobProgress::new(screen, &status.name, status.n_reduces > 0) };
+        let mut progress = if quiet {
+            JobProgress::Quiet
+        } else if jobs.len() > 1 {
+            JobProgress::of_several(screen, &status.job, &status.name, status.n_reduces > 0)
+        } else {
+            JobProgress::new(screen, &status.name, status.n_reduces > 0)
+        };
         let last = client.watch(&status.job, |status| progress.show(screen, status)).await;
         progress.finish();
         ended.push(Job::from(&last?));
@@ -60,7 +73,8 @@ fn too_late(timeout: Duration, jobs: &[String]) -> Failure {
 pub(crate) fn not_succeeded(job: &str, state: &str, why: Option<&str>) -> Failure {
     let verb = if state == "KILLED" { "was killed" } else { "failed" };
     let message = match why {
-        Some(why) => format!("job {job} {verb}: {why}"),
+        // Of somebody else: a line feed in it must not begin a line of ours.
+        Some(why) => format!("job {job} {verb}: {}", cell(why)),
         None => format!("job {job} {verb}"),
     };
     let failure = Failure::failed(message);
@@ -68,24 +82,36 @@ pub(crate) fn not_succeeded(job: &str, state: &str, why: Option<&str>) -> Failur
 }
 
 /// `howdah job kill`
-pub(crate) async fn kill(context: &Context, args: &JobArgs) -> Outcome {
+pub(crate) async fn kill(context: &Context, args: &KillArgs) -> Outcome {
     let config = context.client(&args.cluster, None)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
-    let job = client.job_id(&args.job).await?;
-    client.rpc.kill_job(KillJobRequest { job: job.clone() }).await?;
-    let status = client.watch(&job, |_| Ok(())).await?;
-    if succeeded(&status) {
-        return Err(Failure::failed(format!("job {job} had already succeeded")));
+    let ids = select(&mut client, &args.jobs, &args.filter).await?;
+    let (mut asked, mut failures) = (Vec::new(), Vec::new());
+    // All are asked before the end of any is waited for.
+    for job in &ids {
+        match client.rpc.kill_job(KillJobRequest { job: job.clone() }).await {
+            Ok(_) => asked.push(job),
+            Err(status) => failures.push(Failure::from(status)),
+        }
     }
-    screen.line(format!("Killed job {job}"))?;
-    Ok(Exit::Done)
+    for job in asked {
+        if succeeded(&client.watch(job, |_| Ok(())).await?) {
+            failures.push(Failure::failed(format!("job {job} had already succeeded")));
+        } else {
+            screen.line(format!("Killed job {job}"))?;
+        }
+    }
+    if ids.is_empty() {
+        screen.line("no job to kill: none that is not over fits")?;
+    }
+    all_told(failures)
 }
 
 /// `howdah job kill-attempt` and `howdah job fail-attempt`
 pub(crate) async fn kill_attempt(context: &Context, args: &AttemptArgs, fail: bool) -> Outcome {
     let config = context.client(&args.cluster, None)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     client.rpc.kill_attempt(KillAttemptRequest { attempt: args.attempt.clone(), fail }).await?;
     let verb = if fail { "Failed" } else { "Killed" };
@@ -96,11 +122,23 @@ pub(crate) async fn kill_attempt(context: &Context, args: &AttemptArgs, fail: bo
 /// `howdah job set-priority`
 pub(crate) async fn set_priority(context: &Context, args: &PriorityArgs) -> Outcome {
     let config = context.client(&args.cluster, None)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
+    let (priority, named) = args.words.split_last().ok_or_else(|| Failure::usage("no priority was named"))?;
+    let priority: Priority = priority.parse().map_err(|problem| {
+        Failure::usage(format!("priority `{priority}`: {problem}")).help("it comes last, after the jobs")
+    })?;
     let mut client = Client::connect(&config).await?;
-    let job = client.job_id(&args.job).await?;
-    let priority = args.priority.name().to_owned();
-    client.rpc.set_priority(SetPriorityRequest { job: job.clone(), priority }).await?;
-    screen.line(format!("job {job} has priority {}", args.priority))?;
-    Ok(Exit::Done)
+    let ids = select(&mut client, named, &args.filter).await?;
+    let mut failures = Vec::new();
+    for job in &ids {
+        let request = SetPriorityRequest { job: job.clone(), priority: priority.name().to_owned() };
+        match client.rpc.set_priority(request).await {
+            Ok(_) => screen.line(format!("job {job} has priority {priority}"))?,
+            Err(status) => failures.push(Failure::from(status)),
+        }
+    }
+    if ids.is_empty() {
+        screen.line("no job that is not over fits")?;
+    }
+    all_told(failures)
 }

@@ -4,6 +4,7 @@ use howdah_proto::v1::{JobStatus, SpeculationCosts};
 use serde::Serialize;
 
 use crate::listing::{given, reached, span_s};
+use crate::output::escape::one_line;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
 use crate::units;
@@ -115,7 +116,8 @@ impl From<&JobStatus> for Job {
 
 /// Jobs in a table; `now_ms` dates those that are not over.
 pub(crate) fn table(jobs: &[Job], now_ms: u64) -> Grid {
-    let mut grid = Grid::new(&["job", "name", "state", "priority", "queue", ">maps", ">reduces", ">time"]);
+    let mut grid = Grid::new(&["job", "name", "state", "priority", "queue", ">maps", ">reduces", ">time"])
+        .leaving(&["priority", "queue", "reduces"]);
     for job in jobs {
         let end = job.finish_ms_epoch.unwrap_or(now_ms);
         let time =
@@ -188,7 +190,7 @@ pub(crate) fn card(screen: &Screen, job: &Job, now_ms: u64) -> String {
         rows.push(("why", screen.paint(Style::Bad, why)));
     }
     rows.into_iter()
-        .map(|(name, value)| format!("{} {value}", screen.paint(Style::Dim, format!("{name:>10}"))))
+        .map(|(name, value)| format!("{} {}", screen.paint(Style::Dim, format!("{name:>10}")), one_line(&value)))
         .collect::<Vec<_>>()
         .join("\n")
 }

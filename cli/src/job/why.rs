@@ -21,7 +21,7 @@ const SHOWN: usize = 5;
 /// `howdah job why`
 pub(crate) async fn why(context: &Context, args: &OneJobArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let answer = client.job(&args.job).await?;
     let status = answer.status.ok_or_else(|| Failure::broke("the master answered without a status"))?;
@@ -89,7 +89,7 @@ fn signal_name(number: i32) -> String {
 /// `howdah job explain`
 pub(crate) async fn explain(context: &Context, args: &OneJobArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let job = client.job_id(&args.job).await?;
     let text = client.rpc.explain(GetJobRequest { job: job.clone() }).await?.into_inner().text;

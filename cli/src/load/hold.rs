@@ -53,7 +53,7 @@ struct HeldStep {
 /// `howdah load`
 pub(crate) async fn load(context: &Context, args: &LoadArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let schedule = schedule(args)?;
     let group = match &args.cgroup_of {
         Some(dir) => Group::of_worker(dir)?,

@@ -21,8 +21,8 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::optimize::args::{ArrivalsChoice, BoundChoice, OptimizeArgs};
+use crate::output::note;
 use crate::output::progress::WorkProgress;
-use crate::output::{Screen, note};
 use crate::trace_file::{self, import_options};
 
 /// What came out.
@@ -45,7 +45,7 @@ pub(super) struct Found<'a> {
 /// `howdah optimize`
 pub(crate) fn optimize(context: &Context, args: &OptimizeArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     args.check_pools().map_err(|problem| {
         Failure::usage(problem).help("leave --method out for pools, or the flag for an order without them")
     })?;
@@ -186,7 +186,7 @@ mod tests {
     fn a_row_that_is_better_than_the_plan_is_named_with_the_method_that_takes_it() {
         let workload = howdah_planning::workloads::find("example-two-jobs").expect("a workload");
         let trace = workload.generate(&howdah_planning::workloads::Choices::default()).expect("its own size");
-        let screen = Screen::new(crate::args::Colour::Never);
+        let screen = crate::output::Screen::new(crate::args::Colour::Never);
         for (objective, said) in [
             ("makespan", "MinSim is over after 24.0 s, sooner than the plan below: `--method johnson` takes it"),
             (

@@ -1,8 +1,10 @@
 //! Everything that reaches the terminal: lines, tables, colours, progress and JSON.
 //!
 //! Answers go to standard output, everything about the way there to standard error. A closed pipe surfaces as an
-//! `io::Error` and ends the command quietly (see `failure`).
+//! `io::Error` and ends the command quietly (see `failure`). Lines pass through `escape`: text of jobs and workers never
+//! steers a terminal.
 
+pub(crate) mod escape;
 pub(crate) mod progress;
 pub(crate) mod table;
 
@@ -34,6 +36,23 @@ impl Style {
             Style::Accent => "36",
         }
     }
+
+    /// Its name in the marks of `escape`.
+    fn letter(self) -> char {
+        match self {
+            Style::Bold => 'b',
+            Style::Dim => 'd',
+            Style::Good => 'g',
+            Style::Bad => 'r',
+            Style::Warn => 'y',
+            Style::Accent => 'c',
+        }
+    }
+
+    fn of_letter(letter: char) -> Option<Style> {
+        let all = [Style::Bold, Style::Dim, Style::Good, Style::Bad, Style::Warn, Style::Accent];
+        all.into_iter().find(|style| style.letter() == letter)
+    }
 }
 
 /// Standard output with what is known about it.
@@ -41,13 +60,33 @@ impl Style {
 pub(crate) struct Screen {
     colour: bool,
     terminal: bool,
+    /// Columns of the terminal; `None` where nothing is cut.
+    width: Option<usize>,
 }
 
 impl Screen {
     /// For standard output as it is now.
     pub(crate) fn new(wanted: Colour) -> Screen {
         let terminal = io::stdout().is_terminal();
-        Screen { colour: colours(wanted, terminal), terminal }
+        let size = terminal_size::terminal_size_of(io::stdout()).filter(|_| terminal);
+        let width = size.map(|(width, _)| usize::from(width.0)).filter(|&width| width > 0);
+        Screen { colour: colours(wanted, terminal), terminal, width }
+    }
+
+    /// With whole tables, however narrow the terminal is.
+    pub(crate) fn wide(self, wide: bool) -> Screen {
+        Screen { width: self.width.filter(|_| !wide), ..self }
+    }
+
+    /// With tables of at most so many columns.
+    #[cfg(test)]
+    pub(crate) fn with_width(self, width: usize) -> Screen {
+        Screen { width: Some(width), ..self }
+    }
+
+    /// How wide tables may be.
+    pub(crate) fn width(&self) -> Option<usize> {
+        self.width
     }
 
     /// Whether somebody watches: progress bars instead of lines.
@@ -60,17 +99,16 @@ impl Screen {
         self.colour
     }
 
-    /// `text` in this style, or plain.
+    /// `text` in this style once it is printed by `line`, or plain.
     pub(crate) fn paint(&self, style: Style, text: impl std::fmt::Display) -> String {
-        if self.colour { format!("\x1b[{}m{text}\x1b[0m", style.code()) } else { text.to_string() }
+        if self.colour { escape::marked(style, &text.to_string()) } else { text.to_string() }
     }
 
-    /// One line on standard output.
+    /// One line, or several, on standard output.
     pub(crate) fn line(&self, text: impl AsRef<str>) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        out.write_all(text.as_ref().as_bytes())?;
-        out.write_all(b"\n")?;
-        out.flush()
+        let mut text = escape::lines(text.as_ref(), self.colour);
+        text.push('\n');
+        self.raw(text.as_bytes())
     }
 
     /// Bytes on standard output as they are.
@@ -82,8 +120,9 @@ impl Screen {
 
     /// One JSON document, indented.
     pub(crate) fn json(&self, value: &impl Serialize) -> io::Result<()> {
-        let text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
-        self.line(text)
+        let mut text = escape::json(&serde_json::to_string_pretty(value).map_err(io::Error::other)?).into_owned();
+        text.push('\n');
+        self.raw(text.as_bytes())
     }
 }
 
@@ -99,5 +138,5 @@ fn colours(wanted: Colour, terminal: bool) -> bool {
 /// One line about the way there, on standard error.
 pub(crate) fn note(text: impl AsRef<str>) {
     // Nobody reads it: nothing to do about that.
-    let _ = writeln!(io::stderr().lock(), "{}", text.as_ref());
+    let _ = writeln!(io::stderr().lock(), "{}", escape::lines(text.as_ref(), false));
 }

@@ -1,4 +1,5 @@
-//! A job's progress: bars on a terminal, Hadoop's ` map 10% reduce 0%` lines in a pipe.
+//! A job's progress: bars on a terminal, Hadoop's ` map 10% reduce 0%` lines in a pipe. A job of which nothing has been
+//! launched is queued, and is not said to run.
 
 use std::cell::OnceCell;
 use std::io::{self, Read};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use howdah_proto::v1::JobStatus;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::Screen;
+use super::{Screen, escape};
 
 /// What is shown while one job runs.
 #[derive(Debug)]
@@ -15,29 +16,67 @@ pub(crate) enum JobProgress {
     /// Two bars that are redrawn and vanish at the end.
     Bars { map: ProgressBar, reduce: Option<ProgressBar> },
     /// A line per change, after this prefix; the last one printed. Percents are rounded down to a multiple of `step`.
-    Lines { prefix: String, step: u64, last: Option<(u64, u64)> },
+    /// `stages` are the last stage that was said, where they are said.
+    Lines { prefix: String, step: u64, last: Option<(u64, u64)>, stages: Option<Option<Stage>> },
     /// Nothing.
     Quiet,
+}
+
+/// How far a job is, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Queued,
+    Running,
+    Committing,
+    Over,
+}
+
+impl Stage {
+    fn of(status: &JobStatus) -> Stage {
+        match status.state.as_str() {
+            "PREP" => Stage::Queued,
+            "RUNNING" => Stage::Running,
+            "COMMITTING" => Stage::Committing,
+            _ => Stage::Over,
+        }
+    }
+
+    /// What is said when it begins.
+    fn line(self, status: &JobStatus) -> Option<String> {
+        match self {
+            Stage::Queued => Some(format!("Queued job: {}, in queue {}", status.job, status.queue)),
+            Stage::Running => Some(format!("Running job: {}", status.job)),
+            Stage::Committing | Stage::Over => None,
+        }
+    }
 }
 
 impl JobProgress {
     /// For the only job that is shown.
     pub(crate) fn new(screen: &Screen, name: &str, has_reduces: bool) -> JobProgress {
         if !screen.is_terminal() {
-            return JobProgress::Lines { prefix: String::new(), step: 1, last: None };
+            return JobProgress::Lines { prefix: String::new(), step: 1, last: None, stages: Some(None) };
         }
         JobProgress::in_group(screen, &bars(), name, has_reduces)
+    }
+
+    /// For one of several jobs that are waited for, one after the other: each line names it.
+    pub(crate) fn of_several(screen: &Screen, job: &str, name: &str, has_reduces: bool) -> JobProgress {
+        if !screen.is_terminal() {
+            return JobProgress::Lines { prefix: format!("{job} "), step: 1, last: None, stages: Some(None) };
+        }
+        JobProgress::in_group(screen, &bars(), &format!("{job} {name}"), has_reduces)
     }
 
     /// For one of several jobs that run at the same time.
     pub(crate) fn in_group(screen: &Screen, group: &MultiProgress, name: &str, has_reduces: bool) -> JobProgress {
         if !screen.is_terminal() {
-            return JobProgress::Lines { prefix: format!(" {name:<10}"), step: 10, last: None };
+            return JobProgress::Lines { prefix: format!(" {name:<10}"), step: 10, last: None, stages: None };
         }
         let template = if screen.has_colour() {
-            "  {prefix:<18} {bar:32.cyan/238} {percent:>3} %  {msg:.dim}"
+            "  {prefix:<18} {bar:32.cyan/238} {percent:>3} %  {elapsed:>4}  {msg:.dim}"
         } else {
-            "  {prefix:<18} {bar:32} {percent:>3} %  {msg}"
+            "  {prefix:<18} {bar:32} {percent:>3} %  {elapsed:>4}  {msg}"
         };
         let style = ProgressStyle::with_template(template)
             .map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─"));
@@ -46,6 +85,7 @@ impl JobProgress {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         };
+        let name = escape::cell(name);
         let map = make(format!("{name} map"));
         let reduce = has_reduces.then(|| make(format!("{name} reduce")));
         JobProgress::Bars { map, reduce }
@@ -56,10 +96,15 @@ impl JobProgress {
         match self {
             JobProgress::Bars { map, reduce } => {
                 map.set_position(parts(status.map_progress));
-                map.set_message(format!(
-                    "{}/{} done, {} running",
-                    status.maps_done, status.n_maps, status.maps_running
-                ));
+                // Since the job came, not since somebody looks.
+                let since = crate::job::view::now_ms().saturating_sub(status.submit_ms_epoch);
+                for bar in [Some(&*map), reduce.as_ref()].into_iter().flatten() {
+                    let _ = bar.clone().with_elapsed(Duration::from_millis(since));
+                }
+                map.set_message(match Stage::of(status) {
+                    Stage::Queued => "queued".to_owned(),
+                    _ => format!("{}/{} done, {} running", status.maps_done, status.n_maps, status.maps_running),
+                });
                 if let Some(reduce) = reduce {
                     reduce.set_position(parts(status.reduce_progress));
                     reduce.set_message(format!(
@@ -69,7 +114,17 @@ impl JobProgress {
                 }
                 Ok(())
             }
-            JobProgress::Lines { prefix, step, last } => {
+            JobProgress::Lines { prefix, step, last, stages } => {
+                let stage = Stage::of(status);
+                if let Some(said) = stages
+                    && said.replace(stage) != Some(stage)
+                    && let Some(line) = stage.line(status)
+                {
+                    screen.line(line)?;
+                }
+                if stages.is_some() && stage == Stage::Queued {
+                    return Ok(());
+                }
                 let percent = |fraction| parts(fraction) / 100 / *step * *step;
                 let now = (percent(status.map_progress), percent(status.reduce_progress));
                 if last.replace(now) == Some(now) {

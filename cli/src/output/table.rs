@@ -1,9 +1,18 @@
 //! Tables for people: no borders, a dim header, numbers to the right.
+//!
+//! On a terminal a table fits: first the columns leave that the command named for it, in its order, then long text is
+//! shortened in the middle, so that a path keeps its root and its name. A pipe and `--wide` get everything. Laid out by
+//! hand, as libraries wrap cells or cut their ends, and drop no column.
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::escape::cell;
 use super::{Screen, Style};
+
+/// Between two columns.
+const GAP: usize = 2;
+/// Shortened text keeps so much, and short text is not shortened.
+const LEAST: usize = 12;
 
 /// A column's side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +26,7 @@ pub(crate) enum Side {
 pub(crate) struct Grid {
     columns: Vec<(String, Side)>,
     rows: Vec<Vec<(String, Option<Style>)>>,
+    leaving: Vec<&'static str>,
 }
 
 impl Grid {
@@ -25,16 +35,22 @@ impl Grid {
         let columns = columns
             .iter()
             .map(|name| match name.strip_prefix('>') {
-                Some(rest) => (rest.to_owned(), Side::Right),
-                None => ((*name).to_owned(), Side::Left),
+                Some(rest) => (cell(rest).into_owned(), Side::Right),
+                None => (cell(name).into_owned(), Side::Left),
             })
             .collect();
-        Grid { columns, rows: Vec::new() }
+        Grid { columns, rows: Vec::new(), leaving: Vec::new() }
+    }
+
+    /// Which columns may be left out where the terminal is too narrow for all, the first named first.
+    pub(crate) fn leaving(mut self, names: &[&'static str]) -> Grid {
+        self.leaving = names.to_vec();
+        self
     }
 
     /// One plain row.
-    pub(crate) fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
-        self.rows.push(cells.into_iter().map(|cell| (cell.into(), None)).collect());
+    pub(crate) fn row<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) {
+        self.rows.push(cells.into_iter().map(|text| (cell(text.as_ref()).into_owned(), None)).collect());
     }
 
     /// Colours one cell of the last row.
@@ -44,28 +60,51 @@ impl Grid {
         }
     }
 
-    /// As text without a line feed at the end; never wider than it must be, so that pipes get whole cells.
+    /// As text without a line feed at the end, no wider than the screen.
     pub(crate) fn render(&self, screen: &Screen) -> String {
-        let mut table = Table::new();
-        table.load_preset(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        if screen.has_colour() {
-            table.enforce_styling();
-        } else {
-            table.force_no_tty();
-        }
-        table.set_header(
-            self.columns.iter().map(|(name, side)| align(Cell::new(name), *side).add_attribute(Attribute::Dim)),
-        );
+        let shown = self.fit(screen.width());
+        let header = shown.iter().map(|&(column, width)| {
+            let (name, side) = &self.columns[column];
+            (screen.paint(Style::Dim, shortened(name, width)), name.width().min(width), *side, width)
+        });
+        let mut lines = vec![line(header)];
         for row in &self.rows {
-            table.add_row(row.iter().zip(&self.columns).map(|((text, style), (_, side))| {
-                let cell = align(Cell::new(text), *side);
-                style.map_or(cell.clone(), |style| paint(cell, style))
-            }));
+            lines.push(line(shown.iter().map(|&(column, width)| {
+                let (text, style) = row.get(column).map_or(("", None), |(text, style)| (text.as_str(), *style));
+                let text = shortened(text, width);
+                let taken = text.width();
+                (style.map_or(text.clone(), |style| screen.paint(style, text)), taken, self.columns[column].1, width)
+            })));
         }
-        for (index, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((if index == 0 { 0 } else { 1 }, 1));
+        lines.join("\n")
+    }
+
+    /// The columns to show, with their widths.
+    fn fit(&self, room: Option<usize>) -> Vec<(usize, usize)> {
+        let natural = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column)).map(|(text, _)| text.width());
+            cells.chain([self.columns[column].0.width()]).max().unwrap_or(0)
+        };
+        let mut shown: Vec<(usize, usize)> = (0..self.columns.len()).map(|column| (column, natural(column))).collect();
+        let Some(room) = room else { return shown };
+        let total =
+            |shown: &[(usize, usize)]| shown.iter().map(|(_, width)| width + GAP).sum::<usize>().saturating_sub(GAP);
+        for name in &self.leaving {
+            if total(&shown) <= room {
+                break;
+            }
+            shown.retain(|&(column, _)| self.columns[column].0 != *name);
         }
-        table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+        while total(&shown) > room {
+            // Numbers stay whole: half of one is another one.
+            let text =
+                shown.iter_mut().filter(|(column, width)| self.columns[*column].1 == Side::Left && *width > LEAST);
+            match text.max_by_key(|(_, width)| *width) {
+                Some((_, width)) => *width -= 1,
+                None => break,
+            }
+        }
+        shown
     }
 
     /// As a Markdown table.
@@ -80,22 +119,48 @@ impl Grid {
     }
 }
 
-fn align(cell: Cell, side: Side) -> Cell {
-    match side {
-        Side::Left => cell,
-        Side::Right => cell.set_alignment(CellAlignment::Right),
+/// Painted text with its width, the side it keeps to, and the width of its column.
+fn line(cells: impl Iterator<Item = (String, usize, Side, usize)>) -> String {
+    let mut out = String::new();
+    let mut owed = 0;
+    for (text, taken, side, width) in cells {
+        let free = width.saturating_sub(taken);
+        let before = if side == Side::Right { free } else { 0 };
+        // Spaces are owed until something follows: no line ends with any.
+        if taken > 0 {
+            out.extend(std::iter::repeat_n(' ', owed + before));
+            out += &text;
+            owed = free - before + GAP;
+        } else {
+            owed += width + GAP;
+        }
     }
+    out
 }
 
-fn paint(cell: Cell, style: Style) -> Cell {
-    match style {
-        Style::Bold => cell.add_attribute(Attribute::Bold),
-        Style::Dim => cell.add_attribute(Attribute::Dim),
-        Style::Good => cell.fg(Color::Green),
-        Style::Bad => cell.fg(Color::Red),
-        Style::Warn => cell.fg(Color::Yellow),
-        Style::Accent => cell.fg(Color::Cyan),
+/// At most so wide, with `…` for the middle.
+pub(crate) fn shortened(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
     }
+    let keep = width.saturating_sub(1);
+    let head = prefix(text.chars(), keep.div_ceil(2));
+    let tail = prefix(text.chars().rev(), keep / 2);
+    let tail: String = tail.chars().rev().collect();
+    format!("{head}…{tail}")
+}
+
+/// As many characters as fit.
+fn prefix(chars: impl Iterator<Item = char>, width: usize) -> String {
+    let mut left = width;
+    chars
+        .take_while(|c| {
+            let wide = c.width().unwrap_or(0);
+            let fits = wide <= left;
+            left = left.saturating_sub(wide);
+            fits
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -103,13 +168,52 @@ mod tests {
     use super::*;
     use crate::args::Colour;
 
+    fn pipe() -> Screen {
+        Screen::new(Colour::Never)
+    }
+
+    fn jobs() -> Grid {
+        let mut grid = Grid::new(&["job", "name", "queue", ">maps", "output"]).leaving(&["queue", "output"]);
+        grid.row(["job_1", "count-words-of-the-whole-library-every-night", "default", "12/12", "/data/out"]);
+        grid.row(["job_2", "单词计数", "research", "3/400", "/data/other"]);
+        grid
+    }
+
     #[test]
     fn a_grid_in_a_pipe_is_plain_and_aligned() {
         let mut grid = Grid::new(&["job", ">maps"]);
         grid.row(["job_1", "5"]);
         grid.row(["job_22", "1,000"]);
-        let text = grid.render(&Screen::new(Colour::Never));
+        let text = grid.render(&pipe());
         assert_eq!(text, "job      maps\njob_1       5\njob_22  1,000");
         assert_eq!(grid.markdown(), "| job | maps |\n| --- | ---: |\n| job_1 | 5 |\n| job_22 | 1,000 |\n");
+    }
+
+    #[test]
+    fn columns_leave_in_their_order_then_long_names_lose_their_middle() {
+        let lines = |width: usize| jobs().render(&pipe().with_width(width));
+        assert_eq!(lines(200), jobs().render(&pipe()));
+        assert_eq!(lines(76).lines().next(), Some(format!("job    name{}  maps  output", " ".repeat(41)).as_str()));
+        assert!(!lines(75).contains("queue"));
+        assert!(!lines(60).contains("output"));
+        assert_eq!(
+            lines(40),
+            "job    name                         maps\n\
+             job_1  count-words-o…-every-night  12/12\n\
+             job_2  单词计数                    3/400"
+        );
+        for width in 30..90 {
+            assert!(lines(width).lines().all(|line| line.width() <= width), "{width}:\n{}", lines(width));
+        }
+    }
+
+    #[test]
+    fn a_hostile_cell_is_text_and_keeps_to_its_column() {
+        let mut grid = Grid::new(&["name", ">maps"]);
+        grid.row(["\u{1b}[2Jgone\u{202e}", "5"]);
+        grid.style(0, Style::Bad);
+        let text = grid.render(&Screen::new(Colour::Always));
+        let text = crate::output::escape::lines(&text, false);
+        assert_eq!(text, "name                   maps\n\\u{1b}[2Jgone\\u{202e}     5");
     }
 }

@@ -13,13 +13,13 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::listing::Listing;
+use crate::output::note;
 use crate::output::table::Grid;
-use crate::output::{Screen, note};
 
 /// `howdah queue list`
 pub(crate) async fn list_queues(context: &Context, args: &ClusterCommand) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let answer = client.rpc.list_queues(ListQueuesRequest {}).await?.into_inner();
     let queues: Vec<Queue> = answer.queues.iter().map(Queue::from).collect();

@@ -172,6 +172,9 @@ pub(crate) struct ReplayAnswerArgs {
     /// Leave out slowdowns, for which each job is simulated alone once more
     #[arg(long)]
     pub(crate) no_slowdown: bool,
+    /// Write a row for each job, for other programs; --timeline FILE.csv has the attempts
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
     /// Draw slots over time (.svg), or write a row per attempt (.csv)
     #[arg(long, value_name = "FILE")]
     pub(crate) timeline: Option<PathBuf>,
@@ -185,7 +188,7 @@ pub(crate) struct ReplayAnswerArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) decisions: Option<PathBuf>,
     /// Only say why a job is not running (more) at an instant: its id, or its number in order of submission
-    #[arg(long, value_name = "JOB@TIME", value_parser = parse_question, conflicts_with_all = ["timeline", "log", "decisions"])]
+    #[arg(long, value_name = "JOB@TIME", value_parser = parse_question, conflicts_with_all = ["timeline", "csv", "log", "decisions"])]
     pub(crate) explain: Option<Question>,
 }
 

@@ -10,10 +10,11 @@ mod cluster_file;
 mod decisions;
 mod drive;
 mod explain;
+pub(crate) mod job_rows;
 mod log;
 mod page;
 mod picture;
-mod pools;
+pub(crate) mod pools;
 mod remarks;
 
 use howdah_core::cluster::EndCause;
@@ -35,7 +36,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::mapred_site::Site;
-use crate::output::{Screen, note};
+use crate::output::note;
 use crate::replay::args::{Faults, ReplayArgs};
 use crate::trace_file::{self, import_options};
 use crate::units;
@@ -62,7 +63,7 @@ struct Replayed<'a> {
 /// `howdah replay`
 pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.answer.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let [parameters, import] = apart(&args.define);
     let policy = policy(args, &parameters)?;
     check_files(args)?;
@@ -89,7 +90,7 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
             || "before all slowdowns were known".to_owned(),
             |at| format!("at {} of the trace's time", units::seconds(at.as_us() as f64 / 1e6)),
         );
-        let files = if kept.is_some() { "; no files were written" } else { "" };
+        let files = if kept.is_some() || args.answer.csv.is_some() { "; no files were written" } else { "" };
         return Err(Failure::new(
             Exit::Interrupted,
             format!("interrupted {at}; this is what had happened by then{files}"),
@@ -104,6 +105,15 @@ pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
                 None => "is there a slot, or a worker that comes back, for every task?".to_owned(),
             })),
     }
+}
+
+/// What one replay of a trace is asked, for a command that makes many; the policy is made once, so that what is wrong
+/// with it is wrong usage.
+pub(crate) fn prepare(args: &ReplayArgs, parameters: &[(String, String)], trace: &Trace) -> Outcome<ReplayOptions> {
+    let policy = policy(args, parameters)?;
+    let options = options(args, trace, &policy)?;
+    remarks::remarks(args, trace, &policy).iter().for_each(note);
+    Ok(options)
 }
 
 /// The policy, made before anything else, and what it was made from.
@@ -140,7 +150,12 @@ fn check_files(args: &ReplayArgs) -> Outcome<()> {
         }
     }
     let files = &args.answer;
-    for (flag, path) in [("--timeline", &files.timeline), ("--log", &files.log), ("--decisions", &files.decisions)] {
+    for (flag, path) in [
+        ("--timeline", &files.timeline),
+        ("--csv", &files.csv),
+        ("--log", &files.log),
+        ("--decisions", &files.decisions),
+    ] {
         path.as_ref().map_or(Ok(()), |path| trace_file::check_folder(flag, path))?;
     }
     Ok(())
@@ -294,6 +309,17 @@ fn write_files(
         trace_file::write_until(interrupt, path, |out| decisions::write(replayed, &decisions, out))?;
         let n = units::counted(decisions.len() as u64, "decision");
         note(format!("{}: {n}", path.display()));
+    }
+    if let Some(path) = &args.answer.csv {
+        trace_file::write_until(interrupt, path, |out| {
+            writeln!(out, "{}", job_rows::HEADER)?;
+            job_rows::write(replayed.trace, &replayed.report, &replayed.summary, "", out)
+        })?;
+        note(format!(
+            "{}: a row for each of {}",
+            path.display(),
+            units::counted(replayed.report.jobs.len() as u64, "job")
+        ));
     }
     if let Some(path) = &args.answer.log {
         trace_file::write_until(interrupt, path, |out| log::write(replayed, &attempts, out))?;

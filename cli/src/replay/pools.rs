@@ -15,7 +15,7 @@ use crate::units::counted;
 ///
 /// # Errors
 /// When the plan's simulations do not fit the cluster.
-pub(super) fn find(trace: &mut Trace, options: &ReplayOptions) -> Outcome<()> {
+pub(crate) fn find(trace: &mut Trace, options: &ReplayOptions) -> Outcome<()> {
     let named = options.scheduler_params.contains_key("pools") || trace.jobs.iter().any(|job| job.queue.contains(':'));
     if options.scheduler != "balanced-pools" || named {
         return Ok(());

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use howdah_core::job::profile::Trace;
+use howdah_core::replay::Deadlines;
 
 use super::Policy;
 use crate::replay::args::{Faults, ReplayArgs};
@@ -11,7 +12,12 @@ use crate::units::{count, counted};
 
 /// A line each.
 pub(super) fn remarks(args: &ReplayArgs, trace: &Trace, policy: &Policy) -> Vec<String> {
-    let all = [unread_queues(args, trace, policy), other_policy(args, trace, policy), mended_jobs(args, trace)];
+    let all = [
+        unread_queues(args, trace, policy),
+        other_policy(args, trace, policy),
+        mended_jobs(args, trace),
+        no_deadline(args, trace, policy),
+    ];
     all.into_iter().flatten().collect()
 }
 
@@ -43,6 +49,23 @@ fn other_policy(args: &ReplayArgs, trace: &Trace, policy: &Policy) -> Option<Str
     let name = trace_file::name_of(&args.trace);
     let taken = &policy.name;
     Some(format!("note: {name} was recorded under `{recorded}`; `{taken}` is simulated, as no `--scheduler` is named"))
+}
+
+/// A policy that orders by deadlines, and none to order by.
+fn no_deadline(args: &ReplayArgs, trace: &Trace, policy: &Policy) -> Option<String> {
+    let by_deadline = ["maxedf", "minedf"].contains(&policy.name.as_str());
+    let any = match args.load.deadlines {
+        Deadlines::FromTrace => trace.jobs.iter().any(|job| job.deadline_ms.is_some()),
+        Deadlines::Drop => false,
+        Deadlines::Uniform { .. } => true,
+    };
+    (by_deadline && !any).then(|| {
+        format!(
+            "note: no job of {} has a deadline: `{}` serves them in order of submission; `--deadlines uniform:1.5` draws some",
+            trace_file::name_of(&args.trace),
+            policy.name
+        )
+    })
 }
 
 /// Jobs whose failure is not repeated.

@@ -1,11 +1,13 @@
 //! `scheduler list`, `scheduler set`.
 
+mod about;
 pub(crate) mod args;
 
 use howdah_master::policies;
 use howdah_proto::v1::SetSchedulerRequest;
 use serde_json::json;
 
+use self::about::about;
 use crate::args::{Format, FormatArgs};
 use crate::client::Client;
 use crate::config::Context;
@@ -13,7 +15,7 @@ use crate::define::params;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::listing::Listing;
-use crate::output::Screen;
+use crate::output::table::Grid;
 use crate::scheduler::args::{SchedulerCommand, SetArgs};
 
 /// `howdah scheduler …`
@@ -25,11 +27,27 @@ pub(crate) async fn run(context: &Context, command: &SchedulerCommand) -> Outcom
 }
 
 fn list(context: &Context, format: &FormatArgs) -> Outcome {
-    let screen = Screen::new(context.colour()?);
+    let screen = context.screen(context.colour()?);
     let names: Vec<&str> = policies::names().collect();
     match format.output.unwrap_or(Format::Table) {
-        Format::Json => screen.json(&Listing::new("schedulers", json!({ "schedulers": names })))?,
-        Format::Table => screen.line(names.join("\n"))?,
+        Format::Json => {
+            let described: Vec<_> = names
+                .iter()
+                .map(|name| {
+                    let (what, source) = about(name).unzip();
+                    json!({ "name": name, "what": what, "source": source })
+                })
+                .collect();
+            screen.json(&Listing::new("schedulers", json!({ "schedulers": names, "described": described })))?;
+        }
+        Format::Table => {
+            let mut grid = Grid::new(&["scheduler", "what it does", "from"]);
+            for name in names {
+                let (what, source) = about(name).unwrap_or_default();
+                grid.row([name, what, source]);
+            }
+            screen.line(grid.render(&screen))?;
+        }
     }
     Ok(Exit::Done)
 }
@@ -43,6 +61,6 @@ async fn set(context: &Context, args: &SetArgs) -> Outcome {
     let mut client = Client::connect(&config).await?;
     let request = SetSchedulerRequest { name: args.name.clone(), params: params.into_iter().collect() };
     client.rpc.set_scheduler(request).await?;
-    Screen::new(config.color).line(format!("{} decides from now on", args.name))?;
+    context.screen(config.color).line(format!("{} decides from now on", args.name))?;
     Ok(Exit::Done)
 }

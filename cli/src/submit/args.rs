@@ -244,6 +244,16 @@ fn known(own: &clap::Command, word: &str) -> Option<bool> {
     }
 }
 
+/// The flag of ours that a word which went to the application most likely meant: `--wiat`.
+pub(crate) fn meant(word: &str) -> Option<String> {
+    let typed = word.strip_prefix("--")?.split('=').next().filter(|typed| !typed.is_empty())?;
+    let own = SubmitArgs::augment_args(crate::args::GlobalArgs::augment_args(clap::Command::new("submit")));
+    let flags: Vec<&str> =
+        own.get_arguments().filter(|flag| !flag.is_hide_set()).filter_map(clap::Arg::get_long).collect();
+    let (slips, flag) = flags.into_iter().map(|flag| (strsim::osa_distance(typed, flag), flag)).min()?;
+    (slips * 3 <= typed.len()).then(|| format!("--{flag}"))
+}
+
 /// The applications, as they describe themselves.
 fn applications() -> String {
     let lines =
@@ -274,6 +284,13 @@ mod tests {
             "howdah submit -D a=b --output=o -- grep x* --seed=1"
         );
         assert_eq!(sorted("howdah --color never submit a -Dk=v"), "howdah --color never submit -Dk=v -- a");
+    }
+
+    #[test]
+    fn a_misspelt_flag_of_ours_is_recognised_among_the_applications_words() {
+        assert_eq!(meant("--wiat").as_deref(), Some("--wait"));
+        assert_eq!(meant("--ouput=x").as_deref(), Some("--output"));
+        assert_eq!((meant("--puzzles-per-map"), meant("wiat"), meant("--")), (None, None, None));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use serde_json::json;
 use super::replan::{self, Earlier};
 use super::{SubmitAs, plans, submit_plan};
 use crate::args::Format;
-use crate::client::{Client, succeeded};
+use crate::client::{Client, succeeded, unless_interrupted};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -48,7 +48,7 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
     }
     args.check_pools().map_err(Failure::usage)?;
     let config = context.client(&args.cluster, format)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let batch = BatchFile::read(path)?;
     let mut ready = batch.jobs.iter().map(|job| ready(args, job)).collect::<Outcome<Vec<Ready>>>()?;
     check_queues(args, &ready)?;
@@ -84,7 +84,8 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
     if !quiet {
         screen.line(table(&screen, &ready, &order, &jobs, found.as_ref(), &moved, others))?;
     }
-    let ends = if args.wait { wait(&screen, &mut client, &jobs, quiet).await? } else { Vec::new() };
+    let ends =
+        if args.wait { unless_interrupted(wait(&screen, &mut client, &jobs, quiet), &jobs).await? } else { Vec::new() };
     let measured = measured_s(&ends);
     if quiet {
         let listed: Vec<_> = order

@@ -4,18 +4,19 @@ pub(crate) mod args;
 mod batch;
 mod batch_file;
 mod profile_file;
+mod properties;
 mod replan;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use howdah_apps::{JobPlan, PlanRequest};
+use howdah_apps::{JobPlan, PlanError, PlanRequest};
 use howdah_core::job::{FOLLOWS, JobProfile, Priority, Requirement};
 use howdah_proto::v1::{JobStatus, SubmitJobRequest};
 use serde_json::json;
 
 use crate::args::Format;
-use crate::client::{Client, succeeded};
+use crate::client::{Client, succeeded, unless_interrupted};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -25,6 +26,7 @@ use crate::output::progress::JobProgress;
 use crate::output::{Screen, Style, note};
 use crate::submit::args::SubmitArgs;
 use crate::submit::profile_file::Profiles;
+use crate::units;
 
 /// `howdah submit`
 pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
@@ -34,8 +36,9 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
     args.check_pools().map_err(Failure::usage)?;
     let (output, format) = args.outputs().map_err(Failure::usage)?;
     let config = context.client(&args.cluster, format)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let plans = plans(args, output.as_deref())?;
+    properties::doubts(&args.define).iter().for_each(note);
     let mut client = Client::connect(&config).await?;
     let quiet = config.output == Format::Json;
     let how = SubmitAs {
@@ -63,7 +66,7 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
         let job = submit_plan(&mut client, plan, &how).await?;
         jobs.push(job.clone());
         if !quiet {
-            screen.line(format!("Running job: {job}"))?;
+            screen.line(format!("Submitted job: {job}"))?;
         }
         if !args.wait && index == last {
             break;
@@ -75,7 +78,12 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
                 args.app.as_deref().unwrap_or_default()
             ));
         }
-        let status = follow(&screen, &mut client, &job, plan, quiet).await?;
+        let left = plans.len() - index - 1;
+        let following = follow(&screen, &mut client, &job, plan, quiet);
+        let status = unless_interrupted(following, std::slice::from_ref(&job)).await.map_err(|failure| match left {
+            0 => failure,
+            _ => failure.help(format!("of `{}`, {} not submitted", plan.name, still(left))),
+        })?;
         let good = succeeded(&status);
         ended.push(Job::from(&status));
         if !good {
@@ -93,6 +101,10 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
     }
     report(&screen, &config.output, &jobs, &ended)?;
     Ok(Exit::Done)
+}
+
+fn still(left: usize) -> String {
+    format!("{} of the chain {}", units::counted(left as u64, "job"), if left == 1 { "is" } else { "are" })
 }
 
 fn report(screen: &Screen, format: &Format, jobs: &[String], ended: &[Job]) -> Outcome<()> {
@@ -123,7 +135,9 @@ fn clear(directories: &[String]) {
 }
 
 async fn finish(screen: &Screen, client: &mut Client, job: &str, status: Option<&Job>) -> Outcome<()> {
-    screen.line(format!("{}: {job}", screen.paint(Style::Good, "Job complete")))?;
+    let took = status.and_then(|status| status.completion_s).map(units::seconds);
+    let took = took.map_or_else(String::new, |took| format!(", took {took}"));
+    screen.line(format!("{}: {job}{took}", screen.paint(Style::Good, "Job complete")))?;
     let answer = client.job(job).await?;
     let counters = counter_map(answer.counters.as_ref());
     screen.line(crate::job::counter_lines(&counters))?;
@@ -159,7 +173,14 @@ pub(super) fn plans(args: &SubmitArgs, output: Option<&Path>) -> Outcome<Vec<Job
     };
     let mut plans = howdah_apps::plan(app, &request).map_err(|error| {
         let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
-        Failure::usage(format!("{error}{cause}"))
+        let failure = Failure::usage(format!("{error}{cause}"));
+        match &error {
+            PlanError::Unexpected { argument, .. } => match args::meant(argument) {
+                Some(flag) => failure.help(format!("did you mean `{flag}`?")),
+                None => failure,
+            },
+            _ => failure,
+        }
     })?;
     if let Some(name) = &args.name {
         for plan in &mut plans {

@@ -15,7 +15,6 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::listing::Listing;
-use crate::output::Screen;
 use crate::output::table::Grid;
 use crate::trace::model_args::TraceCompareArgs;
 use crate::trace_file::{import_options, read_trace};
@@ -34,7 +33,7 @@ struct Compared {
 /// `howdah trace compare`
 pub(crate) fn compare(context: &Context, args: &TraceCompareArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let options = import_options(&args.read.settings)?;
     let read = |path: &Path| -> Outcome<Trace> {
         let (trace, notes) = read_trace(path, args.read.from, &options)?;

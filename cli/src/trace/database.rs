@@ -10,8 +10,8 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::job::view::{clock, now_ms};
 use crate::listing::Listing;
+use crate::output::note;
 use crate::output::table::Grid;
-use crate::output::{Screen, note};
 use crate::trace::args::{TraceAddArgs, TraceDbArgs, TraceGetArgs, TraceListArgs, TraceQueryArgs, TraceRemoveArgs};
 use crate::trace::db::{Answer, TraceDb};
 use crate::trace_file::{import_options, is_dash, read_trace, write_out};
@@ -60,12 +60,13 @@ fn name_from(file: &Path) -> Outcome<String> {
 /// `howdah trace list`
 pub(crate) fn list(context: &Context, args: &TraceListArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let entries = TraceDb::open_to_read(&path(&args.db))?.list()?;
     match config.output {
         Format::Json => screen.json(&Listing::new("traces", json!({ "traces": entries })))?,
         Format::Table => {
-            let mut grid = Grid::new(&["trace", ">jobs", ">maps", ">reduces", "added", "source"]);
+            let mut grid =
+                Grid::new(&["trace", ">jobs", ">maps", ">reduces", "added", "source"]).leaving(&["source", "added"]);
             for entry in entries {
                 let counts = [entry.jobs, entry.maps, entry.reduces].map(units::count);
                 let [jobs, maps, reduces] = counts;
@@ -80,7 +81,7 @@ pub(crate) fn list(context: &Context, args: &TraceListArgs) -> Outcome {
 /// `howdah trace query`
 pub(crate) fn query(context: &Context, args: &TraceQueryArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let answer = TraceDb::open_to_read(&path(&args.db))?.ask(&args.sql)?;
     match config.output {
         Format::Json => screen.json(&Listing::new("trace-query", answer))?,

@@ -11,7 +11,6 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::listing::Listing;
-use crate::output::Screen;
 use crate::output::table::Grid;
 use crate::trace::model_args::{PhaseChoice, TraceFitArgs};
 use crate::trace_file::{import_options, name_of, read_trace};
@@ -27,7 +26,7 @@ struct Fitted {
 /// `howdah trace fit`
 pub(crate) fn fit(context: &Context, args: &TraceFitArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let (mut trace, notes) = read_trace(&args.trace, args.read.from, &import_options(&args.read.settings)?)?;
     tell(&args.trace, &notes);
     if let Some(name) = &args.job {

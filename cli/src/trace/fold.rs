@@ -23,7 +23,7 @@ const FAR: f64 = 0.1;
 pub(crate) fn fold(context: &Context, args: &TraceFoldArgs) -> Outcome {
     // Only a form that was asked for: the trace itself goes to standard output otherwise.
     let form = args.format.output;
-    let screen = Screen::new(context.client(&ClusterArgs::default(), form)?.color);
+    let screen = context.screen(context.client(&ClusterArgs::default(), form)?.color);
     let to_screen = args.out.as_deref().is_none_or(is_dash);
     if to_screen && args.out.is_some() && form.is_some() {
         return Err(Failure::usage("-o - and --output both want standard output").help("leave one of them out"));

@@ -28,7 +28,7 @@ const OWN_SLOTS: (u16, u16) = (64, 64);
 /// `howdah trace generate`
 pub(crate) fn generate(context: &Context, args: &TraceGenerateArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let Some(name) = &args.workload else { return list(&screen, config.output) };
     let choices = Choices {
         jobs: args.jobs,
@@ -85,7 +85,7 @@ fn list(screen: &Screen, form: Format) -> Outcome {
             screen.json(&Listing::new("workloads", json!({ "workloads": workloads })))?;
         }
         Format::Table => {
-            let mut grid = Grid::new(&["workload", ">jobs", "what", "source"]);
+            let mut grid = Grid::new(&["workload", ">jobs", "what", "source"]).leaving(&["source"]);
             for workload in workloads::all() {
                 grid.row([
                     workload.name.to_owned(),

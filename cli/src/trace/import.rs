@@ -24,7 +24,7 @@ pub(crate) fn import(context: &Context, args: &TraceImportArgs) -> Outcome {
     let form = args.format.output;
     // Otherwise the answer tells what was dropped or repaired.
     let told_here = form.is_none();
-    let screen = Screen::new(context.client(&ClusterArgs::default(), form)?.color);
+    let screen = context.screen(context.client(&ClusterArgs::default(), form)?.color);
     let to_screen = args.out.as_deref().is_none_or(is_dash);
     if to_screen && args.out.is_some() && form.is_some() {
         return Err(Failure::usage("-o - and --output both want standard output").help("leave one of them out"));

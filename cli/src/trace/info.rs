@@ -5,7 +5,6 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::listing::Listing;
-use crate::output::Screen;
 use crate::trace::args::TraceInfoArgs;
 use crate::trace::view::Summary;
 use crate::trace_file::{import_options, read_trace};
@@ -15,7 +14,7 @@ use super::import::tell;
 /// `howdah trace info`
 pub(crate) fn info(context: &Context, args: &TraceInfoArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let (trace, notes) = read_trace(&args.trace, args.read.from, &import_options(&args.read.settings)?)?;
     tell(&args.trace, &notes);
     let summary = Summary::of(&trace);

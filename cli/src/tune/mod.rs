@@ -31,7 +31,7 @@ const POOL: u16 = 64;
 /// `howdah tune`
 pub(crate) fn run(context: &Context, args: &TuneArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let Some(partitioned) = tunable(&args.scheduler) else {
         return Err(Failure::usage(format!(
             "scheduler `{}`: it has no time limits to tune, expected fbq, tags or sita",

@@ -20,7 +20,7 @@ use crate::up::args::{DownArgs, UpArgs};
 
 /// `howdah up`
 pub(crate) async fn up(context: &Context, args: &UpArgs) -> Outcome {
-    let screen = Screen::new(context.colour()?);
+    let screen = context.screen(context.colour()?);
     // What is wrong with it is told before anything is made.
     let mut plan = plan(context, args, args.dir.clone())?;
     make_dir(&args.dir)?;
@@ -120,7 +120,7 @@ fn plan(context: &Context, args: &UpArgs, dir: std::path::PathBuf) -> Outcome<Pl
 
 /// `howdah down`
 pub(crate) async fn down(context: &Context, args: &DownArgs) -> Outcome {
-    let screen = Screen::new(context.colour()?);
+    let screen = context.screen(context.colour()?);
     let dir = args.dir.display();
     let Some(access) = Access::read(&args.dir)? else {
         screen.line(format!("nothing to stop: no cluster runs in `{dir}`"))?;

@@ -19,8 +19,8 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::listing::Listing;
+use crate::output::note;
 use crate::output::progress::spinner;
-use crate::output::{Screen, note};
 use crate::trace_file;
 use crate::units;
 use crate::validate::args::ValidateArgs;
@@ -32,7 +32,7 @@ const OTHER_BUILD: &str = "another build recorded the run, and a rule may have c
 /// `howdah validate`
 pub(crate) fn validate(context: &Context, args: &ValidateArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let shown = spinner(&screen, "deciding and simulating the run again");
     let read = read(args);
     shown.finish_and_clear();

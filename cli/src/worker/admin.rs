@@ -7,14 +7,13 @@ use crate::client::Client;
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::Outcome;
-use crate::output::Screen;
 
 /// `howdah worker enable`
 pub(crate) async fn enable(context: &Context, args: &WorkerNameArgs) -> Outcome {
     let config = context.client(&args.cluster, None)?;
     let mut client = Client::connect(&config).await?;
     client.rpc.enable_worker(EnableWorkerRequest { worker: args.worker.clone() }).await?;
-    Screen::new(config.color).line(format!("{} is off the blacklist; its failures are forgotten", args.worker))?;
+    context.screen(config.color).line(format!("{} is off the blacklist; its failures are forgotten", args.worker))?;
     Ok(Exit::Done)
 }
 
@@ -23,6 +22,6 @@ pub(crate) async fn remove(context: &Context, args: &WorkerNameArgs) -> Outcome 
     let config = context.client(&args.cluster, None)?;
     let mut client = Client::connect(&config).await?;
     client.rpc.remove_worker(RemoveWorkerRequest { worker: args.worker.clone() }).await?;
-    Screen::new(config.color).line(format!("{} is off the list", args.worker))?;
+    context.screen(config.color).line(format!("{} is off the list", args.worker))?;
     Ok(Exit::Done)
 }

@@ -63,7 +63,7 @@ pub(crate) enum WorkerCommand {
     List(WorkerListArgs),
     /// Show what a worker measures, now and over the last minutes
     Vitals(WorkerVitalsArgs),
-    /// Give a worker no more tasks; what it runs may end
+    /// Give workers no more tasks; what they run may end
     Drain(DrainArgs),
     /// Take a worker off the blacklist; its failures are forgotten
     Enable(WorkerNameArgs),
@@ -73,11 +73,10 @@ pub(crate) enum WorkerCommand {
 
 /// `howdah worker list`
 #[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+With --wide also load averages, rates of disks and network, and what tasks were held up for; each \
+worker's history is in `worker vitals`.")]
 pub(crate) struct WorkerListArgs {
-    /// Also load averages, rates of disks and network, and what tasks were held up for; each worker's history is in
-    /// `worker vitals`
-    #[arg(long)]
-    pub(crate) wide: bool,
     /// Also workers that are gone for long
     #[arg(long)]
     pub(crate) all: bool,
@@ -108,8 +107,12 @@ pub(crate) struct WorkerVitalsArgs {
 /// `howdah worker drain`
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DrainArgs {
-    /// Name of the worker
-    pub(crate) worker: String,
+    /// Names of the workers
+    #[arg(value_name = "WORKER", required_unless_present = "all")]
+    pub(crate) workers: Vec<String>,
+    /// All workers
+    #[arg(long, conflicts_with = "workers")]
+    pub(crate) all: bool,
     /// Take it back
     #[arg(long)]
     pub(crate) undo: bool,

@@ -13,13 +13,13 @@ use crate::failure::Outcome;
 use crate::job::view::{now_ms, state_style};
 use crate::listing::Listing;
 use crate::output::table::Grid;
-use crate::output::{Screen, Style, note};
+use crate::output::{Style, note};
 use crate::units;
 
 /// `howdah worker list`
 pub(crate) async fn list_workers(context: &Context, args: &WorkerListArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let answer = client.rpc.list_workers(ListWorkersRequest { all: args.all }).await?.into_inner();
     let workers: Vec<Worker> = answer.workers.iter().map(Worker::from).collect();
@@ -30,7 +30,7 @@ pub(crate) async fn list_workers(context: &Context, args: &WorkerListArgs) -> Ou
             note(format!("help: `howdah worker --master {} --dir DIR` starts one", client.address()));
         }
         Format::Table => {
-            screen.line(worker_table(&workers, now_ms(), args.wide).render(&screen))?;
+            screen.line(worker_table(&workers, now_ms(), context.is_wide()).render(&screen))?;
             for (worker, probe, warning) in warnings(&workers) {
                 let what = if SETTINGS.contains(&probe) { "setting" } else { "probe" };
                 screen.line(screen.paint(Style::Warn, format!("{worker}: {what} {probe}: {warning}")))?;
@@ -72,7 +72,7 @@ fn worker_table(workers: &[Worker], now_ms: u64, wide: bool) -> Grid {
     if told {
         columns.push("attributes");
     }
-    let mut grid = Grid::new(&columns);
+    let mut grid = Grid::new(&columns).leaving(&["rack", "GHz", "foreign", "host", "free memory", "load", "cpu"]);
     let mut by_name: Vec<&Worker> = workers.iter().collect();
     // worker-10 after worker-9.
     by_name.sort_by_key(|w| (w.name.len(), &w.name));

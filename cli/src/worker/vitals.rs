@@ -22,7 +22,7 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 /// `howdah worker vitals`
 pub(crate) async fn show(context: &Context, args: &WorkerVitalsArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
-    let screen = Screen::new(config.color);
+    let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let request = GetWorkerVitalsRequest { worker: args.worker.clone() };
     let answer = client.rpc.get_worker_vitals(request).await?.into_inner();

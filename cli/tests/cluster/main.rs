@@ -21,5 +21,6 @@ mod requirements;
 mod same_bytes;
 mod schedulers;
 mod second_attempts;
+mod steering;
 mod validation;
 mod vitals;

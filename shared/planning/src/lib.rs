@@ -5,6 +5,7 @@
 //! that the command, the master and the experiments use the same answers.
 
 pub mod accuracy;
+pub mod compare;
 pub mod crew;
 pub mod optimize;
 pub mod phase;

@@ -3,7 +3,7 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -166,7 +166,14 @@ impl Cluster {
 
     /// Runs a client command against this cluster.
     pub(crate) fn run(&self, args: &[&str]) -> Finished {
-        Finished::of(howdah(&self.mark).env("HOWDAH_MASTER", &self.address).args(args), LONG)
+        Finished::of(&mut self.command(args), LONG)
+    }
+
+    /// A client command against this cluster, to be run by the caller.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = howdah(&self.mark);
+        command.env("HOWDAH_MASTER", &self.address).args(args);
+        command
     }
 
     /// Runs a client command with `--output json`, expects exit code 0 and reads what it prints.

@@ -1,0 +1,108 @@
+//! Several jobs at once: ids, ranges and filters; what waiting says; and names that would steer a terminal.
+
+use std::process::Stdio;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::harness::{Cluster, Setup, wait_for};
+
+const HOSTILE: &str = "night\u{1b}[2J\u{202e}ly\u{9b}31m\nerror: not ours";
+
+fn small() -> Setup {
+    Setup { workers: 1, map_slots: 1, reduce_slots: 1, ..Setup::default() }
+}
+
+fn steers(text: &str) -> bool {
+    text.chars().any(|c| c.is_control() && c != '\n' || c == '\u{202e}')
+}
+
+#[test]
+fn a_hostile_name_reaches_no_terminal_and_programs_get_it_unchanged() {
+    let cluster = Cluster::start(small());
+    let job = cluster.submit(&["sleep", "-m", "1", "-mt", "10", "-r", "0", "--name", HOSTILE]);
+    cluster.wait_job(&job, 0);
+    let mut said = Vec::new();
+    for command in [&["job", "list"][..], &["job", "status", &job], &["job", "wait", &job], &["job", "history", &job]] {
+        let text = cluster.run(command).expect_code(0).all();
+        assert!(!steers(&text), "{command:?}: {text:?}");
+        assert!(!text.lines().any(|line| line.starts_with("error: not ours")), "{command:?}: {text}");
+        said.push(text);
+    }
+    assert!(said[0].contains(r"night\u{1b}[2J\u{202e}ly\u{9b}31m\nerror"), "{}", said[0]);
+    let json = cluster.run(&["job", "status", &job, "--output", "json"]).expect_code(0);
+    assert!(!steers(&json.stdout), "{:?}", json.stdout);
+    assert_eq!(json.json()["name"], HOSTILE);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn ranges_and_filters_name_many_jobs() {
+    let cluster = Cluster::start(small());
+    let jobs: Vec<String> = (0..4).map(|_| cluster.sleep(1, 600_000, 0)).collect();
+    let other = cluster.submit(&["sleep", "-m", "1", "-mt", "600000", "-r", "0", "--name", "other"]);
+    cluster.run(&["job", "set-priority", "2-3", &jobs[3], "LOW"]).expect_code(0);
+    let low: Vec<String> =
+        cluster.jobs().iter().filter(|j| j["priority"] == "LOW").map(|j| j["job"].to_string()).collect();
+    assert_eq!(low.len(), 3, "{low:?}");
+    cluster.run(&["job", "kill", "1", "3-4"]).expect_code(0);
+    let killed = cluster.json(&["job", "list", "--state", "killed"]);
+    assert_eq!(killed["jobs"].as_array().map(Vec::len), Some(3), "{killed}");
+    let named = cluster.json(&["job", "list", "--name", "OTH"]);
+    assert_eq!(named["jobs"][0]["job"], other.as_str());
+    assert_eq!(named["jobs"].as_array().map(Vec::len), Some(1));
+    let page = cluster.json(&["job", "list", "--last", "2", "--page", "2"]);
+    assert_eq!(page["jobs"][0]["job"], jobs[1].as_str(), "{page}");
+    cluster.run(&["job", "kill", "--queue", "nobodys"]).expect_code(0);
+    assert_eq!(cluster.status(&other)["finish_ms_epoch"], serde_json::Value::Null);
+    let said = cluster.run(&["job", "kill", "1", "--all"]).expect_code(2);
+    assert!(said.stderr.contains("expected one of both"), "{}", said.stderr);
+    cluster.run(&["job", "kill", "--all"]).expect_code(0);
+    assert_eq!(cluster.status(&other)["state"], "KILLED");
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn waiting_for_several_names_each_and_says_who_is_queued() {
+    let cluster = Cluster::start(small());
+    let (first, second) = (cluster.sleep(1, 1_500, 0), cluster.sleep(1, 100, 0));
+    let said = cluster.run(&["job", "wait", &first, &second]).expect_code(0);
+    for job in [&first, &second] {
+        assert!(said.stdout.contains(&format!("{job}  map 100% reduce ")), "{}", said.stdout);
+    }
+    let waited = cluster.run(&["submit", "sleep", "-m", "1", "-mt", "10", "-r", "0", "--wait"]).expect_code(0);
+    assert!(waited.stdout.contains("Job complete") && waited.stdout.contains(", took "), "{}", waited.stdout);
+    let blocker = cluster.sleep(1, 600_000, 0);
+    cluster.wait_running_maps(&blocker, 1);
+    let queued = cluster.sleep(1, 10, 0);
+    let said = cluster.run(&["job", "wait", &queued, "--timeout", "2s"]).expect_code(4);
+    assert!(said.stdout.contains(&format!("Queued job: {queued}, in queue default")), "{}", said.stdout);
+    assert!(!said.stdout.contains("Running job"), "{}", said.stdout);
+    cluster.run(&["job", "kill", "--all"]).expect_code(0);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn ctrl_c_says_what_goes_on_and_how_to_end_it() {
+    let cluster = Cluster::start(small());
+    let job = cluster.sleep(1, 600_000, 0);
+    cluster.wait_running_maps(&job, 1);
+    let mut wait = cluster.command(&["job", "wait", &job]);
+    let child = wait.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    let pid = Pid::from_raw(child.id() as i32);
+    // It listens for Ctrl-C once it caught the signal's number.
+    wait_for("the command to listen", || {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?.trim().to_owned();
+        (u64::from_str_radix(&caught, 16).ok()? >> (Signal::SIGINT as i32 - 1) & 1 == 1).then_some(())
+    });
+    kill(pid, Signal::SIGINT).expect("it is there");
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains(&format!("job {job} goes on running")), "{said}");
+    assert!(said.contains(&format!("help: `howdah job kill {job}`")), "{said}");
+    assert_eq!(cluster.status(&job)["state"], "RUNNING");
+    cluster.run(&["job", "kill", &job]).expect_code(0);
+    cluster.stop_and_replay();
+}
