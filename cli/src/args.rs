@@ -139,6 +139,10 @@ pub(crate) enum Command {
     Compare(Box<crate::compare::args::CompareArgs>),
     /// The best order of a batch of jobs, or pools for it
     Optimize(crate::optimize::args::OptimizeArgs),
+    /// When jobs will end, live or from a recorded moment
+    Predict(Box<crate::predict::args::PredictArgs>),
+    /// The present course beside another: scheduler, workers, a job more or less
+    WhatIf(Box<crate::what_if::args::WhatIfArgs>),
     /// Find time limits and partition sizes of fbq, tags and sita by simulation
     Tune(Box<crate::tune::args::TuneArgs>),
     /// Decide a recorded run again and compare every effect and time

@@ -10,8 +10,8 @@ use crate::output::Screen;
 use crate::queue::args::QueueCommand;
 use crate::worker::args::WorkerCommand;
 use crate::{
-    bench, calibrate, cluster, compare, config, demo, experiment, generate, job, load, manual, master, optimize, queue,
-    replay, scheduler, submit, trace, tune, up, validate, worker,
+    bench, calibrate, cluster, compare, config, demo, experiment, generate, job, load, manual, master, optimize, predict,
+    queue, replay, scheduler, submit, trace, tune, up, validate, what_if, worker,
 };
 
 /// Runs what was typed.
@@ -41,6 +41,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Replay(args) => replay::replay(&context, &args),
         Command::Compare(args) => compare::compare(&context, &args),
         Command::Optimize(args) => optimize::optimize(&context, &args),
+        Command::Predict(args) => wait(predict::predict(&context, &args)),
+        Command::WhatIf(args) => wait(what_if::what_if(&context, &args)),
         Command::Tune(args) => tune::run(&context, &args),
         Command::Validate(args) => validate::validate(&context, &args),
         Command::Calibrate(args) => calibrate::calibrate(&context, &args),

@@ -30,6 +30,7 @@ mod mapred_site;
 mod master;
 mod optimize;
 mod output;
+mod predict;
 mod queue;
 mod replay;
 mod replay_log;
@@ -41,6 +42,7 @@ mod tune;
 mod units;
 mod up;
 mod validate;
+mod what_if;
 mod worker;
 
 use std::ffi::OsString;

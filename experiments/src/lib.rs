@@ -11,6 +11,7 @@ mod live;
 mod load_aware;
 mod makespan;
 mod makespan_testbed;
+mod online;
 mod simmr_accuracy;
 mod simmr_deadlines;
 mod simmr_kl;
@@ -33,6 +34,9 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(la_estimate::LaEstimate),
     ];
     all.extend(load_aware::LoadAware::ALL.map(|one| Box::new(one) as Box<dyn Experiment>));
+    all.extend(online::Online::ALL.map(|one| Box::new(one) as Box<dyn Experiment>));
+    all.push(Box::new(online::OnlineSwitch));
+    all.push(Box::new(online::OnlinePrefetch));
     all
 }
 

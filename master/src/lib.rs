@@ -18,6 +18,7 @@ mod external;
 pub mod history;
 pub mod journal;
 pub mod policies;
+pub mod prediction;
 pub mod recorder;
 mod reload;
 pub mod replay;

@@ -33,6 +33,7 @@ use crate::config::MasterConfig;
 use crate::engine::{Clearing, CoreError, CoreHandle, Engine, Message, Outbox};
 use crate::journal::runs_in;
 use crate::policies;
+use crate::prediction::{self, Feed};
 use crate::recorder::{Origin, Recorder};
 use crate::reload::{self, InForce};
 use crate::services::connections::{self, Book, Tracked};
@@ -69,7 +70,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let address = listener.local_addr().context("read the address listened on")?;
     let clearing = Clearing::default();
     let params = policies::with_files(&config.scheduler, &config.scheduler_params).context("make the scheduler")?;
-    let (core, engine) = start_core(&config, &params, cluster, &run_dir, clearing.clone())?;
+    let (prediction, feed, prediction_thread) = prediction::start(&dir)?;
+    let (core, engine) = start_core(&config, &params, cluster, &run_dir, clearing.clone(), feed)?;
     let (thread_ended, mut core_ended) = oneshot::channel();
     let thread = std::thread::Builder::new().name("core".to_owned()).spawn(move || {
         let result = engine.run();
@@ -86,6 +88,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     tokio::spawn(async move { until.run_until_cancelled(follow).await });
     let shared: SharedRef = Arc::new(Shared {
         core: core.clone(),
+        prediction: prediction.clone(),
         cluster,
         run_dir,
         stop: stop.clone(),
@@ -119,6 +122,12 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     closing.cancel();
     core.stop().await;
     let result = tokio::task::spawn_blocking(move || thread.join()).await.context("join the core's thread")?;
+    prediction.stop();
+    // It may be in the middle of a forecast that nobody waits for any more.
+    let joined = tokio::task::spawn_blocking(move || prediction_thread.join());
+    if tokio::time::timeout(LAST_CALLS, joined).await.is_err() {
+        tracing::warn!("the prediction thread is busy; what was learnt last is not written");
+    }
     if !server.is_finished() && tokio::time::timeout(LAST_CALLS, &mut server).await.is_err() {
         server.abort();
     }
@@ -167,6 +176,7 @@ fn start_core(
     cluster: ClusterId,
     run_dir: &Path,
     clearing: Clearing,
+    feed: Feed,
 ) -> anyhow::Result<(CoreHandle, Engine)> {
     let origin = Origin {
         cluster_id: cluster.0,
@@ -182,7 +192,7 @@ fn start_core(
     let core = CoreHandle::new(send);
     let out = Outbox::start(run_dir.to_owned(), cluster, core.clone(), clearing);
     let tables = Tables::new(cluster, &config.limits);
-    Ok((core, Engine::new(recorder, tables, inbox, out)))
+    Ok((core, Engine::new(recorder, tables, inbox, out, feed)))
 }
 
 /// Until no job is left, the grace is over, no worker is left, or the wish to stop became urgent.

@@ -59,6 +59,8 @@ pub(crate) enum BenchName {
     Replay,
     /// A decision of each scheduler, with 10 and with 10,000 jobs that wait
     Schedulers,
+    /// One forecast of a large cluster
+    Predict,
     /// What a worker spends on measuring its machine
     Vitals,
     /// The hand-written word count, as its own process

@@ -16,6 +16,7 @@ mod idle;
 mod intervals;
 mod measure;
 mod noop;
+mod predict;
 mod replay;
 mod replay_trace;
 mod report;
@@ -37,7 +38,7 @@ use crate::output::{Screen, note};
 use report::Report;
 
 /// What each measures; the order of `all`.
-const ABOUT: [(BenchName, &str, &str); 8] = [
+const ABOUT: [(BenchName, &str, &str); 9] = [
     (BenchName::Wordcount, "wordcount", "word count over 1 GiB against a hand-written two-thread hash-map program"),
     (BenchName::Noop, "noop", "10,000 attempts that do nothing against a bare loop of /bin/true, two at a time"),
     (BenchName::Idle, "idle", "from submission to the first attempt on an idle cluster"),
@@ -49,6 +50,7 @@ const ABOUT: [(BenchName, &str, &str); 8] = [
         "schedulers",
         "a decision of each scheduler with 10,000 jobs that wait against one with 10",
     ),
+    (BenchName::Predict, "predict", "one forecast of an hour of 100 workers, and the fork that it starts from"),
     (BenchName::Vitals, "vitals", "the CPU time that a worker spends on measuring its machine"),
 ];
 
@@ -141,6 +143,7 @@ async fn run(bench: &Bench<'_>, args: &BenchArgs, format: Format) -> Outcome {
             BenchName::Heartbeat => heartbeat::run(bench).await?,
             BenchName::Replay => replay::run(bench).await?,
             BenchName::Schedulers => schedulers::run(bench)?,
+            BenchName::Predict => predict::run(bench)?,
             BenchName::Vitals => vitals::run(bench).await?,
             _ => intervals::run(bench).await?,
         };

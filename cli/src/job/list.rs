@@ -4,7 +4,7 @@ use howdah_proto::v1::ListJobsRequest;
 use serde_json::json;
 
 use crate::args::Format;
-use crate::client::Client;
+use crate::client::{Client, is_final};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -13,6 +13,7 @@ use crate::job::attempt::Attempt;
 use crate::job::view::{Job, card, now_ms, state_style, table};
 use crate::listing::{Listing, counter_map, span_s};
 use crate::output::table::Grid;
+use crate::predict;
 use crate::units;
 
 /// `howdah job list`
@@ -63,6 +64,7 @@ pub(crate) async fn status(context: &Context, args: &OneJobArgs) -> Outcome {
     let answer = client.job(&args.job).await?;
     let status = answer.status.ok_or_else(|| Failure::broke("the master answered without a status"))?;
     let job = Job::from(&status);
+    let predicted = if is_final(&job.state) { None } else { predict::of_job(&mut client, &job.job).await };
     match config.output {
         Format::Json => {
             #[derive(serde::Serialize)]
@@ -71,12 +73,20 @@ pub(crate) async fn status(context: &Context, args: &OneJobArgs) -> Outcome {
                 job: Job,
                 counters: crate::listing::CounterMap,
                 properties: std::collections::BTreeMap<String, String>,
+                /// Of one that is not over: when it will be.
+                predicted: Option<predict::view::JobView>,
             }
             let counters = counter_map(answer.counters.as_ref());
-            let body = Body { job, counters, properties: answer.properties.into_iter().collect() };
+            let properties = answer.properties.into_iter().collect();
+            let body = Body { job, counters, properties, predicted };
             screen.json(&Listing::new("job-status", body))?;
         }
-        Format::Table => screen.line(card(&screen, &job, now_ms()))?,
+        Format::Table => {
+            screen.line(card(&screen, &job, now_ms()))?;
+            if let Some(sentence) = predicted.and_then(|predicted| predicted.sentence()) {
+                screen.line(sentence)?;
+            }
+        }
     }
     Ok(Exit::Done)
 }

@@ -17,6 +17,7 @@ mod leftovers;
 mod many_keys;
 mod plans;
 mod planted;
+mod prediction;
 mod requirements;
 mod same_bytes;
 mod schedulers;

@@ -1,6 +1,9 @@
 //! The papers whose figures are repeated, as people cite them.
 
-/// Figures and tables of SimMR.
+/// Figures and tables of the online prediction paper.
+pub(crate) const ONLINE: &str = "Online prediction (Wang, Khasymski, Krish K. R., Butt: Towards Improving MapReduce Task \
+     Scheduling Using Online Simulation Based Predictions, 2013)";
+/// Job templates, the engine, the deadline schedulers.
 pub(crate) const SIMMR: &str = "SimMR (Verma, Cherkasova, Campbell: Play It Again, SimMR!, 2011)";
 /// Figures of the makespan paper.
 pub(crate) const BALANCED_POOLS: &str = "Balanced pools (Verma, Cherkasova, Campbell: Orchestrating an Ensemble of \

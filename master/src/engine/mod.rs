@@ -27,6 +27,7 @@ use howdah_proto::v1;
 
 use crate::clock::Clock;
 use crate::journal::JournalError;
+use crate::prediction::Feed;
 use crate::recorder::Recorder;
 use crate::tables::{JobRow, Tables};
 
@@ -77,6 +78,8 @@ pub(crate) struct Engine {
     clock: Clock,
     inbox: Receiver<Message>,
     out: Outbox,
+    /// Who learns from finished tasks.
+    feed: Feed,
     /// No tick before this.
     tick_from: Time,
     /// Silences and connections that closed before this say nothing of workers.
@@ -93,7 +96,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(recorder: Recorder, tables: Tables, inbox: Receiver<Message>, out: Outbox) -> Engine {
+    pub(crate) fn new(recorder: Recorder, tables: Tables, inbox: Receiver<Message>, out: Outbox, feed: Feed) -> Engine {
         let clock = Clock::new();
         // Workers that were known before this process started have yet to find it.
         let trust_from = if tables.workers.is_empty() { Time::ZERO } else { clock.read() + watch::STALL_DOUBT };
@@ -103,6 +106,7 @@ impl Engine {
             clock,
             inbox,
             out,
+            feed,
             tick_from: Time::ZERO,
             trust_from,
             stopping: false,
@@ -313,6 +317,7 @@ impl Engine {
         let mut rejections: Vec<(Option<WorkerId>, Rejection)> = Vec::new();
         self.enter_jobs(now);
         let effects = std::mem::take(&mut self.effects);
+        self.feed.follow(now, &effects, self.recorder.tracker().state(), &self.tables);
         for effect in &effects {
             self.log(effect, now);
             self.tables.observe(effect, now);

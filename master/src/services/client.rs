@@ -17,7 +17,7 @@ use tonic::{Request, Response, Status};
 use super::admit::doubt;
 use super::connections::streaming;
 use super::walk::{Cancel, CancelOnDrop};
-use super::{SharedRef, logs, status, submit, workers};
+use super::{SharedRef, logs, predict, status, submit, workers};
 use crate::engine::{CoreError, View};
 use crate::history::{AttemptHistory, JobHistory, history_path};
 use crate::policies::ALLOCATIONS;
@@ -389,6 +389,10 @@ impl ClientService for ClientApi {
         answer.scheduler_params = params.into_iter().collect();
         answer.started_ms_epoch = self.0.started_ms_epoch;
         Ok(Response::new(answer))
+    }
+
+    async fn predict(&self, request: Request<v1::PredictRequest>) -> Result<Response<v1::PredictResponse>, Status> {
+        Ok(Response::new(predict::predict(&self.0, request.into_inner()).await?))
     }
 
     async fn shutdown(&self, _: Request<v1::ShutdownRequest>) -> Result<Response<v1::ShutdownResponse>, Status> {

@@ -6,8 +6,9 @@ pub(crate) mod connections;
 mod logs;
 mod names;
 mod places;
+mod predict;
 mod splits;
-mod status;
+pub(crate) mod status;
 mod submit;
 mod walk;
 mod worker;
@@ -22,6 +23,7 @@ use howdah_proto::stop::Stop;
 
 use crate::config::MasterConfig;
 use crate::engine::{Clearing, CoreHandle};
+use crate::prediction::PredictionHandle;
 use crate::reload::InForce;
 
 pub(crate) use client::ClientApi;
@@ -31,6 +33,7 @@ pub(crate) use worker::WorkerApi;
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) core: CoreHandle,
+    pub(crate) prediction: PredictionHandle,
     pub(crate) cluster: ClusterId,
     pub(crate) run_dir: PathBuf,
     pub(crate) config: MasterConfig,

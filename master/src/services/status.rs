@@ -32,11 +32,11 @@ pub(super) fn convert(error: &ConvertError) -> Status {
     Status::invalid_argument(error.to_string())
 }
 
-pub(super) fn id(error: &IdError) -> Status {
+pub(crate) fn id(error: &IdError) -> Status {
     Status::invalid_argument(error.to_string())
 }
 
-pub(super) fn spec(error: &SpecError) -> Status {
+pub(crate) fn spec(error: &SpecError) -> Status {
     Status::invalid_argument(error.to_string())
 }
 

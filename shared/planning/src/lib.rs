@@ -9,6 +9,7 @@ pub mod compare;
 pub mod crew;
 pub mod optimize;
 pub mod phase;
+pub mod prediction;
 pub mod reshape;
 pub mod similarity;
 pub mod tune;

@@ -85,6 +85,13 @@ impl Beats {
         beats
     }
 
+    /// The same where everything up to `now` has happened already.
+    pub(super) fn resume(heartbeat: SimHeartbeat, state: &ClusterState, now: Time) -> Beats {
+        let mut beats = Beats::new(heartbeat, Span::from_secs(3), state);
+        beats.catch_up(now + Span::from_us(1));
+        beats
+    }
+
     /// When a worker is heard next, from `at` on, that has nothing urgent to say.
     fn next_beat(&self, worker: WorkerId, at: Time) -> Time {
         if self.instant { at } else { self.next_regular(worker, at) }

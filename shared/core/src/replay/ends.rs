@@ -83,6 +83,11 @@ impl Default for Ends {
 }
 
 impl Ends {
+    /// None, for ends from `now` on.
+    pub(super) fn from(now: Time) -> Ends {
+        Ends { base: now, last: now, ..Ends::default() }
+    }
+
     /// When the next attempt ends; [`Time::MAX`] when none does.
     #[inline(always)]
     pub(super) fn next_time(&self) -> Time {

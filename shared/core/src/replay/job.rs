@@ -36,6 +36,9 @@ pub(super) struct AtRisk {
     pub(super) unreachable: BTreeSet<u32>,
 }
 
+/// In the place of a template's number, where a job was over before.
+const NO_TEMPLATE: u32 = u32::MAX;
+
 /// A job that was submitted.
 #[derive(Clone, Debug)]
 pub(super) struct SimJob<'t> {
@@ -62,21 +65,8 @@ impl<'t> SimJob<'t> {
         submit: Time,
         deadline: Option<Span>,
     ) -> SimJob<'t> {
-        let outcome = JobOutcome {
-            id,
-            template: index,
-            submit,
-            start: None,
-            maps_done: None,
-            finish: submit,
-            state: JobState::Prep,
-            deadline,
-            failed_attempts: 0,
-            killed_attempts: 0,
-            costs: SpeculationCosts::default(),
-        };
         SimJob {
-            outcome,
+            outcome: not_started(id, index, submit, deadline),
             maps_left: template.n_maps,
             commit: span(template.commit_ms),
             slots: [template.slots_per_map.max(1), template.slots_per_reduce.max(1)],
@@ -87,6 +77,28 @@ impl<'t> SimJob<'t> {
             typical_ms: &template.typical_shuffle_ms,
             reduce_ms: &template.reduce_ms,
         }
+    }
+
+    /// In the place of a job that was over before the replay began.
+    pub(super) fn over_before(id: JobId) -> SimJob<'t> {
+        let outcome = JobOutcome { state: JobState::Succeeded, ..not_started(id, NO_TEMPLATE, Time::ZERO, None) };
+        SimJob {
+            outcome,
+            maps_left: 0,
+            commit: Span::ZERO,
+            slots: [1, 1],
+            fillers: Vec::new(),
+            at_risk: Rare::default(),
+            map_ms: &[],
+            first_ms: &[],
+            typical_ms: &[],
+            reduce_ms: &[],
+        }
+    }
+
+    /// Whether it is such a one.
+    pub(super) fn is_over_before(&self) -> bool {
+        self.outcome.template == NO_TEMPLATE
     }
 
     /// A map's time.
@@ -114,6 +126,22 @@ impl<'t> SimJob<'t> {
         }
         let first_wave = u32::try_from(self.first_ms.len()).unwrap_or(u32::MAX);
         cycle(self.typical_ms, index.checked_sub(first_wave).unwrap_or(index))
+    }
+}
+
+fn not_started(id: JobId, template: u32, submit: Time, deadline: Option<Span>) -> JobOutcome {
+    JobOutcome {
+        id,
+        template,
+        submit,
+        start: None,
+        maps_done: None,
+        finish: submit,
+        state: JobState::Prep,
+        deadline,
+        failed_attempts: 0,
+        killed_attempts: 0,
+        costs: SpeculationCosts::default(),
     }
 }
 

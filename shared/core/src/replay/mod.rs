@@ -67,6 +67,7 @@ mod error;
 mod fates;
 mod followers;
 mod job;
+mod jobs;
 mod losses;
 mod options;
 mod report;
@@ -89,7 +90,7 @@ pub use options::{
     WorkerLoss, WorkersView,
 };
 pub use report::{AttemptRecord, JobOutcome, Observer, ReplayReport};
-pub use simulation::Simulation;
+pub use simulation::{Course, Simulation};
 
 use crate::job::profile::Trace;
 

@@ -8,6 +8,7 @@
 mod faults;
 mod follow;
 mod policy;
+mod resume;
 mod stage;
 mod work;
 
@@ -16,6 +17,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use self::faults::Order;
+pub use self::resume::Course;
 use self::stage::Stage;
 use super::attributes::{AttributeSteps, Attributes};
 use super::digest::DecisionDigest;
@@ -24,6 +26,7 @@ use super::error::ReplayError;
 use super::fates::Fates;
 use super::followers::Followers;
 use super::job::{SimJob, in_view, spec};
+use super::jobs::SimJobs;
 use super::options::ReplayOptions;
 use super::report::{Observer, ReplayReport};
 use super::setup::{Arrival, Setup};
@@ -122,7 +125,7 @@ impl<'t> Simulation<'t> {
             sharing,
             fates: Fates::new(&options.faults, &trace.jobs, options.seed),
             ends: Ends::default(),
-            jobs: Vec::with_capacity(arrivals.len()),
+            jobs: SimJobs::after(0, arrivals.len()),
             spare_fillers: Vec::new(),
             launches: 0,
             tasks_done: 0,
@@ -366,17 +369,23 @@ impl<'t> Simulation<'t> {
         while self.instant() {}
     }
 
+    /// Runs until nothing is left to happen up to an instant, this one included.
+    pub fn run_until(&mut self, until: Time) {
+        while self.next_time().is_some_and(|next| next <= until) && self.instant() {}
+    }
+
     /// What happened so far; jobs that are not over have their present state and instant.
     pub fn report(&self) -> ReplayReport {
         let mut report = self.stage.report.clone();
-        report.jobs = self.stage.jobs.iter().map(|job| job.outcome).collect();
+        let known = self.stage.jobs.iter().filter(|job| !job.is_over_before());
+        report.jobs = known.map(|job| job.outcome).collect();
         for job in report.jobs.iter_mut().filter(|job| !job.state.is_final()) {
             job.finish = self.stage.now;
         }
         let first = report.jobs.iter().map(|job| job.submit).min().unwrap_or_default();
         let last = report.jobs.iter().map(|job| job.finish).max().unwrap_or_default();
         report.makespan = last.since(first);
-        report.events = 2 * self.stage.launches + 3 * self.stage.jobs.len() as u64;
+        report.events = 2 * self.stage.launches + 3 * report.jobs.len() as u64;
         report.decisions_digest = self.stage.digest.hex();
         report.costs = *self.tracker.state().costs();
         report
@@ -402,7 +411,7 @@ impl<'t> Simulation<'t> {
         if due && let Some(&Arrival { at, template: index, deadline }) = self.arrivals.get(self.n_arrived) {
             self.n_arrived += 1;
             self.next_arrival = self.arrivals.get(self.n_arrived).map_or(Time::MAX, |next| next.at);
-            let id = JobId(self.n_arrived as u32);
+            let id = JobId(self.stage.jobs.next_number());
             let template = &self.trace.jobs[index as usize];
             self.stage.jobs.push(SimJob::new(template, index, id, at, deadline));
             let spec = spec(template, self.slowstart_ppm, deadline, self.profiled);

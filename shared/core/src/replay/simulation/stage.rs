@@ -4,7 +4,8 @@ use super::super::beats::Beats;
 use super::super::digest::DecisionDigest;
 use super::super::ends::{Among, Ends};
 use super::super::fates::Fates;
-use super::super::job::{Placed, Reducing, SimJob};
+use super::super::job::{Placed, Reducing};
+use super::super::jobs::SimJobs;
 use super::super::options::ShuffleModel;
 use super::super::report::ReplayReport;
 use super::super::sharing::Sharing;
@@ -26,7 +27,7 @@ pub(super) struct Stage<'t> {
     pub(super) fates: Fates,
     pub(super) ends: Ends,
     /// By number of job, less 1.
-    pub(super) jobs: Vec<SimJob<'t>>,
+    pub(super) jobs: SimJobs<'t>,
     /// Empty lists for fillers of jobs to come: no more than jobs had any at a time.
     pub(super) spare_fillers: Vec<Vec<Placed>>,
     /// Attempts launched so far.

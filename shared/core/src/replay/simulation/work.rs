@@ -6,7 +6,8 @@
 //! is at that instant. A reduce that waits is in its first third by its job's maps that are done.
 
 use super::super::ends::Among;
-use super::super::job::{Placed, SimJob};
+use super::super::job::Placed;
+use super::super::jobs::SimJobs;
 use super::super::station::{Event, Run};
 use super::Simulation;
 use super::stage::Stage;
@@ -139,7 +140,7 @@ impl Stage<'_> {
 }
 
 /// A reduce has sorted or failed, and does without map outputs from now on.
-fn needs_nothing(jobs: &mut [SimJob<'_>], attempt: AttemptId, now: Time) {
+fn needs_nothing(jobs: &mut SimJobs<'_>, attempt: AttemptId, now: Time) {
     let at_risk = jobs[attempt.job.0 as usize - 1].at_risk.get_mut();
     let mut reducing = at_risk.into_iter().flat_map(|at_risk| &mut at_risk.reducing);
     if let Some(reduce) = reducing.find(|reduce| reduce.attempt.attempt == attempt) {

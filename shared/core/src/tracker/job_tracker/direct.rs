@@ -4,7 +4,8 @@
 //! it; a simulation loses nothing, and building and checking such lists would be most of its work. Here directives
 //! leave as effects at once, nothing waits for a confirmation and no heartbeat is parked; everything else, from the
 //! end of an attempt to the round that fills its slot, is the same code. **Invariant: a tracker is driven directly
-//! all its life or never.**
+//! all its life or never; a fork for a prediction takes the one step between the two,
+//! [`into_direct`](JobTracker::into_direct), and never goes back.**
 //!
 //! Nearly all that happens is that an attempt succeeds and another one is launched. A [`Driver`] is told of these two at
 //! once, in the middle of the instant; the rest are effects at its end. **What is told and the effects after it are in
@@ -113,13 +114,22 @@ pub struct Heard {
     pub progress: Progress,
 }
 
+/// The settings where nobody is expected to speak.
+pub(super) fn directly(config: &ClusterConfig) -> ClusterConfig {
+    ClusterConfig { expiry_ms: u64::MAX, launch_expiry_ms: 0, max_parking_ms: 0, ..config.clone() }
+}
+
 impl JobTracker {
     /// A master without jobs and workers that is driven by [`advance`](JobTracker::advance).
     ///
     /// Nobody is expected to speak: workers and launches do not expire, a lost worker says `Goodbye`.
     pub fn direct(config: &ClusterConfig, scheduler: Box<dyn Scheduler>) -> JobTracker {
-        let config = ClusterConfig { expiry_ms: u64::MAX, launch_expiry_ms: 0, max_parking_ms: 0, ..config.clone() };
-        JobTracker { direct: true, ..JobTracker::new(config, scheduler) }
+        JobTracker { direct: true, ..JobTracker::new(directly(config), scheduler) }
+    }
+
+    /// Whether it is driven so.
+    pub fn is_direct(&self) -> bool {
+        self.direct
     }
 
     /// Applies everything of one instant and appends its effects: ends, then `inputs` (never a `Report`), then a

@@ -9,6 +9,7 @@
 
 mod attempts;
 mod attributes;
+mod become_direct;
 mod blacklist;
 mod direct;
 mod interval;

@@ -1,0 +1,108 @@
+//! One forecast of a large cluster: the fork on the core's thread, and the simulation of an hour.
+//!
+//! 100 workers of 4 map and 2 reduce slots, heartbeats every 3 s, 200 jobs with 50,000 tasks of about a minute, a tenth of
+//! them done. Time is the thread's CPU time.
+
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_core::replay::{ReplayOptions, SimHeartbeat, SimWorker, Simulation, View, WorkersView};
+use howdah_core::time::{Span, Time};
+use howdah_planning::prediction::{
+    Changes, Class, Fallback, ForecastOptions, Heartbeats, Part, Sample, TaskHistory, TaskPredictor, by_name, forecast,
+};
+
+use super::Bench;
+use super::measure::{median, thread_time};
+use super::report::{Bar, Report, Row};
+use crate::failure::{Failure, Outcome};
+
+const WORKERS: usize = 100;
+const JOBS: u32 = 200;
+const MAPS: u32 = 250;
+const HEARTBEAT: SimHeartbeat = SimHeartbeat { interval: Span::from_secs(3), out_of_band: true };
+
+/// Runs it.
+pub(crate) fn run(bench: &Bench<'_>) -> Outcome<Report> {
+    let trace = trace();
+    let options = ReplayOptions { view: view(), ..ReplayOptions::default() };
+    let mut live = Simulation::new(&trace, &options).map_err(|error| Failure::broke(error.to_string()))?;
+    // A tenth of the work is done: 400 map slots of a minute each.
+    live.run_until(Time::from_ms(12 * 60_000));
+    let mut history = TaskHistory::default();
+    for part in Part::ALL {
+        for n in 0..1_000 {
+            let class = Class { application: String::new(), family: "batch".to_owned(), part };
+            let time = Span::from_ms(55_000 + n * 10);
+            history.add(class, Sample { bytes: 0, time, worker: String::new() });
+        }
+    }
+    let model = by_name("linear").ok_or_else(|| Failure::broke("the paper's model is not listed"))?;
+    let mut rows = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
+    for _ in 0..bench.repeats() * 5 {
+        let began = thread_time()?;
+        let fork = live.tracker().fork();
+        rows[0].push((thread_time()? - began).as_secs_f64() * 1e3);
+        for (row, (starts, draws)) in rows[1..].iter_mut().zip([(0, 0), (10_000, 0), (10_000, 4)]) {
+            let predictor = TaskPredictor::new(&history, &*model, Fallback::default());
+            let heartbeats = Heartbeats::Given(HEARTBEAT);
+            let options = ForecastOptions { starts, draws, heartbeats, ..ForecastOptions::default() };
+            let began = thread_time()?;
+            let told = forecast(fork.fork(), &predictor, &|_| String::new(), &Changes::default(), &options);
+            let told = told.map_err(|error| Failure::broke(error.to_string()))?;
+            row.push((thread_time()? - began).as_secs_f64() * 1e3);
+            if told.jobs.iter().filter(|job| job.finish.is_some()).count() < 50 {
+                return Err(Failure::broke("the forecast ended fewer jobs than an hour holds"));
+            }
+        }
+    }
+    let row = |measure: &str, values: &[f64], bar| Row {
+        measure: measure.to_owned(),
+        unit: "ms",
+        howdah: median(values),
+        baseline: None,
+        bar,
+    };
+    Ok(Report {
+        name: "predict",
+        title: "Forecasting an hour of 100 workers, 200 jobs and 45,000 waiting tasks".to_owned(),
+        baseline: "none: the bars are the project's own",
+        rows: vec![
+            row("fork of the live state", &rows[0], Some(Bar::AtMost(1.0))),
+            row("one simulation of an hour", &rows[1], Some(Bar::AtMost(50.0))),
+            row("the same with 10,000 starts told", &rows[2], None),
+            row("a whole forecast, with the intervals of 4 draws", &rows[3], None),
+        ],
+        notes: vec!["CPU time of the thread, medians; the fork is what the core's thread stands still for".to_owned()],
+        repeats: bench.repeats(),
+        quick: bench.quick,
+    })
+}
+
+fn trace() -> Trace {
+    let job = |index| JobTemplate {
+        name: format!("batch-{index}"),
+        n_maps: MAPS,
+        n_reduces: 2,
+        map_ms: (0..u64::from(MAPS)).map(|map| 50_000 + (map * 7_919 + u64::from(index) * 104_729) % 20_000).collect(),
+        first_shuffle_ms: vec![10_000],
+        typical_shuffle_ms: vec![15_000],
+        reduce_ms: vec![40_000],
+        ..JobTemplate::default()
+    };
+    Trace { jobs: (1..=JOBS).map(job).collect(), ..Trace::default() }
+}
+
+fn view() -> View {
+    let worker = |index| SimWorker {
+        name: format!("worker-{index}"),
+        host: format!("host-{index}"),
+        rack: format!("/rack-{}", index % 4),
+        map_slots: 4,
+        reduce_slots: 2,
+        ..SimWorker::default()
+    };
+    View::Workers(WorkersView {
+        workers: (0..WORKERS).map(worker).collect(),
+        heartbeat: HEARTBEAT,
+        ..WorkersView::default()
+    })
+}

@@ -1,0 +1,89 @@
+//! Flags of `predict`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+use crate::args::{ClusterArgs, FormatArgs};
+use crate::units::parse_duration;
+
+/// `howdah predict`
+#[derive(Args, Clone, Debug)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+The master forks its own state, puts in what tasks of each kind have taken so far, and lets its own scheduler run ahead \
+in virtual time; nothing of the live cluster changes. The interval of a job is from the earliest to the latest end in \
+simulations with drawn task times. Jobs marked `?` run something that was never seen: their times are a stated default.
+
+With --at, the same from a recorded run: its state then, and what it had learnt by then.
+
+Examples:
+  howdah predict --dir cluster
+  howdah predict --dir cluster --horizon 10m --svg ahead.svg
+  howdah predict --dir run1 --at 90s
+  howdah predict score --dir run2 --train run1"
+)]
+pub(crate) struct PredictArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<PredictCommand>,
+    #[command(flatten)]
+    pub(crate) look: LookArgs,
+    /// Write a timeline of the predicted ends
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+/// From where, how far and how to look ahead.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LookArgs {
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+    /// From a recorded run in --dir, this long after its first submission, instead of a live cluster
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, requires = "dir")]
+    pub(crate) at: Option<Duration>,
+    /// With --at: directory of another run, learnt from first
+    #[arg(long, value_name = "DIR", requires = "at")]
+    pub(crate) train: Option<PathBuf>,
+    /// How far to look ahead
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1h")]
+    pub(crate) horizon: Duration,
+    /// How task times are told: linear, piecewise, mean, quantile or per-worker
+    #[arg(long, value_name = "MODEL", default_value = "linear")]
+    pub(crate) model: String,
+    /// Starts of waiting tasks to tell, the first ones
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) starts: u32,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}
+
+/// `howdah predict …`
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum PredictCommand {
+    /// Forecasts over a recorded run, at intervals, beside what then happened
+    Score(ScoreArgs),
+}
+
+/// `howdah predict score`
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ScoreArgs {
+    /// Directory of the run: the master's own, or the one given to `up` or `demo`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Directory of another run, learnt from first
+    #[arg(long, value_name = "DIR")]
+    pub(crate) train: Option<PathBuf>,
+    /// Time between two forecasts
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "5s")]
+    pub(crate) every: Duration,
+    /// How far each looks ahead
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1h")]
+    pub(crate) horizon: Duration,
+    /// How task times are told: linear, piecewise, mean, quantile or per-worker
+    #[arg(long, value_name = "MODEL", default_value = "linear")]
+    pub(crate) model: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}

@@ -1,0 +1,89 @@
+//! `predict`: when jobs will end, live or at a moment of a recorded run.
+
+pub(crate) mod args;
+mod recorded;
+mod score;
+mod timeline;
+pub(crate) mod view;
+
+use std::time::Duration;
+
+use howdah_proto::v1::{PredictChanges, PredictRequest, PredictResponse};
+use serde_json::json;
+
+use crate::args::Format;
+use crate::client::Client;
+use crate::config::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::listing::Listing;
+use crate::output::{Screen, note};
+use crate::predict::args::{LookArgs, PredictArgs, PredictCommand};
+use crate::predict::view::{ForecastView, JobView, Made};
+use crate::trace_file;
+
+/// How long a command that shows more than forecasts waits for one.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// `howdah predict`
+pub(crate) async fn predict(context: &Context, args: &PredictArgs) -> Outcome {
+    if let Some(PredictCommand::Score(score)) = &args.command {
+        return score::score(context, score);
+    }
+    let config = context.client(&args.look.cluster, args.look.format.output)?;
+    let screen = Screen::new(config.color);
+    let answer = look(context, &args.look, None).await?;
+    let forecast = answer.present.as_ref().map(ForecastView::from).ok_or_else(no_forecast)?;
+    if let Some(path) = &args.svg {
+        let svg = timeline::draw(&forecast);
+        trace_file::write_file(path, |out| out.write_all(svg.as_bytes()))?;
+        note(format!("{}: a timeline", path.display()));
+    }
+    match config.output {
+        Format::Json => {
+            screen.json(&Listing::new("forecast", json!({ "forecast": forecast, "made": Made::from(&answer) })))?
+        }
+        Format::Table => {
+            screen.line(view::table(&screen, &forecast))?;
+            screen.line(Made::from(&answer).sentence())?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Forecasts from where the flags say, with these changes.
+pub(crate) async fn look(
+    context: &Context,
+    args: &LookArgs,
+    changes: Option<PredictChanges>,
+) -> Outcome<PredictResponse> {
+    if let (Some(at), Some(dir)) = (args.at, &args.cluster.dir) {
+        return recorded::look(dir, at, args, changes);
+    }
+    let config = context.client(&args.cluster, args.format.output)?;
+    let mut client = Client::connect(&config).await?;
+    let mut changes = changes;
+    for job in changes.iter_mut().flat_map(|changes| &mut changes.kill) {
+        *job = client.job_id(job).await?;
+    }
+    let request = PredictRequest {
+        horizon_ms: u64::try_from(args.horizon.as_millis()).unwrap_or(u64::MAX).max(1),
+        starts: args.starts,
+        model: args.model.clone(),
+        changes,
+    };
+    Ok(client.rpc.predict(request).await?.into_inner())
+}
+
+/// When a job will end, if the master can tell soon; a master of an earlier version cannot.
+pub(crate) async fn of_job(client: &mut Client, job: &str) -> Option<JobView> {
+    let request = PredictRequest::default();
+    let answer = tokio::time::timeout(PATIENCE, client.rpc.predict(request)).await.ok()?.ok()?.into_inner();
+    let forecast = ForecastView::from(answer.present.as_ref()?);
+    forecast.jobs.into_iter().find(|told| told.job.as_deref() == Some(job))
+}
+
+/// A master answered without what was asked for.
+pub(crate) fn no_forecast() -> Failure {
+    Failure::broke("the answer holds no forecast")
+}

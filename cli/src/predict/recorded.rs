@@ -1,0 +1,106 @@
+//! The same from a recorded run: the state that its master had, rebuilt from its journal.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use howdah_core::time::Span;
+use howdah_master::prediction::{self, Moment};
+use howdah_planning::prediction::{Changes, Fallback, ForecastOptions, TaskHistory, TaskPredictor, by_name, forecast};
+use howdah_proto::v1::{PredictChanges, PredictResponse};
+
+use crate::failure::{Failure, Outcome};
+use crate::predict::args::LookArgs;
+
+/// What a run told of task times.
+pub(super) fn learn_from(dir: Option<&Path>) -> Outcome<TaskHistory> {
+    let Some(dir) = dir else { return Ok(TaskHistory::default()) };
+    let run = prediction::read_run(dir, TaskHistory::default(), |_| None, |_| {}, |_, _, _| {});
+    Ok(run.map_err(unreadable)?.history)
+}
+
+/// A run that does not read.
+pub(super) fn unreadable(error: howdah_master::replay::ReplayError) -> Failure {
+    Failure::usage(format!("{:#}", anyhow::Error::new(error)))
+}
+
+/// A model that is not there.
+pub(super) fn no_model(name: &str) -> Failure {
+    let known = howdah_planning::prediction::MODELS.join(", ");
+    Failure::usage(format!("model `{name}`: no such model, expected one of {known}"))
+}
+
+/// A length of time as the core counts it.
+pub(super) fn span(duration: Duration) -> Span {
+    Span::from_us(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
+}
+
+/// Forecasts of a recorded moment.
+pub(super) fn look(
+    dir: &Path,
+    at: Duration,
+    args: &LookArgs,
+    changes: Option<PredictChanges>,
+) -> Outcome<PredictResponse> {
+    let history = learn_from(args.train.as_deref())?;
+    let mut answer = None;
+    let wanted = span(at);
+    let mut once = Some(wanted);
+    let run = prediction::read_run(
+        dir,
+        history,
+        |_| once.take(),
+        |moment| answer = Some(tell(moment, args, changes.clone())),
+        |_, _, _| {},
+    );
+    let run = run.map_err(unreadable)?;
+    answer.unwrap_or_else(|| {
+        let length = run.start.map_or(Span::ZERO, |start| run.end.since(start));
+        Err(Failure::usage(format!("--at {}: the run ends {} after its first submission", at_text(at), length)))
+    })
+}
+
+fn at_text(at: Duration) -> String {
+    crate::units::seconds(at.as_secs_f64())
+}
+
+fn tell(moment: &Moment<'_>, args: &LookArgs, changes: Option<PredictChanges>) -> Outcome<PredictResponse> {
+    let model = by_name(&args.model).ok_or_else(|| no_model(&args.model))?;
+    let predictor = TaskPredictor::new(moment.history, &*model, Fallback::default());
+    let options =
+        ForecastOptions { horizon: span(args.horizon), starts: args.starts as usize, ..ForecastOptions::default() };
+    let (changes, thought_of) = changes_of(moment, changes)?;
+    let first = moment.tracker.state().last_job() + 1;
+    let application = |job: howdah_core::job::JobId| match job.0.checked_sub(first) {
+        Some(index) => thought_of.get(index as usize).cloned().unwrap_or_default(),
+        None => (moment.application)(job),
+    };
+    let started = Instant::now();
+    let fork = moment.tracker.fork();
+    let fork_us = started.elapsed().as_micros() as u64;
+    let started = Instant::now();
+    let look = |changes: &Changes| {
+        let told = forecast(fork.fork(), &predictor, &application, changes, &options);
+        told.map_err(|error| Failure::usage(error.to_string()))
+    };
+    let present = look(&Changes::default())?;
+    let changed = if changes.is_empty() { None } else { Some(look(&changes)?) };
+    let message = |forecast| prediction::forecast_message(forecast, moment.cluster, moment.tracker);
+    Ok(PredictResponse {
+        simulated_us: started.elapsed().as_micros() as u64,
+        present: Some(message(present)),
+        changed: changed.map(message),
+        fork_us,
+        tasks_learnt: moment.history.seen(),
+        score: None,
+    })
+}
+
+fn changes_of(moment: &Moment<'_>, changes: Option<PredictChanges>) -> Outcome<(Changes, Vec<String>)> {
+    let mut changes = changes;
+    for job in changes.iter_mut().flat_map(|changes| &mut changes.kill) {
+        if let Ok(number) = job.parse() {
+            *job = moment.cluster.job(howdah_core::job::JobId(number));
+        }
+    }
+    prediction::changes(moment.cluster, changes).map_err(|status| Failure::usage(status.message().to_owned()))
+}

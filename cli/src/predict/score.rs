@@ -1,0 +1,127 @@
+//! `predict score`: forecasts at intervals over a recorded run, beside what then happened.
+
+use howdah_core::time::{Span, Time};
+use howdah_master::prediction;
+use howdah_planning::prediction::{
+    Changes, Fallback, Forecast, ForecastOptions, RunScore, StartError, TaskError, TaskPredictor, WindowScore, by_name,
+    forecast, job_error, score_starts,
+};
+use serde_json::json;
+
+use super::recorded::{learn_from, no_model, span, unreadable};
+use crate::args::{ClusterArgs, Format};
+use crate::config::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::listing::Listing;
+use crate::output::Screen;
+use crate::output::table::Grid;
+use crate::predict::args::ScoreArgs;
+use crate::units;
+
+/// Windows after each forecast in which starts are looked at.
+const WINDOWS: [Span; 2] = [Span::from_secs(30), Span::from_secs(60)];
+
+/// `howdah predict score`
+pub(super) fn score(context: &Context, args: &ScoreArgs) -> Outcome {
+    let config = context.client(&ClusterArgs::default(), args.format.output)?;
+    let screen = Screen::new(config.color);
+    let model = by_name(&args.model).ok_or_else(|| no_model(&args.model))?;
+    let every = span(args.every).max(Span::from_ms(1));
+    let options = ForecastOptions { horizon: span(args.horizon), starts: 100_000, ..ForecastOptions::default() };
+    let mut told: Vec<Forecast> = Vec::new();
+    let mut tasks: Vec<TaskError> = Vec::new();
+    let mut failed = None;
+    let run = prediction::read_run(
+        &args.dir,
+        learn_from(args.train.as_deref())?,
+        |last| Some(last.map_or(Span::ZERO, |last| last + every)),
+        |moment| {
+            let predictor = TaskPredictor::new(moment.history, &*model, Fallback::default());
+            let fork = moment.tracker.fork();
+            match forecast(fork, &predictor, moment.application, &Changes::default(), &options) {
+                Ok(forecast) if !forecast.jobs.is_empty() => told.push(forecast),
+                Ok(_) => {}
+                Err(error) => failed = Some(error),
+            }
+        },
+        |history, class, sample| {
+            let predictor = TaskPredictor::new(history, &*model, Fallback::default());
+            let (estimate, seen) = predictor.estimate(class, sample.bytes, Some(&sample.worker));
+            tasks.push(TaskError {
+                family: class.family.clone(),
+                part: class.part.name(),
+                predicted_s: estimate.expected / 1e6,
+                actual_s: sample.time.as_secs_f64(),
+                seen,
+            });
+        },
+    );
+    let run = run.map_err(unreadable)?;
+    if let Some(error) = failed {
+        return Err(Failure::broke(error.to_string()));
+    }
+    let Some(start) = run.start else {
+        return Err(Failure::usage(format!("run `{}`: no job was submitted in it", args.dir.display())));
+    };
+    let last = run.finishes.values().max().copied().unwrap_or(start);
+    let errors = |window| -> Vec<StartError> {
+        told.iter().flat_map(|told| score_starts(told.at, window, &told.starts, &run.launches)).collect()
+    };
+    let windows = WINDOWS.map(|window| WindowScore::of(window, &errors(window))).to_vec();
+    let jobs: Vec<_> = told.iter().flat_map(|told| errors_of_jobs(start, told, &run.finishes)).collect();
+    let score = RunScore::new(told.len() as u64, &tasks, windows, &jobs, last.since(start));
+    match config.output {
+        Format::Json => screen.json(&Listing::new("prediction-score", json!({ "score": score, "jobs": jobs })))?,
+        Format::Table => screen.line(text(&screen, &score))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn errors_of_jobs(
+    start: Time,
+    told: &Forecast,
+    finishes: &std::collections::BTreeMap<howdah_core::job::JobId, Time>,
+) -> Vec<howdah_planning::prediction::JobError> {
+    let ended =
+        |job: &howdah_planning::prediction::JobForecast| Some(job_error(start, told.at, job, *finishes.get(&job.job)?));
+    told.jobs.iter().filter_map(ended).collect()
+}
+
+fn text(screen: &Screen, score: &RunScore) -> String {
+    let mut grid = Grid::new(&["what", ">n", ">mean error", ">within", "of"]);
+    let tasks = &score.tasks;
+    let error = |percent: f64| format!("{percent:.1} %");
+    grid.row([
+        "task times".to_owned(),
+        tasks.n.to_string(),
+        error(tasks.mean_percent),
+        units::percent(tasks.within_10_percent),
+        format!("10 %; 95 % within {:.1} %", tasks.p95_percent),
+    ]);
+    for window in &score.windows {
+        grid.row([
+            format!("starts in {} s", window.window_s),
+            window.starts.to_string(),
+            units::seconds(window.mean_error_s),
+            units::percent(window.within_2s),
+            "2 s, maps on the right worker".to_owned(),
+        ]);
+    }
+    grid.row([
+        "job ends".to_owned(),
+        score.forecasts.to_string(),
+        error(score.job_error_percent),
+        units::percent(score.job_within_interval),
+        format!(
+            "their intervals; worst {:.1} % of the run's {}",
+            score.job_error_max_percent,
+            units::seconds(score.length_s)
+        ),
+    ]);
+    let unseen = match score.unseen_tasks {
+        0 => String::new(),
+        n => format!("\n\n{} were the first of their class and are in no figure", units::counted(n, "task")),
+    };
+    grid.render(screen) + &unseen
+}

@@ -1,0 +1,138 @@
+//! A run of the workload with forecasts at intervals, and what came of each.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use anyhow::{Context, Result};
+use howdah_core::job::profile::Trace;
+use howdah_core::job::{AttemptId, AttemptState, Locality, TaskKind, WorkerId};
+use howdah_core::replay::{AttemptRecord, JobOutcome, Observer, Simulation};
+use howdah_core::time::{Span, Time};
+use howdah_planning::prediction::{
+    Changes, Class, Fallback, Forecast, ForecastOptions, Heartbeats, JobError, Part, Sample, StartError, TaskError,
+    TaskHistory, TaskPredictor, by_name, family, forecast, job_error, score_starts,
+};
+
+use super::world::{heartbeat, options};
+
+/// What is written down as a run goes.
+#[derive(Default)]
+struct Notes {
+    records: Vec<AttemptRecord>,
+    launches: Vec<(Time, AttemptId, WorkerId)>,
+    /// The template of each job, by number less 1.
+    ended: usize,
+}
+
+struct Noting(Rc<RefCell<Notes>>);
+
+impl Observer for Noting {
+    fn launched(&mut self, at: Time, attempt: AttemptId, worker: WorkerId, _: Locality, _: bool) {
+        self.0.borrow_mut().launches.push((at, attempt, worker));
+    }
+
+    fn attempt(&mut self, record: &AttemptRecord) {
+        self.0.borrow_mut().records.push(*record);
+    }
+}
+
+/// Everything of one run.
+pub(super) struct Judged {
+    /// In order of their ends.
+    pub(super) tasks: Vec<TaskError>,
+    pub(super) forecasts: Vec<Forecast>,
+    pub(super) jobs: Vec<JobError>,
+    pub(super) launches: Vec<(Time, AttemptId, WorkerId)>,
+    pub(super) outcomes: Vec<JobOutcome>,
+    pub(super) length: Span,
+    /// What was learnt before and in it.
+    pub(super) history: TaskHistory,
+}
+
+impl Judged {
+    /// The starts within a window after each forecast.
+    pub(super) fn starts(&self, window: Span) -> Vec<Vec<StartError>> {
+        self.forecasts.iter().map(|told| score_starts(told.at, window, &told.starts, &self.launches)).collect()
+    }
+}
+
+/// Runs the trace under a policy, with a forecast every so often; `None` makes none, as in training.
+pub(super) fn judge(trace: &Trace, scheduler: &str, every: Option<Span>, history: TaskHistory) -> Result<Judged> {
+    let mut run = Simulation::new(trace, &options(scheduler)).context("make the cluster")?;
+    let notes = Rc::new(RefCell::new(Notes::default()));
+    run.observe(Box::new(Noting(Rc::clone(&notes))));
+    let model = by_name("linear").context("find the paper's model")?;
+    let mut judged = Judged {
+        tasks: Vec::new(),
+        forecasts: Vec::new(),
+        jobs: Vec::new(),
+        launches: Vec::new(),
+        outcomes: Vec::new(),
+        length: Span::ZERO,
+        history,
+    };
+    let step = every.unwrap_or(Span::from_secs(60));
+    let mut at = Time::ZERO;
+    loop {
+        run.run_until(at);
+        learn(&run, trace, &notes, &mut judged);
+        if every.is_some() && run.tracker().state().n_jobs() > 0 {
+            let predictor = TaskPredictor::new(&judged.history, &*model, Fallback::default());
+            let options = ForecastOptions { heartbeats: Heartbeats::Given(heartbeat()), ..ForecastOptions::default() };
+            let fork = run.tracker().fork();
+            let told = forecast(fork, &predictor, &|_| String::new(), &Changes::default(), &options)?;
+            judged.forecasts.push(told);
+        }
+        if run.next_time().is_none() {
+            break;
+        }
+        at += step;
+    }
+    let report = run.report();
+    judged.outcomes = report.jobs;
+    judged.length = report.makespan;
+    judged.launches = notes.borrow().launches.clone();
+    for told in &judged.forecasts {
+        let errors = told.jobs.iter().filter_map(|job| {
+            let ended = judged.outcomes.iter().find(|outcome| outcome.id == job.job)?;
+            Some(job_error(Time::ZERO, told.at, job, ended.finish))
+        });
+        judged.jobs.extend(errors);
+    }
+    Ok(judged)
+}
+
+/// Tells the time of each task that has ended since, then learns it.
+fn learn(run: &Simulation<'_>, trace: &Trace, notes: &Rc<RefCell<Notes>>, judged: &mut Judged) {
+    let jobs = run.report().jobs;
+    let mut notes = notes.borrow_mut();
+    let Notes { records, ended, .. } = &mut *notes;
+    let model = by_name("linear").expect("the paper's model is listed");
+    for record in &records[*ended..] {
+        if record.state != AttemptState::Succeeded {
+            continue;
+        }
+        let id = record.attempt;
+        let Some(job) = jobs.get(id.job.0 as usize - 1) else { continue };
+        let template = &trace.jobs[job.template as usize];
+        let all: u64 = template.map_input_bytes.iter().sum();
+        let (part, since, bytes) = match (id.kind, record.maps_done.filter(|&done| record.start < done)) {
+            (TaskKind::Map, _) => (Part::Map, record.start, template.map_input_bytes[id.index as usize]),
+            (TaskKind::Reduce, Some(done)) => (Part::FirstReduce, done, all / u64::from(template.n_reduces)),
+            (TaskKind::Reduce, None) => (Part::LaterReduce, record.start, all / u64::from(template.n_reduces)),
+        };
+        let class = Class { application: String::new(), family: family(&template.name), part };
+        let sample = Sample { bytes, time: record.end.since(since), worker: format!("worker-{}", record.worker.0 + 1) };
+        let (estimate, seen) =
+            TaskPredictor::new(&judged.history, &*model, Fallback::default()).estimate(&class, bytes, None);
+        judged.tasks.push(TaskError {
+            family: class.family.clone(),
+            part: part.name(),
+            predicted_s: estimate.expected / 1e6,
+            actual_s: sample.time.as_secs_f64(),
+            seen,
+        });
+        judged.history.add(class, sample);
+    }
+    *ended = records.len();
+}

@@ -1,0 +1,153 @@
+//! `online-tasks`, `online-jobs` and `online-starts`: how well task times, starts and ends of jobs are told while a workload
+//! runs, after the evaluation of the online prediction paper (§III), at its size and in replay.
+//!
+//! The same workload runs twice, first to learn from, as in the paper. Task times are ours (they scatter by a stated share),
+//! so what `online-tasks` shows is the predictor at work and no property of real tasks; the other two show what such
+//! a scatter does to a simulated future, which is the paper's question.
+
+mod judge;
+mod page;
+mod prefetch;
+mod switching;
+mod world;
+
+use anyhow::Result;
+use howdah_core::time::Span;
+use howdah_planning::prediction::{RunScore, Score, StartError, TaskError, TaskHistory, WindowScore};
+
+use self::judge::{Judged, judge};
+pub(crate) use self::prefetch::OnlinePrefetch;
+pub(crate) use self::switching::OnlineSwitch;
+use self::world::{Jobs, workload};
+use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
+
+/// The policies: the paper's FCFS, and its naive Fair.
+const POLICIES: [(&str, &str); 2] = [("fifo", "FCFS"), ("naive-fair", "Fair")];
+/// A forecast this often: the paper finds 20 s often enough.
+const EVERY: Span = Span::from_secs(20);
+/// Windows after a forecast in which starts are looked at.
+const WINDOWS: [Span; 2] = [Span::from_secs(30), Span::from_secs(60)];
+
+/// One of the three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Online {
+    /// Fig. 3 and 4.
+    Tasks,
+    /// Fig. 5 and 6.
+    Jobs,
+    /// Fig. 7 to 9.
+    Starts,
+}
+
+impl Online {
+    /// All of them.
+    pub(crate) const ALL: [Online; 3] = [Online::Tasks, Online::Jobs, Online::Starts];
+
+    fn jobs(self) -> Jobs {
+        if self == Online::Tasks { Jobs::Both } else { Jobs::WordCount }
+    }
+}
+
+/// A run under a policy, and its figures.
+struct Under {
+    policy: &'static str,
+    judged: Judged,
+    score: RunScore,
+}
+
+impl Experiment for Online {
+    fn about(&self) -> About {
+        let (name, line, figure) = match self {
+            Online::Tasks => {
+                ("online-tasks", "Task times told from the size of the input, after one run", "Figures 3 and 4")
+            }
+            Online::Jobs => ("online-jobs", "Ends of jobs told while a workload runs", "Figures 5 and 6"),
+            Online::Starts => ("online-starts", "Where and when tasks start, told ahead", "Figures 7 to 9"),
+        };
+        About { name, line, paper: papers::ONLINE, figure, needs: Needs::Simulation, estimate_s: [20, 5] }
+    }
+
+    fn takes_repeats(&self) -> bool {
+        false
+    }
+
+    fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
+        let n = lab.size(10, 4);
+        let mut runs = Vec::new();
+        for (scheduler, policy) in POLICIES {
+            lab.progress.step(&format!("{policy}: the first run, to learn from"));
+            let history =
+                judge(&workload(self.jobs(), lab.seed, 1, n), scheduler, None, TaskHistory::default())?.history;
+            lab.progress.step(&format!("{policy}: the second run, with a forecast every {EVERY}"));
+            let judged = judge(&workload(self.jobs(), lab.seed, 2, n), scheduler, Some(EVERY), history)?;
+            let windows = WINDOWS.map(|window| WindowScore::of(window, &judged.starts(window).concat())).to_vec();
+            let n_forecasts = judged.forecasts.len() as u64;
+            let score = RunScore::new(n_forecasts, &judged.tasks, windows, &judged.jobs, judged.length);
+            runs.push(Under { policy, judged, score });
+        }
+        let checks = self.checks(lab, &runs);
+        let files = page::write(*self, lab, &self.about(), &runs, &checks)?;
+        Ok(Outcome { files, checks })
+    }
+}
+
+impl Online {
+    fn checks(self, lab: &Lab<'_>, runs: &[Under]) -> Vec<Check> {
+        let check = |what: String, found, bar| Check { what, found, bar, judged: !lab.quick };
+        let mut checks = Vec::new();
+        for (run, fcfs) in runs.iter().zip([true, false]) {
+            let of = |what: &str| format!("{}: {what}", run.policy);
+            match self {
+                Online::Tasks => {
+                    for kind in ["map", "reduce"] {
+                        let beyond = 1.0 - score_of(&run.judged.tasks, kind).within_10_percent;
+                        checks.push(check(of(&format!("{kind} times told more than 10 % wrong")), beyond, 0.05));
+                    }
+                }
+                Online::Jobs => {
+                    let bar = if fcfs { 0.01 } else { 0.04 };
+                    let found = run.score.job_error_percent / 100.0;
+                    checks.push(check(of("mean error of jobs' ends over the run's length"), found, bar));
+                }
+                Online::Starts => {
+                    let bar = if fcfs { 0.05 } else { 0.15 };
+                    let missed = 1.0 - run.score.windows[0].within_2s;
+                    checks.push(check(
+                        of("starts in a 30 s window told more than 2 s wrong, or elsewhere"),
+                        missed,
+                        bar,
+                    ));
+                }
+            }
+        }
+        checks
+    }
+}
+
+/// Of the tasks of a kind whose class had been seen.
+fn score_of(tasks: &[TaskError], kind: &str) -> Score {
+    Score::of(tasks.iter().filter(|task| task.seen && task.part.ends_with(kind)).map(TaskError::percent))
+}
+
+/// Mean error in seconds of the starts that were told at all; 0 in an empty window.
+fn mean_error_s(errors: &[StartError]) -> f64 {
+    WindowScore::of(Span::ZERO, errors).mean_error_s
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_run_of_a_small_workload_is_told_well_after_the_first() {
+        let history = judge(&workload(Jobs::Both, 7, 1, 2), "fifo", None, TaskHistory::default()).unwrap().history;
+        let judged = judge(&workload(Jobs::Both, 7, 2, 2), "fifo", Some(EVERY), history).unwrap();
+        assert!(score_of(&judged.tasks, "map").within_10_percent > 0.9);
+        assert!(judged.forecasts.len() > 5 && judged.tasks.iter().all(|task| task.seen));
+        // Chained jobs are not known before they come: only ends of word counts at the front are told from the start.
+        let first = judged.forecasts[0].jobs[0].finish.expect("within the hour");
+        let actual = judged.outcomes[0].finish;
+        let error = first.since(actual).as_us().max(actual.since(first).as_us());
+        assert!(error < judged.length.as_us() / 20, "{first:?} {actual:?}");
+    }
+}

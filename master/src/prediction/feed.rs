@@ -1,0 +1,64 @@
+//! What the core's thread hands to the prediction thread: each finished task, as a small message.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crossbeam_channel::Sender;
+use howdah_core::cluster::ClusterState;
+use howdah_core::job::JobId;
+use howdah_core::time::Time;
+use howdah_core::tracker::Effect;
+use howdah_planning::prediction::Learner;
+
+use super::application_name;
+use super::thread::Message;
+use crate::tables::{JobMeta, Tables};
+
+/// The core's thread's end.
+#[derive(Debug)]
+pub(crate) struct Feed {
+    learner: Learner,
+    send: Sender<Message>,
+}
+
+impl Feed {
+    pub(super) fn new(send: Sender<Message>) -> Feed {
+        Feed { learner: Learner::default(), send }
+    }
+
+    /// Looks at a batch's effects and the state after them.
+    pub(crate) fn follow(&mut self, now: Time, effects: &[Effect], state: &ClusterState, tables: &Tables) {
+        let application =
+            |job: JobId| tables.jobs.get(&job).map_or_else(String::new, |row| application_name(&row.meta.file.app));
+        let send = &self.send;
+        self.learner.follow(now, effects, state, application, |learned| {
+            // A thread that is behind by so much does without some: the core never waits for it.
+            let _ = send.try_send(Message::Learned(learned));
+        });
+    }
+}
+
+/// What the jobs of a state run, for a forecast of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Applications(BTreeMap<JobId, Arc<JobMeta>>);
+
+impl Applications {
+    /// Of all jobs that are not over.
+    pub(crate) fn of(tables: &Tables, state: &ClusterState) -> Applications {
+        let meta = |job: &howdah_core::cluster::Job| Some((job.id(), Arc::clone(&tables.jobs.get(&job.id())?.meta)));
+        Applications(state.jobs().filter_map(meta).collect())
+    }
+
+    /// Of one; empty if it is not among them.
+    pub(super) fn name(&self, job: JobId) -> String {
+        self.0.get(&job).map_or_else(String::new, |meta| application_name(&meta.file.app))
+    }
+}
+
+#[cfg(test)]
+impl Feed {
+    /// As if the core had seen it.
+    pub(super) fn send_for_tests(&self, learned: howdah_planning::prediction::Learned) {
+        self.send.send(Message::Learned(learned)).unwrap();
+    }
+}

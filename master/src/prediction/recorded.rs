@@ -1,0 +1,115 @@
+//! A recorded run as forecasts see it: its state at chosen moments, what had been learnt by then, and what came of it.
+//!
+//! The run is decided again from its journal. A moment's state is the one after the first batch from that moment on; what
+//! was learnt is what the run itself had finished by then, after whatever the caller had learnt before.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use howdah_core::job::{AttemptId, ClusterId, JobFile, JobId, WorkerId};
+use howdah_core::time::{Span, Time};
+use howdah_core::tracker::{Effect, JobTracker};
+use howdah_planning::prediction::{Class, Learned, Learner, Sample, TaskHistory};
+
+use super::application_name;
+use crate::journal::find_run;
+use crate::policies;
+use crate::replay::{ReplayError, replay_seen};
+
+/// One moment of a run.
+pub struct Moment<'a> {
+    /// The state.
+    pub tracker: &'a JobTracker,
+    /// What had been learnt.
+    pub history: &'a TaskHistory,
+    /// What jobs run.
+    pub application: &'a dyn Fn(JobId) -> String,
+    /// The run's cluster, for printed ids.
+    pub cluster: ClusterId,
+    /// When the run's first job was submitted, from which moments count.
+    pub start: Time,
+}
+
+/// What came of a run.
+#[derive(Debug, Default)]
+pub struct RecordedRun {
+    /// When its first job was submitted; `None` if none was.
+    pub start: Option<Time>,
+    /// Its last batch.
+    pub end: Time,
+    /// When its jobs were over.
+    pub finishes: BTreeMap<JobId, Time>,
+    /// All launches, in order.
+    pub launches: Vec<(Time, AttemptId, WorkerId)>,
+    /// All tasks that finished: when, what, and what had been remembered before is the caller's business.
+    pub tasks: Vec<(Class, Sample)>,
+    /// What had been learnt in the end.
+    pub history: TaskHistory,
+    /// Batches.
+    pub batches: u64,
+}
+
+/// Reads the run in `dir` (a run, a master's directory or a cluster's: the latest run). `history` is what was learnt
+/// before. `at` tells after each moment when the next one is, counted from the first submission; `see` looks at it, and
+/// `learning` at each finished task before it is learnt.
+///
+/// # Errors
+/// When the run does not read.
+pub fn read_run(
+    dir: &Path,
+    history: TaskHistory,
+    mut at: impl FnMut(Option<Span>) -> Option<Span>,
+    mut see: impl FnMut(&Moment<'_>),
+    mut learning: impl FnMut(&TaskHistory, &Class, &Sample),
+) -> Result<RecordedRun, ReplayError> {
+    let run_dir = find_run(dir)?;
+    let mut run = RecordedRun { history, ..RecordedRun::default() };
+    let mut learner = Learner::default();
+    let mut next = at(None);
+    replay_seen(dir, policies::make, |cluster, now, effects, tracker| {
+        run.batches += 1;
+        run.end = now;
+        if run.start.is_none() && tracker.state().last_job() > 0 {
+            run.start = Some(now);
+        }
+        let application = |job| application_of(&run_dir, cluster, job);
+        let (tasks, history) = (&mut run.tasks, &mut run.history);
+        learner.follow(now, effects, tracker.state(), application, |learned| {
+            if let Learned::Task { class, sample, .. } = &learned {
+                learning(history, class, sample);
+                tasks.push((class.clone(), sample.clone()));
+            }
+            learned.put_into(history);
+        });
+        for effect in effects {
+            match *effect {
+                Effect::Launch { worker, attempt, .. } => run.launches.push((now, attempt, worker)),
+                Effect::JobState { job, state } if state.is_final() => {
+                    run.finishes.insert(job, now);
+                }
+                _ => {}
+            }
+        }
+        let Some(start) = run.start else { return };
+        while let Some(moment) = next.filter(|&moment| start + moment <= now) {
+            see(&Moment { tracker, history: &run.history, application: &application, cluster, start });
+            next = at(Some(moment));
+            // Moments between two batches have one state.
+            while next.is_some_and(|following| start + following <= now) {
+                next = at(next);
+            }
+        }
+    })?;
+    // A launch is told again until its worker confirms it.
+    let mut seen = std::collections::BTreeSet::new();
+    run.launches.retain(|&(_, attempt, _)| seen.insert(attempt));
+    Ok(run)
+}
+
+/// What a job of the run ran; empty if its file is gone.
+fn application_of(run: &Path, cluster: ClusterId, job: JobId) -> String {
+    let path = run.join("jobs").join(format!("{}.json", cluster.job(job)));
+    let file = fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<JobFile>(&bytes).ok());
+    file.map_or_else(String::new, |file| application_name(&file.app))
+}

@@ -1,0 +1,274 @@
+//! The thread that remembers and simulates.
+//!
+//! It keeps the history of finished tasks, in a file of the master's directory, so that a restart knows what was learnt
+//! before; tells each finished task's time before it learns it, and keeps the score; and answers requests with forecasts.
+//! After each it rests three times as long as it worked: a quarter of a core at most, however many ask.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use howdah_core::tracker::JobTracker;
+use howdah_planning::prediction::{
+    Changes, ChangesError, Fallback, Forecast, ForecastOptions, Learned, Score, TaskHistory, TaskPredictor, by_name,
+    forecast,
+};
+use tokio::sync::oneshot;
+
+use super::feed::{Applications, Feed};
+
+/// Name of the history's file.
+const FILE: &str = "task-history.json";
+/// A larger file is not one of ours.
+const MOST_BYTES: u64 = 256 << 20;
+/// Messages that may wait; a finished task takes a few hundred bytes.
+const WAITING: usize = 65_536;
+/// How often what was learnt is written.
+const WRITE_EVERY: Duration = Duration::from_secs(10);
+/// Rest after each forecast, in times of its length.
+const REST: u32 = 3;
+/// Longest rest.
+const LONGEST_REST: Duration = Duration::from_secs(10);
+/// Errors that are kept for the score.
+const SCORED: usize = 10_000;
+
+/// One request.
+pub(crate) struct Ask {
+    pub(crate) fork: Box<JobTracker>,
+    pub(crate) applications: Applications,
+    pub(crate) options: ForecastOptions,
+    /// By name.
+    pub(crate) model: String,
+    /// Empty: only the present course.
+    pub(crate) changes: Changes,
+    /// What a job that is only thought of runs, in the order of the changes.
+    pub(crate) hypothetical: Vec<String>,
+}
+
+/// The answer.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) present: Forecast,
+    pub(crate) changed: Option<Forecast>,
+    pub(crate) took: Duration,
+    pub(crate) learnt: u64,
+    pub(crate) score: Score,
+    pub(crate) unseen: u64,
+}
+
+/// What reaches the thread.
+pub(super) enum Message {
+    Learned(Learned),
+    Ask { ask: Box<Ask>, reply: oneshot::Sender<Result<Told, ChangesError>> },
+    Stop,
+}
+
+/// Asks the thread.
+#[derive(Clone, Debug)]
+pub(crate) struct PredictionHandle {
+    send: Sender<Message>,
+}
+
+/// The thread is gone, or has too much to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AskError {
+    #[error("the prediction thread has too much to do")]
+    Full,
+    #[error("the master is stopping")]
+    Stopped,
+    #[error(transparent)]
+    Changes(#[from] ChangesError),
+}
+
+impl PredictionHandle {
+    /// Waits for a forecast.
+    pub(crate) async fn ask(&self, ask: Ask) -> Result<Told, AskError> {
+        let (reply, answer) = oneshot::channel();
+        self.send.try_send(Message::Ask { ask: Box::new(ask), reply }).map_err(|_| AskError::Full)?;
+        Ok(answer.await.map_err(|_| AskError::Stopped)??)
+    }
+
+    /// Writes what was learnt and ends the thread.
+    pub(crate) fn stop(&self) {
+        let _ = self.send.try_send(Message::Stop);
+    }
+}
+
+/// Starts the thread over the history in a master's directory.
+///
+/// # Errors
+/// When there can be no thread.
+pub(crate) fn start(dir: &Path) -> anyhow::Result<(PredictionHandle, Feed, std::thread::JoinHandle<()>)> {
+    let (send, receive) = crossbeam_channel::bounded(WAITING);
+    let path = dir.join(FILE);
+    let builder = std::thread::Builder::new().name("prediction".to_owned());
+    let body = move || Thread::new(path).run(&receive);
+    let thread = builder.spawn(body).context("start the prediction thread")?;
+    Ok((PredictionHandle { send: send.clone() }, Feed::new(send), thread))
+}
+
+struct Thread {
+    path: PathBuf,
+    history: TaskHistory,
+    changed: bool,
+    /// In percent, of tasks whose class was seen before.
+    errors: VecDeque<f64>,
+    unseen: u64,
+}
+
+impl Thread {
+    fn new(path: PathBuf) -> Thread {
+        let history = read(&path).unwrap_or_else(|e| {
+            tracing::warn!("what was learnt of task times is lost: {e:#}");
+            TaskHistory::default()
+        });
+        Thread { path, history, changed: false, errors: VecDeque::new(), unseen: 0 }
+    }
+
+    fn run(mut self, receive: &Receiver<Message>) {
+        let mut write_at = Instant::now() + WRITE_EVERY;
+        let mut rests_until = Instant::now();
+        let mut waiting = VecDeque::new();
+        loop {
+            let wake_at = if waiting.is_empty() { write_at } else { write_at.min(rests_until) };
+            match receive.recv_timeout(wake_at.saturating_duration_since(Instant::now())) {
+                Ok(Message::Learned(learned)) => self.learn(learned),
+                Ok(Message::Ask { ask, reply }) => waiting.push_back((ask, reply)),
+                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return self.write(),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if Instant::now() >= rests_until
+                && let Some((ask, reply)) = waiting.pop_front()
+            {
+                let started = Instant::now();
+                // Whoever hung up meanwhile needs no answer.
+                if !reply.is_closed() {
+                    let told = self.tell(&ask);
+                    let _ = reply.send(told);
+                }
+                rests_until = Instant::now() + (started.elapsed() * REST).min(LONGEST_REST);
+            }
+            if Instant::now() >= write_at {
+                self.write();
+                write_at = Instant::now() + WRITE_EVERY;
+            }
+        }
+    }
+
+    /// Scores what would have been told, then learns it.
+    fn learn(&mut self, learned: Learned) {
+        if let (Learned::Task { class, sample, .. }, Some(model)) = (&learned, by_name("linear")) {
+            let predictor = TaskPredictor::new(&self.history, &*model, Fallback::default());
+            let (estimate, seen) = predictor.estimate(class, sample.bytes, Some(&sample.worker));
+            if !seen {
+                self.unseen += 1;
+            } else if sample.time.as_us() > 0 {
+                if self.errors.len() >= SCORED {
+                    self.errors.pop_front();
+                }
+                self.errors.push_back(100.0 * (estimate.expected / sample.time.as_us() as f64 - 1.0));
+            }
+        }
+        learned.put_into(&mut self.history);
+        self.changed = true;
+    }
+
+    fn tell(&self, ask: &Ask) -> Result<Told, ChangesError> {
+        let started = Instant::now();
+        let model = by_name(&ask.model).or_else(|| by_name("linear")).expect("the paper's model is there");
+        let predictor = TaskPredictor::new(&self.history, &*model, Fallback::default());
+        let first = ask.fork.state().last_job() + 1;
+        let application = |job: howdah_core::job::JobId| match job.0.checked_sub(first) {
+            Some(thought_of) => ask.hypothetical.get(thought_of as usize).cloned().unwrap_or_default(),
+            None => ask.applications.name(job),
+        };
+        let look = |changes: &Changes| forecast(ask.fork.fork(), &predictor, &application, changes, &ask.options);
+        let present = look(&Changes::default())?;
+        let changed = if ask.changes.is_empty() { None } else { Some(look(&ask.changes)?) };
+        Ok(Told {
+            present,
+            changed,
+            took: started.elapsed(),
+            learnt: self.history.seen(),
+            score: Score::of(self.errors.iter().copied()),
+            unseen: self.unseen,
+        })
+    }
+
+    fn write(&mut self) {
+        if !std::mem::take(&mut self.changed) {
+            return;
+        }
+        let temporary = self.path.with_extension("json.tmp");
+        let written = serde_json::to_vec(&self.history)
+            .map_err(std::io::Error::from)
+            .and_then(|bytes| fs::write(&temporary, bytes))
+            .and_then(|()| fs::rename(&temporary, &self.path));
+        if let Err(e) = written {
+            tracing::warn!("cannot write `{}`: {e}", self.path.display());
+        }
+    }
+}
+
+/// The history in a file; an empty one if there is no file.
+fn read(path: &Path) -> anyhow::Result<TaskHistory> {
+    let file = match fs::File::open(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(TaskHistory::default()),
+        other => other.with_context(|| format!("open `{}`", path.display()))?,
+    };
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut bytes).with_context(|| format!("read `{}`", path.display()))?;
+    serde_json::from_slice(&bytes).with_context(|| format!("read `{}`", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use howdah_core::time::Span;
+    use howdah_planning::prediction::{Class, Part, Sample};
+
+    fn learned(ms: u64) -> Learned {
+        let class = Class { application: "sleep".to_owned(), family: "nap".to_owned(), part: Part::Map };
+        let attempt = howdah_core::job::AttemptId {
+            job: howdah_core::job::JobId(1),
+            kind: howdah_core::job::TaskKind::Map,
+            index: 0,
+            number: 0,
+        };
+        Learned::Task { attempt, class, sample: Sample { bytes: 0, time: Span::from_ms(ms), worker: "w".to_owned() } }
+    }
+
+    #[test]
+    fn what_was_learnt_survives_a_restart_and_a_broken_file_only_costs_what_it_held() {
+        let dir = tempfile::tempdir().unwrap();
+        for before in [0, 2] {
+            let (handle, feed, thread) = start(dir.path()).unwrap();
+            for ms in [100, 110] {
+                feed.send_for_tests(learned(ms));
+            }
+            handle.stop();
+            thread.join().unwrap();
+            assert_eq!(read(&dir.path().join(FILE)).unwrap().seen(), before + 2);
+        }
+        fs::write(dir.path().join(FILE), "{\"classes\": 3}").unwrap();
+        assert!(read(&dir.path().join(FILE)).is_err());
+        assert_eq!(Thread::new(dir.path().join(FILE)).history.seen(), 0);
+    }
+
+    #[test]
+    fn each_finished_task_is_scored_by_what_was_known_before_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut thread = Thread::new(dir.path().join(FILE));
+        for ms in [100, 100, 125] {
+            thread.learn(learned(ms));
+        }
+        assert_eq!(
+            (thread.unseen, thread.errors.iter().map(|e| e.round() as i64).collect::<Vec<_>>()),
+            (1, vec![0, -20])
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! From a tracker's state and what its tasks will take to a course that can be simulated.
+//!
+//! Time left is what an attempt will take less what has passed since its launch; one that has taken longer already is
+//! given a floor, as it may end at any moment and has not. A reduce that waits for maps counts from their end.
+
+use super::class::Part;
+use howdah_core::cluster::{Attempt, Job, Worker, WorkerState};
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_core::job::{JobId, JobSpec, JobState, TaskKind, WorkerId};
+use howdah_core::replay::{Course, SimHeartbeat};
+use howdah_core::time::{Span, Time};
+use howdah_core::tracker::JobTracker;
+
+/// A job whose tasks are asked for.
+#[derive(Clone, Copy)]
+pub struct OfJob<'a> {
+    /// Its number; of one that is only thought of, the number that it would get.
+    pub job: JobId,
+    /// As submitted.
+    pub spec: &'a JobSpec,
+}
+
+/// What tasks take: the predictor's word, or the truth in a test.
+pub trait TaskTimes {
+    /// The time of a task. The worker is known of those that run.
+    fn time(&mut self, of: OfJob<'_>, part: Part, index: u32, worker: Option<&str>) -> Span;
+
+    /// Whether tasks of one part of a job with equal input may take different times.
+    fn varies(&self) -> bool;
+
+    /// From a job's last task to its end.
+    fn commit(&mut self, of: OfJob<'_>) -> Span;
+
+    /// What is left of an attempt that should have taken so long and has taken longer already.
+    fn overdue(&mut self, expected: Span) -> Span;
+}
+
+/// How workers of the simulated cluster are heard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Heartbeats {
+    /// As the tracker's own settings say: at once where heartbeats may be parked, else by the present interval, and the
+    /// end of an attempt at once.
+    #[default]
+    AsConfigured,
+    /// As said: for a tracker that a replay drives.
+    Given(SimHeartbeat),
+}
+
+impl Heartbeats {
+    pub(super) fn of(self, tracker: &JobTracker) -> SimHeartbeat {
+        match self {
+            Heartbeats::Given(heartbeat) => heartbeat,
+            Heartbeats::AsConfigured if tracker.config().max_parking_ms > 0 => SimHeartbeat::default(),
+            Heartbeats::AsConfigured => {
+                let interval = Span::from_ms(u64::from(tracker.interval_ms()));
+                SimHeartbeat { interval, out_of_band: true }
+            }
+        }
+    }
+}
+
+/// What is to happen from where a tracker is, if tasks take these times. Jobs to come are the caller's business.
+pub(super) fn course(tracker: &JobTracker, times: &mut dyn TaskTimes, heartbeat: SimHeartbeat) -> (Trace, Course) {
+    let state = tracker.state();
+    let now = state.now();
+    let mut trace = Trace::default();
+    let mut course = Course { heartbeat, asking: asking(tracker, heartbeat), ..Course::default() };
+    for job in state.jobs() {
+        let of = OfJob { job: job.id(), spec: job.spec() };
+        course.jobs.push((job.id(), trace.jobs.len() as u32));
+        let template = template(of, job.tasks(TaskKind::Map).n_left() > 0, times);
+        if job.state() == JobState::Committing {
+            course.commits.push((job.id(), now + Span::from_ms(template.commit_ms)));
+        }
+        trace.jobs.push(template);
+    }
+    for (reference, attempt) in state.attempts().iter() {
+        let worker = state.worker(attempt.worker()).map(|worker| worker.name());
+        if let Some(job) = state.job(attempt.id().job)
+            && let Some(end) = end(job, attempt, worker, now, times)
+        {
+            course.ends.push((reference, end));
+        }
+    }
+    (trace, course)
+}
+
+/// Workers of a tracker driven by reports that have slots to fill and no heartbeat with the master: their next one is on
+/// its way. A parked one has been offered what waits.
+fn asking(tracker: &JobTracker, heartbeat: SimHeartbeat) -> Vec<WorkerId> {
+    if tracker.is_direct() || heartbeat.interval > Span::ZERO {
+        return Vec::new();
+    }
+    let state = tracker.state();
+    let asks = |worker: &&Worker| worker.state() == WorkerState::Live && !worker.is_parked();
+    state.workers().iter().filter(asks).map(Worker::id).collect()
+}
+
+/// When a running attempt ends; `None` for a reduce that waits for maps.
+fn end(job: &Job, attempt: &Attempt, worker: Option<&str>, now: Time, times: &mut dyn TaskTimes) -> Option<Time> {
+    let (id, started) = (attempt.id(), attempt.started());
+    let of = OfJob { job: job.id(), spec: job.spec() };
+    let (since, part) = match id.kind {
+        TaskKind::Map => (started, Part::Map),
+        TaskKind::Reduce if job.tasks(TaskKind::Map).n_left() > 0 => return None,
+        TaskKind::Reduce => match job.maps_done().filter(|&done| started < done) {
+            Some(done) => (done, Part::FirstReduce),
+            None => (started, Part::LaterReduce),
+        },
+    };
+    let takes = times.time(of, part, id.index, worker);
+    let end = since + takes;
+    Some(if end > now { end } else { end.max(now + times.overdue(takes)) })
+}
+
+/// A job's template: an entry for each of its tasks, or one for all where they are alike.
+pub(super) fn template(of: OfJob<'_>, maps_left: bool, times: &mut dyn TaskTimes) -> JobTemplate {
+    let spec = of.spec;
+    let alike = !times.varies();
+    let n_maps = match () {
+        () if !maps_left => 0,
+        () if alike && spec.map_input_bytes.is_empty() => spec.n_maps.min(1),
+        () => spec.n_maps,
+    };
+    let n_reduces = if alike { spec.n_reduces.min(1) } else { spec.n_reduces };
+    let mut list = |part, n| (0..n).map(|index| ms(times.time(of, part, index, None))).collect();
+    JobTemplate {
+        n_maps: spec.n_maps,
+        n_reduces: spec.n_reduces,
+        map_ms: list(Part::Map, n_maps),
+        // Both with the reduce's own time, which is told with its shuffle.
+        first_shuffle_ms: list(Part::FirstReduce, n_reduces),
+        typical_shuffle_ms: list(Part::LaterReduce, n_reduces),
+        commit_ms: ms(times.commit(of)),
+        ..JobTemplate::default()
+    }
+}
+
+fn ms(span: Span) -> u64 {
+    span.as_us().div_ceil(1_000)
+}

@@ -1,0 +1,145 @@
+//! From what a tracker does to samples: which task ended, what it took, and of what class it was.
+//!
+//! It looks at each batch's effects and the state after them, live and in decision replay alike, and needs nothing else.
+//! Only winners count: what failed, was killed or lost a race did not do its work.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::class::{Class, Part, family};
+use super::history::{Sample, TaskHistory};
+use howdah_core::cluster::ClusterState;
+use howdah_core::job::{AttemptId, AttemptState, JobId, JobSpec, JobState, TaskKind};
+use howdah_core::time::{Span, Time};
+use howdah_core::tracker::Effect;
+
+/// What was learnt.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Learned {
+    /// A task has finished.
+    Task {
+        /// Which attempt did its work.
+        attempt: AttemptId,
+        /// Of what class it was.
+        class: Class,
+        /// What it took, and of how much.
+        sample: Sample,
+    },
+    /// A job's output took so long to promote.
+    Commit(Span),
+}
+
+impl Learned {
+    /// Remembers it.
+    pub fn put_into(self, history: &mut TaskHistory) {
+        match self {
+            Learned::Task { class, sample, .. } => history.add(class, sample),
+            Learned::Commit(time) => history.add_commit(time),
+        }
+    }
+}
+
+/// What has to be kept of a job, as the state forgets it when it is over.
+#[derive(Debug)]
+struct Job {
+    application: String,
+    family: String,
+    spec: Arc<JobSpec>,
+    reduce_bytes: u64,
+    maps_done: Option<Time>,
+    committing: Option<Time>,
+}
+
+/// Follows a tracker.
+#[derive(Debug, Default)]
+pub struct Learner {
+    jobs: BTreeMap<JobId, Job>,
+}
+
+impl Learner {
+    /// Looks at a batch's effects and the state after them. `application` names what a job runs; it is asked once for each
+    /// job.
+    pub fn follow(
+        &mut self,
+        now: Time,
+        effects: &[Effect],
+        state: &ClusterState,
+        mut application: impl FnMut(JobId) -> String,
+        mut learned: impl FnMut(Learned),
+    ) {
+        for effect in effects {
+            match *effect {
+                Effect::JobState { job, state: JobState::Committing } => {
+                    if let Some(known) = self.jobs.get_mut(&job) {
+                        known.committing = Some(now);
+                    }
+                }
+                Effect::JobState { job, state: end } if end.is_final() => {
+                    let known = self.jobs.remove(&job);
+                    if let (JobState::Succeeded, Some(since)) = (end, known.and_then(|job| job.committing)) {
+                        learned(Learned::Commit(now.since(since)));
+                    }
+                }
+                Effect::Launch { attempt, .. } => self.meet(attempt.job, state, &mut application),
+                Effect::AttemptEnded { attempt, worker, state: AttemptState::Succeeded, started, .. } => {
+                    let worker = state.worker(worker).map_or("", |worker| worker.name());
+                    // One that was launched before anybody followed.
+                    self.meet(attempt.job, state, &mut application);
+                    if let Some(job) = self.jobs.get_mut(&attempt.job) {
+                        // The state has forgotten the job if this was its last task; then its maps were done before.
+                        if let Some(live) = state.job(attempt.job) {
+                            job.maps_done = live.maps_done();
+                        }
+                        learned(job.ended(attempt, worker, started, now));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Learner {
+    /// Keeps what a job's ends will need, unless it is kept already.
+    fn meet(&mut self, id: JobId, state: &ClusterState, application: &mut impl FnMut(JobId) -> String) {
+        if !self.jobs.contains_key(&id)
+            && let Some(job) = state.job(id)
+        {
+            self.jobs.insert(id, Job::new(application(id), job.spec()));
+        }
+    }
+}
+
+impl Job {
+    fn new(application: String, spec: &Arc<JobSpec>) -> Job {
+        Job {
+            application,
+            family: family(&spec.name),
+            spec: Arc::clone(spec),
+            reduce_bytes: reduce_bytes(spec),
+            maps_done: None,
+            committing: None,
+        }
+    }
+
+    fn ended(&self, attempt: AttemptId, worker: &str, started: Time, now: Time) -> Learned {
+        let (part, since, bytes) = match (attempt.kind, self.maps_done) {
+            (TaskKind::Map, _) => (Part::Map, started, map_bytes(&self.spec, attempt.index)),
+            (TaskKind::Reduce, Some(done)) if started < done => (Part::FirstReduce, done, self.reduce_bytes),
+            (TaskKind::Reduce, _) => (Part::LaterReduce, started, self.reduce_bytes),
+        };
+        let class = Class { application: self.application.clone(), family: self.family.clone(), part };
+        Learned::Task { attempt, class, sample: Sample { bytes, time: now.since(since), worker: worker.to_owned() } }
+    }
+}
+
+/// A map's input; 0 where unknown.
+pub(super) fn map_bytes(spec: &JobSpec, index: u32) -> u64 {
+    spec.map_input_bytes.get(index as usize).copied().unwrap_or(0)
+}
+
+/// What a reduce is measured by: its share of the job's whole input, as its own is not known before the maps are done.
+pub(super) fn reduce_bytes(spec: &JobSpec) -> u64 {
+    let all = spec.map_input_bytes.iter().fold(0, |sum: u64, &bytes| sum.saturating_add(bytes));
+    all / u64::from(spec.n_reduces.max(1))
+}

@@ -1,0 +1,28 @@
+//! Online prediction: when jobs will end, from a fork of a cluster's present state.
+//!
+//! Two parts, as in the paper. The *Task Predictor* ([`TaskPredictor`]) learns from finished tasks how long tasks of a class
+//! take, by the size of their input. The *Job Simulator* ([`forecast`]) forks the JobTracker, puts the predicted times in
+//! and lets the same scheduler run ahead in virtual time. Everything here is a function of its arguments: equal state and
+//! history give equal forecasts. Source: Wang, Khasymski, Krish K. R. and Butt, ICPADS 2013, §II.
+
+mod changes;
+mod class;
+mod course;
+mod forecast;
+mod history;
+mod learner;
+mod model;
+mod predictor;
+mod score;
+mod switch;
+
+pub use changes::{Changes, ChangesError, Hypothetical};
+pub use class::{Class, Part, family};
+pub use course::{Heartbeats, OfJob, TaskTimes};
+pub use forecast::{Forecast, ForecastOptions, JobForecast, TaskStart, forecast, outlook};
+pub use history::{Sample, TaskHistory};
+pub use learner::{Learned, Learner};
+pub use model::{Estimate, Fitted, MODELS, TaskTimeModel, by_name};
+pub use predictor::{Fallback, TaskPredictor};
+pub use score::{JobError, RunScore, Score, StartError, TaskError, WindowScore, job_error, score_starts};
+pub use switch::{Measure, Switch, SwitchRule, Switcher};

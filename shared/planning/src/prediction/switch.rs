@@ -1,0 +1,222 @@
+//! Choosing the scheduler by forecast (§IV-B): each candidate is simulated from the present state, and the one whose
+//! forecast is best by a chosen measure takes over.
+//!
+//! Forecasts of two policies that do about as well change places with every draw of luck. So a candidate takes over only
+//! if it is better by a margin in several forecasts running, and after a switch nobody does for a while: **no flapping.**
+//! Each switch keeps the two figures that justified it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use super::forecast::{Forecast, JobForecast};
+use howdah_core::time::{Span, Time};
+
+/// By what forecasts are compared; less is better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// Until the last job is over.
+    Makespan,
+    /// From a job's submission to its end, on average.
+    #[default]
+    MeanCompletion,
+    /// By how much jobs with deadlines are late, as shares of their deadlines, in all.
+    DeadlinesExceeded,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Measure; 3] = [Measure::Makespan, Measure::MeanCompletion, Measure::DeadlinesExceeded];
+
+    /// As written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Measure::Makespan => "makespan",
+            Measure::MeanCompletion => "mean-completion",
+            Measure::DeadlinesExceeded => "deadlines-exceeded",
+        }
+    }
+
+    /// Of a forecast. A job that is not over at the horizon counts as if it ended there.
+    pub fn of(self, forecast: &Forecast) -> f64 {
+        let end = |job: &JobForecast| job.finish.unwrap_or(forecast.until);
+        let completion = |job: &JobForecast| end(job).since(job.submitted).as_secs_f64();
+        let jobs = &forecast.jobs;
+        match self {
+            Measure::Makespan => jobs.iter().map(|job| end(job).since(forecast.at).as_secs_f64()).fold(0.0, f64::max),
+            Measure::MeanCompletion => jobs.iter().map(completion).sum::<f64>() / jobs.len().max(1) as f64,
+            Measure::DeadlinesExceeded => {
+                let late = |job: &JobForecast| {
+                    let deadline = job.deadline?.as_secs_f64().max(1e-6);
+                    Some((completion(job) / deadline - 1.0).max(0.0))
+                };
+                jobs.iter().filter_map(late).sum()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Measure {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Measure, String> {
+        let known = || Measure::ALL.map(Measure::name).join(", ");
+        let found = Measure::ALL.into_iter().find(|measure| measure.name() == text);
+        found.ok_or_else(|| format!("`{text}` is no measure, expected one of {}", known()))
+    }
+}
+
+/// When a candidate takes over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SwitchRule {
+    /// By what.
+    pub measure: Measure,
+    /// Least gain, as a share of the present policy's figure.
+    pub margin: f64,
+    /// Forecasts running in which the same candidate must be better by that.
+    pub times: u32,
+    /// No other switch so long after one.
+    pub dwell: Span,
+}
+
+impl Default for SwitchRule {
+    /// 5 %, three forecasts running, a minute.
+    fn default() -> SwitchRule {
+        SwitchRule { measure: Measure::default(), margin: 0.05, times: 3, dwell: Span::from_secs(60) }
+    }
+}
+
+/// A switch and what justified it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Switch {
+    /// When.
+    pub at: Time,
+    /// The place of the policy that was in charge in the list of candidates.
+    pub from: usize,
+    /// The place of the one that is.
+    pub to: usize,
+    /// The figure that staying would have had.
+    pub staying: f64,
+    /// The figure that was forecast for the switch.
+    pub switching: f64,
+}
+
+/// Follows forecasts and says when to switch.
+#[derive(Clone, Debug)]
+pub struct Switcher {
+    rule: SwitchRule,
+    /// The candidate that was better last, and in how many forecasts running.
+    leads: Option<(usize, u32)>,
+    last: Option<Time>,
+}
+
+impl Switcher {
+    /// By a rule.
+    pub fn new(rule: SwitchRule) -> Switcher {
+        Switcher { rule, leads: None, last: None }
+    }
+
+    /// Looks at forecasts of one instant, one for each candidate, of which `present` is in charge.
+    pub fn consider(&mut self, present: usize, forecasts: &[Forecast]) -> Option<Switch> {
+        let figures: Vec<f64> = forecasts.iter().map(|forecast| self.rule.measure.of(forecast)).collect();
+        let staying = *figures.get(present)?;
+        let best = (0..figures.len()).min_by(|&a, &b| figures[a].total_cmp(&figures[b]))?;
+        if best == present || figures[best] > staying * (1.0 - self.rule.margin) || staying <= 0.0 {
+            self.leads = None;
+            return None;
+        }
+        let times = match self.leads {
+            Some((leader, times)) if leader == best => times + 1,
+            _ => 1,
+        };
+        self.leads = Some((best, times));
+        let at = forecasts[best].at;
+        let rests = self.last.is_some_and(|last| at.since(last) < self.rule.dwell);
+        if times < self.rule.times.max(1) || rests {
+            return None;
+        }
+        (self.leads, self.last) = (None, Some(at));
+        Some(Switch { at, from: present, to: best, staying, switching: figures[best] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use howdah_core::job::JobId;
+
+    /// A forecast at a second whose only job ends after so many.
+    fn forecast(at_s: u64, ends_s: u64) -> Forecast {
+        let at = Time::from_ms(at_s * 1_000);
+        let job = JobForecast {
+            job: JobId(1),
+            name: String::new(),
+            submitted: Time::ZERO,
+            deadline: Some(Span::from_secs(50)),
+            start: None,
+            finish: Some(Time::from_ms(ends_s * 1_000)),
+            low: None,
+            high: None,
+            seen: true,
+            hypothetical: false,
+        };
+        let until = at + Span::from_secs(3_600);
+        Forecast { at, until, scheduler: String::new(), jobs: vec![job], starts: Vec::new(), events: 0 }
+    }
+
+    fn switches(figures: impl IntoIterator<Item = (u64, [u64; 2])>) -> Vec<(u64, usize)> {
+        let mut switcher = Switcher::new(SwitchRule::default());
+        let mut present = 0;
+        let mut all = Vec::new();
+        for (at, [a, b]) in figures {
+            if let Some(switch) = switcher.consider(present, &[forecast(at, a), forecast(at, b)]) {
+                assert!(switch.switching < switch.staying && switch.from == present);
+                present = switch.to;
+                all.push((at, present));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn a_clear_gain_that_lasts_switches_once() {
+        assert_eq!(switches((0..10).map(|i| (i * 10, [1_000, 500]))), [(20, 1)]);
+    }
+
+    #[test]
+    fn a_small_gain_or_a_passing_one_switches_nothing() {
+        assert_eq!(switches((0..50).map(|i| (i * 10, [1_000, 970]))), []);
+        let passing = |i| if i % 3 == 0 { [1_000, 1_000] } else { [1_000, 500] };
+        assert_eq!(switches((0..50).map(|i| (i * 10, passing(i)))), []);
+    }
+
+    // Whoever is in charge looks worse: the most that comes of it is a switch for each dwell time.
+    #[test]
+    fn two_policies_that_take_turns_in_being_better_do_not_flap() {
+        let mut switcher = Switcher::new(SwitchRule::default());
+        let (mut present, mut n) = (0, 0);
+        for i in 0..360 {
+            let ends = if present == 0 { [4_000, 2_000] } else { [2_000, 4_000] };
+            if let Some(switch) = switcher.consider(present, &ends.map(|ends| forecast(i, ends))) {
+                (present, n) = (switch.to, n + 1);
+            }
+        }
+        assert!((1..=6).contains(&n), "{n} switches in 360 s");
+    }
+
+    #[test]
+    fn measures_are_what_their_names_say() {
+        let forecast = forecast(20, 100);
+        assert_eq!(Measure::ALL.map(|measure| measure.of(&forecast)), [80.0, 100.0, 1.0]);
+        assert!(Measure::ALL.iter().all(|measure| measure.name().parse() == Ok(*measure)));
+        assert!("luck".parse::<Measure>().is_err());
+    }
+}

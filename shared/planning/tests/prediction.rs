@@ -1,0 +1,270 @@
+//! A forecast with the times that tasks then take against the run that follows: the same ends and the same starts, to the
+//! microsecond; and a live state that no forecast touches.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use howdah_core::job::profile::{JobTemplate, Trace};
+use howdah_core::job::{AttemptId, JobId, JobSpec, JobState, Locality, WorkerId};
+use howdah_core::replay::{Observer, ReplayOptions, SimHeartbeat, SimWorker, Simulation, View, WorkersView, job_spec};
+use howdah_core::time::{Span, Time};
+use howdah_planning::prediction::{
+    Changes, Fallback, ForecastOptions, Heartbeats, Hypothetical, OfJob, Part, TaskHistory, TaskPredictor, TaskTimes,
+    by_name, forecast, outlook,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// The times that the trace says, in the place of a predictor's.
+struct Truth<'t> {
+    trace: &'t Trace,
+    /// The trace's place of each job, by number less 1.
+    places: Vec<usize>,
+}
+
+fn cycle(list: &[u64], index: usize) -> Span {
+    Span::from_ms(list[index % list.len()])
+}
+
+impl TaskTimes for Truth<'_> {
+    fn time(&mut self, of: OfJob<'_>, part: Part, index: u32, _worker: Option<&str>) -> Span {
+        let job = &self.trace.jobs[self.places[of.job.0 as usize - 1]];
+        let index = index as usize;
+        let both = |shuffle: Span| shuffle + cycle(&job.reduce_ms, index);
+        match part {
+            Part::Map => cycle(&job.map_ms, index),
+            Part::FirstReduce => both(cycle(&job.first_shuffle_ms, index)),
+            Part::LaterReduce => {
+                let later = index.checked_sub(job.first_shuffle_ms.len()).unwrap_or(index);
+                both(cycle(&job.typical_shuffle_ms, later))
+            }
+        }
+    }
+
+    fn varies(&self) -> bool {
+        true
+    }
+
+    fn commit(&mut self, _of: OfJob<'_>) -> Span {
+        Span::ZERO
+    }
+
+    // One that has ended already is told with its worker's next heartbeat.
+    fn overdue(&mut self, _expected: Span) -> Span {
+        Span::ZERO
+    }
+}
+
+/// Launches of waiting tasks, in order.
+struct Launching(Rc<RefCell<Vec<(Time, AttemptId, WorkerId)>>>);
+
+impl Observer for Launching {
+    fn launched(&mut self, at: Time, attempt: AttemptId, worker: WorkerId, _: Locality, _: bool) {
+        self.0.borrow_mut().push((at, attempt, worker));
+    }
+}
+
+prop_compose! {
+    fn job()(
+        n_maps in 0..20_u32,
+        n_reduces in 0..6_u32,
+        times in [vec(1..5_000_u64, 1..6), vec(1..3_000_u64, 1..6), vec(1..900_u64, 1..6), vec(1..2_000_u64, 1..6)],
+        submit_ms in prop_oneof![3 => Just(0), 1 => 0..20_000_u64],
+        slowstart in prop_oneof![Just(50_000), Just(1_000_000), Just(0)],
+    ) -> JobTemplate {
+        let [map_ms, reduce_ms, first_shuffle_ms, typical_shuffle_ms] = times;
+        JobTemplate {
+            n_maps, n_reduces, map_ms, reduce_ms, first_shuffle_ms, typical_shuffle_ms, submit_ms,
+            slowstart_ppm: Some(slowstart), ..JobTemplate::default()
+        }
+    }
+}
+
+fn view(slots: &[(u16, u16)], heartbeat: SimHeartbeat) -> View {
+    let worker = |(index, &(map_slots, reduce_slots)): (usize, &(u16, u16))| SimWorker {
+        name: format!("w{index}"),
+        host: format!("h{index}"),
+        rack: "/r".to_owned(),
+        map_slots,
+        reduce_slots,
+        ..SimWorker::default()
+    };
+    let workers = slots.iter().enumerate().map(worker).collect();
+    View::Workers(WorkersView { workers, heartbeat, ..WorkersView::default() })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn with_the_true_times_a_forecast_is_what_happens(
+        jobs in vec(job(), 1..7),
+        slots in vec((1..4_u16, 1..3_u16), 1..6),
+        interval_ms in prop_oneof![2 => Just(0), 1 => Just(3_000), 1 => 100..900_u64],
+        out_of_band in any::<bool>(),
+        policy in prop_oneof![Just("fifo"), Just("fair"), Just("naive-fair"), Just("capacity")],
+        stop_s in 0..30_u64,
+    ) {
+        let trace = Trace { jobs, ..Trace::default() };
+        let heartbeat = SimHeartbeat { interval: Span::from_ms(interval_ms), out_of_band };
+        let options =
+            ReplayOptions { scheduler: policy.to_owned(), view: view(&slots, heartbeat), ..ReplayOptions::default() };
+        let mut run = Simulation::new(&trace, &options).expect("slots of both kinds");
+        run.run_until(Time::from_ms(stop_s * 1_000));
+        let submitted = run.report().jobs;
+        let mut places: Vec<usize> = submitted.iter().map(|job| job.template as usize).collect();
+        let mut to_come: Vec<usize> = (0..trace.jobs.len()).filter(|place| !places.contains(place)).collect();
+        to_come.sort_by_key(|&place| (trace.jobs[place].submit_ms, place));
+        let arrivals: Vec<(Time, JobSpec)> = to_come
+            .iter()
+            .map(|&place| (Time::from_ms(trace.jobs[place].submit_ms), job_spec(&trace.jobs[place], None, None, true)))
+            .collect();
+        places.extend(to_come);
+        let day = Span::from_secs(86_400);
+        let options = ForecastOptions {
+            horizon: day, draws: 0, starts: 10_000, heartbeats: Heartbeats::Given(heartbeat),
+        };
+        let told = outlook(run.tracker().fork(), &mut Truth { trace: &trace, places }, &arrivals, &options);
+
+        let launches = Rc::new(RefCell::new(Vec::new()));
+        let running: Vec<JobId> = run.tracker().state().jobs().map(|job| job.id()).collect();
+        run.observe(Box::new(Launching(Rc::clone(&launches))));
+        run.run();
+        let starts: Vec<_> = told.starts.iter().map(|start| (start.at, start.attempt, start.worker)).collect();
+        prop_assert_eq!(&starts, &*launches.borrow(), "starts");
+        for job in &told.jobs {
+            let actual = run.report().jobs.into_iter().find(|outcome| outcome.id == job.job).expect("it was known");
+            prop_assert_eq!((actual.state, Some(actual.finish)), (JobState::Succeeded, job.finish), "{:?}", job.job);
+        }
+        prop_assert_eq!(told.jobs.len(), running.len() + arrivals.len());
+    }
+}
+
+fn batch() -> Trace {
+    let job = |n_maps| JobTemplate {
+        name: format!("wordcount-{n_maps}"),
+        n_maps,
+        n_reduces: 2,
+        map_ms: vec![10_000],
+        first_shuffle_ms: vec![1_000],
+        typical_shuffle_ms: vec![2_000],
+        reduce_ms: vec![3_000],
+        ..JobTemplate::default()
+    };
+    Trace { jobs: vec![job(12), job(4), job(8)], ..Trace::default() }
+}
+
+fn at_20_s(trace: &Trace) -> Simulation<'_> {
+    let options = ReplayOptions { view: view(&[(2, 2); 3], SimHeartbeat::default()), ..ReplayOptions::default() };
+    let mut run = Simulation::new(trace, &options).expect("slots of both kinds");
+    run.run_until(Time::from_ms(20_000));
+    run
+}
+
+fn told(run: &Simulation<'_>, history: &TaskHistory, changes: &Changes) -> howdah_planning::prediction::Forecast {
+    let model = by_name("linear").expect("it is listed");
+    let predictor = TaskPredictor::new(history, &*model, Fallback::default());
+    let options =
+        ForecastOptions { heartbeats: Heartbeats::Given(SimHeartbeat::default()), ..ForecastOptions::default() };
+    forecast(run.tracker().fork(), &predictor, &|_| String::new(), changes, &options).expect("the changes can be made")
+}
+
+#[test]
+fn a_forecast_leaves_the_live_state_bit_for_bit_as_it_was() {
+    let trace = batch();
+    let mut run = at_20_s(&trace);
+    let digest = |run: &Simulation<'_>| format!("{:?}", run.tracker().state());
+    let before = (digest(&run), run.report());
+    let changes = Changes { workers: 2, kill: vec![JobId(2)], ..Changes::default() };
+    let history = TaskHistory::default();
+    told(&run, &history, &Changes::default());
+    told(&run, &history, &changes);
+    assert!((digest(&run), run.report()) == before, "a forecast changed the state that it was made from");
+    let mut untouched = at_20_s(&trace);
+    run.run();
+    untouched.run();
+    assert_eq!(run.report().decisions_digest, untouched.report().decisions_digest);
+}
+
+#[test]
+fn one_state_and_history_have_one_forecast() {
+    let trace = batch();
+    let run = at_20_s(&trace);
+    let history = TaskHistory::default();
+    assert_eq!(told(&run, &history, &Changes::default()), told(&run, &history, &Changes::default()));
+}
+
+#[test]
+fn an_unseen_application_is_told_with_a_wide_interval_and_an_empty_cluster_without_jobs() {
+    let trace = batch();
+    let run = at_20_s(&trace);
+    let forecast = told(&run, &TaskHistory::default(), &Changes::default());
+    assert_eq!(forecast.jobs.len(), 3);
+    for job in &forecast.jobs {
+        let (low, finish) = (job.low.expect("some draws are short"), job.finish.expect("the default is short"));
+        assert!(!job.seen && low < finish, "{job:?}");
+        let until = job.high.map_or(Span::MAX, |high| high.since(forecast.at));
+        assert!(until > Span::from_us(2 * finish.since(forecast.at).as_us()), "{job:?}");
+    }
+    let nothing = Trace::default();
+    let empty = Simulation::new(&nothing, &ReplayOptions::default()).expect("no jobs");
+    let forecast = told(&empty, &TaskHistory::default(), &Changes::default());
+    assert!(forecast.jobs.is_empty() && forecast.starts.is_empty(), "{forecast:?}");
+}
+
+#[test]
+fn more_workers_bring_the_end_nearer_fewer_push_it_away_and_a_killed_job_lets_others_go_first() {
+    let trace = batch();
+    let run = at_20_s(&trace);
+    let history = TaskHistory::default();
+    let end = |changes: Changes| told(&run, &history, &changes).makespan().expect("within the hour");
+    let now = end(Changes::default());
+    assert!(end(Changes { workers: 3, ..Changes::default() }) < now);
+    assert!(end(Changes { workers: -2, ..Changes::default() }) > now);
+    let killed = told(&run, &history, &Changes { kill: vec![JobId(1)], ..Changes::default() });
+    let left: Vec<JobId> = killed.jobs.iter().map(|job| job.job).collect();
+    assert!(killed.makespan().expect("within the hour") < now && left.contains(&JobId(3)), "{left:?}");
+}
+
+#[test]
+fn a_job_that_is_only_thought_of_has_an_end_and_shows_whom_it_delays() {
+    let trace = batch();
+    let run = at_20_s(&trace);
+    let history = TaskHistory::default();
+    let job = Hypothetical { name: "report".to_owned(), n_maps: 6, n_reduces: 1, ..Hypothetical::default() };
+    let changes = Changes { submit: vec![job], ..Changes::default() };
+    let with = told(&run, &history, &changes);
+    let last = with.jobs.last().expect("it is listed");
+    assert!(last.hypothetical && last.finish.is_some() && last.job == JobId(4), "{last:?}");
+    // Under FIFO nobody ends later because of it.
+    let without = told(&run, &history, &Changes::default());
+    for (job, other) in without.jobs.iter().zip(&with.jobs) {
+        assert_eq!((job.job, job.finish), (other.job, other.finish));
+    }
+}
+
+#[test]
+fn changes_that_cannot_be_are_refused_with_what_was_expected() {
+    let trace = batch();
+    let run = at_20_s(&trace);
+    let history = TaskHistory::default();
+    let model = by_name("linear").expect("it is listed");
+    let predictor = TaskPredictor::new(&history, &*model, Fallback::default());
+    let refused = |changes: Changes| {
+        let options = ForecastOptions::default();
+        let told = forecast(run.tracker().fork(), &predictor, &|_| String::new(), &changes, &options);
+        told.expect_err("it cannot be").to_string()
+    };
+    assert_eq!(
+        refused(Changes { workers: -3, ..Changes::default() }),
+        "3 workers fewer: 3 are live, so at most 2 may go"
+    );
+    assert_eq!(
+        refused(Changes { kill: vec![JobId(9)], ..Changes::default() }),
+        "job 9: it is over or was never submitted"
+    );
+    let choice = howdah_core::tracker::SchedulerChoice { name: "lottery".to_owned(), ..Default::default() };
+    assert!(refused(Changes { scheduler: Some(choice), ..Changes::default() }).contains("no such scheduler"));
+    let none = Hypothetical { name: "empty".to_owned(), ..Hypothetical::default() };
+    assert!(refused(Changes { submit: vec![none], ..Changes::default() }).contains("expected 1 to"));
+}
