@@ -149,6 +149,9 @@ pub(crate) enum Command {
     Validate(crate::validate::args::ValidateArgs),
     /// Hold a load on this machine, or in one worker's control group
     Load(crate::load::args::LoadArgs),
+    /// Hadoop's own commands, for programs that call them
+    #[command(subcommand)]
+    Hadoop(crate::hadoop::HadoopCommand),
     /// Make input: sudoku puzzles or text
     #[command(subcommand)]
     Generate(crate::generate::args::GenerateCommand),

@@ -36,6 +36,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Cluster(args) => wait(cluster::show(&context, &args)),
         Command::Demo(args) => wait(demo::demo(&context, &args)),
         Command::Load(args) => wait(load::load(&context, &args)),
+        Command::Hadoop(command) => crate::hadoop::install(&context, &command),
         Command::Generate(command) => generate::run(&command),
         Command::Trace(command) => trace::run(&context, &command),
         Command::Replay(args) => replay::replay(&context, &args),

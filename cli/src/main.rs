@@ -1,6 +1,7 @@
 //! `howdah`: the one binary. A cluster's daemons, the command that people type, and the attempts' processes.
 //!
 //! An attempt is `howdah task`, handled before anything else happens here: its start-up is overhead of every task.
+//! So are Hadoop's commands, whose words are not ours.
 //! All else parses arguments, reads settings, runs one command and ends with a code of the table in `exit`.
 
 mod args;
@@ -20,6 +21,7 @@ mod experiment;
 mod failure;
 mod flag_values;
 mod generate;
+mod hadoop;
 mod interrupt;
 mod job;
 mod listing;
@@ -55,6 +57,9 @@ use failure::Failure;
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == "task") {
         return howdah_apps::task_main();
+    }
+    if std::env::args_os().nth(1).is_some_and(|word| word == hadoop::WORD) {
+        return hadoop::client_main(std::env::args_os().skip(2).collect());
     }
     let words: Vec<OsString> = std::env::args_os().collect();
     let json = asks_for_json(&words);

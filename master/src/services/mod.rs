@@ -3,6 +3,7 @@
 mod admit;
 mod client;
 pub(crate) mod connections;
+mod line_splits;
 mod logs;
 mod names;
 mod places;

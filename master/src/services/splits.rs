@@ -15,6 +15,8 @@ use howdah_core::job::{FileState, InputFormat, Split};
 
 use super::walk::{Cancel, MAX_DEPTH, MAX_ENTRIES, Walk};
 
+use super::line_splits::line_splits;
+
 /// Hadoop's SPLIT_SLOP, in tenths: the last piece may be so much larger.
 const SLOP_TENTHS: u64 = 11;
 /// Block size where no property says otherwise.
@@ -53,6 +55,8 @@ pub(super) enum InputError {
     Cancelled,
     #[error("input `{path}` has {length} bytes, expected whole records of {record} bytes")]
     PartialRecord { path: PathBuf, length: u64, record: u32 },
+    #[error("maps of 0 lines, expected at least 1")]
+    NoLines,
     #[error("records of 0 bytes, expected at least 1")]
     EmptyRecords,
     #[error("property `{key}`: `{value}` is not a number of bytes such as 134217728 or 128m")]
@@ -99,6 +103,8 @@ pub(super) fn splits(
             return Ok(vec![Split::Generated; n_maps as usize]);
         }
         InputFormat::Text => None,
+        InputFormat::NLine { lines: 0 } => return Err(InputError::NoLines),
+        InputFormat::NLine { .. } => None,
         InputFormat::FixedLength { record_bytes: 0 } => return Err(InputError::EmptyRecords),
         InputFormat::FixedLength { record_bytes } => Some(record_bytes),
     };
@@ -120,7 +126,15 @@ pub(super) fn splits(
             path: path.to_string_lossy().into_owned(),
             problem: "its name is not UTF-8".to_owned(),
         })?;
-        for (offset, length) in pieces(length, size) {
+        let pieces: Box<dyn Iterator<Item = (u64, u64)>> = match *format {
+            InputFormat::NLine { lines } if !is_compressed(&path) => {
+                let found =
+                    line_splits(&path, lines).map_err(|source| InputError::Io { path: path.clone(), source })?;
+                Box::new(found.into_iter())
+            }
+            _ => Box::new(pieces(length, size)),
+        };
+        for (offset, length) in pieces {
             if splits.len() >= max as usize {
                 return Err(InputError::TooManySplits { max });
             }
@@ -154,8 +168,7 @@ impl SplitRule {
     }
 
     fn size_for(&self, path: &Path, length: u64, record: Option<u32>) -> u64 {
-        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-        if COMPRESSED.contains(&extension) {
+        if is_compressed(path) {
             return length.max(1);
         }
         let size = self.min.max(self.max.min(self.block));
@@ -165,6 +178,10 @@ impl SplitRule {
             None => size,
         }
     }
+}
+
+fn is_compressed(path: &Path) -> bool {
+    path.extension().and_then(|e| e.to_str()).is_some_and(|extension| COMPRESSED.contains(&extension))
 }
 
 /// A number of bytes with an optional k, m, g or t (powers of 1024), as Hadoop takes it.

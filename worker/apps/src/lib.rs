@@ -5,6 +5,7 @@
 //! line of the table in `registry`.
 
 mod args;
+pub mod cache;
 pub mod check;
 mod grep;
 mod paths;

@@ -42,6 +42,11 @@ pub enum App {
 pub enum InputFormat {
     /// Lines: key = byte offset, value = the line without its end (Hadoop's TextInputFormat).
     Text,
+    /// Lines as in `Text`, so many to a map (Hadoop's NLineInputFormat).
+    NLine {
+        /// Lines of each map but the last of a file, at least 1.
+        lines: u32,
+    },
     /// Records of a fixed number of bytes, for terasort's 100; files must be whole multiples.
     FixedLength {
         /// Bytes of each record, at least 1.

@@ -59,10 +59,10 @@ pub(super) fn anchored(line: &str) -> Option<String> {
 
 /// The command, to be looked up in the working directory first, then where the system looks. `None` when the line
 /// has no word.
-pub(super) fn parse(line: &str) -> Option<Command> {
+pub(super) fn parse(line: &str, directory: &Path) -> Option<Command> {
     let words = split(line);
     let (program, args) = words.split_first()?;
-    let local = Path::new("./").join(program);
+    let local = directory.join(program);
     let mut command = if local.is_file() { Command::new(local) } else { Command::new(program) };
     command.args(args);
     Some(command)

@@ -11,6 +11,8 @@ use howdah_task::Context;
 
 /// `NAME=VALUE` words separated by spaces, hence values without spaces: Hadoop's rule.
 pub(super) const ADDED: &str = "stream.addenvironment";
+/// The directory that stands for `hdfs:///`, where the job came from an installation.
+const FS_ROOT: &str = "howdah.fs.root";
 /// Bytes of a value that are passed on; all when negative.
 const LIMIT: &str = "stream.jobconf.truncate.limit";
 
@@ -70,6 +72,7 @@ fn facts(context: &Context) -> Vec<(&'static str, String)> {
     let (attempt, index) = (context.attempt().to_owned(), context.task_index().to_string());
     let task = task_of(&attempt);
     let local_dir = context.local_dir().display().to_string();
+    let root = context.properties().get(FS_ROOT);
     let mut facts = vec![
         ("mapreduce.job.id", context.job().to_owned()),
         ("mapred.job.id", context.job().to_owned()),
@@ -90,15 +93,25 @@ fn facts(context: &Context) -> Vec<(&'static str, String)> {
     ];
     if let Some(Split::File { path, offset, length, .. }) = context.split() {
         facts.extend([
-            ("mapreduce.map.input.file", path.clone()),
-            ("map.input.file", path.clone()),
+            ("mapreduce.map.input.file", uri(path, root)),
+            ("map.input.file", uri(path, root)),
             ("mapreduce.map.input.start", offset.to_string()),
             ("map.input.start", offset.to_string()),
             ("mapreduce.map.input.length", length.to_string()),
             ("map.input.length", length.to_string()),
         ]);
     }
+    if let Some(directory) = context.output_dir() {
+        let directory = directory.display().to_string();
+        facts.extend([("mapreduce.task.output.dir", directory.clone()), ("mapred.work.output.dir", directory)]);
+    }
     facts
+}
+
+/// Files below the directory that stands for HDFS are named as HDFS's, so that `hadoop fs` in a task finds them.
+fn uri(path: &str, root: Option<&str>) -> String {
+    let inside = root.and_then(|root| path.strip_prefix(root.trim_end_matches('/'))?.strip_prefix('/'));
+    inside.map_or_else(|| path.to_owned(), |inside| format!("hdfs:///{inside}"))
 }
 
 /// `task_…_m_000005` of `attempt_…_m_000005_0`.
@@ -129,6 +142,8 @@ mod tests {
         assert_eq!(truncate("späte", 3), "sp");
         assert_eq!(truncate("späte", 4), "spä");
         assert_eq!((truncate("x", -1), truncate("x", 9), truncate("x", 0)), ("x", "x", ""));
+        assert_eq!(uri("/r/fs/a/b", Some("/r/fs")), "hdfs:///a/b");
+        assert_eq!((uri("/r/fsx/a", Some("/r/fs")), uri("/a", None)), ("/r/fsx/a".to_owned(), "/a".to_owned()));
         assert_eq!(task_of("attempt_202611201200_0001_m_000005_0"), "task_202611201200_0001_m_000005");
     }
 }

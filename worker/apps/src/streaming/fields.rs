@@ -42,6 +42,7 @@ pub(super) fn text(properties: &Properties, name: &str) -> Vec<u8> {
 
 const OPTIONS: [&str; 2] = ["mapreduce.partition.keypartitioner.options", "mapred.text.key.partitioner.options"];
 const N_FIELDS: &str = "num.key.fields.for.partition";
+const CLASS: [&str; 2] = ["mapreduce.job.partitioner.class", "mapred.partitioner.class"];
 const SEPARATOR: [&str; 2] = ["mapreduce.map.output.key.field.separator", "map.output.key.field.separator"];
 
 /// A range of fields and characters, both from 1 as in `-k1.2,3.4`; a character of 0 at the end is the field's last.
@@ -62,6 +63,7 @@ impl KeyFields {
     /// Whether the job's properties choose fields.
     pub(super) fn are_asked_for(properties: &Properties) -> bool {
         properties.first(&[OPTIONS[0], OPTIONS[1], N_FIELDS]).is_some()
+            || properties.first(&CLASS).is_some_and(|(_, class)| class.ends_with("KeyFieldBasedPartitioner"))
     }
 
     /// Reads the fields.
@@ -70,6 +72,8 @@ impl KeyFields {
         let ranges = match properties.first(&OPTIONS) {
             Some((name, options)) => parse(options)
                 .ok_or_else(|| format!("property `{name}`: `{options}` is not of the form -k1.2,3.4 …"))?,
+            // The class alone takes the whole key.
+            None if properties.get(N_FIELDS).is_none() => vec![Range { first: (1, 1), last: None }],
             None => vec![Range {
                 first: (1, 1),
                 last: Some((properties.parse_or(&[N_FIELDS], 1, "a number of fields from 1")?, 0)),
@@ -176,5 +180,10 @@ mod tests {
         assert!(KeyFields::of(&properties(&[(OPTIONS[0], "-k0")])).is_err());
         assert!(KeyFields::of(&properties(&[(OPTIONS[0], "2,3")])).is_err());
         assert!(KeyFields::are_asked_for(&properties(&[(N_FIELDS, "1")])));
+        let class = properties(&[(CLASS[0], "org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner")]);
+        assert!(KeyFields::are_asked_for(&class));
+        assert_eq!(KeyFields::of(&class).expect("good").partition(b"a\tb", 1000), hash(b"a\tb"));
+        let other = properties(&[(CLASS[0], "org.apache.hadoop.mapred.lib.HashPartitioner")]);
+        assert!(!KeyFields::are_asked_for(&other));
     }
 }

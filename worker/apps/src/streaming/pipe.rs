@@ -16,6 +16,7 @@ use howdah_task::{Context, Result, TaskError};
 use super::lines::Lines;
 use super::reporter::{self, Report};
 use super::{command, environment};
+use crate::cache;
 
 /// Input is handed over in chunks of this size: Hadoop's buffer.
 const CHUNK: usize = 128 << 10;
@@ -55,8 +56,10 @@ pub(super) struct Pipe {
 impl Pipe {
     /// Starts a command in the attempt's directory.
     pub(super) fn start(line: &str, context: &Context) -> Result<Pipe> {
-        let mut command = command::parse(line).ok_or_else(|| format!("`{line}` is not a command"))?;
-        command.envs(environment::variables(context));
+        cache::provide(context)?;
+        let directory = context.local_dir();
+        let mut command = command::parse(line, directory).ok_or_else(|| format!("`{line}` is not a command"))?;
+        command.current_dir(directory).envs(environment::variables(context));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command
             .spawn()

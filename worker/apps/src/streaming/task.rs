@@ -5,6 +5,11 @@ use howdah_task::{Context, MapOutput, Mapper, ReduceOutput, Reducer, Result, Val
 use super::fields::{self, Separator};
 use super::pipe::Pipe;
 
+const INPUT_FORMAT: [&str; 2] = ["mapreduce.job.inputformat.class", "mapred.input.format.class"];
+const KEY_VALUE_SEPARATOR: &str = "mapreduce.input.keyvaluelinerecordreader.key.value.separator";
+/// That format splits at the first separator, whatever is said of others.
+const NEVER_SET: &str = "";
+
 /// The mapper of a job without one: the line is split as a command's output would be.
 pub(super) fn pass_line_on(line: &[u8], out: &mut MapOutput) -> Result {
     let separator = map_separator(out.context())?;
@@ -20,21 +25,37 @@ fn map_separator(context: &Context) -> Result<Separator> {
 pub(super) struct StreamMapper {
     command: String,
     running: Option<(Pipe, Separator)>,
-    /// Whether lines go in with their byte offset before them, and what is between.
-    with_offset: Option<Vec<u8>>,
+    /// What goes in of a line.
+    feeds: Feeds,
+}
+
+/// What a mapper gets of an input's line.
+enum Feeds {
+    Line,
+    /// The byte offset, this, the line.
+    Offset(Vec<u8>),
+    /// Key and value of the line, with this between, also where the line has no value.
+    KeyValue(Separator, Vec<u8>),
 }
 
 impl StreamMapper {
     pub(super) fn new(command: &str) -> StreamMapper {
-        StreamMapper { command: command.to_owned(), running: None, with_offset: None }
+        StreamMapper { command: command.to_owned(), running: None, feeds: Feeds::Line }
     }
 }
 
 impl Mapper for StreamMapper {
     fn setup(&mut self, context: &Context) -> Result {
         let properties = context.properties();
-        let ignore = properties.parse_or(&["stream.map.input.ignoreKey"], true, "true or false")?;
-        self.with_offset = (!ignore).then(|| fields::text(properties, "stream.map.input.field.separator"));
+        let key_value =
+            properties.first(&INPUT_FORMAT).is_some_and(|(_, name)| name.ends_with("KeyValueTextInputFormat"));
+        let ignore = properties.parse_or(&["stream.map.input.ignoreKey"], !key_value, "true or false")?;
+        let between = || fields::text(properties, "stream.map.input.field.separator");
+        self.feeds = match (ignore, key_value) {
+            (true, _) => Feeds::Line,
+            (false, false) => Feeds::Offset(between()),
+            (false, true) => Feeds::KeyValue(Separator::of(properties, KEY_VALUE_SEPARATOR, NEVER_SET)?, between()),
+        };
         self.running = Some((Pipe::start(&self.command, context)?, map_separator(context)?));
         Ok(())
     }
@@ -45,9 +66,13 @@ impl Mapper for StreamMapper {
             let (key, value) = separator.split(line);
             out.emit(key, value)
         };
-        match &self.with_offset {
-            None => pipe.feed(&[line], &mut emit),
-            Some(between) => {
+        match &self.feeds {
+            Feeds::Line => pipe.feed(&[line], &mut emit),
+            Feeds::KeyValue(splits, between) => {
+                let (key, value) = splits.split(line);
+                pipe.feed(&[key, between, value], &mut emit)
+            }
+            Feeds::Offset(between) => {
                 let offset = howdah_task::text::offset(offset).unwrap_or_default().to_string();
                 pipe.feed(&[offset.as_bytes(), between, line], &mut emit)
             }

@@ -1,16 +1,17 @@
 //! What a running attempt knows of itself, and what it tells its worker: counters, status, progress.
 
 use std::cell::{Cell, RefCell};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
 use howdah_core::job::counters::{Counters, KNOWN};
 use howdah_core::job::limits::{self, Cut};
-use howdah_core::job::{Phase, Split, TaskKind};
+use howdah_core::job::{OutputFormat, Phase, Split, TaskKind};
 
 use super::error::TaskError;
 use super::properties::Properties;
+use crate::output::private_output;
 use crate::process::reporter::Reporter;
 use crate::process::tally::Tally;
 use crate::umbilical::TaskSpec;
@@ -95,6 +96,16 @@ impl Context {
     /// A directory on the worker's disk for this attempt alone. It is also the working directory.
     pub fn local_dir(&self) -> &Path {
         &self.0.spec.local_dir
+    }
+
+    /// Where the attempt's part of the job's output is written until it counts; `None` in jobs without output files,
+    /// and in maps whose records go to reduces.
+    pub fn output_dir(&self) -> Option<PathBuf> {
+        let is_last = self.kind() == TaskKind::Reduce || self.n_reduces() == 0;
+        match &self.0.spec.output {
+            OutputFormat::Files { directory } if is_last => Some(private_output(Path::new(directory), self.attempt())),
+            _ => None,
+        }
     }
 
     /// Adds to one of the program's own counters. Names are made when first used; the job's counters are the sums

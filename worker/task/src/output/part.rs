@@ -101,9 +101,14 @@ impl PartWriter {
     }
 }
 
+/// An attempt's own directory in the job's output directory.
+pub(crate) fn private_output(output: &Path, attempt: &str) -> PathBuf {
+    output.join("_temporary").join(attempt)
+}
+
 fn create(output: &Path, context: &Context) -> Result<(Encoder, PathBuf), TaskError> {
     let codec = OutputCodec::new(context.properties())?;
-    let directory = output.join("_temporary").join(context.attempt());
+    let directory = private_output(output, context.attempt());
     // Mostly the parent exists; one call is cheaper than looking first.
     if std::fs::create_dir(&directory).is_err() {
         std::fs::create_dir_all(&directory).map_err(TaskError::io("create directory", &directory))?;

@@ -1,0 +1,132 @@
+//! What the client is told by `core-site.xml`, `hdfs-site.xml` and `mapred-site.xml` of `HADOOP_CONF_DIR`.
+//!
+//! The default file system of an installation is a directory: `hdfs:///a` is the file `a` in it (`howdah.fs.root`).
+//! Everything else that a file says is a property of the jobs that are submitted, under `-D`. Deprecated names of the few
+//! keys that are read here are known.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use howdah_core::schedulers::hadoop_xml;
+
+use super::paths::FileSystem;
+use crate::args::{ClusterArgs, GlobalArgs};
+use crate::client::Client;
+use crate::config::Context;
+use crate::failure::{Failure, Outcome};
+use crate::local::cannot;
+
+/// Where the installed scripts say that they are.
+pub(super) const HOME: &str = "HOWDAH_HADOOP_HOME";
+/// The directory that stands for `hdfs:///`.
+pub(super) const FS_ROOT: &str = "howdah.fs.root";
+/// The directory given to `howdah up`, whose access.json names the master.
+pub(super) const CLUSTER_DIR: &str = "howdah.cluster.dir";
+/// Hadoop's key for the master's address.
+pub(super) const MASTER: &str = "mapred.job.tracker";
+/// In the order in which Hadoop reads them: later ones win.
+pub(super) const FILES: [&str; 4] = ["core-site.xml", "hdfs-site.xml", "mapred-site.xml", "yarn-site.xml"];
+/// Names of the default file system, the present one last.
+const DEFAULT_FS: [&str; 2] = ["fs.default.name", "fs.defaultFS"];
+
+/// The configuration of one call.
+#[derive(Clone, Debug)]
+pub(super) struct Site {
+    /// The installation, if a script of one called.
+    pub(super) home: Option<PathBuf>,
+    /// All properties of the files.
+    pub(super) properties: BTreeMap<String, String>,
+    pub(super) file_system: FileSystem,
+    /// `-jt host:port`, which stands over everything else.
+    pub(super) master: Option<String>,
+}
+
+impl Site {
+    /// Reads the files of `HADOOP_CONF_DIR`, or of the installation that called.
+    ///
+    /// # Errors
+    /// Names the file that cannot be read, or the property that is missing.
+    pub(super) fn read() -> Outcome<Site> {
+        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let home = variable(HOME);
+        let conf = variable("HADOOP_CONF_DIR").or_else(|| home.as_ref().map(|home| home.join("etc/hadoop")));
+        let Some(conf) = conf else {
+            return Err(Failure::usage("which configuration? neither HADOOP_CONF_DIR nor an installation names one")
+                .help("`howdah hadoop install DIR` makes DIR/bin/hadoop, which knows its own"));
+        };
+        Site::of(&conf, home, &crate::commands::submit::user())
+    }
+
+    /// Reads the files of this directory.
+    pub(super) fn of(conf: &Path, home: Option<PathBuf>, user: &str) -> Outcome<Site> {
+        let mut properties = BTreeMap::new();
+        for path in FILES.iter().map(|name| conf.join(name)).filter(|path| path.is_file()) {
+            let text = std::fs::read_to_string(&path).map_err(|error| cannot("read", &path, &error))?;
+            let read = hadoop_xml::properties(&text)
+                .map_err(|problem| Failure::usage(format!("{}: {problem}", path.display())))?;
+            properties.extend(read.into_iter().map(|property| (property.name, property.value)));
+        }
+        let default = DEFAULT_FS.iter().rev().find_map(|key| properties.get(*key)).map_or("hdfs:///", String::as_str);
+        let root = properties.get(FS_ROOT).map(PathBuf::from);
+        let file_system = FileSystem::new(default, root, user).map_err(|problem| {
+            Failure::usage(format!("{}: {problem}", conf.display()))
+                .help(format!("`howdah hadoop install` writes `{FS_ROOT}` into core-site.xml"))
+        })?;
+        Ok(Site { home, properties, file_system, master: None })
+    }
+
+    /// The properties that go with every job: all but those that only this command needs.
+    pub(super) fn job_properties(&self) -> BTreeMap<String, String> {
+        let own = |key: &str| [CLUSTER_DIR, MASTER].contains(&key);
+        self.properties.iter().filter(|(key, _)| !own(key)).map(|(k, v)| (k.clone(), v.clone())).collect()
+    }
+
+    /// Connects to the master: of `-jt`, else of the environment, else of the files.
+    pub(super) async fn connect(&self) -> Outcome<Client> {
+        let context = Context::new(&GlobalArgs::default())?;
+        let named =
+            ["HOWDAH_MASTER", "HOWDAH_DIR"].iter().any(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty()));
+        let mut cluster = ClusterArgs { master: self.master.clone(), dir: None };
+        if cluster.master.is_none() && !named {
+            cluster.dir = self.properties.get(CLUSTER_DIR).map(PathBuf::from);
+            cluster.master = self.properties.get(MASTER).filter(|_| cluster.dir.is_none()).cloned();
+        }
+        Client::connect(&context.client(&cluster, None)?).await
+    }
+
+    /// Where copies of failed attempts' logs go: clients look there.
+    pub(super) fn log_dir(&self) -> Option<PathBuf> {
+        let named = std::env::var_os("HADOOP_LOG_DIR").filter(|value| !value.is_empty()).map(PathBuf::from);
+        named.or_else(|| Some(self.home.as_ref()?.join("logs")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_files_win_and_deprecated_names_are_known() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, properties: &[(&str, &str)]| {
+            let text: String = properties
+                .iter()
+                .map(|(key, value)| format!("<property><name>{key}</name><value>{value}</value></property>"))
+                .collect();
+            std::fs::write(dir.path().join(name), format!("<configuration>{text}</configuration>")).expect("a file");
+        };
+        write("core-site.xml", &[("fs.default.name", "file:///"), ("io.sort.mb", "10"), (CLUSTER_DIR, "c")]);
+        write("mapred-site.xml", &[("io.sort.mb", "20")]);
+        let site = Site::of(dir.path(), None, "u").expect("a site");
+        assert_eq!(site.file_system.local("/x").expect("a path"), Path::new("/x"));
+        assert_eq!(site.job_properties().get("io.sort.mb").map(String::as_str), Some("20"));
+        assert!(!site.job_properties().contains_key(CLUSTER_DIR));
+        write("core-site.xml", &[("fs.defaultFS", "hdfs://nn:8020")]);
+        let said = Site::of(dir.path(), None, "u").expect_err("no root").to_string();
+        assert!(said.contains("`howdah.fs.root`"), "{said}");
+        std::fs::write(dir.path().join("core-site.xml"), "<!DOCTYPE x [<!ENTITY a \"b\">]><configuration/>")
+            .expect("a file");
+        let said = Site::of(dir.path(), None, "u").expect_err("entities").to_string();
+        assert!(said.contains("document type is not allowed"), "{said}");
+    }
+}
