@@ -10,6 +10,7 @@
 mod arrows;
 mod changed;
 mod dist;
+mod interop;
 mod licences;
 mod links;
 mod process;
@@ -28,7 +29,7 @@ usage: cargo xtask WORD
 
   check [COMMIT]  the fast loop: fmt, tidy, arrows, then clippy and unit tests of the crates that differ from the
              commit, else from where this branch left `main`
-  test       all of the following in this order, up to `cluster`
+  test       all of the following in this order, up to `interop`
   tools      the programs that tests run are there
   fmt        formatting
   tidy       file headers and sizes, no paths of one machine, links between documents
@@ -38,6 +39,8 @@ usage: cargo xtask WORD
   docs       rustdoc, warnings denied
   unit       unit, property and documentation tests (debug build)
   cluster    the command's tests, real daemons included (release build)
+  interop    other people's programs on real clusters, installed by name from PyPI (release build); `test interop`
+             runs it alone, and without a network it says so and ends with code 3, unless CI is true
   dist       the executable that is handed on, stripped, its debug file beside it: target/dist/
   soak [N]   property tests of the core again and again for N minutes (10)";
 
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
             Err(error) => return usage(&format!("check: {error:#}")),
         },
         ["dist"] => vec![Step::Dist],
+        ["test", "interop"] => vec![Step::Interop],
         ["soak"] => vec![Step::Soak { minutes: 10 }],
         ["soak", minutes] => match minutes.parse() {
             Ok(minutes) => vec![Step::Soak { minutes }],
@@ -64,7 +68,8 @@ fn main() -> ExitCode {
     };
     match run_steps(&steps) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(steps::Stopped) => ExitCode::FAILURE,
+        Err(steps::Stopped::Failed) => ExitCode::FAILURE,
+        Err(steps::Stopped::NotAll) => ExitCode::from(3),
     }
 }
 

@@ -12,7 +12,7 @@ use anyhow::{Result, bail};
 
 use crate::changed::{self, Changed};
 use crate::process::{Counts, cargo, cargo_test};
-use crate::{arrows, dist, licences, links, tidy, tools};
+use crate::{arrows, dist, interop, licences, links, tidy, tools};
 
 /// One line of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,7 @@ pub(crate) enum Step {
     Lint,
     Unit,
     Cluster,
+    Interop,
     Docs,
     /// Clippy and unit tests of some crates; not part of `test`.
     Crates(Changed),
@@ -36,13 +37,18 @@ pub(crate) enum Step {
     },
 }
 
-/// A step failed; its reason has been printed.
+/// Why the run is not a good one; the reason has been printed.
 #[derive(Debug)]
-pub(crate) struct Stopped;
+pub(crate) enum Stopped {
+    /// A step failed.
+    Failed,
+    /// All that ran was good, but a step could not run here.
+    NotAll,
+}
 
 impl Step {
     /// What `cargo xtask test` runs, in this order.
-    pub(crate) const ALL: [Step; 9] = [
+    pub(crate) const ALL: [Step; 10] = [
         Step::Tools,
         Step::Fmt,
         Step::Tidy,
@@ -52,6 +58,7 @@ impl Step {
         Step::Docs,
         Step::Unit,
         Step::Cluster,
+        Step::Interop,
     ];
 
     /// What `cargo xtask check` runs: all that answers soon.
@@ -80,6 +87,7 @@ impl Step {
             Step::Lint => "lint",
             Step::Unit => "unit",
             Step::Cluster => "cluster",
+            Step::Interop => "interop",
             Step::Docs => "docs",
             Step::Crates(_) => "check",
             Step::Dist => "dist",
@@ -102,9 +110,10 @@ impl Step {
             ),
             Step::Unit => unit(),
             Step::Cluster => {
-                let args = ["--release", "--package", "howdah", "--", "--test-threads=1"];
+                let args = ["--release", "--package", "howdah", "--", "--test-threads=1", "--skip", "interop::"];
                 cargo_test(&args, &[])
             }
+            Step::Interop => interop::run(),
             Step::Docs => checked(
                 cargo(&["doc", "--locked", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")]),
                 "no warnings",
@@ -165,19 +174,22 @@ pub(crate) fn run_steps(steps: &[Step]) -> Result<(), Stopped> {
     let started = Instant::now();
     let mut total = Counts::default();
     let mut lines = Vec::new();
-    let mut failed = None;
+    let (mut failed, mut not_all) = (None, false);
     for group in steps.chunk_by(|before, step| step.beside(before)) {
         println!("== {}", group.iter().map(Step::name).collect::<Vec<_>>().join(", "));
         for (step, (counts, result, took)) in group.iter().zip(run_group(group)) {
             total += counts;
+            let missing = result.as_ref().is_err_and(|error| error.is::<interop::Missing>());
+            not_all |= missing;
             let (mark, said) = match &result {
                 Ok(said) => ("ok", said.clone()),
+                Err(error) if missing => ("NOT RUN", error.to_string()),
                 Err(error) => ("FAILED", format!("{error:#}")),
             };
             let line = format!("{mark:<6} {:<9} {:>8}  {said}", step.name(), seconds(took));
             println!("{line}");
             lines.push(line);
-            if result.is_err() {
+            if result.is_err() && !missing {
                 total.failed += u64::from(counts.failed == 0);
                 failed = failed.or(Some(step.name()));
             }
@@ -192,7 +204,11 @@ pub(crate) fn run_steps(steps: &[Step]) -> Result<(), Stopped> {
         println!("stopped at the first failure: {step}; run it alone with `cargo xtask {step}`");
     }
     println!("{} passed, {} failed", total.passed, total.failed);
-    if failed.is_some() { Err(Stopped) } else { Ok(()) }
+    match (failed, not_all) {
+        (Some(_), _) => Err(Stopped::Failed),
+        (None, true) => Err(Stopped::NotAll),
+        (None, false) => Ok(()),
+    }
 }
 
 /// What each step of a group gave, and how long it took.

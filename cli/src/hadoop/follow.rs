@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use howdah_apps::JobPlan;
 use howdah_core::job::Priority;
-use howdah_proto::v1::{Counters, JobStatus};
+use howdah_proto::v1::{AttemptInfo, Counters, JobStatus};
 
 use super::options::property;
 use super::site::Site;
@@ -99,14 +99,19 @@ impl Told {
             if !self.failed.insert(attempt.attempt.clone()) {
                 continue;
             }
-            let why = if attempt.message.is_empty() { &attempt.cause } else { &attempt.message };
-            log4j::info(JOB, format!("Task Id : {}, Status : FAILED\nError: {why}", attempt.attempt));
+            log4j::info(JOB, format!("Task Id : {}, Status : FAILED\nError: {}", attempt.attempt, why(attempt)));
             if let Some(directory) = site.log_dir() {
                 task_logs::keep(client, &directory, job, index, attempt).await;
             }
         }
         Ok(())
     }
+}
+
+/// Why an attempt failed: what it said itself, else what was seen of it.
+pub(super) fn why(attempt: &AttemptInfo) -> &str {
+    let said = attempt.end.as_ref().map_or("", |end| end.diagnostics.as_str());
+    if said.is_empty() { &attempt.cause } else { said }
 }
 
 /// The block of counters, in one record.

@@ -180,7 +180,7 @@ fn history(answer: &GetJobResponse) -> Outcome<()> {
     ))?;
     for attempt in &answer.attempts {
         let (start, end) = (time(attempt.assigned_ms_epoch), time(attempt.ended_ms_epoch));
-        let error = attempt.message.replace(['\n', '\t'], " ");
+        let error = follow::why(attempt).replace(['\n', '\t'], " ");
         say(format!("{}\t{}\t{start}\t{end}\t{}\t{error}", attempt.attempt, attempt.state, attempt.worker))?;
     }
     Ok(())

@@ -5,11 +5,12 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use howdah_proto::v1::{AttemptInfo, GetLogRequest};
 
-use super::follow::application;
+use super::follow::{application, why};
 use super::log4j;
 use crate::client::Client;
 use crate::failure::{Failure, Outcome};
@@ -29,8 +30,14 @@ async fn copy(client: &mut Client, directory: &Path, job: &str, index: usize, at
     let numbers = job.strip_prefix("job").unwrap_or(job);
     // The first container would be the master's.
     let container = format!("container{numbers}_01_{:06}", index + 2);
-    let place = directory.join("userlogs").join(application(job)).join(container);
+    let logs = directory.join("userlogs").join(application(job));
+    let place = logs.join(&container);
     fs::create_dir_all(&place)?;
+    // Those who have read no history know the attempt's name only.
+    let by_attempt = logs.join(&attempt.attempt);
+    if !by_attempt.is_symlink() {
+        symlink(&container, &by_attempt)?;
+    }
     for file in ["stdout", "stderr"] {
         let bytes = read(client, &attempt.attempt, file).await?;
         fs::write(place.join(file), bytes)?;
@@ -55,12 +62,11 @@ async fn read(client: &mut Client, attempt: &str, file: &str) -> Outcome<Vec<u8>
 
 /// The attempt's message as a record with an exception.
 fn exception(attempt: &AttemptInfo) -> String {
-    let why = if attempt.message.is_empty() { &attempt.cause } else { &attempt.message };
     let now = jiff::Zoned::now();
     format!(
         "{} WARN [main] org.apache.hadoop.mapred.YarnChild: Exception running child : java.lang.RuntimeException: {}\n\
          \tat howdah.streaming(Native Method)\n",
         now.strftime("%Y-%m-%d %H:%M:%S,%3f"),
-        why.replace('\n', " ")
+        why(attempt).replace('\n', " ")
     )
 }

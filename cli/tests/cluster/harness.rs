@@ -6,6 +6,7 @@
 
 mod cluster;
 mod command;
+mod installation;
 mod processes;
 pub(crate) mod reference;
 mod scene;
@@ -13,6 +14,7 @@ pub(crate) mod text;
 
 pub(crate) use cluster::{Cluster, Setup};
 pub(crate) use command::{Finished, howdah, howdah_at};
+pub(crate) use installation::Installation;
 pub(crate) use processes::Mark;
 pub(crate) use scene::Scene;
 

@@ -1,0 +1,161 @@
+//! Hadoop's own commands over real daemons: what they do to files and jobs, and the lines that clients parse.
+
+use std::process::Command;
+
+use regex::Regex;
+
+use crate::harness::reference::{assert_same_parts, read_parts, word_count_parts};
+use crate::harness::{Cluster, Installation, Setup, text};
+
+/// What a shell in the cluster's folder does, which must go well.
+fn shell(cluster: &Cluster, script: &str) {
+    let status = Command::new("sh").args(["-ec", script]).current_dir(cluster.path("")).status().expect("start sh");
+    assert!(status.success(), "{script}");
+}
+
+#[test]
+fn streaming_with_shipped_files_and_an_archive_counts_like_the_reference() {
+    let cluster = Cluster::start(Setup::default());
+    let hadoop = Installation::of(&cluster);
+    let input = cluster.output("input.txt");
+    text::write_text(input.as_ref(), 256 << 10, &text::words(500), 8);
+    cluster.text("rules.sed", "/^$/d\ns/$/\\t1/\n");
+    shell(&cluster, "mkdir packed && mv rules.sed packed && tar czf rules.tgz -C packed rules.sed");
+    cluster.text("map.sh", "tr -s ' ' '\\n' | sed -f rules/rules.sed\n");
+    let sum = r#"$1 != last { if (NR > 1) print last "\t" n; last = $1; n = 0 } { n += $2 } END { if (NR) print last "\t" n }"#;
+    let reducer = cluster.script("sum.sh", &format!("awk -F '\\t' '{sum}'"));
+    let (map, rules) = (cluster.output("map.sh"), cluster.output("rules.tgz"));
+    hadoop.run("hadoop", &["fs", "-mkdir", "-p", "hdfs:///in"]).expect_code(0);
+    hadoop.run("hadoop", &["fs", "-put", &input, &map, "hdfs:///in/"]).expect_code(0);
+    hadoop.run("hadoop", &["fs", "-mv", "/in/map.sh", "/map.sh"]).expect_code(0);
+    let archive = format!("{rules}#rules");
+    let done = hadoop
+        .streaming(
+            &[
+                &["-files", "hdfs:///map.sh#the-map.sh", "-archives", &archive][..],
+                &["-D", "mapreduce.job.name=shipped", "-input", "/in", "-output", "hdfs:///out"],
+                &["-mapper", "sh the-map.sh", "-reducer", &reducer, "-file", &reducer, "-numReduceTasks", "2"],
+            ]
+            .concat(),
+        )
+        .expect_code(0);
+    let bytes = std::fs::read(&input).expect("read the input");
+    assert_same_parts(&read_parts(&hadoop.file("out")), &word_count_parts(&bytes, 2), "shipped word count");
+
+    for line in
+        [r"Submitted application application_\d+_\d{4}$", r"Running job: job_\d+_\d{4}$", r" map 100% reduce 100%$"]
+    {
+        let whole =
+            Regex::new(&format!(r"(?m)^\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d,\d{{3}} INFO \S+: {line}")).expect("a pattern");
+        assert!(whole.is_match(&done.stderr), "no `{line}` in:\n{}", done.stderr);
+    }
+    assert!(done.stderr.ends_with("Output directory: hdfs:///out\n"), "{}", done.stderr);
+    // The block of counters: as many as it says, each indented below its group.
+    let block = Regex::new(r"(?m): Counters: (\d+)\n((?:\t.*\n)+)").expect("a pattern");
+    let block = block.captures(&done.stderr).expect("a block of counters");
+    let n_counters = block[2].lines().filter(|line| line.starts_with("\t\t")).count();
+    assert_eq!(block[1].parse(), Ok(n_counters));
+    let n_lines = bytes.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    assert!(block[2].contains(&format!("\n\t\tMap input records={n_lines}\n")), "{}", &block[2]);
+    assert!(!hadoop.file("tmp/hadoop-yarn/staging").join("x").exists());
+    let left = hadoop.run("hadoop", &["fs", "-ls", "-R", "/tmp/hadoop-yarn/staging"]).expect_code(0).stdout;
+    assert!(!left.contains("sum.sh") && !left.contains("rules.tgz"), "staged files are left: {left}");
+    assert_eq!(cluster.jobs()[0]["name"], "shipped");
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn files_are_listed_and_missed_in_the_words_that_clients_parse() {
+    let cluster = Cluster::start(Setup { workers: 1, ..Setup::default() });
+    let hadoop = Installation::of(&cluster);
+    let said = hadoop.run("hadoop", &["version"]).expect_code(0).stdout;
+    assert!(said.starts_with("Hadoop 3."), "{said}");
+    let note = cluster.text("note", "to be or not to be\n");
+    hadoop.run("hdfs", &["dfs", "-mkdir", "-p", "/a/b"]).expect_code(0);
+    hadoop.run("hadoop", &["fs", "-put", &note, "hdfs:///a/note"]).expect_code(0);
+    let listed = hadoop.run("hadoop", &["fs", "-ls", "hdfs:///a"]).expect_code(0).stdout;
+    let form = r"^Found 2 items\ndrwx\S+   - \S+ \S+ +0 \d{4}-\d\d-\d\d \d\d:\d\d hdfs:///a/b\n-rw\S+   1 \S+ \S+ +19 \d{4}-\d\d-\d\d \d\d:\d\d hdfs:///a/note\n$";
+    assert!(Regex::new(form).expect("a pattern").is_match(&listed), "{listed}");
+    let all = hadoop.run("hadoop", &["fs", "-ls", "-R", "/a"]).expect_code(0).stdout;
+    assert!(!all.contains("Found") && all.lines().count() == 2 && all.ends_with(" /a/note\n"), "{all}");
+    assert_eq!(hadoop.run("hadoop", &["fs", "-du", "-s", "/a"]).expect_code(0).stdout, "19  19  /a\n");
+    let counted = hadoop.run("hadoop", &["fs", "-count", "/a"]).expect_code(0).stdout;
+    assert_eq!(counted, "           2            1                 19 /a\n");
+    assert_eq!(hadoop.run("hadoop", &["fs", "-cat", "/a/no*"]).expect_code(0).stdout, "to be or not to be\n");
+    for (verb, message) in
+        [("-ls", "ls: `/x': No such file or directory\n"), ("-rm", "rm: `/x': No such file or directory\n")]
+    {
+        assert_eq!(hadoop.run("hadoop", &["fs", verb, "/x"]).expect_code(1).stderr, message);
+    }
+    assert_eq!(hadoop.run("hadoop", &["fs", "-mkdir", "/a"]).expect_code(1).stderr, "mkdir: `/a': File exists\n");
+    assert_eq!(
+        hadoop.run("hadoop", &["fs", "-rm", "-R", "-f", "-skipTrash", "/a"]).expect_code(0).stdout,
+        "Deleted /a\n"
+    );
+    assert!(!hadoop.file("a").exists());
+    for (args, named) in [
+        (&["fs", "-setrep", "3", "/a"][..], "-setrep"),
+        (&["distcp", "a", "b"], "distcp"),
+        (&["fs", "-ls", "-q", "/"], "-q"),
+    ] {
+        let refused = hadoop.run("hadoop", args).expect_code(2).stderr;
+        assert!(refused.contains(named) && refused.contains("not supported here"), "{refused}");
+    }
+}
+
+#[test]
+fn a_job_that_fails_names_its_attempts_and_leaves_their_logs_where_clients_look() {
+    let cluster = Cluster::start(Setup { workers: 1, ..Setup::default() });
+    let hadoop = Installation::of(&cluster);
+    let input = cluster.text("in", "a line\n");
+    let input = format!("file://{input}");
+    let args = ["-input", &input, "-output", "/out", "-mapper", "sh -c 'echo bitter >&2; exit 3'", "-reducer", "NONE"];
+    let failed = hadoop.streaming(&[&["-D", "mapreduce.map.maxattempts=2"][..], &args].concat()).expect_code(1);
+    let attempt = Regex::new(r"(?m): Task Id : (attempt_(\d+_\d{4})_m_000000_0), Status : FAILED\nError: .*code 3")
+        .expect("a pattern");
+    let found = attempt.captures(&failed.stderr).unwrap_or_else(|| panic!("no failed attempt in:\n{}", failed.stderr));
+    assert!(failed.stderr.ends_with("\nStreaming Command Failed!\n"), "{}", failed.stderr);
+    let logs = hadoop.home.join("logs/userlogs").join(format!("application_{}", &found[2])).join(&found[1]);
+    assert_eq!(std::fs::read_to_string(logs.join("stderr")).expect("a log"), "bitter\n");
+    let syslog = std::fs::read_to_string(logs.join("syslog")).expect("a log");
+    assert!(syslog.contains("Exception running child : ") && syslog.contains("code 3\n\tat "), "{syslog}");
+    let missing = hadoop.streaming(&["-input", "/none", "-output", "/o", "-mapper", "cat"]).expect_code(2);
+    assert!(missing.stderr.contains("Input path does not exist: hdfs:///none"), "{}", missing.stderr);
+    let there = hadoop.streaming(&["-input", &input, "-output", "/tmp", "-mapper", "cat"]).expect_code(4);
+    assert!(there.stderr.contains("Output directory hdfs:///tmp already exists"), "{}", there.stderr);
+}
+
+#[test]
+fn jobs_are_applications_that_are_listed_looked_at_and_killed() {
+    let cluster = Cluster::start(Setup { workers: 1, ..Setup::default() });
+    let hadoop = Installation::of(&cluster);
+    let input = cluster.text("in", "b\na\nb\n");
+    hadoop.run("hadoop", &["fs", "-put", &input, "/in"]).expect_code(0);
+    let jar = hadoop.home.join("share/hadoop/mapreduce/hadoop-mapreduce-examples-3.3.4.jar");
+    let jar = jar.to_str().expect("a plain path");
+    hadoop.run("hadoop", &["jar", jar, "wordcount", "/in", "/counts"]).expect_code(0);
+    assert_eq!(hadoop.run("hadoop", &["fs", "-cat", "/counts/part*"]).expect_code(0).stdout, "a\t1\nb\t2\n");
+    let counted = cluster.jobs()[0]["job"].as_str().expect("an id").to_owned();
+    let counter = ["job", "-counter", &counted, "Map-Reduce Framework", "Map input records"];
+    assert_eq!(hadoop.run("mapred", &counter).expect_code(0).stdout, "3\n");
+    let status = hadoop.run("mapred", &["job", "-status", &counted]).expect_code(0).stdout;
+    assert!(status.contains("\nmap() completion: 1.0\n") && status.contains("\nJob state: SUCCEEDED\n"), "{status}");
+    hadoop.run("mapred", &["job", "-status", "job_197001010000_0001"]).expect_code(255);
+    let refused = hadoop.run("hadoop", &["jar", jar, "pi", "2", "3"]).expect_code(2).stderr;
+    assert!(refused.contains("example `pi`: not supported here"), "{refused}");
+
+    let sleeper = cluster.sleep(1, 600_000, 0);
+    cluster.wait_running_maps(&sleeper, 1);
+    let application = sleeper.replace("job_", "application_");
+    let listed = hadoop.run("yarn", &["application", "-list"]).expect_code(0).stdout;
+    assert!(listed.starts_with("Total number of applications (") && listed.contains("and tags: []):1\n"), "{listed}");
+    assert!(listed.contains(&application) && !listed.contains(&counted[4..]), "{listed}");
+    let jobs = hadoop.run("mapred", &["job", "-list"]).expect_code(0).stdout;
+    assert!(jobs.starts_with("Total jobs:1\n") && jobs.contains(&sleeper), "{jobs}");
+    let killed = hadoop.run("yarn", &["application", "-kill", &application]).expect_code(0).stdout;
+    assert_eq!(killed, format!("Killing application {application}\n"));
+    cluster.wait_job(&sleeper, 1);
+    let status = hadoop.run("yarn", &["application", "-status", &application]).expect_code(0).stdout;
+    assert!(status.contains("\tState : KILLED\n\tFinal-State : KILLED\n"), "{status}");
+    cluster.stop_and_replay();
+}
