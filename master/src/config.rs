@@ -46,6 +46,8 @@ impl Profile {
 pub struct MasterConfig {
     /// Where it listens for workers and clients; port 0 takes any.
     pub listen: SocketAddr,
+    /// Where it answers to Hadoop's REST interfaces, such as 127.0.0.1:8088; port 0 takes any, none by default.
+    pub http_listen: Option<SocketAddr>,
     /// Its directory; made if missing. No two masters may share one.
     pub dir: PathBuf,
     /// Whose defaults hold for what is not set: `howdah` or `hadoop-1.2.1`.
@@ -157,6 +159,7 @@ impl Default for MasterConfig {
     fn default() -> MasterConfig {
         MasterConfig {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            http_listen: None,
             dir: PathBuf::from("howdah-master"),
             profile: Profile::Howdah,
             scheduler: "fifo".to_owned(),

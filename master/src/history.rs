@@ -135,6 +135,9 @@ pub struct AttemptHistory {
     pub worker: String,
     /// Host of its worker.
     pub host: String,
+    /// Rack of its worker; empty in histories of before it was written.
+    #[serde(default)]
+    pub rack: String,
     /// Of a map.
     pub locality: Locality,
     /// Whether another attempt of the task ran when it was launched.

@@ -36,6 +36,7 @@ use crate::policies;
 use crate::prediction::{self, Feed};
 use crate::recorder::{Origin, Recorder};
 use crate::reload::{self, InForce};
+use crate::rest;
 use crate::services::connections::{self, Book, Tracked};
 use crate::services::{self, ClientApi, Shared, SharedRef, WorkerApi};
 use crate::tables::Tables;
@@ -68,6 +69,12 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let descriptors = connections::raise_descriptors();
     let listener = TcpListener::bind(config.listen).await.with_context(|| format!("listen on {}", config.listen))?;
     let address = listener.local_addr().context("read the address listened on")?;
+    let http = match config.http_listen {
+        Some(address) => Some(TcpListener::bind(address).await.with_context(|| format!("listen on {address}"))?),
+        None => None,
+    };
+    let http_address =
+        http.as_ref().map(TcpListener::local_addr).transpose().context("read the address listened on")?;
     let clearing = Clearing::default();
     let params = policies::with_files(&config.scheduler, &config.scheduler_params).context("make the scheduler")?;
     let (prediction, feed, prediction_thread) = prediction::start(&dir)?;
@@ -108,7 +115,15 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let mut server = tokio::spawn(serve(incoming, Arc::clone(&shared), closing.clone()));
     let (until, looks) = (closing.clone(), core.clone());
     tokio::spawn(async move { until.run_until_cancelled(look(looks)).await });
-    write_access(&dir, address)?;
+    if let Some(http) = http {
+        let (shared, closing) = (Arc::clone(&shared), closing.clone());
+        tokio::spawn(async move {
+            if let Err(error) = rest::serve(http, shared, closing).await {
+                tracing::error!(%error, "the REST interfaces are gone");
+            }
+        });
+    }
+    write_access(&dir, address, http_address)?;
     tracing::info!(%address, cluster = cluster.0, dir = %shared.run_dir.display(), "the master listens");
     tokio::select! {
         () = stop.any() => {}
@@ -262,13 +277,16 @@ fn minute_of(run: &Path) -> Option<jiff::civil::DateTime> {
 }
 
 /// Says where the master listens; appears only when it does.
-fn write_access(dir: &Path, address: SocketAddr) -> anyhow::Result<()> {
+fn write_access(dir: &Path, address: SocketAddr, http: Option<SocketAddr>) -> anyhow::Result<()> {
     let path = dir.join(ACCESS_FILE);
     let temporary = dir.join("access.json.tmp");
-    let content = BTreeMap::from([
+    let mut content = BTreeMap::from([
         ("master", serde_json::Value::from(address.to_string())),
         ("pid", serde_json::Value::from(std::process::id())),
     ]);
+    if let Some(http) = http {
+        content.insert("http", serde_json::Value::from(http.to_string()));
+    }
     let text = serde_json::to_string(&content).context("serialise the access file")?;
     fs::write(&temporary, text + "\n").and_then(|()| fs::rename(&temporary, &path)).context("write access.json")
 }

@@ -21,7 +21,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("howdah-proto", &["howdah-core"]),
     ("howdah-task", &["howdah-core"]),
     ("howdah-apps", &["howdah-core", "howdah-task"]),
-    ("howdah-master", &["howdah-core", "howdah-planning", "howdah-proto"]),
+    ("howdah-master", &["howdah-core", "howdah-planning", "howdah-proto", "howdah-traces"]),
     ("howdah-worker", &["howdah-core", "howdah-proto", "howdah-task"]),
     ("howdah-experiments", &["howdah-charts", "howdah-core", "howdah-planning", "howdah-traces"]),
     (

@@ -152,6 +152,7 @@ fn attempt(job: &str, record: &AttemptRecord, epoch: impl Fn(Time) -> u64, worke
         progress: if won { 1.0 } else { 0.0 },
         worker: worker.map_or_else(String::new, |worker| worker.name.clone()),
         host: worker.map_or_else(String::new, |worker| worker.host.clone()),
+        rack: worker.map_or_else(String::new, |worker| worker.rack.clone()),
         locality: record.locality,
         speculative: record.speculative,
         assigned_ms_epoch: start,

@@ -1,11 +1,12 @@
 //! Hadoop's own commands over real daemons: what they do to files and jobs, and the lines that clients parse.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use regex::Regex;
 
 use crate::harness::reference::{assert_same_parts, read_parts, word_count_parts};
-use crate::harness::{Cluster, Installation, Setup, text};
+use crate::harness::{Cluster, Installation, Setup, text, wait_for};
 
 /// What a shell in the cluster's folder does, which must go well.
 fn shell(cluster: &Cluster, script: &str) {
@@ -157,5 +158,80 @@ fn jobs_are_applications_that_are_listed_looked_at_and_killed() {
     cluster.wait_job(&sleeper, 1);
     let status = hadoop.run("yarn", &["application", "-status", &application]).expect_code(0).stdout;
     assert!(status.contains("\tState : KILLED\n\tFinal-State : KILLED\n"), "{status}");
+    cluster.stop_and_replay();
+}
+
+/// The only file below a directory whose name ends so.
+fn only_file(directory: &Path, end: &str) -> Option<PathBuf> {
+    let mut open = vec![directory.to_owned()];
+    let mut found = Vec::new();
+    while let Some(directory) = open.pop() {
+        for entry in std::fs::read_dir(directory).ok()? {
+            let path = entry.ok()?.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.to_string_lossy().ends_with(end) {
+                found.push(path);
+            }
+        }
+    }
+    (found.len() == 1).then(|| found.remove(0))
+}
+
+#[test]
+fn a_finished_job_leaves_a_history_in_hadoops_form_with_its_hosts_times_and_counters() {
+    let cluster = Cluster::start(Setup { own_hosts: true, ..Setup::default() });
+    let input = cluster.output("input.txt");
+    text::write_text(input.as_ref(), 64 << 10, &text::words(300), 5);
+    let (out, attribute) = (cluster.output("out"), "mapred.max.split.size=30000");
+    let args =
+        ["wordcount", "--input", &input, "--output", &out, "--reduces", "1", "-D", attribute, "-D", "note=a<b&c"];
+    let job = cluster.submit(&args);
+    cluster.wait_job(&job, 0);
+    let (bytes, counters) =
+        (std::fs::metadata(&input).expect("the input").len(), cluster.json(&["job", "counters", &job]));
+    let run = std::fs::read_dir(cluster.path("master")).expect("list the master's directory");
+    let run = run.filter_map(Result::ok).map(|entry| entry.path());
+    let run = run.into_iter().find(|path| path.join("history").is_dir()).expect("a run");
+    let done = run.join("hadoop-history/done");
+    let path = wait_for("the history", || only_file(&done, ".jhist"));
+    let place = path.strip_prefix(&done).expect("below it").to_string_lossy().into_owned();
+    let form = format!(r"^\d{{4}}/\d\d/\d\d/000000/{job}-\d+-\w+-wordcount-\d+-3-1-SUCCEEDED-default-\d+\.jhist$");
+    assert!(Regex::new(&form).expect("a pattern").is_match(&place), "{place}");
+    let conf = std::fs::read_to_string(path.with_file_name(format!("{job}_conf.xml"))).expect("its configuration");
+    assert!(conf.contains("<name>note</name><value>a&lt;b&amp;c</value>"), "{conf}");
+
+    let text = std::fs::read_to_string(&path).expect("the history");
+    let mut notes = howdah_traces::ImportNotes::default();
+    let trace = howdah_traces::jhist::read(text.as_bytes(), &mut notes).expect("a history");
+    assert!(notes.lines().is_empty(), "{:?}", notes.lines());
+    let read = &trace.jobs[0];
+    let attempts = cluster.attempts(&job);
+    let ms = |attempt: &serde_json::Value| {
+        let at = |key: &str| attempt[key].as_u64().expect("an instant");
+        at("ended_ms_epoch") - at("assigned_ms_epoch")
+    };
+    let of = |kind: &str| {
+        attempts.iter().filter(|a| a["attempt"].as_str().expect("an id").contains(kind)).collect::<Vec<_>>()
+    };
+    assert_eq!(read.map_ms, of("_m_").into_iter().map(ms).collect::<Vec<_>>());
+    assert_eq!((read.n_maps, read.n_reduces, read.outcome.as_str()), (3, 1, "SUCCEEDED"));
+    assert!(read.input_bytes.is_some_and(|read| read >= bytes), "{:?} of {bytes}", read.input_bytes);
+    for name in ["Map input records", "Reduce output records"] {
+        let value = counters["counters"]["Map-Reduce Framework"][name].as_i64().expect("a counter");
+        let constant = name.to_uppercase().replace(' ', "_");
+        let told = format!(r#"{{"displayName":"{name}","name":"{constant}","value":{value}}}"#);
+        let end = text.lines().rfind(|line| line.contains("JOB_FINISHED")).expect("the end");
+        assert!(end.contains(&told), "no {told} in {end}");
+    }
+    for attempt in &attempts {
+        let (id, worker) = (attempt["attempt"].as_str().expect("an id"), attempt["worker"].as_str().expect("a name"));
+        let end = text.lines().find(|line| line.contains("ATTEMPT_FINISHED") && line.contains(id)).expect("its end");
+        // Each worker of this cluster is a host of its own name.
+        assert!(
+            end.contains(&format!(r#""hostname":"{worker}""#)) && end.contains(r#""rackname":"/default-rack""#),
+            "{end}"
+        );
+    }
     cluster.stop_and_replay();
 }

@@ -10,6 +10,7 @@ use howdah_core::job::{ClusterId, JobId, OutputFormat};
 use super::pool::Pool;
 use super::{Clearing, CoreHandle};
 use crate::commit::{self, Promotion};
+use crate::hadoop_history;
 use crate::history::JobHistory;
 use crate::tables::{JobSnapshot, Tables};
 
@@ -113,6 +114,9 @@ fn perform(work: Work, run_dir: &std::path::Path, cluster: ClusterId, core: &Cor
             let history = JobHistory::new(&snapshot, cluster);
             if let Err(e) = history.write(run_dir) {
                 tracing::error!(job = history.id, error = %e, "could not write the job's history");
+            }
+            if let Err(e) = hadoop_history::write(&history, run_dir) {
+                tracing::error!(job = history.id, error = %e, "could not write the job's history in Hadoop's form");
             }
         }
     }

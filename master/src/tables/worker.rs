@@ -17,7 +17,7 @@ use super::vitals::{PageVitals, Past};
 pub(crate) struct WorkerRow {
     pub(crate) name: Arc<str>,
     pub(crate) host: Arc<str>,
-    pub(crate) rack: String,
+    pub(crate) rack: Arc<str>,
     pub(crate) http_address: Arc<str>,
     /// Its own directory, resolved; empty if it did not say.
     pub(crate) directory: String,
@@ -50,7 +50,7 @@ impl WorkerRow {
         let mut row = WorkerRow {
             name: Arc::from(request.name.as_str()),
             host: Arc::from(""),
-            rack: String::new(),
+            rack: Arc::from(""),
             http_address: Arc::from(""),
             directory: String::new(),
             incarnation: 0,
@@ -77,7 +77,7 @@ impl WorkerRow {
     pub(crate) fn register(&mut self, request: v1::RegisterRequest, connection: u64, now: Time) {
         self.presence.arrive(connection);
         self.host = Arc::from(request.host);
-        self.rack = request.rack;
+        self.rack = Arc::from(request.rack);
         self.http_address = Arc::from(request.http_address);
         self.directory = request.directory;
         self.incarnation = request.incarnation;
@@ -149,7 +149,7 @@ impl WorkerRow {
             worker,
             name: self.name.to_string(),
             host: self.host.to_string(),
-            rack: self.rack.clone(),
+            rack: self.rack.to_string(),
             state: self.state_name().to_owned(),
             map_slots: self.slots[TaskKind::Map as usize],
             reduce_slots: self.slots[TaskKind::Reduce as usize],

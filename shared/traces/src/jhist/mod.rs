@@ -4,6 +4,9 @@
 //! Source: the event records of `org.apache.hadoop.mapreduce.jobhistory`, and the real histories beside the project.
 
 mod read;
+mod record;
+#[cfg(test)]
+mod record_tests;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -12,6 +15,7 @@ mod write;
 mod write_tests;
 
 pub use read::read;
+pub use record::{AttemptRecord, JobRecord, class_of, constant};
 pub use write::write;
 
 /// First line of the events.

@@ -264,7 +264,7 @@ fn counters(name: &str, known: &[Counter]) -> Value {
     json!({ "name": name, "groups": known.iter().filter_map(group).collect::<Vec<Value>>() })
 }
 
-fn capitals(kind: TaskKind) -> &'static str {
+pub(super) fn capitals(kind: TaskKind) -> &'static str {
     match kind {
         TaskKind::Map => "MAP",
         TaskKind::Reduce => "REDUCE",
@@ -272,6 +272,6 @@ fn capitals(kind: TaskKind) -> &'static str {
 }
 
 /// Avro's numbers are signed.
-fn long(value: u64) -> i64 {
+pub(super) fn long(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

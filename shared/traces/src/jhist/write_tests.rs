@@ -42,7 +42,7 @@ fn all_endings() -> Trace {
 }
 
 /// Whether `value` is the JSON of a `kind`, with all fields of every record and no other; says where it is not.
-fn check(kind: &Value, value: &Value, records: &[Value]) -> Result<(), String> {
+pub(super) fn check(kind: &Value, value: &Value, records: &[Value]) -> Result<(), String> {
     let fits = match kind {
         Value::String(name) => match name.as_str() {
             "string" => value.is_string(),
@@ -91,7 +91,7 @@ fn check_record(kind: &Value, value: &Value, records: &[Value]) -> Result<(), St
 }
 
 /// All records of the schema, also those inside others.
-fn records_of(kind: &Value, found: &mut Vec<Value>) {
+pub(super) fn records_of(kind: &Value, found: &mut Vec<Value>) {
     if kind["type"] == "record" {
         found.push(kind.clone());
     }

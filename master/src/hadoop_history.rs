@@ -1,0 +1,142 @@
+//! Finished jobs in Hadoop's own form: a `.jhist` and a `_conf.xml` each, where a history server would have put them.
+//!
+//! `<run>/hadoop-history/done/YYYY/MM/DD/SSSSSS/`, by the day on which the job ended. Times are the master's; what a
+//! worker measured of an attempt's phases is moved to the master's clock by the attempt's start.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use howdah_core::job::TaskKind;
+use howdah_traces::jhist::{AttemptRecord, JobRecord};
+
+use crate::history::{AttemptHistory, JobHistory};
+
+/// Directory of a run in which they are.
+pub const DIRECTORY: &str = "hadoop-history";
+
+/// Writes both files of a job that is over; again when one of its attempts ends late.
+pub(crate) fn write(history: &JobHistory, run_dir: &Path) -> io::Result<PathBuf> {
+    let record = record(history);
+    let ended = i64::try_from(history.finish_ms_epoch).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    let day = ended.unwrap_or_default().to_zoned(jiff::tz::TimeZone::system()).strftime("%Y/%m/%d").to_string();
+    let place = run_dir.join(DIRECTORY).join("done").join(day).join(record.serial_directory());
+    fs::create_dir_all(&place)?;
+    let conf = place.join(record.conf_name());
+    whole(&conf, |out| out.write_all(configuration(history).as_bytes()))?;
+    let record = JobRecord { conf_path: format!("file://{}", conf.display()), ..record };
+    let path = place.join(record.file_name());
+    whole(&path, |out| record.write(out))?;
+    Ok(path)
+}
+
+/// Nobody sees half of a file.
+fn whole(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+    let temporary = path.with_extension("tmp");
+    let mut out = BufWriter::new(File::create(&temporary)?);
+    write(&mut out)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
+    fs::rename(&temporary, path)
+}
+
+/// A job as Hadoop's history has it.
+fn record(history: &JobHistory) -> JobRecord {
+    let spec = &history.spec;
+    let attempts = history.attempts.iter().filter(|attempt| attempt.state.is_final());
+    JobRecord {
+        id: history.id.clone(),
+        name: spec.name.to_string(),
+        user: spec.user.to_string(),
+        queue: spec.queue.to_string(),
+        priority: history.priority.name(),
+        state: history.state,
+        submit_ms: history.submit_ms_epoch,
+        launch_ms: history.launch_ms_epoch,
+        finish_ms: history.finish_ms_epoch,
+        n_maps: spec.n_maps,
+        n_reduces: spec.n_reduces,
+        max_attempts: [spec.conf.max_map_attempts, spec.conf.max_reduce_attempts],
+        split_hosts: (0..spec.n_maps).map(|map| spec.split_hosts.of(map).map(str::to_owned).collect()).collect(),
+        conf_path: String::new(),
+        why: history.why.clone(),
+        counters: history.counters.clone(),
+        attempts: attempts.map(attempt).collect(),
+    }
+}
+
+fn attempt(attempt: &AttemptHistory) -> AttemptRecord {
+    let (start_ms, finish_ms) = (attempt.assigned_ms_epoch, attempt.ended_ms_epoch.max(attempt.assigned_ms_epoch));
+    // An instant of the worker's clock, as far from the attempt's start as it was there.
+    let here = |at_ms: u64| {
+        let after = at_ms.checked_sub(attempt.started_ms_epoch).filter(|_| attempt.started_ms_epoch > 0);
+        after.map_or(finish_ms, |after| start_ms.saturating_add(after).min(finish_ms))
+    };
+    let is_reduce = attempt.kind == TaskKind::Reduce;
+    let error = if attempt.diagnostics.is_empty() { &attempt.cause } else { &attempt.diagnostics };
+    AttemptRecord {
+        kind: attempt.kind,
+        index: attempt.index,
+        number: attempt.number,
+        state: attempt.state,
+        host: attempt.host.clone(),
+        rack: attempt.rack.clone(),
+        worker: attempt.worker.clone(),
+        locality: attempt.locality,
+        speculative: attempt.speculative,
+        start_ms,
+        shuffled_ms: if is_reduce { here(attempt.shuffle_done_ms_epoch) } else { 0 },
+        sorted_ms: if is_reduce { here(attempt.sort_done_ms_epoch) } else { 0 },
+        finish_ms,
+        error: error.clone(),
+        counters: attempt.counters.clone(),
+    }
+}
+
+/// The job's properties, and what Hadoop's tools look for among them.
+fn configuration(history: &JobHistory) -> String {
+    let spec = &history.spec;
+    let mut properties = history.properties.clone();
+    let own = [
+        ("mapreduce.job.name", spec.name.to_string()),
+        ("mapreduce.job.user.name", spec.user.to_string()),
+        ("mapreduce.job.queuename", spec.queue.to_string()),
+        ("mapreduce.job.maps", spec.n_maps.to_string()),
+        ("mapreduce.job.reduces", spec.n_reduces.to_string()),
+        ("mapreduce.output.fileoutputformat.outputdir", history.output.clone()),
+    ];
+    for (key, value) in own {
+        properties.entry(key.to_owned()).or_insert(value);
+    }
+    let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<configuration>\n".to_owned();
+    for (key, value) in &properties {
+        let (key, value) = (escaped(key), escaped(value));
+        text.push_str(&format!("<property><name>{key}</name><value>{value}</value></property>\n"));
+    }
+    text + "</configuration>\n"
+}
+
+/// Text of an element. XML has no way to write most control characters; they become U+FFFD.
+fn escaped(text: &str) -> String {
+    text.chars().fold(String::new(), |mut done, c| {
+        match c {
+            '&' => done.push_str("&amp;"),
+            '<' => done.push_str("&lt;"),
+            '>' => done.push_str("&gt;"),
+            '\r' => done.push_str("&#13;"),
+            '\t' | '\n' => done.push(c),
+            _ if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => done.push('\u{fffd}'),
+            _ => done.push(c),
+        }
+        done
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_xml_cannot_say_is_replaced() {
+        assert_eq!(escaped("a<b>&c\r\n\u{1}"), "a&lt;b&gt;&amp;c&#13;\n\u{fffd}");
+    }
+}

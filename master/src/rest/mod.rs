@@ -1,0 +1,204 @@
+//! The ResourceManager's, the MapReduce ApplicationMaster's and the History Server's REST interfaces, read-only but for
+//! killing an application.
+//!
+//! ```text
+//! GET /ws/v1/cluster[/info|/metrics|/scheduler|/apps…|/appstatistics|/nodes…]     PUT …/apps/ID/state
+//! GET /proxy/APP/ws/v1/mapreduce/…        GET /ws/v1/history[/info|/mapreduce/jobs…]
+//! ```
+//!
+//! Answers come from a view that is taken from the core at most once a second, however many ask, so that no number of
+//! clients delays a heartbeat; only so many requests are served at a time. Shapes: `hadoop-interop` §5.
+
+mod cluster;
+mod jobs;
+mod published;
+mod query;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Method, Response, StatusCode, Uri, header};
+use howdah_proto::v1;
+use howdah_proto::v1::client_service_server::ClientService;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tonic::Code;
+
+use crate::services::{ClientApi, SharedRef};
+use published::Published;
+use query::Query;
+
+/// Requests that are worked on at a time; others are told to come back.
+const MAX_REQUESTS: usize = 16;
+/// Of a request's body: `{"state":"KILLED"}` and the like.
+const MAX_BODY_BYTES: usize = 4 << 10;
+
+struct Desk {
+    api: ClientApi,
+    published: Published,
+    seats: Semaphore,
+}
+
+/// Why a request has no answer, as Hadoop says it.
+struct Refusal(StatusCode, &'static str, String);
+
+type Answer = Result<Value, Refusal>;
+
+impl Refusal {
+    fn not_found(what: impl Into<String>) -> Refusal {
+        Refusal(StatusCode::NOT_FOUND, "NotFoundException", what.into())
+    }
+
+    fn bad(what: impl Into<String>) -> Refusal {
+        Refusal(StatusCode::BAD_REQUEST, "BadRequestException", what.into())
+    }
+}
+
+impl From<tonic::Status> for Refusal {
+    fn from(status: tonic::Status) -> Refusal {
+        let message = status.message().lines().next().unwrap_or_default().to_owned();
+        match status.code() {
+            Code::NotFound | Code::InvalidArgument => Refusal::not_found(message),
+            Code::FailedPrecondition => Refusal::bad(message),
+            _ => Refusal(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailableException", message),
+        }
+    }
+}
+
+/// Serves until the master closes.
+pub(crate) async fn serve(listener: TcpListener, shared: SharedRef, closing: CancellationToken) -> std::io::Result<()> {
+    let api = ClientApi(shared);
+    let desk = Arc::new(Desk { published: Published::new(api.clone()), api, seats: Semaphore::new(MAX_REQUESTS) });
+    let router = Router::new().fallback(move |method: Method, uri: Uri, body: Body| {
+        let desk = Arc::clone(&desk);
+        async move { desk.serve(&method, &uri, body).await }
+    });
+    axum::serve(listener, router).with_graceful_shutdown(closing.cancelled_owned()).await
+}
+
+impl Desk {
+    async fn serve(&self, method: &Method, uri: &Uri, body: Body) -> Response<Body> {
+        let answer = match self.seats.try_acquire() {
+            Ok(_seat) => self.answer(method, uri, body).await,
+            Err(_) => {
+                let message = format!("{MAX_REQUESTS} requests are being served; try again");
+                Err(Refusal(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailableException", message))
+            }
+        };
+        let (status, value) = match answer {
+            Ok(value) => (StatusCode::OK, value),
+            Err(Refusal(status, exception, message)) => {
+                let class = format!("org.apache.hadoop.yarn.webapp.{exception}");
+                let error = json!({ "exception": exception, "message": message, "javaClassName": class });
+                (status, json!({ "RemoteException": error }))
+            }
+        };
+        let response = Response::builder().status(status).header(header::CONTENT_TYPE, "application/json");
+        response.body(Body::from(value.to_string())).unwrap_or_default()
+    }
+
+    async fn answer(&self, method: &Method, uri: &Uri, body: Body) -> Answer {
+        let query = Query::parse(uri.query().unwrap_or_default());
+        let parts: Vec<&str> = uri.path().split('/').filter(|part| !part.is_empty()).collect();
+        match (method.as_str(), parts.as_slice()) {
+            ("PUT", ["ws", "v1", "cluster", "apps", id, "state"]) => self.set_state(id, body).await,
+            ("GET" | "HEAD", parts) => self.read(parts, &query).await,
+            (method, _) => {
+                let message = format!("{method} {}: nothing here is changed this way", uri.path());
+                Err(Refusal(StatusCode::METHOD_NOT_ALLOWED, "WebApplicationException", message))
+            }
+        }
+    }
+
+    async fn read(&self, parts: &[&str], query: &Query) -> Answer {
+        match parts {
+            // What clients look for to know which of two masters is active.
+            ["cluster"] => Ok(json!({ "howdah": env!("CARGO_PKG_VERSION") })),
+            ["ws", "v1", "cluster", rest @ ..] => self.read_cluster(rest, query).await,
+            ["proxy", app, "ws", "v1", "mapreduce", rest @ ..] => {
+                let own = job_of(app);
+                match rest {
+                    [] | ["info"] => jobs::master_info(app, &self.job(&own).await?),
+                    ["jobs"] => Ok(json!({ "jobs": { "job": [jobs::of(&self.job(&own).await?)] } })),
+                    ["jobs", job, rest @ ..] if *job == own => self.read_job(job, rest, query).await,
+                    _ => Err(Refusal::not_found(format!("{app} has no {}", rest.join("/")))),
+                }
+            }
+            ["ws", "v1", "history"] | ["ws", "v1", "history", "info"] => {
+                Ok(cluster::history_info(&self.published.get().await?.cluster))
+            }
+            ["ws", "v1", "history", "mapreduce", "jobs"] => {
+                let view = self.published.get().await?;
+                jobs::history(&view.jobs, query)
+            }
+            ["ws", "v1", "history", "mapreduce", "jobs", job, rest @ ..] => self.read_job(job, rest, query).await,
+            _ => Err(Refusal::not_found(format!("/{}: no such resource", parts.join("/")))),
+        }
+    }
+
+    async fn read_cluster(&self, parts: &[&str], query: &Query) -> Answer {
+        let view = self.published.get().await?;
+        let find = |id: &str| {
+            let job = view.jobs.iter().find(|job| job.job == job_of(id));
+            job.ok_or_else(|| Refusal::not_found(format!("app with id: {id} not found")))
+        };
+        match parts {
+            [] | ["info"] => Ok(cluster::info(&view.cluster)),
+            ["metrics"] => Ok(cluster::metrics(&view)),
+            ["scheduler"] => Ok(cluster::scheduler(&view)),
+            ["appstatistics"] => cluster::statistics(&view.jobs, query),
+            ["apps"] => cluster::apps(&view, query),
+            ["apps", id] => Ok(json!({ "app": cluster::app(find(id)?, &view) })),
+            ["apps", id, "state"] => Ok(json!({ "state": cluster::states(find(id)?)[0] })),
+            ["apps", id, "queue"] => Ok(json!({ "queue": find(id)?.queue })),
+            ["apps", id, "priority"] => Ok(json!({ "priority": cluster::priority(find(id)?) })),
+            ["apps", id, "appattempts"] => Ok(cluster::attempts(find(id)?)),
+            ["nodes"] => cluster::nodes(&view.workers, query),
+            ["nodes", id] => {
+                let found = view.workers.iter().find(|worker| cluster::node_id(worker) == *id);
+                let found = found.ok_or_else(|| Refusal::not_found(format!("nodeId, {id}, is not found")))?;
+                Ok(json!({ "node": cluster::node(found) }))
+            }
+            _ => Err(Refusal::not_found(format!("/ws/v1/cluster/{}: no such resource", parts.join("/")))),
+        }
+    }
+
+    async fn read_job(&self, job: &str, parts: &[&str], query: &Query) -> Answer {
+        let answer = self.job(job).await?;
+        match parts {
+            [] => Ok(json!({ "job": jobs::of(&answer) })),
+            ["jobattempts"] => Ok(jobs::master_attempts(&answer)),
+            ["counters"] => Ok(jobs::counters(&answer)),
+            ["conf"] => Ok(jobs::conf(&answer)),
+            ["tasks"] => jobs::tasks(&answer, query),
+            ["tasks", task, rest @ ..] => jobs::task(&answer, task, rest),
+            _ => Err(Refusal::not_found(format!("job {job} has no {}", parts.join("/")))),
+        }
+    }
+
+    async fn job(&self, job: &str) -> Result<v1::GetJobResponse, Refusal> {
+        let request = tonic::Request::new(v1::GetJobRequest { job: job.to_owned() });
+        Ok(self.api.get_job(request).await?.into_inner())
+    }
+
+    /// The one change that is taken: an application that is to be killed.
+    async fn set_state(&self, id: &str, body: Body) -> Answer {
+        let bytes = axum::body::to_bytes(body, MAX_BODY_BYTES).await;
+        let bytes = bytes.map_err(|_| Refusal::bad(format!("the body is longer than {MAX_BODY_BYTES} bytes")))?;
+        let wanted: Value = serde_json::from_slice(&bytes).map_err(|_| Refusal::bad("the body is not JSON"))?;
+        if wanted["state"] != "KILLED" {
+            return Err(Refusal::bad(format!("state {}: expected \"KILLED\"", wanted["state"])));
+        }
+        let request = tonic::Request::new(v1::KillJobRequest { job: job_of(id) });
+        self.api.kill_job(request).await?;
+        Ok(json!({ "state": "KILLED" }))
+    }
+}
+
+/// The job that an application is: the same numbers.
+fn job_of(application: &str) -> String {
+    application.strip_prefix("application").map_or_else(|| application.to_owned(), |numbers| format!("job{numbers}"))
+}
