@@ -10,8 +10,8 @@ use super::options::property;
 use super::site::Site;
 use super::{Ended, log4j, task_logs};
 use crate::client::{Client, succeeded};
-use crate::commands::submit::{SubmitAs, submit_plan};
 use crate::failure::{Failure, Outcome};
+use crate::submit::{SubmitAs, submit_plan};
 
 const JOB: &str = "mapreduce.Job";
 

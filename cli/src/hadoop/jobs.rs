@@ -11,7 +11,7 @@ use super::site::Site;
 use super::{Ended, follow, log4j, say};
 use crate::client::{Client, is_final};
 use crate::failure::{Failure, Outcome};
-use crate::views::counter_map;
+use crate::listing::counter_map;
 
 const USAGE: &str = "mapred job -list [all] | -status JOB | -counter JOB GROUP NAME | -kill JOB | -set-priority JOB P | \
     -kill-task ATTEMPT | -fail-task ATTEMPT | -list-attempt-ids JOB MAP|REDUCE running|completed | -history JOB";

@@ -283,7 +283,7 @@ fn plan(site: &Site, generic: Generic, wanted: &Wanted, staging: &Staging) -> Ou
 
 /// What tasks find in their environment about the job's name.
 fn names(name: &str) -> [(String, String); 4] {
-    let user = crate::commands::submit::user();
+    let user = crate::submit::user();
     [("mapreduce.job.name", name), ("mapred.job.name", name), ("mapreduce.job.user.name", &user), ("user.name", &user)]
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
 }
@@ -361,8 +361,8 @@ mod tests {
 
     #[test]
     fn a_program_that_is_shipped_is_called_by_its_name() {
-        let files = ["/home/a/map.py".to_owned()];
-        assert_eq!(shipped("/home/a/map.py -x", &files), "map.py -x");
-        assert_eq!(shipped("python3 /home/a/map.py", &files), "python3 /home/a/map.py");
+        let files = ["/data/a/map.py".to_owned()];
+        assert_eq!(shipped("/data/a/map.py -x", &files), "map.py -x");
+        assert_eq!(shipped("python3 /data/a/map.py", &files), "python3 /data/a/map.py");
     }
 }

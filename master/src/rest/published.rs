@@ -42,7 +42,12 @@ impl Published {
         let view = Arc::new(View {
             cluster: self.api.get_cluster(Request::new(v1::GetClusterRequest {})).await?.into_inner(),
             jobs: self.api.list_jobs(Request::new(v1::ListJobsRequest {})).await?.into_inner().jobs,
-            workers: self.api.list_workers(Request::new(v1::ListWorkersRequest {})).await?.into_inner().workers,
+            workers: self
+                .api
+                .list_workers(Request::new(v1::ListWorkersRequest { all: true }))
+                .await?
+                .into_inner()
+                .workers,
             queues: self.api.list_queues(Request::new(v1::ListQueuesRequest {})).await?.into_inner().queues,
         });
         *last = Some((Instant::now(), Arc::clone(&view)));
