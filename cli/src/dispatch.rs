@@ -10,8 +10,8 @@ use crate::output::Screen;
 use crate::queue::args::QueueCommand;
 use crate::worker::args::WorkerCommand;
 use crate::{
-    bench, calibrate, cluster, compare, config, demo, experiment, generate, job, load, manual, master, optimize, predict,
-    queue, replay, scheduler, submit, trace, tune, up, validate, what_if, worker,
+    bench, calibrate, cluster, compare, config, demo, experiment, generate, job, load, manual, master, optimize,
+    predict, queue, replay, scheduler, submit, trace, tune, up, validate, what_if, worker,
 };
 
 /// Runs what was typed.

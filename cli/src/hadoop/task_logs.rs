@@ -48,7 +48,8 @@ async fn copy(client: &mut Client, directory: &Path, job: &str, index: usize, at
 }
 
 async fn read(client: &mut Client, attempt: &str, file: &str) -> Outcome<Vec<u8>> {
-    let request = GetLogRequest { attempt: attempt.to_owned(), file: file.to_owned(), tail_bytes: MAX_BYTES };
+    let request =
+        GetLogRequest { attempt: attempt.to_owned(), file: file.to_owned(), tail_bytes: MAX_BYTES, from_byte: 0 };
     let mut stream = client.rpc.get_log(request).await?.into_inner();
     let mut bytes = Vec::new();
     while let Some(chunk) = stream.message().await? {

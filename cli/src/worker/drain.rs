@@ -15,7 +15,7 @@ pub(crate) async fn drain(context: &Context, args: &DrainArgs) -> Outcome {
     let mut client = Client::connect(&config).await?;
     let workers = match args.all {
         true => {
-            let answer = client.rpc.list_workers(ListWorkersRequest::default()).await?.into_inner();
+            let answer = client.rpc.list_workers(ListWorkersRequest { all: false }).await?.into_inner();
             answer.workers.into_iter().map(|worker| worker.name).collect()
         }
         false => args.workers.clone(),

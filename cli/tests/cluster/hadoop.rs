@@ -204,7 +204,7 @@ fn a_finished_job_leaves_a_history_in_hadoops_form_with_its_hosts_times_and_coun
     let text = std::fs::read_to_string(&path).expect("the history");
     let mut notes = howdah_traces::ImportNotes::default();
     let trace = howdah_traces::jhist::read(text.as_bytes(), &mut notes).expect("a history");
-    assert!(notes.lines().is_empty(), "{:?}", notes.lines());
+    assert!(notes.is_empty(), "{notes:?}");
     let read = &trace.jobs[0];
     let attempts = cluster.attempts(&job);
     let ms = |attempt: &serde_json::Value| {
