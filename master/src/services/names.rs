@@ -6,7 +6,7 @@
 use tonic::Status;
 
 /// Longest name of a job, user or queue.
-pub(super) const MAX_JOB_NAME_BYTES: usize = 1_024;
+pub(super) const MAX_JOB_NAME_BYTES: usize = howdah_proto::limits::NAME_BYTES;
 /// Longest name of a worker, its host and its rack.
 pub(super) const MAX_WORKER_NAME_BYTES: usize = 256;
 
