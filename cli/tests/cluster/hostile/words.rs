@@ -50,7 +50,7 @@ fn a_program_that_counts_past_its_library_is_cut_by_the_worker() {
 #[test]
 fn a_line_without_end_ends_its_attempt_and_says_so() {
     let cluster = Cluster::start(narrow());
-    let job = submit_program(&cluster, "read -r run; tr '\\0' x < /dev/zero >&0", &[]);
+    let job = submit_program(&cluster, "read -r run; tr '\\0' x >&0 </dev/zero", &[]);
     let innocent = Innocent::submit(&cluster, "innocent");
     cluster.wait_job(&job, 1);
     innocent.expect_right_bytes(&cluster);
