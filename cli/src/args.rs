@@ -93,6 +93,12 @@ pub(crate) struct FormatArgs {
     pub(crate) output: Option<Format>,
 }
 
+/// `host:port`, the port may be left out.
+pub(crate) fn parse_address(text: &str) -> Result<String, String> {
+    let parsed: Result<howdah_proto::names::HostPort, _> = text.parse();
+    parsed.map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
 /// Which cluster.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ClusterArgs {
@@ -113,6 +119,10 @@ pub(crate) enum Command {
     Up(crate::up::args::UpArgs),
     /// Stop a cluster that `up` started
     Down(crate::up::args::DownArgs),
+    /// Wait until a cluster has so many live workers
+    Wait(crate::wait::args::WaitArgs),
+    /// Check this machine, the master and the workers, and say what to do
+    Doctor(crate::doctor::args::DoctorArgs),
     /// Submit a job
     Submit(crate::submit::args::SubmitArgs),
     /// Look at and steer jobs

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use howdah_core::job::{ClusterId, JobId};
-use howdah_proto::MAX_MESSAGE_BYTES;
+use howdah_proto::names::{HostPort, MASTER_PORT};
 use howdah_proto::v1::client_service_client::ClientServiceClient;
 use howdah_proto::v1::{GetClusterRequest, GetJobRequest, GetJobResponse, JobStatus};
+use howdah_proto::{MAX_MESSAGE_BYTES, dial};
 use tonic::transport::{Channel, Endpoint};
 
 use crate::config::ClientConfig;
@@ -32,14 +33,12 @@ impl Client {
     /// Connects to this address.
     pub(crate) async fn connect_to(address: &str, patience: Duration) -> Outcome<Client> {
         let bare = address.trim_start_matches("http://");
-        if bare.rsplit_once(':').is_none_or(|(host, port)| host.is_empty() || port.parse::<u16>().is_err()) {
-            return Err(Failure::usage(format!("master address `{address}`: expected the form host:port")));
-        }
+        let parsed = bare.parse::<HostPort>();
+        let bare = &parsed.map_err(|error| Failure::usage(format!("master address: {error}")))?.with_port(MASTER_PORT);
         let endpoint = Endpoint::from_shared(format!("http://{bare}"))
             .map_err(|error| Failure::usage(format!("master address `{address}`: {error}")))?
-            .connect_timeout(patience)
-            .tcp_nodelay(true);
-        let channel = endpoint.connect().await.map_err(|error| {
+            .connect_timeout(patience);
+        let channel = dial::channel(&endpoint).await.map_err(|error| {
             let cause = innermost(&error);
             Failure::broke(format!("no master answers at {bare}: {cause}")).help(
                 "start one with `howdah up --dir DIR` or `howdah master --dir DIR`, or name another with --master",
@@ -48,7 +47,7 @@ impl Client {
         let rpc = ClientServiceClient::new(channel)
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES);
-        Ok(Client { rpc, address: bare.to_owned() })
+        Ok(Client { rpc, address: bare.clone() })
     }
 
     /// `host:port` of the master.

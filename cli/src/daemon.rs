@@ -31,6 +31,18 @@ pub(crate) struct LeashArgs {
     pub(crate) detach: bool,
 }
 
+/// A daemon of root's that other machines get at runs everybody's programs as root: that is to be meant.
+pub(crate) fn check_root(what: &str, serves_others: bool, as_root: bool) -> Outcome<()> {
+    if !serves_others || as_root || !nix::unistd::geteuid().is_root() {
+        return Ok(());
+    }
+    let message =
+        format!("this {what} is root's and other machines get at it: every job of anybody could do what root may");
+    Err(Failure::usage(message)
+        .help("start it as a user of its own, as the units in deploy/ do")
+        .help("--as-root says that this is meant"))
+}
+
 /// A name that no scheduler has is wrong usage, whoever starts the master.
 pub(crate) fn check_scheduler(name: &str) -> Outcome<()> {
     policies::make(name, &Params::new()).map(drop).map_err(|error| Failure::usage(error.to_string()))

@@ -34,6 +34,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Queue(QueueCommand::List(args)) => wait(queue::list_queues(&context, &args)),
         Command::Scheduler(command) => wait(scheduler::run(&context, &command)),
         Command::Cluster(args) => wait(cluster::show(&context, &args)),
+        Command::Wait(args) => wait(crate::wait::wait(&context, &args)),
+        Command::Doctor(args) => wait(crate::doctor::doctor(&context, &args)),
         Command::Demo(args) => wait(demo::demo(&context, &args)),
         Command::Load(args) => wait(load::load(&context, &args)),
         Command::Hadoop(command) => crate::hadoop::install(&context, &command),

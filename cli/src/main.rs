@@ -16,6 +16,7 @@ mod daemon;
 mod define;
 mod demo;
 mod dispatch;
+mod doctor;
 mod exit;
 mod experiment;
 mod failure;
@@ -44,6 +45,7 @@ mod tune;
 mod units;
 mod up;
 mod validate;
+mod wait;
 mod what_if;
 mod worker;
 

@@ -211,9 +211,9 @@ fn a_fault_in_the_file_names_file_line_key_and_expectation() {
 #[test]
 fn a_daemon_with_wrong_settings_ends_with_2() {
     let dir = here();
-    let said = run(dir.path(), &["master", "--dir", "m"], &[("HOWDAH_MASTER_LISTEN", "everywhere")]);
+    let said = run(dir.path(), &["master", "--dir", "m"], &[("HOWDAH_MASTER_LISTEN", "every where")]);
     assert_eq!(said.code, Some(2), "{}", said.stderr);
-    assert!(said.stderr.starts_with("error: variable HOWDAH_MASTER_LISTEN=\"everywhere\": "), "{}", said.stderr);
+    assert!(said.stderr.starts_with("error: variable HOWDAH_MASTER_LISTEN=\"every where\": "), "{}", said.stderr);
 }
 
 #[test]

@@ -165,6 +165,8 @@ async fn worker(
         map_slots: 2,
         reduce_slots: 2,
         incarnation: 1,
+        http_address: ":1".to_owned(),
+        protocol: howdah_proto::PROTOCOL,
         ..Default::default()
     };
     let worker = client.register(request).await?.into_inner().worker;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use howdah_core::job::CLUSTER_MEMORY_KEYS;
 use howdah_core::tracker::ClusterConfig;
+use howdah_proto::names::HostPort;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// What people expect of a machine that dies; Hadoop waits ten minutes.
@@ -44,8 +45,11 @@ impl Profile {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MasterConfig {
-    /// Where it listens for workers and clients; port 0 takes any.
-    pub listen: SocketAddr,
+    /// Where it listens for workers and clients, `host:port`; port 0 takes any, 9001 is the one where it is left out.
+    #[serde(deserialize_with = "address")]
+    pub listen: String,
+    /// Whether it may run as root and listen on more than loopback.
+    pub as_root: bool,
     /// Where it answers to Hadoop's REST interfaces, such as 127.0.0.1:8088; port 0 takes any, none by default.
     pub http_listen: Option<SocketAddr>,
     /// Its directory; made if missing. No two masters may share one.
@@ -61,6 +65,8 @@ pub struct MasterConfig {
     pub queue_names: Vec<String>,
     /// Seed of the run's random streams.
     pub seed: u64,
+    /// How often it tries whether workers can be fetched from, in milliseconds, besides when they register; 0 for never.
+    pub reach_interval_ms: u64,
     /// What the core reads: expiry, heartbeat rule, blacklists, parking.
     pub cluster: ClusterConfig,
     /// Sizes that nobody may exceed.
@@ -135,6 +141,12 @@ pub struct Limits {
     pub connections_per_peer: u32,
 }
 
+/// `host:port`, the port may be left out.
+fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse::<HostPort>().map(|_| text).map_err(serde::de::Error::custom)
+}
+
 /// Parameters are words; numbers and truth values need no quotation marks in a file.
 fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
     #[derive(Deserialize)]
@@ -155,10 +167,18 @@ fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, 
     Ok(found.into_iter().map(|(key, found)| (key, word(found))).collect())
 }
 
+impl MasterConfig {
+    /// Whether other machines get at it.
+    pub fn serves_others(&self) -> bool {
+        !self.listen.parse::<HostPort>().is_ok_and(|listen| listen.is_loopback())
+    }
+}
+
 impl Default for MasterConfig {
     fn default() -> MasterConfig {
         MasterConfig {
-            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            listen: "127.0.0.1:0".to_owned(),
+            as_root: false,
             http_listen: None,
             dir: PathBuf::from("howdah-master"),
             profile: Profile::Howdah,
@@ -166,6 +186,7 @@ impl Default for MasterConfig {
             scheduler_params: BTreeMap::new(),
             queue_names: vec!["default".to_owned()],
             seed: 0,
+            reach_interval_ms: 10_000,
             cluster: ClusterConfig {
                 expiry_ms: EXPIRY_MS,
                 expiry_beats: EXPIRY_BEATS,

@@ -20,6 +20,7 @@ pub mod history;
 pub mod journal;
 pub mod policies;
 pub mod prediction;
+mod reach;
 pub mod recorder;
 mod reload;
 pub mod replay;

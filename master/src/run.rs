@@ -18,6 +18,7 @@ use anyhow::{Context, bail};
 use howdah_core::job::ClusterId;
 use howdah_core::schedulers::registry::Params;
 use howdah_core::tracker::{SchedulerChoice, WorkerState};
+use howdah_proto::names::{self, HostPort, MASTER_PORT};
 use howdah_proto::stop::Stop;
 use howdah_proto::v1::client_service_server::ClientServiceServer;
 use howdah_proto::v1::worker_service_server::WorkerServiceServer;
@@ -34,6 +35,7 @@ use crate::engine::{Clearing, CoreError, CoreHandle, Engine, Message, Outbox};
 use crate::journal::runs_in;
 use crate::policies;
 use crate::prediction::{self, Feed};
+use crate::reach;
 use crate::recorder::{Origin, Recorder};
 use crate::reload::{self, InForce};
 use crate::rest;
@@ -67,7 +69,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let _lock = lock(&dir)?;
     let (cluster, run_dir) = make_run_dir(&dir)?;
     let descriptors = connections::raise_descriptors();
-    let listener = TcpListener::bind(config.listen).await.with_context(|| format!("listen on {}", config.listen))?;
+    let listener = listen(&config.listen).await?;
     let address = listener.local_addr().context("read the address listened on")?;
     let http = match config.http_listen {
         Some(address) => Some(TcpListener::bind(address).await.with_context(|| format!("listen on {address}"))?),
@@ -93,6 +95,10 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let follow = reload::follow(core.clone(), name, named, params, Arc::clone(&scheduler_set), in_force.clone());
     let until = closing.clone();
     tokio::spawn(async move { until.run_until_cancelled(follow).await });
+    if config.reach_interval_ms > 0 {
+        let (until, core, every) = (closing.clone(), core.clone(), Duration::from_millis(config.reach_interval_ms));
+        tokio::spawn(async move { until.run_until_cancelled(reach::watch(core, every)).await });
+    }
     let shared: SharedRef = Arc::new(Shared {
         core: core.clone(),
         prediction: prediction.clone(),
@@ -163,6 +169,31 @@ async fn look(core: CoreHandle) {
             return;
         }
     }
+}
+
+/// Listens on the first address of `listen` that this machine has; on loopback only where nothing else is asked for.
+async fn listen(listen: &str) -> anyhow::Result<TcpListener> {
+    let mut addresses = names::sockets(listen, MASTER_PORT).await.context("setting `listen`")?;
+    // Distributions write this machine's own name into /etc/hosts, on loopback, where no other machine gets.
+    addresses.sort_by_key(|address| address.ip().is_loopback());
+    let mut problem = None;
+    for address in addresses {
+        match TcpListener::bind(address).await {
+            Ok(listener) => {
+                if address.ip().is_loopback() && listen.parse::<HostPort>().is_ok_and(|said| is_name(&said)) {
+                    tracing::warn!(listen, %address, "this name is on loopback here: no other machine can reach it");
+                }
+                return Ok(listener);
+            }
+            Err(error) => problem = Some((address, error)),
+        }
+    }
+    let (address, error) = problem.with_context(|| format!("setting `listen`: `{listen}` has no address"))?;
+    Err(error).with_context(|| format!("listen on {address}"))
+}
+
+fn is_name(said: &HostPort) -> bool {
+    said.address().is_none() && said.host != "localhost"
 }
 
 async fn serve(

@@ -1,11 +1,11 @@
 //! A worker's settings, with Hadoop's defaults where Hadoop has them.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use howdah_core::job::requirement::{EXPECTED_NAME, MAX_ATTRIBUTE_VALUE_BYTES, is_attribute_name, is_attribute_value};
+use howdah_proto::names::HostPort;
 use serde::{Deserialize, Serialize};
 
 use crate::probes;
@@ -19,7 +19,7 @@ const QUOTAS: RangeInclusive<f64> = 0.05..=1_024.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkerConfig {
-    /// The master's `host:port`.
+    /// The master's `host:port`; port 9001 where it is left out.
     pub master: String,
     /// Its directory; made if missing. No two workers may share one.
     pub dir: PathBuf,
@@ -29,12 +29,14 @@ pub struct WorkerConfig {
     pub host: String,
     /// Rack path.
     pub rack: String,
-    /// Where the shuffle and log server listens, `address:port`, port 0 takes any. Empty: any port, on loopback
-    /// when the master is there, else on all addresses.
+    /// Where the shuffle and log server listens, `host:port`, port 0 takes any. Empty: any port, on loopback
+    /// when `master` is an address there, else on all addresses.
     pub listen: String,
-    /// `host:port` that others reach that server by. Empty: the port it listens on, at the address that this host
-    /// uses towards the master.
+    /// `host:port` that others reach that server by; the master must reach it, too. Empty: the port it listens on, at the
+    /// address from which the master sees the worker come, found anew at every registration.
     pub advertise: String,
+    /// Whether it may run as root and listen on more than loopback.
+    pub as_root: bool,
     /// `mapred.tasktracker.map.tasks.maximum`
     pub map_slots: u16,
     /// `mapred.tasktracker.reduce.tasks.maximum`
@@ -91,6 +93,7 @@ impl Default for WorkerConfig {
             rack: "/default-rack".to_owned(),
             listen: String::new(),
             advertise: String::new(),
+            as_root: false,
             map_slots: 2,
             reduce_slots: 2,
             attributes: BTreeMap::new(),
@@ -129,6 +132,12 @@ impl WorkerConfig {
     /// The quota in thousandths of a core; `None` without one.
     pub(crate) fn quota_milli(&self) -> Option<u32> {
         (self.cpu_quota > 0.0).then_some((self.cpu_quota * 1_000.0).round() as u32)
+    }
+
+    /// Whether other machines get at it.
+    pub fn serves_others(&self) -> bool {
+        let listen = if self.listen.is_empty() { &self.master } else { &self.listen };
+        !listen.parse::<HostPort>().is_ok_and(|listen| listen.is_loopback())
     }
 
     /// Whether load is measured of the worker's control group.
@@ -210,9 +219,11 @@ impl WorkerConfig {
             return Err(ConfigError { key: "cpu_quota", problem });
         }
         self.cores()?;
-        if !self.listen.is_empty() && self.listen.parse::<SocketAddr>().is_err() {
-            let problem = format!("`{}` is no socket address, expected one such as 0.0.0.0:50060", self.listen);
-            return Err(ConfigError { key: "listen", problem });
+        for (key, address) in [("master", &self.master), ("listen", &self.listen), ("advertise", &self.advertise)] {
+            if !address.is_empty() {
+                let parsed = address.parse::<HostPort>();
+                parsed.map_err(|error| ConfigError { key, problem: error.to_string() })?;
+            }
         }
         Ok(())
     }

@@ -1,6 +1,5 @@
 //! From settings to a running worker and back to nothing.
 
-use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,10 +7,10 @@ use anyhow::{Context, anyhow};
 use howdah_core::time::Span;
 use howdah_core::tracker::task_tracker::{TaskTracker, TrackerConfig};
 use howdah_proto::stop::Stop;
-use howdah_proto::v1;
-use tokio::net::TcpListener;
+use howdah_proto::{PROTOCOL, build, v1};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::address::{self, Announced};
 use crate::cgroup::{Cgroups, WorkerGroup};
 use crate::config::WorkerConfig;
 use crate::directory::Directory;
@@ -68,13 +67,12 @@ async fn run_in_group(
 ) -> anyhow::Result<()> {
     let cores = config.cores()?;
     let cgroups = if config.cgroups { Some(Cgroups::open()?) } else { None };
-    let own_address = address_towards(&config.master);
-    let listener = listen(&config, own_address).await?;
-    let advertise = advertised(&config, listener.local_addr().context("read the address listened on")?, own_address);
+    let listener = address::listen(&config).await?;
+    let announced = address::announced(&config, listener.local_addr().context("read the address listened on")?)?;
     let own = OwnProcesses::default();
     let mut probes = Probes::new(&config, &directory, own.clone());
     let told = probes.start();
-    let hello = hello(&config, &directory, advertise, &told);
+    let hello = hello(&config, &directory, announced, &told);
     tracing::info!(worker = hello.name, http = hello.http_address, dir = %directory.root().display(), "worker starts");
 
     let jobs = Jobs::default();
@@ -195,7 +193,7 @@ fn task_command(config: &WorkerConfig) -> anyhow::Result<Vec<String>> {
     Ok(vec![OWN_EXECUTABLE.to_owned(), "task".to_owned()])
 }
 
-fn hello(config: &WorkerConfig, directory: &Directory, http_address: String, told: &Told) -> v1::RegisterRequest {
+fn hello(config: &WorkerConfig, directory: &Directory, announced: Announced, told: &Told) -> v1::RegisterRequest {
     let machine = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
     let machine = machine.unwrap_or_else(|| "localhost".to_owned());
     let folder = directory.root().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -207,43 +205,14 @@ fn hello(config: &WorkerConfig, directory: &Directory, http_address: String, tol
         rack: config.rack.clone(),
         map_slots: config.map_slots.into(),
         reduce_slots: config.reduce_slots.into(),
-        http_address,
+        http_address: announced.address,
+        advertised: announced.advertised,
         incarnation: 0,
         attributes: told.attributes.clone().into_iter().collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         probe_warnings: told.warnings.clone(),
         directory: resolved.to_string_lossy().into_owned(),
-    }
-}
-
-/// The address that this host uses towards the master. Connecting a datagram socket sends nothing.
-fn address_towards(master: &str) -> Option<std::net::IpAddr> {
-    let target = master.to_socket_addrs().ok()?.next()?;
-    let any: SocketAddr = if target.is_ipv4() { ([0; 4], 0).into() } else { ([0u16; 8], 0).into() };
-    let socket = UdpSocket::bind(any).ok()?;
-    socket.connect(target).ok()?;
-    Some(socket.local_addr().ok()?.ip())
-}
-
-async fn listen(config: &WorkerConfig, own: Option<std::net::IpAddr>) -> anyhow::Result<TcpListener> {
-    let address: SocketAddr = match own {
-        _ if !config.listen.is_empty() => config.listen.parse().context("read setting `listen`")?,
-        Some(own) if own.is_ipv4() && !own.is_loopback() => ([0; 4], 0).into(),
-        Some(own) if !own.is_loopback() => ([0u16; 8], 0).into(),
-        Some(own) => (own, 0).into(),
-        None => ([127, 0, 0, 1], 0).into(),
-    };
-    TcpListener::bind(address)
-        .await
-        .with_context(|| format!("setting `listen`: listen on {address}\nhelp: port 0 takes any free port"))
-}
-
-fn advertised(config: &WorkerConfig, listening: SocketAddr, own: Option<std::net::IpAddr>) -> String {
-    if !config.advertise.is_empty() {
-        return config.advertise.clone();
-    }
-    match own {
-        Some(own) if listening.ip().is_unspecified() => SocketAddr::new(own, listening.port()).to_string(),
-        _ => listening.to_string(),
+        protocol: PROTOCOL,
+        build: build::id().to_owned(),
     }
 }

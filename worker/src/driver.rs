@@ -206,7 +206,13 @@ impl Driver {
             }
             Event::Registered(Ok(answer)) => {
                 self.cluster = ClusterId(answer.cluster_id);
-                tracing::info!(worker = self.hello.name, id = answer.worker, "registered");
+                tracing::info!(
+                    worker = self.hello.name,
+                    id = answer.worker,
+                    http = answer.http_address,
+                    master = answer.version,
+                    "registered"
+                );
                 self.away = false;
                 // It may be another master, or one that forgot.
                 self.sampled = 0;

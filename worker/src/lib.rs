@@ -9,6 +9,7 @@
 //!  vitals, job files ─────►┘        http: shuffle and logs, straight from disk
 //! ```
 
+mod address;
 mod cgroup;
 mod config;
 mod daemon;

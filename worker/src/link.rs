@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use howdah_core::job::{JobFile, JobId};
-use howdah_proto::v1;
+use howdah_proto::names::{HostPort, MASTER_PORT};
 use howdah_proto::v1::worker_service_client::WorkerServiceClient;
+use howdah_proto::{PROTOCOL, dial, v1};
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Status, Streaming};
 
@@ -24,15 +25,16 @@ pub(crate) struct Link {
 impl Link {
     /// Nothing is sent yet. Must be called in the runtime that is to carry the calls.
     pub(crate) fn new(master: &str) -> anyhow::Result<Link> {
-        let endpoint = Endpoint::from_shared(format!("http://{master}"))
+        let target = master.parse::<HostPort>().context("setting `master`")?.with_port(MASTER_PORT);
+        let endpoint = Endpoint::from_shared(format!("http://{target}"))
             .with_context(|| format!("setting `master`: `{master}` is no address, expected host:port"))?
             .connect_timeout(Duration::from_secs(5))
-            .tcp_nodelay(true)
             // A master that froze or whose host is gone must not hold a parked heartbeat for ever.
             .http2_keep_alive_interval(Duration::from_secs(10))
             .keep_alive_timeout(Duration::from_secs(20))
             .keep_alive_while_idle(true);
-        let client = WorkerServiceClient::new(endpoint.connect_lazy()).max_decoding_message_size(MAX_MESSAGE_BYTES);
+        let client =
+            WorkerServiceClient::new(dial::channel_lazy(&endpoint)).max_decoding_message_size(MAX_MESSAGE_BYTES);
         Ok(Link { client })
     }
 
@@ -40,9 +42,15 @@ impl Link {
         let call = self.client.clone();
         let answer =
             tokio::time::timeout(Duration::from_secs(30), async move { { call }.register(request).await }).await;
-        answer
-            .map_err(|_| Status::deadline_exceeded("the master did not answer for 30 s"))?
-            .map(tonic::Response::into_inner)
+        let answer = answer.map_err(|_| Status::deadline_exceeded("the master did not answer for 30 s"))??.into_inner();
+        if answer.protocol != PROTOCOL {
+            let (version, protocol, own) = (&answer.version, answer.protocol, env!("CARGO_PKG_VERSION"));
+            let version = if version.is_empty() { "of an older version" } else { version };
+            return Err(Status::failed_precondition(format!(
+                "the master is howdah {version} with protocol {protocol}, this worker is howdah {own} with protocol {PROTOCOL}"
+            )));
+        }
+        Ok(answer)
     }
 
     pub(crate) async fn heartbeat(&self, request: v1::HeartbeatRequest) -> Result<v1::HeartbeatResponse, Status> {

@@ -4,11 +4,12 @@
 //! a task that is slow to read.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use howdah_core::job::{AttemptId, ClusterId, JobId};
-use howdah_proto::v1;
+use howdah_proto::{names, v1};
 use howdah_task::umbilical::{MapEvent, ToTask};
 
 use crate::link::Link;
@@ -61,8 +62,35 @@ impl MapEvents {
     }
 }
 
+/// Workers' addresses by name as numbers, which is all that tasks can use: they ask no name service.
+#[derive(Default)]
+struct Numbers {
+    known: HashMap<String, String>,
+}
+
+impl Numbers {
+    /// Puts a number in the place of a name. A name that nobody knows stays, and the fetch says so.
+    async fn resolve(&mut self, events: &mut [v1::MapEvent]) {
+        for event in events {
+            if event.address.is_empty() || event.address.parse::<SocketAddr>().is_ok() {
+                continue;
+            }
+            if !self.known.contains_key(&event.address) {
+                match names::sockets(&event.address, 0).await {
+                    Ok(found) => drop(self.known.insert(event.address.clone(), found[0].to_string())),
+                    Err(error) => tracing::warn!(address = event.address, %error, "no address of a worker"),
+                }
+            }
+            if let Some(number) = self.known.get(&event.address) {
+                event.address.clone_from(number);
+            }
+        }
+    }
+}
+
 /// Reads the master's stream into the log, from where the log ends after each break.
 async fn fill(link: Link, cluster: ClusterId, job: JobId, log: Arc<Log>) {
+    let mut numbers = Numbers::default();
     loop {
         let from = {
             let state = log.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,7 +100,8 @@ async fn fill(link: Link, cluster: ClusterId, job: JobId, log: Arc<Log>) {
             state.known
         };
         if let Ok(mut stream) = link.map_events(job, from).await {
-            while let Ok(Some(answer)) = stream.message().await {
+            while let Ok(Some(mut answer)) = stream.message().await {
+                numbers.resolve(&mut answer.events).await;
                 let mut state = log.state.lock().unwrap_or_else(PoisonError::into_inner);
                 state.known += answer.events.len() as u64;
                 let events = answer.events.into_iter().filter_map(|event| domain(cluster, event));

@@ -293,7 +293,7 @@ async fn reduces_hear_of_map_outputs_and_their_fetch_failures_are_reported() {
 #[tokio::test(flavor = "multi_thread")]
 async fn logs_can_be_read_while_and_after_the_job_runs_and_files_go_with_the_job() {
     let cluster = Cluster::start(job("done", JobConf::default())).await;
-    let address = cluster.master.look(|heard| heard.registrations[0].http_address.clone());
+    let address = cluster.master.look(|heard| format!("127.0.0.1{}", heard.registrations[0].http_address));
     cluster.master.launch(map(0));
     cluster.master.until_state(map(0), AttemptState::Succeeded).await;
     assert!(cluster.local(map(0)).is_dir(), "a map's output stays until the job is over");
@@ -314,7 +314,7 @@ async fn logs_can_be_read_while_and_after_the_job_runs_and_files_go_with_the_job
 #[tokio::test(flavor = "multi_thread")]
 async fn map_output_is_served_to_who_has_the_token() {
     let cluster = Cluster::start(job("done", JobConf::default())).await;
-    let address = cluster.master.look(|heard| heard.registrations[0].http_address.clone());
+    let address = cluster.master.look(|heard| format!("127.0.0.1{}", heard.registrations[0].http_address));
     cluster.master.launch(map(0));
     cluster.master.until_state(map(0), AttemptState::Succeeded).await;
     let file = job("done", JobConf::default());

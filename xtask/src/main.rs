@@ -39,6 +39,7 @@ usage: cargo xtask WORD
   docs       rustdoc, warnings denied
   unit       unit, property and documentation tests (debug build)
   cluster    the command's tests, real daemons included (release build)
+  lab        real daemons on machines that are network namespaces (release build)
   interop    other people's programs on real clusters, installed by name from PyPI (release build); `test interop`
              runs it alone, and without a network it says so and ends with code 3, unless CI is true
   dist       the executable that is handed on, stripped, its debug file beside it: target/dist/

@@ -25,6 +25,7 @@ pub(crate) enum Step {
     Lint,
     Unit,
     Cluster,
+    Lab,
     Interop,
     Docs,
     /// Clippy and unit tests of some crates; not part of `test`.
@@ -48,7 +49,7 @@ pub(crate) enum Stopped {
 
 impl Step {
     /// What `cargo xtask test` runs, in this order.
-    pub(crate) const ALL: [Step; 10] = [
+    pub(crate) const ALL: [Step; 11] = [
         Step::Tools,
         Step::Fmt,
         Step::Tidy,
@@ -58,6 +59,7 @@ impl Step {
         Step::Docs,
         Step::Unit,
         Step::Cluster,
+        Step::Lab,
         Step::Interop,
     ];
 
@@ -87,6 +89,7 @@ impl Step {
             Step::Lint => "lint",
             Step::Unit => "unit",
             Step::Cluster => "cluster",
+            Step::Lab => "lab",
             Step::Interop => "interop",
             Step::Docs => "docs",
             Step::Crates(_) => "check",
@@ -113,6 +116,7 @@ impl Step {
                 let args = ["--release", "--package", "howdah", "--", "--test-threads=1", "--skip", "interop::"];
                 cargo_test(&args, &[])
             }
+            Step::Lab => lab(),
             Step::Interop => interop::run(),
             Step::Docs => checked(
                 cargo(&["doc", "--locked", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")]),
@@ -151,6 +155,15 @@ fn crates(Changed { names, any_library }: &Changed) -> (Counts, Result<String>) 
     let (counts, tests) =
         cargo_test(&[packages.as_slice(), if *any_library { &["--lib", "--bins"] } else { &["--bins"] }].concat(), &[]);
     (counts, tests.map(|said| format!("{}: {said}", names.join(", "))))
+}
+
+/// Real daemons on machines that are namespaces. One after the other: they wait for times to run out.
+fn lab() -> (Counts, Result<String>) {
+    if let Err(error) = tools::provide_lab() {
+        return (Counts::default(), Err(error));
+    }
+    let args = ["--release", "--package", "howdah", "--test", "lab", "--", "--ignored", "--test-threads=1"];
+    cargo_test(&args, &[])
 }
 
 fn soak(span: Duration) -> (Counts, Result<String>) {

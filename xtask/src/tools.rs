@@ -18,6 +18,32 @@ pub(crate) fn check() -> Result<String> {
     Ok(TOOLS.map(|(program, ..)| program).join(", "))
 }
 
+/// What the lab's tests need beside the kernel, and the Debian package that has it.
+const LAB_TOOLS: [(&str, &[&str], &str); 3] =
+    [("ip", &["-V"], "iproute2"), ("unshare", &["--version"], "util-linux"), ("hostname", &["--version"], "hostname")];
+
+/// Looks for the programs that the lab's tests need. Root of a machine that builds for others (`CI=true`) gets what is
+/// missing from the system's packages; elsewhere the tests say themselves what is missing.
+pub(crate) fn provide_lab() -> Result<()> {
+    let is_missing = |(program, words, _): &(&str, &[&str], &str)| look_for(program, words, "the lab's tests").is_err();
+    let missing: Vec<&str> = LAB_TOOLS.iter().filter(|tool| is_missing(tool)).map(|(.., package)| *package).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let (list, ci) = (missing.join(" "), std::env::var("CI").is_ok());
+    let root = std::fs::metadata("/proc/self").is_ok_and(|of_self| std::os::unix::fs::MetadataExt::uid(&of_self) == 0);
+    if !(ci && root) {
+        println!("the lab's tests want `apt-get install {list}`");
+        return if ci { bail!("missing for the lab's tests: {list}") } else { Ok(()) };
+    }
+    let status = Command::new("apt-get").args(["install", "--yes", "--no-install-recommends"]).args(&missing).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => bail!("`apt-get install {list}` ended with {status}"),
+        Err(error) => bail!("`apt-get install {list}`: {error}"),
+    }
+}
+
 fn look_for(program: &str, words: &[&str], why: &str) -> Result<()> {
     let said = words.join(" ");
     let status =

@@ -86,7 +86,7 @@ fn phases() -> impl Iterator<Item = f64> {
 impl Beater {
     async fn register(address: &str, index: u32) -> Outcome<Beater> {
         let endpoint = Endpoint::from_shared(format!("http://{address}")).map_err(|e| Failure::usage(e.to_string()))?;
-        let channel = endpoint.tcp_nodelay(true).connect().await;
+        let channel = howdah_proto::dial::channel(&endpoint).await;
         let channel = channel.map_err(|error| Failure::broke(format!("connect worker {index}: {error}")))?;
         let mut client = WorkerServiceClient::new(channel);
         let request = pb::RegisterRequest {
@@ -101,6 +101,9 @@ impl Beater {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             probe_warnings: Default::default(),
             directory: String::new(),
+            advertised: false,
+            protocol: howdah_proto::PROTOCOL,
+            build: String::new(),
         };
         let worker = client.register(request).await?.into_inner().worker;
         Ok(Beater { client, worker, response_id: 0, beats: 0, attempts: Vec::new() })

@@ -19,7 +19,7 @@ type EventStream = std::pin::Pin<Box<dyn Stream<Item = Result<pb::MapEventsRespo
 #[tonic::async_trait]
 impl WorkerService for Echo {
     async fn register(&self, _: Request<pb::RegisterRequest>) -> Result<Response<pb::RegisterResponse>, Status> {
-        Ok(Response::new(pb::RegisterResponse { worker: 0, cluster_id: 202_611_201_200, interval_ms: 300 }))
+        Ok(Response::new(pb::RegisterResponse { cluster_id: 202_611_201_200, interval_ms: 300, ..Default::default() }))
     }
 
     async fn heartbeat(

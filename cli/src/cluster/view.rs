@@ -15,7 +15,7 @@ pub(crate) struct Worker {
     pub(crate) name: String,
     pub(crate) host: String,
     pub(crate) rack: String,
-    /// LIVE, SILENT, LOW_DISK, DRAINING, BLACKLISTED, STOPPED or LOST.
+    /// LIVE, SILENT, LOW_DISK, UNREACHABLE, DRAINING, BLACKLISTED, STOPPED or LOST.
     pub(crate) state: String,
     pub(crate) map_slots: u32,
     pub(crate) reduce_slots: u32,
@@ -23,6 +23,11 @@ pub(crate) struct Worker {
     pub(crate) reduces_running: u32,
     pub(crate) last_heartbeat_ms_epoch: Option<u64>,
     pub(crate) http_address: String,
+    /// Of howdah, and which executable of it.
+    pub(crate) version: String,
+    pub(crate) build: String,
+    /// What keeps it from being of full use, in sentences.
+    pub(crate) problems: Vec<String>,
     pub(crate) failures: u32,
     pub(crate) attributes: BTreeMap<String, String>,
     /// Why probes have no value now, by probe.
@@ -146,6 +151,9 @@ impl From<&WorkerInfo> for Worker {
             reduces_running: w.reduces_running,
             last_heartbeat_ms_epoch: reached(w.last_heartbeat_ms_epoch),
             http_address: w.http_address.clone(),
+            version: w.version.clone(),
+            build: w.build.clone(),
+            problems: w.problems.clone(),
             failures: w.failures,
             attributes: w.attributes.clone().into_iter().collect(),
             probe_warnings: w.probe_warnings.clone().into_iter().collect(),

@@ -1,6 +1,7 @@
-//! Settings: one file, variables, flags, defaults, and where each effective value came from.
+//! Settings: files, variables, flags, defaults, and where each effective value came from.
 //!
-//! A flag beats a `HOWDAH_*` variable, a variable beats the file, the file beats the default. Every section is a
+//! A flag beats a `HOWDAH_*` variable, a variable beats the files, a file beats the default; of the files, the one that was
+//! named beats the user's, which beats the machine's. Every section is a
 //! serde struct that refuses unknown fields; the layers are merged as JSON values and only the sum becomes the
 //! struct, so that a new field of a daemon needs no code here.
 
@@ -75,21 +76,26 @@ impl Section {
     }
 }
 
-/// What was typed for everything, and the file.
+/// What was typed for everything, and the files.
 #[derive(Debug)]
 pub(crate) struct Context {
-    file: ConfigFile,
+    /// The machine's, the user's and the one that was named, as far as they are there; later ones stand over earlier ones.
+    files: Vec<ConfigFile>,
+    /// Whether the last of them was named.
+    named: bool,
     color: Option<Colour>,
     wide: bool,
 }
 
 impl Context {
-    /// Reads the file that `--config` or `HOWDAH_CONFIG` names, if any.
+    /// Reads the files that are found, and the one that `--config` or `HOWDAH_CONFIG` names, if any.
     pub(crate) fn new(global: &GlobalArgs) -> Outcome<Context> {
         let named = global.config.clone().or_else(|| std::env::var_os("HOWDAH_CONFIG").map(PathBuf::from));
         let named = named.filter(|path| !path.as_os_str().is_empty());
-        let file = named.as_deref().map_or_else(|| Ok(ConfigFile::default()), ConfigFile::read)?;
-        Ok(Context { file, color: global.color, wide: global.wide })
+        let mut paths = found(|name| std::env::var_os(name));
+        paths.extend(named.clone());
+        let files = paths.iter().map(|path| ConfigFile::read(path)).collect::<Outcome<_>>()?;
+        Ok(Context { files, named: named.is_some(), color: global.color, wide: global.wide })
     }
 
     /// The effective settings of a section (a variable that is set to nothing is not set): defaults from `T`, then the file, the variables and these flags.
@@ -98,7 +104,7 @@ impl Context {
         T: Default + Serialize + DeserializeOwned,
     {
         let mut settings = Settings::defaults::<T>(section)?;
-        settings.add_file::<T>(&self.file)?;
+        self.files.iter().try_for_each(|file| settings.add_file::<T>(file))?;
         settings.add_variables::<T>(|name| std::env::var(name).ok().filter(|text| !text.is_empty()))?;
         settings.add_flags::<T>(flags)?;
         if section == Section::Master {
@@ -147,10 +153,24 @@ impl Context {
         self.wide
     }
 
-    /// The file, if one was named.
+    /// The file, if one was named. Others find the other files themselves.
     pub(crate) fn path(&self) -> Option<&Path> {
-        self.file.path()
+        self.files.last().filter(|_| self.named).and_then(ConfigFile::path)
     }
+
+    /// All files that were read.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().filter_map(ConfigFile::path)
+    }
+}
+
+/// The machine's file and the user's, as far as they are there.
+fn found(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Vec<PathBuf> {
+    let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let of_user = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
+    let of_user = of_user.map(|folder| folder.join("howdah/config.toml"));
+    let paths = [Some(PathBuf::from("/etc/howdah/howdah.toml")), of_user];
+    paths.into_iter().flatten().filter(|path| path.is_file()).collect()
 }
 
 /// A flag as typed, or not.

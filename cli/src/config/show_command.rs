@@ -36,7 +36,8 @@ pub(crate) fn show(context: &Context, args: &ConfigShowArgs) -> Outcome {
 fn print(screen: &Screen, client: &ClientConfig, context: &Context, shown: &[Settings]) -> Outcome<()> {
     if client.output == Format::Json {
         let file = context.path().map(|path| path.display().to_string());
-        screen.json(&Listing::new("config", json!({ "file": file, "sections": sections(shown) })))?;
+        let files: Vec<String> = context.paths().map(|path| path.display().to_string()).collect();
+        screen.json(&Listing::new("config", json!({ "file": file, "files": files, "sections": sections(shown) })))?;
         return Ok(());
     }
     let mut grid = Grid::new(&["setting", "value", "from"]);

@@ -137,7 +137,7 @@ fn unknown_sections_and_broken_toml_are_named_with_their_line() {
 
 #[test]
 fn a_typed_directory_beats_an_address_from_elsewhere() {
-    let context = Context { file: file("[client]\nmaster = \"m:1\"\n"), color: None, wide: false };
+    let context = Context { files: vec![file("[client]\nmaster = \"m:1\"\n")], named: true, color: None, wide: false };
     let typed = ClusterArgs { master: None, dir: Some("c".into()) };
     let client = context.client(&typed, None).expect("fits");
     assert_eq!((client.master, client.dir), (None, Some("c".into())));
@@ -156,4 +156,27 @@ fn a_profile_changes_defaults_and_nothing_that_was_said() {
     assert_eq!(expiry(""), 30_000);
     assert_eq!(expiry("[master]\nprofile = \"hadoop-1.2.1\"\n"), 600_000);
     assert_eq!(expiry("[master]\nprofile = \"hadoop-1.2.1\"\n[master.cluster]\nexpiry_ms = 5000\n"), 5_000);
+}
+
+#[test]
+fn the_users_file_is_found_without_a_flag() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".config/howdah");
+    let of_home = |name: &str| (name == "HOME").then(|| home.path().as_os_str().to_owned());
+    assert!(found(of_home).iter().all(|path| !path.starts_with(home.path())));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.toml"), "[client]\n").unwrap();
+    assert_eq!(found(of_home).last(), Some(&folder.join("config.toml")));
+    let elsewhere = |name: &str| (name == "XDG_CONFIG_HOME").then(|| folder.parent().unwrap().as_os_str().to_owned());
+    assert_eq!(found(elsewhere).last(), Some(&folder.join("config.toml")));
+    assert!(found(|_| Some("relative".into())).iter().all(|path| path.is_absolute()));
+}
+
+#[test]
+fn a_later_file_stands_over_an_earlier_one() {
+    let mut settings = Settings::defaults::<Sample>(Section::Worker).unwrap();
+    settings.add_file::<Sample>(&file("[worker]\nslots = 3\nlisten = \"a:1\"\n")).unwrap();
+    settings.add_file::<Sample>(&file("[worker]\nslots = 4\n")).unwrap();
+    let sample: Sample = settings.build().unwrap();
+    assert_eq!((sample.slots, sample.listen.as_str()), (4, "a:1"));
 }

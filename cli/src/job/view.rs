@@ -143,7 +143,7 @@ pub(crate) fn table(jobs: &[Job], now_ms: u64) -> Grid {
 pub(crate) fn state_style(state: &str) -> Option<Style> {
     match state {
         "SUCCEEDED" | "LIVE" => Some(Style::Good),
-        "FAILED" | "LOST" => Some(Style::Bad),
+        "FAILED" | "LOST" | "UNREACHABLE" => Some(Style::Bad),
         "KILLED" | "BLACKLISTED" | "DRAINING" | "SILENT" | "LOW_DISK" => Some(Style::Warn),
         "RUNNING" | "COMMITTING" | "COMMIT_PENDING" => Some(Style::Accent),
         _ => None,

@@ -87,6 +87,8 @@ fn workers() {
         maps_running: 2,
         last_heartbeat_ms_epoch: 1_000_000,
         http_address: "10.0.0.2:4000".to_owned(),
+        version: "0.1.0".to_owned(),
+        build: "00c0ffee".to_owned(),
         vitals: Some(pb::Vitals {
             load1_milli: 1_500,
             cpu_use_parts: 2_500,

@@ -1,10 +1,10 @@
 //! Flags of `master`.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::args::parse_address;
 use crate::daemon::LeashArgs;
 use crate::flag_values::parse_pair;
 
@@ -23,9 +23,12 @@ pub(crate) struct MasterArgs {
     /// Its directory: journal, job files, history, access.json
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// Address to listen on; port 0 takes any free one
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) listen: Option<SocketAddr>,
+    /// Address to listen on, host:port; port 0 takes any free one, without a port it is 9001
+    #[arg(long, value_name = "ADDR", value_parser = parse_address)]
+    pub(crate) listen: Option<String>,
+    /// Run as root although other machines get at it: every job may then do what root may
+    #[arg(long)]
+    pub(crate) as_root: bool,
     /// Scheduler that hands out tasks
     #[arg(long, value_name = "NAME")]
     pub(crate) scheduler: Option<String>,

@@ -4,7 +4,7 @@ pub(crate) mod args;
 
 use self::args::MasterArgs;
 use crate::config::{Context, Flag, Section};
-use crate::daemon::{choose_scheduler, run};
+use crate::daemon::{check_root, choose_scheduler, run};
 use crate::define::params;
 use crate::failure::Outcome;
 
@@ -13,10 +13,12 @@ pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
     let flags = vec![
         Flag::new("--dir", "dir", &args.dir),
         Flag::new("--listen", "listen", &args.listen),
+        Flag::new("--as-root", "as_root", &args.as_root.then_some(true)),
         Flag::new("--scheduler", "scheduler", &args.scheduler),
         Flag::new("--seed", "seed", &args.seed),
     ];
     let (mut config, settings) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
     choose_scheduler(&mut config, &settings, args.mapred_site.as_deref(), params(&args.define)?)?;
+    check_root("master", config.serves_others(), config.as_root)?;
     run(args.leash, |stop| howdah_master::run(config, stop))
 }

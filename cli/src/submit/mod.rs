@@ -247,6 +247,6 @@ pub(crate) fn user() -> String {
     let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()).filter(|name| !name.is_empty());
     named.unwrap_or_else(|| {
         let uid = nix::unistd::getuid();
-        nix::unistd::User::from_uid(uid).ok().flatten().map_or_else(|| uid.to_string(), |user| user.name)
+        howdah_proto::names::user_name(uid.as_raw()).unwrap_or_else(|| uid.to_string())
     })
 }

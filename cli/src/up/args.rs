@@ -49,8 +49,8 @@ pub(crate) struct UpArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) mapred_site: Option<PathBuf>,
     /// Address for the master [default: any free port on 127.0.0.1]
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) listen: Option<std::net::SocketAddr>,
+    #[arg(long, value_name = "ADDR", value_parser = crate::args::parse_address)]
+    pub(crate) listen: Option<String>,
 }
 
 /// `howdah down`

@@ -68,7 +68,7 @@ fn already_up(screen: &Screen, dir: &Path, access: &Access, alive: usize, worker
 }
 
 fn plan(context: &Context, args: &UpArgs, dir: std::path::PathBuf) -> Outcome<Plan> {
-    let listen = args.listen.map_or_else(|| "127.0.0.1:0".to_owned(), |address| address.to_string());
+    let listen = args.listen.clone().unwrap_or_else(|| "127.0.0.1:0".to_owned());
     let mut master_args = vec!["--listen".to_owned(), listen];
     let mut worker_args = Vec::new();
     let flags = vec![Flag::new("--scheduler", "scheduler", &args.scheduler)];

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::{ClusterArgs, FormatArgs};
+use crate::args::{ClusterArgs, FormatArgs, parse_address};
 use crate::daemon::LeashArgs;
 
 /// `howdah worker`, and with a subcommand what concerns all workers.
@@ -28,6 +28,15 @@ pub(crate) struct WorkerArgs {
     /// Address of the master, host:port [variable: HOWDAH_MASTER]
     #[arg(long, value_name = "ADDR")]
     pub(crate) master: Option<String>,
+    /// Where its shuffle and log server listens, host:port [default: any port, on loopback if the master is there]
+    #[arg(long, value_name = "ADDR", value_parser = parse_address)]
+    pub(crate) listen: Option<String>,
+    /// Where others reach that server [default: where the master sees the worker come from]
+    #[arg(long, value_name = "ADDR", value_parser = parse_address)]
+    pub(crate) advertise: Option<String>,
+    /// Run as root although other machines get at it: every job may then do what root may
+    #[arg(long)]
+    pub(crate) as_root: bool,
     /// Its directory: map output, logs of attempts
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,

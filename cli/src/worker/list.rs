@@ -31,6 +31,11 @@ pub(crate) async fn list_workers(context: &Context, args: &WorkerListArgs) -> Ou
         }
         Format::Table => {
             screen.line(worker_table(&workers, now_ms(), context.is_wide()).render(&screen))?;
+            for worker in &workers {
+                for problem in &worker.problems {
+                    screen.line(screen.paint(Style::Warn, format!("{}: {problem}", worker.name)))?;
+                }
+            }
             for (worker, probe, warning) in warnings(&workers) {
                 let what = if SETTINGS.contains(&probe) { "setting" } else { "probe" };
                 screen.line(screen.paint(Style::Warn, format!("{worker}: {what} {probe}: {warning}")))?;
@@ -67,6 +72,7 @@ fn worker_table(workers: &[Worker], now_ms: u64, wide: bool) -> Grid {
     ];
     if wide {
         columns.extend([">load averages", ">disks read, written", ">received, sent", ">want of cpu, memory, disk"]);
+        columns.extend(["version", "build"]);
     }
     let told = workers.iter().any(|w| !w.attributes.is_empty());
     if told {
@@ -95,6 +101,7 @@ fn worker_table(workers: &[Worker], now_ms: u64, wide: bool) -> Grid {
         ];
         if wide {
             row.extend(vitals.map_or_else(|| ["-"; 4].map(str::to_owned), wide_cells));
+            row.extend([w.version.clone(), w.build.clone()]);
         }
         if told {
             row.push(w.attributes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "));

@@ -8,7 +8,7 @@ mod vitals;
 
 use self::args::WorkerArgs;
 use crate::config::{Context, Flag, Section};
-use crate::daemon::run;
+use crate::daemon::{check_root, run};
 use crate::failure::{Failure, Outcome};
 
 pub(crate) use admin::{enable, remove};
@@ -24,6 +24,9 @@ pub(crate) fn worker(context: &Context, args: &WorkerArgs) -> Outcome {
         Flag::new("--name", "name", &args.name),
         Flag::new("--map-slots", "map_slots", &args.map_slots),
         Flag::new("--reduce-slots", "reduce_slots", &args.reduce_slots),
+        Flag::new("--listen", "listen", &args.listen),
+        Flag::new("--advertise", "advertise", &args.advertise),
+        Flag::new("--as-root", "as_root", &args.as_root.then_some(true)),
         Flag::new("--rack", "rack", &args.rack),
         Flag::new("--host", "host", &args.host),
         Flag::new("--cpu-quota", "cpu_quota", &args.cpu_quota),
@@ -33,5 +36,6 @@ pub(crate) fn worker(context: &Context, args: &WorkerArgs) -> Outcome {
     config.check().map_err(|error| {
         Failure::usage(error.to_string()).help("`howdah config show --worker` prints every setting")
     })?;
+    check_root("worker", config.serves_others(), config.as_root)?;
     run(args.leash, |stop| howdah_worker::run(config, stop))
 }

@@ -14,6 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use folder::{Folder, Kind, begins};
+use howdah_core::job::OUTPUT_MARK;
 
 /// Directory of private output inside the output directory.
 const TEMPORARY: &str = "_temporary";
@@ -58,6 +59,11 @@ pub(crate) fn reserve(output: &Path) -> io::Result<()> {
     }
     fs::create_dir(output)?;
     Folder::open(output)?.make_folder(TEMPORARY)
+}
+
+/// Leaves the job's mark where attempts look for it.
+pub(crate) fn mark(output: &Path, job: &str) -> io::Result<()> {
+    fs::write(output.join(OUTPUT_MARK), format!("{job}\n"))
 }
 
 /// Promotes the winners; what it promoted is gone again if it fails.

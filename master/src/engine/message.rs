@@ -33,6 +33,8 @@ pub(crate) enum Message {
     Submit { new: Box<NewJob>, reply: oneshot::Sender<Result<(), CoreError>> },
     /// Another input; the reply comes when it is on disk and applied.
     Request { input: Input, reply: oneshot::Sender<Result<(), CoreError>> },
+    /// Others can fetch from a run of a worker, or `problem` says why not.
+    Reach { worker: WorkerId, incarnation: u64, problem: Option<String> },
     /// A job's output was promoted, or `problem` says why not.
     Committed { job: JobId, problem: Option<String> },
     /// Looks at the settled state.
@@ -93,6 +95,7 @@ impl Message {
                 request.name.len() + request.host.len() + request.rack.len() + attributes.sum::<usize>()
             }
             Message::Request { .. }
+            | Message::Reach { .. }
             | Message::Committed { .. }
             | Message::Query(_)
             | Message::Change(_)

@@ -231,6 +231,17 @@ impl Engine {
                 }
                 self.record(Input::JobCommitted { job, ok });
             }
+            Message::Reach { worker, incarnation, problem } => {
+                let row = self.tables.workers.get_mut(worker.0 as usize);
+                if let Some(row) = row.filter(|row| row.incarnation == incarnation) {
+                    let reachable = problem.is_none();
+                    let changes = reachable != row.unreachable.is_none();
+                    row.unreachable = problem;
+                    if changes {
+                        self.record(Input::Reach { worker, reachable });
+                    }
+                }
+            }
             Message::Query(query) => self.queries.push_back(query),
             Message::Change(change) => change(&mut self.tables),
             Message::Closed { connection } => self.connection_closed(connection),
@@ -252,6 +263,9 @@ impl Engine {
         {
             // The worker's newer report is here already; the call of this one ends with its reply.
             return;
+        }
+        for job in self.tables.unseen(&report, &extras, self.clock.read()) {
+            self.record(Input::CannotServe { worker: report.worker, job });
         }
         self.tables.report(&report, extras, pages, self.clock.read());
         let row = self.tables.workers.get_mut(report.worker.0 as usize);

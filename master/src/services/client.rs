@@ -135,6 +135,7 @@ fn attempt_info(attempt: AttemptHistory) -> v1::AttemptInfo {
         shuffle_done_ms_epoch: attempt.shuffle_done_ms_epoch,
         sort_done_ms_epoch: attempt.sort_done_ms_epoch,
         finished_ms_epoch: attempt.finished_ms_epoch,
+        unseen: String::new(),
     });
     let locality = serde_json::to_value(attempt.locality).ok().and_then(|v| v.as_str().map(str::to_owned));
     let phase = serde_json::to_value(attempt.phase).ok().and_then(|v| v.as_str().map(str::to_owned));

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::time::Duration;
 
 use howdah_core::tracker::WorkerState;
-use howdah_proto::v1;
+use howdah_proto::{names, v1};
 use tokio::sync::mpsc;
 use tonic::Status;
 
@@ -39,14 +39,16 @@ pub(super) async fn get(shared: &SharedRef, request: v1::GetLogRequest) -> Resul
     }
     let place = find(shared, &attempt).await?;
     let (send, receive) = mpsc::channel(4);
+    let address = match place.address.as_str() {
+        "" => Err("its address is not known".to_owned()),
+        // The HTTP client is given an address: it would ask the name service in this process.
+        address => names::sockets(address, 0).await.map(|found| found[0]).map_err(|error| error.to_string()),
+    };
     let work = move || {
         let part = if from_byte > 0 { format!("from={from_byte}") } else { format!("tail={tail_bytes}") };
-        let url = format!("http://{}/logs/{attempt}/{file}?{part}", place.address);
-        let fetched = if place.address.is_empty() {
-            Err(Fetch::Away("its address is not known".to_owned()))
-        } else {
-            fetch(&url, &send)
-        };
+        let fetched = address
+            .map_err(Fetch::Away)
+            .and_then(|address| fetch(&format!("http://{address}/logs/{attempt}/{file}?{part}"), &send));
         match fetched {
             Ok(()) => {}
             Err(Fetch::Gone) => {

@@ -5,6 +5,7 @@ mod client;
 pub(crate) mod connections;
 mod line_splits;
 mod logs;
+mod meeting;
 mod names;
 mod places;
 mod predict;

@@ -258,7 +258,13 @@ fn files(inputs: &[String], recursive: bool, cancel: &Cancel) -> Result<Vec<(Pat
                 return Err(InputError::NoMatch { path: input.clone() });
             }
         } else {
-            return Err(InputError::Missing { path: input.clone() });
+            // "Permission denied" on the way to it is another trouble than a wrong name.
+            return Err(match fs::metadata(path) {
+                Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                    InputError::Io { path: path.to_owned(), source }
+                }
+                _ => InputError::Missing { path: input.clone() },
+            });
         }
     }
     Ok(files)

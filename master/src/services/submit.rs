@@ -84,6 +84,13 @@ async fn enter(shared: &SharedRef, file: &mut JobFile) -> Result<JobId, Status> 
     accepted.map_err(Status::failed_precondition)?;
     let id = JobId(*next_job);
     file.id = shared.cluster.job(id);
+    if let OutputFormat::Files { directory } = &file.output {
+        let (output, job) = (PathBuf::from(directory), file.id.clone());
+        let marked = blocking(move || commit::mark(&output, &job)).await?;
+        marked
+            .map_err(|e| Status::invalid_argument(format!("output directory `{directory}` cannot be written: {e}")))?;
+        file.marked = true;
+    }
     let path = shared.job_path(id);
     let bytes = serde_json::to_vec_pretty(file).map_err(|e| status::internal("serialise the job", e))?;
     let (for_writing, n_bytes) = (path.clone(), bytes.len());
@@ -224,6 +231,7 @@ fn prepare(request: v1::SubmitJobRequest, config: &MasterConfig, cancel: &Cancel
     };
     spec.check().map_err(|e| status::spec(&e))?;
     Ok(JobFile {
+        marked: false,
         id: String::new(),
         submit_ms_epoch: crate::run::now_ms_epoch(),
         spec,

@@ -5,18 +5,19 @@ use std::time::Duration;
 
 use howdah_core::job::{JobId, WorkerId};
 use howdah_core::tracker::{Input, Rejection, Report};
-use howdah_proto::convert;
 use howdah_proto::limits::{self, Cut};
 use howdah_proto::v1;
 use howdah_proto::v1::worker_service_server::WorkerService;
+use howdah_proto::{PROTOCOL, build, convert};
 use prost::Message as _;
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
 use super::connections::{Peer, streaming};
-use super::{SharedRef, names, status};
+use super::{SharedRef, meeting, names, status};
 use crate::engine::{Beat, Caller, CoreError, Message};
+use crate::reach;
 use crate::tables::{Extra, PageVitals};
 
 /// Events in one message of a stream.
@@ -53,6 +54,7 @@ fn extras(request: &mut v1::HeartbeatRequest, report: &Report) -> Vec<Extra> {
 fn bounded_end(mut end: v1::AttemptEnd, cut: Cut) -> v1::AttemptEnd {
     end.diagnostics = limits::diagnostics(end.diagnostics, cut);
     end.stderr_tail = limits::last_part(&end.stderr_tail, limits::STDERR_TAIL_BYTES).to_owned();
+    end.unseen = limits::last_part(&end.unseen, limits::STDERR_TAIL_BYTES).to_owned();
     end
 }
 
@@ -70,13 +72,20 @@ type Events = Pin<Box<dyn tokio_stream::Stream<Item = Result<v1::MapEventsRespon
 impl WorkerService for WorkerApi {
     async fn register(&self, request: Request<v1::RegisterRequest>) -> Result<Response<v1::RegisterResponse>, Status> {
         let from = caller(&request);
-        let request = request.into_inner();
+        let mut request = request.into_inner();
+        meeting::check_protocol(&request)?;
         // Checked here as well, so that nonsense never reaches the core's thread.
         convert::registration(WorkerId(0), &request).map_err(|e| status::convert(&e))?;
         for (what, text) in [("name", &request.name), ("host", &request.host), ("rack", &request.rack)] {
             names::check(&format!("worker's {what}"), text, names::MAX_WORKER_NAME_BYTES)?;
         }
-        let name = request.name.clone();
+        request.http_address = meeting::address(&request, from.address).await?;
+        meeting::note_build(&request);
+        let (name, http_address) = (request.name.clone(), request.http_address.clone());
+        let incarnation = request.incarnation;
+        // Before it is in the cluster, so that it gets no maps in between.
+        let tries = self.0.config.reach_interval_ms > 0;
+        let problem = if tries { reach::problem(&http_address).await } else { None };
         let worker = self.0.core.register(request, from).await.map_err(|error| match error {
             CoreError::Rejected(Rejection::StaleIncarnation(_)) => {
                 let message = format!("a worker `{name}` that was started later is registered");
@@ -92,8 +101,19 @@ impl WorkerService for WorkerApi {
             }
             other => status::core(other),
         })?;
-        tracing::info!(worker = name, number = worker.0, "a worker registered");
-        let response = v1::RegisterResponse { worker: worker.0, cluster_id: self.0.cluster.0, interval_ms: 0 };
+        tracing::info!(worker = name, number = worker.0, http = http_address, "a worker registered");
+        if problem.is_some() {
+            reach::tell(&self.0.core, &name, worker, incarnation, problem).await;
+        }
+        let response = v1::RegisterResponse {
+            worker: worker.0,
+            cluster_id: self.0.cluster.0,
+            interval_ms: 0,
+            http_address,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            protocol: PROTOCOL,
+            build: build::id().to_owned(),
+        };
         Ok(Response::new(response))
     }
 

@@ -1,6 +1,6 @@
 //! What people do to workers: list, drain, enable, remove; and what a job's explanation says of those that take nothing.
 
-use howdah_core::job::{JobId, WorkerId};
+use howdah_core::job::{JobId, TaskKind, WorkerId};
 use howdah_core::time::Time;
 use howdah_core::tracker::{Input, WorkerState};
 use howdah_proto::v1;
@@ -99,7 +99,7 @@ pub(super) async fn remove(shared: &SharedRef, name: &str) -> Result<(), Status>
 
 /// Why a job does not run more than it does: what its scheduler says, and which workers take nothing.
 pub(super) fn explain(view: &View<'_>, job: JobId) -> String {
-    let mut text = view.tracker.explain(job).to_string();
+    let mut text = view.tracker.explain(job).to_string() + &useless(view, job);
     let now = Time::from_ms(now_ms_epoch());
     let waits = view.tables.jobs.get(&job).is_some_and(|row| !row.state.is_final());
     let listed = || view.tables.workers.iter().filter(|row| row.presence.is_listed(now));
@@ -114,11 +114,23 @@ pub(super) fn explain(view: &View<'_>, job: JobId) -> String {
     text
 }
 
+/// The workers that are of no use to a job, each with what is wrong with it.
+fn useless(view: &View<'_>, id: JobId) -> String {
+    let state = view.tracker.state();
+    let Some(job) = state.job(id) else { return String::new() };
+    let is_useless = |worker: WorkerId| TaskKind::ALL.iter().any(|&kind| state.is_useless(job, kind, worker));
+    let rows = view.tables.workers.iter().enumerate();
+    let rows = rows.filter(|(number, row)| row.state != WorkerState::Lost && is_useless(WorkerId(*number as u32)));
+    rows.map(|(_, row)| format!("; of no use to it is {} ({})", row.name, row.problems().join("; ")))
+        .take(NAMED)
+        .collect()
+}
+
 /// The worker's name and why it takes no tasks, if it takes none.
 fn refuses(row: &WorkerRow, now: Time) -> Option<String> {
     let state = row.state_name();
     let why = match state {
-        "LIVE" => return None,
+        "LIVE" | "UNREACHABLE" => return None,
         "SILENT" | "LOST" => format!(", nothing heard for {:.0} s", now.since(row.last_heard).as_secs_f64()),
         "LOW_DISK" => format!(", {} MiB free", row.vitals.disk_free_kib >> 10),
         _ => String::new(),

@@ -130,6 +130,28 @@ impl Tables {
         self.changed.insert(job);
     }
 
+    /// The jobs whose files a worker says that it does not see, once each.
+    pub(crate) fn unseen(&mut self, report: &Report, extras: &[Extra], now: Time) -> BTreeSet<JobId> {
+        let Some(row) = self.workers.get_mut(report.worker.0 as usize) else { return BTreeSet::new() };
+        if row.incarnation != report.incarnation {
+            return BTreeSet::new();
+        }
+        let mut jobs = BTreeSet::new();
+        for extra in extras {
+            let Some(end) = extra.end.as_ref().filter(|end| !end.unseen.is_empty()) else { continue };
+            if jobs.insert(extra.attempt.job) {
+                let job = self.cluster.job(extra.attempt.job);
+                let what = end.diagnostics.lines().next().unwrap_or_default();
+                let news = row.unseen.as_ref().is_none_or(|(said, _)| !said.starts_with(&job));
+                if news {
+                    tracing::warn!(worker = &*row.name, job, path = end.unseen, "a worker does not see a job's files");
+                }
+                row.unseen = Some((format!("{job}: {what}"), now));
+            }
+        }
+        jobs
+    }
+
     /// What a report says to people: progress, messages, counters, ends.
     pub(crate) fn report(&mut self, report: &Report, extras: Vec<Extra>, pages: PageVitals, now: Time) {
         let Some(row) = self.workers.get_mut(report.worker.0 as usize) else { return };

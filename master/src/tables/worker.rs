@@ -28,8 +28,13 @@ pub(crate) struct WorkerRow {
     /// Of the set of attributes that they came with.
     warnings_version: u32,
     pub(crate) version: String,
+    pub(crate) build: String,
     pub(crate) state: WorkerState,
     pub(crate) presence: Presence,
+    /// Why nobody can fetch from it, if that is so.
+    pub(crate) unreachable: Option<String>,
+    /// The last job whose files it did not see, what it said, and when.
+    pub(crate) unseen: Option<(String, Time)>,
     /// Attempts by kind.
     pub(crate) running: [u32; 2],
     /// Failed attempts since the master started.
@@ -58,8 +63,11 @@ impl WorkerRow {
             warnings: HashMap::new(),
             warnings_version: 0,
             version: String::new(),
+            build: String::new(),
             state: WorkerState::Live,
             presence: Presence::default(),
+            unreachable: None,
+            unseen: None,
             running: [0; 2],
             failures: 0,
             last_heard: now,
@@ -85,6 +93,10 @@ impl WorkerRow {
         self.warnings = request.probe_warnings;
         self.warnings_version = 0;
         self.version = request.version;
+        self.build = request.build;
+        // Tried anew.
+        self.unreachable = None;
+        self.unseen = None;
         self.last_heard = now;
         // What was meant for the previous run of the worker must not reach this one.
         self.sequence = 0;
@@ -130,6 +142,15 @@ impl WorkerRow {
         }
     }
 
+    /// What keeps it from being of full use.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let unseen = self.unseen.as_ref().map(|(what, at)| {
+            let seconds = self.last_heard.since(*at).as_us() / 1_000_000;
+            format!("{seconds} s ago, {what}")
+        });
+        self.unreachable.clone().into_iter().chain(unseen).collect()
+    }
+
     /// The core's state, or what people can know better or sooner.
     pub(crate) const fn state_name(&self) -> &'static str {
         match (self.state, self.presence.refusal) {
@@ -139,6 +160,7 @@ impl WorkerRow {
             (WorkerState::Draining, _) | (WorkerState::Live, v1::Refusal::Stopping) => "DRAINING",
             (WorkerState::Blacklisted, _) => "BLACKLISTED",
             (WorkerState::Live, v1::Refusal::LowDisk) => "LOW_DISK",
+            (WorkerState::Live, v1::Refusal::Unspecified) if self.unreachable.is_some() => "UNREACHABLE",
             (WorkerState::Live, v1::Refusal::Unspecified) => "LIVE",
         }
     }
@@ -161,6 +183,9 @@ impl WorkerRow {
             attributes: attributes.iter().cloned().collect(),
             failures: self.failures,
             probe_warnings: self.warnings.clone(),
+            version: self.version.clone(),
+            build: self.build.clone(),
+            problems: self.problems(),
         }
     }
 }

@@ -31,6 +31,8 @@ impl Cluster {
     pub(crate) async fn start_with(change: impl FnOnce(&mut MasterConfig)) -> Cluster {
         let dir = tempfile::tempdir().unwrap();
         let mut config = MasterConfig {
+            // Its workers have no HTTP servers.
+            reach_interval_ms: 0,
             dir: dir.path().join("master"),
             journal_segment_bytes: 1 << 20,
             drain_grace_ms: 0,
@@ -79,7 +81,13 @@ impl Cluster {
     /// Says hello as a run of a worker, and no more.
     pub(crate) async fn register(&self, name: &str, incarnation: u64) -> Result<v1::RegisterResponse, Status> {
         let mut client = WorkerServiceClient::new(connect(&self.address).await);
-        let request = v1::RegisterRequest { name: name.to_owned(), incarnation, ..Default::default() };
+        let request = v1::RegisterRequest {
+            name: name.to_owned(),
+            incarnation,
+            http_address: ":1".to_owned(),
+            protocol: howdah_proto::PROTOCOL,
+            ..Default::default()
+        };
         client.register(request).await.map(tonic::Response::into_inner)
     }
 
@@ -250,6 +258,7 @@ impl FakeWorker {
             // Nothing listens there.
             http_address: "127.0.0.1:1".to_owned(),
             incarnation,
+            protocol: howdah_proto::PROTOCOL,
             ..Default::default()
         };
         let answer = client.register(request).await?.into_inner();

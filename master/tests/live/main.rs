@@ -232,9 +232,9 @@ async fn hostile_heartbeats_are_answered_with_errors() {
     assert!(matches!(answer.directives[0].kind, Some(v1::directive::Kind::Reinit(_))));
     let huge = v1::HeartbeatRequest { worker: 0, free_maps: 70_000, ..Default::default() };
     assert_eq!(worker.client.heartbeat(huge).await.unwrap_err().code(), Code::InvalidArgument);
-    let nameless = v1::RegisterRequest::default();
-    assert_eq!(worker.client.register(nameless).await.unwrap_err().code(), Code::InvalidArgument);
-    let painted = v1::RegisterRequest { name: "w\u{1b}[31m".to_owned(), incarnation: 1, ..Default::default() };
+    let nameless = v1::RegisterRequest { protocol: howdah_proto::PROTOCOL, ..Default::default() };
+    assert_eq!(worker.client.register(nameless.clone()).await.unwrap_err().code(), Code::InvalidArgument);
+    let painted = v1::RegisterRequest { name: "w\u{1b}[31m".to_owned(), incarnation: 1, ..nameless.clone() };
     let error = worker.client.register(painted).await.unwrap_err();
     assert!(error.message().contains("the worker's name holds the control character U+001B"), "{error}");
     // The master is still there.

@@ -20,6 +20,8 @@ async fn output_in_the_daemons_own_directories_is_refused_also_through_links() {
         name: "w1".to_owned(),
         incarnation: 2,
         directory: worker.to_str().unwrap().to_owned(),
+        http_address: ":1".to_owned(),
+        protocol: howdah_proto::PROTOCOL,
         ..Default::default()
     };
     helloing.client.register(request).await.unwrap();

@@ -35,5 +35,7 @@ pub const fn cause_text(cause: EndCause) -> &'static str {
         EndCause::TooManyFetchFailures => "too many fetch failures of its output",
         EndCause::Preempted => "preempted by the scheduler",
         EndCause::Vanished => "the worker stopped reporting it",
+        EndCause::Unserved => "its worker cannot see the job's files",
+        EndCause::Unreachable => "nobody can fetch its output from its worker",
     }
 }

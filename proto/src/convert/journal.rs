@@ -31,6 +31,12 @@ impl From<&Input> for v1::JournalInput {
             }
             Input::Drain { worker, drain } => Kind::Drain(v1::JournalDrain { worker: worker.0, drain: *drain }),
             Input::Enable { worker } => Kind::Enable(v1::JournalEnable { worker: worker.0 }),
+            Input::CannotServe { worker, job } => {
+                Kind::CannotServe(v1::JournalCannotServe { worker: worker.0, job: job.0 })
+            }
+            Input::Reach { worker, reachable } => {
+                Kind::Reach(v1::JournalReach { worker: worker.0, reachable: *reachable })
+            }
             Input::SetScheduler(choice) => Kind::SetScheduler((&**choice).into()),
             Input::Goodbye { worker, incarnation } => {
                 Kind::Goodbye(v1::GoodbyeRequest { worker: worker.0, incarnation: *incarnation })
@@ -65,6 +71,8 @@ impl TryFrom<&v1::JournalInput> for Input {
             Kind::SetPriority(set) => Input::SetPriority { job: JobId(set.job), priority: priority(set.priority)? },
             Kind::Drain(drain) => Input::Drain { worker: WorkerId(drain.worker), drain: drain.drain },
             Kind::Enable(enable) => Input::Enable { worker: WorkerId(enable.worker) },
+            Kind::CannotServe(it) => Input::CannotServe { worker: WorkerId(it.worker), job: JobId(it.job) },
+            Kind::Reach(it) => Input::Reach { worker: WorkerId(it.worker), reachable: it.reachable },
             Kind::SetScheduler(choice) => Input::SetScheduler(Box::new(choice.into())),
             Kind::Goodbye(goodbye) => {
                 Input::Goodbye { worker: WorkerId(goodbye.worker), incarnation: goodbye.incarnation }

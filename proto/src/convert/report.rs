@@ -223,6 +223,7 @@ pub fn registration(worker: WorkerId, wire: &v1::RegisterRequest) -> Result<Regi
     at_most("http_address", wire.http_address.len(), NAME_BYTES)?;
     at_most("version", wire.version.len(), NAME_BYTES)?;
     at_most("directory", wire.directory.len(), PATH_BYTES)?;
+    at_most("build", wire.build.len(), NAME_BYTES)?;
     check_warnings(&wire.probe_warnings)?;
     Ok(Registration {
         worker,
@@ -251,6 +252,9 @@ impl From<&Registration> for v1::RegisterRequest {
             version: String::new(),
             directory: String::new(),
             probe_warnings: HashMap::new(),
+            advertised: false,
+            protocol: 0,
+            build: String::new(),
         }
     }
 }

@@ -148,6 +148,9 @@ fn input() -> impl Strategy<Value = Input> {
             .prop_map(|(name, params)| Input::SetScheduler(Box::new(SchedulerChoice { name, params }))),
         any::<u32>().prop_map(|worker| Input::Enable { worker: WorkerId(worker) }),
         (any::<u32>(), any::<bool>()).prop_map(|(worker, drain)| Input::Drain { worker: WorkerId(worker), drain }),
+        any::<[u32; 2]>().prop_map(|[worker, job]| Input::CannotServe { worker: WorkerId(worker), job: JobId(job) }),
+        (any::<u32>(), any::<bool>())
+            .prop_map(|(worker, reachable)| Input::Reach { worker: WorkerId(worker), reachable }),
         (any::<u32>(), any::<u64>())
             .prop_map(|(worker, incarnation)| Input::Goodbye { worker: WorkerId(worker), incarnation }),
         (any::<u32>(), any::<bool>()).prop_map(|(job, ok)| Input::JobCommitted { job: JobId(job), ok }),

@@ -89,6 +89,8 @@ struct Running {
     sort_done_ms: u64,
     /// What the attempt said of its end, before its process ended.
     said: Option<(bool, String, Counters)>,
+    /// The path that it did not see, if that was why it failed.
+    unseen: String,
     /// The newest counters it sent.
     counters: Counters,
     /// Whether it asked for its commit.
@@ -109,6 +111,7 @@ impl Running {
             shuffle_done_ms: 0,
             sort_done_ms: 0,
             said: None,
+            unseen: String::new(),
             counters: Counters::default(),
             asked_commit: false,
             cut: Cut::default(),
@@ -308,7 +311,8 @@ impl Keeper {
                     }
                 }
             }
-            FromTask::Failed { message, counters, cut, fatal } => {
+            FromTask::Failed { message, counters, cut, fatal, unseen } => {
+                self.current.unseen = unseen.unwrap_or_default();
                 let counters = self.bound(counters, cut);
                 self.current.fatal = fatal;
                 self.on_said(false, message, counters);
@@ -435,6 +439,7 @@ impl Keeper {
         let diagnosis = if ok { String::new() } else { diagnosis(&message, exit_code, signal) };
         end.diagnostics = limits::diagnostics(diagnosis, self.current.cut);
         if !ok {
+            end.unseen = std::mem::take(&mut self.current.unseen);
             let Assignment { cluster, attempt, .. } = &self.current.assignment;
             end.stderr_tail = tail(&self.surroundings.directory.logs(*cluster, *attempt).join("stderr"));
         }

@@ -27,6 +27,7 @@ pub(super) fn task_spec(surroundings: &Surroundings, assignment: &Assignment) ->
         input_format: job.input_format.clone(),
         split: (attempt.kind == TaskKind::Map).then(|| job.splits.get(attempt.index as usize).cloned()).flatten(),
         output: job.output.clone(),
+        marked: job.marked,
         asks_commit: asks_commit(job, *attempt),
         local_dir: surroundings.directory.local(*cluster, *attempt),
         token: job.token.clone(),

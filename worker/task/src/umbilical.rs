@@ -93,6 +93,9 @@ pub enum FromTask {
         /// Whether no other attempt of the task could do better, so that none should be made.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         fatal: bool,
+        /// The path that this machine does not see, where that is the cause: another machine may do it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unseen: Option<String>,
     },
 }
 
@@ -123,6 +126,9 @@ pub struct TaskSpec {
     pub split: Option<Split>,
     /// The job's output. The attempt writes to `<directory>/_temporary/<attempt>/part-…` and nowhere else.
     pub output: OutputFormat,
+    /// Whether the master has left its mark in the output.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub marked: bool,
     /// Whether to ask with `CommitPending` before `Done`.
     pub asks_commit: bool,
     /// Directory of this attempt alone on the worker's disk; exists.

@@ -205,7 +205,13 @@ impl WorkerService for Service {
         heard.last_id = 0;
         drop(heard);
         self.0.changed.send_modify(|n| *n += 1);
-        Ok(Response::new(v1::RegisterResponse { worker: 3, cluster_id: CLUSTER.0, interval_ms: 100 }))
+        Ok(Response::new(v1::RegisterResponse {
+            worker: 3,
+            cluster_id: CLUSTER.0,
+            interval_ms: 100,
+            protocol: howdah_proto::PROTOCOL,
+            ..v1::RegisterResponse::default()
+        }))
     }
 
     async fn heartbeat(

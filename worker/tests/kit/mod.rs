@@ -34,6 +34,7 @@ pub(crate) fn reduce(index: u32) -> AttemptId {
 pub(crate) fn job(behave: &str, conf: JobConf) -> JobFile {
     let spec = JobSpec { name: "test".into(), n_maps: 100, n_reduces: 2, conf, ..JobSpec::default() };
     JobFile {
+        marked: false,
         id: CLUSTER.job(JobId(1)),
         submit_ms_epoch: 0,
         app: App::BuiltIn { name: "test".to_owned() },

@@ -35,6 +35,10 @@ pub enum EndCause {
     Preempted = 7,
     /// The worker stopped reporting an attempt that it had reported before.
     Vanished = 8,
+    /// The worker cannot see the job's files; another may.
+    Unserved = 9,
+    /// Nobody can fetch the map's output from its worker.
+    Unreachable = 10,
 }
 
 /// A reference to a running attempt that notices when the attempt is gone.

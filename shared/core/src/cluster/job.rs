@@ -3,7 +3,7 @@
 //! A finished job leaves only a [`JobSummary`]; its tables go. **Invariants: `offerable` says whether the job has a
 //! pending task of the kind that may start now, `plain` what `computes_plain` finds.**
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -25,6 +25,8 @@ pub(crate) struct JobFailures {
     pub(crate) flaky: u32,
     /// Workers on which a task failed.
     pub(crate) of_task: BTreeMap<(TaskKind, u32), SmallVec<[WorkerId; 4]>>,
+    /// Workers that cannot see its files.
+    pub(crate) blind: BTreeSet<WorkerId>,
     /// Notifications by map whose present output could not be fetched.
     pub(crate) of_fetches: BTreeMap<u32, u32>,
 }
@@ -198,7 +200,9 @@ impl Job {
 
     /// What `plain` should be.
     pub(crate) fn computes_plain(&self, kind: TaskKind) -> bool {
-        self.failures.get().is_none_or(|failures| failures.of_task.is_empty() && failures.flaky == 0)
+        self.failures
+            .get()
+            .is_none_or(|failures| failures.of_task.is_empty() && failures.flaky == 0 && failures.blind.is_empty())
             && self.slots[kind as usize] == 1
             && (kind == TaskKind::Reduce || self.locality.is_none())
             && self.tasks[kind as usize].failed_first().next().is_none()
@@ -218,6 +222,16 @@ impl Job {
     /// Workers with so many failures that the job would avoid them.
     pub fn n_flaky_workers(&self) -> u32 {
         self.failures.get().map_or(0, |failures| failures.flaky)
+    }
+
+    /// Workers that cannot see the job's files, ascending; usually none.
+    pub fn blind_workers(&self) -> impl Iterator<Item = WorkerId> + '_ {
+        self.failures.get().into_iter().flat_map(|failures| failures.blind.iter().copied())
+    }
+
+    /// Whether a worker cannot see the job's files.
+    pub fn is_blind(&self, worker: WorkerId) -> bool {
+        self.failures.get().is_some_and(|failures| failures.blind.contains(&worker))
     }
 
     /// Workers on which this task failed; usually empty.

@@ -66,6 +66,8 @@ pub struct ClusterState {
     pub(crate) totals: Totals,
     pub(crate) costs: SpeculationCosts,
     pub(crate) names: BTreeMap<String, WorkerId>,
+    /// Workers that nobody can fetch from, lost ones included.
+    pub(crate) unreachable: u32,
 }
 
 impl ClusterState {
@@ -80,6 +82,7 @@ impl ClusterState {
             totals: Totals::default(),
             costs: SpeculationCosts::default(),
             names: BTreeMap::new(),
+            unreachable: 0,
         }
     }
 
@@ -177,15 +180,41 @@ impl ClusterState {
         })
     }
 
-    /// Whether the job keeps away from the worker because its attempts failed there too often.
+    /// Whether the worker is of no use to the job, while another one is: it cannot see the job's files, or it would keep
+    /// map output that nobody can fetch.
+    pub fn is_useless(&self, job: &Job, kind: TaskKind, worker: WorkerId) -> bool {
+        let none = self.unreachable == 0 && job.blind_workers().next().is_none();
+        !none
+            && self.worker(worker).is_some_and(|worker| Self::is_of_no_use(job, kind, worker))
+            && self.another_is_useful(job, kind)
+    }
+
+    /// As [`ClusterState::is_useless`], whatever the others are.
+    fn is_of_no_use(job: &Job, kind: TaskKind, worker: &Worker) -> bool {
+        job.is_blind(worker.id) || (kind == TaskKind::Map && job.spec.n_reduces > 0 && worker.unreachable)
+    }
+
+    /// Whether a live worker sees the job's files, can be fetched from, and is large and good enough.
+    pub(crate) fn another_is_useful(&self, job: &Job, kind: TaskKind) -> bool {
+        self.workers.iter().any(|worker| {
+            worker.state == WorkerState::Live
+                && worker.slots[kind as usize] >= job.slots(kind)
+                && !Self::is_of_no_use(job, kind, worker)
+                && (job.spec.conf.requires.is_empty() || self.meets_requirements(job, worker))
+        })
+    }
+
+    /// Whether the job keeps away from the worker because it is of no use there, or because its attempts failed there too
+    /// often.
     ///
-    /// Only while such workers are fewer than a quarter of the cluster, so that a job cannot lock itself out.
+    /// The latter only while such workers are fewer than a quarter of the cluster, so that a job cannot lock itself out.
     /// Source: `hadoop-semantics` §4.3. `Deviation:` Hadoop counts all workers; here only live ones with slots
     /// of the kind count, or blacklisted and slotless workers would make up the quarter and nobody be left.
     pub fn job_avoids(&self, job: &Job, kind: TaskKind, worker: WorkerId) -> bool {
-        job.n_flaky_workers() > 0
-            && job.failures_on(worker) >= job.spec.conf.max_tracker_failures
-            && u64::from(job.n_flaky_workers()) * 4 < u64::from(self.n_large_enough(job, kind))
+        self.is_useless(job, kind, worker)
+            || (job.n_flaky_workers() > 0
+                && job.failures_on(worker) >= job.spec.conf.max_tracker_failures
+                && u64::from(job.n_flaky_workers()) * 4 < u64::from(self.n_large_enough(job, kind)))
     }
 
     /// Whether the job may use the worker's slots of a kind: requirements and failures.
@@ -216,7 +245,8 @@ impl ClusterState {
     /// Whether a live worker outside `failed` may run the job's tasks of this kind.
     fn another_may_run(&self, job: &Job, kind: TaskKind, failed: &[WorkerId]) -> bool {
         let usable = |w: &Worker| w.state == WorkerState::Live && w.slots[kind as usize] >= job.slots(kind);
-        if job.spec.conf.requires.is_empty() && job.n_flaky_workers() == 0 {
+        let simple = job.n_flaky_workers() == 0 && job.blind_workers().next().is_none() && self.unreachable == 0;
+        if job.spec.conf.requires.is_empty() && simple {
             let tried = failed.iter().filter(|&&id| self.worker(id).is_some_and(usable)).count() as u32;
             return self.n_large_enough(job, kind) > tried;
         }

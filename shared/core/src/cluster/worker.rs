@@ -109,6 +109,8 @@ pub struct Worker {
     pub(crate) state: WorkerState,
     pub(crate) draining: bool,
     pub(crate) blacklisted: bool,
+    /// Whether nobody can fetch from it.
+    pub(crate) unreachable: bool,
     pub(crate) slots: [u16; 2],
     /// Slots of each kind that attempts hold that the core has on it, those being stopped included.
     pub(crate) occupied: [u16; 2],
@@ -221,6 +223,11 @@ impl Worker {
     /// Whether its heartbeat is being held back.
     pub fn is_parked(&self) -> bool {
         self.parked.is_some()
+    }
+
+    /// Whether nobody can fetch map output from it.
+    pub fn is_unreachable(&self) -> bool {
+        self.unreachable
     }
 
     /// Faults that count towards the cluster's blacklist and have not been forgotten.

@@ -114,6 +114,9 @@ impl Split {
     }
 }
 
+/// The mark that the master leaves under an output's directory: the job's id. Attempts run only where they see it.
+pub const OUTPUT_MARK: &str = "_temporary/_job";
+
 /// A job's file, schema `howdah/job/v1`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -132,6 +135,9 @@ pub struct JobFile {
     pub splits: Vec<Split>,
     /// Where results go.
     pub output: OutputFormat,
+    /// Whether the master has left its mark, the job's id, in [`OUTPUT_MARK`] under the output's directory.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub marked: bool,
     /// All properties as submitted (`-D`), Hadoop's names included.
     pub properties: BTreeMap<String, String>,
     /// Secret that reduces show when they fetch map output; 32 hexadecimal digits.

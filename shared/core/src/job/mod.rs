@@ -16,7 +16,7 @@ mod split_hosts;
 pub mod splits;
 mod state;
 
-pub use file::{App, FileState, InputFormat, JobFile, OutputFormat, Split};
+pub use file::{App, FileState, InputFormat, JobFile, OUTPUT_MARK, OutputFormat, Split};
 pub use ids::{AttemptId, ClusterId, IdError, JobId, TaskId, TaskKind, WorkerId};
 pub use memory::CLUSTER_KEYS as CLUSTER_MEMORY_KEYS;
 pub use phases::{JobProfile, PhaseTimes};

@@ -67,6 +67,15 @@ pub enum Reason {
         /// Workers that it keeps away from.
         workers: u32,
     },
+    /// No worker that is of use to it has a free slot.
+    Useless {
+        /// Map or reduce.
+        kind: TaskKind,
+        /// Live workers that cannot see its files.
+        blind: u32,
+        /// Live workers that nobody can fetch from.
+        unreachable: u32,
+    },
     /// Another job goes first.
     Behind {
         /// Map or reduce.
@@ -197,6 +206,11 @@ fn no_worker_for(id: JobId, kind: TaskKind, state: &ClusterState) -> Option<Reas
             return Some(Reason::RequirementsTaken { kind, workers, live });
         }
     }
+    let useless = live.clone().filter(|w| state.is_useless(job, kind, w.id()));
+    if useless.clone().next().is_some() && !live.clone().any(|w| room(w) && !state.is_useless(job, kind, w.id())) {
+        let blind = useless.clone().filter(|w| job.is_blind(w.id())).count() as u32;
+        return Some(Reason::Useless { kind, blind, unreachable: useless.count() as u32 - blind });
+    }
     let avoided = live.clone().filter(|w| state.job_avoids(job, kind, w.id())).count() as u32;
     if avoided > 0 && !live.any(|w| room(w) && !state.job_avoids(job, kind, w.id())) {
         return Some(Reason::Avoided { workers: avoided });
@@ -242,6 +256,15 @@ impl fmt::Display for Reason {
                 "Its attempts failed too often on {}; it waits for a slot on another.",
                 count(*workers, "worker", "workers")
             ),
+            Reason::Useless { kind, blind, unreachable } => {
+                if *blind > 0 {
+                    write!(f, "{} its files; ", count(*blind, "worker does not see", "workers do not see"))?;
+                }
+                if *unreachable > 0 {
+                    write!(f, "nobody can fetch from {}; ", count(*unreachable, "worker", "workers"))?;
+                }
+                write!(f, "it waits for a {kind} slot on another.")
+            }
             Reason::Behind { kind, first, jobs: 1 } => {
                 write!(f, "It is behind job {}, which still has {kind}s waiting.", first.0)
             }

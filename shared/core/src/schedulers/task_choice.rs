@@ -86,7 +86,8 @@ impl NearestFirst {
     /// Most jobs want nothing special of most workers; the answer is the one that the rules give. `None` says nothing.
     #[inline(always)]
     pub(super) fn usual(job: &Job, kind: TaskKind, worker: &Worker) -> Option<Choice> {
-        let plain = job.offerable(kind) && job.is_plain(kind) && worker.reserved(kind).is_none();
+        let plain =
+            job.offerable(kind) && job.is_plain(kind) && worker.reserved(kind).is_none() && !worker.is_unreachable();
         let index = if plain { job.tasks(kind).pending().first()? } else { return None };
         Some(Choice { index, locality: Locality::Unknown })
     }

@@ -62,6 +62,22 @@ pub enum Input {
         /// The registration that says goodbye; an older one is ignored.
         incarnation: u64,
     },
+    /// A worker cannot see a job's files, as where a share is not mounted: it gets no more tasks of the job, and what
+    /// fails there counts as killed while another worker may run it.
+    CannotServe {
+        /// Which.
+        worker: WorkerId,
+        /// Of which job.
+        job: JobId,
+    },
+    /// Whether others can fetch from a worker. From one that nobody reaches no map output is wanted, and what it has runs
+    /// again elsewhere.
+    Reach {
+        /// Which.
+        worker: WorkerId,
+        /// Workers are reachable until told otherwise.
+        reachable: bool,
+    },
     /// Another policy is to decide from now on, or the present one with other parameters.
     SetScheduler(Box<SchedulerChoice>),
     /// The driver has promoted the winners' output, or failed to.

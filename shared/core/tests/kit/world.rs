@@ -242,7 +242,12 @@ impl World {
     fn request(&mut self, dice: &mut Dice<'_>) {
         let job = JobId(1 + dice.below(self.cluster.jobs.max(1)));
         let running: Vec<AttemptId> = self.cluster.state().attempts().iter().map(|(_, a)| a.id()).collect();
-        let input = match dice.below(4) {
+        let input = match dice.below(6) {
+            4 => Input::CannotServe { worker: WorkerId(dice.below(self.cluster.puppets.len() as u32)), job },
+            5 => {
+                let worker = WorkerId(dice.below(self.cluster.puppets.len() as u32));
+                Input::Reach { worker, reachable: dice.one_in(2) }
+            }
             0 if dice.one_in(2) => Input::KillJob { job },
             1 if !running.is_empty() => {
                 Input::KillAttempt { attempt: running[dice.below(running.len() as u32) as usize], fail: dice.one_in(2) }

@@ -36,6 +36,14 @@ pub enum TaskError {
         /// A noun phrase.
         expected: String,
     },
+    /// A path that the job needs and this machine does not see.
+    #[error("this machine does not see `{path}`: {problem}; is the file system that all machines share mounted here?")]
+    Unseen {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        problem: String,
+    },
     /// Stored or fetched data that does not hold what was written.
     #[error("{what} is damaged at byte {offset}: {detail}")]
     Damaged {

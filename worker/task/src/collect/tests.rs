@@ -21,6 +21,7 @@ type Record = (Vec<u8>, Vec<u8>);
 
 fn context(dir: &Path, n_reduces: u32, properties: &[(&str, &str)]) -> Context {
     let spec = TaskSpec {
+        marked: false,
         job: "job_1_0001".to_owned(),
         attempt: "attempt_1_0001_m_000000_0".to_owned(),
         kind: TaskKind::Map,

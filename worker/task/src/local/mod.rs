@@ -157,6 +157,7 @@ impl LocalJob {
             let attempt = format!("attempt_197001010000_0001_{letter}_{index:06}_{number}");
             let local_dir = local.path().join(&attempt);
             TaskSpec {
+                marked: false,
                 job: JOB.to_owned(),
                 kind,
                 index,

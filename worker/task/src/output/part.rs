@@ -109,10 +109,14 @@ pub(crate) fn private_output(output: &Path, attempt: &str) -> PathBuf {
 fn create(output: &Path, context: &Context) -> Result<(Encoder, PathBuf), TaskError> {
     let codec = OutputCodec::new(context.properties())?;
     let directory = private_output(output, context.attempt());
-    // Mostly the parent exists; one call is cheaper than looking first.
-    if std::fs::create_dir(&directory).is_err() {
-        std::fs::create_dir_all(&directory).map_err(TaskError::io("create directory", &directory))?;
-    }
+    // Mostly the parent exists; one call is cheaper than looking first. Where the master made it, nobody else does: that
+    // would be on this machine's own disk.
+    let made = std::fs::create_dir(&directory).or_else(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => Ok(()),
+        _ if context.spec().marked => Err(error),
+        _ => std::fs::create_dir_all(&directory),
+    });
+    made.map_err(TaskError::io("create directory", &directory))?;
     let name = format!("part-{}-{:05}{}", context.kind().letter(), context.task_index(), codec.suffix());
     let path = directory.join(name);
     let file = File::create(&path).map_err(TaskError::io("create", &path))?;

@@ -13,7 +13,7 @@ use super::faults::FaultPlan;
 use super::link::{Incoming, Link};
 use super::log::Syslog;
 use super::reporter::Reporter;
-use super::{Registry, map, reduce, usage};
+use super::{Registry, map, reduce, sight, usage};
 use crate::api::context::Context;
 use crate::api::error::{TaskError, chain, is_fatal};
 use crate::umbilical::{FromTask, TaskSpec, ToTask};
@@ -38,6 +38,7 @@ pub(crate) fn run(spec: TaskSpec, link: &Rc<Link>, registry: Registry<'_>) -> En
     let cpu_before = usage::cpu_ms();
     context.log(&format!("{} on {}", context.attempt(), context.spec().worker_name));
     let result = catch_unwind(AssertUnwindSafe(|| {
+        sight::check(context.spec())?;
         let application = registry(&app, context.properties())
             .map_err(|source| TaskError::Program { place: "the application's properties".to_owned(), source })?;
         let faults = FaultPlan::new(&context)?;
@@ -49,8 +50,11 @@ pub(crate) fn run(spec: TaskSpec, link: &Rc<Link>, registry: Registry<'_>) -> En
     }));
     let result = match result {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err((chain(&error), is_fatal(&error, context.attempt_number()))),
-        Err(_) => Err((panic_message(&context), false)),
+        Ok(Err(error)) => {
+            let unseen = sight::missed(&error, context.spec().split.as_ref());
+            Err((chain(&error), is_fatal(&error, context.attempt_number()), unseen))
+        }
+        Err(_) => Err((panic_message(&context), false, None)),
     };
     let tally = context.tally();
     tally.cpu_ms.add(usage::cpu_ms().saturating_sub(cpu_before));
@@ -60,10 +64,11 @@ pub(crate) fn run(spec: TaskSpec, link: &Rc<Link>, registry: Registry<'_>) -> En
             context.log("done");
             (End::Done, FromTask::Done { counters: context.counters(), cut: context.cut() })
         }
-        Err((message, fatal)) => {
+        Err((message, fatal, unseen)) => {
             context.log_error(&message);
+            let counters = context.counters();
             let message = limits::without_middle(message, limits::DIAGNOSTICS_BYTES);
-            (End::Failed, FromTask::Failed { message, counters: context.counters(), cut: context.cut(), fatal })
+            (End::Failed, FromTask::Failed { message, counters, cut: context.cut(), fatal, unseen })
         }
     };
     if link.send(&last).is_ok() { end } else { End::WorkerGone }

@@ -11,6 +11,7 @@ mod map;
 mod pace;
 mod reduce;
 pub(crate) mod reporter;
+mod sight;
 pub(crate) mod tally;
 #[cfg(test)]
 mod tests;

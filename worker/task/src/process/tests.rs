@@ -89,6 +89,7 @@ fn spec(dir: &Path, kind: TaskKind, attempt: &str, n_reduces: u32) -> TaskSpec {
     let input = dir.join("text");
     std::fs::write(&input, "b a b\nc b\n").expect("write");
     TaskSpec {
+        marked: false,
         job: "job_1_0001".to_owned(),
         attempt: attempt.to_owned(),
         kind,

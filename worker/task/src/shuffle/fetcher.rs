@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
+use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -194,6 +195,10 @@ impl Thread {
     fn fetch(&self, fetch: &Fetch) -> Result<Place, FetchError> {
         let url = format!("http://{}/shuffle/{}/{}/{}", fetch.address, self.job, fetch.attempt, self.partition);
         let failed = |error: &dyn std::fmt::Display| FetchError::Failed(format!("get {url}: {error}"));
+        if fetch.address.parse::<SocketAddr>().is_err() {
+            // The worker turns names into addresses; the client would load the machine's name service for one.
+            return Err(failed(&"this worker knows no address of that host"));
+        }
         let response = self.agent.get(&url).header("x-howdah-token", &self.token).call();
         let mut response = response.map_err(|error| failed(&error))?;
         let length = response.headers().get("content-length").and_then(|value| value.to_str().ok());

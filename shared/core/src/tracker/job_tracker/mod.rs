@@ -18,6 +18,7 @@ mod liveness;
 mod parking;
 mod reports;
 mod rounds;
+mod usefulness;
 mod workers;
 
 use std::collections::VecDeque;
@@ -108,8 +109,11 @@ impl JobTracker {
         self.state.now = self.state.now.max(now);
         std::mem::swap(&mut self.out, effects);
         for input in inputs {
-            if let Input::Report(report) = input {
-                self.on_report(report);
+            match input {
+                Input::Report(report) => self.on_report(report),
+                // It says what the failures in the report after it are.
+                Input::CannotServe { worker, job } => self.on_cannot_serve(*worker, *job),
+                _ => {}
             }
         }
         self.on_inputs(inputs);
@@ -317,9 +321,11 @@ impl JobTracker {
             Input::SetScheduler(choice) => self.on_set_scheduler(choice),
             Input::Drain { worker, drain } => self.on_drain(*worker, *drain),
             Input::Enable { worker } => self.on_enable(*worker),
+            Input::Reach { worker, reachable } => self.on_reach(*worker, *reachable),
             Input::JobCommitted { job, ok } => self.on_committed(*job, *ok),
             Input::Recovered => self.on_recovered(),
-            Input::Register(_) | Input::Report(_) | Input::Goodbye { .. } | Input::Tick => {}
+            Input::Register(_) | Input::Report(_) | Input::CannotServe { .. } | Input::Goodbye { .. } | Input::Tick => {
+            }
         }
     }
 

@@ -157,6 +157,7 @@ impl JobTracker {
             job.spec.conf.commits_output && (attempt.id.kind == TaskKind::Reduce || job.spec.n_reduces == 0)
         });
         match (attempt.kill, reported) {
+            (None, reported) if self.is_only_blind(attempt, reported) => (Killed, EndCause::Unserved),
             (None, reported) => (reported, EndCause::Reported),
             // The order to stop came too late; without the grant it needed, its output does not count.
             (Some(_), Succeeded) if !ending && (!commits || attempt.commit) => (Succeeded, EndCause::Reported),

@@ -181,7 +181,8 @@ impl JobTracker {
             && job.offerable[kind as usize]
             && worker.free[kind as usize] > 0
             && worker.occupied[kind as usize] < worker.slots[kind as usize]
-            && worker.reserved[kind as usize].is_none();
+            && worker.reserved[kind as usize].is_none()
+            && !worker.unreachable;
         if !possible {
             return None;
         }

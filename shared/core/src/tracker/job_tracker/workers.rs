@@ -45,6 +45,7 @@ impl JobTracker {
                 *old = Worker { faults, blacklisted, ..fresh };
             }
         }
+        self.forget_blindness(id);
         self.place_host(id);
         self.liveness.heard(id, self.state.now);
         self.state.settle_worker(id, false);
@@ -67,6 +68,7 @@ impl JobTracker {
             state: WorkerState::Lost,
             draining: false,
             blacklisted: false,
+            unreachable: false,
             slots: [registration.map_slots, registration.reduce_slots],
             occupied: [0; 2],
             free: if self.direct { [registration.map_slots, registration.reduce_slots] } else { [0; 2] },
@@ -189,7 +191,7 @@ impl JobTracker {
     }
 
     /// Maps of a job whose output lies on a worker and may still be fetched.
-    fn outputs_on(&self, job: JobId, worker: WorkerId) -> Vec<u32> {
+    pub(super) fn outputs_on(&self, job: JobId, worker: WorkerId) -> Vec<u32> {
         let Some(job) = self.state.job(job) else { return Vec::new() };
         let [maps, reduces] = &job.tasks;
         let needed = job.state == JobState::Running && job.ending.is_none();

@@ -1,0 +1,25 @@
+//! What can be typed after `doctor`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::args::{ClusterArgs, FormatArgs};
+
+/// `howdah doctor`
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Checks this machine, the master and each worker as this machine sees them: names, ports, versions, states, disks, limits, \
+and with --share whether the shared folder can be written here. Exit code 1 when a check does not hold.
+
+Example:
+  howdah doctor --master lab0 --share /share")]
+pub(crate) struct DoctorArgs {
+    /// A folder that all machines are to share
+    #[arg(long, value_name = "DIR")]
+    pub(crate) share: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}

@@ -1,0 +1,83 @@
+//! `doctor`: what keeps a lab from working, as this machine sees it, and what to do about each.
+
+pub(crate) mod args;
+mod checks;
+mod machine;
+
+use howdah_proto::v1::{GetClusterRequest, ListWorkersRequest};
+use serde_json::json;
+
+use self::args::DoctorArgs;
+use self::checks::Check;
+use crate::args::Format;
+use crate::client::Client;
+use crate::config::{ClientConfig, Context};
+use crate::exit::Exit;
+use crate::failure::Outcome;
+use crate::listing::Listing;
+use crate::output::table::Grid;
+use crate::output::{Screen, Style, note};
+
+/// `howdah doctor`
+pub(crate) async fn doctor(context: &Context, args: &DoctorArgs) -> Outcome {
+    let config = context.client(&args.cluster, args.format.output)?;
+    let screen = Screen::new(config.color);
+    let mut checks = vec![machine::user(), machine::open_files()];
+    checks.extend(args.share.iter().map(|path| machine::share(path)));
+    cluster(&config, &mut checks).await;
+    let bad = checks.iter().filter(|check| check.problem.is_some()).count();
+    if config.output == Format::Json {
+        screen.json(&Listing::new("doctor", json!({ "checks": checks, "bad": bad })))?;
+    } else {
+        print(&screen, &checks)?;
+    }
+    Ok(if bad == 0 { Exit::Done } else { Exit::Failed })
+}
+
+async fn cluster(config: &ClientConfig, checks: &mut Vec<Check>) {
+    let mut client = match Client::connect(config).await {
+        Ok(client) => client,
+        Err(failure) => {
+            let said = failure.to_string();
+            let mut lines = said.lines();
+            let problem = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            let help = lines.next().unwrap_or_default().trim_start_matches("help: ").to_owned();
+            checks.push(Check::bad("master", "connection", problem, help));
+            return;
+        }
+    };
+    checks.push(Check::good("master", "connection", client.address().to_owned()));
+    match client.rpc.get_cluster(GetClusterRequest {}).await {
+        Ok(answer) => checks.push(checks::version("master", &answer.into_inner().version)),
+        Err(status) => checks.push(Check::bad("master", "answer", status.message().to_owned(), String::new())),
+    }
+    let Ok(answer) = client.rpc.list_workers(ListWorkersRequest { all: false }).await else { return };
+    let workers = answer.into_inner().workers;
+    if workers.is_empty() {
+        let help = "start one with `howdah worker --master ADDR --dir DIR`".to_owned();
+        checks.push(Check::bad("workers", "number", "none has registered".to_owned(), help));
+    }
+    for worker in &workers {
+        checks::worker(worker, checks);
+        if !checks::is_gone(worker) {
+            checks.push(checks::port(worker).await);
+        }
+    }
+}
+
+fn print(screen: &Screen, checks: &[Check]) -> Outcome<()> {
+    let mut grid = Grid::new(&["of", "check", "result", "found"]);
+    for check in checks {
+        let (result, found, style) = match &check.problem {
+            None => ("ok", &check.found, Style::Good),
+            Some(problem) => ("BAD", problem, Style::Bad),
+        };
+        grid.row([check.of.as_str(), check.what, result, found.as_str()].map(str::to_owned));
+        grid.style(2, style);
+    }
+    screen.line(grid.render(screen))?;
+    for check in checks.iter().filter(|check| !check.help.is_empty()) {
+        note(format!("help: {} {}: {}", check.of, check.what, check.help));
+    }
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! The kit in `deploy/`: its units and its configuration are what the machine's own tools and `howdah` take.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn deploy() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy")
+}
+
+#[test]
+fn the_units_are_what_systemd_takes() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let mut command = Command::new("systemd-analyze");
+    command.args(["verify", "--man=no", "--recursive-errors=no"]);
+    for name in ["howdah-master.service", "howdah-worker.service"] {
+        // The executable is not installed here.
+        let text = std::fs::read_to_string(deploy().join("systemd").join(name)).expect("a unit");
+        let text = text.replace("/usr/bin/howdah", env!("CARGO_BIN_EXE_howdah")).replace("=howdah\n", "=root\n");
+        assert!(text.contains(env!("CARGO_BIN_EXE_howdah")), "{name} does not start howdah");
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("write a unit");
+        command.arg(path);
+    }
+    match command.output() {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success() && !said.contains("howdah-"), "{said}");
+        }
+        Err(error) => eprintln!("not tested here: systemd-analyze: {error}"),
+    }
+}
+
+#[test]
+fn the_labs_configuration_holds() {
+    let output = Command::new(env!("CARGO_BIN_EXE_howdah"))
+        .args(["config", "show", "--output", "json", "--config"])
+        .arg(deploy().join("howdah.toml"))
+        .output()
+        .expect("run howdah");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let shown: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(shown["sections"]["worker"]["master"]["value"], "lab0:9001");
+}

@@ -1,0 +1,48 @@
+//! The commands that an administrator has: wait, doctor, and daemons that refuse to be root's by accident.
+
+use crate::inside::inside;
+use crate::machines::Kind;
+
+#[test]
+#[ignore = "run by `cargo xtask lab`"]
+fn a_script_waits_for_workers_and_the_doctor_finds_the_one_that_is_missing() {
+    inside("kit::a_script_waits_for_workers_and_the_doctor_finds_the_one_that_is_missing", |lab| {
+        let mut lab = lab.machines(Kind::V4, &[]);
+        let early = lab.at_desk(&["wait", "--workers", "1", "--timeout", "1s"]);
+        let said = String::from_utf8_lossy(&early.stderr).into_owned();
+        assert_eq!(early.status.code(), Some(4), "{said}");
+        assert!(said.starts_with("error: no answer for 1 s: "), "{said}");
+        lab.master();
+        lab.workers(&["lab1", "lab2"]);
+        lab.desk(&["wait", "--workers", "2", "--timeout", "60s"]);
+        let share = lab.shared("");
+        let good = lab.desk(&["doctor", "--share", &share]);
+        assert!(good.contains("port from here") && !good.contains("BAD"), "{good}");
+        // It says goodbye, so that the master need not wait for its silence.
+        lab.signal("lab2", "-TERM");
+        lab.wait_state(&["lab2"], "STOPPED");
+        let bad = lab.at_desk(&["doctor", "--share", "/nowhere"]);
+        let said = String::from_utf8_lossy(&bad.stdout).into_owned();
+        assert_eq!(bad.status.code(), Some(1), "{said}");
+        assert!(said.contains("it is STOPPED") && said.contains("No such file"), "{said}");
+    });
+}
+
+#[test]
+#[ignore = "run by `cargo xtask lab`"]
+fn a_daemon_of_roots_that_others_get_at_wants_to_be_meant() {
+    inside("kit::a_daemon_of_roots_that_others_get_at_wants_to_be_meant", |lab| {
+        let lab = lab.machines(Kind::V4, &[]);
+        let dir = lab.path("m").display().to_string();
+        for words in [["master", "--listen", "lab0:9001", "--dir", &dir], ["worker", "--master", "lab0", "--dir", &dir]]
+        {
+            let mut all = vec![env!("CARGO_BIN_EXE_howdah")];
+            all.extend(words);
+            let output = lab.command("lab0", &all).output().expect("run howdah");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{said}");
+            assert!(said.contains("is root's and other machines get at it") && said.contains("--as-root"), "{said}");
+        }
+        assert!(!lab.path("m").exists());
+    });
+}

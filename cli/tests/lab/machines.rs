@@ -1,0 +1,303 @@
+//! The lab: machines `lab0` to `lab4` and a `desk`, each a network namespace on one bridge, with one `/etc/hosts` and a
+//! shared folder in the place of a network file system.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::wait_for;
+
+/// The last is where people sit.
+pub(crate) const MACHINES: [&str; 6] = ["lab0", "lab1", "lab2", "lab3", "lab4", "desk"];
+
+/// Makes the caller a machine: its name, its hosts, its mounts; then becomes the words after them.
+const ENTER: &str = r#"set -e
+hostname "$1"; mount --bind "$2/hosts" /etc/hosts; mount --bind "$2/nsswitch.conf" /etc/nsswitch.conf
+if [ "$3" = shared ]; then mount --bind "$2/export" "$2/share"; else mount -t tmpfs tmpfs "$2/share"; fi
+shift 3; exec "$@""#;
+
+/// Which addresses the machines have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    V4,
+    V6,
+}
+
+pub(crate) struct Lab {
+    folder: TempDir,
+    kind: Kind,
+    /// Machines that have not mounted the share.
+    bare: Vec<&'static str>,
+    daemons: Vec<(String, Child)>,
+}
+
+impl Lab {
+    /// Without machines yet.
+    pub(crate) fn new() -> Lab {
+        let folder = tempfile::Builder::new().prefix("howdah-lab-").tempdir().expect("make a folder");
+        for name in ["export", "share"] {
+            fs::create_dir(folder.path().join(name)).expect("make a folder");
+        }
+        run("mount", &["-t", "tmpfs", "tmpfs", "/run"]);
+        run("ip", &["link", "set", "lo", "up"]);
+        run("ip", &["link", "add", "br0", "type", "bridge"]);
+        run("ip", &["link", "set", "br0", "up"]);
+        let lab = Lab { folder, kind: Kind::V4, bare: Vec::new(), daemons: Vec::new() };
+        lab.write("nsswitch.conf", "passwd: files systemd\nhosts: files dns\n");
+        lab
+    }
+
+    /// Makes the machines and connects those that are not `late`.
+    pub(crate) fn machines(mut self, kind: Kind, late: &[&str]) -> Lab {
+        self.kind = kind;
+        let hosts: String = MACHINES.iter().map(|name| format!("{} {name}\n", self.address(name))).collect();
+        self.write("hosts", &format!("127.0.0.1 localhost\n::1 localhost\n{hosts}"));
+        for name in MACHINES {
+            run("ip", &["netns", "add", name]);
+            run("ip", &["link", "add", &format!("v-{name}"), "type", "veth", "peer", "name", "eth0", "netns", name]);
+            run("ip", &["link", "set", &format!("v-{name}"), "master", "br0", "up"]);
+            run("ip", &["-n", name, "link", "set", "lo", "up"]);
+            if !late.contains(&name) {
+                self.connect(name);
+            }
+        }
+        self
+    }
+
+    /// Leaves the share unmounted on a machine, for what starts there from now on.
+    pub(crate) fn without_share(mut self, name: &'static str) -> Lab {
+        self.bare.push(name);
+        self
+    }
+
+    /// Gives a machine its address.
+    pub(crate) fn connect(&self, name: &str) {
+        let network = format!("{}/{}", self.address(name), if self.kind == Kind::V4 { 24 } else { 64 });
+        let mut words = vec!["-n", name, "addr", "add", &network, "dev", "eth0"];
+        if self.kind == Kind::V6 {
+            words.push("nodad");
+        }
+        run("ip", &words);
+        run("ip", &["-n", name, "link", "set", "eth0", "up"]);
+    }
+
+    /// Takes a machine's cable out.
+    pub(crate) fn unplug(&self, name: &str) {
+        run("ip", &["link", "set", &format!("v-{name}"), "down"]);
+    }
+
+    /// Drops what comes for a port of a machine, without an answer, as packet filters do.
+    pub(crate) fn close_port(&self, name: &str, port: u16) {
+        let port = port.to_string();
+        // The rule that delivers to the machine itself is the first one; the new one is to come before it.
+        run("ip", &["-n", name, "rule", "add", "pref", "10", "lookup", "local"]);
+        run("ip", &["-n", name, "rule", "del", "pref", "0"]);
+        run(
+            "ip",
+            &["-n", name, "rule", "add", "pref", "5", "iif", "eth0", "ipproto", "tcp", "dport", &port, "blackhole"],
+        );
+    }
+
+    pub(crate) fn address(&self, name: &str) -> String {
+        let number = MACHINES.iter().position(|known| *known == name).expect("a machine") + 10;
+        match self.kind {
+            Kind::V4 => format!("10.77.0.{number}"),
+            Kind::V6 => format!("fd77::{number}"),
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A path on the share, as an argument.
+    pub(crate) fn shared(&self, name: &str) -> String {
+        self.path("share").join(name).display().to_string()
+    }
+
+    /// Where the share's files lie for the test itself.
+    pub(crate) fn export(&self, name: &str) -> PathBuf {
+        self.path("export").join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("write a file");
+    }
+
+    /// Words as they are typed on a machine.
+    pub(crate) fn command(&self, machine: &str, words: &[&str]) -> Command {
+        let share = if self.bare.contains(&machine) { "bare" } else { "shared" };
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", machine, "unshare", "--mount", "--uts", "sh", "-c", ENTER, "sh", machine]);
+        command.arg(self.folder.path()).arg(share).args(words).stdin(Stdio::null());
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("HOWDAH_") {
+                command.env_remove(name);
+            }
+        }
+        command
+    }
+
+    /// Starts a daemon on a machine; its log is in `MACHINE.log`.
+    pub(crate) fn daemon(&mut self, machine: &str, words: &[&str]) {
+        let mut all = vec![env!("CARGO_BIN_EXE_howdah")];
+        all.extend(words);
+        let log = fs::OpenOptions::new().append(true).create(true).open(self.path(&format!("{machine}.log")));
+        let child = self.command(machine, &all).stdout(Stdio::null()).stderr(log.expect("make a log")).spawn();
+        self.daemons.push((machine.to_owned(), child.expect("start a daemon")));
+    }
+
+    /// Starts the master on `lab0` and waits until it listens.
+    pub(crate) fn master(&mut self) {
+        let dir = self.path("master").display().to_string();
+        self.daemon("lab0", &["master", "--as-root", "--listen", "lab0", "--dir", &dir]);
+        wait_for("the master to listen", || self.path("master/access.json").exists().then_some(()));
+    }
+
+    /// Starts a worker with more words than it needs.
+    pub(crate) fn worker_with(&mut self, machine: &str, words: &[&str]) {
+        let dir = self.path(&format!("worker-{machine}")).display().to_string();
+        let mut all = vec!["worker", "--as-root", "--master", "lab0", "--name", machine, "--dir", &dir];
+        all.extend(words);
+        self.daemon(machine, &all);
+    }
+
+    pub(crate) fn workers(&mut self, machines: &[&str]) {
+        for machine in machines {
+            self.worker_with(machine, &[]);
+        }
+    }
+
+    /// Runs `howdah` at the desk to its end.
+    pub(crate) fn at_desk(&self, words: &[&str]) -> Output {
+        let mut all = vec![env!("CARGO_BIN_EXE_howdah")];
+        all.extend(words);
+        self.command("desk", &all).env("HOWDAH_MASTER", "lab0").output().expect("run howdah")
+    }
+
+    /// As [`Lab::at_desk`]; expects success and returns what it printed.
+    #[track_caller]
+    pub(crate) fn desk(&self, words: &[&str]) -> String {
+        let output = self.at_desk(words);
+        let [said, complained] =
+            [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
+        if !output.status.success() {
+            self.print_logs();
+            panic!("{words:?} ended with {}:\n{said}\n{complained}", output.status);
+        }
+        said
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self, words: &[&str]) -> Value {
+        let mut all = words.to_vec();
+        all.extend(["--output", "json"]);
+        serde_json::from_str(&self.desk(&all)).expect("JSON")
+    }
+
+    /// The workers by name, as the master has them now.
+    pub(crate) fn worker(&self, name: &str) -> Option<Value> {
+        let list = self.json(&["worker", "list"]);
+        list["workers"].as_array()?.iter().find(|worker| worker["name"] == name).cloned()
+    }
+
+    /// Waits until these workers are in a state.
+    pub(crate) fn wait_state(&self, names: &[&str], state: &str) {
+        wait_for(&format!("{names:?} to be {state}"), || {
+            let there = |name: &&str| self.worker(name).is_some_and(|worker| worker["state"] == state);
+            names.iter().all(there).then_some(())
+        });
+    }
+
+    /// Kills all processes of a machine.
+    pub(crate) fn kill(&self, machine: &str) {
+        self.signal(machine, "-KILL");
+    }
+
+    /// Sends a signal to all processes of a machine.
+    pub(crate) fn signal(&self, machine: &str, signal: &str) {
+        let listed = Command::new("ip").args(["netns", "pids", machine]).output().expect("list processes");
+        for pid in String::from_utf8_lossy(&listed.stdout).split_whitespace() {
+            // One that has just ended is as good.
+            let _ = Command::new("kill").args([signal, pid]).status();
+        }
+    }
+
+    pub(crate) fn log(&self, machine: &str) -> String {
+        fs::read_to_string(self.path(&format!("{machine}.log"))).unwrap_or_default()
+    }
+
+    fn print_logs(&self) {
+        for machine in MACHINES {
+            let log = self.log(machine);
+            let lines: Vec<&str> = log.lines().collect();
+            eprintln!("--- the end of the log of {machine}:\n{}", lines[lines.len().saturating_sub(30)..].join("\n"));
+        }
+    }
+
+    /// Writes an input of some lines onto the share and returns its path there.
+    pub(crate) fn input(&self, lines: usize) -> String {
+        let text: String = (0..lines).map(|n| format!("word{} and\n", n % 7)).collect();
+        fs::write(self.export("input.txt"), text).expect("write the input");
+        self.shared("input.txt")
+    }
+
+    /// Counts words of the input with so many maps, and checks the outcome.
+    #[track_caller]
+    pub(crate) fn count_words(&self, output: &str, lines: usize) -> Value {
+        let (input, to) = (self.input(lines), self.shared(output));
+        let splits = "mapred.max.split.size=2000";
+        let said = self.json(&[
+            "submit",
+            "wordcount",
+            "--input",
+            &input,
+            "--output",
+            &to,
+            "--reduces",
+            "2",
+            "-D",
+            splits,
+            "--wait",
+        ]);
+        let counted = read_counts(&self.export(output));
+        assert_eq!(counted.iter().map(|(_, n)| n).sum::<u64>(), 2 * lines as u64, "{counted:?}");
+        assert!(counted.contains(&("and".to_owned(), lines as u64)), "{counted:?}");
+        said
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.print_logs();
+        }
+        for (_, child) in &mut self.daemons {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn read_counts(output: &Path) -> Vec<(String, u64)> {
+    let mut counts = Vec::new();
+    for entry in fs::read_dir(output).expect("the output").flatten() {
+        if entry.file_name().to_string_lossy().starts_with("part-") {
+            let text = fs::read_to_string(entry.path()).expect("text");
+            counts.extend(text.lines().filter_map(|line| {
+                let (word, n) = line.split_once('\t')?;
+                Some((word.to_owned(), n.parse().ok()?))
+            }));
+        }
+    }
+    counts
+}
+
+#[track_caller]
+fn run(program: &str, words: &[&str]) {
+    let output = Command::new(program).args(words).output().expect("start a program");
+    assert!(output.status.success(), "{program} {words:?}: {}", String::from_utf8_lossy(&output.stderr));
+}

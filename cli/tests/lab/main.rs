@@ -1,0 +1,30 @@
+//! A lab of machines: network namespaces with addresses, names, mounts and a sixth place to submit from.
+//!
+//! `cargo xtask lab`, or `cargo test --package howdah --test lab -- --ignored --test-threads=1 [NAME]`. The tests need
+//! `ip` and `unshare` and the right to make namespaces, which root has, and most systems give to every user. Where
+//! that is missing they say so and end well, unless `CI=true`.
+
+mod inside;
+mod kit;
+mod machines;
+mod names;
+mod network;
+mod reach;
+mod share;
+
+use std::time::{Duration, Instant};
+
+/// Long enough for a slow machine; reached only when something hangs.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Waits until `done` returns something; panics with `what` when it does not within [`PATIENCE`].
+fn wait_for<T>(what: &str, mut done: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = done() {
+            return found;
+        }
+        assert!(started.elapsed() < PATIENCE, "waited {} s in vain for {what}", PATIENCE.as_secs());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

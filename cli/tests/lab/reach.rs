@@ -1,0 +1,75 @@
+//! Machines that others cannot reach, or that die.
+
+use std::time::Instant;
+
+use crate::inside::inside;
+use crate::machines::Kind;
+use crate::wait_for;
+
+#[test]
+#[ignore = "run by `cargo xtask lab`"]
+fn a_worker_behind_a_packet_filter_is_unreachable_and_costs_no_job_anything() {
+    inside("reach::a_worker_behind_a_packet_filter_is_unreachable_and_costs_no_job_anything", |lab| {
+        let mut lab = lab.machines(Kind::V4, &[]);
+        lab.close_port("lab2", 50_060);
+        lab.master();
+        lab.workers(&["lab1", "lab3"]);
+        lab.worker_with("lab2", &["--listen", "0.0.0.0:50060"]);
+        lab.wait_state(&["lab1", "lab3"], "LIVE");
+        lab.wait_state(&["lab2"], "UNREACHABLE");
+        let listed = lab.desk(&["worker", "list"]);
+        assert!(listed.contains("lab2: nobody can fetch from it: the master tried `10.77.0.12:50060`"), "{listed}");
+        let began = Instant::now();
+        let job = lab.count_words("out", 2_000)["job"].as_str().expect("a job").to_owned();
+        assert!(began.elapsed().as_secs() < 45, "{:?}", began.elapsed());
+        let attempts = lab.json(&["job", "attempts", &job])["attempts"].as_array().expect("attempts").clone();
+        for attempt in &attempts {
+            assert_eq!(attempt["state"], "SUCCEEDED", "{attempt:#}");
+            let is_map = attempt["attempt"].as_str().is_some_and(|id| id.contains("_m_"));
+            assert!(!is_map || attempt["worker"] != "lab2", "{attempt:#}");
+        }
+    });
+}
+
+#[test]
+#[ignore = "run by `cargo xtask lab`"]
+fn an_address_that_others_do_not_reach_is_refused() {
+    inside("reach::an_address_that_others_do_not_reach_is_refused", |lab| {
+        let mut lab = lab.machines(Kind::V4, &[]);
+        lab.master();
+        lab.worker_with("lab1", &["--advertise", "127.0.0.1"]);
+        lab.worker_with("lab2", &["--advertise", "lab3:9"]);
+        wait_for("the master to refuse both", || {
+            let loopback = lab.log("lab1").contains("is on loopback, but the worker is at 10.77.0.11");
+            let wrong = lab.log("lab2").contains("the worker advertises `lab3:9`, but the master cannot reach it");
+            (loopback && wrong).then_some(())
+        });
+        assert!(lab.worker("lab1").is_none() && lab.worker("lab2").is_none());
+    });
+}
+
+#[test]
+#[ignore = "run by `cargo xtask lab`"]
+fn what_a_dead_machine_ran_runs_elsewhere_within_35_seconds() {
+    inside("reach::what_a_dead_machine_ran_runs_elsewhere_within_35_seconds", |lab| {
+        let mut lab = lab.machines(Kind::V4, &[]);
+        lab.master();
+        lab.workers(&["lab1", "lab2"]);
+        lab.wait_state(&["lab1", "lab2"], "LIVE");
+        let sleep = ["-D", "mapred.map.tasks=4", "-D", "sleep.job.map.sleep.time=20000"];
+        let job = lab.json(&[&["submit", "sleep", "--reduces", "0"], &sleep[..]].concat());
+        let job = job["job"].as_str().expect("a job").to_owned();
+        let attempts = || lab.json(&["job", "attempts", &job])["attempts"].as_array().cloned().unwrap_or_default();
+        wait_for("four maps to run", || {
+            let running = attempts().iter().filter(|attempt| attempt["state"] == "RUNNING").count();
+            (running == 4).then_some(())
+        });
+        // The power goes: no connection is closed.
+        lab.unplug("lab2");
+        lab.kill("lab2");
+        let died = Instant::now();
+        wait_for("its attempts to start elsewhere", || (attempts().len() >= 6).then_some(()));
+        assert!(died.elapsed().as_secs() < 35, "it took {:?}", died.elapsed());
+        lab.desk(&["job", "wait", &job]);
+    });
+}

@@ -1,0 +1,28 @@
+//! The share is not mounted on one machine: that costs nobody a job.
+
+use crate::inside::inside;
+use crate::machines::Kind;
+
+#[test]
+#[ignore = "run by `cargo xtask lab`"]
+fn a_worker_without_the_share_costs_the_jobs_of_others_nothing() {
+    inside("share::a_worker_without_the_share_costs_the_jobs_of_others_nothing", |lab| {
+        let mut lab = lab.machines(Kind::V4, &[]).without_share("lab2");
+        lab.master();
+        lab.workers(&["lab1", "lab2", "lab3"]);
+        lab.wait_state(&["lab1", "lab2", "lab3"], "LIVE");
+        for output in ["out-1", "out-2"] {
+            let job = lab.count_words(output, 2_000)["job"].as_str().expect("a job").to_owned();
+            let attempts = lab.json(&["job", "attempts", &job])["attempts"].as_array().expect("attempts").clone();
+            let of = |state: &str| attempts.iter().filter(|attempt| attempt["state"] == state).count();
+            assert_eq!(of("FAILED"), 0, "{attempts:#?}");
+            let blind = attempts.iter().filter(|attempt| attempt["worker"] == "lab2");
+            assert!(blind.clone().all(|attempt| attempt["state"] == "KILLED"), "{attempts:#?}");
+            // Its four slots at the most, once.
+            assert!(blind.count() <= 4, "{attempts:#?}");
+        }
+        assert_eq!(std::fs::read_dir(lab.path("share")).expect("the mount's place").count(), 0);
+        let listed = lab.desk(&["worker", "list"]);
+        assert!(listed.contains("lab2: ") && listed.contains("this machine does not see `"), "{listed}");
+    });
+}

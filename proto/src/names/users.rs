@@ -1,0 +1,39 @@
+//! A user's name: from `/etc/passwd`, else from the machine's name service, asked as a program.
+
+use super::getent;
+
+/// The name of an account, if anybody knows one.
+pub fn user_name(uid: u32) -> Option<String> {
+    let text = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    name_in(&text, uid).or_else(|| name_in(&getent::user_line(uid)?, uid))
+}
+
+/// Lines are `name:password:uid:…`.
+fn name_in(text: &str, uid: u32) -> Option<String> {
+    text.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        let own: u32 = fields.nth(1)?.parse().ok()?;
+        (own == uid && !name.is_empty()).then(|| name.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accounts_are_found_by_their_number() {
+        let text = "root:x:0:0:root:/root:/bin/sh\nnonsense\n:x:7:7::/:\nann:x:1000:1000::/home/ann:/bin/sh\n";
+        assert_eq!(name_in(text, 0).as_deref(), Some("root"));
+        assert_eq!(name_in(text, 1_000).as_deref(), Some("ann"));
+        assert_eq!(name_in(text, 7), None);
+        assert_eq!(name_in(text, 100), None);
+    }
+
+    #[test]
+    fn a_number_that_nobody_has_has_no_name() {
+        assert_eq!(user_name(0).as_deref(), Some("root"));
+        assert_eq!(user_name(3_999_999_999), None);
+    }
+}
