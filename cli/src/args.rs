@@ -157,6 +157,9 @@ pub(crate) enum Command {
     Tune(Box<crate::tune::args::TuneArgs>),
     /// Decide a recorded run again and compare every effect and time
     Validate(crate::validate::args::ValidateArgs),
+    /// Check, print or repair what a master recorded
+    #[command(subcommand)]
+    Journal(crate::journal::JournalCommand),
     /// Hold a load on this machine, or in one worker's control group
     Load(crate::load::args::LoadArgs),
     /// Hadoop's own commands, for programs that call them

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use howdah_core::job::{ClusterId, JobId};
 use howdah_proto::names::{HostPort, MASTER_PORT};
@@ -74,30 +74,90 @@ impl Client {
         answer.status.ok_or_else(|| Failure::broke(format!("the master answered without a status for `{text}`")))
     }
 
-    /// Follows a job to its end; `show` gets every status on the way and the last one is returned.
+    /// Follows a job to its end; `show` gets every status on the way and the last one is returned. A master that goes
+    /// away meanwhile is waited for: started again on its directory it has the job.
     pub(crate) async fn watch(
         &mut self,
         job: &str,
         mut show: impl FnMut(&JobStatus) -> std::io::Result<()>,
     ) -> Outcome<JobStatus> {
-        let lost = |failure: Failure| match failure.exit() {
-            Exit::Broke => failure
-                .help(format!("`howdah job wait {job}` waits on, once the master is back: its journal keeps the job")),
-            _ => failure,
-        };
-        let request = GetJobRequest { job: job.to_owned() };
-        let mut stream = self.rpc.watch_job(request).await.map_err(|status| lost(status.into()))?.into_inner();
-        let mut last = None;
-        while let Some(status) = stream.message().await.map_err(|status| lost(status.into()))? {
-            show(&status)?;
-            last = Some(status);
-        }
-        match last {
-            Some(status) if is_final(&status.state) => Ok(status),
-            // The stream ended early, as when the master stopped; its own word decides.
-            _ => self.status(job).await.map_err(lost),
+        let mut away: Option<Instant> = None;
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let failure = match self.follow(job, &mut show, &mut away).await? {
+                Followed::Over(status) => return Ok(*status),
+                Followed::Broken(status) => status,
+            };
+            let since = *away.get_or_insert_with(|| {
+                crate::output::note("the master is away; waiting for it to come back");
+                pause = FIRST_PAUSE;
+                Instant::now()
+            });
+            if since.elapsed() > AWAY_PATIENCE {
+                return Err(Failure::from(failure).help(format!(
+                    "`howdah job wait {job}` waits on, once the master is back: its journal keeps the job"
+                )));
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LAST_PAUSE);
         }
     }
+
+    /// Reads one stream of the job's statuses; `away` is taken back as soon as the master is heard.
+    async fn follow(
+        &mut self,
+        job: &str,
+        show: &mut impl FnMut(&JobStatus) -> std::io::Result<()>,
+        away: &mut Option<Instant>,
+    ) -> Outcome<Followed> {
+        let request = GetJobRequest { job: job.to_owned() };
+        let mut stream = match self.rpc.watch_job(request.clone()).await {
+            Ok(stream) => stream.into_inner(),
+            Err(status) if is_away(&status) => return Ok(Followed::Broken(status)),
+            Err(status) => return Err(status.into()),
+        };
+        loop {
+            let status = match stream.message().await {
+                Ok(Some(status)) => status,
+                // The stream ended early, as when the master stopped; its own word decides.
+                Ok(None) => match self.rpc.get_job(request).await {
+                    Ok(answer) => match answer.into_inner().status {
+                        Some(status) if is_final(&status.state) => return Ok(Followed::Over(Box::new(status))),
+                        _ => return Ok(Followed::Broken(tonic::Status::unavailable("the master is stopping"))),
+                    },
+                    Err(status) if is_away(&status) => return Ok(Followed::Broken(status)),
+                    Err(status) => return Err(status.into()),
+                },
+                Err(status) if is_away(&status) => return Ok(Followed::Broken(status)),
+                Err(status) => return Err(status.into()),
+            };
+            *away = None;
+            show(&status)?;
+            if is_final(&status.state) {
+                return Ok(Followed::Over(Box::new(status)));
+            }
+        }
+    }
+}
+
+/// What became of a stream of statuses.
+enum Followed {
+    Over(Box<JobStatus>),
+    Broken(tonic::Status),
+}
+
+/// How long a master may be away while someone waits for a job.
+const AWAY_PATIENCE: Duration = Duration::from_secs(600);
+/// Between two tries to reach it: the first pause, and the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LAST_PAUSE: Duration = Duration::from_secs(2);
+
+/// Whether a call failed because the master is away or stopping, not because of what was asked. A connection that broke
+/// in the middle of a stream has no code of its own.
+fn is_away(status: &tonic::Status) -> bool {
+    use tonic::Code;
+    let broken = status.code() == Code::Internal && status.message().contains("h2 protocol error");
+    broken || matches!(status.code(), Code::Unavailable | Code::Cancelled | Code::Unknown)
 }
 
 /// What `work` answers, unless Ctrl-C comes first: then what stays, and how to be rid of it.

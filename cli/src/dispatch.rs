@@ -48,6 +48,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::WhatIf(args) => wait(what_if::what_if(&context, &args)),
         Command::Tune(args) => tune::run(&context, &args),
         Command::Validate(args) => validate::validate(&context, &args),
+        Command::Journal(command) => crate::journal::run(&context, &command),
         Command::Calibrate(args) => calibrate::calibrate(&context, &args),
         Command::Experiment(command) => experiment::run(&context, &command),
         Command::Bench(args) => wait(bench::bench(&context, &args)),

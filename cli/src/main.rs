@@ -25,6 +25,7 @@ mod generate;
 mod hadoop;
 mod interrupt;
 mod job;
+mod journal;
 mod listing;
 mod load;
 mod local;

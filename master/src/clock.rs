@@ -22,6 +22,15 @@ impl Clock {
         Clock { anchor_us: since_epoch.as_micros() as u64, anchor: Instant::now(), last: Time::ZERO }
     }
 
+    /// Anchored now, but never at or before `last`: a wall clock that was set back while the master was away must not
+    /// take time back.
+    pub(crate) fn after(last: Time) -> Clock {
+        let mut clock = Clock::new();
+        clock.anchor_us = clock.anchor_us.max(last.as_us() + 1);
+        clock.last = last;
+        clock
+    }
+
     /// Now, without promising anything about other readings.
     pub(crate) fn read(&self) -> Time {
         Time::from_us(self.anchor_us + self.anchor.elapsed().as_micros() as u64)

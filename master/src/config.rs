@@ -56,6 +56,8 @@ pub struct MasterConfig {
     pub dir: PathBuf,
     /// Whose defaults hold for what is not set: `howdah` or `hadoop-1.2.1`.
     pub profile: Profile,
+    /// Begin another cluster in the directory instead of going on with the one that is there.
+    pub new_cluster: bool,
     /// Name of the scheduler.
     pub scheduler: String,
     /// The scheduler's own parameters.
@@ -79,6 +81,13 @@ pub struct MasterConfig {
     pub drain_grace_ms: u64,
     /// The name of this host in split locations; empty when local files have no known place.
     pub split_host: String,
+}
+
+impl MasterConfig {
+    /// Of one segment of the journal, as it is used.
+    pub(crate) fn segment_bytes(&self) -> u64 {
+        self.journal_segment_bytes.max(1 << 16)
+    }
 }
 
 /// The cluster's side of tasks' memory, in megabytes. What is 0 is not set: then a job's own property of that name
@@ -182,6 +191,7 @@ impl Default for MasterConfig {
             http_listen: None,
             dir: PathBuf::from("howdah-master"),
             profile: Profile::Howdah,
+            new_cluster: false,
             scheduler: "fifo".to_owned(),
             scheduler_params: BTreeMap::new(),
             queue_names: vec!["default".to_owned()],

@@ -7,6 +7,7 @@
 
 #![warn(missing_docs)]
 
+mod address;
 mod clock;
 mod commit;
 mod config;
@@ -22,6 +23,7 @@ pub mod policies;
 pub mod prediction;
 mod reach;
 pub mod recorder;
+mod recovery;
 mod reload;
 pub mod replay;
 mod rest;
@@ -32,4 +34,4 @@ pub mod trace;
 mod why;
 
 pub use config::{Limits, MasterConfig, Memory, Profile};
-pub use run::{ACCESS_FILE, run};
+pub use run::{ACCESS_FILE, lock, run};

@@ -10,11 +10,14 @@ use howdah_core::tracker::{ClusterConfig, Effect, Input, JobTracker};
 use howdah_proto::convert::decision;
 use howdah_proto::v1;
 
-use crate::digest::Chain;
+use crate::digest::{Chain, DIGEST_BYTES};
 use crate::journal::{self, JournalError, JournalWriter};
 
 /// Fingerprint of the sources by which this build decides: 16 hexadecimal digits.
 pub const RULES: &str = env!("HOWDAH_RULES");
+
+/// So much may be in memory only for the journal to be written again after a failure.
+const MAX_UNSYNCED_BYTES: usize = 4 << 20;
 
 /// From what a run's core is built; the journal's header holds it.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +75,11 @@ impl Recorder {
         Ok(Recorder { tracker, chain: Chain::new(), journal, frame: v1::JournalFrame::default() })
     }
 
+    /// Goes on recording a core that has come as far as its journal.
+    pub(crate) fn resumed(tracker: JobTracker, digest: [u8; DIGEST_BYTES], journal: JournalWriter) -> Recorder {
+        Recorder { tracker, chain: Chain::after(digest), journal, frame: v1::JournalFrame::default() }
+    }
+
     /// The core.
     pub fn tracker(&self) -> &JobTracker {
         &self.tracker
@@ -79,16 +87,13 @@ impl Recorder {
 
     /// Applies one batch and adds its frame; `recorded` holds the inputs as the journal keeps them and is
     /// emptied. The effects may leave after [`sync`](Self::sync) or, if there are none, never need it.
-    ///
-    /// # Errors
-    /// When the journal cannot be written.
     pub fn apply(
         &mut self,
         now: Time,
         inputs: &[Input],
         recorded: &mut Vec<v1::JournalInput>,
         effects: &mut Vec<Effect>,
-    ) -> Result<(), JournalError> {
+    ) {
         let first = effects.len();
         self.tracker.apply(now, inputs, effects);
         let new = &effects[first..];
@@ -100,11 +105,10 @@ impl Recorder {
         frame.n_effects = new.len() as u32;
         frame.digest.clear();
         frame.digest.extend_from_slice(&self.chain.add(new));
-        let appended = self.journal.append(frame);
+        self.journal.append(frame);
         // The buffers keep their memory for the next batch.
         frame.inputs.clear();
         std::mem::swap(&mut frame.inputs, recorded);
-        appended
     }
 
     /// What the policy noted since this was last asked; each is logged.
@@ -119,15 +123,15 @@ impl Recorder {
     /// Hands the frames to the file system.
     ///
     /// # Errors
-    /// When the journal cannot be written.
+    /// When the journal cannot be written; the next call tries again.
     pub fn write(&mut self) -> Result<(), JournalError> {
-        self.journal.write()
+        if self.journal.pending_bytes() > MAX_UNSYNCED_BYTES { self.journal.sync() } else { self.journal.write() }
     }
 
     /// Waits until the frames are on disk.
     ///
     /// # Errors
-    /// When the journal cannot be written.
+    /// When the journal cannot be written; the next call tries again.
     pub fn sync(&mut self) -> Result<(), JournalError> {
         self.journal.sync()
     }

@@ -178,11 +178,11 @@ pub(crate) fn replay_seen(
     Ok(report)
 }
 
-fn build_of(header: &v1::JournalHeader) -> Build {
+pub(crate) fn build_of(header: &v1::JournalHeader) -> Build {
     Build { version: header.program_version.clone(), rules: header.rules.clone() }
 }
 
-fn build(
+pub(crate) fn build(
     run: &Path,
     header: &v1::JournalHeader,
     scheduler: impl FnOnce(&str, &BTreeMap<String, String>) -> Result<Box<dyn Scheduler>, SchedulerError>,

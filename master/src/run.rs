@@ -1,4 +1,5 @@
-//! A master's life: lock the directory, start the core's thread, serve, stop.
+//! A master's life: lock the directory, begin a cluster or recover the one that is there, start the core's thread,
+//! serve, stop.
 //!
 //! A kind stop refuses new jobs, lets running ones finish within the configured grace (if there are workers
 //! to finish them), then answers parked heartbeats with UNAVAILABLE and closes the journal. A stop at once
@@ -17,8 +18,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, bail};
 use howdah_core::job::ClusterId;
 use howdah_core::schedulers::registry::Params;
+use howdah_core::time::Time;
 use howdah_core::tracker::{SchedulerChoice, WorkerState};
-use howdah_proto::names::{self, HostPort, MASTER_PORT};
 use howdah_proto::stop::Stop;
 use howdah_proto::v1::client_service_server::ClientServiceServer;
 use howdah_proto::v1::worker_service_server::WorkerServiceServer;
@@ -30,13 +31,15 @@ use tokio_util::sync::CancellationToken;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Server;
 
+use crate::address;
 use crate::config::MasterConfig;
 use crate::engine::{Clearing, CoreError, CoreHandle, Engine, Message, Outbox};
-use crate::journal::runs_in;
+use crate::journal::{self, runs_in};
 use crate::policies;
 use crate::prediction::{self, Feed};
 use crate::reach;
 use crate::recorder::{Origin, Recorder};
+use crate::recovery::{self, Unfinished};
 use crate::reload::{self, InForce};
 use crate::rest;
 use crate::services::connections::{self, Book, Tracked};
@@ -67,10 +70,14 @@ pub(crate) fn now_ms_epoch() -> u64 {
 pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let dir = config.dir.clone();
     let _lock = lock(&dir)?;
-    let (cluster, run_dir) = make_run_dir(&dir)?;
+    let params = policies::with_files(&config.scheduler, &config.scheduler_params).context("make the scheduler")?;
+    let start = begin(&config, &params)?;
+    let (cluster, run_dir, last_job) = (start.cluster, start.run_dir.clone(), start.last_job);
+    let scheduler_now = start.scheduler.clone();
     let descriptors = connections::raise_descriptors();
-    let listener = listen(&config.listen).await?;
+    let listener = address::listen(&dir, &config.listen).await?;
     let address = listener.local_addr().context("read the address listened on")?;
+    address::note(&dir, address)?;
     let http = match config.http_listen {
         Some(address) => Some(TcpListener::bind(address).await.with_context(|| format!("listen on {address}"))?),
         None => None,
@@ -78,9 +85,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let http_address =
         http.as_ref().map(TcpListener::local_addr).transpose().context("read the address listened on")?;
     let clearing = Clearing::default();
-    let params = policies::with_files(&config.scheduler, &config.scheduler_params).context("make the scheduler")?;
     let (prediction, feed, prediction_thread) = prediction::start(&dir)?;
-    let (core, engine) = start_core(&config, &params, cluster, &run_dir, clearing.clone(), feed)?;
+    let (core, engine) = start_core(&config, start, clearing.clone(), feed)?;
     let (thread_ended, mut core_ended) = oneshot::channel();
     let thread = std::thread::Builder::new().name("core".to_owned()).spawn(move || {
         let result = engine.run();
@@ -90,8 +96,10 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let thread = thread.context("start the core's thread")?;
     let closing = CancellationToken::new();
     let (name, named) = (config.scheduler.clone(), config.scheduler_params.clone());
-    let scheduler_set = Arc::new(AtomicBool::new(false));
-    let in_force = InForce::new(SchedulerChoice { name: name.clone(), params: params.clone() });
+    // One that was set while a master of this directory ran stays in charge.
+    let was_set = scheduler_now != SchedulerChoice { name: name.clone(), params: params.clone() };
+    let scheduler_set = Arc::new(AtomicBool::new(was_set));
+    let in_force = InForce::new(scheduler_now);
     let follow = reload::follow(core.clone(), name, named, params, Arc::clone(&scheduler_set), in_force.clone());
     let until = closing.clone();
     tokio::spawn(async move { until.run_until_cancelled(follow).await });
@@ -108,7 +116,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         closing: closing.clone(),
         started_ms_epoch: now_ms_epoch(),
         clearing,
-        next_job: tokio::sync::Mutex::new(1),
+        next_job: tokio::sync::Mutex::new(last_job + 1),
         scheduler_set,
         in_force,
         listings: Arc::new(tokio::sync::Semaphore::new(services::LISTINGS)),
@@ -171,31 +179,6 @@ async fn look(core: CoreHandle) {
     }
 }
 
-/// Listens on the first address of `listen` that this machine has; on loopback only where nothing else is asked for.
-async fn listen(listen: &str) -> anyhow::Result<TcpListener> {
-    let mut addresses = names::sockets(listen, MASTER_PORT).await.context("setting `listen`")?;
-    // Distributions write this machine's own name into /etc/hosts, on loopback, where no other machine gets.
-    addresses.sort_by_key(|address| address.ip().is_loopback());
-    let mut problem = None;
-    for address in addresses {
-        match TcpListener::bind(address).await {
-            Ok(listener) => {
-                if address.ip().is_loopback() && listen.parse::<HostPort>().is_ok_and(|said| is_name(&said)) {
-                    tracing::warn!(listen, %address, "this name is on loopback here: no other machine can reach it");
-                }
-                return Ok(listener);
-            }
-            Err(error) => problem = Some((address, error)),
-        }
-    }
-    let (address, error) = problem.with_context(|| format!("setting `listen`: `{listen}` has no address"))?;
-    Err(error).with_context(|| format!("listen on {address}"))
-}
-
-fn is_name(said: &HostPort) -> bool {
-    said.address().is_none() && said.host != "localhost"
-}
-
 async fn serve(
     incoming: ReceiverStream<io::Result<Tracked>>,
     shared: SharedRef,
@@ -216,14 +199,30 @@ async fn serve(
         .await
 }
 
-fn start_core(
-    config: &MasterConfig,
-    params: &Params,
+/// What a master starts with: a new cluster, or the one that is there.
+struct Start {
     cluster: ClusterId,
-    run_dir: &Path,
-    clearing: Clearing,
-    feed: Feed,
-) -> anyhow::Result<(CoreHandle, Engine)> {
+    run_dir: PathBuf,
+    recorder: Recorder,
+    tables: Tables,
+    last: Time,
+    last_job: u32,
+    /// The policy in charge.
+    scheduler: SchedulerChoice,
+    /// Of a cluster that goes on.
+    unfinished: Option<Unfinished>,
+}
+
+/// Goes on with the cluster of the directory, or begins one.
+fn begin(config: &MasterConfig, params: &Params) -> anyhow::Result<Start> {
+    let last_run = runs_in(&config.dir).into_iter().next_back().filter(|_| !config.new_cluster);
+    if let Some(run_dir) = last_run.filter(|run| journal::has_header(run)) {
+        if recovery::can_resume(&run_dir)? {
+            return resume(config, params, run_dir);
+        }
+        tracing::info!(run = %run_dir.display(), "the last run was recorded by an older version; a new one begins");
+    }
+    let (cluster, run_dir) = make_run_dir(&config.dir)?;
     let origin = Origin {
         cluster_id: cluster.0,
         cluster: config.cluster.clone(),
@@ -232,13 +231,84 @@ fn start_core(
         seed: config.seed,
     };
     let scheduler = policies::make(&config.scheduler, params).context("make the scheduler")?;
-    let recorder = Recorder::create(run_dir, &origin, scheduler, config.journal_segment_bytes.max(1 << 16))
-        .context("start the journal")?;
+    let recorder =
+        Recorder::create(&run_dir, &origin, scheduler, config.segment_bytes()).context("start the journal")?;
+    Ok(Start {
+        cluster,
+        run_dir,
+        recorder,
+        tables: Tables::new(cluster, &config.limits),
+        last: Time::ZERO,
+        last_job: 0,
+        scheduler: SchedulerChoice { name: config.scheduler.clone(), params: params.clone() },
+        unfinished: None,
+    })
+}
+
+/// Goes on where the master before stopped, however it stopped.
+fn resume(config: &MasterConfig, params: &Params, run_dir: PathBuf) -> anyhow::Result<Start> {
+    let began = Instant::now();
+    let header = journal::read_header(&run_dir)?;
+    let mut recovered = recovery::recover(&run_dir, config)?;
+    let cluster = ClusterId(header.cluster_id);
+    if *recovered.recorder.tracker().config() != config.cluster {
+        tracing::warn!(
+            "this cluster keeps the settings [master.cluster] with which it began; --new-cluster takes new ones"
+        );
+    }
+    // What the configuration names counts if it is not what it was when the cluster began.
+    let wanted = SchedulerChoice { name: config.scheduler.clone(), params: params.clone() };
+    let first = SchedulerChoice { name: header.scheduler, params: header.scheduler_params.into_iter().collect() };
+    let mut scheduler = recovered.in_force.clone();
+    if wanted != first && wanted != scheduler {
+        if [&wanted.name, &scheduler.name].contains(&&policies::EXTERNAL.to_owned()) {
+            bail!(
+                "scheduler `{}`: this cluster began with `{}`, and `external` decides from the start of a cluster on or not \
+                 at all\nhelp: --new-cluster begins another cluster in this directory",
+                wanted.name,
+                first.name
+            );
+        }
+        recovered.recorder.tracker().check_scheduler(&wanted).context("change the scheduler")?;
+        recovered.unfinished.scheduler = Some(wanted.clone());
+        scheduler = wanted;
+    }
+    recovery::clear_leftovers(&run_dir, cluster, recovered.last_job, &recovered.unfinished);
+    tracing::info!(
+        cluster = cluster.0,
+        batches = recovered.batches,
+        jobs = recovered.last_job,
+        unfinished = recovered.tables.live_jobs(),
+        torn = recovered.torn,
+        ms = began.elapsed().as_millis() as u64,
+        "recovered the cluster"
+    );
+    Ok(Start {
+        cluster,
+        run_dir,
+        recorder: recovered.recorder,
+        tables: recovered.tables,
+        last: recovered.last,
+        last_job: recovered.last_job,
+        scheduler,
+        unfinished: Some(recovered.unfinished),
+    })
+}
+
+fn start_core(
+    config: &MasterConfig,
+    start: Start,
+    clearing: Clearing,
+    feed: Feed,
+) -> anyhow::Result<(CoreHandle, Engine)> {
     let (send, inbox) = crossbeam_channel::bounded(config.limits.inbox.max(16) as usize);
     let core = CoreHandle::new(send);
-    let out = Outbox::start(run_dir.to_owned(), cluster, core.clone(), clearing);
-    let tables = Tables::new(cluster, &config.limits);
-    Ok((core, Engine::new(recorder, tables, inbox, out, feed)))
+    let out = Outbox::start(start.run_dir, start.cluster, core.clone(), clearing);
+    let mut engine = Engine::new(start.recorder, start.tables, inbox, out, feed, start.last);
+    if let Some(unfinished) = &start.unfinished {
+        engine.recover(unfinished).context("write the journal")?;
+    }
+    Ok((core, engine))
 }
 
 /// Until no job is left, the grace is over, no worker is left, or the wish to stop became urgent.
@@ -259,8 +329,12 @@ async fn wait_for_jobs(shared: &SharedRef) {
     }
 }
 
-/// Two masters must never share a directory: the lock ends with the process, however it ends.
-fn lock(dir: &Path) -> anyhow::Result<Flock<fs::File>> {
+/// Two masters must never share a directory: the lock ends with the process, however it ends. One that was stopped in
+/// its tracks and wakes up again has had it all the time, so no other has taken its place.
+///
+/// # Errors
+/// When another process has it, or the file cannot be made.
+pub fn lock(dir: &Path) -> anyhow::Result<Flock<fs::File>> {
     fs::create_dir_all(dir).with_context(|| format!("create directory `{}`", dir.display()))?;
     let path = dir.join("lock");
     let file = fs::OpenOptions::new().create(true).append(true).open(&path);

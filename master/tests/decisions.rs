@@ -159,7 +159,7 @@ fn record(dir: &Path, scheduler: Box<dyn Scheduler>, scheduler_params: &BTreeMap
     while over < JOBS {
         let mut effects = Vec::new();
         let mut recorded = batch.iter().map(Into::into).collect();
-        recorder.apply(Time::from_us(time), &batch, &mut recorded, &mut effects).unwrap();
+        recorder.apply(Time::from_us(time), &batch, &mut recorded, &mut effects);
         recorder.tracker().check_invariants().unwrap();
         batch.clear();
         for effect in effects {

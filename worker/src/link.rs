@@ -1,6 +1,6 @@
 //! The worker's calls to the master.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use howdah_core::job::{JobFile, JobId};
@@ -8,13 +8,24 @@ use howdah_proto::names::{HostPort, MASTER_PORT};
 use howdah_proto::v1::worker_service_client::WorkerServiceClient;
 use howdah_proto::{PROTOCOL, dial, v1};
 use tonic::transport::{Channel, Endpoint};
-use tonic::{Status, Streaming};
+use tonic::{Code, Status, Streaming};
 
 /// A job file may be large: a hundred thousand splits take some twenty megabytes.
 const MAX_MESSAGE_BYTES: usize = 256 << 20;
 
 /// How long the master may take to send a job's file.
-const JOB_FILE_PATIENCE: Duration = Duration::from_secs(120);
+const JOB_FILE_CALL: Duration = Duration::from_secs(120);
+/// How long a master that is away is asked for it again, and the pause between two tries.
+const JOB_FILE_PATIENCE: Duration = Duration::from_secs(600);
+const JOB_FILE_PAUSE: Duration = Duration::from_millis(500);
+
+/// Whether the call failed because the master is away, not because of what was asked.
+fn is_away(status: &Status) -> bool {
+    matches!(
+        status.code(),
+        Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal | Code::DeadlineExceeded
+    )
+}
 
 /// A connection that makes and mends itself.
 #[derive(Clone, Debug)]
@@ -57,12 +68,24 @@ impl Link {
         self.client.clone().heartbeat(request).await.map(tonic::Response::into_inner)
     }
 
+    /// A master that is away for a while is no reason to fail the attempts that wait for the file.
     pub(crate) async fn job_file(&self, job: JobId) -> anyhow::Result<JobFile> {
         let request = v1::GetJobFileRequest { job: job.0 };
-        let call = self.client.clone();
-        let answer = tokio::time::timeout(JOB_FILE_PATIENCE, async move { { call }.get_job_file(request).await }).await;
-        let answer = answer.context("fetch the job's file")?.context("fetch the job's file")?;
-        serde_json::from_slice(&answer.into_inner().json).context("read the job's file")
+        let until = Instant::now() + JOB_FILE_PATIENCE;
+        loop {
+            let call = self.client.clone();
+            let answer = tokio::time::timeout(JOB_FILE_CALL, async move { { call }.get_job_file(request).await }).await;
+            let answer = answer.unwrap_or_else(|_| Err(Status::deadline_exceeded("the master did not answer")));
+            match answer {
+                Ok(answer) => {
+                    return serde_json::from_slice(&answer.into_inner().json).context("read the job's file");
+                }
+                Err(status) if is_away(&status) && Instant::now() < until => {
+                    tokio::time::sleep(JOB_FILE_PAUSE).await;
+                }
+                Err(status) => return Err(status).context("fetch the job's file"),
+            }
+        }
     }
 
     pub(crate) async fn map_events(&self, job: JobId, from: u64) -> Result<Streaming<v1::MapEventsResponse>, Status> {

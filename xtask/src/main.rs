@@ -43,7 +43,9 @@ usage: cargo xtask WORD
   interop    other people's programs on real clusters, installed by name from PyPI (release build); `test interop`
              runs it alone, and without a network it says so and ends with code 3, unless CI is true
   dist       the executable that is handed on, stripped, its debug file beside it: target/dist/
-  soak [N]   property tests of the core again and again for N minutes (10)";
+  soak [N]   property tests of the core again and again for N minutes (10)
+  soak swarm --hours N   simulated faults for N hours, from another seed each day
+  soak faults            real faults: a job through 20 kills of the master (release build)";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -57,6 +59,11 @@ fn main() -> ExitCode {
         ["dist"] => vec![Step::Dist],
         ["test", "interop"] => vec![Step::Interop],
         ["soak"] => vec![Step::Soak { minutes: 10 }],
+        ["soak", "swarm", "--hours", hours] => match hours.parse::<f64>() {
+            Ok(hours) if hours > 0.0 => vec![Step::SoakSwarm { seconds: (hours * 3_600.0) as u64 }],
+            _ => return usage(&format!("soak swarm: `{hours}` is not a number of hours")),
+        },
+        ["soak", "faults"] => vec![Step::SoakFaults],
         ["soak", minutes] => match minutes.parse() {
             Ok(minutes) => vec![Step::Soak { minutes }],
             Err(_) => return usage(&format!("soak: `{minutes}` is not a number of minutes")),

@@ -6,7 +6,7 @@
 //! The closing line `N passed, M failed` counts tests. A step that is not made of tests counts only when it
 //! fails, as one failure, so that the line never reads well over a broken run.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Result, bail};
 
@@ -36,6 +36,12 @@ pub(crate) enum Step {
     Soak {
         minutes: u64,
     },
+    /// Not part of `test`.
+    SoakSwarm {
+        seconds: u64,
+    },
+    /// Not part of `test`.
+    SoakFaults,
 }
 
 /// Why the run is not a good one; the reason has been printed.
@@ -95,6 +101,8 @@ impl Step {
             Step::Crates(_) => "check",
             Step::Dist => "dist",
             Step::Soak { .. } => "soak",
+            Step::SoakSwarm { .. } => "swarm",
+            Step::SoakFaults => "faults",
         }
     }
 
@@ -125,6 +133,22 @@ impl Step {
             Step::Crates(changed) => crates(changed),
             Step::Dist => (Counts::default(), dist::build()),
             Step::Soak { minutes } => soak(Duration::from_secs(minutes * 60)),
+            Step::SoakSwarm { seconds } => {
+                // Seeds that no soak of another day has had, should it run for less than ten million worlds.
+                let day = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
+                let variables = [
+                    ("HOWDAH_SWARM_SECONDS", seconds.to_string()),
+                    ("HOWDAH_SWARM_FIRST", (day * 10_000_000).to_string()),
+                ];
+                let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
+                let test = "a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well";
+                cargo_test(&["--release", "--package", "howdah-core", "--lib", test, "--", "--nocapture"], &variables)
+            }
+            Step::SoakFaults => {
+                let args =
+                    ["--release", "--package", "howdah", "--test", "cluster", "master_kills", "--", "--nocapture"];
+                cargo_test(&args, &[("HOWDAH_TEST_KILLS", "20")])
+            }
         }
     }
 }

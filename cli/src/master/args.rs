@@ -23,7 +23,10 @@ pub(crate) struct MasterArgs {
     /// Its directory: journal, job files, history, access.json
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// Address to listen on, host:port; port 0 takes any free one, without a port it is 9001
+    /// Begin another cluster in the directory instead of going on with the one that is there
+    #[arg(long)]
+    pub(crate) new_cluster: bool,
+    /// Address to listen on, host:port; without a port it is 9001; port 0 takes any free one, the same after a restart
     #[arg(long, value_name = "ADDR", value_parser = parse_address)]
     pub(crate) listen: Option<String>,
     /// Run as root although other machines get at it: every job may then do what root may

@@ -12,6 +12,7 @@ use crate::failure::Outcome;
 pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
     let flags = vec![
         Flag::new("--dir", "dir", &args.dir),
+        Flag::new("--new-cluster", "new_cluster", &args.new_cluster.then_some(true)),
         Flag::new("--listen", "listen", &args.listen),
         Flag::new("--as-root", "as_root", &args.as_root.then_some(true)),
         Flag::new("--scheduler", "scheduler", &args.scheduler),

@@ -17,6 +17,7 @@ mod interop;
 mod large_tasks;
 mod leftovers;
 mod many_keys;
+mod master_kills;
 mod plans;
 mod planted;
 mod prediction;

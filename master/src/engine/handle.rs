@@ -23,6 +23,8 @@ pub(crate) enum CoreError {
     Stopped,
     #[error("the master has too much to do: its inbox is full")]
     Full,
+    #[error("the master cannot write its journal now: {0}")]
+    Journal(String),
     #[error(transparent)]
     Malformed(ConvertError),
     #[error("the cluster has {0} workers, which is its limit")]

@@ -14,6 +14,7 @@ mod handle;
 mod message;
 mod out;
 mod pool;
+mod trouble;
 mod watch;
 
 use std::collections::VecDeque;
@@ -29,6 +30,7 @@ use crate::clock::Clock;
 use crate::journal::JournalError;
 use crate::prediction::Feed;
 use crate::recorder::Recorder;
+use crate::recovery::Unfinished;
 use crate::tables::{JobRow, Tables};
 
 pub(crate) use clearing::Clearing;
@@ -80,6 +82,8 @@ pub(crate) struct Engine {
     out: Outbox,
     /// Who learns from finished tasks.
     feed: Feed,
+    /// What came while the journal could not be written, and comes only once.
+    deferred: VecDeque<Message>,
     /// No tick before this.
     tick_from: Time,
     /// Silences and connections that closed before this say nothing of workers.
@@ -96,8 +100,16 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn new(recorder: Recorder, tables: Tables, inbox: Receiver<Message>, out: Outbox, feed: Feed) -> Engine {
-        let clock = Clock::new();
+    /// `last` is the time of the last batch that is recorded already; zero for a new run.
+    pub(crate) fn new(
+        recorder: Recorder,
+        tables: Tables,
+        inbox: Receiver<Message>,
+        out: Outbox,
+        feed: Feed,
+        last: Time,
+    ) -> Engine {
+        let clock = Clock::after(last);
         // Workers that were known before this process started have yet to find it.
         let trust_from = if tables.workers.is_empty() { Time::ZERO } else { clock.read() + watch::STALL_DOUBT };
         Engine {
@@ -107,6 +119,7 @@ impl Engine {
             inbox,
             out,
             feed,
+            deferred: VecDeque::new(),
             tick_from: Time::ZERO,
             trust_from,
             stopping: false,
@@ -155,6 +168,26 @@ impl Engine {
         recorder.close()
     }
 
+    /// After a restart: clocks start again, a policy named anew takes over, and what was under way goes on.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub(crate) fn recover(&mut self, unfinished: &Unfinished) -> Result<(), JournalError> {
+        self.record(Input::Recovered);
+        if let Some(choice) = &unfinished.scheduler {
+            self.record(Input::SetScheduler(Box::new(choice.clone())));
+        }
+        let now = self.clock.stamp();
+        self.batch(now)?;
+        for &job in &unfinished.promotions {
+            self.out.commit(&self.tables, job);
+        }
+        for &job in &unfinished.histories {
+            self.out.job_changed(&self.tables, job);
+        }
+        Ok(())
+    }
+
     /// Takes what the inbox holds, after `first`; false when there may be more than the batch can hold.
     fn drain(&mut self, first: Option<Message>, size: &mut BatchSize) -> bool {
         let mut next = first;
@@ -176,6 +209,9 @@ impl Engine {
 
     /// The next message, or `None` when a deadline has come.
     fn wait(&mut self) -> Option<Message> {
+        if let Some(message) = self.deferred.pop_front() {
+            return Some(message);
+        }
         let deadline = self.recorder.tracker().next_deadline().map(|deadline| deadline.max(self.tick_from));
         let Some(deadline) = deadline else { return self.inbox.recv().ok() };
         // At least a little, so that a deadline that a tick does not move cannot spin the thread.
@@ -226,10 +262,12 @@ impl Engine {
             }
             Message::Committed { job, problem } => {
                 let ok = problem.is_none();
+                let committed = v1::JournalCommitted { job: job.0, ok, problem: problem.clone().unwrap_or_default() };
+                self.recorded.push(v1::JournalInput { kind: Some(v1::journal_input::Kind::Committed(committed)) });
+                self.inputs.push(Input::JobCommitted { job, ok });
                 if let Some(row) = self.tables.jobs.get_mut(&job) {
                     row.commit_problem = problem;
                 }
-                self.record(Input::JobCommitted { job, ok });
             }
             Message::Reach { worker, incarnation, problem } => {
                 let row = self.tables.workers.get_mut(worker.0 as usize);
@@ -299,7 +337,10 @@ impl Engine {
                 }
                 // The core will refuse it; the row and the waiting heartbeat of the present run must stay.
                 let stale = self.is_stale(worker, request.incarnation);
-                self.record(Input::Register(Box::new(registration)));
+                // As it came: the core has no use for addresses, but people and workers do after a restart.
+                let register = v1::JournalRegister { worker: worker.0, request: Some(request.clone()) };
+                self.recorded.push(v1::JournalInput { kind: Some(v1::journal_input::Kind::Register(register)) });
+                self.inputs.push(Input::Register(Box::new(registration)));
                 if !stale {
                     self.tables.register(worker, request, from.connection, self.clock.read());
                     if self.tables.worker(worker).is_some_and(|row| row.presence.drained) {
@@ -314,13 +355,13 @@ impl Engine {
 
     fn batch(&mut self, now: Time) -> Result<(), JournalError> {
         self.effects.clear();
-        self.recorder.apply(now, &self.inputs, &mut self.recorded, &mut self.effects)?;
+        self.recorder.apply(now, &self.inputs, &mut self.recorded, &mut self.effects);
         self.tables.noted(self.recorder.take_notes(), now);
         self.inputs.clear();
-        if self.effects.is_empty() && self.pending.is_empty() {
-            self.recorder.write()?;
-        } else {
-            self.recorder.sync()?;
+        let silent = self.effects.is_empty() && self.pending.is_empty();
+        let kept = if silent { self.recorder.write() } else { self.recorder.sync() };
+        if let Err(error) = kept {
+            self.wait_for_journal(error)?;
         }
         self.deliver(now);
         Ok(())

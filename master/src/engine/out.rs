@@ -2,8 +2,10 @@
 //!
 //! Both touch the file system and run on their own threads; the core's thread only hands over shared data.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use howdah_core::job::{ClusterId, JobId, OutputFormat};
 
@@ -16,32 +18,30 @@ use crate::tables::{JobSnapshot, Tables};
 
 /// Threads that promote and clear away.
 const FILE_THREADS: usize = 8;
+/// Between two tries to write histories.
+const RETRY_HISTORY: Duration = Duration::from_secs(2);
 
-/// What the threads behind it do.
+/// What the threads behind it do with output directories.
 enum Work {
     Promote { job: JobId, promotion: Promotion },
     Abort { output: PathBuf, created: bool },
-    History(Box<JobSnapshot>),
 }
 
 /// Hands work to the threads behind it; they end when it is dropped.
 pub(crate) struct Outbox {
     files: Pool<Work>,
-    histories: mpsc::Sender<Work>,
+    histories: mpsc::Sender<Box<JobSnapshot>>,
     historian: std::thread::JoinHandle<()>,
     clearing: Clearing,
 }
 
 impl Outbox {
     pub(crate) fn start(run_dir: PathBuf, cluster: ClusterId, core: CoreHandle, clearing: Clearing) -> Outbox {
-        let does = move |run_dir: PathBuf, core: CoreHandle, clearing: Clearing| {
-            move |work| perform(work, &run_dir, cluster, &core, &clearing)
-        };
-        let promotes = does(run_dir.clone(), core.clone(), clearing.clone());
+        let theirs = clearing.clone();
+        let promotes = move |work| perform(work, cluster, &core, &theirs);
         let files = Pool::start("promote", FILE_THREADS, promotes);
-        let (histories, work) = mpsc::channel::<Work>();
-        let writes = does(run_dir, core, clearing.clone());
-        let body = move || work.into_iter().for_each(writes);
+        let (histories, work) = mpsc::channel();
+        let body = move || write_histories(&work, &run_dir, cluster);
         let historian = std::thread::Builder::new().name("history".to_owned()).spawn(body);
         Outbox { files, histories, historian: historian.expect("the system starts threads"), clearing }
     }
@@ -81,7 +81,7 @@ impl Outbox {
     /// Writes a finished job's history, again when a late attempt ends.
     pub(super) fn job_changed(&self, tables: &Tables, job: JobId) {
         let Some(row) = tables.jobs.get(&job).filter(|row| row.state.is_final()) else { return };
-        let _ = self.histories.send(Work::History(Box::new(row.snapshot(tables.cluster))));
+        let _ = self.histories.send(Box::new(row.snapshot(tables.cluster)));
     }
 
     /// Waits until all that was handed over is done.
@@ -93,7 +93,7 @@ impl Outbox {
     }
 }
 
-fn perform(work: Work, run_dir: &std::path::Path, cluster: ClusterId, core: &CoreHandle, clearing: &Clearing) {
+fn perform(work: Work, cluster: ClusterId, core: &CoreHandle, clearing: &Clearing) {
     match work {
         Work::Promote { job, promotion } => {
             let nothing = promotion.output.as_os_str().is_empty();
@@ -110,14 +110,33 @@ fn perform(work: Work, run_dir: &std::path::Path, cluster: ClusterId, core: &Cor
             }
             clearing.end(&output);
         }
-        Work::History(snapshot) => {
-            let history = JobHistory::new(&snapshot, cluster);
-            if let Err(e) = history.write(run_dir) {
-                tracing::error!(job = history.id, error = %e, "could not write the job's history");
-            }
-            if let Err(e) = hadoop_history::write(&history, run_dir) {
-                tracing::error!(job = history.id, error = %e, "could not write the job's history in Hadoop's form");
-            }
+    }
+}
+
+/// Writes histories as they come; one that cannot be written now is tried again until it can or a newer one of the same
+/// job has come. What is left when the master stops is written by the next start.
+fn write_histories(work: &mpsc::Receiver<Box<JobSnapshot>>, run_dir: &Path, cluster: ClusterId) {
+    let mut unwritten: BTreeMap<JobId, Box<JobSnapshot>> = BTreeMap::new();
+    loop {
+        let next = if unwritten.is_empty() {
+            work.recv().map_err(|_| mpsc::RecvTimeoutError::Disconnected)
+        } else {
+            work.recv_timeout(RETRY_HISTORY)
+        };
+        match next {
+            Ok(snapshot) => drop(unwritten.insert(snapshot.meta.id, snapshot)),
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => return,
         }
+        unwritten.retain(|_, snapshot| {
+            let history = JobHistory::new(snapshot, cluster);
+            let written = history.write(run_dir).map_err(|e| e.to_string());
+            let in_hadoops_form = || hadoop_history::write(&history, run_dir).map_err(|e| e.to_string());
+            let written = written.and_then(|()| in_hadoops_form());
+            if let Err(error) = &written {
+                tracing::error!(job = history.id, error, "could not write the job's history; trying again");
+            }
+            written.is_err()
+        });
     }
 }

@@ -1,28 +1,30 @@
 //! The journal: every batch of inputs that the core received, beside what it decided.
 //!
-//! A run's directory holds `header` and `journal/NNNNNNNN.seg`. Everything is stored in frames: the payload's
-//! length and its CRC-32 as little-endian `u32`, then the payload, a protobuf message of `journal.proto`.
-//! Segments are filled with zeros before use, so that syncing a frame touches no metadata; a length of zero
-//! therefore ends a segment. A frame never spans segments.
+//! A run's directory holds `header` and `journal/NNNNNNNN.seg`. Everything is stored in frames (`frame.rs`): a few
+//! bytes that find and check it, then the payload, a protobuf message of `journal.proto`. Segments are filled with
+//! zeros before use, so that syncing a frame touches no metadata; zeros where a frame would begin therefore end a
+//! segment. A frame never spans segments. Frames are numbered, and each holds the hash of the one before, so that
+//! whole frames cannot go missing unnoticed; a master that stops of its own accord leaves an end mark.
 //!
 //! **Invariant: no effect leaves the master before the frame of its batch is on disk.**
 
+mod check;
+mod frame;
 mod reader;
+mod repair;
 #[cfg(test)]
 mod tests;
 mod writer;
 
 use std::path::{Path, PathBuf};
 
-pub use reader::{JournalReader, Truncation, read_header};
+pub use check::{Check, check};
+pub use reader::{JournalReader, Tail, Truncation, read_header};
+pub use repair::{Repair, repair};
 pub use writer::JournalWriter;
 
-/// Version of the layout.
-pub const VERSION: u32 = 1;
-/// Bytes before a payload.
-pub(crate) const PREFIX_BYTES: usize = 8;
-/// No frame is larger: a batch is limited in inputs and every input in size.
-pub(crate) const MAX_FRAME_BYTES: usize = 1 << 30;
+/// Version of the layout that is written; readers know all up to it.
+pub const VERSION: u32 = 2;
 
 /// A journal that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -47,8 +49,18 @@ pub enum JournalError {
         /// What is wrong.
         problem: String,
     },
+    /// Frames between two others are gone, or a frame is of another journal.
+    #[error("journal `{path}`: frame at offset {offset} {problem}")]
+    Missing {
+        /// The segment.
+        path: PathBuf,
+        /// Of the frame's first byte.
+        offset: u64,
+        /// What does not fit.
+        problem: String,
+    },
     /// A layout that this program does not know.
-    #[error("journal `{path}`: version {found}, expected {VERSION}")]
+    #[error("journal `{path}`: version {found}, expected at most {VERSION}")]
     Version {
         /// The header file.
         path: PathBuf,
@@ -76,6 +88,16 @@ impl JournalError {
     }
 }
 
+impl JournalError {
+    /// Whether the journal reads up to a place where something is wrong with it.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            JournalError::Corrupt { .. } | JournalError::Missing { .. } | JournalError::MissingSegment { .. }
+        )
+    }
+}
+
 fn segment_path(run_dir: &Path, number: u32) -> PathBuf {
     run_dir.join("journal").join(format!("{number:08}.seg"))
 }
@@ -83,6 +105,11 @@ fn segment_path(run_dir: &Path, number: u32) -> PathBuf {
 /// The file of the run's header.
 fn header_path(run_dir: &Path) -> PathBuf {
     run_dir.join("header")
+}
+
+/// Whether a run's directory has a journal; one whose master was killed while it was made has none.
+pub(crate) fn has_header(run_dir: &Path) -> bool {
+    header_path(run_dir).is_file()
 }
 
 /// The recorded run that `dir` names: itself, or the latest `run-…` in it or in its `master` directory.

@@ -1,14 +1,20 @@
 //! Reads a journal back, one frame at a time.
 //!
-//! A run that was cut off leaves a torn last frame: that is reported and tolerated. Damage anywhere else is
-//! an error. The two are told apart by what follows: nothing but zeros, or no valid frame, means torn.
+//! A master that was killed leaves a torn last write: that is reported and tolerated. Damage anywhere else is an
+//! error. What follows tells the two apart: each frame says which frames were on disk when it was added, so a valid
+//! frame behind the bad one that vouches for it means damage. The pages of one write reach the disk in any order;
+//! valid frames of the same write vouch for nothing.
 
 use std::path::{Path, PathBuf};
 
 use howdah_proto::v1;
 use prost::Message;
 
-use super::{JournalError, MAX_FRAME_BYTES, PREFIX_BYTES, VERSION, header_path, segment_path};
+use super::frame::{Layout, Link, link};
+use super::{JournalError, VERSION, header_path, segment_path};
+
+/// Looking for frames behind a bad one reads so many times the rest of the segment at most.
+const MAX_SEARCHES: usize = 8;
 
 /// Where a journal breaks off in the middle of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,14 +25,30 @@ pub struct Truncation {
     pub offset: u64,
 }
 
+/// Where a journal's valid frames end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tail {
+    /// Number of the last segment.
+    pub segment: u32,
+    /// Behind its last frame.
+    pub offset: u64,
+    /// Frames before, the end marks included.
+    pub sequence: u64,
+    pub(super) link: Link,
+}
+
 /// The frames of a run, oldest first.
 #[derive(Debug)]
 pub struct JournalReader {
     run_dir: PathBuf,
     header: v1::JournalHeader,
+    layout: Layout,
     number: u32,
     segment: Vec<u8>,
     offset: usize,
+    sequence: u64,
+    link: Link,
+    ended: bool,
     truncation: Option<Truncation>,
     done: bool,
 }
@@ -36,16 +58,20 @@ pub struct JournalReader {
 /// # Errors
 /// When it is missing, damaged or of another version.
 pub fn read_header(run_dir: &Path) -> Result<v1::JournalHeader, JournalError> {
+    stored_header(run_dir).map(|(header, _)| header)
+}
+
+fn stored_header(run_dir: &Path) -> Result<(v1::JournalHeader, Link), JournalError> {
     let path = header_path(run_dir);
     let bytes = std::fs::read(&path).map_err(JournalError::io("read", &path))?;
     let corrupt = |problem: &str| JournalError::Corrupt { path: path.clone(), offset: 0, problem: problem.to_owned() };
-    let payload = frame_at(&bytes, 0).map_err(|damage| corrupt(damage.text()))?;
+    let payload = Layout::One.frame_at(&bytes, 0).map_err(|damage| corrupt(damage.text()))?;
     let payload = payload.ok_or_else(|| corrupt("it is empty"))?;
     let header = v1::JournalHeader::decode(payload).map_err(|e| corrupt(&e.to_string()))?;
-    if header.version != VERSION {
+    if header.version == 0 || header.version > VERSION {
         return Err(JournalError::Version { path, found: header.version });
     }
-    Ok(header)
+    Ok((header, link(payload)))
 }
 
 impl JournalReader {
@@ -54,14 +80,18 @@ impl JournalReader {
     /// # Errors
     /// When the header or the first segment cannot be read.
     pub fn open(run_dir: &Path) -> Result<JournalReader, JournalError> {
-        let header = read_header(run_dir)?;
+        let (header, link) = stored_header(run_dir)?;
         let segment = read_segment(run_dir, 1)?;
         Ok(JournalReader {
             run_dir: run_dir.to_owned(),
+            layout: Layout::of(header.version),
             header,
             number: 1,
             segment,
             offset: 0,
+            sequence: 0,
+            link,
+            ended: false,
             truncation: None,
             done: false,
         })
@@ -77,20 +107,42 @@ impl JournalReader {
         self.truncation.as_ref()
     }
 
-    /// The next frame; `None` at the end.
+    /// Whether the last frame so far is the mark of a master that stopped of its own accord.
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The segment that is being read.
+    pub fn path(&self) -> PathBuf {
+        segment_path(&self.run_dir, self.number)
+    }
+
+    /// Behind the last frame that was read.
+    pub fn tail(&self) -> Tail {
+        Tail { segment: self.number, offset: self.offset as u64, sequence: self.sequence, link: self.link }
+    }
+
+    /// The next batch; `None` at the end.
     ///
     /// # Errors
-    /// When a frame is damaged and is not the torn end of the run.
+    /// When a frame is damaged and is not the torn end of the run, or frames are missing.
     pub fn next_frame(&mut self) -> Result<Option<v1::JournalFrame>, JournalError> {
         while !self.done {
-            let problem = match frame_at(&self.segment, self.offset) {
+            let problem = match self.layout.frame_at(&self.segment, self.offset) {
                 Ok(None) => {
                     self.next_segment()?;
                     continue;
                 }
                 Ok(Some(payload)) => match v1::JournalFrame::decode(payload) {
                     Ok(frame) => {
-                        self.offset += PREFIX_BYTES + payload.len();
+                        self.check_place(&frame)?;
+                        self.link = link(payload);
+                        self.sequence += 1;
+                        self.offset += self.layout.prefix() + payload.len();
+                        self.ended = frame.end;
+                        if frame.end {
+                            continue;
+                        }
                         return Ok(Some(frame));
                     }
                     Err(e) => e.to_string(),
@@ -106,8 +158,22 @@ impl JournalReader {
         Ok(None)
     }
 
-    fn path(&self) -> PathBuf {
-        segment_path(&self.run_dir, self.number)
+    /// Whether the frame follows the one before it.
+    fn check_place(&self, frame: &v1::JournalFrame) -> Result<(), JournalError> {
+        if self.layout == Layout::One {
+            return Ok(());
+        }
+        let expected = self.sequence + 1;
+        let problem = if frame.sequence != expected {
+            format!("has number {}, expected {expected}: frames are missing", frame.sequence)
+        } else if frame.previous != self.link {
+            format!(
+                "(number {expected}) does not continue the frame before it, which is another journal's or was changed"
+            )
+        } else {
+            return Ok(());
+        };
+        Err(JournalError::Missing { path: self.path(), offset: self.offset as u64, problem })
     }
 
     fn end_torn(&mut self) {
@@ -115,14 +181,34 @@ impl JournalReader {
         self.done = true;
     }
 
-    /// Nothing valid follows, in this segment or a later one.
+    /// Nothing follows that vouches for the frame here. One pass: only places that look like a frame are checked, and
+    /// a journal made to hold too many of those counts as damaged.
     fn is_torn_end(&self) -> bool {
-        // First what is cheap: looking for a frame at every offset takes long in a full segment.
         if self.later_segment_has_frames() {
             return false;
         }
-        let rest = &self.segment[self.offset..];
-        !(1..rest.len()).any(|skip| matches!(frame_at(rest, skip), Ok(Some(_))))
+        let mut budget = (self.segment.len() - self.offset).saturating_mul(MAX_SEARCHES);
+        let mut at = self.offset + 1;
+        while let Some(start) = self.layout.next_start(&self.segment, at) {
+            at = start + 1;
+            let Ok(Some(payload)) = self.layout.frame_at(&self.segment, start) else {
+                let claimed = self.layout.claimed(&self.segment, start);
+                budget = match budget.checked_sub(claimed) {
+                    Some(left) => left,
+                    None => return false,
+                };
+                continue;
+            };
+            let vouches = match self.layout {
+                Layout::One => true,
+                Layout::Two => v1::JournalFrame::decode(payload).is_ok_and(|frame| frame.synced > self.sequence),
+            };
+            if vouches {
+                return false;
+            }
+            at = start + self.layout.prefix() + payload.len();
+        }
+        true
     }
 
     fn later_segment_has_frames(&self) -> bool {
@@ -149,7 +235,17 @@ impl JournalReader {
             }
             return Ok(());
         }
-        self.segment = read_segment(&self.run_dir, self.number + 1)?;
+        let segment = read_segment(&self.run_dir, self.number + 1)?;
+        if segment.iter().all(|&b| b == 0) {
+            // Prepared, never used: the frames end in the segment before.
+            self.done = true;
+            if segment_path(&self.run_dir, self.number + 2).exists() {
+                let problem = "is missing: its segment is empty, but a later one exists".to_owned();
+                return Err(JournalError::Missing { path: next, offset: 0, problem });
+            }
+            return Ok(());
+        }
+        self.segment = segment;
         self.number += 1;
         self.offset = 0;
         Ok(())
@@ -159,43 +255,4 @@ impl JournalReader {
 fn read_segment(run_dir: &Path, number: u32) -> Result<Vec<u8>, JournalError> {
     let path = segment_path(run_dir, number);
     std::fs::read(&path).map_err(JournalError::io("read", &path))
-}
-
-/// What can be wrong with a frame.
-#[derive(Clone, Copy, Debug)]
-enum Damage {
-    Short,
-    Size,
-    Checksum,
-}
-
-impl Damage {
-    const fn text(self) -> &'static str {
-        match self {
-            Damage::Short => "it ends early",
-            Damage::Size => "its length is impossible",
-            Damage::Checksum => "its checksum is wrong",
-        }
-    }
-}
-
-/// The payload at `offset`; `None` where a length of zero or the end of the file ends the segment.
-fn frame_at(bytes: &[u8], offset: usize) -> Result<Option<&[u8]>, Damage> {
-    let rest = &bytes[offset..];
-    let Some(prefix) = rest.first_chunk::<PREFIX_BYTES>() else {
-        return if rest.iter().all(|&b| b == 0) { Ok(None) } else { Err(Damage::Short) };
-    };
-    let length = u32::from_le_bytes([prefix[0], prefix[1], prefix[2], prefix[3]]) as usize;
-    let crc = u32::from_le_bytes([prefix[4], prefix[5], prefix[6], prefix[7]]);
-    if length == 0 {
-        return Ok(None);
-    }
-    if length > MAX_FRAME_BYTES {
-        return Err(Damage::Size);
-    }
-    let payload = rest.get(PREFIX_BYTES..PREFIX_BYTES + length).ok_or(Damage::Short)?;
-    if crc32fast::hash(payload) != crc {
-        return Err(Damage::Checksum);
-    }
-    Ok(Some(payload))
 }

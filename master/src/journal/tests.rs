@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use howdah_proto::v1;
 use proptest::prelude::*;
 
+use super::frame::Layout;
 use super::{JournalError, JournalReader, JournalWriter, segment_path};
 
 const SEGMENT: u64 = 4_096;
@@ -27,16 +28,21 @@ fn frame(time_us: u64, kills: usize) -> v1::JournalFrame {
 fn write(dir: &Path, frames: &[v1::JournalFrame]) {
     let mut writer = JournalWriter::create(dir, &header(), SEGMENT).unwrap();
     for frame in frames {
-        writer.append(frame).unwrap();
+        writer.append(&mut frame.clone());
         writer.sync().unwrap();
     }
+}
+
+/// A frame as it was added, without its place in the journal.
+fn bare(frame: v1::JournalFrame) -> v1::JournalFrame {
+    v1::JournalFrame { sequence: 0, previous: Vec::new(), synced: 0, ..frame }
 }
 
 fn read(dir: &Path) -> Result<(Vec<v1::JournalFrame>, bool), JournalError> {
     let mut reader = JournalReader::open(dir)?;
     let mut frames = Vec::new();
     while let Some(frame) = reader.next_frame()? {
-        frames.push(frame);
+        frames.push(bare(frame));
     }
     Ok((frames, reader.truncation().is_some()))
 }
@@ -61,7 +67,7 @@ fn a_closed_journal_reads_back_over_many_segments() {
     let frames: Vec<_> = (0..300).map(|i| frame(i + 1, if i == 17 { 3_000 } else { i as usize % 9 })).collect();
     let mut writer = JournalWriter::create(dir.path(), &header(), SEGMENT).unwrap();
     for (i, frame) in frames.iter().enumerate() {
-        writer.append(frame).unwrap();
+        writer.append(&mut frame.clone());
         if i % 7 == 0 {
             writer.sync().unwrap();
         }
@@ -120,7 +126,7 @@ fn a_flipped_bit_never_gives_other_frames() {
 fn damage_in_the_middle_names_file_and_offset() {
     let (dir, path, _) = three_frames();
     let mut bytes = std::fs::read(&path).unwrap();
-    bytes[12] ^= 1;
+    bytes[16] ^= 1;
     std::fs::write(&path, &bytes).unwrap();
     let error = read(dir.path()).unwrap_err().to_string();
     assert!(error.contains("00000001.seg") && error.contains("offset 0"), "{error}");
@@ -134,6 +140,204 @@ fn a_missing_run_and_a_foreign_version_are_typed_errors() {
     let foreign = v1::JournalHeader { version: 9, ..header() };
     JournalWriter::create(dir.path(), &foreign, SEGMENT).unwrap();
     assert!(matches!(JournalReader::open(dir.path()), Err(JournalError::Version { found: 9, .. })));
+}
+
+/// Where each frame of the first segment begins, and where the last one ends.
+fn starts(path: &Path) -> Vec<usize> {
+    let bytes = std::fs::read(path).unwrap();
+    let mut at = 0;
+    let mut starts = vec![0];
+    while let Ok(Some(payload)) = Layout::Two.frame_at(&bytes, at) {
+        at += Layout::Two.prefix() + payload.len();
+        starts.push(at);
+    }
+    starts
+}
+
+#[test]
+fn a_whole_frame_that_is_missing_is_noticed() {
+    let (dir, path, _) = three_frames();
+    let starts = starts(&path);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.drain(starts[1]..starts[2]);
+    std::fs::write(&path, &bytes).unwrap();
+    let error = read(dir.path()).unwrap_err();
+    assert!(matches!(&error, JournalError::Missing { offset, .. } if *offset == starts[1] as u64), "{error}");
+    assert!(error.to_string().contains("has number 3, expected 2"), "{error}");
+}
+
+#[test]
+fn a_frame_of_another_journal_is_noticed() {
+    let (dir, path, _) = three_frames();
+    let other = tempfile::tempdir().unwrap();
+    write(other.path(), &[frame(5, 3), frame(6, 0), frame(7, 40)]);
+    let (starts, theirs) = (starts(&path), starts(&segment_path(other.path(), 1)));
+    let mut bytes = std::fs::read(&path).unwrap();
+    let stranger = std::fs::read(segment_path(other.path(), 1)).unwrap();
+    bytes.splice(starts[1]..starts[2], stranger[theirs[1]..theirs[2]].iter().copied());
+    std::fs::write(&path, &bytes).unwrap();
+    let error = read(dir.path()).unwrap_err();
+    assert!(error.to_string().contains("does not continue the frame before it"), "{error}");
+}
+
+#[test]
+fn a_kind_stop_leaves_an_end_mark_and_a_kill_does_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = JournalWriter::create(dir.path(), &header(), SEGMENT).unwrap();
+    writer.append(&mut frame(1, 1));
+    writer.sync().unwrap();
+    assert!(!super::check(dir.path()).unwrap().ended);
+    writer.close().unwrap();
+    let check = super::check(dir.path()).unwrap();
+    assert!(check.ended && check.batches == 1 && check.torn.is_none() && check.damage.is_none());
+}
+
+#[test]
+fn pages_of_the_last_write_may_be_missing_in_any_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = JournalWriter::create(dir.path(), &header(), SEGMENT).unwrap();
+    writer.append(&mut frame(1, 1));
+    writer.sync().unwrap();
+    for n in 2..6 {
+        writer.append(&mut frame(n, 3));
+    }
+    writer.write().unwrap();
+    drop(writer);
+    let path = segment_path(dir.path(), 1);
+    let starts = starts(&path);
+    let mut bytes = std::fs::read(&path).unwrap();
+    // The third frame did not reach the disk, those of the same write behind it did.
+    bytes[starts[2]..starts[3]].fill(0);
+    std::fs::write(&path, &bytes).unwrap();
+    let (frames, torn) = read(dir.path()).unwrap();
+    assert_eq!((frames.len(), torn), (2, true));
+    // The second one is another matter when a later frame knows that it was on disk.
+    bytes[starts[0] + 20] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    assert!(matches!(read(dir.path()), Err(JournalError::Corrupt { offset: 0, .. })));
+}
+
+#[test]
+fn a_torn_end_of_a_large_segment_is_found_in_one_pass() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = JournalWriter::create(dir.path(), &header(), 8 << 20).unwrap();
+    writer.append(&mut frame(1, 1));
+    writer.sync().unwrap();
+    drop(writer);
+    let path = segment_path(dir.path(), 1);
+    let start = starts(&path)[1];
+    let mut bytes = std::fs::read(&path).unwrap();
+    // The worst that a torn write can hold: something that looks like a frame at every second place.
+    let lure = [&b"hwF2"[..], &1_000_000_u32.to_le_bytes()].concat();
+    for (at, byte) in bytes[start..].iter_mut().enumerate() {
+        *byte = lure[at % lure.len()];
+    }
+    std::fs::write(&path, &bytes).unwrap();
+    let began = std::time::Instant::now();
+    assert!(read(dir.path()).is_err(), "it is not taken for an ordinary crash");
+    // Trying each of these places in full would be a trillion bytes.
+    assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
+    for (at, byte) in bytes[start..].iter_mut().enumerate() {
+        *byte = (at * 7 % 251) as u8;
+    }
+    std::fs::write(&path, &bytes).unwrap();
+    assert!(read(dir.path()).unwrap().1, "the rest of a write is a torn end");
+}
+
+#[test]
+fn a_journal_is_continued_after_a_torn_end_and_after_an_end_mark() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &[frame(1, 1), frame(2, 2)]);
+    let path = segment_path(dir.path(), 1);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let used = used_bytes(&path);
+    bytes[used - 3..].fill(9);
+    std::fs::write(&path, &bytes).unwrap();
+    let tail = |dir: &Path| {
+        let mut reader = JournalReader::open(dir).unwrap();
+        while reader.next_frame().unwrap().is_some() {}
+        reader.tail()
+    };
+    // A segment that was prepared and not used is in the way; one that was used must not be overwritten.
+    std::fs::write(segment_path(dir.path(), 2), [0; 64]).unwrap();
+    let mut writer = JournalWriter::resume(dir.path(), &tail(dir.path()), SEGMENT).unwrap();
+    writer.append(&mut frame(3, 3));
+    writer.close().unwrap();
+    let mut writer = JournalWriter::resume(dir.path(), &tail(dir.path()), SEGMENT).unwrap();
+    writer.append(&mut frame(4, 4));
+    writer.sync().unwrap();
+    let (frames, torn) = read(dir.path()).unwrap();
+    assert_eq!(frames, [frame(1, 1), frame(3, 3), frame(4, 4)]);
+    assert!(!torn);
+    assert!(super::writer::prepare(dir.path(), 3, SEGMENT).is_err(), "segment 3 holds data");
+}
+
+#[test]
+fn what_could_not_be_written_is_written_when_the_trouble_is_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = JournalWriter::create(dir.path(), &header(), SEGMENT).unwrap();
+    writer.append(&mut frame(1, 1));
+    writer.sync().unwrap();
+    let (journal, away) = (dir.path().join("journal"), dir.path().join("away"));
+    std::fs::rename(&journal, &away).unwrap();
+    let mut frames = vec![frame(1, 1)];
+    for n in 2..400 {
+        frames.push(frame(n, 20));
+        writer.append(&mut frame(n, 20));
+    }
+    // No second segment can be made.
+    assert!(matches!(writer.sync(), Err(JournalError::Io { .. })));
+    assert!(matches!(writer.sync(), Err(JournalError::Io { .. })));
+    std::fs::rename(&away, &journal).unwrap();
+    writer.sync().unwrap();
+    assert_eq!(read(dir.path()).unwrap(), (frames, false));
+}
+
+#[test]
+fn a_repair_cuts_behind_the_last_good_frame_and_keeps_what_it_cut() {
+    let (dir, path, frames) = three_frames();
+    let whole = super::repair(dir.path()).unwrap();
+    assert!(whole.cut.is_none() && whole.kept.is_none());
+    let starts = starts(&path);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[starts[1] + 15] ^= 4;
+    std::fs::write(&path, &bytes).unwrap();
+    let check = super::check(dir.path()).unwrap();
+    assert!(check.damage.is_some() && check.batches == 1);
+    let done = super::repair(dir.path()).unwrap();
+    assert_eq!((done.batches, done.cut), (1, Some((path, starts[1] as u64))));
+    assert_eq!(read(dir.path()).unwrap(), (frames[..1].to_vec(), false));
+    let kept = std::fs::read(done.kept.unwrap().join("00000001.seg")).unwrap();
+    assert!(kept == bytes, "as it was");
+}
+
+/// As a build before frames were numbered wrote it.
+fn write_in_layout_one(dir: &Path, frames: &[v1::JournalFrame]) {
+    std::fs::create_dir(dir.join("journal")).unwrap();
+    let mut out = Vec::new();
+    Layout::One.append(&mut out, &v1::JournalHeader { version: 1, ..header() });
+    std::fs::write(dir.join("header"), &out).unwrap();
+    out.clear();
+    frames.iter().for_each(|frame| Layout::One.append(&mut out, frame));
+    out.resize(SEGMENT as usize, 0);
+    std::fs::write(segment_path(dir, 1), out).unwrap();
+}
+
+#[test]
+fn a_journal_of_the_first_layout_still_reads() {
+    let dir = tempfile::tempdir().unwrap();
+    let frames = [frame(1, 3), frame(2, 0), frame(300, 40)];
+    write_in_layout_one(dir.path(), &frames);
+    assert_eq!(read(dir.path()).unwrap(), (frames.to_vec(), false));
+    let path = segment_path(dir.path(), 1);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let used = used_bytes(&path);
+    bytes[used - 20..].fill(0);
+    std::fs::write(&path, &bytes).unwrap();
+    assert_eq!(read(dir.path()).unwrap(), (frames[..2].to_vec(), true));
+    bytes[12] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    assert!(matches!(read(dir.path()), Err(JournalError::Corrupt { offset: 0, .. })));
 }
 
 proptest! {

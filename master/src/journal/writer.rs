@@ -1,18 +1,22 @@
 //! Appends frames to preallocated segments.
 //!
-//! The next segment is filled with zeros by a helper thread while the current one is in use, so that rolling
-//! over costs no pause.
+//! The next segment is filled with zeros by a helper thread while the current one is in use, so that rolling over
+//! costs no pause. What is not known to be on disk stays in memory: after a failure (a full disk, no file
+//! descriptors) everything since the last sync is written once more, as a file system may forget what it could not
+//! write and call the next sync a success.
 
+use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use howdah_proto::v1;
-use prost::Message;
 
-use super::{JournalError, PREFIX_BYTES, header_path, segment_path};
+use super::frame::{Layout, Link, link};
+use super::reader::Tail;
+use super::{JournalError, header_path, segment_path};
 
 /// The writing end of a run's journal.
 #[derive(Debug)]
@@ -23,10 +27,19 @@ pub struct JournalWriter {
     file: File,
     /// Size of the current segment; larger than `segment_bytes` when one frame needed it.
     capacity: u64,
-    offset: u64,
+    /// Where the current segment's frames that are on disk end.
+    synced: u64,
+    /// Frames of the current segment after that.
+    unsynced: Vec<u8>,
+    /// How much of them the file system has.
+    written: usize,
+    /// Frames for the segments after this one.
+    waiting: VecDeque<Vec<u8>>,
     next: Option<JoinHandle<Result<File, JournalError>>>,
-    /// Frames not yet written, in order.
-    buffer: Vec<u8>,
+    /// Frames added so far, and of those on disk.
+    sequence: u64,
+    synced_sequence: u64,
+    link: Link,
 }
 
 impl JournalWriter {
@@ -40,7 +53,7 @@ impl JournalWriter {
         let file = prepare(run_dir, 1, segment_bytes)?;
         let path = header_path(run_dir);
         let mut bytes = Vec::new();
-        append_frame(&mut bytes, header);
+        Layout::One.append(&mut bytes, header);
         let mut out = OpenOptions::new().write(true).create_new(true).open(&path);
         out.as_mut()
             .map_err(|e| std::io::Error::from(e.kind()))
@@ -48,50 +61,87 @@ impl JournalWriter {
             .map_err(JournalError::io("write", &path))?;
         sync_dir(&journal)?;
         sync_dir(run_dir)?;
-        Ok(JournalWriter {
-            run_dir: run_dir.to_owned(),
-            segment_bytes,
-            number: 1,
-            file,
-            capacity: segment_bytes,
-            offset: 0,
-            next: None,
-            buffer: Vec::new(),
-        })
+        let tail = Tail { segment: 1, offset: 0, sequence: 0, link: link(&bytes[Layout::One.prefix()..]) };
+        Ok(JournalWriter::at(run_dir, &tail, file, segment_bytes))
     }
 
-    /// Adds one frame; it reaches the file with the next [`write`](Self::write) or [`sync`](Self::sync).
+    /// Goes on where the valid frames of a journal end; what lies behind them is cut off. Nobody else may write it.
     ///
     /// # Errors
-    /// When rolling over to the next segment fails.
-    pub fn append(&mut self, frame: &v1::JournalFrame) -> Result<(), JournalError> {
-        let size = (PREFIX_BYTES + frame.encoded_len()) as u64;
-        if self.offset + self.buffer.len() as u64 + size > self.capacity {
-            self.roll(size)?;
-        }
-        append_frame(&mut self.buffer, frame);
-        Ok(())
+    /// When the last segment cannot be cut or the next one not be made.
+    pub fn resume(run_dir: &Path, tail: &Tail, segment_bytes: u64) -> Result<Self, JournalError> {
+        let path = segment_path(run_dir, tail.segment);
+        let last = OpenOptions::new().write(true).open(&path).map_err(JournalError::io("open", &path))?;
+        last.set_len(tail.offset).and_then(|()| last.sync_all()).map_err(JournalError::io("cut", &path))?;
+        let file = prepare(run_dir, tail.segment + 1, segment_bytes)?;
+        sync_dir(&run_dir.join("journal"))?;
+        let tail = Tail { segment: tail.segment + 1, offset: 0, ..tail.clone() };
+        Ok(JournalWriter::at(run_dir, &tail, file, segment_bytes))
     }
 
-    /// Bytes added but not yet written.
+    fn at(run_dir: &Path, tail: &Tail, file: File, segment_bytes: u64) -> JournalWriter {
+        JournalWriter {
+            run_dir: run_dir.to_owned(),
+            segment_bytes,
+            number: tail.segment,
+            file,
+            capacity: segment_bytes,
+            synced: tail.offset,
+            unsynced: Vec::new(),
+            written: 0,
+            waiting: VecDeque::new(),
+            next: None,
+            sequence: tail.sequence,
+            synced_sequence: tail.sequence,
+            link: tail.link,
+        }
+    }
+
+    /// Adds one frame, which gets its number and its link; it reaches the file with the next [`write`](Self::write) or
+    /// [`sync`](Self::sync).
+    pub fn append(&mut self, frame: &mut v1::JournalFrame) {
+        self.sequence += 1;
+        frame.sequence = self.sequence;
+        frame.previous.clear();
+        frame.previous.extend_from_slice(&self.link);
+        frame.synced = self.synced_sequence;
+        let start = self.unsynced.len();
+        Layout::Two.append(&mut self.unsynced, frame);
+        self.link = link(&self.unsynced[start + Layout::Two.prefix()..]);
+        if !self.waiting.is_empty() || self.synced + self.unsynced.len() as u64 > self.capacity {
+            let frame = self.unsynced.split_off(start);
+            self.waiting.push_back(frame);
+        }
+    }
+
+    /// Bytes added but not yet on disk.
     pub fn pending_bytes(&self) -> usize {
-        self.buffer.len()
+        self.unsynced.len() + self.waiting.iter().map(Vec::len).sum::<usize>()
     }
 
     /// Hands what was added to the file system.
     ///
     /// # Errors
-    /// When writing fails; the journal must not be used any more then.
+    /// When writing fails. Nothing is lost then: the next call tries again.
     pub fn write(&mut self) -> Result<(), JournalError> {
-        if self.buffer.is_empty() {
-            return Ok(());
+        self.write_current()?;
+        while !self.waiting.is_empty() {
+            // What lies in the current segment is complete before the next one begins.
+            self.sync_current()?;
+            self.roll()?;
+            while let Some(frame) = self.waiting.front()
+                && self.unsynced.len() as u64 + frame.len() as u64 <= self.capacity
+            {
+                self.unsynced.extend_from_slice(frame);
+                self.waiting.pop_front();
+            }
+            self.write_current()?;
         }
-        self.file.write_all_at(&self.buffer, self.offset).map_err(|e| self.failed("write", e))?;
-        self.offset += self.buffer.len() as u64;
-        self.buffer.clear();
-        if self.next.is_none() && self.offset > self.capacity / 2 {
+        if self.next.is_none() && self.synced + self.unsynced.len() as u64 > self.capacity / 2 {
             let (run_dir, number, bytes) = (self.run_dir.clone(), self.number + 1, self.segment_bytes);
-            self.next = Some(std::thread::spawn(move || prepare(&run_dir, number, bytes)));
+            let spawned = std::thread::Builder::new().spawn(move || prepare(&run_dir, number, bytes));
+            // Without a thread the segment is made when it is needed.
+            self.next = spawned.ok();
         }
         Ok(())
     }
@@ -99,17 +149,22 @@ impl JournalWriter {
     /// Writes what was added and waits until it is on disk.
     ///
     /// # Errors
-    /// When writing or syncing fails; the journal must not be used any more then.
+    /// When writing or syncing fails. Nothing is lost then: the next call tries again.
     pub fn sync(&mut self) -> Result<(), JournalError> {
         self.write()?;
-        self.file.sync_data().map_err(|e| self.failed("sync", e))
+        self.sync_current()?;
+        self.synced_sequence = self.sequence;
+        Ok(())
     }
 
-    /// Writes everything and gives back what was preallocated.
+    /// Writes everything and an end mark, and gives back what was preallocated.
     ///
     /// # Errors
     /// When writing or syncing fails.
     pub fn close(mut self) -> Result<(), JournalError> {
+        // The mark vouches for all frames before it.
+        self.sync()?;
+        self.append(&mut v1::JournalFrame { end: true, ..v1::JournalFrame::default() });
         self.sync()?;
         if let Some(next) = self.next.take()
             && matches!(next.join(), Ok(Ok(_)))
@@ -117,27 +172,56 @@ impl JournalWriter {
             // Never used: an empty segment would read as an end all the same.
             let _ = std::fs::remove_file(segment_path(&self.run_dir, self.number + 1));
         }
-        self.file.set_len(self.offset).map_err(|e| self.failed("truncate", e))?;
+        self.file.set_len(self.synced).map_err(|e| self.failed("truncate", e))?;
         self.file.sync_all().map_err(|e| self.failed("sync", e))
     }
 
-    fn roll(&mut self, at_least: u64) -> Result<(), JournalError> {
-        // What lies in the current segment is complete before the next one begins.
-        self.sync()?;
+    fn write_current(&mut self) -> Result<(), JournalError> {
+        let new = &self.unsynced[self.written..];
+        if !new.is_empty() {
+            let written = self.file.write_all_at(new, self.synced + self.written as u64);
+            written.map_err(|e| self.failed_once("write", e))?;
+            self.written = self.unsynced.len();
+        }
+        Ok(())
+    }
+
+    fn sync_current(&mut self) -> Result<(), JournalError> {
+        self.write_current()?;
+        if !self.unsynced.is_empty() {
+            self.file.sync_data().map_err(|e| self.failed_once("sync", e))?;
+            self.synced += self.unsynced.len() as u64;
+            self.unsynced.clear();
+            self.written = 0;
+        }
+        Ok(())
+    }
+
+    /// Begins the next segment; the current one is on disk.
+    fn roll(&mut self) -> Result<(), JournalError> {
         let number = self.number + 1;
-        let prepared = match self.next.take() {
-            Some(thread) => thread.join().expect("preparing a segment does not panic")?,
-            None => prepare(&self.run_dir, number, self.segment_bytes)?,
+        let prepared = match self.next.take().map(JoinHandle::join) {
+            Some(Ok(Ok(file))) => file,
+            // It failed while there was time; now the reason counts.
+            Some(_) | None => prepare(&self.run_dir, number, self.segment_bytes)?,
         };
-        self.capacity = self.segment_bytes.max(at_least);
+        let at_least = self.waiting.front().map_or(0, |frame| frame.len() as u64);
+        let path = segment_path(&self.run_dir, number);
         if at_least > self.segment_bytes {
-            let path = segment_path(&self.run_dir, number);
             fill(&prepared, self.segment_bytes, at_least).map_err(JournalError::io("extend", &path))?;
         }
+        sync_dir(&self.run_dir.join("journal"))?;
+        self.capacity = self.segment_bytes.max(at_least);
         self.file = prepared;
         self.number = number;
-        self.offset = 0;
-        sync_dir(&self.run_dir.join("journal"))
+        self.synced = 0;
+        Ok(())
+    }
+
+    /// What the file system has of the unsynced part is not known any more.
+    fn failed_once(&mut self, action: &'static str, source: std::io::Error) -> JournalError {
+        self.written = 0;
+        self.failed(action, source)
     }
 
     fn failed(&self, action: &'static str, source: std::io::Error) -> JournalError {
@@ -145,22 +229,19 @@ impl JournalWriter {
     }
 }
 
-/// Appends one message with its length and checksum.
-pub(super) fn append_frame(out: &mut Vec<u8>, message: &impl Message) {
-    let start = out.len();
-    out.extend_from_slice(&[0; PREFIX_BYTES]);
-    message.encode(out).expect("a vector grows");
-    let payload = &out[start + PREFIX_BYTES..];
-    let length = u32::try_from(payload.len()).expect("a batch is far smaller than 4 GiB");
-    let crc = crc32fast::hash(payload);
-    out[start..start + 4].copy_from_slice(&length.to_le_bytes());
-    out[start + 4..start + 8].copy_from_slice(&crc.to_le_bytes());
-}
-
-fn prepare(run_dir: &Path, number: u32, bytes: u64) -> Result<File, JournalError> {
+/// Makes a segment, or takes over one that was made and never used.
+pub(super) fn prepare(run_dir: &Path, number: u32, bytes: u64) -> Result<File, JournalError> {
     let path = segment_path(run_dir, number);
     let make = || {
-        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {
+                if std::fs::read(&path)?.iter().any(|&b| b != 0) {
+                    return Err(std::io::Error::new(e.kind(), "it exists already and holds data"));
+                }
+                OpenOptions::new().write(true).truncate(true).open(&path)?
+            }
+            made => made?,
+        };
         fill(&file, 0, bytes)?;
         file.sync_all()?;
         Ok(file)

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use howdah_core::job::{JobId, WorkerId};
 use howdah_core::tracker::{Input, Rejection, Report};
-use howdah_proto::limits::{self, Cut};
 use howdah_proto::v1;
 use howdah_proto::v1::worker_service_server::WorkerService;
 use howdah_proto::{PROTOCOL, build, convert};
@@ -18,7 +17,7 @@ use super::connections::{Peer, streaming};
 use super::{SharedRef, meeting, names, status};
 use crate::engine::{Beat, Caller, CoreError, Message};
 use crate::reach;
-use crate::tables::{Extra, PageVitals};
+use crate::tables::{PageVitals, extras};
 
 /// Events in one message of a stream.
 const EVENTS_PER_MESSAGE: usize = 10_000;
@@ -28,35 +27,6 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(900);
 /// The service for workers.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkerApi(pub(crate) SharedRef);
-
-/// Takes from a heartbeat what decisions do not read, within the bounds of the contract. A program's words can make it
-/// lose a field, never its worker's report.
-fn extras(request: &mut v1::HeartbeatRequest, report: &Report) -> Vec<Extra> {
-    let mut extras = Vec::new();
-    for (status, attempt) in request.attempts.iter_mut().zip(&report.attempts) {
-        let (counters, end) = (status.counters.take(), status.end.take());
-        let mut cut = Cut::default();
-        let message = limits::status(std::mem::take(&mut status.message), &mut cut);
-        if counters.is_none() && end.is_none() && message.is_empty() {
-            continue;
-        }
-        let counters = counters.map(|counters| {
-            let (counters, more) = convert::counters(&counters);
-            cut = cut.or_more(more);
-            counters
-        });
-        extras.push(Extra { attempt: attempt.attempt, counters, end: end.map(|end| bounded_end(end, cut)), message });
-    }
-    extras
-}
-
-/// Keeps texts within what the contract promises.
-fn bounded_end(mut end: v1::AttemptEnd, cut: Cut) -> v1::AttemptEnd {
-    end.diagnostics = limits::diagnostics(end.diagnostics, cut);
-    end.stderr_tail = limits::last_part(&end.stderr_tail, limits::STDERR_TAIL_BYTES).to_owned();
-    end.unseen = limits::last_part(&end.unseen, limits::STDERR_TAIL_BYTES).to_owned();
-    end
-}
 
 /// Through which connection a worker speaks; the connection notes that one does.
 fn caller<T>(request: &Request<T>) -> Caller {

@@ -6,6 +6,7 @@
 
 mod attempt;
 mod events;
+mod extras;
 mod job;
 mod presence;
 mod vitals;
@@ -23,6 +24,7 @@ use crate::config::Limits;
 
 pub(crate) use attempt::{AttemptRecord, Extra, LiveAttempt};
 pub(crate) use events::EventLog;
+pub(crate) use extras::extras;
 pub(crate) use job::{JobMeta, JobRow, JobSnapshot};
 pub(crate) use presence::Going;
 pub(crate) use vitals::PageVitals;

@@ -41,7 +41,9 @@ impl From<&Input> for v1::JournalInput {
             Input::Goodbye { worker, incarnation } => {
                 Kind::Goodbye(v1::GoodbyeRequest { worker: worker.0, incarnation: *incarnation })
             }
-            Input::JobCommitted { job, ok } => Kind::Committed(v1::JournalCommitted { job: job.0, ok: *ok }),
+            Input::JobCommitted { job, ok } => {
+                Kind::Committed(v1::JournalCommitted { job: job.0, ok: *ok, problem: String::new() })
+            }
             Input::Tick => Kind::Tick(v1::JournalTick {}),
             Input::Recovered => Kind::Recovered(v1::JournalRecovered {}),
         };

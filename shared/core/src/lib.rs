@@ -8,6 +8,9 @@
 
 #![warn(missing_docs)]
 
+#[cfg(test)]
+extern crate self as howdah_core;
+
 pub mod cluster;
 pub mod job;
 pub mod models;

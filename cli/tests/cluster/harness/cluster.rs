@@ -76,16 +76,7 @@ impl Cluster {
         let mark = Mark::new();
         std::fs::write(folder.path().join("master.toml"), &setup.master_config).expect("write the configuration");
         std::fs::write(folder.path().join("worker.toml"), &setup.worker_config).expect("write the configuration");
-        let master = howdah(&mark)
-            .arg("master")
-            .args(["--listen", "127.0.0.1:0", "--config"])
-            .arg(folder.path().join("master.toml"))
-            .arg("--dir")
-            .arg(folder.path().join("master"))
-            .stdout(Stdio::null())
-            .stderr(std::fs::File::create(folder.path().join("master.err")).expect("create a file"))
-            .spawn()
-            .expect("start the master");
+        let master = spawn_master(&mark, folder.path());
         let mut cluster =
             Cluster { mark, address: String::new(), setup, master, workers: Vec::new(), folder, _turn: turn };
         cluster.address = wait_for("the master's access file", || cluster.read_address());
@@ -124,6 +115,21 @@ impl Cluster {
     pub(crate) fn restart_worker(&mut self, index: usize) {
         assert!(self.workers[index].is_none(), "worker {index} still runs");
         self.workers[index] = Some(self.spawn_worker(index));
+    }
+
+    /// Kills the master as a crash would, and nothing else.
+    pub(crate) fn kill_master(&mut self) {
+        self.master.kill().expect("kill the master");
+        self.master.wait().expect("reap the master");
+        // What is there now names a master that is gone.
+        let _ = std::fs::remove_file(self.path("master").join("access.json"));
+    }
+
+    /// Starts the master again in its directory, and waits until it listens where it did before.
+    pub(crate) fn restart_master(&mut self) {
+        self.master = spawn_master(&self.mark, self.folder.path());
+        let address = wait_for("the master's access file", || self.read_address());
+        assert_eq!(address, self.address, "it listens elsewhere");
     }
 
     fn spawn_worker(&self, index: usize) -> Child {
@@ -331,6 +337,20 @@ impl Cluster {
             eprintln!("--- the end of {}:\n{}", file_name(&path), last.join("\n"));
         }
     }
+}
+
+fn spawn_master(mark: &Mark, folder: &Path) -> Child {
+    let log = std::fs::File::options().create(true).append(true).open(folder.join("master.err"));
+    howdah(mark)
+        .arg("master")
+        .args(["--listen", "127.0.0.1:0", "--config"])
+        .arg(folder.join("master.toml"))
+        .arg("--dir")
+        .arg(folder.join("master"))
+        .stdout(Stdio::null())
+        .stderr(log.expect("open a file"))
+        .spawn()
+        .expect("start the master")
 }
 
 /// The name under which worker `index` registers.

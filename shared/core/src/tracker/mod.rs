@@ -7,7 +7,10 @@ mod config;
 mod effect;
 mod input;
 mod job_tracker;
+mod planted;
 pub mod task_tracker;
+#[cfg(test)]
+mod tests;
 
 pub use config::{Blacklist, ClusterConfig, FaultMemory, HeartbeatRule};
 pub use effect::{Effect, Rejection};

@@ -9,6 +9,7 @@ use super::JobTracker;
 use crate::cluster::{Attempt, EndCause, Jobs, NONE, TaskState};
 use crate::job::{AttemptId, AttemptState, JobId, JobState, TaskId, TaskKind, WorkerId};
 use crate::schedulers::Change;
+use crate::tracker::planted::{Fault, planted};
 use crate::tracker::{Effect, Rejection};
 
 /// Notifications after which a map's output is doubted.
@@ -22,6 +23,9 @@ impl JobTracker {
             self.state.unchain(slot);
         }
         let worker = self.state.unlink(slot);
+        if planted(Fault::LeakSlot) && state == AttemptState::Killed {
+            worker.occupied[attempt.id.kind as usize] += attempt.slots;
+        }
         if self.direct {
             worker.free_at_once(attempt.id.kind);
         }
@@ -75,7 +79,7 @@ impl JobTracker {
         }
         self.observe_end(Change::Ended { attempt: id, worker, state, cause, started });
         self.refresh(id.job);
-        if state == AttemptState::Succeeded {
+        if state == AttemptState::Succeeded && !planted(Fault::TwoWinners) {
             self.detach_all(task, EndCause::LostRace);
         } else {
             self.grant_commit(task);
@@ -110,7 +114,7 @@ impl JobTracker {
         let tasks = &mut job.tasks[task.kind as usize];
         tasks.attempts_failed += 1;
         let failures = &mut tasks.tasks[task.index as usize].failures;
-        *failures = failures.saturating_add(1);
+        *failures = failures.saturating_add(u16::from(!planted(Fault::ForgetFailure)));
         let places = job.failures.make().of_task.entry((task.kind, task.index)).or_default();
         if !places.contains(&worker) {
             places.push(worker);
@@ -199,10 +203,10 @@ impl JobTracker {
         let (mut slot, mut waiting) = (self.state.chain(task), None);
         while slot != NONE {
             let attempt = self.state.attempts.at(slot);
-            if attempt.commit {
+            if attempt.commit && !planted(Fault::DoubleCommit) {
                 return;
             }
-            if attempt.state == AttemptState::CommitPending && attempt.kill.is_none() {
+            if attempt.state == AttemptState::CommitPending && attempt.kill.is_none() && !attempt.commit {
                 waiting = Some(slot);
             }
             slot = attempt.next;

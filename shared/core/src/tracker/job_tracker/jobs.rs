@@ -10,6 +10,7 @@ use super::JobTracker;
 use crate::cluster::{EndCause, Job, LocalityIndex, WorkerState};
 use crate::job::{JobId, JobSpec, JobState, Priority, TaskId, TaskKind, WorkerId};
 use crate::schedulers::Change;
+use crate::tracker::planted::{Fault, planted};
 use crate::tracker::{Effect, Rejection};
 
 /// Most tasks of one kind in one job; beyond it the tables would not fit a machine.
@@ -78,7 +79,7 @@ impl JobTracker {
             .filter(|(_, attempt)| attempt.id.job == id && !attempt.detached)
             .map(|(reference, _)| reference.slot)
             .collect();
-        for slot in running {
+        for slot in running.into_iter().filter(|_| !planted(Fault::ForgetKill)) {
             self.order_kill(slot, EndCause::JobEnded, false);
         }
         self.refresh(id);

@@ -28,6 +28,7 @@ use self::interval::Pace;
 pub use self::jobs::MAX_TASKS;
 use self::liveness::Liveness;
 use self::parking::Parking;
+use super::planted::{Fault, planted};
 use super::{ClusterConfig, Effect, Input, Rejection, SchedulerChoice};
 use crate::cluster::{AttemptRef, ClusterState, WorkerState};
 use crate::job::{AttemptState, JobId, TaskKind, WorkerId};
@@ -337,6 +338,7 @@ impl JobTracker {
         let now = self.state.now;
         while let Some((worker, heard)) = self.liveness.longest_silent()
             && heard + self.expiry() <= now
+            && !planted(Fault::NeverExpire)
         {
             self.lose_worker(worker);
         }
@@ -389,7 +391,9 @@ impl JobTracker {
                 }
             }
         }
-        self.liveness.restart(now);
+        if !planted(Fault::KeepClocks) {
+            self.liveness.restart(now);
+        }
         if let Some(expiry) = self.config.launch_expiry() {
             self.launches.iter_mut().for_each(|launch| launch.0 = now + expiry);
         }

@@ -10,6 +10,7 @@ use super::JobTracker;
 use crate::cluster::{Attempt, EndCause, WorkerState};
 use crate::job::{AttemptId, AttemptState, JobId, Phase, Progress, TaskKind, WorkerId};
 use crate::schedulers::Change;
+use crate::tracker::planted::{Fault, planted};
 use crate::tracker::{AttemptReport, Effect, Rejection, Report};
 
 /// Attempts that nobody waits for and that one worker is told to stop at a time; they are searched one by one.
@@ -60,7 +61,7 @@ impl JobTracker {
         let id = report.worker;
         let known = self.state.worker(id).filter(|worker| worker.state != WorkerState::Lost);
         let worker = known.ok_or(Rejection::UnknownWorker(id))?;
-        if worker.incarnation != report.incarnation {
+        if worker.incarnation != report.incarnation && !planted(Fault::AcceptZombie) {
             return Err(Rejection::StaleIncarnation(id));
         }
         let last = worker.response_id;

@@ -10,6 +10,7 @@ use super::{JobTracker, attributes};
 use crate::cluster::{EndCause, Worker, WorkerState};
 use crate::job::{AttemptState, JobId, JobState, WorkerId};
 use crate::schedulers::Change;
+use crate::tracker::planted::{Fault, planted};
 use crate::tracker::{Effect, Registration, Rejection};
 
 impl JobTracker {
@@ -165,7 +166,7 @@ impl JobTracker {
             self.end_attempt(slot, AttemptState::Killed, EndCause::WorkerLost);
         }
         for (job, maps) in concerned {
-            for map in maps {
+            for map in maps.into_iter().filter(|_| !planted(Fault::ForgetLostMap)) {
                 self.lose_output(job, map, EndCause::WorkerLost);
             }
         }

@@ -10,6 +10,7 @@ use super::{Directive, StopCause, TaskTracker, TrackerEffect};
 use crate::job::limits::FETCH_FAILURES;
 use crate::job::{AttemptId, AttemptState, JobId, Phase, Progress, TaskKind};
 use crate::time::{Span, Time};
+use crate::tracker::planted::{Fault, planted};
 
 /// Where an attempt is on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,7 +173,7 @@ impl TaskTracker {
     }
 
     fn on_launch(&mut self, attempt: AttemptId, effects: &mut Vec<TrackerEffect>) {
-        if self.held(attempt).is_some() {
+        if self.held(attempt).is_some() && !planted(Fault::StartTwice) {
             return;
         }
         if self.draining {

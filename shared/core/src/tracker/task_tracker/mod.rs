@@ -23,6 +23,7 @@ use rand_chacha::rand_core::SeedableRng;
 use self::attempts::{Held, IdleProcess, JobTerms};
 use self::attributes::Told;
 use self::contact::{Contact, Parking};
+use super::planted::{Fault, planted};
 use super::{AttemptReport, Report, Vitals};
 use crate::job::{JobId, TaskKind, WorkerId};
 use crate::time::Time;
@@ -105,6 +106,9 @@ impl TaskTracker {
                         held.forget_report(*seq);
                     }
                     self.attributes.forget_report(*seq);
+                    if planted(Fault::ForgetEnd) {
+                        self.attempts.retain(|held| !held.is_ended());
+                    }
                     self.contact.on_failure(now, &self.config, &mut self.jitter);
                 }
             }

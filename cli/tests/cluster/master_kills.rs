@@ -1,0 +1,159 @@
+//! Masters that are killed in the middle of things and started again on their directory.
+//!
+//! Nothing that was acknowledged may be lost: jobs, finished tasks, counters, the address. Whoever waits for a job
+//! waits on, attempts that run go on running, and the output is the same byte for byte.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+
+use crate::harness::{Cluster, Finished, Setup, howdah, wait_for};
+
+/// Kills in the ordinary run of the test; `HOWDAH_TEST_KILLS` sets another number.
+const KILLS: u64 = 4;
+
+fn kills() -> u64 {
+    std::env::var("HOWDAH_TEST_KILLS").map_or(KILLS, |text| text.parse().expect("HOWDAH_TEST_KILLS is a number"))
+}
+
+/// Numbers that differ from run to run are no use in a test; these are spread as well.
+fn spread(n: u64) -> u64 {
+    (n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40
+}
+
+/// All part files of an output directory, by name.
+fn parts(output: &str) -> Vec<(String, Vec<u8>)> {
+    let mut parts: Vec<(String, Vec<u8>)> = std::fs::read_dir(output)
+        .expect("the output directory")
+        .map(|entry| entry.expect("an entry").path())
+        .map(|path| {
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            (name, std::fs::read(&path).expect("a file"))
+        })
+        .collect();
+    parts.sort();
+    parts
+}
+
+fn expiring() -> Setup {
+    Setup { worker_config: "[worker]\nretry_max_ms = 1000\n".to_owned(), ..Setup::default() }
+}
+
+#[test]
+fn a_job_runs_through_kills_of_the_master_and_writes_the_same_bytes() {
+    let mut cluster = Cluster::start(expiring());
+    let text: String = (0..4_000).map(|n| format!("word{} of line {n}\n", spread(n) % 977)).collect();
+    let input = cluster.text("input.txt", &text);
+    let mapper = cluster.script("mapper.sh", "sleep 0.4; tr ' ' '\\n'");
+    let reducer = cluster.script("reducer.sh", "sleep 0.4; sort | uniq -c");
+    let split = format!("mapred.max.split.size={}", text.len() / 12);
+    let job = ["streaming", "--mapper", &mapper, "--reducer", &reducer, "--input", &input, "--reduces", "3"];
+    let submit = |cluster: &Cluster, out: &str| cluster.submit(&[&job[..], &["-D", &split, "--output", out]].concat());
+    // What it writes when nobody is killed.
+    let quiet = cluster.output("quiet");
+    let first = submit(&cluster, &quiet);
+    cluster.wait_job(&first, 0);
+
+    let out = cluster.output("out");
+    let second = submit(&cluster, &out);
+    let heard = cluster.path("waiter.out");
+    let lines = std::fs::File::create(&heard).expect("create a file");
+    let mut waiter = howdah(&cluster.mark)
+        .env("HOWDAH_MASTER", &cluster.address)
+        .args(["job", "wait", &second])
+        .stdout(lines.try_clone().expect("a second handle"))
+        .stderr(lines)
+        .spawn()
+        .expect("wait for the job");
+    let said = || std::fs::read_to_string(&heard).unwrap_or_default();
+    wait_for("the waiting command to hear of its job", || (!said().is_empty()).then_some(()));
+    let mut times = Vec::new();
+    for n in 0..kills() {
+        std::thread::sleep(Duration::from_millis(100 + spread(n) % 900));
+        let before = cluster.status(&second);
+        cluster.kill_master();
+        let began = Instant::now();
+        cluster.restart_master();
+        let after = cluster.status(&second);
+        times.push(began.elapsed());
+        for done in ["maps_done", "reduces_done"] {
+            assert!(after[done].as_u64() >= before[done].as_u64(), "{done}: {before} and then {after}");
+        }
+        let ids: Vec<_> = cluster.jobs().iter().map(|job| job["job"].clone()).collect();
+        assert_eq!(ids, [first.as_str(), second.as_str()]);
+    }
+    eprintln!("{} kills; from kill to the first answer: {times:?}", times.len());
+    let status = wait_for("the waiting command to end", || waiter.try_wait().expect("look at the command"));
+    assert_eq!(status.code(), Some(0), "it waited on: {}", said());
+    assert_eq!(parts(&out), parts(&quiet));
+    // Sizes and numbers of records are the same in every run; times and bytes of scratch files are not.
+    let counters = |job: &str| {
+        let all = cluster.json(&["job", "counters", job])["counters"].clone();
+        let groups = all.as_object().expect("groups of counters").clone();
+        let flat = groups.values().filter_map(|group| group.as_object()).flatten();
+        let records = flat.filter(|(name, _)| name.to_lowercase().contains("record") && !name.contains("pill"));
+        records.map(|(name, value)| (name.clone(), value.as_u64())).collect::<std::collections::BTreeMap<_, _>>()
+    };
+    assert!(!counters(&first).is_empty());
+    assert_eq!(counters(&second), counters(&first), "what was counted before a kill counts");
+    // An attempt that ran when its master was killed is not run a second time for that.
+    let killed = cluster.attempts(&second).iter().filter(|attempt| attempt["state"] != "SUCCEEDED").count();
+    assert_eq!(killed, 0, "{:?}", cluster.attempts(&second));
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn a_cluster_that_was_stopped_goes_on_with_its_jobs_and_shows_the_old_ones() {
+    let mut cluster = Cluster::start(Setup { workers: 1, ..expiring() });
+    let done = cluster.sleep(1, 10, 0);
+    cluster.wait_job(&done, 0);
+    let before = cluster.json(&["job", "history", &done]);
+    let open = cluster.sleep(40, 300, 0);
+    cluster.wait_running_maps(&open, 1);
+    cluster.stop_worker(0, Signal::SIGKILL);
+    cluster.kill_master();
+    cluster.restart_master();
+    assert_eq!(cluster.json(&["job", "history", &done]), before);
+    assert_eq!(cluster.status(&done)["state"], "SUCCEEDED");
+    cluster.restart_worker(0);
+    let late = cluster.sleep(1, 10, 0);
+    assert_ne!(late, open);
+    cluster.wait_job(&open, 0);
+    cluster.wait_job(&late, 0);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn a_second_master_on_the_directory_is_refused() {
+    let cluster = Cluster::start(Setup { workers: 0, ..Setup::default() });
+    let dir = cluster.output("master");
+    let mut command = howdah(&cluster.mark);
+    command.args(["master", "--listen", "127.0.0.1:0", "--dir", &dir]);
+    let refused = Finished::of(&mut command, Duration::from_secs(60));
+    assert_ne!(refused.code, Some(0));
+    assert!(refused.stderr.contains("in use by another master"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_stops_acknowledgements_and_nothing_else() {
+    let master_config = "[master]\njournal_segment_bytes = 65536\n".to_owned();
+    let cluster = Cluster::start(Setup { master_config, ..expiring() });
+    let job = cluster.sleep(2_000, 1, 0);
+    let run = std::fs::read_dir(cluster.path("master")).expect("the master's directory");
+    let run = run.flatten().map(|entry| entry.path()).find(|path| path.join("header").exists()).expect("a run");
+    let (journal, away) = (run.join("journal"), run.join("away"));
+    std::fs::rename(&journal, &away).expect("take the journal away");
+    let said = || std::fs::read_to_string(cluster.path("master.err")).unwrap_or_default();
+    wait_for("the master to notice", || said().contains("the journal cannot be written").then_some(()));
+    let refused = cluster.run(&["job", "set-priority", &job, "high"]).expect_code(3);
+    assert!(refused.stderr.contains("cannot write its journal"), "{}", refused.stderr);
+    // Questions are answered, from what is on disk.
+    let before = cluster.status(&job)["maps_done"].as_u64();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(cluster.status(&job)["maps_done"].as_u64(), before, "nothing counts as done that is not on disk");
+    std::fs::rename(&away, &journal).expect("bring it back");
+    cluster.wait_job(&job, 0);
+    assert!(said().contains("the journal can be written again"), "{}", said());
+    assert_eq!(cluster.attempts(&job).iter().filter(|attempt| attempt["state"] != "SUCCEEDED").count(), 0);
+    cluster.stop_and_replay();
+}

@@ -1,0 +1,103 @@
+//! Where a master listens, the same after a restart.
+//!
+//! With port 0 the first start takes any free port and notes it; later starts take that one again, as workers and
+//! waiting clients look for the master there.
+
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use howdah_proto::names::{self, HostPort, MASTER_PORT};
+use tokio::net::TcpListener;
+
+/// Name of the file that holds the address.
+const FILE: &str = "address";
+/// How long a start waits for the noted port: the process that had it may just be ending.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Listens on the first address of `listen` that this machine has; on loopback only where nothing else is asked for.
+pub(crate) async fn listen(dir: &Path, listen: &str) -> anyhow::Result<TcpListener> {
+    let mut addresses = names::sockets(listen, MASTER_PORT).await.context("setting `listen`")?;
+    // Distributions write this machine's own name into /etc/hosts, on loopback, where no other machine gets.
+    addresses.sort_by_key(|address| address.ip().is_loopback());
+    let mut problem = None;
+    for address in addresses {
+        match bind(dir, address).await {
+            Ok(listener) => {
+                if address.ip().is_loopback() && listen.parse::<HostPort>().is_ok_and(|said| is_name(&said)) {
+                    tracing::warn!(listen, %address, "this name is on loopback here: no other machine can reach it");
+                }
+                return Ok(listener);
+            }
+            Err(error) => problem = Some((address, error)),
+        }
+    }
+    let (address, error) = problem.with_context(|| format!("setting `listen`: `{listen}` has no address"))?;
+    Err(error).with_context(|| format!("listen on {address}"))
+}
+
+fn is_name(said: &HostPort) -> bool {
+    said.address().is_none() && said.host != "localhost"
+}
+
+/// Binds `wanted`, or where the master of this directory listened before if any port will do.
+async fn bind(dir: &Path, wanted: SocketAddr) -> io::Result<TcpListener> {
+    if let Some(noted) = noted(dir).filter(|noted| wanted.port() == 0 && noted.ip() == wanted.ip()) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match TcpListener::bind(noted).await {
+                Ok(listener) => return Ok(listener),
+                Err(e) if e.kind() == ErrorKind::AddrInUse && Instant::now() < until => {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                Err(error) => {
+                    let why = "the master takes another port; its workers do not know that one";
+                    tracing::warn!(address = %noted, %error, "the port of the start before is taken: {why}");
+                    break;
+                }
+            }
+        }
+    }
+    TcpListener::bind(wanted).await
+}
+
+/// Notes the address for the next start.
+pub(crate) fn note(dir: &Path, address: SocketAddr) -> anyhow::Result<()> {
+    let (path, temporary) = (dir.join(FILE), dir.join("address.tmp"));
+    let write = || {
+        let mut file = fs::File::create(&temporary)?;
+        writeln!(file, "{address}")?;
+        file.sync_all()?;
+        fs::rename(&temporary, &path)
+    };
+    write().with_context(|| format!("write `{}`", path.display()))
+}
+
+fn noted(dir: &Path) -> Option<SocketAddr> {
+    fs::read_to_string(dir.join(FILE)).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_port_that_was_free_to_choose_is_chosen_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let any = "127.0.0.1:0";
+        let first = listen(dir.path(), any).await.unwrap();
+        let address = first.local_addr().unwrap();
+        note(dir.path(), address).unwrap();
+        drop(first);
+        let second = listen(dir.path(), any).await.unwrap();
+        assert_eq!(second.local_addr().unwrap(), address);
+        // Told otherwise, the note does not count; with the port taken, any other will do.
+        let other: SocketAddr = "127.0.0.2:0".parse().unwrap();
+        assert_eq!(listen(dir.path(), "127.0.0.2:0").await.unwrap().local_addr().unwrap().ip(), other.ip());
+        assert_ne!(listen(dir.path(), any).await.unwrap().local_addr().unwrap(), address);
+    }
+}

@@ -1,0 +1,81 @@
+//! Reads a whole journal and says what is in it and whether it is whole.
+
+use std::path::{Path, PathBuf};
+
+use super::{JournalError, JournalReader, Truncation, find_run};
+
+/// What a look at a whole journal found.
+#[derive(Debug)]
+pub struct Check {
+    /// The run's directory.
+    pub run: PathBuf,
+    /// Of the layout.
+    pub version: u32,
+    /// Of the program that began it.
+    pub program_version: String,
+    /// Whole batches.
+    pub batches: u64,
+    /// Inputs in them.
+    pub inputs: u64,
+    /// Microseconds since the epoch of the first and the last batch; 0 without batches.
+    pub first_us: u64,
+    /// As above.
+    pub last_us: u64,
+    /// Starts of a master on it, the first one included.
+    pub starts: u64,
+    /// The master stopped of its own accord; otherwise it was killed, or still runs.
+    pub ended: bool,
+    /// The last write is torn here, as after a crash.
+    pub torn: Option<Truncation>,
+    /// Frames behind this place cannot be trusted.
+    pub damage: Option<JournalError>,
+}
+
+/// Reads the journal of the run that `dir` names.
+///
+/// # Errors
+/// When there is none or a file cannot be read; damage is no error but part of the answer.
+pub fn check(dir: &Path) -> Result<Check, JournalError> {
+    let run = find_run(dir)?;
+    let mut reader = JournalReader::open(&run)?;
+    let header = reader.header();
+    let mut check = Check {
+        version: header.version,
+        program_version: header.program_version.clone(),
+        run,
+        batches: 0,
+        inputs: 0,
+        first_us: 0,
+        last_us: 0,
+        starts: 1,
+        ended: false,
+        torn: None,
+        damage: None,
+    };
+    loop {
+        match reader.next_frame() {
+            Ok(Some(frame)) => {
+                check.batches += 1;
+                check.inputs += frame.inputs.len() as u64;
+                let recovered = howdah_proto::v1::journal_input::Kind::Recovered;
+                let recovers = |input: &howdah_proto::v1::JournalInput| {
+                    input.kind == Some(recovered(howdah_proto::v1::JournalRecovered {}))
+                };
+                check.starts += u64::from(frame.inputs.iter().any(recovers));
+                if check.first_us == 0 {
+                    check.first_us = frame.time_us;
+                }
+                check.last_us = frame.time_us;
+            }
+            Ok(None) => break,
+            Err(damage) if damage.is_damage() => {
+                check.damage = Some(damage);
+                break;
+            }
+            Err(e) => return Err(e),
+        }
+    }
+    check.ended = reader.ended();
+    check.torn = reader.truncation().cloned();
+    Ok(check)
+}

@@ -1,0 +1,70 @@
+//! Cuts a journal behind its last frame that can be trusted.
+//!
+//! What is cut off is kept beside it under another name: segments from the cut on are copied to `cut-N/` first.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{JournalError, JournalReader, check, segment_path};
+
+/// What was done.
+#[derive(Debug)]
+pub struct Repair {
+    /// The run's directory.
+    pub run: PathBuf,
+    /// Batches that stay.
+    pub batches: u64,
+    /// The segment that was cut, and where; `None` when there was nothing to cut.
+    pub cut: Option<(PathBuf, u64)>,
+    /// Where the segments lie as they were.
+    pub kept: Option<PathBuf>,
+}
+
+/// Cuts the journal of the run that `dir` names behind its last good frame. No master may run on it.
+///
+/// # Errors
+/// When there is none, or a file cannot be read, copied or cut.
+pub fn repair(dir: &Path) -> Result<Repair, JournalError> {
+    let found = check(dir)?;
+    let run = found.run;
+    if found.torn.is_none() && found.damage.is_none() {
+        return Ok(Repair { run, batches: found.batches, cut: None, kept: None });
+    }
+    let mut reader = JournalReader::open(&run)?;
+    while let Ok(Some(_)) = reader.next_frame() {}
+    let tail = reader.tail();
+    let kept = keep(&run, tail.segment)?;
+    let path = segment_path(&run, tail.segment);
+    let file = fs::OpenOptions::new().write(true).open(&path).map_err(JournalError::io("open", &path))?;
+    file.set_len(tail.offset).and_then(|()| file.sync_all()).map_err(JournalError::io("cut", &path))?;
+    for later in segments_from(&run, tail.segment + 1) {
+        fs::remove_file(&later).map_err(JournalError::io("remove", &later))?;
+    }
+    Ok(Repair { run, batches: found.batches, cut: Some((path, tail.offset)), kept: Some(kept) })
+}
+
+/// Copies the segments from a number on to a directory of their own.
+fn keep(run: &Path, from: u32) -> Result<PathBuf, JournalError> {
+    let mut number = 1;
+    let kept = loop {
+        let kept = run.join(format!("cut-{number}"));
+        match fs::create_dir(&kept) {
+            Ok(()) => break kept,
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(e) => return Err(JournalError::io("create", &kept)(e)),
+        }
+    };
+    for segment in segments_from(run, from) {
+        let Some(name) = segment.file_name() else { continue };
+        fs::copy(&segment, kept.join(name)).map_err(JournalError::io("copy", &segment))?;
+    }
+    Ok(kept)
+}
+
+/// The segments there are from a number on; some between may be missing.
+fn segments_from(run: &Path, from: u32) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(run.join("journal")) else { return Vec::new() };
+    let number = |path: &Path| path.file_stem()?.to_str()?.parse::<u32>().ok();
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.filter(|path| number(path).is_some_and(|number| number >= from)).collect()
+}

@@ -1,0 +1,168 @@
+//! A master that starts again where another one stopped, however it stopped.
+//!
+//! The journal's inputs go through a fresh core, batch by batch, and each batch must do what is recorded: a build that
+//! decides otherwise must not rewrite what workers already do, so it refuses. `Deviation:` the policy decides again and
+//! its decisions are compared, instead of recorded decisions being applied: the journal names launches only, and a
+//! policy keeps books of its own about everything that it decided. What people see (names, counters, times) is rebuilt
+//! from the same inputs and the job files. Then the input `Recovered` starts all clocks again.
+
+mod books;
+mod leftovers;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use howdah_core::job::{ClusterId, JobId, JobState};
+use howdah_core::time::Time;
+use howdah_core::tracker::{Effect, Input, SchedulerChoice};
+use howdah_proto::convert::ConvertError;
+
+use self::books::Books;
+pub(crate) use self::leftovers::clear_leftovers;
+use crate::config::MasterConfig;
+use crate::digest::{Chain, DIGEST_BYTES};
+use crate::history::history_path;
+use crate::journal::{JournalError, JournalReader, JournalWriter};
+use crate::policies;
+use crate::recorder::Recorder;
+use crate::replay::{Build, ReplayError, build, build_of};
+use crate::tables::Tables;
+
+/// A run that a master cannot go on with.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RecoveryError {
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// The journal's end is cut here, but not its middle.
+    #[error(
+        "{0}\nhelp: `howdah journal check` says how much reads; `howdah journal repair` cuts the journal there; \
+         --new-cluster begins another cluster in this directory"
+    )]
+    Damaged(JournalError),
+    #[error(
+        "run `{path}`, batch {batch}: this build decides other than version {version}, which recorded it\n\
+         help: start that version, or begin another cluster in this directory with --new-cluster"
+    )]
+    Differs { path: PathBuf, batch: u64, version: String },
+    #[error("run `{path}`: the file of {job}, which is not over, does not read: {problem}")]
+    JobFile { path: PathBuf, job: String, problem: String },
+}
+
+impl From<JournalError> for RecoveryError {
+    fn from(error: JournalError) -> RecoveryError {
+        if error.is_damage() { RecoveryError::Damaged(error) } else { RecoveryError::Replay(error.into()) }
+    }
+}
+
+/// What the engine has to see to first.
+#[derive(Debug, Default)]
+pub(crate) struct Unfinished {
+    /// The policy that is to decide from now on, if that is another one.
+    pub(crate) scheduler: Option<SchedulerChoice>,
+    /// Jobs whose output was being promoted, or was promoted and nobody heard of it.
+    pub(crate) promotions: Vec<JobId>,
+    /// Finished jobs that have no history on disk.
+    pub(crate) histories: Vec<JobId>,
+    /// Output of jobs that ended otherwise since the last start and may not have been cleared away.
+    pub(crate) aborts: BTreeMap<PathBuf, JobId>,
+}
+
+/// A core, its journal and the tables, as they were.
+pub(crate) struct Recovered {
+    pub(crate) recorder: Recorder,
+    pub(crate) tables: Tables,
+    pub(crate) unfinished: Unfinished,
+    /// The policy in charge, before `unfinished` changes it.
+    pub(crate) in_force: SchedulerChoice,
+    /// Of the last batch.
+    pub(crate) last: Time,
+    pub(crate) last_job: u32,
+    pub(crate) batches: u64,
+    /// The end was torn, as after a crash, and is cut off.
+    pub(crate) torn: bool,
+}
+
+/// Whether a master can go on with the run; recordings of before frames were numbered are only to be read.
+pub(crate) fn can_resume(run_dir: &Path) -> Result<bool, JournalError> {
+    Ok(crate::journal::read_header(run_dir)?.version >= 2)
+}
+
+/// Reads the run and makes its journal ready to be continued. Nobody else may use it.
+pub(crate) fn recover(run_dir: &Path, config: &MasterConfig) -> Result<Recovered, RecoveryError> {
+    let mut reader = JournalReader::open(run_dir)?;
+    let header = reader.header().clone();
+    let recorded_by = build_of(&header);
+    let cluster = ClusterId(header.cluster_id);
+    let mut tracker = build(run_dir, &header, policies::make)?;
+    let mut in_force =
+        SchedulerChoice { name: header.scheduler, params: header.scheduler_params.into_iter().collect() };
+    let mut books = Books::new(cluster, run_dir, &config.limits, tracker.config().free_lost_names);
+    let mut digest = [0_u8; DIGEST_BYTES];
+    let (mut last, mut batches, mut inputs, mut effects) = (Time::ZERO, 0, Vec::new(), Vec::new());
+    while let Some(frame) = reader.next_frame()? {
+        batches += 1;
+        let time = Time::from_us(frame.time_us);
+        if time <= last {
+            return Err(order(run_dir, batches, frame.time_us).into());
+        }
+        last = time;
+        inputs.clear();
+        for wire in &frame.inputs {
+            inputs.push(Input::try_from(wire).map_err(|source| input(run_dir, batches, source))?);
+        }
+        books.before(&inputs, frame.inputs, time);
+        effects.clear();
+        tracker.apply(time, &inputs, &mut effects);
+        digest = Chain::after(digest).add(&effects);
+        if digest[..] != frame.digest[..] {
+            return Err(differs(run_dir, batches, recorded_by));
+        }
+        note_scheduler(&inputs, &effects, &mut in_force);
+        let notes = tracker.take_notes();
+        books.after(&effects, time, tracker.state(), notes);
+    }
+    let torn = reader.truncation().is_some();
+    let journal = JournalWriter::resume(run_dir, &reader.tail(), config.segment_bytes())?;
+    let last_job = tracker.state().last_job();
+    let (tables, aborts) = books.close()?;
+    let unfinished = Unfinished {
+        scheduler: None,
+        promotions: in_state(&tables, |state| state == JobState::Committing),
+        histories: in_state(&tables, JobState::is_final)
+            .into_iter()
+            .filter(|&job| !history_path(run_dir, cluster, job).exists())
+            .collect(),
+        aborts,
+    };
+    let recorder = Recorder::resumed(tracker, digest, journal);
+    Ok(Recovered { recorder, tables, unfinished, in_force, last, last_job, batches, torn })
+}
+
+fn in_state(tables: &Tables, wanted: impl Fn(JobState) -> bool) -> Vec<JobId> {
+    tables.jobs.iter().filter(|(_, row)| wanted(row.state)).map(|(&job, _)| job).collect()
+}
+
+fn note_scheduler(inputs: &[Input], effects: &[Effect], in_force: &mut SchedulerChoice) {
+    use howdah_core::tracker::Rejection::BadScheduler;
+    for choice in inputs {
+        if let Input::SetScheduler(choice) = choice
+            && !effects.iter().any(|effect| matches!(effect, Effect::Rejected { why: BadScheduler, .. }))
+        {
+            in_force.clone_from(choice);
+        }
+    }
+}
+
+fn order(path: &Path, batch: u64, time_us: u64) -> ReplayError {
+    ReplayError::Order { path: path.to_owned(), batch, time_us }
+}
+
+fn input(path: &Path, batch: u64, source: ConvertError) -> RecoveryError {
+    ReplayError::Input { path: path.to_owned(), batch, source }.into()
+}
+
+fn differs(path: &Path, batch: u64, by: Build) -> RecoveryError {
+    RecoveryError::Differs { path: path.to_owned(), batch, version: by.version }
+}

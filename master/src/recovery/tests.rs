@@ -1,0 +1,127 @@
+//! Runs that a master goes on with, and runs that it must not touch.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use howdah_core::job::{JobId, JobSpec, WorkerId};
+use howdah_core::tracker::{ClusterConfig, Registration};
+use howdah_proto::v1;
+
+use super::*;
+use crate::journal::check;
+use crate::recorder::Origin;
+
+fn registration(worker: u32) -> Input {
+    Input::Register(Box::new(Registration {
+        worker: WorkerId(worker),
+        incarnation: 7,
+        name: format!("w{worker}"),
+        host: format!("h{worker}"),
+        rack: "/r".to_owned(),
+        map_slots: 2,
+        reduce_slots: 1,
+        attributes: Vec::new(),
+    }))
+}
+
+/// Records batches of one input each, a second apart from `from`, and stops as a crash does.
+fn record(recorder: &mut Recorder, from: u64, inputs: &[Input]) {
+    for (n, input) in inputs.iter().enumerate() {
+        let mut recorded = vec![v1::JournalInput::from(input)];
+        let time = Time::from_ms(1_000 * (from + n as u64));
+        recorder.apply(time, std::slice::from_ref(input), &mut recorded, &mut Vec::new());
+        recorder.sync().unwrap();
+    }
+}
+
+fn new_run(dir: &Path) -> Recorder {
+    let origin = Origin {
+        cluster_id: 202_611_201_200,
+        cluster: ClusterConfig::default(),
+        scheduler: "fifo".to_owned(),
+        scheduler_params: BTreeMap::new(),
+        seed: 0,
+    };
+    let scheduler = policies::make("fifo", &BTreeMap::new()).unwrap();
+    Recorder::create(dir, &origin, scheduler, 1 << 16).unwrap()
+}
+
+#[test]
+fn a_run_goes_on_where_it_was_cut_off_any_number_of_times() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = MasterConfig::default();
+    record(&mut new_run(dir.path()), 1, &[registration(0), registration(1)]);
+    for start in 1..4_u32 {
+        // The last write of the master before was torn.
+        let segment = dir.path().join("journal").join(format!("{start:08}.seg"));
+        let mut bytes = std::fs::read(&segment).unwrap();
+        let used = bytes.iter().rposition(|&byte| byte != 0).unwrap();
+        bytes[used - 5] ^= 1;
+        std::fs::write(&segment, &bytes).unwrap();
+        let mut recovered = recover(dir.path(), &config).unwrap();
+        assert!(recovered.torn, "start {start}");
+        // What is not torn is there: one worker of the two, then what each start added but for its last batch.
+        assert_eq!(recovered.recorder.tracker().state().workers().len(), start as usize);
+        assert_eq!(recovered.tables.workers.len(), start as usize);
+        assert_eq!(recovered.recorder.tracker().state().epoch(), start - 1);
+        let from = 10 * u64::from(start);
+        record(&mut recovered.recorder, from, &[Input::Recovered, registration(start), registration(start + 1)]);
+    }
+    let check = check(dir.path()).unwrap();
+    assert_eq!((check.starts, check.damage.is_none()), (4, true));
+}
+
+#[test]
+fn a_build_that_decides_otherwise_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let recorder = new_run(dir.path());
+    drop(recorder);
+    let mut reader = JournalReader::open(dir.path()).unwrap();
+    assert!(reader.next_frame().unwrap().is_none());
+    let mut journal = JournalWriter::resume(dir.path(), &reader.tail(), 1 << 16).unwrap();
+    journal.append(&mut v1::JournalFrame {
+        time_us: 5,
+        inputs: vec![(&registration(0)).into()],
+        n_effects: 1,
+        digest: vec![3; 32],
+        ..v1::JournalFrame::default()
+    });
+    journal.sync().unwrap();
+    let error = recover(dir.path(), &MasterConfig::default()).err().expect("the digest is another one");
+    assert!(matches!(error, RecoveryError::Differs { batch: 1, .. }), "{error}");
+    assert!(error.to_string().contains("--new-cluster"), "{error}");
+}
+
+#[test]
+fn a_job_that_is_not_over_needs_its_file_and_one_that_is_does_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = Arc::new(JobSpec { n_maps: 1, ..JobSpec::default() });
+    let submit = Input::Submit { job: JobId(1), spec };
+    record(&mut new_run(dir.path()), 1, &[submit]);
+    let error = recover(dir.path(), &MasterConfig::default()).err().expect("the job's file is missing");
+    assert!(matches!(error, RecoveryError::JobFile { .. }), "{error}");
+    let mut reader = JournalReader::open(dir.path()).unwrap();
+    assert!(reader.next_frame().unwrap().is_some());
+
+    let dir = tempfile::tempdir().unwrap();
+    let spec = Arc::new(JobSpec { n_maps: 1, ..JobSpec::default() });
+    let inputs = [Input::Submit { job: JobId(1), spec }, Input::KillJob { job: JobId(1) }];
+    record(&mut new_run(dir.path()), 1, &inputs);
+    let recovered = recover(dir.path(), &MasterConfig::default()).unwrap();
+    assert_eq!((recovered.last_job, recovered.tables.live_jobs()), (1, 0));
+    assert_eq!(recovered.unfinished.histories, [JobId(1)], "its history was not written");
+}
+
+#[test]
+fn damage_in_the_middle_is_refused_with_the_way_out() {
+    let dir = tempfile::tempdir().unwrap();
+    record(&mut new_run(dir.path()), 1, &[registration(0), registration(1), registration(2)]);
+    let segment = dir.path().join("journal/00000001.seg");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    bytes[30] ^= 1;
+    std::fs::write(&segment, &bytes).unwrap();
+    let error = recover(dir.path(), &MasterConfig::default()).err().expect("the first frame is damaged").to_string();
+    for part in ["offset 0", "00000001.seg", "howdah journal repair"] {
+        assert!(error.contains(part), "no `{part}` in {error}");
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests that look at both state machines at once.
+
+mod swarm;

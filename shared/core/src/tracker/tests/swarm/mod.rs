@@ -1,0 +1,122 @@
+//! A swarm of small worlds, each drawn from a seed, in which almost everything goes wrong.
+//!
+//! Both state machines run as the daemons have them, on a network that loses, repeats and delays, with workers and a
+//! master that crash; the master starts again on its journal. After every input the invariants must hold, and once the
+//! faults are over everything must end with the right result. A seed that fails is printed as one line that runs it
+//! again; it goes into `regressions.txt` when it is mended. To know that the swarm sees anything, faults are planted in
+//! the state machines and in the driver: it must find each of them.
+
+#![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "a test bounds its own time")]
+
+mod master;
+#[path = "../../../../tests/kit/odd.rs"]
+#[allow(dead_code, unreachable_pub, reason = "the policy is shared with the tests outside of this crate")]
+mod odd;
+mod plan;
+mod watch;
+mod world;
+
+use std::time::{Duration, Instant};
+
+use self::world::{Driver, Told, World};
+use crate::time::Span;
+use crate::tracker::planted::{Fault, plant};
+
+/// Worlds and seconds of the ordinary test; the first that is reached ends it.
+const SEEDS: u64 = 2_000;
+const SECONDS: u64 = 40;
+/// A planted fault must be caught within so many worlds.
+const CAUGHT_WITHIN: u64 = 600;
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is a number")))
+}
+
+fn run(seed: u64) -> Result<Told, String> {
+    World::new(seed, None).run()
+}
+
+fn must_hold(seed: u64) -> Told {
+    run(seed).unwrap_or_else(|why| {
+        panic!("{why}\nrun it again: HOWDAH_SWARM_SEED={seed} cargo test -p howdah-core --lib swarm::one_seed")
+    })
+}
+
+#[test]
+fn one_seed() {
+    if let Some(seed) = number("HOWDAH_SWARM_SEED") {
+        let told = must_hold(seed);
+        eprintln!("seed {seed} holds: {told:?}");
+    }
+}
+
+#[test]
+fn seeds_that_failed_once_hold() {
+    let lines = include_str!("regressions.txt").lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    for line in lines.filter(|line| !line.is_empty()) {
+        must_hold(line.parse().expect("a seed"));
+    }
+}
+
+#[test]
+fn a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well() {
+    let seconds = number("HOWDAH_SWARM_SECONDS");
+    let until = Instant::now() + Duration::from_secs(seconds.unwrap_or(SECONDS));
+    let first = number("HOWDAH_SWARM_FIRST").unwrap_or(1);
+    let (mut worlds, mut sum) = (0, Told::default());
+    while Instant::now() < until && (seconds.is_some() || worlds < SEEDS) {
+        let told = must_hold(first + worlds);
+        worlds += 1;
+        sum.simulated = Span::from_us(sum.simulated.as_us() + told.simulated.as_us());
+        sum.inputs += told.inputs;
+        sum.master_crashes += told.master_crashes;
+        sum.worker_faults += told.worker_faults;
+        sum.jobs += told.jobs;
+    }
+    eprintln!(
+        "{worlds} worlds from seed {first}: {:.1} simulated hours, {} inputs, {} jobs, {} crashes of a master, {} of \
+         workers and networks",
+        sum.simulated.as_us() as f64 / 3.6e9,
+        sum.inputs,
+        sum.jobs,
+        sum.master_crashes,
+        sum.worker_faults
+    );
+    assert!(worlds > 0, "no world fitted into the time");
+}
+
+#[test]
+fn every_planted_fault_is_caught() {
+    use Fault::*;
+    let core = [
+        ForgetLostMap,
+        DoubleCommit,
+        LeakSlot,
+        AcceptZombie,
+        NeverExpire,
+        ForgetFailure,
+        ForgetKill,
+        KeepClocks,
+        StartTwice,
+        ForgetEnd,
+        TwoWinners,
+    ];
+    use Driver::{AnswerFirst, ForgetPromotion, NoRecovered, PromoteAny, SkipSync};
+    let driver = [AnswerFirst, SkipSync, PromoteAny, NoRecovered, ForgetPromotion];
+    let core = core.into_iter().map(|fault| (Some(fault), None, format!("{fault:?}")));
+    let driver = driver.into_iter().map(|fault| (None, Some(fault), format!("{fault:?}")));
+    let mut missed = Vec::new();
+    for (fault, driver, name) in core.chain(driver) {
+        plant(fault);
+        // A state machine that panics over it is a way to catch it, too.
+        let world = |seed| std::panic::catch_unwind(|| World::new(seed, driver).run());
+        let ends = |seed| world(seed).unwrap_or_else(|_| Err("it panicked".to_owned()));
+        let caught = (1..=CAUGHT_WITHIN).find_map(|seed| Some((seed, ends(seed).err()?)));
+        plant(None);
+        match caught {
+            Some((seed, why)) => eprintln!("{name}: caught after {seed} worlds: {why}"),
+            None => missed.push(name),
+        }
+    }
+    assert!(missed.is_empty(), "not caught within {CAUGHT_WITHIN} worlds: {missed:?}");
+}

@@ -1,0 +1,108 @@
+//! What an onlooker knows from the effects that left the master, and what may never be among them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::job::{AttemptId, AttemptState, JobId, JobState, TaskId, TaskKind, WorkerId};
+use crate::tracker::{Effect, EndCause, WorkerState};
+
+/// The history of a world as its durable batches tell it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Watch {
+    launched: BTreeSet<AttemptId>,
+    ended: BTreeMap<AttemptId, AttemptState>,
+    pub(super) winner: BTreeMap<TaskId, AttemptId>,
+    granted: BTreeMap<TaskId, AttemptId>,
+    pub(super) failures: BTreeMap<TaskId, u32>,
+    /// Map outputs that reduces may fetch, and where they are.
+    pub(super) outputs: BTreeMap<AttemptId, WorkerId>,
+    pub(super) over: BTreeMap<JobId, JobState>,
+}
+
+impl Watch {
+    /// One batch; the sentence says what may not be. `needs` are the jobs with reduces that may still fetch.
+    pub(super) fn see(&mut self, effects: &[Effect], needs: impl Fn(JobId) -> bool) -> Result<(), String> {
+        for effect in effects {
+            self.effect(effect)?;
+        }
+        for effect in effects {
+            if let Effect::WorkerState { worker, state: WorkerState::Lost } = *effect
+                && let Some((output, _)) = self.outputs.iter().find(|(id, at)| **at == worker && needs(id.job))
+            {
+                return Err(format!("{output:?} counts as there although worker {} is lost", worker.0));
+            }
+        }
+        Ok(())
+    }
+
+    fn effect(&mut self, effect: &Effect) -> Result<(), String> {
+        match *effect {
+            Effect::Launch { attempt, .. } => {
+                if self.over.contains_key(&attempt.job) || self.ended.contains_key(&attempt) {
+                    return Err(format!("{attempt:?} is launched after its end"));
+                }
+                self.launched.insert(attempt);
+            }
+            Effect::Commit { attempt, .. } => {
+                let other = self.granted.insert(attempt.task(), attempt).filter(|other| *other != attempt);
+                if let Some(other) = other.filter(|other| !self.ended.contains_key(other)) {
+                    return Err(format!("{other:?} and {attempt:?} may both commit"));
+                }
+            }
+            Effect::AttemptEnded { attempt, state, cause, .. } => self.end(attempt, state, cause)?,
+            Effect::MapOutputReady { attempt, worker } => drop(self.outputs.insert(attempt, worker)),
+            Effect::MapOutputLost { attempt, .. } => {
+                if self.outputs.remove(&attempt).is_none() || self.winner.remove(&attempt.task()) != Some(attempt) {
+                    return Err(format!("the output of {attempt:?} is lost, but was never there"));
+                }
+                if let Effect::MapOutputLost { cause: EndCause::TooManyFetchFailures, .. } = effect {
+                    *self.failures.entry(attempt.task()).or_default() += 1;
+                }
+            }
+            Effect::JobState { job, state } => {
+                if let Some(end) = self.over.get(&job) {
+                    return Err(format!("{job:?} is {state:?} after it was {end:?}"));
+                }
+                if state.is_final() {
+                    self.over.insert(job, state);
+                    self.outputs.retain(|attempt, _| attempt.job != job);
+                    if let Some(open) = self.launched.iter().find(|a| a.job == job && !self.ended.contains_key(a)) {
+                        return Err(format!("{job:?} is over before {open:?}"));
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, attempt: AttemptId, state: AttemptState, cause: EndCause) -> Result<(), String> {
+        if self.over.contains_key(&attempt.job) {
+            return Err(format!("{attempt:?} ends after its job"));
+        }
+        if let Some(before) = self.ended.insert(attempt, state) {
+            return Err(format!("{attempt:?} ends {state:?} after it ended {before:?}"));
+        }
+        match state {
+            AttemptState::Succeeded => {
+                if let Some(other) = self.winner.insert(attempt.task(), attempt) {
+                    return Err(format!("{attempt:?} wins after {other:?} has"));
+                }
+            }
+            AttemptState::Failed => *self.failures.entry(attempt.task()).or_default() += 1,
+            _ if cause == EndCause::Vanished => return Err(format!("{attempt:?} vanished from a worker that ran on")),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Whether a task of the job failed as often as it may.
+    pub(super) fn may_have_failed(&self, job: JobId, max: [u16; 2]) -> bool {
+        self.failures.iter().any(|(task, &n)| task.job == job && n >= u32::from(max[task.kind as usize]))
+    }
+
+    /// A task that failed more often than it may.
+    pub(super) fn tried_too_often(&self, max: impl Fn(JobId, TaskKind) -> u16) -> Option<TaskId> {
+        let mut tasks = self.failures.iter();
+        tasks.find(|(task, n)| **n > u32::from(max(task.job, task.kind))).map(|(task, _)| *task)
+    }
+}

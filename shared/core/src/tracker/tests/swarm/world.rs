@@ -1,0 +1,637 @@
+//! The swarm's world: time, the network, workers with pretended processes, clients.
+//!
+//! Nothing here decides anything. Messages are lost, delivered twice and late; workers crash, freeze, are cut off and
+//! come back; the master crashes between any two things that it does. After a while the faults stop, and then
+//! everything must end well.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::master::{Call, Entry, Master};
+use super::plan::{Dice, Plan};
+use super::watch::Watch;
+use crate::job::{AttemptId, JobId, JobState, Phase, Progress, TaskId, TaskKind, WorkerId};
+use crate::time::{Span, Time};
+use crate::tracker::task_tracker::{TaskTracker, TrackerConfig, TrackerEffect, TrackerInput};
+use crate::tracker::{Input, Registration, Report, Vitals};
+
+/// How long after the last fault everything has to be over.
+const CALM: Span = Span::from_secs(1_200);
+/// A call that got lost is given up after this.
+const CALL_TIMEOUT: Span = Span::from_secs(1);
+/// Between two looks of a reduce at the outputs that it misses.
+const LOOK: Span = Span::from_ms(500);
+
+/// Faults of the driver that can be planted, beside those of the state machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Driver {
+    /// Answers leave before their frame is on disk.
+    AnswerFirst,
+    /// Some frames are not synced before their effects leave.
+    SkipSync,
+    /// After a restart whatever lies there is promoted, not what won.
+    PromoteAny,
+    /// A restart does not tell the core that it was one.
+    NoRecovered,
+    /// A restart does not go on with promotions that were interrupted.
+    ForgetPromotion,
+}
+
+/// Something that happens at an instant.
+pub(super) enum Event {
+    Submit,
+    KillJob(JobId),
+    Register { node: usize, life: u32, incarnation: u64 },
+    Report { node: usize, life: u32, seq: u32, report: Box<Report> },
+    ToNode { node: usize, life: u32, input: TrackerInput },
+    Process { node: usize, life: u32, attempt: AttemptId },
+    Promote { start: u32, job: JobId },
+    StartMaster,
+    StartNode(usize),
+    WorkerFault,
+}
+
+/// What a pretended process does.
+#[derive(Clone, Debug, Default)]
+struct Process {
+    fetched: BTreeSet<u32>,
+    fails: bool,
+    hangs: bool,
+    granted: bool,
+}
+
+/// A worker.
+pub(super) struct Node {
+    /// `None` while it is down.
+    tracker: Option<TaskTracker>,
+    /// Which run of it; what belongs to an earlier one is ignored.
+    life: u32,
+    running: BTreeMap<AttemptId, Process>,
+    /// Map outputs on its disk.
+    outputs: BTreeSet<AttemptId>,
+    /// The network reaches it again then.
+    cut_until: Time,
+    last_seq: u32,
+    registering: bool,
+}
+
+/// All of it.
+pub(super) struct World {
+    pub(super) plan: Plan,
+    pub(super) dice: Dice,
+    pub(super) driver: Option<Driver>,
+    pub(super) now: Time,
+    pub(super) master: Option<Master>,
+    pub(super) journal: Vec<Entry>,
+    /// Entries that are on disk.
+    pub(super) synced: usize,
+    /// Entries that the onlooker has seen.
+    pub(super) watched: usize,
+    pub(super) watch: Watch,
+    pub(super) nodes: Vec<Node>,
+    events: BTreeMap<(Time, u64), Event>,
+    next: u64,
+    /// Output that attempts wrote for themselves, and output that readers see.
+    pub(super) private: BTreeSet<AttemptId>,
+    pub(super) promoted: BTreeMap<TaskId, AttemptId>,
+    /// What clients were told.
+    pub(super) submitted: BTreeSet<JobId>,
+    pub(super) killed: BTreeSet<JobId>,
+    pub(super) told: BTreeMap<JobId, JobState>,
+    kills_asked: BTreeSet<JobId>,
+    pub(super) faults: bool,
+    pub(super) starts: u32,
+    pub(super) recovered_at: Option<Time>,
+    broken: Option<String>,
+    // For the report.
+    pub(super) inputs: u64,
+    pub(super) crashes: u64,
+    worker_faults: u64,
+}
+
+/// What a world that held went through.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Told {
+    pub(super) simulated: Span,
+    pub(super) inputs: u64,
+    pub(super) master_crashes: u64,
+    pub(super) worker_faults: u64,
+    pub(super) jobs: u64,
+}
+
+impl World {
+    pub(super) fn new(seed: u64, driver: Option<Driver>) -> World {
+        let mut dice = Dice::new(seed);
+        let plan = Plan::draw(&mut dice);
+        let node = |_: &_| Node {
+            tracker: None,
+            life: 0,
+            running: BTreeMap::new(),
+            outputs: BTreeSet::new(),
+            cut_until: Time::ZERO,
+            last_seq: 0,
+            registering: false,
+        };
+        let nodes = plan.slots.iter().map(node).collect();
+        World {
+            plan,
+            dice,
+            driver,
+            now: Time::from_ms(1_000),
+            master: None,
+            journal: Vec::new(),
+            synced: 0,
+            watched: 0,
+            watch: Watch::default(),
+            nodes,
+            events: BTreeMap::new(),
+            next: 0,
+            private: BTreeSet::new(),
+            promoted: BTreeMap::new(),
+            submitted: BTreeSet::new(),
+            killed: BTreeSet::new(),
+            told: BTreeMap::new(),
+            kills_asked: BTreeSet::new(),
+            faults: true,
+            starts: 0,
+            recovered_at: None,
+            broken: None,
+            inputs: 0,
+            crashes: 0,
+            worker_faults: 0,
+        }
+    }
+
+    pub(super) fn fail(&mut self, why: String) {
+        self.broken.get_or_insert(why);
+    }
+
+    pub(super) fn check(&mut self, result: Result<(), String>) {
+        if let Err(why) = result {
+            self.fail(why);
+        }
+    }
+
+    pub(super) fn later(&mut self, after: Span, event: Event) {
+        self.next += 1;
+        self.events.insert((self.now + after, self.next), event);
+    }
+
+    /// Runs it to its end.
+    ///
+    /// # Errors
+    /// Says what should not have happened, or did not.
+    pub(super) fn run(mut self) -> Result<Told, String> {
+        self.start_master();
+        for node in 0..self.nodes.len() {
+            self.start_node(node);
+        }
+        self.later(Span::from_ms(500), Event::Submit);
+        self.next_worker_fault();
+        for n in 0..self.dice.below(3) {
+            let after = Span::from_ms(1_000 + self.dice.below(30_000));
+            self.later(after, Event::KillJob(JobId(1 + n as u32 * 2)));
+        }
+        let calm_from = self.now + self.plan.faults_for;
+        let end = calm_from + CALM;
+        let (mut at_once, mut last) = (0, self.now);
+        while self.broken.is_none() && !self.is_over() {
+            let Some(at) = self.next_instant().filter(|&at| at <= end) else {
+                let open: Vec<String> = self.open_jobs();
+                return Err(format!("nothing more happens, but {}", open.join(", ")));
+            };
+            if self.faults && at >= calm_from {
+                self.calm_down();
+                continue;
+            }
+            self.now = self.now.max(at);
+            at_once = if self.now == last { at_once + 1 } else { 0 };
+            last = self.now;
+            if at_once > 20_000 {
+                return Err(format!("time stands still at {:?}", self.now));
+            }
+            self.step(at);
+            self.check_grace();
+        }
+        match self.broken.take() {
+            Some(why) => Err(why),
+            None => self.final_checks(),
+        }
+    }
+
+    fn next_instant(&self) -> Option<Time> {
+        let event = self.events.first_key_value().map(|(&(at, _), _)| at);
+        let nodes = self.nodes.iter().filter_map(|node| node.tracker.as_ref()?.next_deadline()).min();
+        let master = self.master.as_ref().and_then(|master| master.tracker.next_deadline());
+        [event, nodes, master].into_iter().flatten().min()
+    }
+
+    fn step(&mut self, at: Time) {
+        if self.events.first_key_value().is_some_and(|(&(due, _), _)| due == at) {
+            let (_, event) = self.events.pop_first().expect("seen above");
+            self.happen(event);
+        } else if self.master.as_ref().and_then(|master| master.tracker.next_deadline()) == Some(at) {
+            self.master(vec![Input::Tick]);
+        } else {
+            for node in 0..self.nodes.len() {
+                self.node(node, TrackerInput::Tick);
+            }
+        }
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Submit => self.submit(),
+            Event::KillJob(job) => {
+                let state = self.master.as_ref().map(|master| master.tracker.state());
+                if state.is_some_and(|state| state.job(job).is_some()) {
+                    self.kills_asked.insert(job);
+                    if self.master(vec![Input::KillJob { job }]) {
+                        self.killed.insert(job);
+                    }
+                }
+            }
+            Event::Register { node, life, incarnation } => self.on_register(node, life, incarnation),
+            Event::Report { node, life, seq, report } => self.on_report(node, life, seq, report),
+            Event::ToNode { node, life, input } => {
+                if self.nodes[node].life == life {
+                    self.node(node, input);
+                }
+            }
+            Event::Process { node, life, attempt } => {
+                if self.nodes[node].life == life {
+                    self.process(node, attempt);
+                }
+            }
+            Event::Promote { start, job } => self.promote(start, job),
+            Event::StartMaster => {
+                if self.master.is_none() {
+                    self.start_master();
+                }
+            }
+            Event::StartNode(node) => self.start_node(node),
+            Event::WorkerFault => self.worker_fault(),
+        }
+    }
+
+    /// One client hands in all jobs; a call that broke is tried again once it is known what became of it.
+    fn submit(&mut self) {
+        let number = self.submitted.len() as u32 + 1;
+        let Some(spec) = self.plan.jobs.get(number as usize - 1).cloned() else { return };
+        let state = self.master.as_ref().map(|master| master.tracker.state().last_job());
+        let entered = match state {
+            None => false,
+            Some(last) if last >= number => true,
+            Some(_) => self.master(vec![Input::Submit { job: JobId(number), spec: spec.into() }]),
+        };
+        if entered {
+            self.submitted.insert(JobId(number));
+        }
+        let pause = Span::from_ms(100 + self.dice.below(8_000));
+        self.later(pause, Event::Submit);
+    }
+
+    fn on_register(&mut self, node: usize, life: u32, incarnation: u64) {
+        let Some(master) = &mut self.master else { return self.break_call(node) };
+        let state = master.tracker.state();
+        let name = format!("w{node}");
+        let worker = state.worker_named(&name).map_or(WorkerId(state.workers().len() as u32), |worker| worker.id());
+        let known = state.worker(worker).map_or(0, |worker| worker.incarnation());
+        if incarnation >= known {
+            master.waiting.remove(&worker);
+        }
+        let [map_slots, reduce_slots] = self.plan.slots[node];
+        let hello = Registration {
+            worker,
+            incarnation,
+            name,
+            host: format!("h{node}"),
+            rack: "/r".to_owned(),
+            map_slots,
+            reduce_slots,
+            attributes: Vec::new(),
+        };
+        let interval = Span::from_ms(u64::from(master.tracker.interval_ms()));
+        let heard = self.master(vec![Input::Register(Box::new(hello))]) && incarnation >= known;
+        if heard && !self.is_lost(node) {
+            self.later(
+                Span::from_ms(1),
+                Event::ToNode { node, life, input: TrackerInput::Registered { worker, interval } },
+            );
+        } else {
+            self.later(CALL_TIMEOUT, Event::ToNode { node, life, input: TrackerInput::RegisterFailed });
+        }
+    }
+
+    fn on_report(&mut self, node: usize, life: u32, seq: u32, report: Box<Report>) {
+        let (worker, incarnation) = (report.worker, report.incarnation);
+        let failed = Event::ToNode { node, life, input: TrackerInput::HeartbeatFailed { seq } };
+        let Some(master) = &mut self.master else { return self.later(CALL_TIMEOUT, failed) };
+        let newest = master.newest.entry((worker, incarnation)).or_default();
+        if seq <= *newest {
+            // The newer one is here already; the call of this one ends.
+            return;
+        }
+        *newest = seq.max(*newest);
+        // An earlier run of the worker gets no answer: that would reach the present one.
+        if master.tracker.state().worker(worker).is_none_or(|known| known.incarnation() == incarnation) {
+            master.waiting.insert(worker, Call { node, life, seq });
+        } else {
+            self.later(CALL_TIMEOUT, failed);
+        }
+        self.batch(vec![Input::Report(report)], Some((worker, incarnation, seq)));
+    }
+
+    fn is_cut(&self, node: usize) -> bool {
+        self.now < self.nodes[node].cut_until
+    }
+
+    fn is_lost(&mut self, node: usize) -> bool {
+        self.is_cut(node) || (self.faults && self.dice.one_in(self.plan.loss))
+    }
+
+    /// How long a message takes, and whether it comes twice.
+    fn delay(&mut self) -> (Span, bool) {
+        let us = 200 + self.dice.below(2_000);
+        let late = self.faults && self.dice.one_in(self.plan.late);
+        let late = if late { self.dice.below(20_000_000) } else { 0 };
+        (Span::from_us(us + late), self.faults && self.dice.one_in(self.plan.twice))
+    }
+
+    /// The master answers a report.
+    pub(super) fn answer(&mut self, call: Call, input: TrackerInput) {
+        let Call { node, life, seq } = call;
+        if self.is_lost(node) {
+            let input = TrackerInput::HeartbeatFailed { seq };
+            return self.later(CALL_TIMEOUT, Event::ToNode { node, life, input });
+        }
+        let (delay, twice) = self.delay();
+        if twice {
+            let (again, _) = self.delay();
+            self.later(again, Event::ToNode { node, life, input: input.clone() });
+        }
+        self.later(delay, Event::ToNode { node, life, input });
+    }
+
+    /// The connection of a worker's open call breaks.
+    pub(super) fn break_call(&mut self, node: usize) {
+        let Node { life, last_seq: seq, registering, .. } = self.nodes[node];
+        let input = if registering { TrackerInput::RegisterFailed } else { TrackerInput::HeartbeatFailed { seq } };
+        self.later(Span::from_ms(1), Event::ToNode { node, life, input });
+    }
+
+    fn start_node(&mut self, index: usize) {
+        let node = &mut self.nodes[index];
+        if node.tracker.is_some() {
+            return;
+        }
+        node.life += 1;
+        let [map_slots, reduce_slots] = self.plan.slots[index];
+        let config = TrackerConfig {
+            map_slots,
+            reduce_slots,
+            // Each run leaves room for registrations of its own.
+            incarnation: u64::from(node.life) << 32,
+            seed: index as u64,
+            ..TrackerConfig::default()
+        };
+        (node.last_seq, node.registering) = (0, false);
+        node.tracker = Some(TaskTracker::new(config));
+        self.node(index, TrackerInput::Tick);
+    }
+
+    fn next_worker_fault(&mut self) {
+        if let Some(every) = self.plan.worker_faults_every {
+            let after = Span::from_us(1 + self.dice.below(2 * every.as_us()));
+            self.later(after, Event::WorkerFault);
+        }
+    }
+
+    fn worker_fault(&mut self) {
+        if !self.faults {
+            return;
+        }
+        self.worker_faults += 1;
+        let index = self.dice.below(self.nodes.len() as u64) as usize;
+        let long = Span::from_ms(100 + self.dice.below(self.dice.clone().below(90_000) + 1));
+        let node = &mut self.nodes[index];
+        if self.dice.one_in(2) {
+            // Its network goes away and comes back; what it runs goes on.
+            node.cut_until = self.now + long;
+            self.break_call(index);
+        } else if node.tracker.take().is_some() {
+            node.running.clear();
+            node.outputs.clear();
+            node.life += 1;
+            self.later(long, Event::StartNode(index));
+        }
+        self.next_worker_fault();
+    }
+
+    /// No fault from now on.
+    fn calm_down(&mut self) {
+        self.faults = false;
+        if self.master.is_none() {
+            self.start_master();
+        }
+        for index in 0..self.nodes.len() {
+            self.nodes[index].cut_until = Time::ZERO;
+            self.start_node(index);
+        }
+    }
+
+    fn node(&mut self, index: usize, input: TrackerInput) {
+        if matches!(input, TrackerInput::Registered { .. } | TrackerInput::RegisterFailed) {
+            self.nodes[index].registering = false;
+        }
+        let Some(tracker) = &mut self.nodes[index].tracker else { return };
+        let mut effects = Vec::new();
+        tracker.apply(self.now, &[input], &mut effects);
+        let sound = tracker.check_invariants();
+        self.check(sound);
+        for effect in effects {
+            self.node_effect(index, effect);
+        }
+    }
+
+    fn node_effect(&mut self, node: usize, effect: TrackerEffect) {
+        let life = self.nodes[node].life;
+        match effect {
+            TrackerEffect::Register { incarnation } => {
+                self.nodes[node].registering = true;
+                if self.is_lost(node) {
+                    return self.later(CALL_TIMEOUT, Event::ToNode { node, life, input: TrackerInput::RegisterFailed });
+                }
+                let (delay, _) = self.delay();
+                self.later(delay, Event::Register { node, life, incarnation });
+            }
+            TrackerEffect::Report { seq } => self.send_report(node, life, seq),
+            TrackerEffect::FetchJob { job } => {
+                let timeout = self.plan.jobs[job.0 as usize - 1].conf.task_timeout_ms;
+                let task_timeout = Span::from_ms(timeout);
+                let known = TrackerInput::JobKnown { job, task_timeout, reuse_tasks: 1 };
+                self.later(Span::from_ms(3), Event::ToNode { node, life, input: known });
+            }
+            TrackerEffect::Start { attempt, .. } => self.start_process(node, attempt),
+            TrackerEffect::GrantCommit { attempt } => {
+                if let Some(process) = self.nodes[node].running.get_mut(&attempt) {
+                    process.granted = true;
+                }
+                self.later(Span::from_ms(5), Event::Process { node, life, attempt });
+            }
+            TrackerEffect::Terminate { attempt, .. } if self.dice.one_in(4) => {
+                // It does not listen; the hard signal will end it.
+                let _ = attempt;
+            }
+            TrackerEffect::Terminate { attempt, .. } | TrackerEffect::Kill { attempt } => {
+                self.nodes[node].running.remove(&attempt);
+                let input = TrackerInput::Ended { attempt, ok: false, process_alive: false };
+                self.later(Span::from_ms(1), Event::ToNode { node, life, input });
+            }
+            TrackerEffect::ForgetJob { job } => self.nodes[node].outputs.retain(|output| output.job != job),
+            _ => {}
+        }
+    }
+
+    fn send_report(&mut self, node: usize, life: u32, seq: u32) {
+        let tracker = self.nodes[node].tracker.as_ref().expect("it has just asked for this");
+        let report = Box::new(tracker.report(Vitals::default(), true));
+        self.nodes[node].last_seq = seq;
+        if self.is_lost(node) {
+            return self
+                .later(CALL_TIMEOUT, Event::ToNode { node, life, input: TrackerInput::HeartbeatFailed { seq } });
+        }
+        let (delay, twice) = self.delay();
+        if twice {
+            let (again, _) = self.delay();
+            self.later(again, Event::Report { node, life, seq, report: report.clone() });
+        }
+        if delay > CALL_TIMEOUT {
+            // The worker has given it up when it arrives.
+            self.later(CALL_TIMEOUT, Event::ToNode { node, life, input: TrackerInput::HeartbeatFailed { seq } });
+        }
+        self.later(delay, Event::Report { node, life, seq, report });
+    }
+
+    fn start_process(&mut self, node: usize, attempt: AttemptId) {
+        let kind = attempt.kind as usize;
+        let running = self.nodes[node].running.keys().filter(|other| other.kind as usize == kind).count();
+        if running >= usize::from(self.plan.slots[node][kind]) {
+            self.fail(format!("{attempt:?} starts on a worker whose slots are full"));
+        }
+        let process = Process {
+            fails: self.faults && self.dice.one_in(self.plan.failures),
+            hangs: self.faults && self.dice.one_in(self.plan.hangs),
+            ..Process::default()
+        };
+        if self.nodes[node].running.insert(attempt, process).is_some() {
+            self.fail(format!("{attempt:?} is started twice"));
+        }
+        let ms = (100 + self.dice.below(2_000)) * self.plan.slowness[node];
+        let life = self.nodes[node].life;
+        self.later(Span::from_ms(ms), Event::Process { node, life, attempt });
+    }
+
+    /// A process gets on, or is over.
+    fn process(&mut self, node: usize, attempt: AttemptId) {
+        let Some(process) = self.nodes[node].running.get(&attempt).cloned() else { return };
+        let life = self.nodes[node].life;
+        let spec = &self.plan.jobs[attempt.job.0 as usize - 1];
+        let is_last_stage = attempt.kind == TaskKind::Reduce || spec.n_reduces == 0;
+        if process.hangs {
+            return;
+        }
+        if process.fails || process.granted {
+            self.nodes[node].running.remove(&attempt);
+            return self.node(node, TrackerInput::Ended { attempt, ok: process.granted, process_alive: false });
+        }
+        if !is_last_stage {
+            self.nodes[node].running.remove(&attempt);
+            self.nodes[node].outputs.insert(attempt);
+            return self.node(node, TrackerInput::Ended { attempt, ok: true, process_alive: false });
+        }
+        if attempt.kind == TaskKind::Reduce && !self.fetch(node, attempt, spec.n_maps) {
+            return self.later(LOOK, Event::Process { node, life, attempt });
+        }
+        self.private.insert(attempt);
+        self.node(node, TrackerInput::CommitPending { attempt });
+    }
+
+    /// A reduce looks for what it misses; true when it has all.
+    fn fetch(&mut self, node: usize, attempt: AttemptId, n_maps: u32) -> bool {
+        let ready: Vec<AttemptId> = self.watch.outputs.keys().filter(|map| map.job == attempt.job).copied().collect();
+        for map in ready {
+            let has = |other: &Node| other.tracker.is_some() && other.outputs.contains(&map);
+            let there = self.nodes.iter().enumerate().any(|(at, other)| has(other) && (at == node || !self.is_cut(at)));
+            let Some(process) = self.nodes[node].running.get_mut(&attempt) else { return false };
+            if process.fetched.contains(&map.index) {
+                continue;
+            }
+            if there && self.now >= self.nodes[node].cut_until {
+                let process = self.nodes[node].running.get_mut(&attempt).expect("found above");
+                process.fetched.insert(map.index);
+            } else {
+                self.node(node, TrackerInput::FetchFailure { attempt, map });
+            }
+        }
+        let Some(process) = self.nodes[node].running.get(&attempt) else { return false };
+        let done = process.fetched.len() as u32 == n_maps;
+        let progress = Progress::from_parts((process.fetched.len() * 3_000 / n_maps.max(1) as usize) as u16);
+        // It waits for maps: that is life, too.
+        self.node(node, TrackerInput::Progress { attempt, phase: Phase::Shuffle, progress });
+        done
+    }
+
+    fn is_over(&self) -> bool {
+        self.submitted.len() == self.plan.jobs.len() && self.open_jobs().is_empty() && !self.faults
+    }
+
+    fn open_jobs(&self) -> Vec<String> {
+        let state = self.master.as_ref().map(|master| master.tracker.state());
+        let open = self.submitted.iter().filter(|job| {
+            // The end itself may have been told to nobody: a crash came between.
+            state.is_none_or(|state| state.ended_job(**job).is_none())
+        });
+        open.map(|job| match state.and_then(|state| state.job(*job)) {
+            Some(live) => format!("job {} is {:?}", job.0, live.state()),
+            None => format!("job {} is not known", job.0),
+        })
+        .collect()
+    }
+
+    fn final_checks(&self) -> Result<Told, String> {
+        let Some(master) = &self.master else { return Err("there is no master".to_owned()) };
+        let state = master.tracker.state();
+        for (index, spec) in self.plan.jobs.iter().enumerate() {
+            let job = JobId(index as u32 + 1);
+            let end = state.ended_job(job).map(|summary| summary.state);
+            match end {
+                Some(JobState::Succeeded) => self.check_output(job, spec.n_maps, spec.n_reduces)?,
+                Some(JobState::Killed) if self.kills_asked.contains(&job) => {}
+                Some(JobState::Failed)
+                    if self.watch.may_have_failed(job, [spec.conf.max_map_attempts, spec.conf.max_reduce_attempts]) => {
+                }
+                other => return Err(format!("job {} ended as {other:?} for no reason", job.0)),
+            }
+        }
+        Ok(Told {
+            simulated: self.now.since(Time::ZERO),
+            inputs: self.inputs,
+            master_crashes: self.crashes,
+            worker_faults: self.worker_faults,
+            jobs: self.plan.jobs.len() as u64,
+        })
+    }
+
+    /// All output is there, and it is the winners'.
+    fn check_output(&self, job: JobId, n_maps: u32, n_reduces: u32) -> Result<(), String> {
+        let (kind, n) = if n_reduces > 0 { (TaskKind::Reduce, n_reduces) } else { (TaskKind::Map, n_maps) };
+        for index in 0..n {
+            let task = TaskId { job, kind, index };
+            let (won, there) = (self.watch.winner.get(&task), self.promoted.get(&task));
+            if won.is_none() || won != there {
+                return Err(format!("the output of {task:?} is {there:?}, but {won:?} won"));
+            }
+        }
+        Ok(())
+    }
+}
