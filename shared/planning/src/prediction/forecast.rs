@@ -156,6 +156,7 @@ pub fn outlook(
         heartbeat: options.heartbeats.of(&fork),
         until: fork.state().now() + options.horizon,
         asking_all: false,
+        killed: Vec::new(),
         tracker: fork,
         specs: Vec::new(),
         at: Vec::new(),
@@ -172,6 +173,8 @@ struct World {
     heartbeat: SimHeartbeat,
     /// Whether all workers ask for work at the start, as things were changed.
     asking_all: bool,
+    /// Jobs that are killed: what is left of them is being stopped, and nobody waits for it.
+    killed: Vec<JobId>,
     /// Of the jobs to submit.
     specs: Vec<JobSpec>,
     /// When they come.
@@ -196,6 +199,7 @@ impl World {
         let mut world = World {
             until: tracker.state().now() + options.horizon,
             asking_all: !changes.is_empty(),
+            killed: changes.kill.clone(),
             specs: changes.submit.iter().map(super::changes::Hypothetical::spec).collect(),
             at: vec![tracker.state().now(); changes.submit.len()],
             starts: options.starts,
@@ -246,7 +250,10 @@ impl World {
 
     fn forecast(&self, run: Run, seen: impl Fn(OfJob<'_>) -> bool) -> Forecast {
         let state = self.tracker.state();
-        let present = state.jobs().map(|job| OfJob { job: job.id(), spec: job.spec() });
+        let present = state
+            .jobs()
+            .filter(|job| !self.killed.contains(&job.id()))
+            .map(|job| OfJob { job: job.id(), spec: job.spec() });
         let told = |of: OfJob<'_>, hypothetical: bool| {
             let finish = run.ends.get(&of.job).copied().flatten();
             JobForecast {
