@@ -18,21 +18,28 @@ fn steers(text: &str) -> bool {
 }
 
 #[test]
-fn a_hostile_name_reaches_no_terminal_and_programs_get_it_unchanged() {
+fn what_a_task_complains_of_does_not_steer_a_terminal_and_programs_get_it_unchanged() {
     let cluster = Cluster::start(small());
-    let job = cluster.submit(&["sleep", "-m", "1", "-mt", "10", "-r", "0", "--name", HOSTILE]);
-    cluster.wait_job(&job, 0);
-    let mut said = Vec::new();
-    for command in [&["job", "list"][..], &["job", "status", &job], &["job", "wait", &job], &["job", "history", &job]] {
-        let text = cluster.run(command).expect_code(0).all();
-        assert!(!steers(&text), "{command:?}: {text:?}");
-        assert!(!text.lines().any(|line| line.starts_with("error: not ours")), "{command:?}: {text}");
-        said.push(text);
-    }
-    assert!(said[0].contains(r"night\u{1b}[2J\u{202e}ly\u{9b}31m\nerror"), "{}", said[0]);
-    let json = cluster.run(&["job", "status", &job, "--output", "json"]).expect_code(0);
+    let said = cluster.run(&["submit", "sleep", "-m", "1", "--name", HOSTILE]).expect_code(2);
+    assert!(!steers(&said.all()), "{:?}", said.all());
+    let (input, out) = (cluster.text("input.txt", "one line\n"), cluster.output("out"));
+    let mapper = cluster.script("mapper.sh", r"printf 'on \033[2Jfire\342\200\256\302\2331m\n' >&2; exit 7");
+    let tries = ["-D", "mapred.map.max.attempts=1"];
+    let args = ["submit", "streaming", "--mapper", &mapper, "--reducer", "cat", "--input", &input, "--output", &out];
+    let said = cluster.run(&[&args[..], &tries, &["--wait"]].concat()).expect_code(1);
+    assert!(!steers(&said.all()), "{:?}", said.all());
+    let job = cluster.jobs()[0]["job"].as_str().expect("an id").to_owned();
+    let why = cluster.run(&["job", "why", &job]).expect_code(0);
+    assert!(!steers(&why.all()), "{:?}", why.all());
+    assert!(why.stdout.contains(r"on \u{1b}[2Jfire\u{202e}\u{9b}1m"), "{}", why.stdout);
+    let json = cluster.run(&["job", "why", &job, "--output", "json"]).expect_code(0);
     assert!(!steers(&json.stdout), "{:?}", json.stdout);
-    assert_eq!(json.json()["name"], HOSTILE);
+    let told = json.json()["failed_attempts"][0]["stderr_tail"].to_string();
+    let tail: String = serde_json::from_str(&told).expect("a text");
+    assert!(tail.contains("on \u{1b}[2Jfire\u{202e}\u{9b}1m"), "{tail:?}");
+    // A file's own content passes as it is.
+    let log = cluster.run(&["job", "logs", &job, "--stderr"]).expect_code(0);
+    assert!(log.stdout.contains('\u{1b}'), "{:?}", log.stdout);
     cluster.stop_and_replay();
 }
 
