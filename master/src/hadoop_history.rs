@@ -35,7 +35,8 @@ fn whole(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>
     let temporary = path.with_extension("tmp");
     let mut out = BufWriter::new(File::create(&temporary)?);
     write(&mut out)?;
-    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()?;
+    // The job's own history, which this can be made of again, is on disk already.
+    out.into_inner().map_err(io::IntoInnerError::into_error)?;
     fs::rename(&temporary, path)
 }
 

@@ -4,6 +4,7 @@ use howdah_proto::v1::{GetJobRequest, JobStatus, KillJobRequest, ListJobsRequest
 use tonic::Code;
 
 use super::follow::{application, job_of};
+use super::jobs::is_unknown;
 use super::site::Site;
 use super::{Ended, log4j, say};
 use crate::client::is_final;
@@ -44,14 +45,14 @@ pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
                 Some(job) => report(&job),
                 None => Err(Failure::broke("the master answered without a status")),
             },
-            Err(status) if status.code() == Code::NotFound => unknown(id),
+            Err(status) if is_unknown(&status) => unknown(id),
             Err(status) => Err(status.into()),
         },
         ["-kill", ids @ ..] if !ids.is_empty() => {
             for id in ids {
                 match client.rpc.kill_job(KillJobRequest { job: job_of(id) }).await {
                     Ok(_) => say(format!("Killing application {id}"))?,
-                    Err(status) if status.code() == Code::NotFound => return unknown(id),
+                    Err(status) if is_unknown(&status) => return unknown(id),
                     Err(status) if status.code() == Code::FailedPrecondition => {
                         say(format!("Application {id} has already finished "))?;
                     }

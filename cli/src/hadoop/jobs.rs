@@ -2,6 +2,7 @@
 //!
 //! A job that nobody knows is `Could not find job job_…` and code 255, as JobClient has it.
 
+use howdah_core::job::Priority;
 use howdah_proto::v1::{
     GetJobResponse, JobStatus, KillAttemptRequest, KillJobRequest, ListJobsRequest, SetPriorityRequest,
 };
@@ -63,6 +64,8 @@ pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
             answer(killed, job, &format!("Killed job {job}"))
         }
         ["-set-priority", job, priority] => {
+            let known = priority.parse::<Priority>();
+            known.map_err(|_| Failure::usage(format!("-set-priority {priority}: expected a priority, e.g. HIGH")))?;
             let request = SetPriorityRequest { job: (*job).to_owned(), priority: (*priority).to_owned() };
             let set = client.rpc.set_priority(request).await.map(drop);
             answer(set, job, "Changed job priority.")
@@ -86,9 +89,14 @@ fn wrong(words: &[&str]) -> Failure {
 fn answer(done: Result<(), tonic::Status>, what: &str, good: &str) -> Ended {
     match done {
         Ok(()) => say(good).map(|()| 0).map_err(Failure::from),
-        Err(status) if status.code() == Code::NotFound => not_found(what),
+        Err(status) if is_unknown(&status) => not_found(what),
         Err(status) => Err(status.into()),
     }
+}
+
+/// Whether the master knows no such job: an id of another cluster is none of its own.
+pub(super) fn is_unknown(status: &tonic::Status) -> bool {
+    matches!(status.code(), Code::NotFound | Code::InvalidArgument)
 }
 
 fn not_found(what: &str) -> Ended {
@@ -101,7 +109,7 @@ async fn with(client: &mut Client, job: &str, act: impl FnOnce(GetJobResponse) -
     let request = howdah_proto::v1::GetJobRequest { job: job.to_owned() };
     match client.rpc.get_job(request).await {
         Ok(answer) => act(answer.into_inner()).map(|()| 0),
-        Err(status) if status.code() == Code::NotFound => not_found(job),
+        Err(status) if is_unknown(&status) => not_found(job),
         Err(status) => Err(status.into()),
     }
 }

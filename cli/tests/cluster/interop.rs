@@ -193,7 +193,7 @@ one = rm.cluster_application(app(done)).data['app']
 assert (one['state'], one['finalStatus'], one['name']) == ('FINISHED', 'SUCCEEDED', 'wordcount'), one
 assert rm.cluster_application_state(app(sleeper)).data['state'] == 'RUNNING'
 assert len(rm.cluster_application_attempts(app(done)).data['appAttempts']['appAttempt']) == 1
-items = rm.cluster_application_statistics(state_list=['FINISHED']).data['appStatInfo']['statItem']
+items = rm.cluster_application_statistics(states=['FINISHED']).data['appStatInfo']['statItem']
 assert [(i['state'], i['count']) for i in items] == [('FINISHED', 1)], items
 nodes = rm.cluster_nodes().data['nodes']['node']
 assert len(nodes) == 2 and rm.cluster_node(nodes[0]['id']).data['node']['state'] == 'RUNNING'

@@ -7,14 +7,17 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::walk::Cancel;
+
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Offset and length of each split of a file; an empty file has none.
-pub(super) fn line_splits(path: &Path, lines: u32) -> io::Result<Vec<(u64, u64)>> {
-    cut(File::open(path)?, lines)
+/// Offset and length of each split of a file; an empty file has none. Ends early with one split more than `most`, or when
+/// `cancel` is set: then nobody wants them.
+pub(super) fn line_splits(path: &Path, lines: u32, most: usize, cancel: &Cancel) -> io::Result<Vec<(u64, u64)>> {
+    cut(File::open(path)?, lines, |n_splits| n_splits > most || cancel.is_set())
 }
 
-fn cut(mut from: impl Read, lines: u32) -> io::Result<Vec<(u64, u64)>> {
+fn cut(mut from: impl Read, lines: u32, enough: impl Fn(usize) -> bool) -> io::Result<Vec<(u64, u64)>> {
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut splits = Vec::new();
     let (mut start, mut position, mut n_lines, mut after_cr) = (0_u64, 0_u64, 0_u32, false);
@@ -34,7 +37,7 @@ fn cut(mut from: impl Read, lines: u32) -> io::Result<Vec<(u64, u64)>> {
             n_lines += u32::from(matches!(byte, b'\n' | b'\r') && !is_rest);
             after_cr = byte == b'\r';
         }
-        if n == 0 {
+        if n == 0 || enough(splits.len()) {
             break;
         }
     }
@@ -50,12 +53,19 @@ mod tests {
 
     #[test]
     fn every_split_has_whole_lines_and_the_last_one_the_rest() {
-        let of = |text: &str, lines| cut(text.as_bytes(), lines).expect("a slice is read");
+        let of = |text: &str, lines| cut(text.as_bytes(), lines, |_| false).expect("a slice is read");
         assert_eq!(of("a\nbb\nccc\n", 2), [(0, 5), (5, 4)]);
         assert_eq!(of("a\nbb\nccc", 1), [(0, 2), (2, 3), (5, 3)]);
         assert_eq!(of("a\r\nb\rc\n", 1), [(0, 3), (3, 2), (5, 2)]);
         assert_eq!(of("\n\n\n", 2), [(0, 2), (2, 1)]);
         assert_eq!(of("", 3), []);
+    }
+
+    #[test]
+    fn no_more_is_read_than_is_wanted() {
+        let endless = io::repeat(b'\n');
+        let found = cut(endless, 1, |n_splits| n_splits > 10).expect("read");
+        assert!(found.len() > 10 && found.len() <= BUFFER_BYTES, "{}", found.len());
     }
 
     #[test]
@@ -69,6 +79,6 @@ mod tests {
                 Ok(n)
             }
         }
-        assert_eq!(cut(ByByte(b"a\r\nb\r\n"), 1).expect("read"), [(0, 3), (3, 3)]);
+        assert_eq!(cut(ByByte(b"a\r\nb\r\n"), 1, |_| false).expect("read"), [(0, 3), (3, 3)]);
     }
 }

@@ -128,8 +128,11 @@ pub(super) fn splits(
         })?;
         let pieces: Box<dyn Iterator<Item = (u64, u64)>> = match *format {
             InputFormat::NLine { lines } if !is_compressed(&path) => {
-                let found =
-                    line_splits(&path, lines).map_err(|source| InputError::Io { path: path.clone(), source })?;
+                let found = line_splits(&path, lines, max as usize, cancel)
+                    .map_err(|source| InputError::Io { path: path.clone(), source })?;
+                if cancel.is_set() {
+                    return Err(InputError::Cancelled);
+                }
                 Box::new(found.into_iter())
             }
             _ => Box::new(pieces(length, size)),
