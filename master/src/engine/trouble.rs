@@ -63,7 +63,8 @@ impl Engine {
                 // Nobody would say it again.
                 Ok(message @ (Message::Committed { .. } | Message::Closed { .. })) => self.deferred.push_back(message),
                 Ok(Message::Change(change)) => change(&mut self.tables),
-                Ok(Message::Look) => {}
+                // Found again at the next look.
+                Ok(Message::Look | Message::Reach { .. }) => {}
                 Ok(Message::Stop) => self.stopping = true,
                 Err(RecvTimeoutError::Timeout) => return,
                 Err(RecvTimeoutError::Disconnected) => self.stopping = true,

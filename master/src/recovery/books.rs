@@ -181,6 +181,7 @@ impl Books {
                 output: OutputFormat::None,
                 properties: BTreeMap::new(),
                 token: String::new(),
+                marked: false,
             }
         });
         let created_output = matches!(file.output, OutputFormat::Files { .. });

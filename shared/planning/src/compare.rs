@@ -93,7 +93,10 @@ pub fn compare<E: From<ReplayError> + Send>(
         let Contender { trace, options } = &what.contenders[contender];
         let options = seeded(options, seed);
         let mut simulation = Simulation::with_scheduler(trace, &options, make(contender)?)?;
-        while !stop.load(Ordering::Relaxed) && simulation.run_for(LOOK_EVERY) {}
+        let mut goes_on = true;
+        while goes_on && !stop.load(Ordering::Relaxed) {
+            goes_on = simulation.run_for(LOOK_EVERY);
+        }
         let report = simulation.report();
         let alone = references.as_ref().map(|references| references[seed as usize].as_slice());
         let summary = Summary::new(&report, trace, alone, &[]);

@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn an_input_that_is_not_there_is_missed_and_other_files_are_not() {
-        let split = |path: &str| Split::File { path: path.to_owned(), offset: 0, length: 1, hosts: Vec::new() };
+        let split =
+            |path: &str| Split::File { path: path.to_owned(), offset: 0, length: 1, hosts: Vec::new(), file: None };
         let error = |kind: ErrorKind| TaskError::io("open", "/share/in")(kind.into());
         let input = split("/share/in");
         assert_eq!(missed(&error(ErrorKind::NotFound), Some(&input)).as_deref(), Some("/share/in"));
