@@ -3,7 +3,7 @@
 //! The file is looked at every two seconds and taken over when it has changed and two looks agree, so that one that
 //! is being written is not read in halves; one that does not hold is reported once and the old allocation stays.
 //! `Deviation:` Hadoop looks every ten seconds and waits until the file is five seconds old; people who tune pools
-//! should not have to. Source: `hadoop-semantics` §4.5.
+//! should not have to. Source: `docs/hadoop.md#fair`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

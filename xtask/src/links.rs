@@ -1,7 +1,8 @@
 //! Links between the documents, and the code's citations of them, lead somewhere.
 //!
 //! A relative link names a file that exists, and its fragment a heading of that file. A comment that cites a page, as in
-//! `docs/hadoop.md#fair`, counts as a link from the root.
+//! `docs/hadoop.md#fair`, counts as a link from the root. Citations of documents outside the repository are refused:
+//! a reader could not look them up.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -11,6 +12,8 @@ use anyhow::{Context, Result};
 use crate::process::{files_below, relative, root};
 use crate::steps::complain;
 
+/// Documents of the authors that no clone contains; in pieces, so that this file does not name them itself.
+const UNPUBLISHED: &[&str] = &[concat!("hadoop", "-semantics"), concat!("hadoop", "-interop")];
 /// How a citation of a page starts in code.
 const PAGES: &str = concat!("docs", "/");
 
@@ -37,6 +40,7 @@ pub(crate) fn check() -> Result<String> {
                 let problem = pages.problem(&path, root(), target)?;
                 complaints.extend(problem.map(|what| format!("{name}:{line}: {what}")));
             }
+            complaints.extend(unpublished(&name, &text));
         }
     }
     complain(complaints, format!("{n_links} links, {n_citations} citations"))
@@ -107,6 +111,16 @@ fn citations(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
+fn unpublished(name: &str, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        found.extend(UNPUBLISHED.iter().filter(|word| line.contains(**word)).map(|word| {
+            format!("{name}:{}: `{word}` is a document that readers do not have; cite docs/hadoop.md", index + 1)
+        }));
+    }
+    found
+}
+
 /// The anchors that a code host makes of the headings: lower case, spaces to hyphens, punctuation dropped, repeats
 /// numbered.
 fn anchors(text: &str) -> Vec<String> {
@@ -171,5 +185,11 @@ mod tests {
         assert!(problem(&format!("{PAGES}hadoop.md#fair")).is_none());
         assert!(problem("nowhere.md").is_some_and(|what| what.contains("does not exist")));
         assert!(problem("GLOSSARY.md#nothing").is_some_and(|what| what.contains("no heading")));
+    }
+
+    #[test]
+    fn documents_that_readers_do_not_have_are_not_cited() {
+        assert_eq!(unpublished("f.rs", &format!("// {} §4.5", UNPUBLISHED[0])).len(), 1);
+        assert!(unpublished("f.rs", "// docs/hadoop.md").is_empty());
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! `howdah hadoop install DIR` makes a directory that looks like a Hadoop installation. The scripts in it call the hidden
 //! `howdah hadoop-client TOOL WORD…`, which is handled before clap: Hadoop's options have one dash. What clients read is
-//! printed as Hadoop 3 prints it (`hadoop-interop` §4); what is not supported is refused by name with exit code 2.
+//! printed as Hadoop 3 prints it (`docs/guide/hadoop-clients.md`); what is not supported is refused by name with exit
+//! code 2.
 
 mod applications;
 mod cache;

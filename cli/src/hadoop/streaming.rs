@@ -2,7 +2,7 @@
 //!
 //! Java classes are known by name where they mean something that is built in, and refused otherwise, never ignored.
 //! Exit codes are StreamJob's: 1 a job failed, 2 no such input, 4 the output is there; and 2 for what is refused.
-//! Source: `hadoop-interop` §6.
+//! Source: `docs/hadoop.md#streaming`.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Answers come from a view that is taken from the core at most once a second, however many ask, so that no number of
-//! clients delays a heartbeat; only so many requests are served at a time. Shapes: `hadoop-interop` §5.
+//! clients delays a heartbeat; only so many requests are served at a time. Shapes: `docs/guide/hadoop-clients.md#rest`.
 
 mod cluster;
 mod jobs;

@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    // hadoop-semantics §3.3: mapred.queue.names is `default` unless set.
+    // docs/hadoop.md#properties: mapred.queue.names is `default` unless set.
     #[test]
     fn a_queue_that_nobody_knows_is_refused_where_the_scheduler_has_none() {
         let params = |pairs: &[(&str, &str)]| pairs.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();

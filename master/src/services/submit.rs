@@ -244,7 +244,7 @@ fn prepare(request: v1::SubmitJobRequest, config: &MasterConfig, cancel: &Cancel
     })
 }
 
-/// The queue asked for, else the one of the job's properties, else `default` (hadoop-semantics §3.3).
+/// The queue asked for, else the one of the job's properties, else `default` (docs/hadoop.md#properties).
 fn queue(asked: String, properties: &BTreeMap<String, String>) -> String {
     let named = || QUEUE_KEYS.iter().find_map(|key| properties.get(*key));
     let found = if asked.is_empty() { named().cloned().unwrap_or_default() } else { asked };

@@ -208,7 +208,7 @@ impl ClusterState {
     /// often.
     ///
     /// The latter only while such workers are fewer than a quarter of the cluster, so that a job cannot lock itself out.
-    /// Source: `hadoop-semantics` §4.3. `Deviation:` Hadoop counts all workers; here only live ones with slots
+    /// Source: `docs/hadoop.md#faulty-workers`. `Deviation:` Hadoop counts all workers; here only live ones with slots
     /// of the kind count, or blacklisted and slotless workers would make up the quarter and nobody be left.
     pub fn job_avoids(&self, job: &Job, kind: TaskKind, worker: WorkerId) -> bool {
         self.is_useless(job, kind, worker)

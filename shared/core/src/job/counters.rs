@@ -1,6 +1,6 @@
 //! Counters with Hadoop's group and counter names.
 //!
-//! They are summed by drivers and shown to people; no decision reads them. Source: `hadoop-semantics` §3.6.
+//! They are summed by drivers and shown to people; no decision reads them. Source: `docs/hadoop.md#counters`.
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 //! The core indexes arrays with these; people and files see `job_202611201200_0001`,
 //! `task_202611201200_0001_m_000005` and `attempt_202611201200_0001_m_000005_0`. The middle part names the
 //! cluster's run and is the same for all of its jobs, so it lives once in a [`ClusterId`].
-//! Source: `hadoop-semantics` §3.2.
+//! Source: `docs/hadoop.md#identifiers-and-states`.
 
 use std::fmt;
 

@@ -2,8 +2,8 @@
 //!
 //! Hadoop counts memory in slots: a job that asks for more than one slot's memory takes several slots for each task,
 //! and a job that asks for more than the cluster's maximum is refused. All come as properties; the slot's memory and
-//! the maximum are the cluster's own, which a driver lays over the job's ([`CLUSTER_KEYS`]). Source: `hadoop-semantics`
-//! §4.6, MR1 JobConf.computeNumSlotsPerMap, JobTracker.checkMemoryRequirements.
+//! the maximum are the cluster's own, which a driver lays over the job's ([`CLUSTER_KEYS`]). Source:
+//! `docs/hadoop.md#capacity`, MR1 JobConf.computeNumSlotsPerMap, JobTracker.checkMemoryRequirements.
 //!
 //! `Deviation:` Hadoop checks maxima only where all four of the cluster's settings are there, and refuses a job that
 //! says nothing of its memory then. Here each maximum is checked by itself, and such a job takes one slot a task.
@@ -85,7 +85,7 @@ mod tests {
         slots_per_task(&properties).map_err(|error| error.to_string())
     }
 
-    // hadoop-semantics §4.6: slotsPerTask = ceil(job mem / slot mem).
+    // docs/hadoop.md#capacity: slotsPerTask = ceil(job mem / slot mem).
     #[rstest]
     #[case::none(&[], [1, 1])]
     #[case::exact(&[("mapred.job.map.memory.mb", "2048"), ("mapred.cluster.map.memory.mb", "1024")], [2, 1])]

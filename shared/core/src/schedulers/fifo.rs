@@ -1,7 +1,7 @@
 //! First in, first out: the plain one, which fills every free slot.
 //!
 //! Order: priority, then time of submission, then number. Hadoop's own per-heartbeat limits belong to its dialects,
-//! not to this one. Source: `hadoop-semantics` §4.4 for the order. `Deviation:` Hadoop orders by start time, which
+//! not to this one. Source: `docs/hadoop.md#fifo` for the order. `Deviation:` Hadoop orders by start time, which
 //! initialisation delays; here it is the time of submission.
 
 use super::JobOrder;

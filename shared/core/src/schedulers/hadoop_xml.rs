@@ -1,7 +1,8 @@
 //! Hadoop's XML files: what is common to reading them.
 //!
 //! Entities, which could refer to each other without end, need a document type, and XInclude could include the file
-//! itself; neither is followed: both are errors that say so. Texts are trimmed. Source: `hadoop-semantics` §3.4.
+//! itself; neither is followed: both are errors that say so. Texts are trimmed. Source:
+//! `docs/hadoop.md#allocation-files`.
 
 use roxmltree::{Document, Node, ParsingOptions};
 

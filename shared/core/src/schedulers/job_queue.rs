@@ -4,7 +4,7 @@
 //! far from its data, which ends the heartbeat's maps, and one reduce. While nearly all slots are taken (*padding*),
 //! it gives one map only, and a reduce of the first job only. Order: priority, start, number. The sums over all jobs
 //! are kept up with each change, so that a round costs the same with 10 and with 10,000 jobs. Source:
-//! `hadoop-semantics` §4.4, MR1 JobQueueTaskScheduler of 1.2.1 and 0.20.2; doubles where it has them.
+//! `docs/hadoop.md#fifo`, MR1 JobQueueTaskScheduler of 1.2.1 and 0.20.2; doubles where it has them.
 //!
 //! The dialects differ in maps that ran before: in 1.2.1 they count as near their data wherever they run, in 0.20.2
 //! only where they are. `Deviation:` 0.20.2 offers them first among the maps of their hosts only; here the task

@@ -3,7 +3,8 @@
 //! Its keys of the Fair and the capacity scheduler and `mapred.jobtracker.taskScheduler` are mapped to the policies here.
 //! An unknown key of theirs is an error, as it is always a slip (`Deviation:` Hadoop ignores it); keys of the rest of
 //! Hadoop are counted and left alone. Of properties with equal names Hadoop takes the last, and so do we. Source:
-//! `hadoop-semantics` §3.3 and §3.4; MR1 FairScheduler, PoolManager and CapacitySchedulerConf for who reads what.
+//! `docs/hadoop.md#properties` and `docs/hadoop.md#allocation-files`; MR1 FairScheduler, PoolManager and
+//! CapacitySchedulerConf for who reads what.
 
 use std::collections::BTreeMap;
 
@@ -227,7 +228,7 @@ mod tests {
 
     const FAIR_CLASS: (&str, &str) = ("mapred.jobtracker.taskScheduler", "org.apache.hadoop.mapred.FairScheduler");
 
-    // hadoop-semantics §3.3, §3.4: the keys of a site that runs the Fair scheduler.
+    // docs/hadoop.md#properties and docs/hadoop.md#allocation-files: the keys of a site that runs the Fair scheduler.
     #[test]
     fn a_site_puts_its_scheduler_in_charge_with_its_parameters() {
         let site = read(

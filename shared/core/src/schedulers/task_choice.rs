@@ -2,7 +2,7 @@
 //!
 //! Hadoop's order: tasks that failed before come first whatever their place, then maps with data on the
 //! worker's host, in its rack, anywhere. Within a level the lowest index goes first.
-//! Source: `hadoop-semantics` §4.2 and §4.4.
+//! Source: `docs/hadoop.md#tasks-and-attempts` and `docs/hadoop.md#fifo`.
 
 use std::fmt;
 

@@ -1,6 +1,7 @@
 //! The cluster's settings that decisions read. They stand in the header of every recorded run.
 //!
-//! Defaults are Hadoop 1.2.1's where it has the setting. Source: `hadoop-semantics` §3.3, §4.1 and §4.3.
+//! Defaults are Hadoop 1.2.1's where it has the setting. Source: `docs/hadoop.md#properties`,
+//! `docs/hadoop.md#heartbeats` and `docs/hadoop.md#faulty-workers`.
 
 use serde::{Deserialize, Serialize};
 

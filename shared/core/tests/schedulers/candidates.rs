@@ -1,5 +1,5 @@
 //! Which running tasks may get a second attempt at all, whatever the rule, and the rules' thresholds to the point.
-//! Source: `hadoop-semantics` §4.7.
+//! Source: `docs/hadoop.md#speculative-execution`.
 
 use howdah_core::job::{AttemptState, JobId};
 use howdah_core::tracker::Input;
@@ -20,7 +20,7 @@ fn straggling(after_ms: u64) -> Cluster {
     c
 }
 
-// §4.7: "never ran on this host".
+// docs/hadoop.md#speculative-execution: "never ran on this host".
 #[test]
 fn a_task_gets_no_second_attempt_where_it_failed() {
     let mut c = cluster("fifo", &[("speculation", "hadoop")]).workers(3, 1, 0);
@@ -39,7 +39,7 @@ fn a_task_gets_no_second_attempt_where_it_failed() {
     assert_eq!(c.launches(), [(1, map(1, 2, 2))]);
 }
 
-// §4.7: "never ran on this host": another worker of the host is no other machine.
+// docs/hadoop.md#speculative-execution: "never ran on this host": another worker of the host is no other machine.
 #[test]
 fn a_task_gets_no_second_attempt_on_its_host() {
     let mut c = cluster("fifo", &[("speculation", "hadoop")]);
@@ -59,7 +59,7 @@ fn a_task_gets_no_second_attempt_on_its_host() {
     assert_eq!(c.launches(), [(1, map(1, 2, 1))]);
 }
 
-// §4.7: not only-commit-pending.
+// docs/hadoop.md#speculative-execution: not only-commit-pending.
 #[test]
 fn a_task_that_waits_for_its_commit_gets_no_second_attempt() {
     let mut c = cluster("fifo", &[("speculation", "hadoop")]).workers(3, 1, 0);
@@ -76,7 +76,7 @@ fn a_task_that_waits_for_its_commit_gets_no_second_attempt() {
     assert_eq!(c.launches(), []);
 }
 
-// §4.7: one that is being stopped runs again anyway.
+// docs/hadoop.md#speculative-execution: one that is being stopped runs again anyway.
 #[test]
 fn a_task_that_is_being_stopped_gets_no_second_attempt() {
     let mut c = straggling(61_000);
@@ -88,7 +88,7 @@ fn a_task_that_is_being_stopped_gets_no_second_attempt() {
     assert_eq!(c.launches(), [(0, map(1, 2, 1))], "otherwise it would");
 }
 
-// §4.7: now − startTime ≥ 60 s.
+// docs/hadoop.md#speculative-execution: now − startTime ≥ 60 s.
 #[test]
 fn hadoops_age_is_reached_at_the_minute_itself() {
     let mut c = straggling(59_999);
@@ -99,7 +99,8 @@ fn hadoops_age_is_reached_at_the_minute_itself() {
     assert_eq!(c.launches(), [(0, map(1, 2, 1))]);
 }
 
-// §4.7, paper LATE: SlowTaskThreshold, the 25th percentile of rates: among equals nobody is below it.
+// docs/hadoop.md#speculative-execution, paper LATE: SlowTaskThreshold, the 25th percentile of rates: among equals
+// nobody is below it.
 #[test]
 fn late_copies_nothing_where_all_tasks_are_equally_fast() {
     let mut c = cluster("fifo", &[("speculation", "late"), ("speculation.cap", "5")]).workers(5, 1, 0);

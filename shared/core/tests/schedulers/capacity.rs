@@ -1,4 +1,4 @@
-//! The capacity scheduler. Source of each rule: `hadoop-semantics` §4.6, MR1 CapacityTaskScheduler.
+//! The capacity scheduler. Source of each rule: `docs/hadoop.md#capacity`, MR1 CapacityTaskScheduler.
 
 use howdah_core::job::profile::{JobTemplate, Trace};
 use howdah_core::job::{AttemptId, JobConf, JobSpec, Priority, Requirements, TaskKind, WorkerId};
@@ -54,7 +54,7 @@ pub(crate) fn free(queues: &str) -> String {
     format!("{FREE}{queues}")
 }
 
-// §4.6: queue order: occupied/capacity ascending, re-sorted per assignment.
+// docs/hadoop.md#capacity: queue order: occupied/capacity ascending, re-sorted per assignment.
 #[test]
 fn a_slot_goes_to_the_queue_that_uses_the_smallest_part_of_its_capacity() {
     let mut cluster = cluster(&free("[queues.a]\ncapacity = 75\n[queues.b]\ncapacity = 25\n"), 2);
@@ -65,7 +65,7 @@ fn a_slot_goes_to_the_queue_that_uses_the_smallest_part_of_its_capacity() {
     assert_eq!(given(&mut cluster, 1), [2, 1, 2, 2]);
 }
 
-// §3.7: scheduling information of queues.
+// MR1 CapacityTaskScheduler: scheduling information of queues.
 #[test]
 fn queues_are_listed_with_their_capacity_and_what_their_jobs_have_and_want() {
     let file = free(
@@ -86,7 +86,8 @@ fn queues_are_listed_with_their_capacity_and_what_their_jobs_have_and_want() {
     assert_eq!((c.jobs, c.running, c.share), (0, [0, 0], [0.0, 0.0]));
 }
 
-// §4.6: queues may use what others leave idle, and get their own back as slots become free: no preemption.
+// docs/hadoop.md#capacity: queues may use what others leave idle, and get their own back as slots become free: no
+// preemption.
 #[test]
 fn idle_capacity_is_lent_and_comes_back_without_preemption() {
     let file = format!("{FREE}[defaults]\nuser_limit_factor = 10\n{HALVES}");
@@ -101,7 +102,7 @@ fn idle_capacity_is_lent_and_comes_back_without_preemption() {
     assert_eq!(jobs, [2; 4], "b takes what it is short of");
 }
 
-// §4.6: queue skipped if occupied + slots > maximum capacity.
+// docs/hadoop.md#capacity: queue skipped if occupied + slots > maximum capacity.
 #[test]
 fn a_queue_never_exceeds_its_maximum_capacity() {
     let file = free(
@@ -115,7 +116,7 @@ fn a_queue_never_exceeds_its_maximum_capacity() {
     assert_eq!(why, "Queue `a` holds 4 map slots and may have 4 at most.");
 }
 
-// §4.6, user limit, in words.
+// docs/hadoop.md#capacity, user limit, in words.
 #[test]
 fn users_without_a_name_are_not_named() {
     let mut cluster = cluster(&free(HALVES), 2);
@@ -125,7 +126,7 @@ fn users_without_a_name_are_not_named() {
     assert_eq!(why, "Its user holds 4 map slots in queue `a`, and one user may have 4 there now.");
 }
 
-// §4.6, queue order; requirements of jobs are ours.
+// docs/hadoop.md#capacity, queue order; requirements of jobs are ours.
 #[test]
 fn a_queue_whose_jobs_no_worker_may_serve_is_not_the_next_one() {
     let mut cluster = cluster(&free(HALVES), 1);
@@ -142,7 +143,8 @@ fn a_queue_whose_jobs_no_worker_may_serve_is_not_the_next_one() {
     assert!(why.contains("queue `b` uses less of its capacity than `a`"), "{why}");
 }
 
-// §4.6: "Default ⇒ one user can never exceed the queue's own capacity, even on an idle cluster" (factor 1).
+// docs/hadoop.md#capacity: "Default ⇒ one user can never exceed the queue's own capacity, even on an idle cluster"
+// (factor 1).
 #[test]
 fn one_user_stays_within_the_queues_capacity_by_default() {
     let mut cluster = cluster(&free(HALVES), 2);
@@ -161,7 +163,7 @@ fn one_user_stays_within_the_queues_capacity_by_default() {
     assert_eq!(given(&mut cluster, 1), [2; 4]);
 }
 
-// §4.6: user-limit-factor.
+// docs/hadoop.md#capacity: user-limit-factor.
 #[test]
 fn the_user_limit_factor_lets_a_user_have_a_multiple_of_the_capacity() {
     let file = free("[defaults]\nuser_limit_factor = 1.5\n[queues.a]\ncapacity = 50\n[queues.b]\ncapacity = 50\n");
@@ -170,7 +172,7 @@ fn the_user_limit_factor_lets_a_user_have_a_multiple_of_the_capacity() {
     assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1; 4], vec![1; 2]));
 }
 
-// §4.6: limit = max(ceil(cur/activeUsers), ceil(ulMin·cur/100)).
+// docs/hadoop.md#capacity: limit = max(ceil(cur/activeUsers), ceil(ulMin·cur/100)).
 #[test]
 fn users_with_waiting_tasks_share_the_queue_down_to_the_minimum_percentage() {
     let file = free("[queues.default]\ncapacity = 100\nminimum_user_limit_percent = 25\n");
@@ -193,7 +195,7 @@ fn users_with_waiting_tasks_share_the_queue_down_to_the_minimum_percentage() {
     assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1, 1, 1, 2], vec![2, 2, 3, 3]));
 }
 
-// §4.6: job order startTime, or priority if supports-priority.
+// docs/hadoop.md#capacity: job order startTime, or priority if supports-priority.
 #[test]
 fn priorities_count_only_where_the_queue_supports_them() {
     let file = free("[queues.a]\ncapacity = 50\nsupports_priority = true\n[queues.b]\ncapacity = 50\n");
@@ -211,7 +213,7 @@ fn priorities_count_only_where_the_queue_supports_them() {
     assert_eq!(given(&mut cluster, 0), [2, 2]);
 }
 
-// §4.6: reduces: 1 per heartbeat; one off-switch map, and maximum-tasks-after-offswitch (0) more.
+// docs/hadoop.md#capacity: reduces: 1 per heartbeat; one off-switch map, and maximum-tasks-after-offswitch (0) more.
 #[test]
 fn a_heartbeat_gives_one_map_without_known_place_and_one_reduce() {
     let mut cluster = cluster("[queues.default]\ncapacity = 100\n", 1);
@@ -233,7 +235,7 @@ fn maps_near_their_data_fill_the_worker_and_one_from_elsewhere_ends_it() {
     assert_eq!(given(&mut cluster, 1), [2]);
 }
 
-// hadoop-semantics §3.4: maximum-tasks-per-heartbeat, maximum-tasks-after-offswitch.
+// docs/hadoop.md#allocation-files: maximum-tasks-per-heartbeat, maximum-tasks-after-offswitch.
 #[test]
 fn the_maps_of_a_heartbeat_and_those_after_a_far_one_have_limits() {
     let mut cluster = cluster("maximum_tasks_per_heartbeat = 3\n[queues.default]\ncapacity = 100\n", 1);
@@ -248,8 +250,8 @@ fn the_maps_of_a_heartbeat_and_those_after_a_far_one_have_limits() {
     assert_eq!(given(&mut cluster, 0), [1, 2, 2]);
 }
 
-// §4.6: off-switch allowed when missed opportunities > factor × min(remaining maps, trackers), factor = job's hosts
-// over the cluster's.
+// docs/hadoop.md#capacity: off-switch allowed when missed opportunities > factor × min(remaining maps, trackers),
+// factor = job's hosts over the cluster's.
 #[test]
 fn a_job_waits_for_a_worker_near_its_data_as_many_chances_as_it_wants_workers() {
     let mut cluster = four_racks();
@@ -265,7 +267,7 @@ fn a_job_waits_for_a_worker_near_its_data_as_many_chances_as_it_wants_workers() 
     assert_eq!(given(&mut cluster, 0), [1, 1]);
 }
 
-// §4.6: a map that ran before is given wherever it is (MR1 failedMaps).
+// docs/hadoop.md#capacity: a map that ran before is given wherever it is (MR1 failedMaps).
 #[test]
 fn a_map_that_failed_does_not_wait_for_its_data() {
     let mut cluster = four_racks();
@@ -277,7 +279,7 @@ fn a_map_that_failed_does_not_wait_for_its_data() {
     assert_eq!(cluster.launches(), [(2, map(1, 0, 1))], "the others wait for three chances");
 }
 
-// §4.6: init limits: ceil(maxSystemJobs·cap%), per user ×ulMin%.
+// docs/hadoop.md#capacity: init limits: ceil(maxSystemJobs·cap%), per user ×ulMin%.
 #[test]
 fn jobs_beyond_the_limits_are_not_begun_until_others_are_over() {
     let file =
@@ -298,7 +300,7 @@ fn jobs_beyond_the_limits_are_not_begun_until_others_are_over() {
     assert_eq!(jobs, [2]);
 }
 
-// §3.4: maximum-initialized-active-tasks, -per-user.
+// docs/hadoop.md#allocation-files: maximum-initialized-active-tasks, -per-user.
 #[test]
 fn tasks_of_jobs_under_way_have_limits() {
     let file = format!("{FREE}[queues.default]\ncapacity = 100\nmaximum_initialized_active_tasks = 5\n");
@@ -316,7 +318,7 @@ fn tasks_of_jobs_under_way_have_limits() {
     );
 }
 
-// §4.6: accept ×10 (init-accept-jobs-factor), said clearly; unknown queue.
+// docs/hadoop.md#capacity: accept ×10 (init-accept-jobs-factor), said clearly; unknown queue.
 #[test]
 fn submissions_to_unknown_queues_and_beyond_the_limits_are_refused() {
     let file = "maximum_system_jobs = 2\n[defaults]\ninit_accept_jobs_factor = 2\nminimum_user_limit_percent = 50\n[queues.a]\ncapacity = 100\n";
@@ -353,7 +355,7 @@ fn large_maps_far_from_their_data_count_as_what_may_follow_a_far_one() {
     assert_eq!(given(&mut cluster, 0), [1; 1]);
 }
 
-// §4.6: slotsPerTask = ceil(job mem/slot mem); queue and user count slots, not tasks.
+// docs/hadoop.md#capacity: slotsPerTask = ceil(job mem/slot mem); queue and user count slots, not tasks.
 #[test]
 fn tasks_of_several_slots_count_with_all_of_them() {
     let mut cluster = cluster(
@@ -373,7 +375,8 @@ fn tasks_of_several_slots_count_with_all_of_them() {
     assert_eq!(cluster.state().workers()[0].occupied(TaskKind::Map), 4);
 }
 
-// §4.6: if it does not fit, reserve the tracker (fallow slots); MR1 getTaskFromQueue: and give nobody else anything.
+// docs/hadoop.md#capacity: if it does not fit, reserve the tracker (fallow slots); MR1 getTaskFromQueue: and give
+// nobody else anything.
 #[test]
 fn a_worker_with_too_few_free_slots_is_kept_for_a_large_task() {
     let mut cluster = Cluster::made(|_| {}, policy(&free("[queues.default]\ncapacity = 100\nuser_limit_factor = 2\n")))
@@ -392,7 +395,7 @@ fn a_worker_with_too_few_free_slots_is_kept_for_a_large_task() {
     assert_eq!(cluster.launches().len(), 2, "then it is the others' turn");
 }
 
-// §4.6, reserved trackers; changing the policy is ours.
+// docs/hadoop.md#capacity, reserved trackers; changing the policy is ours.
 #[test]
 fn a_worker_is_kept_for_nobody_once_another_policy_decides() {
     let mut cluster = Cluster::made(|_| {}, policy(&free("[queues.default]\ncapacity = 100\nuser_limit_factor = 2\n")))
@@ -409,7 +412,7 @@ fn a_worker_is_kept_for_nobody_once_another_policy_decides() {
     assert_eq!(given(&mut cluster, 0), [3], "the large task does not fit, the next job's does");
 }
 
-// §4.6, reserved trackers.
+// docs/hadoop.md#capacity, reserved trackers.
 #[test]
 fn a_task_larger_than_every_worker_keeps_none() {
     let mut cluster = cluster(&free("[queues.default]\ncapacity = 100\n"), 2);
@@ -420,7 +423,7 @@ fn a_task_larger_than_every_worker_keeps_none() {
     assert_eq!(why, "Each of its maps takes 5 slots, more than any live worker has.");
 }
 
-// §4.6, reserved trackers. A worker that goes, and a job that is over, end what is kept.
+// docs/hadoop.md#capacity, reserved trackers. A worker that goes, and a job that is over, end what is kept.
 #[test]
 fn nothing_is_kept_for_a_job_that_is_over_or_on_a_worker_that_is_gone() {
     for gone in [false, true] {
@@ -453,7 +456,7 @@ fn set(file: &str) -> Input {
     Input::SetScheduler(Box::new(choice(file)))
 }
 
-// §4.6: deleting a queue on refresh is an error; a file that does not hold keeps the old one.
+// docs/hadoop.md#capacity: deleting a queue on refresh is an error; a file that does not hold keeps the old one.
 #[test]
 fn a_file_read_again_takes_over_unless_a_queue_is_gone() {
     let mut cluster = cluster(&free(HALVES), 2);
@@ -520,7 +523,7 @@ fn a_task_larger_than_its_pool_is_refused() {
     assert_eq!(policy.accepts(&large("a", 1, 3)), Err("each map takes 3 slots, and queue `a` has 2".to_owned()));
 }
 
-// §4.6: a job of an unknown queue is refused.
+// docs/hadoop.md#capacity: a job of an unknown queue is refused.
 #[test]
 fn a_replay_with_an_unknown_queue_does_not_begin() {
     let trace = Trace { jobs: vec![template("x", 1, 1, 1)], ..Trace::default() };
@@ -544,7 +547,7 @@ fn a_replay_runs_tasks_of_several_slots() {
     assert_eq!(run(1), Err("job 1 (``): each map takes 2 slots, expected at most the 1 of a worker".to_owned()));
 }
 
-// §4.6, missed opportunities.
+// docs/hadoop.md#capacity, missed opportunities.
 // A job with data on hosts that are not there must not wait for ever where nobody speaks of himself.
 #[test]
 fn a_wait_for_data_ends_without_heartbeats_too() {

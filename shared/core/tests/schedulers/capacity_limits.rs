@@ -1,4 +1,5 @@
-//! Where the capacity scheduler's limits round, and what they count. Source of each rule: `hadoop-semantics` §4.6, MR1
+//! Where the capacity scheduler's limits round, and what they count. Source of each rule: `docs/hadoop.md#capacity`,
+//! MR1
 //! CapacitySchedulerQueue.
 
 use howdah_core::job::{JobConf, JobSpec, TaskKind};
@@ -7,7 +8,7 @@ use crate::capacity::{cluster, four_racks, free, large, of, of_on, policy};
 use crate::kit::*;
 use crate::play::given;
 
-// §4.6: queueCap' = max(cap, req), so that a queue smaller than one of its tasks makes progress.
+// docs/hadoop.md#capacity: queueCap' = max(cap, req), so that a queue smaller than one of its tasks makes progress.
 #[test]
 fn a_queue_smaller_than_a_task_runs_one_at_a_time() {
     // Of 8 slots a has 10 %, which is less than one.
@@ -16,7 +17,8 @@ fn a_queue_smaller_than_a_task_runs_one_at_a_time() {
     assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1], vec![]));
 }
 
-// §4.6: queue skipped if occupied + slots > max. `Deviation:` a maximum of less than one slot is one slot.
+// docs/hadoop.md#capacity: queue skipped if occupied + slots > max. `Deviation:` a maximum of less than one slot is one
+// slot.
 #[test]
 fn a_maximum_of_less_than_one_slot_is_one_slot() {
     let file = free(
@@ -27,7 +29,7 @@ fn a_maximum_of_less_than_one_slot_is_one_slot() {
     assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1], vec![]));
 }
 
-// §4.6: "capacity 0 ⇒ ratio 1": it is served once the others are full.
+// docs/hadoop.md#capacity: "capacity 0 ⇒ ratio 1": it is served once the others are full.
 #[test]
 fn a_queue_without_capacity_comes_after_those_that_have_some_left() {
     let mut cluster = cluster(&free("[queues.a]\ncapacity = 0\n[queues.b]\ncapacity = 100\n"), 1);
@@ -36,7 +38,7 @@ fn a_queue_without_capacity_comes_after_those_that_have_some_left() {
     assert_eq!(given(&mut cluster, 0), [2, 2, 2, 1], "though by name it would be the first of equally empty ones");
 }
 
-// §4.6: slotsPerTask; reject if userOcc + req > limit, where req is all slots of the task.
+// docs/hadoop.md#capacity: slotsPerTask; reject if userOcc + req > limit, where req is all slots of the task.
 #[test]
 fn a_users_limit_counts_all_slots_of_the_next_task() {
     // Of 8 slots a has 3: a second map of two slots would make 4.
@@ -45,7 +47,8 @@ fn a_users_limit_counts_all_slots_of_the_next_task() {
     assert_eq!((given(&mut cluster, 0), given(&mut cluster, 1)), (vec![1], vec![]));
 }
 
-// §3.4: maximum-initialized-active-tasks is the queue's, whoever submits; -per-user is one user's.
+// docs/hadoop.md#allocation-files: maximum-initialized-active-tasks is the queue's, whoever submits; -per-user is one
+// user's.
 #[test]
 fn tasks_under_way_are_limited_for_the_queue_and_for_each_user() {
     let file = free("[queues.default]\ncapacity = 100\nmaximum_initialized_active_tasks = 5\n");
@@ -62,7 +65,7 @@ fn tasks_under_way_are_limited_for_the_queue_and_for_each_user() {
     assert_eq!(given(&mut user, 0), [1, 1, 3], "another user's job does");
 }
 
-// §4.6: missed opportunities > localityWaitFactor · min(remaining maps, trackers).
+// docs/hadoop.md#capacity: missed opportunities > localityWaitFactor · min(remaining maps, trackers).
 #[test]
 fn a_job_with_few_maps_left_waits_for_few_chances() {
     // One map, one of four hosts: more than a quarter of a chance.
@@ -84,7 +87,7 @@ fn a_map_near_its_data_begins_the_wait_anew() {
     assert_eq!(far(&mut cluster), [0, 0, 1], "the same again, as none of the maps is done");
 }
 
-// §4.6, reserved trackers: no more of them than tasks that wait.
+// docs/hadoop.md#capacity, reserved trackers: no more of them than tasks that wait.
 #[test]
 fn no_more_workers_are_kept_than_large_tasks_wait() {
     let file = free("[queues.default]\ncapacity = 100\nuser_limit_factor = 2\n");

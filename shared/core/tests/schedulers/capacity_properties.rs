@@ -133,7 +133,7 @@ fn end(mut simulation: Simulation<'_>) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    // hadoop-semantics §4.6: maximum capacity; one user has at most capacity × user-limit-factor.
+    // docs/hadoop.md#capacity: maximum capacity; one user has at most capacity × user-limit-factor.
     #[test]
     fn no_queue_and_no_user_exceeds_its_limits(trace in trace(), view in view()) {
         let mut simulation = Simulation::new(&trace, &options(capacity(LIMITED), view)).expect("the queues exist");
@@ -169,7 +169,7 @@ proptest! {
         end(simulation);
     }
 
-    // hadoop-semantics §4.6: elastic use of idle capacity. Without heartbeats and places nothing else limits a round.
+    // docs/hadoop.md#capacity: elastic use of idle capacity. Without heartbeats and places nothing else limits a round.
     #[test]
     fn no_slot_is_idle_while_an_elastic_queue_has_work(mut trace in trace(), maps in 2..10u16, reduces in 2..6u16) {
         trace.jobs.iter_mut().for_each(|job| job.split_hosts = SplitHosts::default());

@@ -1,6 +1,7 @@
 //! The Fair scheduler of Hadoop 1.2.1, rule by rule.
 //!
-//! Sources: hadoop-semantics §3.4 (allocation file, keys) and §4.5 (rules), unless a test names another.
+//! Sources: docs/hadoop.md#allocation-files (allocation file, keys) and docs/hadoop.md#fair (rules), unless a test
+//! names another.
 
 use howdah_core::job::profile::JobTemplate;
 use howdah_core::job::{AttemptId, JobId, JobSpec, Priority, SplitHosts, TaskKind, WorkerId};
@@ -65,7 +66,7 @@ fn two_equal_jobs_take_longer_under_fair_than_under_fifo(
     assert_eq!(replay(vec![job("ann"), job("bob")], &options).makespan, Span::from_secs(expected));
 }
 
-// §4.5: pools are sorted before jobs, by running/weight.
+// docs/hadoop.md#fair: pools are sorted before jobs, by running/weight.
 #[test]
 fn pools_share_alike_whatever_their_number_of_jobs() {
     let mut c = one_worker(&[], 8, 0);
@@ -78,7 +79,8 @@ fn pools_share_alike_whatever_their_number_of_jobs() {
     assert_eq!(ran[..3], [2, 1, 1], "within a pool the jobs share alike, the oldest first");
 }
 
-// §4.5: pool = `mapred.fairscheduler.pool`, else the property that poolnameproperty names (§3.4).
+// docs/hadoop.md#fair: pool = `mapred.fairscheduler.pool`, else the property that poolnameproperty names
+// (docs/hadoop.md#allocation-files).
 #[rstest]
 #[case::user(&[], [4, 0, 4, 0])]
 #[case::queue(&[("poolnameproperty", "mapred.job.queue.name")], [4, 4, 0, 0])]
@@ -93,7 +95,8 @@ fn a_job_is_in_the_pool_of_its_property(#[case] pairs: &[(&str, &str)], #[case] 
     assert_eq!(maps(&c), expected);
 }
 
-// §3.4: poolnameproperty is any property; whoever accepts a job hands its value over, as the core keeps none.
+// docs/hadoop.md#allocation-files: poolnameproperty is any property; whoever accepts a job hands its value over, as the
+// core keeps none.
 #[test]
 fn another_property_is_asked_for_and_its_value_is_the_pool() {
     for dialect in ["1.2.1", "0.20.2"] {
@@ -120,7 +123,7 @@ fn another_property_is_asked_for_and_its_value_is_the_pool() {
     );
 }
 
-// §4.5: `mapred.fairscheduler.pool` goes before the property.
+// docs/hadoop.md#fair: `mapred.fairscheduler.pool` goes before the property.
 #[test]
 fn a_job_that_names_its_pool_is_in_that_one() {
     let mut c = one_worker(&[("allocations", "[pool.research]\nweight = 3.0")], 8, 0);
@@ -132,7 +135,7 @@ fn a_job_that_names_its_pool_is_in_that_one() {
     assert_eq!(maps(&c), [2, 6]);
 }
 
-// §4.5: running/weight; §3.4: `weight` of a pool, 1.0 unless given.
+// docs/hadoop.md#fair: running/weight; docs/hadoop.md#allocation-files: `weight` of a pool, 1.0 unless given.
 #[test]
 fn weights_divide_the_slots() {
     let mut c = one_worker(&[("allocations", "[pool.ann]\nweight = 3.0\n[pool.bob]\nweight = 0.5")], 9, 0);
@@ -143,7 +146,7 @@ fn weights_divide_the_slots() {
     assert_eq!(maps(&c), [6, 1, 2]);
 }
 
-// §4.5: below-min-share first, by running/min(minShare, demand).
+// docs/hadoop.md#fair: below-min-share first, by running/min(minShare, demand).
 #[test]
 fn minimum_shares_are_filled_first_and_only_as_far_as_they_are_wanted() {
     let text = "<allocations><pool name=\"bob\"><minMaps>6</minMaps></pool><pool name=\"cat\"><minMaps>9</minMaps></pool></allocations>";
@@ -155,7 +158,7 @@ fn minimum_shares_are_filled_first_and_only_as_far_as_they_are_wanted() {
     assert_eq!(maps(&c), [3, 6, 1]);
 }
 
-// §4.5: demand is capped at maxMaps and maxReduces.
+// docs/hadoop.md#fair: demand is capped at maxMaps and maxReduces.
 #[test]
 fn a_pool_never_has_more_than_its_maximum_though_slots_are_free() {
     let mut c = one_worker(&[("allocations", "[pool.ann]\nmaxMaps = 3\nmaxReduces = 0")], 10, 2);
@@ -170,7 +173,8 @@ fn a_pool_never_has_more_than_its_maximum_though_slots_are_free() {
     assert_eq!(running(&c, TaskKind::Reduce), [0], "slow start was reached, but the pool may have no reduce");
 }
 
-// §4.5: jobs sorted FIFO; user and pool running-job limits. The next one may run from the next update on (500 ms).
+// docs/hadoop.md#fair: jobs sorted FIFO; user and pool running-job limits. The next one may run from the next update on
+// (500 ms).
 #[rstest]
 #[case::of_a_user(
     "userMaxJobsDefault = 9\n[user.ann]\nmaxRunningJobs = 1",
@@ -200,7 +204,7 @@ fn only_so_many_jobs_run_at_a_time(#[case] limits: &str, #[case] why: &str) {
     assert_eq!(maps(&c), [2, 1], "the update lets it run and wakes the worker");
 }
 
-// §3.4: allow.undeclared.pools.
+// docs/hadoop.md#allocation-files: allow.undeclared.pools.
 #[test]
 fn an_undeclared_pool_gets_nothing_where_such_pools_are_not_allowed() {
     let pairs = [("allow.undeclared.pools", "false"), ("allocations", "[pool.ann]\n")];
@@ -217,7 +221,7 @@ fn an_undeclared_pool_gets_nothing_where_such_pools_are_not_allowed() {
     );
 }
 
-// §3.4: schedulingMode fifo.
+// docs/hadoop.md#allocation-files: schedulingMode fifo.
 #[test]
 fn a_fifo_pool_serves_its_jobs_by_priority_and_time() {
     let mut c = one_worker(&[("allocations", "[pool.ann]\nschedulingMode = \"fifo\"")], 5, 0);
@@ -232,7 +236,7 @@ fn a_fifo_pool_serves_its_jobs_by_priority_and_time() {
     assert_eq!(said, "It is behind job 2, which still has maps waiting.");
 }
 
-// §4.5: job weight = priority 4, 2, 1, 0.5, 0.25.
+// docs/hadoop.md#fair: job weight = priority 4, 2, 1, 0.5, 0.25.
 #[test]
 fn priorities_are_weights_within_a_pool() {
     let mut c = one_worker(&[], 62, 0);
@@ -243,7 +247,7 @@ fn priorities_are_weights_within_a_pool() {
     assert_eq!(maps(&c), [32, 16, 8, 4, 2], "4 : 2 : 1 : 1/2 : 1/4");
 }
 
-// §4.5: times log2(1 + demand) if sizebasedweight.
+// docs/hadoop.md#fair: times log2(1 + demand) if sizebasedweight.
 #[test]
 fn larger_jobs_weigh_more_if_size_counts() {
     let mut c = one_worker(&[("sizebasedweight", "true")], 20, 0);
@@ -253,7 +257,7 @@ fn larger_jobs_weigh_more_if_size_counts() {
     assert_eq!(maps(&c), [6, 14], "log2(8) = 3 to log2(128) = 7");
 }
 
-// §4.5: NewJobWeightBooster, × 3 for 5 minutes.
+// docs/hadoop.md#fair: NewJobWeightBooster, × 3 for 5 minutes.
 #[test]
 fn a_new_job_weighs_three_times_as_much_for_five_minutes() {
     let mut c = one_worker(&[("weightadjuster", "org.apache.hadoop.mapred.NewJobWeightBooster")], 8, 0);
@@ -270,7 +274,7 @@ fn a_new_job_weighs_three_times_as_much_for_five_minutes() {
     assert_eq!(maps(&c), [4, 4]);
 }
 
-// §4.5: the type of which the worker runs fewer, maps on ties; one task at a time.
+// docs/hadoop.md#fair: the type of which the worker runs fewer, maps on ties; one task at a time.
 #[test]
 fn maps_and_reduces_take_turns() {
     let mut c = one_worker(&[], 3, 3);
@@ -281,7 +285,7 @@ fn maps_and_reduces_take_turns() {
     assert_eq!(kinds, ['m', 'r', 'm', 'r', 'm', 'r']);
 }
 
-// §3.4: assignmultiple and its caps; §4.5: a type stops at its cap.
+// docs/hadoop.md#allocation-files: assignmultiple and its caps; docs/hadoop.md#fair: a type stops at its cap.
 #[rstest]
 #[case::one_task(&[("assignmultiple", "false")], [1, 0])]
 #[case::caps(&[("assignmultiple.maps", "2"), ("mapred.fairscheduler.assignmultiple.reduces", "1")], [2, 1])]
@@ -293,7 +297,7 @@ fn a_heartbeat_brings_as_many_tasks_as_the_caps_say(#[case] pairs: &[(&str, &str
     assert_eq!([maps(&c)[0], running(&c, TaskKind::Reduce)[0]], expected);
 }
 
-// §4.5: cap = ceil(trackerSlots · min(1, load.max.diff + runnable/totalSlots)).
+// docs/hadoop.md#fair: cap = ceil(trackerSlots · min(1, load.max.diff + runnable/totalSlots)).
 #[rstest]
 #[case::spread("0.0", 2)]
 #[case::half("0.25", 3)]
@@ -307,7 +311,7 @@ fn few_tasks_are_spread_over_the_workers(#[case] diff: &str, #[case] expected: u
     assert_eq!(maps(&c), [8], "all of them run in the end");
 }
 
-// §4.5 and §3.4: demands are as of the last update, every 500 ms.
+// docs/hadoop.md#fair and docs/hadoop.md#allocation-files: demands are as of the last update, every 500 ms.
 #[rstest]
 #[case::hadoops_interval(&[], 499)]
 #[case::at_once(&[("update.interval", "0")], 0)]
@@ -340,7 +344,7 @@ fn three_places(pairs: &[(&str, &str)]) -> Cluster {
 
 pub(crate) const DELAYS: [(&str, &str); 2] = [("locality.delay.node", "5000"), ("locality.delay.rack", "2000")];
 
-// §4.5: NODE → RACK → ANY; node wait, then rack wait.
+// docs/hadoop.md#fair: NODE → RACK → ANY; node wait, then rack wait.
 #[test]
 fn a_job_waits_for_its_host_then_for_its_rack_then_takes_any_slot() {
     let mut c = three_places(&DELAYS);
@@ -392,7 +396,7 @@ fn silent(pairs: &[(&str, &str)]) -> Cluster {
     c
 }
 
-// §4.5: the node wait; where nobody speaks, its end alone must bring the slot.
+// docs/hadoop.md#fair: the node wait; where nobody speaks, its end alone must bring the slot.
 #[test]
 fn a_wait_that_ends_wakes_the_parked_workers() {
     let mut c = silent(&DELAYS);
@@ -405,7 +409,7 @@ fn a_wait_that_ends_wakes_the_parked_workers() {
     assert_eq!(c.launches(), [(1, map(1, 0, 0))], "5 s for the host and 2 s for the rack");
 }
 
-// §4.5: no delay if the job has maps without a place.
+// docs/hadoop.md#fair: no delay if the job has maps without a place.
 #[test]
 fn a_job_with_a_map_without_a_place_does_not_wait() {
     let mut c = three_places(&DELAYS);
@@ -414,7 +418,7 @@ fn a_job_with_a_map_without_a_place_does_not_wait() {
     assert_eq!(c.launches().len(), 1);
 }
 
-// §4.5: auto = min(15 s, 1.5 × heartbeat interval).
+// docs/hadoop.md#fair: auto = min(15 s, 1.5 × heartbeat interval).
 #[rstest]
 #[case::of_hadoop_1_2_1(&[], 450)]
 #[case::given(&[("heartbeat.interval", "3000")], 4_500)]
@@ -429,7 +433,7 @@ fn waits_are_computed_from_the_heartbeat_interval(#[case] pairs: &[(&str, &str)]
     assert_eq!(c.launches().len(), 1, "rack-local after the node wait");
 }
 
-// §4.5: no delay if the pool is starved past its timeouts.
+// docs/hadoop.md#fair: no delay if the pool is starved past its timeouts.
 #[test]
 fn a_starved_pool_does_not_wait_for_its_data() {
     let text = "[pool.ann]\nminMaps = 1\nminSharePreemptionTimeout = 1";
@@ -476,7 +480,7 @@ pub(crate) fn killed(c: &mut Cluster) -> Vec<u32> {
     told
 }
 
-// §4.5: min-share starved longer than its timeout; check every 15 s; youngest attempts first.
+// docs/hadoop.md#fair: min-share starved longer than its timeout; check every 15 s; youngest attempts first.
 #[test]
 fn a_pool_below_its_minimum_share_takes_the_youngest_attempts_of_others() {
     let mut c = crowded(&[], PREEMPTING);
@@ -496,7 +500,7 @@ fn a_pool_below_its_minimum_share_takes_the_youngest_attempts_of_others() {
     assert_eq!(c.state().job(JobId(1)).expect("it runs").tasks(TaskKind::Map).attempts_failed(), 0, "no failure");
 }
 
-// §4.5: fair starved: running < floor(min(fairShare/2, demand)); amount up to the full fair share.
+// docs/hadoop.md#fair: fair starved: running < floor(min(fairShare/2, demand)); amount up to the full fair share.
 #[test]
 fn a_pool_below_half_its_fair_share_takes_up_to_its_fair_share_later() {
     let mut c = crowded(&[], "fairSharePreemptionTimeout = 20");
@@ -507,7 +511,7 @@ fn a_pool_below_half_its_fair_share_takes_up_to_its_fair_share_later() {
     assert_eq!(killed(&mut c), [5, 6, 7, 8, 9], "half of ten slots, and no pool falls below its own half");
 }
 
-// §3.4: preemption.only.log.
+// docs/hadoop.md#allocation-files: preemption.only.log.
 #[test]
 fn a_dry_run_only_notes_what_it_would_do() {
     let mut c = crowded(&[("preemption.only.log", "true")], PREEMPTING);
@@ -518,7 +522,7 @@ fn a_dry_run_only_notes_what_it_would_do() {
     assert_eq!(c.tracker.take_notes(), [note, note], "after 15.5 s and after 30.5 s");
 }
 
-// §4.5: preemption is off, and timeouts are infinite, unless given.
+// docs/hadoop.md#fair: preemption is off, and timeouts are infinite, unless given.
 #[test]
 fn without_preemption_or_timeouts_nobody_is_stopped() {
     for (pairs, text) in [(&[("preemption", "false")][..], PREEMPTING), (&[], "[pool.bob]\nminMaps = 3")] {
@@ -529,7 +533,7 @@ fn without_preemption_or_timeouts_nobody_is_stopped() {
     }
 }
 
-// §4.5: a bad file keeps the old allocation.
+// docs/hadoop.md#fair: a bad file keeps the old allocation.
 #[test]
 fn a_reloaded_allocation_file_holds_at_once_and_a_bad_one_changes_nothing() {
     let good = params(&[("allocations", "[pool.ann]\nmaxMaps = 1"), ("allocation.file", "fair.toml")]);
@@ -569,7 +573,7 @@ fn a_wrong_parameter_is_named_with_what_was_expected(#[case] pairs: &[(&str, &st
     assert!(error.contains(expected), "{error}");
 }
 
-// §3.4: an unknown element is a warning, not an error.
+// docs/hadoop.md#allocation-files: an unknown element is a warning, not an error.
 #[test]
 fn doubts_about_the_allocation_file_are_told_once() {
     let mut policy = fair(&[("allocations", "[pool.a]\nvcores = 3")]);
@@ -580,7 +584,7 @@ fn doubts_about_the_allocation_file_are_told_once() {
     assert_eq!(policy.take_notes(), [""; 0]);
 }
 
-// §3.7: `/scheduler` shows what each pool runs, its fair share and its weight.
+// MR1 FairSchedulerServlet: `/scheduler` shows what each pool runs, its fair share and its weight.
 #[test]
 fn pools_are_listed_with_what_they_have_and_are_due() {
     let text = "[pool.bob]\nweight = 3.0\nminMaps = 1\nmaxMaps = 9\nmaxRunningJobs = 1";
@@ -621,7 +625,8 @@ fn the_naive_one_serves_the_job_with_the_fewest_running_tasks_and_never_waits() 
     assert_eq!(first.locality(), howdah_core::job::Locality::Node);
 }
 
-// §4.5, reload. A file that was read again while a pool had no jobs must not forget how the pool is made.
+// docs/hadoop.md#fair, reload. A file that was read again while a pool had no jobs must not forget how the pool is
+// made.
 #[test]
 fn a_pool_without_jobs_comes_back_after_the_file_was_read_again() {
     for dialect in ["1.2.1", "0.20.2", "naive"] {
@@ -640,7 +645,7 @@ fn a_pool_without_jobs_comes_back_after_the_file_was_read_again() {
     }
 }
 
-// §4.5: a wait accrues only where the job was visited.
+// docs/hadoop.md#fair: a wait accrues only where the job was visited.
 #[test]
 fn a_job_waits_for_its_data_while_workers_without_a_free_map_slot_speak_at_the_same_instants() {
     let mut c = Cluster::made(|_| {}, fair(&[]));

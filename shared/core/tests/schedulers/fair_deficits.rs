@@ -1,4 +1,4 @@
-//! The Fair scheduler of Hadoop 0.20.2, rule by rule (hadoop-semantics §4.5, "0.20.2").
+//! The Fair scheduler of Hadoop 0.20.2, rule by rule (docs/hadoop.md#fair, "0.20.2").
 
 use howdah_core::job::{JobId, Priority, TaskKind, WorkerId};
 use howdah_core::tracker::Input;
@@ -12,7 +12,7 @@ fn old(pairs: &[(&str, &str)], maps: u16, reduces: u16) -> Cluster {
     one_worker(&[&[OLD], pairs].concat(), maps, reduces)
 }
 
-// §3.4: assignmultiple is false by default; §4.5: then one task in total.
+// docs/hadoop.md#allocation-files: assignmultiple is false by default; docs/hadoop.md#fair: then one task in total.
 #[test]
 fn a_heartbeat_brings_one_task() {
     let mut c = old(&[], 4, 4);
@@ -23,7 +23,7 @@ fn a_heartbeat_brings_one_task() {
     assert_eq!(maps(&c), [2]);
 }
 
-// §4.5: one map and one reduce at most.
+// docs/hadoop.md#fair: one map and one reduce at most.
 #[test]
 fn with_assignmultiple_it_brings_one_map_and_one_reduce() {
     let mut c = old(&[("assignmultiple", "true")], 4, 4);
@@ -36,7 +36,8 @@ fn with_assignmultiple_it_brings_one_map_and_one_reduce() {
     assert_eq!(c.launches(), [(0, map(1, 2, 0)), (0, reduce(1, 0, 0))]);
 }
 
-// §4.2: its own rule, finished maps ≥ max(1, 0.05 · maps), whatever the job's slow start says.
+// docs/hadoop.md#tasks-and-attempts: its own rule, finished maps ≥ max(1, 0.05 · maps), whatever the job's slow start
+// says.
 #[test]
 fn reduces_wait_for_one_map_and_for_a_twentieth_of_them() {
     let mut c = old(&[("assignmultiple", "true")], 30, 30);
@@ -54,7 +55,8 @@ fn reduces_wait_for_one_map_and_for_a_twentieth_of_them() {
     assert!(c.state().job(id).is_some());
 }
 
-// §4.2: finished ≥ max(1, 0.05·maps), which a job without maps could never meet. `Deviation:` here it may.
+// docs/hadoop.md#tasks-and-attempts: finished ≥ max(1, 0.05·maps), which a job without maps could never meet.
+// `Deviation:` here it may.
 #[test]
 fn a_job_without_maps_may_start_its_reduces() {
     let mut c = old(&[], 1, 1);
@@ -63,7 +65,7 @@ fn a_job_without_maps_may_start_its_reduces() {
     assert_eq!(running(&c, TaskKind::Reduce), [1]);
 }
 
-// §4.5: deficit += (fairShare − running) · Δt; the larger deficit goes first.
+// docs/hadoop.md#fair: deficit += (fairShare − running) · Δt; the larger deficit goes first.
 #[test]
 fn the_job_that_ran_less_than_its_share_goes_first() {
     let mut c = old(&[], 4, 0);
@@ -85,7 +87,7 @@ fn the_job_that_ran_less_than_its_share_goes_first() {
     assert_eq!(maps(&c), [1, 3], "now Ann is owed more");
 }
 
-// §4.5: needy (running < minSlots) first, whatever the deficits.
+// docs/hadoop.md#fair: needy (running < minSlots) first, whatever the deficits.
 #[test]
 fn a_job_below_its_minimum_share_goes_before_larger_deficits() {
     let mut c =
@@ -97,7 +99,7 @@ fn a_job_below_its_minimum_share_goes_before_larger_deficits() {
     assert_eq!(maps(&c), [1, 2], "Bob's two first, then Ann with her minute of deficit");
 }
 
-// §4.5: the jobs of a pool share its minimum by weight, whole slots first.
+// docs/hadoop.md#fair: the jobs of a pool share its minimum by weight, whole slots first.
 #[test]
 fn a_minimum_share_is_divided_among_the_jobs_of_the_pool() {
     let mut c = old(&[("allocations", "[pool.bob]\nminMaps = 3")], 4, 0);
@@ -110,8 +112,8 @@ fn a_minimum_share_is_divided_among_the_jobs_of_the_pool() {
     assert_eq!(maps(&c), [1, 2, 1], "one slot each, and the third to one of two equals");
 }
 
-// §4.5: shares of 0.20.2: who has a larger minimum gets that, the others divide the rest; a pool's weight is that of its
-// jobs that want something.
+// docs/hadoop.md#fair: shares of 0.20.2: who has a larger minimum gets that, the others divide the rest; a pool's
+// weight is that of its jobs that want something.
 #[test]
 fn fair_shares_follow_minima_and_the_weights_of_those_that_want_slots() {
     let shares = |c: &Cluster| -> Vec<f64> {
@@ -133,7 +135,8 @@ fn fair_shares_follow_minima_and_the_weights_of_those_that_want_slots() {
     assert_eq!(shares(&c), [4.0, 4.0]);
 }
 
-// §4.5 with §3.4 (weight): the jobs of a pool weigh together what the pool weighs.
+// docs/hadoop.md#fair with docs/hadoop.md#allocation-files (weight): the jobs of a pool weigh together what the pool
+// weighs.
 #[test]
 fn over_time_slots_are_divided_by_the_weights_of_pools() {
     let mut c = old(&[("allocations", "[pool.bob]\nweight = 3.0")], 8, 0);
@@ -158,7 +161,7 @@ fn over_time_slots_are_divided_by_the_weights_of_pools() {
     assert!(close(parts[0], 0.25) && close(parts[1], 0.375) && close(parts[2], 0.375), "{parts:?}");
 }
 
-// §3.4: 0.20.2 knows maxRunningJobs of users and userMaxJobsDefault.
+// docs/hadoop.md#allocation-files: 0.20.2 knows maxRunningJobs of users and userMaxJobsDefault.
 #[test]
 fn user_limits_hold_here_too() {
     let mut c = old(&[("allocations", "userMaxJobsDefault = 1")], 2, 0);
@@ -174,7 +177,7 @@ fn user_limits_hold_here_too() {
     assert_eq!(maps(&c), [1]);
 }
 
-// §4.5: weights are those of the last update, every 500 ms.
+// docs/hadoop.md#fair: weights are those of the last update, every 500 ms.
 #[test]
 fn a_change_of_priority_changes_the_weight_with_the_next_update() {
     let mut c = old(&[("load.max.diff", "1")], 100, 0);

@@ -1,10 +1,10 @@
 //! How much the Fair scheduler of Hadoop 1.2.1 takes from others, and how long it waits for data. Source of each rule:
-//! `hadoop-semantics` §4.5.
+//! `docs/hadoop.md#fair`.
 
 use crate::fair::{DELAYS, crowded, fair, killed, maps, of};
 use crate::kit::*;
 
-// §4.5: fair starved is running < floor(min(fairShare/2, demand)).
+// docs/hadoop.md#fair: fair starved is running < floor(min(fairShare/2, demand)).
 #[test]
 fn a_pool_with_half_of_its_fair_share_takes_nothing() {
     let mut c = crowded(&[], "fairSharePreemptionTimeout = 20");
@@ -15,7 +15,7 @@ fn a_pool_with_half_of_its_fair_share_takes_nothing() {
     assert_eq!(killed(&mut c), [0; 0], "5 are its share, and 2 are half of it, rounded down");
 }
 
-// §4.5: amount = max(minDeficit, min(fairShare, demand) − running).
+// docs/hadoop.md#fair: amount = max(minDeficit, min(fairShare, demand) − running).
 #[test]
 fn a_pool_short_of_both_shares_takes_the_larger_lack() {
     let text = "fairSharePreemptionTimeout = 10\n[pool.bob]\nminMaps = 2\nminSharePreemptionTimeout = 10";
@@ -26,7 +26,7 @@ fn a_pool_short_of_both_shares_takes_the_larger_lack() {
     assert_eq!(c.tracker.take_notes(), ["preemption of 5 map attempts (5 for pool `bob`): 5 ordered to stop"]);
 }
 
-// §4.5: "victims: youngest attempts of pools with running > fairShare, never below fair share".
+// docs/hadoop.md#fair: "victims: youngest attempts of pools with running > fairShare, never below fair share".
 #[test]
 fn nobody_falls_below_the_fair_share_though_more_was_promised_than_there_is() {
     let text = "[pool.ann]\nminMaps = 6\n[pool.bob]\nminMaps = 8\nminSharePreemptionTimeout = 10";
@@ -37,7 +37,7 @@ fn nobody_falls_below_the_fair_share_though_more_was_promised_than_there_is() {
     assert_eq!(c.tracker.take_notes(), ["preemption of 8 map attempts (8 for pool `bob`): 4 ordered to stop"]);
 }
 
-// §4.5: wait accrues only if the job launched no map in the last heartbeat.
+// docs/hadoop.md#fair: wait accrues only if the job launched no map in the last heartbeat.
 #[test]
 fn a_heartbeat_that_launched_a_map_begins_no_wait() {
     let mut c = Cluster::made(|_| {}, fair(&DELAYS));
@@ -59,7 +59,8 @@ fn a_heartbeat_that_launched_a_map_begins_no_wait() {
     assert_eq!(c.launches(), [(1, map(1, 1, 0))], "5 s and 2 s from the heartbeat that brought nothing");
 }
 
-// §4.5: auto = 1.5 × heartbeat interval, which in 1.2.1 (§4.1) is max(300 ms, 1000 · n / 100).
+// docs/hadoop.md#fair: auto = 1.5 × heartbeat interval, which in 1.2.1 (docs/hadoop.md#heartbeats) is max(300 ms, 1000
+// · n / 100).
 #[test]
 fn on_a_large_cluster_the_waits_follow_its_heartbeats() {
     let mut c = Cluster::made(|_| {}, fair(&[])).workers(40, 1, 0);

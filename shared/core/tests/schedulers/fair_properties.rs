@@ -222,7 +222,7 @@ proptest! {
         finish(&mut c);
     }
 
-    // hadoop-semantics §4.5: with demands up to date, no waits, no limits and no cap on a worker's load, a slot is only
+    // docs/hadoop.md#fair: with demands up to date, no waits, no limits and no cap on a worker's load, a slot is only
     // left free when nothing waits that may use it. (The cap counts attempts that are being stopped as load.)
     #[test]
     fn slots_are_only_free_when_nothing_waits(steps in vec(step(), 1..120)) {
@@ -275,7 +275,7 @@ proptest! {
         finish(&mut other);
     }
 
-    // hadoop-semantics §4.5: when all slots were filled from nothing and everyone wants more, no pool could give a
+    // docs/hadoop.md#fair: when all slots were filled from nothing and everyone wants more, no pool could give a
     // slot to another and be closer: (running − 1)/weight of each is at most running/weight of any other.
     #[test]
     fn full_slots_are_divided_by_weight(weights in vec(1..40u32, 2..6), slots in 6..80u16) {

@@ -1,4 +1,4 @@
-//! The rule of Hadoop 0.21 (hadoop-semantics §4.7), with standard deviations computed by hand.
+//! The rule of Hadoop 0.21 (docs/hadoop.md#speculative-execution), with standard deviations computed by hand.
 
 use crate::kit::*;
 use crate::speculation::{cluster, progress, uncommitted};
@@ -20,7 +20,7 @@ fn at_100_s(more: &[(&str, &str)], at: u16) -> Vec<(u32, howdah_core::job::Attem
     c.launches()
 }
 
-// §4.7: mean(progressRate) − rate > 1.0·std.
+// docs/hadoop.md#speculative-execution: mean(progressRate) − rate > 1.0·std.
 #[test]
 fn a_rate_more_than_one_standard_deviation_below_the_mean_is_slow() {
     // Rates for 100 s: 1, 0.5, 0.5, 0.5 and x. With x = 0.34 the mean is 0.568, the variance (1 + 0.75 + 0.1156) ÷ 5 −
@@ -33,7 +33,7 @@ fn a_rate_more_than_one_standard_deviation_below_the_mean_is_slow() {
     assert_eq!(at_100_s(&[("speculation.age", "101s")], 34), [], "the attempt is 100 s old");
 }
 
-// §4.7: mean completion time on it − overall mean > 1.0·std.
+// docs/hadoop.md#speculative-execution: mean completion time on it − overall mean > 1.0·std.
 /// Four workers: the first two finish their map after 10 s, the third after 40 s, the last is at 1 % after 100 s.
 #[test]
 fn a_worker_more_than_one_standard_deviation_slower_gets_none() {
@@ -61,7 +61,7 @@ fn a_worker_more_than_one_standard_deviation_slower_gets_none() {
     assert_eq!(play(&more), (vec![(2, map(1, 3, 1))], vec![]));
 }
 
-// §4.7: pick the smallest rate/(1 − progress).
+// docs/hadoop.md#speculative-execution: pick the smallest rate/(1 − progress).
 #[test]
 fn the_smallest_rate_over_what_is_left_goes_first() {
     let mut c = cluster("fifo", &[RULE]).workers(6, 1, 0);
@@ -81,7 +81,7 @@ fn the_smallest_rate_over_what_is_left_goes_first() {
     assert_eq!(c.launches(), [(1, map(1, 3, 1))]);
 }
 
-// §4.7: fewer than 10, or 1 % of slots, or 0.1 of the running ones.
+// docs/hadoop.md#speculative-execution: fewer than 10, or 1 % of slots, or 0.1 of the running ones.
 /// Sixty workers; of 42 maps 30 take 10 s, and twelve are at 1 % after 100 s, all of them slow: rates 0.1 and 0.0001 to
 /// the second, mean 0.0715, σ 0.0451.
 #[test]

@@ -1,4 +1,4 @@
-//! FIFO as Hadoop's. Source of each rule: `hadoop-semantics` §4.4, MR1 JobQueueTaskScheduler.
+//! FIFO as Hadoop's. Source of each rule: `docs/hadoop.md#fifo`, MR1 JobQueueTaskScheduler.
 
 use howdah_core::job::profile::JobTemplate;
 use howdah_core::job::{JobSpec, Priority};
@@ -29,7 +29,7 @@ fn quick_reduces(maps: u32, reduces: u32) -> JobSpec {
     job_with(maps, reduces, |conf| conf.slowstart_ppm = 0)
 }
 
-// §4.4: "the first non-local map ends map assignment", "at most 1 per heartbeat"; reduces at most 1.
+// docs/hadoop.md#fifo: "the first non-local map ends map assignment", "at most 1 per heartbeat"; reduces at most 1.
 #[rstest]
 fn a_heartbeat_gives_one_map_far_from_its_data_and_one_reduce(#[values("0.20.2", "1.2.1")] dialect: &str) {
     let mut cluster = Cluster::made(|_| {}, fifo(dialect)).workers(1, 4, 4);
@@ -46,7 +46,8 @@ fn a_heartbeat_gives_one_map_far_from_its_data_and_one_reduce(#[values("0.20.2",
     assert_eq!(cluster.launches(), [(0, map(1, 1, 0)), (0, reduce(1, 1, 0))]);
 }
 
-// §4.4: "a local assignment continues filling"; node- or rack-local, then non-local of the same job before the next.
+// docs/hadoop.md#fifo: "a local assignment continues filling"; node- or rack-local, then non-local of the same job
+// before the next.
 #[test]
 fn maps_near_their_data_fill_the_worker_and_a_far_one_goes_before_the_next_jobs_near_ones() {
     let mut cluster = Cluster::made(|_| {}, fifo("1.2.1"));
@@ -60,7 +61,8 @@ fn maps_near_their_data_fill_the_worker_and_a_far_one_goes_before_the_next_jobs_
     assert_eq!(given(&mut cluster, 0), [2, 2], "then near ones up to the slots");
 }
 
-// §4.4: cap = min(ceil(load/clusterCap · trackerCap), trackerCap), so that work is spread over the workers.
+// docs/hadoop.md#fifo: cap = min(ceil(load/clusterCap · trackerCap), trackerCap), so that work is spread over the
+// workers.
 #[test]
 fn a_worker_runs_its_share_of_the_load_and_no_more() {
     let mut cluster = cluster(4, 4, 4);
@@ -77,7 +79,7 @@ fn a_worker_runs_its_share_of_the_load_and_no_more() {
     assert_eq!(given(&mut cluster, 0).len(), 2);
 }
 
-// §4.4: reduce load only from jobs past slow-start.
+// docs/hadoop.md#fifo: reduce load only from jobs past slow-start.
 #[test]
 fn reduces_that_may_not_start_are_no_load() {
     let mut cluster = cluster(2, 2, 2);
@@ -90,8 +92,8 @@ fn reduces_that_may_not_start_are_no_load() {
     assert_eq!(given(&mut cluster, 1), [1, 3]);
 }
 
-// §4.4: padding = min(trackerSlots, int(needed·0.01)) only if > 3 trackers; exceeded if running + padding ≥ capacity;
-// when exceeded: one map only.
+// docs/hadoop.md#fifo: padding = min(trackerSlots, int(needed·0.01)) only if > 3 trackers; exceeded if running +
+// padding ≥ capacity; when exceeded: one map only.
 #[test]
 fn near_a_full_cluster_a_heartbeat_gives_one_map_even_near_its_data() {
     // 4 × 4 slots, and 200 maps of a job with reduces: a padding of 2.
@@ -110,7 +112,7 @@ fn near_a_full_cluster_a_heartbeat_gives_one_map_even_near_its_data() {
     assert_eq!(small.launches().len(), 2);
 }
 
-// §4.4, quirk: the padding loop skips jobs with 0 reduces even for maps.
+// docs/hadoop.md#fifo, quirk: the padding loop skips jobs with 0 reduces even for maps.
 #[test]
 fn jobs_without_reduces_are_never_padded() {
     let mut cluster = cluster(4, 4, 1);
@@ -124,7 +126,7 @@ fn jobs_without_reduces_are_never_padded() {
     assert_eq!(cluster.launches().len(), 2);
 }
 
-// §4.4: padding = min(trackerSlots, int(needed·0.01)).
+// docs/hadoop.md#fifo: padding = min(trackerSlots, int(needed·0.01)).
 #[test]
 fn no_more_is_kept_free_than_one_workers_slots() {
     let mut cluster = cluster(4, 2, 1);
@@ -133,7 +135,7 @@ fn no_more_is_kept_free_than_one_workers_slots() {
     assert_eq!([0, 1, 2, 3].map(|worker| given(&mut cluster, worker).len()), [2, 2, 2, 1]);
 }
 
-// §4.4: "the first non-local (or speculative) map ends map assignment".
+// docs/hadoop.md#fifo: "the first non-local (or speculative) map ends map assignment".
 #[test]
 fn a_second_attempt_ends_the_maps_of_a_heartbeat() {
     let mut c = progressing("fifo", &[("dialect", "1.2.1"), ("speculation", "hadoop")]).workers(3, 2, 0);
@@ -151,7 +153,7 @@ fn a_second_attempt_ends_the_maps_of_a_heartbeat() {
     assert_eq!(c.launches().len(), 1, "two tasks are far behind, two slots are free, and the data are near");
 }
 
-// §4.4: when exceeded, "only the first runnable job is tried for a reduce".
+// docs/hadoop.md#fifo: when exceeded, "only the first runnable job is tried for a reduce".
 #[test]
 fn near_a_full_cluster_only_the_first_job_gets_a_reduce() {
     for (reduces, expected) in [(300, vec![]), (90, vec![2])] {
@@ -172,7 +174,8 @@ fn near_a_full_cluster_only_the_first_job_gets_a_reduce() {
     }
 }
 
-// §4.2: failed maps are offered first and ignore locality; in 0.20.2 they keep their place in the caches.
+// docs/hadoop.md#tasks-and-attempts: failed maps are offered first and ignore locality; in 0.20.2 they keep their place
+// in the caches.
 #[rstest]
 #[case::hadoop_1("1.2.1", vec![1, 1, 1])]
 #[case::hadoop_0("0.20.2", vec![1])] // the failed one, far from its data, ends the heartbeat's maps
@@ -188,7 +191,7 @@ fn a_map_that_ran_before_counts_as_near_its_data_in_1_2_1_only(#[case] dialect: 
     assert_eq!(given(&mut cluster, 1), expected);
 }
 
-// §4.4: order: priority, startTime, JobID; five priorities.
+// docs/hadoop.md#fifo: order: priority, startTime, JobID; five priorities.
 #[rstest]
 fn the_five_priorities_go_first(#[values("plain", "0.20.2", "1.2.1")] dialect: &str) {
     let mut cluster = Cluster::made(|_| {}, fifo(dialect)).workers(1, 6, 0);
@@ -203,7 +206,7 @@ fn the_five_priorities_go_first(#[values("plain", "0.20.2", "1.2.1")] dialect: &
     assert_eq!(given(&mut cluster, 0)[0], 7);
 }
 
-// §4.4: caps are per heartbeat, and here heartbeats take no time.
+// docs/hadoop.md#fifo: caps are per heartbeat, and here heartbeats take no time.
 // A heartbeat of a replay's slots takes no time, so limits per heartbeat do not slow it down.
 #[test]
 fn in_the_slots_view_all_dialects_take_the_same_time() {

@@ -118,7 +118,7 @@ fn a_parked_worker_is_woken_when_its_pool_has_a_slot_again() {
     assert_eq!(c.launches(), [(1, map(1, 1, 0))]);
 }
 
-// hadoop-semantics §4.4: priority first, as under FIFO; the paper's batches have none.
+// docs/hadoop.md#fifo: priority first, as under FIFO; the paper's batches have none.
 #[test]
 fn priorities_go_before_johnsons_order() {
     let urgent = JobTemplate { priority: Priority::High, ..stages("J1", 30, 20, 2) };

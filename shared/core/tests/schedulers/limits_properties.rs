@@ -120,7 +120,7 @@ fn file(slots: &[u32], jobs: &[u32], of_users: bool) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // hadoop-semantics §4.5: jobs sorted FIFO; user and pool running-job limits; maxMaps and maxReduces (1.2.1 alone).
+    // docs/hadoop.md#fair: jobs sorted FIFO; user and pool running-job limits; maxMaps and maxReduces (1.2.1 alone).
     // Limits of one sort at a time: where both are, an older job that its pool held back may take its user's place from
     // a younger one, which then gets nothing more and runs out, in Hadoop as here.
     #[test]
@@ -149,7 +149,7 @@ proptest! {
         }
     }
 
-    // hadoop-semantics §4.6: jobs under way are at most ceil(maximum-system-jobs × capacity), of one user that ×
+    // docs/hadoop.md#capacity: jobs under way are at most ceil(maximum-system-jobs × capacity), of one user that ×
     // minimum-user-limit-percent; maximum-capacity is a limit on slots.
     #[test]
     fn under_capacity_no_queue_and_no_user_passes_its_maxima(
@@ -185,7 +185,7 @@ proptest! {
         }
     }
 
-    // hadoop-semantics §4.5: for a pool below its minimum share for longer than its timeout the next check stops as many
+    // docs/hadoop.md#fair: for a pool below its minimum share for longer than its timeout the next check stops as many
     // attempts as it lacks, whoever holds the slots. These are kept for nobody: another pool below its own minimum may
     // take them, at most that minimum in all, and for each the pool may have to wait for one more check. No task ever
     // ends by itself here: nothing but preemption helps.
@@ -233,7 +233,7 @@ proptest! {
         prop_assert!(running(&c, POOLS[2], TaskKind::Map) > 0, "nobody takes what is due to the third pool");
     }
 
-    // hadoop-semantics §4.5: running ÷ weight, the smallest first. While everyone wants more, a slot that becomes free
+    // docs/hadoop.md#fair: running ÷ weight, the smallest first. While everyone wants more, a slot that becomes free
     // goes to where the quotient is smallest, so that none is ever more than one task ahead: (running − 1) ÷ weight of
     // each is at most running ÷ weight of any other, whatever ends where.
     #[test]

@@ -44,10 +44,10 @@ fn one_behind(c: &mut Cluster, at: u16) {
     c.launches();
 }
 
-// hadoop-semantics §4.7: average − progress ≥ 0.2.
+// docs/hadoop.md#speculative-execution: average − progress ≥ 0.2.
 #[test]
 fn hadoop_gives_a_task_behind_the_average_a_second_attempt() {
-    // hadoop-semantics §4.7: averageProgress − progress ≥ 0.2, at least 60 s after the job came.
+    // docs/hadoop.md#speculative-execution: averageProgress − progress ≥ 0.2, at least 60 s after the job came.
     let mut c = cluster("fifo", &[("speculation", "hadoop")]).workers(3, 1, 0);
     one_behind(&mut c, 65);
     progress(&mut c, 0, &[(map(1, 0, 0), 100)]);
@@ -56,7 +56,7 @@ fn hadoop_gives_a_task_behind_the_average_a_second_attempt() {
     assert_eq!(c.launches(), [], "it has two attempts already");
 }
 
-// hadoop-semantics §4.7: 0.2 and 60 s since the job was initialised.
+// docs/hadoop.md#speculative-execution: 0.2 and 60 s since the job was initialised.
 #[test]
 fn hadoop_waits_for_the_gap_and_for_the_age() {
     let mut c = cluster("fifo", &[("speculation", "hadoop")]).workers(3, 1, 0);
@@ -118,10 +118,10 @@ fn late_speculates_only_where_nothing_pending_could_be_given(#[case] scheduler: 
     assert_eq!(c.launches(), [], "one second attempt runs, which is the cap");
 }
 
-// hadoop-semantics §4.7, paper LATE: SlowNodeThreshold at the 25th percentile.
+// docs/hadoop.md#speculative-execution, paper LATE: SlowNodeThreshold at the 25th percentile.
 #[test]
 fn late_starts_no_second_attempt_on_a_slow_worker() {
-    // hadoop-semantics §4.7, paper LATE: SlowNodeThreshold, the 25th percentile of progress.
+    // docs/hadoop.md#speculative-execution, paper LATE: SlowNodeThreshold, the 25th percentile of progress.
     let mut c = cluster("fifo", &[("speculation", "late"), ("speculation.cap", "5")]).workers(5, 2, 0);
     c.submit(uncommitted(10));
     (0..5).for_each(|worker| c.beat(worker));

@@ -1,7 +1,8 @@
 //! Writes the history of one job that ran here, as Hadoop 3 would have: hosts, racks, counters, real instants.
 //!
 //! Only tasks that started are listed. The file's name and its directory follow Hadoop's rules, so that a history server
-//! and the programs that look for histories find it. Source: `hadoop-interop` §2; names of files as in Hadoop's
+//! and the programs that look for histories find it. Source: `docs/hadoop.md#files-that-are-read-and-written`; names of
+//! files as in Hadoop's
 //! FileNameIndexUtils and JobHistoryUtils.
 
 use std::collections::BTreeMap;

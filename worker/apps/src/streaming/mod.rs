@@ -1,7 +1,7 @@
 //! Hadoop Streaming: any command that reads lines and writes lines as mapper or reducer.
 //!
 //! A map's command gets the input's lines, a reduce's gets `key TAB value` lines in order of keys; what they write
-//! is split at the first tab into key and value. Source: `hadoop-interop` §6, whose property names hold here.
+//! is split at the first tab into key and value. Source: `docs/hadoop.md#streaming`, whose property names hold here.
 //! `Deviation:` commands are always commands, never names of Java classes, except for the reducer `aggregate`.
 
 mod aggregate;

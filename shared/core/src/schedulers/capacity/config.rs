@@ -1,7 +1,8 @@
 //! The capacity scheduler's settings, checked, whatever file they come from.
 //!
 //! Shares are kept in millionths of a percent, factors in millionths, so that no float decides. Source:
-//! `hadoop-semantics` §3.4 for names and defaults, §4.6 for what they mean; MR1 CapacitySchedulerConf for the checks.
+//! `docs/hadoop.md#allocation-files` for names and defaults, `docs/hadoop.md#capacity` for what they mean; MR1
+//! CapacitySchedulerConf for the checks.
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 //! A free slot goes to the queue that uses the smallest part of its own capacity, there to the first job whose user
 //! is within the limit. Per heartbeat, maps fill the worker's slots, but only one of them runs far from its data, and
 //! one reduce starts. A job waits for a worker near its data for as many chances as it wants workers. Nothing is
-//! preempted. Source: `hadoop-semantics` §4.6, MR1 CapacityTaskScheduler.
+//! preempted. Source: `docs/hadoop.md#capacity`, MR1 CapacityTaskScheduler.
 //!
 //! `Deviation:` jobs are initialised at once, not by a thread that polls. Queues that are equally full go by name;
 //! in Hadoop, by the order in which they were before.

@@ -1,7 +1,7 @@
 //! One queue: what it and its users hold, what they may, and which of its jobs wait.
 //!
 //! **Invariant: `occupied` is the sum over the queue's users, and a user's the sum over that user's initialised and
-//! uninitialised jobs of running attempts and reserved workers, in slots.** Source: `hadoop-semantics` §4.6, MR1
+//! uninitialised jobs of running attempts and reserved workers, in slots.** Source: `docs/hadoop.md#capacity`, MR1
 //! CapacitySchedulerQueue.
 
 use std::collections::BTreeMap;

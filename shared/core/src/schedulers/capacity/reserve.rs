@@ -2,7 +2,7 @@
 //!
 //! Such a job would never find enough free slots at once while tasks of one slot take each that ends. So a worker
 //! that has too few is kept for it until it has enough: its free slots lie fallow and count as the job's. A job keeps
-//! at most as many workers as it has tasks waiting. Source: `hadoop-semantics` §4.6.
+//! at most as many workers as it has tasks waiting. Source: `docs/hadoop.md#capacity`.
 //!
 //! `Deviation:` a worker is let go when the job has nothing waiting any more; in Hadoop, when it has the slots free.
 

@@ -23,7 +23,7 @@ fn error_of(text: &str) -> String {
     text.strip_prefix("scheduler `capacity`: conf/c.xml: ").expect("policy and file are named").to_owned()
 }
 
-// hadoop-semantics §3.4: names and defaults.
+// docs/hadoop.md#allocation-files: names and defaults.
 #[test]
 fn hadoops_file_and_the_same_in_toml_say_the_same() {
     let hadoop = xml(&[
@@ -154,7 +154,7 @@ fn a_file_that_is_not_of_the_form_is_refused(#[case] text: &str, #[case] expecte
     assert!(error.contains(expected), "{error}");
 }
 
-// hadoop-semantics §4.6: init limits ceil(maxSystemJobs × cap%), per user × ulMin%; accept × 10.
+// docs/hadoop.md#capacity: init limits ceil(maxSystemJobs × cap%), per user × ulMin%; accept × 10.
 #[test]
 fn job_limits_follow_from_the_queues_share() {
     let text = "maximum_system_jobs = 10\n[queues.a]\ncapacity = 25\nminimum_user_limit_percent = 50\n\

@@ -3,7 +3,7 @@
 //! Its text comes from the driver, which reads files; a text that starts with `<` is Hadoop's `fair-scheduler.xml`,
 //! anything else the same in TOML. Both give the same list of entries, which is read here, so that the two syntaxes
 //! cannot differ in meaning. An unknown element is a warning, as in Hadoop; a value that does not read is an error.
-//! Source: `hadoop-semantics` §3.4.
+//! Source: `docs/hadoop.md#allocation-files`.
 
 use std::collections::BTreeMap;
 
@@ -106,7 +106,7 @@ pub(super) struct SyntaxError {
     pub(super) problem: String,
 }
 
-/// Elements that 0.20.2 knows (`hadoop-semantics` §3.4).
+/// Elements that 0.20.2 knows (`docs/hadoop.md#allocation-files`).
 const KNOWN_TO_0202: [&str; 6] = ["", "minMaps", "minReduces", "maxRunningJobs", "weight", "userMaxJobsDefault"];
 
 impl Allocations {
@@ -333,7 +333,7 @@ maxRunningJobs = 3
         assert_eq!(read(""), Allocations::default());
     }
 
-    // hadoop-semantics §3.4: every element of 1.2.1.
+    // docs/hadoop.md#allocation-files: every element of 1.2.1.
     #[test]
     fn both_syntaxes_say_the_same() {
         let xml = read(XML);
@@ -365,7 +365,7 @@ maxRunningJobs = 3
         assert_eq!(read(&format!("\u{feff}{TOML}")), read(TOML));
     }
 
-    // hadoop-semantics §3.4: an unknown element is a warning, not an error.
+    // docs/hadoop.md#allocation-files: an unknown element is a warning, not an error.
     #[test]
     fn unknown_elements_are_skipped_with_a_warning() {
         let text =
@@ -381,7 +381,7 @@ maxRunningJobs = 3
         );
     }
 
-    // hadoop-semantics §3.4: what 0.20.2 knows.
+    // docs/hadoop.md#allocation-files: what 0.20.2 knows.
     #[test]
     fn the_old_dialect_ignores_what_came_later() {
         let old = Allocations::parse(XML, "alloc", true).expect("it reads");

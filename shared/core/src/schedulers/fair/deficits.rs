@@ -4,7 +4,7 @@
 //! pool's minimum share go first, then those with the larger deficit; a heartbeat gets one map and one reduce, or only
 //! one task at all. No waits for locality, no preemption, no maxima. An update looks at all jobs, as Hadoop's does;
 //! between updates a decision costs the same with 10 and with 10,000 waiting jobs.
-//! Source: `hadoop-semantics` §4.5 and §4.2 (its own slow start).
+//! Source: `docs/hadoop.md#fair` and `docs/hadoop.md#tasks-and-attempts` (its own slow start).
 
 mod updates;
 

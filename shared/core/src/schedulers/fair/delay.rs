@@ -8,7 +8,7 @@
 //! no map. `Deviation:` of any workers with a free map slot: where heartbeats come at the same instants, as in virtual
 //! time, one of another worker right behind would make every wait a wait of nothing, and the job never start.
 //! `Deviation:` heartbeats may be held back here until something happens, so the next wait that ends is a
-//! deadline. Source: `hadoop-semantics` §4.5.
+//! deadline. Source: `docs/hadoop.md#fair`.
 
 use super::settings::Settings;
 use crate::cluster::{ClusterState, Job};
@@ -154,7 +154,7 @@ mod tests {
         Wait { applies: true, level, waited: Span::from_ms(waited_ms), visited: false, launched: false }
     }
 
-    // hadoop-semantics §4.5: levels from the last map's level; node wait, then rack wait.
+    // docs/hadoop.md#fair: levels from the last map's level; node wait, then rack wait.
     #[test]
     fn a_job_goes_further_away_as_it_waits() {
         let waits = [Span::from_ms(100), Span::from_ms(50)];

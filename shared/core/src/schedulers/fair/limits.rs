@@ -2,7 +2,7 @@
 //!
 //! Hadoop goes through all jobs at every update. Here a job that comes last is judged alone, and all are only gone
 //! through again when a job leaves or moves while others are held back. **Invariant: `running` counts the jobs that
-//! may run, by user and by pool.** Source: `hadoop-semantics` §4.5 (runnability).
+//! may run, by user and by pool.** Source: `docs/hadoop.md#fair` (runnability).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -177,7 +177,7 @@ mod tests {
         limits
     }
 
-    // hadoop-semantics §4.5: jobs sorted FIFO; user and pool limits.
+    // docs/hadoop.md#fair: jobs sorted FIFO; user and pool limits.
     #[test]
     fn a_job_of_higher_priority_takes_the_place_of_one_that_may_run() {
         let mut limits = with_limits(&[Some(1)], &[None]);

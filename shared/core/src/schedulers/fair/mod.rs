@@ -6,7 +6,7 @@
 //! as of its last update (demands, who may run) is kept apart from what it sees at once (running tasks, priorities).
 //! **Invariants: a pool's `running` and `wanted` are the sums over its live jobs; a job that may run and has something
 //! to offer stands in its pool's `waiting`; a pool with such jobs and below its maximum stands in `order`.**
-//! Source: `hadoop-semantics` §3.4 and §4.5.
+//! Source: `docs/hadoop.md#allocation-files` and `docs/hadoop.md#fair`.
 
 mod allocations;
 mod deficits;

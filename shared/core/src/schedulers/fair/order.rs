@@ -2,7 +2,7 @@
 //!
 //! Below the minimum share first, by how far below; the others by running tasks per weight; ties by the time of
 //! submission and the name. A ratio is a double of zero or more, whose bits order as the numbers do, so that the ranks
-//! can stand in ordered sets. Source: `hadoop-semantics` §4.5.
+//! can stand in ordered sets. Source: `docs/hadoop.md#fair`.
 
 use super::allocations::PoolMode;
 use super::pools::{JobRank, Pool, PoolRank};
@@ -82,7 +82,7 @@ mod tests {
         pool
     }
 
-    // hadoop-semantics §4.5: below the minimum share first; 50 of 100 is further below than 8 of 10.
+    // docs/hadoop.md#fair: below the minimum share first; 50 of 100 is further below than 8 of 10.
     #[test]
     fn pools_below_their_minimum_share_go_first_by_how_far() {
         let ranks = [

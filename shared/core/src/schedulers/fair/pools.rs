@@ -62,7 +62,7 @@ pub(super) const DEFAULT: &str = "default";
 /// The distance between neighbours' places among the names, at first.
 const GAP: u64 = 1 << 32;
 
-/// The pool that a job belongs to: the one it names, else by its user or queue. Source: `hadoop-semantics` §4.5.
+/// The pool that a job belongs to: the one it names, else by its user or queue. Source: `docs/hadoop.md#fair`.
 pub(super) fn pool_name<'a>(spec: &'a JobSpec, settings: &Settings) -> &'a str {
     if settings.pool_property == PoolProperty::Nothing {
         return DEFAULT;

@@ -3,7 +3,7 @@
 //! A pool is short of its minimum share when it runs less than `min(minShare, demand)`, and of its fair share when it
 //! runs less than half of it; each may last as long as its timeout. Victims are the youngest attempts of pools above
 //! their fair shares, and no pool falls below it. Timeouts are for ever unless the allocation file gives them.
-//! Source: `hadoop-semantics` §4.5.
+//! Source: `docs/hadoop.md#fair`.
 
 use std::cmp::Reverse;
 

@@ -1,7 +1,7 @@
 //! A worker's turn: one task after another, of the kind of which it runs fewer, from the pool and job that come first.
 //!
 //! A kind is over for the turn at its cap, when all that is wanted runs, when the worker has its share of the load,
-//! or when nobody has a task for it. Source: `hadoop-semantics` §4.5 (assign loop, LoadManager, delay).
+//! or when nobody has a task for it. Source: `docs/hadoop.md#fair` (assign loop, LoadManager, delay).
 
 use super::delay::{self, Delay};
 use super::preemption::is_starved;

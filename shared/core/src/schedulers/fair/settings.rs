@@ -1,6 +1,6 @@
 //! The parameters of the Fair scheduler, with Hadoop's keys and their short forms.
 //!
-//! Each is known as `mapred.fairscheduler.KEY` and as `KEY` alone. Source: `hadoop-semantics` §3.4.
+//! Each is known as `mapred.fairscheduler.KEY` and as `KEY` alone. Source: `docs/hadoop.md#allocation-files`.
 
 use super::allocations::Allocations;
 use crate::cluster::{ClusterState, Worker};

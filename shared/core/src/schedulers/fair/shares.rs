@@ -2,7 +2,7 @@
 //!
 //! A ratio R is sought such that everyone gets `weight × R`, but at least the minimum share and at most the demand,
 //! and all slots that are wanted are given out: by doubling R from 1, then 25 bisections. Only sums, products and
-//! comparisons of doubles, so every machine finds the same R. Source: `hadoop-semantics` §4.5 (computeFairShares).
+//! comparisons of doubles, so every machine finds the same R. Source: `docs/hadoop.md#fair` (computeFairShares).
 
 /// Bisections after the doubling; Hadoop's number.
 const BISECTIONS: u32 = 25;
@@ -58,7 +58,7 @@ mod tests {
         fair_shares(claims, slots).iter().map(close).collect()
     }
 
-    // hadoop-semantics §4.5.
+    // docs/hadoop.md#fair.
     #[test]
     fn equal_claims_get_equal_shares_and_weights_divide_the_rest() {
         assert_eq!(shares(&[claim(1.0, 0, 100); 4], 40.0), [10.0; 4]);

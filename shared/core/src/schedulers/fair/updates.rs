@@ -3,7 +3,7 @@
 //! Nothing changes at an update that no event has changed before it, so updates only happen after events: at the next
 //! multiple of the interval since the start, or, when no worker can be waiting for it, just before anybody looks. With
 //! an interval of zero everything is up to date at once. A submission updates at once, as in Hadoop.
-//! Source: `hadoop-semantics` §4.5 and §3.4 (`update.interval`, `preemption.interval`).
+//! Source: `docs/hadoop.md#fair` and `docs/hadoop.md#allocation-files` (`update.interval`, `preemption.interval`).
 
 use super::settings::Settings;
 use super::{Fair, Preempting};

@@ -3,7 +3,7 @@
 //! A running task qualifies when its progress is at least `gap` below the mean over all of the job's tasks of its kind
 //! (finished ones 1, unstarted ones 0), at least `age` has passed since the job came, and it has one attempt only.
 //! The lowest index goes first, not the slowest task. A job is asked for second attempts once it has no pending task
-//! for the worker, before the next job is asked for anything. Source: `hadoop-semantics` §4.7.
+//! for the worker, before the next job is asked for anything. Source: `docs/hadoop.md#speculative-execution`.
 //! `Deviation:` the age counts from the job's submission; in Hadoop from its initialisation, which is not modelled.
 
 use std::any::Any;

@@ -11,7 +11,7 @@
 //!   or fewer than `running-cap` of the job's running tasks of the kind.
 //! - Of those that qualify the one with the smallest `rate ÷ (1 − progress)` is taken, and of equals the lowest index.
 //!
-//! Asked, as `hadoop`, for each job before the next job. Source: `hadoop-semantics` §4.7, MR1 0.21
+//! Asked, as `hadoop`, for each job before the next job. Source: `docs/hadoop.md#speculative-execution`, MR1 0.21
 //! `JobInProgress.findSpeculativeTask`, `isSlowTracker`, `atSpeculativeCap`. `Deviation:` rates are whole numbers,
 //! ten-thousandths of a task in 10,000 s, where Hadoop has doubles; of equals Hadoop takes one in hash order.
 

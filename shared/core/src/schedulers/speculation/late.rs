@@ -7,10 +7,10 @@
 //!   is below the 25th percentile of rates (SlowTaskThreshold); the one with the longest estimated time left,
 //!   `(1 − progress) ÷ rate`, is taken.
 //!
-//! Source: `hadoop-semantics` §4.7 (paper LATE). The paper does not say over which tasks the percentile of rates is
-//! taken: here over all of the job and kind that run or have finished, as Hadoop 0.21's statistics are. Over the running
-//! ones alone a quarter of them would always count as slow, and with fewer than four of them none ever would, so that
-//! the last slow task of a job got nothing. Second attempts come once no pending task could be given.
+//! Source: `docs/hadoop.md#speculative-execution` (paper LATE). The paper does not say over which tasks the percentile
+//! of rates is taken: here over all of the job and kind that run or have finished, as Hadoop 0.21's statistics are.
+//! Over the running ones alone a quarter of them would always count as slow, and with fewer than four of them none ever
+//! would, so that the last slow task of a job got nothing. Second attempts come once no pending task could be given.
 
 use std::any::Any;
 

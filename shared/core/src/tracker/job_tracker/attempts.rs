@@ -3,7 +3,7 @@
 //! The first success of a task wins. Its other attempts are over for the job at once (*detached*): they hold
 //! nothing but their workers' slots until those have stopped them, so a job never waits for a loser on a
 //! worker that hangs. Failures count towards the task's attempts, kills do not.
-//! Source: `hadoop-semantics` §4.1 and §4.2.
+//! Source: `docs/hadoop.md#heartbeats` and `docs/hadoop.md#tasks-and-attempts`.
 
 use super::JobTracker;
 use crate::cluster::{Attempt, EndCause, Jobs, NONE, TaskState};

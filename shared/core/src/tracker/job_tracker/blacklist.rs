@@ -3,7 +3,7 @@
 //! A worker gets a fault when a job that *succeeded* had at least its `max_tracker_failures` failed attempts
 //! there. With enough faults, more than the mean by a margin, and while few others are listed, it is listed.
 //! Faults are forgotten by time, and a worker with too few left is taken off the list.
-//! Source: `hadoop-semantics` §4.3; which dialect is which is in [`Blacklist`](crate::tracker::Blacklist).
+//! Source: `docs/hadoop.md#faulty-workers`; which dialect is which is in [`Blacklist`](crate::tracker::Blacklist).
 
 use super::JobTracker;
 use crate::cluster::{Faults, Worker, WorkerState};

@@ -1,6 +1,6 @@
 //! How often workers report.
 //!
-//! The rules of Hadoop 0.20.2 and 1.2.1 grow with the cluster (`hadoop-semantics` §4.1). The adaptive rule
+//! The rules of Hadoop 0.20.2 and 1.2.1 grow with the cluster (`docs/hadoop.md#heartbeats`). The adaptive rule
 //! follows the wish of Load-Aware ch. 5 (dynamic adjustment of the heartbeat interval, since jobs of a few
 //! minutes lose a large part of their time waiting for heartbeats): an idle cluster reports rarely, a busy
 //! one about twice for each task that ends on a worker, one where small jobs wait as often as is allowed.

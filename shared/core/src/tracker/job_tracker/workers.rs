@@ -2,7 +2,7 @@
 //!
 //! A lost worker's running attempts are killed, and so are its finished maps where a reduce may still need
 //! their output; neither counts towards the tasks' attempts, but each job concerned charges the worker with
-//! one failure. Source: `hadoop-semantics` §4.1.
+//! one failure. Source: `docs/hadoop.md#heartbeats`.
 
 use std::collections::BTreeSet;
 

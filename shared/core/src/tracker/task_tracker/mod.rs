@@ -5,7 +5,7 @@
 //!
 //! Invariants: an attempt is started once, however often its launch is repeated; an attempt's end is
 //! reported until an answer to a report that contained it has arrived; never more attempts than slots.
-//! Source: `hadoop-semantics` §4.1, MR1 `TaskTracker.offerService`.
+//! Source: `docs/hadoop.md#heartbeats`, MR1 `TaskTracker.offerService`.
 
 mod attempts;
 mod attributes;
