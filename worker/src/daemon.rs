@@ -15,11 +15,11 @@ use crate::cgroup::{Cgroups, WorkerGroup};
 use crate::config::WorkerConfig;
 use crate::directory::Directory;
 use crate::driver::{Driver, Event};
-use crate::http::{Shelf, router};
+use crate::http::{FileServerState, router};
 use crate::jobs::Jobs;
 use crate::link::Link;
-use crate::probes::{Probes, Told};
-use crate::process::{Cores, OWN_EXECUTABLE, Surroundings, wall_us};
+use crate::probes::{ProbeSnapshot, Probes};
+use crate::process::{Cores, OWN_EXECUTABLE, ProcessContext, wall_us};
 use crate::vitals::{self, OwnProcesses, VitalsCell};
 
 /// Runs a worker until it is told to stop.
@@ -76,7 +76,7 @@ async fn run_in_group(
     tracing::info!(worker = hello.name, http = hello.http_address, dir = %directory.root().display(), "worker starts");
 
     let jobs = Jobs::default();
-    let shelf = Shelf { directory: directory.clone(), jobs: jobs.clone() };
+    let shelf = FileServerState { directory: directory.clone(), jobs: jobs.clone() };
     let server = tokio::spawn(axum::serve(listener, router(shelf)).into_future());
     let pruner = tokio::spawn(prune_logs(directory.clone(), config.userlog_retain_hours));
 
@@ -92,7 +92,7 @@ async fn run_in_group(
     let (inbox, events) = unbounded_channel();
     let watch = tokio::spawn(watch_stop(stop, inbox.clone(), Duration::from_millis(config.drain_grace_ms)));
     let probes = tokio::spawn(probes.run(told, vitals.clone(), inbox.clone()));
-    let surroundings = Arc::new(Surroundings {
+    let surroundings = Arc::new(ProcessContext {
         directory: directory.clone(),
         worker_name: hello.name.clone(),
         task_command: task_command(&config)?,
@@ -124,7 +124,7 @@ async fn run_in_group(
 /// The tracker's thread: a runtime of its own for the driver and the calls to the master.
 fn drive(
     config: WorkerConfig,
-    surroundings: Arc<Surroundings>,
+    surroundings: Arc<ProcessContext>,
     jobs: Jobs,
     vitals: VitalsCell,
     hello: v1::RegisterRequest,
@@ -193,7 +193,12 @@ fn task_command(config: &WorkerConfig) -> anyhow::Result<Vec<String>> {
     Ok(vec![OWN_EXECUTABLE.to_owned(), "task".to_owned()])
 }
 
-fn hello(config: &WorkerConfig, directory: &Directory, announced: Announced, told: &Told) -> v1::RegisterRequest {
+fn hello(
+    config: &WorkerConfig,
+    directory: &Directory,
+    announced: Announced,
+    told: &ProbeSnapshot,
+) -> v1::RegisterRequest {
     let machine = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
     let machine = machine.unwrap_or_else(|| "localhost".to_owned());
     let folder = directory.root().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -21,8 +21,8 @@ use crate::config::WorkerConfig;
 use crate::jobs::Jobs;
 use crate::link::Link;
 use crate::map_events::MapEvents;
-use crate::probes::Told;
-use crate::process::{Assignment, Gate, Heard, Pass, Process, Surroundings, start};
+use crate::probes::ProbeSnapshot;
+use crate::process::{Assignment, Gate, Heard, Pass, Process, ProcessContext, start};
 use crate::vitals::VitalsCell;
 
 /// How long killed processes may take to be gone when the worker stops.
@@ -46,7 +46,7 @@ pub(crate) enum Event {
     /// A job's file, or why there is none.
     JobFile { job: JobId, file: Box<anyhow::Result<JobFile>> },
     /// The worker's attributes, or the conditions of its probes, are others now.
-    Attributes(Told),
+    Attributes(ProbeSnapshot),
     /// Take no more attempts.
     Drain,
     /// Stop at once.
@@ -70,7 +70,7 @@ struct Extra {
 pub(crate) struct Driver {
     pub(crate) config: WorkerConfig,
     pub(crate) tracker: TaskTracker,
-    pub(crate) surroundings: Arc<Surroundings>,
+    pub(crate) surroundings: Arc<ProcessContext>,
     pub(crate) link: Link,
     pub(crate) jobs: Jobs,
     pub(crate) vitals: VitalsCell,
@@ -112,7 +112,7 @@ impl Driver {
     pub(crate) fn new(
         config: WorkerConfig,
         tracker: TaskTracker,
-        surroundings: Arc<Surroundings>,
+        surroundings: Arc<ProcessContext>,
         link: Link,
         jobs: Jobs,
         vitals: VitalsCell,

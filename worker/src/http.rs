@@ -27,12 +27,12 @@ use crate::plain;
 const PIECE_BYTES: usize = 128 << 10;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Shelf {
+pub(crate) struct FileServerState {
     pub(crate) directory: Directory,
     pub(crate) jobs: Jobs,
 }
 
-pub(crate) fn router(shelf: Shelf) -> Router {
+pub(crate) fn router(shelf: FileServerState) -> Router {
     Router::new()
         .route("/shuffle/{job}/{attempt}/{partition}", get(shuffle))
         .route("/logs/{attempt}/{file}", get(logs))
@@ -46,7 +46,7 @@ fn no(code: StatusCode, text: impl Into<String>) -> (StatusCode, String) {
 }
 
 async fn shuffle(
-    State(shelf): State<Shelf>,
+    State(shelf): State<FileServerState>,
     UrlPath((job, attempt, partition)): UrlPath<(String, String, u32)>,
     headers: HeaderMap,
 ) -> Answer {
@@ -69,7 +69,7 @@ async fn shuffle(
 }
 
 async fn logs(
-    State(shelf): State<Shelf>,
+    State(shelf): State<FileServerState>,
     UrlPath((attempt, file)): UrlPath<(String, String)>,
     RawQuery(query): RawQuery,
 ) -> Answer {

@@ -36,7 +36,7 @@ const PUZZLES: u64 = 20;
 /// `howdah calibrate`
 pub(crate) fn calibrate(context: &Context, args: &CalibrateArgs) -> Outcome {
     if let Some(rounds) = args.rounds {
-        return be_the_work(rounds);
+        return run_workload_child(rounds);
     }
     if args.guard {
         return guard::be_the_guard(args);
@@ -196,7 +196,7 @@ fn page(
 }
 
 /// Solves the same puzzles again and again, turned and relabelled, and checks every answer.
-fn be_the_work(rounds: u64) -> Outcome {
+fn run_workload_child(rounds: u64) -> Outcome {
     let generator = Generator::new(1, Mix::parse("24-30").map_err(|error| Failure::broke(error.to_string()))?);
     let puzzles: Result<Vec<(Grid, Grid)>, _> = (0..PUZZLES).map(|index| generator.puzzle(index)).collect();
     let puzzles = puzzles.map_err(|error| Failure::broke(error.to_string()))?;

@@ -193,7 +193,7 @@ impl SubmitArgs {
 
 /// Moves what belongs to the application behind a `--`: clap would refuse options that it does not know, or take
 /// known ones for the application's once it has begun to take any. The order within each group stays.
-pub(crate) fn sort_out(argv: Vec<OsString>) -> Vec<OsString> {
+pub(crate) fn separate_app_args(argv: Vec<OsString>) -> Vec<OsString> {
     let own = SubmitArgs::augment_args(crate::args::GlobalArgs::augment_args(clap::Command::new("submit")));
     let at = argv.iter().position(|word| word == "submit").unwrap_or(argv.len());
     // Only global flags and their values may stand before the command.
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     fn sorted(line: &str) -> String {
-        let words = sort_out(line.split(' ').map(OsString::from).collect());
+        let words = separate_app_args(line.split(' ').map(OsString::from).collect());
         words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
     }
 
@@ -314,7 +314,7 @@ mod tests {
     fn what_is_asked_of_a_plan_needs_one_with_pools() {
         use clap::Parser;
         let said = |line: &str| {
-            let words = sort_out(format!("howdah submit {line}").split(' ').map(OsString::from).collect());
+            let words = separate_app_args(format!("howdah submit {line}").split(' ').map(OsString::from).collect());
             match crate::args::Cli::parse_from(words).command {
                 crate::args::Command::Submit(args) => args.check_pools(),
                 _ => panic!("not a submit"),
@@ -339,13 +339,14 @@ mod tests {
     #[test]
     fn output_names_a_directory_and_a_form_in_any_order() {
         use clap::Parser;
-        let parse =
-            |line: &str| match crate::args::Cli::parse_from(sort_out(line.split(' ').map(OsString::from).collect()))
-                .command
-            {
-                crate::args::Command::Submit(args) => args.outputs(),
-                _ => panic!("not a submit"),
-            };
+        let parse = |line: &str| match crate::args::Cli::parse_from(separate_app_args(
+            line.split(' ').map(OsString::from).collect(),
+        ))
+        .command
+        {
+            crate::args::Command::Submit(args) => args.outputs(),
+            _ => panic!("not a submit"),
+        };
         assert_eq!(parse("howdah submit sort --output o --output json"), Ok((Some("o".into()), Some(Format::Json))));
         assert_eq!(parse("howdah submit sort --output json"), Ok((None, Some(Format::Json))));
         assert!(parse("howdah submit sort --output o --output p").is_err());

@@ -35,7 +35,7 @@ pub(super) fn admit(
 
 /// What the scheduler promises and the cluster as it is has not.
 pub(super) fn doubt(view: &View<'_>) -> Option<String> {
-    view.tracker.scheduler().fits(view.tracker.state().totals().slots).err().map(|error| error.to_string())
+    view.tracker.scheduler().validate_capacity(view.tracker.state().totals().slots).err().map(|error| error.to_string())
 }
 
 /// A property's value; a job's name is one in Hadoop and stands apart here.

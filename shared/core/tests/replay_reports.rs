@@ -1,12 +1,14 @@
 //! The simulation's short way to the core gives the decisions of the real protocol: the same attempts at the same
 //! instants on the same workers as whole reports and answers give.
 
-mod letters;
+mod full_protocol;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use full_protocol::FullProtocol;
+use full_protocol::live::Live;
 use howdah_core::job::profile::{JobTemplate, LostAttempt, Trace};
 use howdah_core::job::{AttemptId, JobId, JobState, Priority, SplitHosts, WorkerId};
 use howdah_core::replay::{
@@ -14,8 +16,6 @@ use howdah_core::replay::{
     WorkersView,
 };
 use howdah_core::time::{Span, Time};
-use letters::Letters;
-use letters::live::Live;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -44,10 +44,10 @@ fn simulated(trace: &Trace, view: &WorkersView) -> (Launches, Ends) {
     (seen.0.take(), finished)
 }
 
-fn by_letter<'t>(trace: &'t Trace, view: &'t WorkersView, parks: bool) -> Letters<'t> {
-    let mut letters = Letters::new(trace, view, parks);
-    letters.run();
-    letters
+fn by_letter<'t>(trace: &'t Trace, view: &'t WorkersView, parks: bool) -> FullProtocol<'t> {
+    let mut full_protocol = FullProtocol::new(trace, view, parks);
+    full_protocol.run();
+    full_protocol
 }
 
 /// Attempts that were not launched at the same instant on the same worker, by both.

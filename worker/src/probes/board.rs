@@ -6,7 +6,7 @@ use super::run::Trouble;
 
 /// Attributes and warnings, as a registration or a report tells them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct ProbeSnapshot {
     /// Ascending by name.
     pub(crate) attributes: BTreeMap<String, String>,
     /// Why probes have no value, by probe; what is wrong with their file and with the script of vitals, by the names of the
@@ -72,8 +72,8 @@ impl Board {
     }
 
     /// Everything. A probe takes the place of the configuration's attribute of its name, also when it has no value.
-    pub(super) fn told(&self) -> Told {
-        let mut told = Told { attributes: self.fixed.clone(), warnings: HashMap::new() };
+    pub(super) fn told(&self) -> ProbeSnapshot {
+        let mut told = ProbeSnapshot { attributes: self.fixed.clone(), warnings: HashMap::new() };
         for (probe, word) in &self.said {
             told.attributes.remove(probe);
             match word {
@@ -98,7 +98,7 @@ mod tests {
     type Pairs = Vec<(String, String)>;
 
     fn told(board: &Board) -> (Pairs, Pairs) {
-        let Told { attributes, warnings } = board.told();
+        let ProbeSnapshot { attributes, warnings } = board.told();
         (attributes.into_iter().collect(), warnings.into_iter().collect())
     }
 

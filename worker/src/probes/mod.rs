@@ -17,7 +17,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 
 use self::board::Board;
-pub(crate) use self::board::Told;
+pub(crate) use self::board::ProbeSnapshot;
 pub(crate) use self::file::{Commands, check};
 use self::file::{ProbesError, Source};
 use self::run::{Run, Trouble};
@@ -84,7 +84,7 @@ impl Probes {
     }
 
     /// Starts the probes; what is known of the worker's attributes before the first has spoken.
-    pub(crate) fn start(&mut self) -> Told {
+    pub(crate) fn start(&mut self) -> ProbeSnapshot {
         let look = self.source.look();
         if look.is_err() {
             self.take_over(&self.source.commands.clone());
@@ -106,7 +106,7 @@ impl Probes {
     }
 
     /// Tells the driver of every change, also of what is wrong with the script that `vitals` come from; does not end.
-    pub(crate) async fn run(mut self, mut told: Told, vitals: VitalsCell, inbox: UnboundedSender<Event>) {
+    pub(crate) async fn run(mut self, mut told: ProbeSnapshot, vitals: VitalsCell, inbox: UnboundedSender<Event>) {
         let mut file = Settled::new(self.source.look());
         let mut looks = tokio::time::interval(LOOK_EVERY);
         loop {

@@ -93,7 +93,7 @@ impl Leash {
     }
 
     /// Waits for the command, kills what it left, and reaps it.
-    fn bury(&self, mut child: Child) -> Option<ExitStatus> {
+    fn reap(&self, mut child: Child) -> Option<ExitStatus> {
         while let Err(Errno::EINTR) = waitid(Id::Pid(self.group), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {}
         let mut alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = killpg(self.group, Signal::SIGKILL);
@@ -129,7 +129,7 @@ impl Run {
         let keeper = leash.clone();
         // Not of the runtime's pool: a command that cannot even be killed must not keep the worker from stopping.
         let buried = std::thread::Builder::new().name("probe".to_owned()).stack_size(128 << 10).spawn(move || {
-            if let Some(status) = keeper.bury(child) {
+            if let Some(status) = keeper.reap(child) {
                 let _ = tell.send(status);
             }
         });

@@ -1,4 +1,4 @@
-//! The keeper of one process: starts it, hears it, buries it.
+//! The keeper of one process: spawns it, reads what it says, reaps it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -20,7 +20,9 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use wait4::Wait4;
 
-use super::{Assignment, Hear, Heard, OWN_EXECUTABLE, PATIENCE, Process, State, Surroundings, command_of, send, spec};
+use super::{
+    Assignment, Hear, Heard, OWN_EXECUTABLE, PATIENCE, Process, ProcessContext, State, command_of, send, spec,
+};
 use crate::cgroup::AttemptGroup;
 use crate::plain;
 
@@ -33,14 +35,14 @@ const LARGE_LINE_BYTES: usize = 64 << 10;
 static LARGE_LINE: Mutex<()> = Mutex::new(());
 
 /// Starts a keeper for a new process.
-pub(crate) fn start(surroundings: Arc<Surroundings>, process: Arc<Process>, first: Assignment, hear: Hear) {
+pub(crate) fn start(surroundings: Arc<ProcessContext>, process: Arc<Process>, first: Assignment, hear: Hear) {
     // A thread of the runtime's pool: starting one costs more than all else that a keeper does.
     tokio::task::spawn_blocking(move || Keeper { surroundings, process, hear, current: Running::new(first) }.run());
 }
 
 /// Directories for an attempt in a process that exists. Its standard streams stay what they were, so these files
 /// are the ones of the attempt before.
-pub(super) fn prepare_reused(surroundings: &Surroundings, before: AttemptId, assignment: &Assignment) {
+pub(super) fn prepare_reused(surroundings: &ProcessContext, before: AttemptId, assignment: &Assignment) {
     let directory = &surroundings.directory;
     let (cluster, attempt) = (assignment.cluster, assignment.attempt);
     let (old, new) = (directory.logs(cluster, before), directory.logs(cluster, attempt));
@@ -53,7 +55,7 @@ pub(super) fn prepare_reused(surroundings: &Surroundings, before: AttemptId, ass
 }
 
 struct Keeper {
-    surroundings: Arc<Surroundings>,
+    surroundings: Arc<ProcessContext>,
     process: Arc<Process>,
     hear: Hear,
     current: Running,
@@ -149,10 +151,10 @@ impl Running {
 
 impl Keeper {
     fn run(mut self) {
-        match self.bear() {
+        match self.spawn() {
             Ok(Born { child, socket, cgroup }) => {
                 self.listen(child.id(), &socket);
-                self.bury(child, cgroup);
+                self.reap(child, cgroup);
             }
             Err(Unborn { problem, missing }) => {
                 self.process.set(State::Gone);
@@ -167,7 +169,7 @@ impl Keeper {
     }
 
     /// Starts the process and hands it its attempt.
-    fn bear(&self) -> Result<Born, Unborn> {
+    fn spawn(&self) -> Result<Born, Unborn> {
         let Assignment { cluster, attempt, job } = &self.current.assignment;
         let local = self.surroundings.directory.local(*cluster, *attempt);
         let logs = self.surroundings.directory.logs(*cluster, *attempt);
@@ -382,7 +384,7 @@ impl Keeper {
     }
 
     /// Waits for the end, kills what is left of the group while its number is still ours, then reaps.
-    fn bury(mut self, mut child: Child, cgroup: Option<Arc<AttemptGroup>>) {
+    fn reap(mut self, mut child: Child, cgroup: Option<Arc<AttemptGroup>>) {
         let pid = Pid::from_raw(child.id() as i32);
         while let Err(nix::errno::Errno::EINTR) = waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {}
         let (used, last) = {

@@ -1,6 +1,6 @@
 //! An attempt is a process in its own process group, with a socket as its standard input.
 //!
-//! Each process has a keeper, a thread that starts it, hears it and buries it. The driver holds a [`Process`]
+//! Each process has a keeper, a thread that spawns it, reads what it says and reaps it. The driver holds a [`Process`]
 //! to signal it and to speak to it. A process is reaped only after its whole group was killed, while its id
 //! is still its own: a signal can never reach a stranger.
 
@@ -35,7 +35,7 @@ pub(crate) const OWN_EXECUTABLE: &str = "/proc/self/exe";
 
 /// What every keeper needs.
 #[derive(Debug)]
-pub(crate) struct Surroundings {
+pub(crate) struct ProcessContext {
     pub(crate) directory: Directory,
     pub(crate) worker_name: String,
     pub(crate) task_command: Vec<String>,
@@ -198,7 +198,7 @@ impl Process {
 
     /// Gives a waiting process another attempt; false when it is gone and its keeper knows nothing of the attempt.
     /// If true, the keeper will tell of the attempt's end, whatever becomes of the process.
-    pub(crate) fn give(&self, surroundings: &Surroundings, assignment: Assignment) -> bool {
+    pub(crate) fn give(&self, surroundings: &ProcessContext, assignment: Assignment) -> bool {
         let (socket, before) = match &mut *self.lock() {
             State::Alive { socket, current, .. } => (socket.clone(), std::mem::replace(current, assignment.clone())),
             State::Unborn { .. } | State::Gone => return false,
@@ -228,7 +228,7 @@ fn send(mut socket: &UnixStream, message: &ToTask) -> std::io::Result<()> {
 }
 
 /// The program of an attempt and its arguments.
-fn command_of(surroundings: &Surroundings, job: &JobFile) -> (PathBuf, Vec<String>) {
+fn command_of(surroundings: &ProcessContext, job: &JobFile) -> (PathBuf, Vec<String>) {
     match &job.app {
         howdah_core::job::App::Program { path, args } => (PathBuf::from(path), args.clone()),
         _ => (PathBuf::from(&surroundings.task_command[0]), surroundings.task_command[1..].to_vec()),

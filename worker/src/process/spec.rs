@@ -3,7 +3,7 @@
 use howdah_core::job::{AttemptId, JobFile, OutputFormat, TaskKind};
 use howdah_task::umbilical::TaskSpec;
 
-use super::{Assignment, Surroundings};
+use super::{Assignment, ProcessContext};
 
 /// Whether an attempt must ask before its output moves into place.
 pub(super) fn asks_commit(job: &JobFile, attempt: AttemptId) -> bool {
@@ -12,7 +12,7 @@ pub(super) fn asks_commit(job: &JobFile, attempt: AttemptId) -> bool {
 }
 
 /// The attempt's part of the job.
-pub(super) fn task_spec(surroundings: &Surroundings, assignment: &Assignment) -> TaskSpec {
+pub(super) fn task_spec(surroundings: &ProcessContext, assignment: &Assignment) -> TaskSpec {
     let Assignment { cluster, attempt, job } = assignment;
     TaskSpec {
         job: job.id.clone(),

@@ -126,8 +126,8 @@ impl Scheduler for External {
         true
     }
 
-    fn fits(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
-        self.fallback.fits(slots)
+    fn validate_capacity(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
+        self.fallback.validate_capacity(slots)
     }
 
     fn explain(&self, job: JobId, state: &ClusterState) -> Reason {

@@ -19,7 +19,7 @@ use crate::time::Time;
 use crate::tracker::Finished;
 
 /// Bits of an order, from the lowest on: the state; the attempt's slot, so that 16 million may run at a time; its
-/// launch, so that there may be 68 thousand million. The two highest are its [`Among`].
+/// launch, so that there may be 68 thousand million. The two highest are its [`TieBreak`].
 const STATE_BITS: u32 = 2;
 const SLOT_BITS: u32 = 24;
 const LAUNCH_BITS: u32 = 36;
@@ -30,7 +30,7 @@ const STATES: [AttemptState; 4] =
 
 /// Where an end stands among the others of its instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Among {
+pub(super) enum TieBreak {
     /// Before those that come by launch.
     First = 0,
     /// By launch, as nearly all.
@@ -99,8 +99,8 @@ impl Ends {
     /// # Panics
     /// With more than 16 million attempts at a time, or with the 68 thousand millionth of all.
     #[inline(always)]
-    pub(super) fn plan(&mut self, at: Time, among: Among, end: Finished) {
-        self.plan_order(at, end.attempt.slot, order(among, end));
+    pub(super) fn plan(&mut self, at: Time, tie_break: TieBreak, end: Finished) {
+        self.plan_order(at, end.attempt.slot, order(tie_break, end));
     }
 
     #[inline(always)]
@@ -227,14 +227,14 @@ impl Ends {
 
 /// An end in one number: of two at one instant, the smaller comes first.
 #[inline(always)]
-fn order(among: Among, Finished { attempt: AttemptRef { slot, launch }, state }: Finished) -> u64 {
+fn order(tie_break: TieBreak, Finished { attempt: AttemptRef { slot, launch }, state }: Finished) -> u64 {
     assert!(slot >> SLOT_BITS == 0 && launch >> LAUNCH_BITS == 0, "attempt {launch} in slot {slot}");
     let state = match state {
         AttemptState::Failed => 1,
         AttemptState::Killed => 2,
         _ => 0,
     };
-    let launch = (among as u64) << LAUNCH_BITS | launch;
+    let launch = (tie_break as u64) << LAUNCH_BITS | launch;
     (launch << SLOT_BITS | u64::from(slot)) << STATE_BITS | state
 }
 
@@ -273,15 +273,15 @@ mod tests {
     fn ends_come_by_time_and_then_by_launch() {
         let mut ends = Ends::default();
         for (launch, at) in [(0, 30), (1, 10), (2, 20), (3, 10), (4, 30)] {
-            ends.plan(Time::from_us(at), Among::ByLaunch, finished(launch));
+            ends.plan(Time::from_us(at), TieBreak::ByLaunch, finished(launch));
         }
-        ends.plan(Time::MAX, Among::ByLaunch, finished(5));
+        ends.plan(Time::MAX, TieBreak::ByLaunch, finished(5));
         let mut order = Vec::new();
         while ends.next_time() < Time::MAX {
             let now = ends.next_time();
             order.extend(take_at(&mut ends, now));
             if order.ends_with(&[3]) {
-                ends.plan(Time::from_us(25), Among::ByLaunch, finished(6));
+                ends.plan(Time::from_us(25), TieBreak::ByLaunch, finished(6));
             }
         }
         assert_eq!(order, [1, 3, 2, 6, 0, 4]);
@@ -290,8 +290,10 @@ mod tests {
     #[test]
     fn some_ends_come_before_or_after_all_others_of_their_instant() {
         let mut ends = Ends::default();
-        for (launch, among) in [(0, Among::Last), (1, Among::ByLaunch), (2, Among::ByLaunch), (3, Among::First)] {
-            ends.plan(Time::from_us(7), among, finished(launch));
+        for (launch, tie_break) in
+            [(0, TieBreak::Last), (1, TieBreak::ByLaunch), (2, TieBreak::ByLaunch), (3, TieBreak::First)]
+        {
+            ends.plan(Time::from_us(7), tie_break, finished(launch));
         }
         assert_eq!(take_at(&mut ends, Time::from_us(7)), [3, 1, 2, 0]);
     }
@@ -301,9 +303,9 @@ mod tests {
         let greatest = AttemptRef { slot: (1 << SLOT_BITS) - 1, launch: (1 << LAUNCH_BITS) - 1 };
         for state in [AttemptState::Succeeded, AttemptState::Failed, AttemptState::Killed] {
             for attempt in [AttemptRef { slot: 0, launch: 0 }, AttemptRef { slot: 5, launch: 9 }, greatest] {
-                for among in [Among::First, Among::ByLaunch, Among::Last] {
+                for tie_break in [TieBreak::First, TieBreak::ByLaunch, TieBreak::Last] {
                     let planned = Finished { attempt, state };
-                    assert_eq!(end(order(among, planned)), planned);
+                    assert_eq!(end(order(tie_break, planned)), planned);
                 }
             }
         }
@@ -313,7 +315,7 @@ mod tests {
     fn forgotten_ends_never_come() {
         let mut ends = Ends::default();
         for launch in 0..100 {
-            ends.plan(Time::from_us(launch * 37 % 100), Among::ByLaunch, finished(launch));
+            ends.plan(Time::from_us(launch * 37 % 100), TieBreak::ByLaunch, finished(launch));
         }
         let mut order = Vec::new();
         while ends.next_time() < Time::MAX {
@@ -349,7 +351,7 @@ mod tests {
             let slot = draw(1 + launch / 100) as u32;
             let end = Finished { attempt: AttemptRef { slot, launch }, state: AttemptState::Succeeded };
             let at = Time::from_us(now.as_us() + draw(30) * unit);
-            ends.plan(at, Among::ByLaunch, end);
+            ends.plan(at, TieBreak::ByLaunch, end);
             list.push((at, end));
             if launch % 1_000 == 999 {
                 let gone = |end: &Finished| end.attempt.launch.is_multiple_of(7);

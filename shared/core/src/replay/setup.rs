@@ -3,11 +3,11 @@
 use super::alone::alone;
 use super::arrivals::{submit_order, submit_times};
 use super::attributes::AttributeSteps;
-use super::beats::Beats;
 use super::check::check_options;
 use super::deadlines::deadlines;
 use super::error::ReplayError;
 use super::followers::Followers;
+use super::heartbeat_schedule::HeartbeatSchedule;
 use super::job;
 use super::losses::Losses;
 use super::options::{Deadlines, ReplayOptions, SimWorker, View, WorkersView};
@@ -39,7 +39,7 @@ pub(super) struct Setup {
     pub(super) arrivals: Vec<Arrival>,
     /// Those that come once others are over.
     pub(super) followers: Followers,
-    pub(super) beats: Beats,
+    pub(super) heartbeats: HeartbeatSchedule,
     pub(super) machines: Machines,
     pub(super) sharing: Sharing,
     pub(super) attributes: AttributeSteps,
@@ -61,7 +61,7 @@ impl Setup {
         let slots = slots_of(workers);
         check_sizes(trace, workers)?;
         check_jobs(trace, options, slots)?;
-        scheduler.fits(slots)?;
+        scheduler.validate_capacity(slots)?;
         check_accepted(trace, &*scheduler)?;
         let (limits_rounds, may_speculate) = (scheduler.limits_rounds(), scheduler.may_speculate());
         let mut tracker = JobTracker::direct(&ClusterConfig::default(), scheduler);
@@ -82,10 +82,10 @@ impl Setup {
             sharing.activate(std::iter::empty());
         }
         let (arrivals, followers) = Followers::split(trace, arrivals(trace, options, slots)?);
-        let mut beats = Beats::new(view.heartbeat, view.report_interval, tracker.state());
-        beats.set_policy(limits_rounds, reports, Time::ZERO);
+        let mut heartbeats = HeartbeatSchedule::new(view.heartbeat, view.report_interval, tracker.state());
+        heartbeats.set_policy(limits_rounds, reports, Time::ZERO);
         Ok(Setup {
-            beats,
+            heartbeats,
             tracker,
             arrivals,
             followers,

@@ -6,8 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use super::machine_model::{Event, MachineModel, Run};
 use super::options::WorkersView;
-use super::station::{Event, Run, Station};
 use crate::cluster::Vitals;
 use crate::job::{AttemptId, Phase, Progress, TaskKind, WorkerId};
 use crate::time::Time;
@@ -17,7 +17,7 @@ use crate::time::Time;
 pub(super) struct Sharing {
     /// Whether attempts work here from now on.
     active: bool,
-    stations: Vec<Station>,
+    models: Vec<MachineModel>,
     /// When something next happens on each machine, as a tree: the parent of `i` is `i / 2` and has the earlier of its
     /// children's times; the leaves are the second half.
     tree: Vec<Time>,
@@ -29,15 +29,15 @@ pub(super) struct Sharing {
 
 impl Sharing {
     pub(super) fn new(view: &WorkersView) -> Sharing {
-        let stations: Vec<Station> = view.workers.iter().map(|worker| Station::new(worker, view)).collect();
-        let plain = stations.iter().zip(&view.workers).all(|(station, worker)| station.is_plain(worker));
-        let tree = vec![Time::MAX; 2 * stations.len().next_power_of_two()];
-        Sharing { active: !plain, stations, tree, ..Sharing::default() }
+        let models: Vec<MachineModel> = view.workers.iter().map(|worker| MachineModel::new(worker, view)).collect();
+        let plain = models.iter().zip(&view.workers).all(|(model, worker)| model.is_plain(worker));
+        let tree = vec![Time::MAX; 2 * models.len().next_power_of_two()];
+        Sharing { active: !plain, models, tree, ..Sharing::default() }
     }
 
     /// Whether there are no machines.
     pub(super) fn is_empty(&self) -> bool {
-        self.stations.is_empty()
+        self.models.is_empty()
     }
 
     /// Whether attempts work here.
@@ -66,13 +66,13 @@ impl Sharing {
 
     /// An attempt begins to work.
     pub(super) fn begin(&mut self, worker: WorkerId, now: Time, run: Run) {
-        self.stations[worker.0 as usize].begin(now, run);
+        self.models[worker.0 as usize].begin(now, run);
         self.put(worker);
     }
 
     /// An attempt stops, if it works.
     pub(super) fn stop(&mut self, worker: WorkerId, now: Time, attempt: AttemptId) {
-        if self.stations[worker.0 as usize].stop(now, attempt) {
+        if self.models[worker.0 as usize].stop(now, attempt) {
             self.put(worker);
         }
         if !self.earlier.is_empty() {
@@ -87,8 +87,8 @@ impl Sharing {
 
     /// A machine stops with all that works there.
     pub(super) fn stop_all(&mut self, worker: WorkerId, now: Time) {
-        if let Some(station) = self.stations.get_mut(worker.0 as usize) {
-            station.stop_all(now);
+        if let Some(model) = self.models.get_mut(worker.0 as usize) {
+            model.stop_all(now);
             self.put(worker);
         }
     }
@@ -97,7 +97,7 @@ impl Sharing {
     pub(super) fn take_at(&mut self, now: Time, mut each: impl FnMut(WorkerId, Event)) {
         while self.tree[1] <= now {
             let worker = self.first();
-            self.stations[worker.0 as usize].take_at(now, |event| each(worker, event));
+            self.models[worker.0 as usize].take_at(now, |event| each(worker, event));
             self.put(worker);
         }
         while self.stops.peek().is_some_and(|next| next.0.0 <= now) {
@@ -108,8 +108,8 @@ impl Sharing {
 
     /// What an attempt does and how far it is; `None` if nobody knows.
     pub(super) fn progress(&self, worker: WorkerId, now: Time, attempt: AttemptId) -> Option<(Phase, Progress)> {
-        let station = self.stations.get(worker.0 as usize)?;
-        station.progress(now, attempt).or_else(|| {
+        let model = self.models.get(worker.0 as usize)?;
+        model.progress(now, attempt).or_else(|| {
             let &(start, end) = self.earlier.get(&attempt)?;
             let share = |span: u64| u128::from(span) * u128::from(Progress::DONE.parts());
             let parts = share(now.since(start).as_us()) / u128::from(end.since(start).as_us().max(1));
@@ -123,13 +123,13 @@ impl Sharing {
 
     /// What a worker measures.
     pub(super) fn vitals(&mut self, worker: WorkerId, now: Time) -> Vitals {
-        self.stations.get_mut(worker.0 as usize).map_or_else(Vitals::default, |station| station.vitals(now))
+        self.models.get_mut(worker.0 as usize).map_or_else(Vitals::default, |model| model.vitals(now))
     }
 
     /// Notes when something next happens on a machine.
     fn put(&mut self, worker: WorkerId) {
         let mut at = self.tree.len() / 2 + worker.0 as usize;
-        self.tree[at] = self.stations[worker.0 as usize].next_time();
+        self.tree[at] = self.models[worker.0 as usize].next_time();
         while at > 1 {
             at /= 2;
             self.tree[at] = self.tree[2 * at].min(self.tree[2 * at + 1]);

@@ -23,7 +23,7 @@ use super::attributes::{AttributeSteps, Attributes};
 use super::digest::DecisionDigest;
 use super::ends::Ends;
 use super::error::ReplayError;
-use super::fates::Fates;
+use super::fault_injector::FaultInjector;
 use super::followers::Followers;
 use super::job::{SimJob, in_view, spec};
 use super::jobs::SimJobs;
@@ -35,7 +35,7 @@ use crate::job::profile::Trace;
 use crate::job::{JobId, WorkerId};
 use crate::schedulers::{self, Scheduler};
 use crate::time::{Span, Time};
-use crate::tracker::{Effect, Finished, Heard, Input, JobTracker};
+use crate::tracker::{AttemptProgress, Effect, Finished, Input, JobTracker};
 
 /// A replay that only asks for work is over after so many steps in vain, if they also took so long.
 const QUIET_STEPS: u32 = 10_000;
@@ -81,7 +81,7 @@ pub struct Simulation<'t> {
     quiet: (u32, Time),
     tasks_in_all: u64,
     finished: Vec<Finished>,
-    heard: Vec<Heard>,
+    heard: Vec<AttemptProgress>,
     inputs: Vec<Input>,
     /// Whether a tick is among this instant's inputs.
     ticks: bool,
@@ -109,7 +109,7 @@ impl<'t> Simulation<'t> {
         scheduler: Box<dyn Scheduler>,
     ) -> Result<Simulation<'t>, ReplayError> {
         let profiled = scheduler.reads_profiles();
-        let Setup { tracker, arrivals, followers, beats, machines, sharing, attributes, has_workers, slots } =
+        let Setup { tracker, arrivals, followers, heartbeats, machines, sharing, attributes, has_workers, slots } =
             Setup::new(trace, options, scheduler)?;
         let tasks = |job: &Arrival| {
             let template = &trace.jobs[job.template as usize];
@@ -120,10 +120,10 @@ impl<'t> Simulation<'t> {
         let stage = Stage {
             now: Time::ZERO,
             shuffle: options.shuffle,
-            beats,
+            heartbeats,
             machines,
             sharing,
-            fates: Fates::new(&options.faults, &trace.jobs, options.seed),
+            injector: FaultInjector::new(&options.faults, &trace.jobs, options.seed),
             ends: Ends::default(),
             jobs: SimJobs::after(0, arrivals.len()),
             spare_fillers: Vec::new(),
@@ -214,7 +214,7 @@ impl<'t> Simulation<'t> {
 
     /// When a worker asks for work next, or the policy for a tick.
     fn next_asking(&self) -> Time {
-        let beat = self.stage.beats.next_time(self.tracker.state());
+        let beat = self.stage.heartbeats.next_time(self.tracker.state());
         beat.min(self.tracker.next_deadline().unwrap_or(Time::MAX))
     }
 
@@ -243,8 +243,8 @@ impl<'t> Simulation<'t> {
             self.look_at_finished();
         }
         match only {
-            Some(end) => self.stage.beats.turn_of(end, self.tracker.state().attempts()),
-            None => self.stage.beats.turns_of(&self.finished, self.tracker.state().attempts()),
+            Some(end) => self.stage.heartbeats.turn_of(end, self.tracker.state().attempts()),
+            None => self.stage.heartbeats.turns_of(&self.finished, self.tracker.state().attempts()),
         }
         if self.next_rare <= now {
             self.gather_inputs();
@@ -252,7 +252,7 @@ impl<'t> Simulation<'t> {
         loop {
             let turnover = self.stage.turnover();
             let woken =
-                if self.stage.beats.reports() { self.advance_with_reports() } else { self.advance(only.take()) };
+                if self.stage.heartbeats.reports() { self.advance_with_reports() } else { self.advance(only.take()) };
             if !self.effects.is_empty() {
                 self.follow();
             } else if !self.nobody_asks {
@@ -264,7 +264,7 @@ impl<'t> Simulation<'t> {
             if !self.orders.is_empty() {
                 self.hand_out_orders();
             }
-            if !self.stage.beats.after_turns(now, woken, self.tracker.state()) {
+            if !self.stage.heartbeats.after_turns(now, woken, self.tracker.state()) {
                 return true;
             }
         }
@@ -297,10 +297,10 @@ impl<'t> Simulation<'t> {
     /// turns, and does what it answers. Returns the kinds of which new work appeared.
     #[inline(always)]
     fn advance(&mut self, only: Option<Finished>) -> [bool; 2] {
-        let pool = self.stage.beats.pool_turn();
+        let pool = self.stage.heartbeats.pool_turn();
         let turns = match pool {
             Some(_) => 0,
-            None => self.stage.beats.turns_at(self.stage.now, self.tracker.state()).len(),
+            None => self.stage.heartbeats.turns_at(self.stage.now, self.tracker.state()).len(),
         };
         self.tracker.begin_instant(self.stage.now);
         match only {
@@ -314,7 +314,7 @@ impl<'t> Simulation<'t> {
             self.tracker.turn(WorkerId(0), &mut self.stage);
         }
         for index in 0..turns {
-            let worker = self.stage.beats.turn_at(index);
+            let worker = self.stage.heartbeats.turn_at(index);
             self.tracker.turn(worker, &mut self.stage);
         }
         self.tracker.end_instant(&mut self.effects)

@@ -366,7 +366,7 @@ impl Scheduler for BalancedPools {
     }
 
     /// Pools that jobs bring come and go with them, and have what is there.
-    fn fits(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
+    fn validate_capacity(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
         let [maps, reduces] = self.given.slots();
         if maps <= slots[0] && reduces <= slots[1] {
             return Ok(());

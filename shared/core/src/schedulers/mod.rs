@@ -157,7 +157,7 @@ pub trait Scheduler: Send {
     ///
     /// # Errors
     /// Names the parameter, or the file and its keys, and what was expected.
-    fn fits(&self, _slots: [u32; 2]) -> Result<(), SchedulerError> {
+    fn validate_capacity(&self, _slots: [u32; 2]) -> Result<(), SchedulerError> {
         Ok(())
     }
 

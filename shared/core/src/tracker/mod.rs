@@ -15,7 +15,7 @@ mod tests;
 pub use config::{Blacklist, ClusterConfig, FaultMemory, HeartbeatRule};
 pub use effect::{Effect, Rejection};
 pub use input::{AttemptReport, AttributeSet, Input, Registration, Report, SchedulerChoice};
-pub use job_tracker::{Driver, Ended, Finished, Heard, JobTracker, Launched, MAX_TASKS};
+pub use job_tracker::{AttemptProgress, Driver, Ended, Finished, JobTracker, Launched, MAX_TASKS};
 pub use task_tracker::TaskTracker;
 
 pub use crate::cluster::{EndCause, Vitals, WorkerState};

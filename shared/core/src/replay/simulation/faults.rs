@@ -8,7 +8,7 @@
 //! reduces that have all maps need nothing more. `Deviation:` in Hadoop, reduces that cannot fetch tell the master,
 //! which may run the maps again before the worker's expiry; here it waits for the expiry or the worker's return.
 
-use super::super::ends::Among;
+use super::super::ends::TieBreak;
 use super::super::job::SimJob;
 use super::super::losses::Change;
 use super::Simulation;
@@ -31,7 +31,7 @@ impl Simulation<'_> {
         while let Some(change) = self.stage.machines.losses.change_at(self.stage.now) {
             match change {
                 Change::Stopped(worker) => {
-                    self.stage.beats.silence(worker);
+                    self.stage.heartbeats.silence(worker);
                     let attempts = self.tracker.state().attempts();
                     self.stage
                         .ends
@@ -43,7 +43,7 @@ impl Simulation<'_> {
                 Change::Noticed(goodbye) => self.inputs.push(goodbye),
                 Change::Back(worker, hello) => {
                     self.inputs.push(hello);
-                    self.stage.beats.speak(worker);
+                    self.stage.heartbeats.speak(worker);
                 }
             }
         }
@@ -53,7 +53,7 @@ impl Simulation<'_> {
     pub(super) fn change_attributes(&mut self) {
         for (_, worker, attributes) in self.attributes.take_at(self.stage.now) {
             if self.stage.machines.losses.set_attributes(*worker, attributes) {
-                self.stage.beats.turn(*worker);
+                self.stage.heartbeats.turn(*worker);
                 self.saying.push((*worker, attributes.clone()));
             }
         }
@@ -65,10 +65,10 @@ impl Simulation<'_> {
         let now = self.stage.now;
         self.orders.retain(|order| order.at > now);
         for Order { worker, attempt, .. } in
-            self.orders.extract_if(.., |order| self.stage.beats.is_answered(order.worker))
+            self.orders.extract_if(.., |order| self.stage.heartbeats.is_answered(order.worker))
         {
             if let Some(attempt) = self.tracker.state().reference(worker, attempt) {
-                self.stage.ends.plan(now, Among::Last, Finished { attempt, state: AttemptState::Killed });
+                self.stage.ends.plan(now, TieBreak::Last, Finished { attempt, state: AttemptState::Killed });
             }
         }
     }

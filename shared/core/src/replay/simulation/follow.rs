@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::super::ends::Among;
+use super::super::ends::TieBreak;
 use super::Simulation;
 use super::faults::Order;
 use crate::job::{AttemptId, AttemptState, JobId, JobState, TaskKind, WorkerId};
@@ -49,7 +49,7 @@ impl Simulation<'_> {
                 Effect::MapOutputLost { attempt, .. } => {
                     self.on_output_lost(attempt.job.0 as usize - 1, attempt.index);
                 }
-                Effect::WorkerState { worker, .. } => self.stage.beats.change(worker),
+                Effect::WorkerState { worker, .. } => self.stage.heartbeats.change(worker),
                 _ => {}
             }
         }
@@ -70,10 +70,10 @@ impl Simulation<'_> {
             if self.stage.sharing.is_active() {
                 self.stop_when_reached(worker, attempt);
             }
-            let (at, wins) = self.stage.beats.stopped(worker, self.stage.now);
-            let among = if wins { Among::First } else { Among::Last };
+            let (at, wins) = self.stage.heartbeats.stopped(worker, self.stage.now);
+            let tie_break = if wins { TieBreak::First } else { TieBreak::Last };
             if let Some(attempt) = self.tracker.state().reference(worker, attempt) {
-                self.stage.ends.plan(at, among, Finished { attempt, state: AttemptState::Killed });
+                self.stage.ends.plan(at, tie_break, Finished { attempt, state: AttemptState::Killed });
             }
             if at > self.stage.now && !wins {
                 self.orders.push(Order { at, worker, attempt });

@@ -25,7 +25,7 @@ impl Simulation<'_> {
         // Where nobody asked, nobody counted.
         self.quiet = (0, self.stage.now);
         let reports = scheduler.may_speculate() && !self.stage.sharing.is_empty();
-        self.stage.beats.set_policy(scheduler.limits_rounds(), reports, self.stage.now);
+        self.stage.heartbeats.set_policy(scheduler.limits_rounds(), reports, self.stage.now);
         if reports {
             let state = self.tracker.state();
             let planned = self.stage.ends.iter().filter_map(|(at, end)| {
@@ -68,6 +68,6 @@ impl Simulation<'_> {
     pub(super) fn settle(&mut self) {
         self.stage.plain = self.stage.computes_plain();
         // Where all is plain no attempt fails, so that no worker has faults to forget.
-        self.nobody_asks = self.stage.plain && !self.stage.beats.has_regular() && self.tracker.has_no_deadlines();
+        self.nobody_asks = self.stage.plain && !self.stage.heartbeats.has_regular() && self.tracker.has_no_deadlines();
     }
 }

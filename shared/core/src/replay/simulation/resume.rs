@@ -12,11 +12,11 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::super::attributes::AttributeSteps;
-use super::super::beats::Beats;
 use super::super::digest::DecisionDigest;
-use super::super::ends::{Among, Ends};
-use super::super::fates::Fates;
+use super::super::ends::{Ends, TieBreak};
+use super::super::fault_injector::FaultInjector;
 use super::super::followers::Followers;
+use super::super::heartbeat_schedule::HeartbeatSchedule;
 use super::super::job::{Placed, SimJob};
 use super::super::jobs::SimJobs;
 use super::super::losses::Losses;
@@ -61,16 +61,16 @@ impl<'t> Simulation<'t> {
         forbid_second_attempts(&mut tracker);
         let now = tracker.state().now();
         let totals = tracker.state().totals();
-        let mut beats = Beats::resume(course.heartbeat, tracker.state(), now);
-        beats.set_policy(tracker.scheduler().limits_rounds(), false, now);
-        course.asking.iter().for_each(|&worker| beats.turn(worker));
+        let mut heartbeats = HeartbeatSchedule::resume(course.heartbeat, tracker.state(), now);
+        heartbeats.set_policy(tracker.scheduler().limits_rounds(), false, now);
+        course.asking.iter().for_each(|&worker| heartbeats.turn(worker));
         let mut stage = Stage {
             now,
             shuffle: ShuffleModel::SimMr,
-            beats,
+            heartbeats,
             machines: Machines::new(&[], LocalityCost::default(), Losses::default()),
             sharing: Sharing::default(),
-            fates: Fates::new(&FaultPlan::default(), &[], 0),
+            injector: FaultInjector::new(&FaultPlan::default(), &[], 0),
             ends: Ends::from(now),
             jobs: jobs(&tracker, trace, course),
             spare_fillers: Vec::new(),
@@ -173,12 +173,12 @@ fn put_running(stage: &mut Stage<'_>, tracker: &JobTracker, course: &Course) {
     for (reference, attempt) in running {
         let (id, worker) = (attempt.id(), attempt.worker());
         if attempt.being_killed().is_some() {
-            stage.ends.plan(now, Among::ByLaunch, Finished { attempt: reference, state: AttemptState::Killed });
+            stage.ends.plan(now, TieBreak::ByLaunch, Finished { attempt: reference, state: AttemptState::Killed });
         } else if id.kind == TaskKind::Reduce && stage.jobs[id.job.0 as usize - 1].maps_left > 0 {
             stage.wait_for_maps(Placed { attempt: id, reference, worker });
         } else if let Some(&at) = ends.get(&reference.launch) {
-            let told = stage.beats.told(worker, at).max(now);
-            stage.ends.plan(told, Among::ByLaunch, Finished { attempt: reference, state: AttemptState::Succeeded });
+            let told = stage.heartbeats.told(worker, at).max(now);
+            stage.ends.plan(told, TieBreak::ByLaunch, Finished { attempt: reference, state: AttemptState::Succeeded });
         }
     }
 }

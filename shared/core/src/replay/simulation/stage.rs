@@ -1,9 +1,9 @@
 //! Where the attempts of a simulation run: each launch is given its end, each end is counted.
 
-use super::super::beats::Beats;
 use super::super::digest::DecisionDigest;
-use super::super::ends::{Among, Ends};
-use super::super::fates::Fates;
+use super::super::ends::{Ends, TieBreak};
+use super::super::fault_injector::FaultInjector;
+use super::super::heartbeat_schedule::HeartbeatSchedule;
 use super::super::job::{Placed, Reducing};
 use super::super::jobs::SimJobs;
 use super::super::options::ShuffleModel;
@@ -20,11 +20,11 @@ use crate::tracker::{Driver, EndCause, Ended, Finished, Launched};
 pub(super) struct Stage<'t> {
     pub(super) now: Time,
     pub(super) shuffle: ShuffleModel,
-    pub(super) beats: Beats,
+    pub(super) heartbeats: HeartbeatSchedule,
     pub(super) machines: Machines,
     /// Where attempts work, if they slow each other down or their progress is told.
     pub(super) sharing: Sharing,
-    pub(super) fates: Fates,
+    pub(super) injector: FaultInjector,
     pub(super) ends: Ends,
     /// By number of job, less 1.
     pub(super) jobs: SimJobs<'t>,
@@ -82,10 +82,10 @@ impl<'t> Stage<'t> {
         Stage {
             now: self.now,
             shuffle: self.shuffle,
-            beats: self.beats.clone(),
+            heartbeats: self.heartbeats.clone(),
             machines: self.machines.clone(),
             sharing: self.sharing.clone(),
-            fates: self.fates.clone(),
+            injector: self.injector.clone(),
             ends: self.ends.clone(),
             jobs: self.jobs.clone(),
             spare_fillers: Vec::new(),
@@ -103,22 +103,22 @@ impl<'t> Stage<'t> {
     pub(super) fn computes_plain(&self) -> bool {
         !self.sharing.is_active()
             && self.watch.is_none()
-            && self.fates.are_plain()
+            && self.injector.are_plain()
             && self.machines.are_plain()
-            && self.beats.are_plain()
+            && self.heartbeats.are_plain()
     }
 
     /// Plans the end of an attempt that has so much work left from now on, where all is plain.
     #[inline(always)]
     fn plan_plainly(&mut self, attempt: AttemptRef, work: Span) {
-        self.ends.plan(self.now + work, Among::ByLaunch, Finished { attempt, state: AttemptState::Succeeded });
+        self.ends.plan(self.now + work, TieBreak::ByLaunch, Finished { attempt, state: AttemptState::Succeeded });
     }
 
     /// A launch where not all is plain.
     #[inline(never)]
     fn launched_specially(&mut self, worker: WorkerId, launched: &Launched) {
         let &Launched { attempt, reference, locality, speculative } = launched;
-        self.beats.launched(worker);
+        self.heartbeats.launched(worker);
         if let Some(watch) = &mut self.watch {
             watch.launched(attempt, worker, self.now, locality, speculative);
         }
@@ -128,7 +128,7 @@ impl<'t> Stage<'t> {
         }
         let job = &mut self.jobs[attempt.job.0 as usize - 1];
         let template = job.outcome.template;
-        if let Some((state, after)) = self.fates.scripted(template, attempt) {
+        if let Some((state, after)) = self.injector.scripted(template, attempt) {
             self.plan_at(worker, after, Finished { attempt: reference, state });
             return;
         }
@@ -174,7 +174,7 @@ impl<'t> Stage<'t> {
         let template = self.jobs[attempt.job.0 as usize - 1].outcome.template;
         if self.machines.losses.any() {
             // One that fails before needs no map from then on, told or not.
-            let (_, end) = self.fates.drawn(template, attempt, shuffle + reduce);
+            let (_, end) = self.injector.drawn(template, attempt, shuffle + reduce);
             let reduce = Reducing { attempt: launched, sorted: after(shuffle.min(end)) };
             self.jobs[attempt.job.0 as usize - 1].at_risk.make().reducing.push(reduce);
         }
@@ -187,7 +187,7 @@ impl<'t> Stage<'t> {
     /// Plans the end of an attempt that has so much work left from now on.
     #[inline(always)]
     fn plan_end(&mut self, launched: Placed, template: u32, work: Span) {
-        let (state, work) = self.fates.drawn(template, launched.attempt, work);
+        let (state, work) = self.injector.drawn(template, launched.attempt, work);
         self.plan_at(launched.worker, work, Finished { attempt: launched.reference, state });
     }
 
@@ -196,7 +196,7 @@ impl<'t> Stage<'t> {
     fn plan_at(&mut self, worker: WorkerId, work: Span, end: Finished) {
         if !self.machines.losses.is_down(worker) {
             let at = self.machines.end_of(worker, self.now, work);
-            self.ends.plan(self.beats.told(worker, at), Among::ByLaunch, end);
+            self.ends.plan(self.heartbeats.told(worker, at), TieBreak::ByLaunch, end);
         }
     }
 

@@ -5,15 +5,15 @@
 //! work. Under a policy that may speculate, a worker reports whenever it has a turn: its vitals, and how far each attempt
 //! is at that instant. A reduce that waits is in its first third by its job's maps that are done.
 
-use super::super::ends::Among;
+use super::super::ends::TieBreak;
 use super::super::job::Placed;
 use super::super::jobs::SimJobs;
-use super::super::station::{Event, Run};
+use super::super::machine_model::{Event, Run};
 use super::Simulation;
 use super::stage::Stage;
 use crate::job::{AttemptId, AttemptState, Locality, Phase, Progress, TaskKind, WorkerId};
 use crate::time::{Span, Time};
-use crate::tracker::{Finished, Heard};
+use crate::tracker::{AttemptProgress, Finished};
 
 impl Simulation<'_> {
     /// What happens on machines at this instant: reduces that have sorted, attempts that end.
@@ -24,8 +24,8 @@ impl Simulation<'_> {
             Event::Done(Run { attempt, state, .. }) => {
                 needs_nothing(&mut self.stage.jobs, attempt, now);
                 if let Some(attempt) = self.tracker.state().reference(worker, attempt) {
-                    let told = self.stage.beats.told(worker, now);
-                    self.stage.ends.plan(told, Among::ByLaunch, Finished { attempt, state });
+                    let told = self.stage.heartbeats.told(worker, now);
+                    self.stage.ends.plan(told, TieBreak::ByLaunch, Finished { attempt, state });
                 }
             }
             Event::Sorted(attempt) => {
@@ -50,7 +50,7 @@ impl Simulation<'_> {
     /// An order to stop an attempt leaves at this instant. If the master hears at once that it was followed, the attempt
     /// stops then.
     pub(super) fn stop_when_reached(&mut self, worker: WorkerId, attempt: AttemptId) {
-        let reached = self.stage.beats.reached(worker, self.stage.now);
+        let reached = self.stage.heartbeats.reached(worker, self.stage.now);
         if reached > self.stage.now {
             self.stage.sharing.stop_at(worker, reached, attempt);
         } else {
@@ -66,7 +66,7 @@ impl Simulation<'_> {
         while let Some(input) = self.next_input() {
             self.inputs.push(input);
         }
-        let turns = self.stage.beats.turns_at(now, self.tracker.state());
+        let turns = self.stage.heartbeats.turns_at(now, self.tracker.state());
         let ended = self.tracker.advance(now, &self.finished, &[], &[], &mut self.effects);
         for &worker in turns {
             self.heard.clear();
@@ -77,7 +77,7 @@ impl Simulation<'_> {
                 let waits =
                     || (id.kind == TaskKind::Reduce && job.maps_left > 0).then(|| fetched(n_maps, job.maps_left));
                 let known = self.stage.sharing.progress(worker, now, id).or_else(waits);
-                self.heard.extend(known.map(|(phase, progress)| Heard { attempt: id, phase, progress }));
+                self.heard.extend(known.map(|(phase, progress)| AttemptProgress { attempt: id, phase, progress }));
             }
             let vitals = self.stage.sharing.vitals(worker, now);
             self.tracker.hear(now, worker, &vitals, &self.heard);
@@ -109,10 +109,10 @@ impl Stage<'_> {
             tells_sorted: false,
             since: 0,
         };
-        if let Some((state, work)) = self.fates.scripted(job.outcome.template, attempt) {
+        if let Some((state, work)) = self.injector.scripted(job.outcome.template, attempt) {
             self.begin(worker, Run { state, work, ..whole });
         } else if attempt.kind == TaskKind::Map {
-            let (state, work) = self.fates.drawn(job.outcome.template, attempt, rest);
+            let (state, work) = self.injector.drawn(job.outcome.template, attempt, rest);
             self.begin(worker, Run { state, work, ..whole });
         } else if job.maps_left > 0 {
             self.wait_for_maps(launched);
@@ -126,7 +126,7 @@ impl Stage<'_> {
         let Placed { attempt, worker, .. } = reduce;
         let template = self.jobs[attempt.job.0 as usize - 1].outcome.template;
         let total = shuffle + rest;
-        let (state, work) = self.fates.drawn(template, attempt, total);
+        let (state, work) = self.injector.drawn(template, attempt, total);
         let tells_sorted = shuffle > Span::ZERO;
         let run = Run { attempt, state, work, shuffle, total, waited, tells_sorted, since: 0 };
         self.begin(worker, run);

@@ -261,7 +261,7 @@ impl Scheduler for Capacity {
         true
     }
 
-    fn fits(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
+    fn validate_capacity(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
         let Origin { file, names } = &self.origin;
         self.settings.fit(slots, *names).map_err(|problem| SchedulerError::BadFile {
             scheduler: "capacity".to_owned(),

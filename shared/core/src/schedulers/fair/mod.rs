@@ -338,7 +338,7 @@ impl Scheduler for Fair {
             Change::Recovered => {
                 self.delay = Delay::default();
                 self.pools.iter_mut().flat_map(|pool| &mut pool.kinds).for_each(|kind| {
-                    kind.hunger = preemption::Hunger::new(now);
+                    kind.starvation = preemption::Starvation::new(now);
                 });
                 self.update(now, state);
             }
@@ -361,7 +361,7 @@ impl Scheduler for Fair {
     }
 
     fn next_deadline(&self) -> Option<Time> {
-        let check = (self.settings.preempting != Preempting::Off && self.clock.hungry).then(|| self.next_check());
+        let check = (self.settings.preempting != Preempting::Off && self.clock.starved).then(|| self.next_check());
         [self.clock.alarm(), self.delay.due(), check].into_iter().flatten().min()
     }
 
@@ -372,7 +372,7 @@ impl Scheduler for Fair {
         }
         if self.settings.preempting != Preempting::Off && self.next_check() <= now {
             self.clock.checked = now;
-            if self.clock.hungry {
+            if self.clock.starved {
                 self.preempt(now, state, actions);
             }
         }

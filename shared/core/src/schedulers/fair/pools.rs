@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::allocations::{Allocations, PoolConf};
-use super::preemption::Hunger;
+use super::preemption::Starvation;
 use super::settings::{PoolProperty, Settings};
 use crate::job::JobSpec;
 use crate::schedulers::{QueueView, Waiting};
@@ -46,7 +46,7 @@ pub(super) struct OfKind {
     /// Its place in the order of pools, while it has jobs that wait and is below its maximum.
     pub(super) rank: Option<PoolRank>,
     /// Since when it gets too little.
-    pub(super) hunger: Hunger,
+    pub(super) starvation: Starvation,
 }
 
 /// All pools, by number and by name.
@@ -93,14 +93,14 @@ impl Pools {
         }
         let id = PoolId(self.list.len() as u32);
         self.names.insert(name.to_owned(), id);
-        let hungry = || OfKind { hunger: Hunger::new(now), ..OfKind::default() };
+        let starved = || OfKind { starvation: Starvation::new(now), ..OfKind::default() };
         self.list.push(Pool {
             name: name.to_owned(),
             key: 0,
             conf: allocations.pool(name),
             jobs: 0,
             waiting: Waiting::default(),
-            kinds: [hungry(), hungry()],
+            kinds: [starved(), starved()],
         });
         (id, true)
     }

@@ -18,16 +18,16 @@ use crate::time::{Span, Time};
 
 /// Since when a pool gets too little of one kind.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Hunger {
+pub(super) struct Starvation {
     /// When it last had its minimum share, half of its fair share.
     fed: [Time; 2],
     /// Whether it lacks them now.
     lacks: [bool; 2],
 }
 
-impl Hunger {
-    pub(super) fn new(now: Time) -> Hunger {
-        Hunger { fed: [now; 2], lacks: [false; 2] }
+impl Starvation {
+    pub(super) fn new(now: Time) -> Starvation {
+        Starvation { fed: [now; 2], lacks: [false; 2] }
     }
 
     /// Notes what an update found; `before` is the update before it.
@@ -54,7 +54,7 @@ pub(super) fn timeouts(pool: &Pool, allocations: &Allocations) -> [Option<Span>;
 
 /// Whether a pool has lacked a share for longer than its timeout.
 pub(super) fn is_starved(pool: &Pool, allocations: &Allocations, kind: usize, now: Time) -> bool {
-    pool.kinds[kind].hunger.past(timeouts(pool, allocations), now) != [false; 2]
+    pool.kinds[kind].starvation.past(timeouts(pool, allocations), now) != [false; 2]
 }
 
 /// The fair shares of all pools for one kind, by number.
@@ -75,7 +75,7 @@ impl Fair {
                 let (running, demand) = (pool.kinds[k].running, pool.demand(k));
                 let half = (share / 2.0).min(f64::from(demand)).floor() as u32;
                 let lacks = [running < pool.conf.min[k].min(demand), running < half];
-                pool.kinds[k].hunger.note(lacks, before);
+                pool.kinds[k].starvation.note(lacks, before);
                 let limits = timeouts(pool, allocations);
                 any |= [0, 1].iter().any(|&index: &usize| lacks[index] && limits[index].is_some());
             }
@@ -115,7 +115,7 @@ impl Fair {
 
     /// How many attempts of others a pool may have stopped.
     fn to_preempt(&self, pool: &Pool, kind: usize, share: f64, now: Time) -> u32 {
-        let [min, fair] = pool.kinds[kind].hunger.past(timeouts(pool, &self.allocations), now);
+        let [min, fair] = pool.kinds[kind].starvation.past(timeouts(pool, &self.allocations), now);
         let (running, demand) = (pool.kinds[kind].running, pool.demand(kind));
         let lack = |target: u32| target.saturating_sub(running);
         let of_min = if min { lack(pool.conf.min[kind].min(demand)) } else { 0 };

@@ -28,7 +28,7 @@ pub(super) struct Clock {
     /// The last update that did not come with the clock.
     last: Time,
     /// Whether a pool gets too little and has a timeout for it.
-    pub(super) hungry: bool,
+    pub(super) starved: bool,
     /// When it was last looked whether to preempt.
     pub(super) checked: Time,
 }
@@ -42,7 +42,7 @@ impl Clock {
             wanted: false,
             stale: Vec::new(),
             last: start,
-            hungry: false,
+            starved: false,
             checked: start,
         }
     }
@@ -119,12 +119,12 @@ impl Fair {
         self.clock.stale = stale;
         if self.tracks() {
             let before = self.clock.before(now);
-            let hungry = self.note_hunger(before, state);
-            if hungry && !self.clock.hungry {
+            let starved = self.note_hunger(before, state);
+            if starved && !self.clock.starved {
                 // While nobody was, looks were left out.
                 self.clock.checked = self.clock.checked.max(before);
             }
-            self.clock.hungry = hungry;
+            self.clock.starved = starved;
         }
         (self.clock.since, self.clock.wanted, self.clock.last) = (None, false, now);
         more
@@ -181,7 +181,7 @@ impl Fair {
             // One that no live job needs is made again when one does.
             let Some(id) = new.pools.find(&pool.name) else { continue };
             for k in 0..2 {
-                new.pools.get_mut(id).kinds[k].hunger = pool.kinds[k].hunger;
+                new.pools.get_mut(id).kinds[k].starvation = pool.kinds[k].starvation;
             }
         }
         let waits: Vec<_> = self.jobs.iter().map(|(id, member)| (id, member.wait)).collect();

@@ -15,12 +15,12 @@
 
 mod entry;
 mod line;
+mod params;
 mod partitions;
 mod placement;
 mod policy;
 mod prediction;
 mod service;
-mod words;
 
 pub use line::{Line, Points};
 pub use service::WaitingReduces;
@@ -69,22 +69,22 @@ fn made(name: &'static str, params: &mut Reader<'_>) -> Result<SizeBased, Schedu
         "fbq" => (feedback(params, FBQ_S)?, None),
         "tags" => {
             let placement = feedback(params, TAGS_S)?;
-            let shares = words::partitions(params, placement.queues(), TAGS_PERCENT)?;
+            let shares = params::partitions(params, placement.queues(), TAGS_PERCENT)?;
             (placement, Some(shares))
         }
         "sita" => {
-            let cutoffs_us = words::limits(params, SITA_S, true)?;
-            let shares = words::partitions(params, cutoffs_us.len() + 1, SITA_PERCENT)?;
-            (Placement::Predicted { cutoffs_us, prediction: words::prediction(params)? }, Some(shares))
+            let cutoffs_us = params::limits(params, SITA_S, true)?;
+            let shares = params::partitions(params, cutoffs_us.len() + 1, SITA_PERCENT)?;
+            (Placement::Predicted { cutoffs_us, prediction: params::prediction(params)? }, Some(shares))
         }
         _ => {
-            let queues = words::queues(params)?;
+            let queues = params::queues(params)?;
             let by_prediction = params.word("departed", &["size", "prediction"])? == "prediction";
-            let prediction = words::prediction(params)?;
+            let prediction = params::prediction(params)?;
             (Placement::Compared { queues, last_us: Default::default(), by_prediction, prediction }, None)
         }
     };
-    let (waiting, offer) = (words::waiting_reduces(params)?, Offer::from_params(params)?);
+    let (waiting, offer) = (params::waiting_reduces(params)?, Offer::from_params(params)?);
     Ok(SizeBased::new(name, placement, shares.map(Partitions::new), waiting, offer))
 }
 
@@ -93,6 +93,6 @@ fn feedback(params: &mut Reader<'_>, default_s: u64) -> Result<Placement, Schedu
         "queue" => Counted::InQueue,
         _ => Counted::InAll,
     };
-    let us = words::limits(params, default_s, counted == Counted::InAll)?;
+    let us = params::limits(params, default_s, counted == Counted::InAll)?;
     Ok(Placement::Used(Limits { us, counted }))
 }

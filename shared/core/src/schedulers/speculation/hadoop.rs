@@ -9,7 +9,7 @@
 use std::any::Any;
 
 use super::candidate::wanted;
-use super::{SecondAttempts, Speculation};
+use super::{Speculation, SpeculativeAttempts};
 use crate::cluster::{ClusterState, Job};
 use crate::job::{TaskKind, WorkerId};
 use crate::schedulers::registry::{Reader, SchedulerError};
@@ -19,7 +19,7 @@ use crate::time::{Span, Time};
 /// The rule.
 #[derive(Clone, Debug)]
 pub(super) struct Hadoop {
-    seconds: SecondAttempts,
+    speculative: SpeculativeAttempts,
     /// In ten-thousandths of a task.
     gap: u16,
     age: Span,
@@ -28,7 +28,7 @@ pub(super) struct Hadoop {
 impl Hadoop {
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Hadoop, SchedulerError> {
         Ok(Hadoop {
-            seconds: SecondAttempts::from_params(params, 0)?,
+            speculative: SpeculativeAttempts::from_params(params, 0)?,
             gap: params.parts("speculation.gap", 2_000)?,
             age: params.span("speculation.age", Span::from_secs(60))?,
         })
@@ -47,23 +47,23 @@ impl Speculation for Hadoop {
         let average = job.tasks(kind).progress().parts();
         // Without the gap no progress is far enough behind.
         let young = now.since(job.submitted()) < self.age;
-        if average < self.gap || young || !wanted(job, kind) || !self.seconds.allowed(state) {
+        if average < self.gap || young || !wanted(job, kind) || !self.speculative.allowed(state) {
             return None;
         }
         let behind = |index: &u32| {
-            let attempt = self.seconds.only_attempt(state, job, kind, *index, worker);
+            let attempt = self.speculative.only_attempt(state, job, kind, *index, worker);
             attempt.is_some_and(|attempt| attempt.progress().parts() + self.gap <= average)
         };
-        let index = self.seconds.tasks(job.id(), kind).find(behind)?;
-        self.seconds.start(state, job, kind, index, worker)
+        let index = self.speculative.tasks(job.id(), kind).find(behind)?;
+        self.speculative.start(state, job, kind, index, worker)
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
-        self.seconds.observe(change, state);
+        self.speculative.observe(change, state);
     }
 
     fn attach(&mut self, state: &ClusterState) {
-        self.seconds.attach(state);
+        self.speculative.attach(state);
     }
 
     fn learned(&self) -> Option<&dyn Any> {
@@ -72,12 +72,12 @@ impl Speculation for Hadoop {
 
     fn inherit(&mut self, old: &dyn Speculation) {
         if let Some(old) = old.learned().and_then(|learned| learned.downcast_ref::<Hadoop>()) {
-            self.seconds.inherit(&old.seconds);
+            self.speculative.inherit(&old.speculative);
         }
     }
 
     fn take_notes(&mut self) -> Vec<String> {
-        self.seconds.take_notes()
+        self.speculative.take_notes()
     }
 
     fn before_next_job(&self) -> bool {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use super::candidate::wanted;
 use super::statistics::Statistics;
-use super::{SecondAttempts, Speculation};
+use super::{Speculation, SpeculativeAttempts};
 use crate::cluster::{Attempt, ClusterState, Job};
 use crate::job::{AttemptState, JobId, Progress, TaskId, TaskKind, WorkerId};
 use crate::schedulers::registry::{Reader, SchedulerError};
@@ -35,7 +35,7 @@ const RATE_SCALE: u128 = 10_000_000_000;
 /// The rule.
 #[derive(Clone, Debug)]
 pub(super) struct Hadoop021 {
-    seconds: SecondAttempts,
+    speculative: SpeculativeAttempts,
     age: Span,
     /// In thousandths.
     slow_task: u32,
@@ -100,7 +100,7 @@ fn rank(attempt: &Attempt, rate: u64) -> u64 {
 impl Hadoop021 {
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Hadoop021, SchedulerError> {
         Ok(Hadoop021 {
-            seconds: SecondAttempts::from_params(params, 0)?,
+            speculative: SpeculativeAttempts::from_params(params, 0)?,
             age: params.span("speculation.age", Span::from_secs(60))?,
             slow_task: deviations(params, "speculation.slow-task-deviations")?,
             slow_node: deviations(params, "speculation.slow-node-deviations")?,
@@ -111,7 +111,7 @@ impl Hadoop021 {
 
     /// Whether one more of the job and kind may start.
     fn below_cap(&self, state: &ClusterState, job: &Job, kind: TaskKind) -> bool {
-        let (running, of) = (self.seconds.n_of(job.id(), kind), u64::from(job.tasks(kind).n_running()));
+        let (running, of) = (self.speculative.n_of(job.id(), kind), u64::from(job.tasks(kind).n_running()));
         let slots = u64::from(state.totals().slots[kind as usize]);
         of > 0 && (running < FEW || running * PER_SLOTS < slots || running * 10_000 < of * u64::from(self.running_cap))
     }
@@ -159,14 +159,14 @@ impl Speculation for Hadoop021 {
         kind: TaskKind,
         worker: WorkerId,
     ) -> Option<Assignment> {
-        let may = wanted(job, kind) && self.seconds.allowed(state) && self.below_cap(state, job, kind);
+        let may = wanted(job, kind) && self.speculative.allowed(state) && self.below_cap(state, job, kind);
         if !may || self.is_slow(job.id(), worker) {
             return None;
         }
         let statistics = &self.jobs.get(job.id())?[kind as usize].all_rates;
         let mut longest: Option<(u64, u32)> = None;
-        for index in self.seconds.tasks(job.id(), kind) {
-            let Some(attempt) = self.seconds.only_attempt(state, job, kind, index, worker) else { continue };
+        for index in self.speculative.tasks(job.id(), kind) {
+            let Some(attempt) = self.speculative.only_attempt(state, job, kind, index, worker) else { continue };
             // One that has not reported that it runs has no rate.
             let runs = attempt.state() == AttemptState::Running;
             let rate = if runs { rate(attempt.progress(), attempt.started(), now) } else { 0 };
@@ -180,11 +180,11 @@ impl Speculation for Hadoop021 {
             }
         }
         let (_, index) = longest?;
-        self.seconds.start(state, job, kind, index, worker)
+        self.speculative.start(state, job, kind, index, worker)
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
-        self.seconds.observe(change, state);
+        self.speculative.observe(change, state);
         match *change {
             Change::Launched { attempt, speculative: false, .. } => self.start(attempt.task()),
             Change::Reported { worker } => {
@@ -211,7 +211,7 @@ impl Speculation for Hadoop021 {
     }
 
     fn attach(&mut self, state: &ClusterState) {
-        self.seconds.attach(state);
+        self.speculative.attach(state);
         self.jobs.clear();
         // What finished before is not in the state.
         let running: Vec<TaskId> =
@@ -230,7 +230,7 @@ impl Speculation for Hadoop021 {
 
     fn inherit(&mut self, old: &dyn Speculation) {
         let Some(old) = old.learned().and_then(|learned| learned.downcast_ref::<Hadoop021>()) else { return };
-        self.seconds.inherit(&old.seconds);
+        self.speculative.inherit(&old.speculative);
         self.jobs = old.jobs.clone();
     }
 
@@ -239,7 +239,7 @@ impl Speculation for Hadoop021 {
     }
 
     fn take_notes(&mut self) -> Vec<String> {
-        self.seconds.take_notes()
+        self.speculative.take_notes()
     }
 
     fn fork(&self) -> Box<dyn Speculation> {

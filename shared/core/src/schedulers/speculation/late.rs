@@ -15,7 +15,7 @@
 use std::any::Any;
 
 use super::candidate::wanted;
-use super::{SecondAttempts, Speculation};
+use super::{Speculation, SpeculativeAttempts};
 use crate::cluster::{Attempt, ClusterState, Job, WorkerState};
 use crate::job::{AttemptState, Progress, TaskId, TaskKind, WorkerId};
 use crate::schedulers::registry::{Reader, SchedulerError};
@@ -35,7 +35,7 @@ fn percentile(params: &mut Reader<'_>, key: &'static str) -> Result<usize, Sched
 /// The rule.
 #[derive(Clone, Debug)]
 pub(super) struct Late {
-    seconds: SecondAttempts,
+    speculative: SpeculativeAttempts,
     age: Span,
     /// Percentiles.
     slow_task: usize,
@@ -51,7 +51,7 @@ pub(super) struct Late {
 impl Late {
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Late, SchedulerError> {
         Ok(Late {
-            seconds: SecondAttempts::from_params(params, CAP_PERCENT)?,
+            speculative: SpeculativeAttempts::from_params(params, CAP_PERCENT)?,
             age: params.span("speculation.age", Span::from_secs(60))?,
             slow_task: percentile(params, "speculation.slow-task-percentile")?,
             slow_node: percentile(params, "speculation.slow-node-percentile")?,
@@ -118,11 +118,11 @@ impl Speculation for Late {
         kind: TaskKind,
         worker: WorkerId,
     ) -> Option<Assignment> {
-        if !wanted(job, kind) || !self.seconds.allowed(state) {
+        if !wanted(job, kind) || !self.speculative.allowed(state) {
             return None;
         }
         self.rates.clear();
-        for index in self.seconds.tasks(job.id(), kind) {
+        for index in self.speculative.tasks(job.id(), kind) {
             let task = TaskId { job: job.id(), kind, index };
             let rates = state
                 .attempts_of(task)
@@ -136,8 +136,8 @@ impl Speculation for Late {
         let below = (self.rates.len() + finished.len()) * self.slow_task / 100;
         let threshold = nth(&self.rates, finished, below).unwrap_or(u64::MAX);
         let mut longest: Option<(u64, u32)> = None;
-        for index in self.seconds.tasks(job.id(), kind) {
-            let Some(attempt) = self.seconds.only_attempt(state, job, kind, index, worker) else { continue };
+        for index in self.speculative.tasks(job.id(), kind) {
+            let Some(attempt) = self.speculative.only_attempt(state, job, kind, index, worker) else { continue };
             let rate = rate(attempt.progress(), attempt.started(), now);
             let old = now.since(attempt.started()) >= self.age;
             if old && rate < threshold {
@@ -152,11 +152,11 @@ impl Speculation for Late {
         if self.is_slow(worker, state) {
             return None;
         }
-        self.seconds.start(state, job, kind, index, worker)
+        self.speculative.start(state, job, kind, index, worker)
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
-        self.seconds.observe(change, state);
+        self.speculative.observe(change, state);
         match *change {
             Change::Ended { attempt, worker, state: AttemptState::Succeeded, started, .. } => {
                 let worker = worker.0 as usize;
@@ -177,7 +177,7 @@ impl Speculation for Late {
     }
 
     fn attach(&mut self, state: &ClusterState) {
-        self.seconds.attach(state);
+        self.speculative.attach(state);
         self.done.clear();
         self.finished.clear();
     }
@@ -188,12 +188,12 @@ impl Speculation for Late {
 
     fn inherit(&mut self, old: &dyn Speculation) {
         let Some(old) = old.learned().and_then(|learned| learned.downcast_ref::<Late>()) else { return };
-        self.seconds.inherit(&old.seconds);
+        self.speculative.inherit(&old.speculative);
         (self.done, self.finished) = (old.done.clone(), old.finished.clone());
     }
 
     fn take_notes(&mut self) -> Vec<String> {
-        self.seconds.take_notes()
+        self.speculative.take_notes()
     }
 
     fn fork(&self) -> Box<dyn Speculation> {

@@ -13,7 +13,7 @@ mod in_force;
 mod late;
 mod load_aware;
 mod running;
-mod seconds;
+mod speculative_attempts;
 mod statistics;
 
 use std::any::Any;
@@ -23,7 +23,7 @@ use self::hadoop_021::Hadoop021;
 pub use self::in_force::{SecondAttemptRule, second_attempt_rule};
 use self::late::Late;
 use self::load_aware::LoadAware;
-use self::seconds::SecondAttempts;
+use self::speculative_attempts::SpeculativeAttempts;
 use super::registry::{Params, Reader, SchedulerError};
 use super::{Assignment, Change};
 use crate::cluster::{AttemptRef, ClusterState, Job};

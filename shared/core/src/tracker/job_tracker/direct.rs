@@ -105,7 +105,7 @@ impl Driver for Vec<Effect> {
 
 /// How far an attempt is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct AttemptProgress {
     /// Which.
     pub attempt: AttemptId,
     /// What it does.
@@ -170,7 +170,7 @@ impl JobTracker {
         let Some(&attempt) = self.state.attempts.get(end.attempt) else { return };
         let usual = end.state == AttemptState::Succeeded && attempt.kill.is_none() && !attempt.speculative;
         if !usual || !self.succeed_alone(end.attempt.slot, attempt, driver) {
-            self.end_otherwise(end);
+            self.end_slow_path(end);
         }
     }
 
@@ -220,7 +220,7 @@ impl JobTracker {
     /// where they were; one that does not run there is ignored. Its round is a turn of `advance`.
     ///
     /// `now` must not go back.
-    pub fn hear(&mut self, now: Time, worker: WorkerId, vitals: &Vitals, attempts: &[Heard]) {
+    pub fn hear(&mut self, now: Time, worker: WorkerId, vitals: &Vitals, attempts: &[AttemptProgress]) {
         debug_assert!(self.direct, "made by `JobTracker::direct`");
         self.state.now = self.state.now.max(now);
         let speaks = |known: &&mut Worker| known.state != WorkerState::Lost;
@@ -236,7 +236,7 @@ impl JobTracker {
     }
 
     #[inline(never)]
-    fn end_otherwise(&mut self, end: Finished) {
+    fn end_slow_path(&mut self, end: Finished) {
         let slot = end.attempt.slot;
         let attempt = self.state.attempts.at_mut(slot);
         // Whoever succeeds here has been granted the commit; a second one is a loser by then.

@@ -23,7 +23,7 @@ mod workers;
 
 use std::collections::VecDeque;
 
-pub use self::direct::{Driver, Ended, Finished, Heard, Launched};
+pub use self::direct::{AttemptProgress, Driver, Ended, Finished, Launched};
 use self::interval::Pace;
 pub use self::jobs::MAX_TASKS;
 use self::liveness::Liveness;

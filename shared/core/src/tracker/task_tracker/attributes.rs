@@ -6,7 +6,7 @@
 use crate::tracker::AttributeSet;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ReportedAttributes {
     attributes: Vec<(String, String)>,
     /// Counts the changes.
     version: u32,
@@ -18,7 +18,7 @@ pub(super) struct Told {
     registering: u32,
 }
 
-impl Told {
+impl ReportedAttributes {
     pub(super) fn all(&self) -> &[(String, String)] {
         &self.attributes
     }

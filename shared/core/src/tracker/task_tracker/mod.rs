@@ -21,7 +21,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use self::attempts::{Held, IdleProcess, JobTerms};
-use self::attributes::Told;
+use self::attributes::ReportedAttributes;
 use self::contact::{Contact, Parking};
 use super::planted::{Fault, planted};
 use super::{AttemptReport, Report, Vitals};
@@ -33,7 +33,7 @@ use crate::time::Time;
 pub struct TaskTracker {
     config: TrackerConfig,
     contact: Contact,
-    attributes: Told,
+    attributes: ReportedAttributes,
     /// In order of launch; ended ones stay until their end is acknowledged. At most a few per slot.
     attempts: Vec<Held>,
     /// Jobs whose terms the driver has told us, in order of arrival.
@@ -56,7 +56,7 @@ impl TaskTracker {
         TaskTracker {
             config,
             contact,
-            attributes: Told::default(),
+            attributes: ReportedAttributes::default(),
             attempts: Vec::new(),
             jobs: Vec::new(),
             idle: Vec::new(),

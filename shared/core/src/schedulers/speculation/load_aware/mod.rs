@@ -29,7 +29,7 @@ use self::formula::Formula;
 use self::jobs::Jobs;
 use self::strain::Strains;
 use super::candidate::wanted;
-use super::{SecondAttempts, Speculation};
+use super::{Speculation, SpeculativeAttempts};
 use crate::cluster::{AttemptRef, ClusterState, Job};
 use crate::job::{AttemptState, TaskKind, WorkerId};
 use crate::schedulers::registry::{Reader, SchedulerError};
@@ -39,7 +39,7 @@ use crate::time::{Span, Time};
 /// The rule.
 #[derive(Clone, Debug)]
 pub(super) struct LoadAware {
-    seconds: SecondAttempts,
+    speculative: SpeculativeAttempts,
     /// In ten-thousandths of a task.
     gap: u16,
     age: Span,
@@ -54,15 +54,15 @@ pub(super) struct LoadAware {
 
 impl LoadAware {
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<LoadAware, SchedulerError> {
-        let seconds = SecondAttempts::from_params(params, 0)?;
+        let speculative = SpeculativeAttempts::from_params(params, 0)?;
         let guards_pending = params.word("load-aware.pending", &["estimated", "all"])? == "estimated";
         Ok(LoadAware {
             gap: params.parts("speculation.gap", 2_000)?,
             age: params.span("speculation.age", Span::from_secs(60))?,
             formula: Formula::from_params(params)?,
             // A dry run changes nothing.
-            guards_pending: guards_pending && !seconds.is_dry(),
-            seconds,
+            guards_pending: guards_pending && !speculative.is_dry(),
+            speculative,
             strains: Strains::default(),
             jobs: Jobs::default(),
             declined: false,
@@ -81,14 +81,14 @@ impl Speculation for LoadAware {
     ) -> Option<Assignment> {
         let average = job.tasks(kind).progress().parts();
         let young = now.since(job.submitted()) < self.age;
-        if average < self.gap || young || !wanted(job, kind) || !self.seconds.allowed(state) {
+        if average < self.gap || young || !wanted(job, kind) || !self.speculative.allowed(state) {
             return None;
         }
         let known = self.jobs.get(job.id(), kind)?;
         let end = now + self.time_on(known, state.worker(worker)?, state)?;
         let mut latest: Option<(Time, u32)> = None;
-        for index in self.seconds.tasks(job.id(), kind) {
-            let Some(attempt) = self.seconds.only_attempt(state, job, kind, index, worker) else { continue };
+        for index in self.speculative.tasks(job.id(), kind) {
+            let Some(attempt) = self.speculative.only_attempt(state, job, kind, index, worker) else { continue };
             let behind = attempt.progress().parts() + self.gap <= average;
             let run = known.runs.get(&(index, attempt.id().number)).filter(|_| behind);
             let Some(original) = run.and_then(|run| self.end_of(known, run, state, End::Earliest)) else { continue };
@@ -97,7 +97,7 @@ impl Speculation for LoadAware {
             }
         }
         let (_, index) = latest?;
-        self.seconds.start(state, job, kind, index, worker)
+        self.speculative.start(state, job, kind, index, worker)
     }
 
     fn declines(&self) -> bool {
@@ -146,7 +146,7 @@ impl Speculation for LoadAware {
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
-        self.seconds.observe(change, state);
+        self.speculative.observe(change, state);
         match *change {
             Change::Launched { reference, worker, .. } => {
                 self.strains.look(worker, state, self.formula);
@@ -170,7 +170,7 @@ impl Speculation for LoadAware {
     }
 
     fn attach(&mut self, state: &ClusterState) {
-        self.seconds.attach(state);
+        self.speculative.attach(state);
         self.strains.attach(state, self.formula);
         self.jobs.attach(state, &self.strains);
         self.declined = false;
@@ -182,7 +182,7 @@ impl Speculation for LoadAware {
 
     fn inherit(&mut self, old: &dyn Speculation) {
         let Some(old) = old.learned().and_then(|learned| learned.downcast_ref::<LoadAware>()) else { return };
-        self.seconds.inherit(&old.seconds);
+        self.speculative.inherit(&old.speculative);
         if old.formula == self.formula {
             (self.strains, self.jobs) = (old.strains.clone(), old.jobs.clone());
             return;
@@ -195,7 +195,7 @@ impl Speculation for LoadAware {
     }
 
     fn take_notes(&mut self) -> Vec<String> {
-        self.seconds.take_notes()
+        self.speculative.take_notes()
     }
 
     fn fork(&self) -> Box<dyn Speculation> {

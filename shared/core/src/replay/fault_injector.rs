@@ -18,20 +18,20 @@ use crate::time::Span;
 
 /// All of them.
 #[derive(Clone, Debug)]
-pub(super) struct Fates {
+pub(super) struct FaultInjector {
     /// By the job's place in the trace, kind, index and number: how it ends, and after which time.
     script: BTreeMap<(u32, TaskKind, u32, u16), (AttemptState, Span)>,
     failing_ppm: u32,
     key: [u8; 32],
 }
 
-impl Fates {
-    pub(super) fn new(plan: &FaultPlan, jobs: &[JobTemplate], seed: u64) -> Fates {
+impl FaultInjector {
+    pub(super) fn new(plan: &FaultPlan, jobs: &[JobTemplate], seed: u64) -> FaultInjector {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(b"howdah replay fates\0").update(&seed.to_le_bytes());
+        hasher.update(b"howdah replay injector\0").update(&seed.to_le_bytes());
         let jobs = if plan.scripted { jobs } else { &[] };
         let scripted = |(place, job)| script(place as u32, job);
-        Fates {
+        FaultInjector {
             script: jobs.iter().enumerate().flat_map(scripted).collect(),
             failing_ppm: plan.attempt_failure_ppm,
             key: *hasher.finalize().as_bytes(),
@@ -101,8 +101,8 @@ mod tests {
         AttemptId { job: JobId(1), kind: TaskKind::Map, index, number }
     }
 
-    fn drawing(failing_ppm: u32, seed: u64) -> Fates {
-        Fates::new(&FaultPlan { attempt_failure_ppm: failing_ppm, ..FaultPlan::default() }, &[], seed)
+    fn drawing(failing_ppm: u32, seed: u64) -> FaultInjector {
+        FaultInjector::new(&FaultPlan { attempt_failure_ppm: failing_ppm, ..FaultPlan::default() }, &[], seed)
     }
 
     #[test]
@@ -116,20 +116,20 @@ mod tests {
             ..JobTemplate::default()
         };
         let jobs = [job("SUCCEEDED"), job(""), job("FAILED"), job("KILLED")];
-        let fates = Fates::new(&FaultPlan { scripted: true, ..FaultPlan::default() }, &jobs, 0);
-        let states = |place| [0, 1, 2, 3].map(|number| fates.scripted(place, map(0, number)).map(|fate| fate.0));
+        let injector = FaultInjector::new(&FaultPlan { scripted: true, ..FaultPlan::default() }, &jobs, 0);
+        let states = |place| [0, 1, 2, 3].map(|number| injector.scripted(place, map(0, number)).map(|fate| fate.0));
         let (failed, killed) = (Some(AttemptState::Failed), Some(AttemptState::Killed));
         assert_eq!([states(0), states(1)], [[failed, killed, failed, None]; 2]);
         assert_eq!([states(2), states(3)], [[failed, None, failed, None]; 2]);
-        assert_eq!(fates.scripted(0, map(0, 0)).unwrap().1, Span::from_ms(7));
-        assert_eq!(Fates::new(&FaultPlan::default(), &jobs, 0).scripted(0, map(0, 0)), None);
+        assert_eq!(injector.scripted(0, map(0, 0)).unwrap().1, Span::from_ms(7));
+        assert_eq!(FaultInjector::new(&FaultPlan::default(), &jobs, 0).scripted(0, map(0, 0)), None);
     }
 
     #[test]
     fn the_share_of_failing_attempts_is_met_at_points_all_over_their_time() {
-        let fates = drawing(200_000, 1);
+        let injector = drawing(200_000, 1);
         let work = Span::from_us(1_000_000);
-        let ends: Vec<_> = (0..20_000).map(|index| fates.drawn(0, map(index, 0), work)).collect();
+        let ends: Vec<_> = (0..20_000).map(|index| injector.drawn(0, map(index, 0), work)).collect();
         let mut points: Vec<u64> =
             ends.iter().filter(|end| end.0 == AttemptState::Failed).map(|end| end.1.as_us()).collect();
         assert!(ends.iter().all(|end| end.0 == AttemptState::Failed || end.1 == work));

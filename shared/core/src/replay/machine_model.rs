@@ -88,7 +88,7 @@ pub(super) enum Event {
 
 /// One machine.
 #[derive(Clone, Debug)]
-pub(super) struct Station {
+pub(super) struct MachineModel {
     /// What never changes.
     vitals: Vitals,
     /// What the curve takes for its cores, in thousandths.
@@ -113,8 +113,8 @@ pub(super) struct Station {
     runs: Vec<Run>,
 }
 
-impl Station {
-    pub(super) fn new(worker: &SimWorker, view: &WorkersView) -> Station {
+impl MachineModel {
+    pub(super) fn new(worker: &SimWorker, view: &WorkersView) -> MachineModel {
         let slots = u32::from(worker.map_slots) + u32::from(worker.reduce_slots);
         let cpus_milli = if worker.cores_milli == 0 { slots.max(1) * 1_000 } else { worker.cores_milli };
         let khz = if worker.khz == 0 { view.plain_khz } else { worker.khz };
@@ -127,7 +127,7 @@ impl Station {
         };
         let cores_milli = vitals.load_cores_milli(worker.map_slots);
         let khz = vitals.effective_khz_for(worker.map_slots);
-        let mut station = Station {
+        let mut model = MachineModel {
             vitals,
             cores_milli,
             khz,
@@ -142,8 +142,8 @@ impl Station {
             speed: 0,
             runs: Vec::new(),
         };
-        station.speed = station.speed_now();
-        station
+        model.speed = model.speed_now();
+        model
     }
 
     /// Whether an attempt's speed is the worker's own at all times, whatever else works there.
@@ -220,7 +220,7 @@ impl Station {
         self.steps.get(self.step + 1).map_or(due, |step| due.min(step.at))
     }
 
-    /// What happens at `now`, which is [`Station::next_time`].
+    /// What happens at `now`, which is [`MachineModel::next_time`].
     pub(super) fn take_at(&mut self, now: Time, mut each: impl FnMut(Event)) {
         self.settle(now);
         let (clock, before) = (self.clock, self.runs.len());
@@ -240,7 +240,7 @@ impl Station {
         }
     }
 
-    /// What an attempt does at `now`, not after [`Station::next_time`], and how far it is; `None` if it does not work
+    /// What an attempt does at `now`, not after [`MachineModel::next_time`], and how far it is; `None` if it does not work
     /// here.
     pub(super) fn progress(&self, now: Time, attempt: AttemptId) -> Option<(Phase, Progress)> {
         let run = self.runs.iter().find(|run| run.attempt == attempt)?;
@@ -310,22 +310,22 @@ mod tests {
     }
 
     /// When which attempt ends, in seconds, of those that begin at these times.
-    fn ends(station: &mut Station, begins: &[(u64, Run)]) -> Vec<(f64, u32)> {
+    fn ends(model: &mut MachineModel, begins: &[(u64, Run)]) -> Vec<(f64, u32)> {
         let mut ends = Vec::new();
         let mut begins = begins.iter().peekable();
         loop {
-            let next = station.next_time();
+            let next = model.next_time();
             let begin = begins.peek().map_or(Time::MAX, |(s, _)| Time::from_ms(s * 1_000));
             if next.min(begin) == Time::MAX {
                 return ends;
             }
             if next <= begin {
-                station.take_at(next, |event| {
+                model.take_at(next, |event| {
                     let Event::Done(run) = event else { panic!("maps do not sort") };
                     ends.push((next.as_us() as f64 / 1e6, run.attempt.index));
                 });
             } else {
-                station.begin(begin, begins.next().expect("it was there").1);
+                model.begin(begin, begins.next().expect("it was there").1);
             }
         }
     }
@@ -334,37 +334,37 @@ mod tests {
     // and all of it for 10 s.
     #[test]
     fn attempts_slow_each_other_down_while_they_share_a_core() {
-        let mut station = Station::new(&worker(1, &[]), &view("below=0,linear=1"));
-        assert_eq!(ends(&mut station, &[(0, map(0, 20)), (10, map(1, 20))]), [(30.0, 0), (40.0, 1)]);
+        let mut model = MachineModel::new(&worker(1, &[]), &view("below=0,linear=1"));
+        assert_eq!(ends(&mut model, &[(0, map(0, 20)), (10, map(1, 20))]), [(30.0, 0), (40.0, 1)]);
     }
 
     // On two cores with a foreign load of 3, a task takes e^(0.12 × 2) of its time.
     #[test]
     fn a_loaded_worker_takes_what_its_curve_says() {
         let view = view("below=0.1,exponential=0.12");
-        let mut station = Station::new(&worker(2, &[(0, 3)]), &view);
+        let mut model = MachineModel::new(&worker(2, &[(0, 3)]), &view);
         let factor = view.curve.factor_ppm(4_000, 2_000);
         assert!(factor > 1_390_000 && factor < 1_400_000);
-        assert_eq!(ends(&mut station, &[(0, map(0, 100))]), [(factor as f64 / 1e4, 0)]);
+        assert_eq!(ends(&mut model, &[(0, map(0, 100))]), [(factor as f64 / 1e4, 0)]);
     }
 
     // Foreign load 1 on one core from 10 s to 40 s: 10 s of work, then 15 s in 30 s, then the last 5 s.
     #[test]
     fn foreign_load_slows_down_from_its_first_step_to_its_last() {
-        let mut station = Station::new(&worker(1, &[(10, 1), (40, 0)]), &view("below=0,linear=1"));
-        assert_eq!(ends(&mut station, &[(0, map(0, 30))]), [(45.0, 0)]);
+        let mut model = MachineModel::new(&worker(1, &[(10, 1), (40, 0)]), &view("below=0,linear=1"));
+        assert_eq!(ends(&mut model, &[(0, map(0, 30))]), [(45.0, 0)]);
     }
 
     #[test]
     fn thirds_and_sevenths_of_a_speed_end_where_arithmetic_ends_them() {
         // The curve's factors are whole millionths: 5/3 is 1.666666.
         for (cores, foreign, expected) in [(1, 2, 210.0), (3, 4, 116.66662), (7, 9, 99.99997)] {
-            let mut station = Station::new(&worker(cores, &[(0, foreign)]), &view("below=0,linear=1"));
-            assert_eq!(ends(&mut station, &[(0, map(0, 70))]), [(expected, 0)], "on {cores} cores");
+            let mut model = MachineModel::new(&worker(cores, &[(0, foreign)]), &view("below=0,linear=1"));
+            assert_eq!(ends(&mut model, &[(0, map(0, 70))]), [(expected, 0)], "on {cores} cores");
         }
         let (fast, slow) =
             (SimWorker { khz: 1_500_000, ..worker(4, &[]) }, SimWorker { khz: 700_000, ..worker(4, &[]) });
-        let end = |worker| ends(&mut Station::new(worker, &WorkersView::default()), &[(0, map(0, 210))])[0].0;
+        let end = |worker| ends(&mut MachineModel::new(worker, &WorkersView::default()), &[(0, map(0, 210))])[0].0;
         assert_eq!((end(&fast), end(&slow)), (140.0, 300.0));
     }
 
@@ -373,20 +373,26 @@ mod tests {
     fn a_slower_core_takes_what_the_frequency_curve_says() {
         let frequency = "fixed=0.5,khz=1000000".parse().expect("it reads");
         let view = WorkersView { frequency, ..WorkersView::default() };
-        let end = |worker| ends(&mut Station::new(&worker, &view), &[(0, map(0, 60))])[0].0;
+        let end = |worker| ends(&mut MachineModel::new(&worker, &view), &[(0, map(0, 60))])[0].0;
         assert_eq!(end(SimWorker { khz: 500_000, ..worker(4, &[]) }), 89.999_956, "to a millionth: 666,667 kHz");
         assert_eq!(end(SimWorker { khz: 2_000_000, ..worker(4, &[]) }), 45.000_012);
         let quota = SimWorker { map_slots: 1, cores_milli: 250, ..worker(0, &[]) };
         assert_eq!(end(SimWorker { cores_milli: 250, ..quota }), 150.0, "a quota is a slower core: 30 s and 4 × 30 s");
         let constant = WorkersView { frequency: "fixed=1,khz=9".parse().expect("it reads"), ..view.clone() };
         let slow = SimWorker { khz: 500_000, ..worker(4, &[]) };
-        assert!(Station::new(&slow, &constant).is_plain(&slow) && !Station::new(&slow, &view).is_plain(&slow));
-        assert_eq!(Station::new(&slow, &constant).vitals(Time::ZERO).effective_khz, 500_000, "it still says its own");
+        assert!(
+            MachineModel::new(&slow, &constant).is_plain(&slow) && !MachineModel::new(&slow, &view).is_plain(&slow)
+        );
+        assert_eq!(
+            MachineModel::new(&slow, &constant).vitals(Time::ZERO).effective_khz,
+            500_000,
+            "it still says its own"
+        );
     }
 
     #[test]
     fn a_worker_is_plain_if_nothing_there_can_change_a_speed() {
-        let is_plain = |worker: &SimWorker, view: &WorkersView| Station::new(worker, view).is_plain(worker);
+        let is_plain = |worker: &SimWorker, view: &WorkersView| MachineModel::new(worker, view).is_plain(worker);
         let plain = WorkersView::default();
         assert!(is_plain(&worker(4, &[]), &plain) && is_plain(&worker(0, &[]), &plain));
         assert!(is_plain(&worker(4, &[(3, 0)]), &plain) && is_plain(&worker(6, &[]), &view("below=0,linear=3")));
@@ -399,15 +405,15 @@ mod tests {
 
     #[test]
     fn progress_is_the_share_of_the_work_and_thirds_for_reduces() {
-        let mut station = Station::new(&worker(4, &[]), &WorkersView::default());
+        let mut model = MachineModel::new(&worker(4, &[]), &WorkersView::default());
         let reduce = |index, waited| {
             let attempt = AttemptId { kind: TaskKind::Reduce, ..map(index, 1).attempt };
             let shuffle = Span::from_secs(40);
             Run { attempt, shuffle, waited, ..map(index, 100) }
         };
         let runs = [map(0, 100), reduce(1, false), reduce(2, true), Run { work: Span::from_secs(80), ..map(3, 160) }];
-        runs.iter().for_each(|&run| station.begin(Time::ZERO, run));
-        let at = |s: u64| runs.map(|run| station.progress(Time::from_ms(s * 1_000), run.attempt).expect("it works"));
+        runs.iter().for_each(|&run| model.begin(Time::ZERO, run));
+        let at = |s: u64| runs.map(|run| model.progress(Time::from_ms(s * 1_000), run.attempt).expect("it works"));
         let told = |s| at(s).map(|(phase, progress)| (phase, progress.parts()));
         use Phase::{Map, Reduce, Shuffle, Sort};
         assert_eq!(told(0), [(Map, 0), (Shuffle, 0), (Sort, 3_333), (Map, 0)]);
@@ -421,15 +427,15 @@ mod tests {
     fn vitals_tell_load_cores_and_what_a_quota_leaves_of_the_frequency() {
         let half = SimWorker { map_slots: 1, cores_milli: 500, khz: 2_000_000, ..worker(0, &[(5, 2)]) };
         let half = SimWorker { cores_milli: 500, speed: vec![(Time::from_ms(7_000), 500_000)], ..half };
-        let mut station = Station::new(&half, &WorkersView::default());
-        station.begin(Time::ZERO, map(0, 1));
-        let vitals = station.vitals(Time::from_ms(500));
+        let mut model = MachineModel::new(&half, &WorkersView::default());
+        model.begin(Time::ZERO, map(0, 1));
+        let vitals = model.vitals(Time::from_ms(500));
         assert_eq!((vitals.run_queue_milli, vitals.foreign_milli, vitals.load1_milli), (1_000, 0, 1_000));
         assert_eq!((vitals.cpus_milli, vitals.n_cpus, vitals.cpu_use_parts), (500, 1, 10_000));
         assert_eq!((vitals.cpu_khz, vitals.effective_khz), (2_000_000, 1_000_000));
-        assert_eq!(station.next_time(), Time::from_ms(1_000), "half of twice a plain worker's frequency");
-        station.take_at(Time::from_ms(1_000), |_| {});
-        let later = station.vitals(Time::from_ms(8_000));
+        assert_eq!(model.next_time(), Time::from_ms(1_000), "half of twice a plain worker's frequency");
+        model.take_at(Time::from_ms(1_000), |_| {});
+        let later = model.vitals(Time::from_ms(8_000));
         assert_eq!((later.run_queue_milli, later.foreign_milli, later.effective_khz), (2_000, 2_000, 500_000));
     }
 }

@@ -18,7 +18,7 @@ use crate::tracker::Finished;
 
 /// The heartbeats to come.
 #[derive(Clone, Debug)]
-pub(super) struct Beats {
+pub(super) struct HeartbeatSchedule {
     /// Between two regular heartbeats of a worker, in microseconds; of one that is heard at once, between two reports.
     interval: u64,
     /// Whether workers are heard at once.
@@ -53,14 +53,14 @@ pub(super) struct Beats {
     more: Vec<WorkerId>,
 }
 
-impl Beats {
+impl HeartbeatSchedule {
     /// For the workers that have registered.
-    pub(super) fn new(heartbeat: SimHeartbeat, report_interval: Span, state: &ClusterState) -> Beats {
+    pub(super) fn new(heartbeat: SimHeartbeat, report_interval: Span, state: &ClusterState) -> HeartbeatSchedule {
         let n = state.workers().len();
         let instant = heartbeat.interval == Span::ZERO;
         let interval = if instant { report_interval } else { heartbeat.interval }.as_us().max(1);
         let phase = |index: usize| (u128::from(interval) * index as u128 / n as u128) as u64;
-        let mut beats = Beats {
+        let mut heartbeats = HeartbeatSchedule {
             interval,
             instant,
             out_of_band: heartbeat.out_of_band,
@@ -78,18 +78,18 @@ impl Beats {
             given: vec![false; n],
             more: Vec::new(),
         };
-        if beats.pool {
-            beats.turns.push(WorkerId(0));
+        if heartbeats.pool {
+            heartbeats.turns.push(WorkerId(0));
         }
-        (0..n as u32).for_each(|worker| beats.look_at(WorkerId(worker), state));
-        beats
+        (0..n as u32).for_each(|worker| heartbeats.look_at(WorkerId(worker), state));
+        heartbeats
     }
 
     /// The same where everything up to `now` has happened already.
-    pub(super) fn resume(heartbeat: SimHeartbeat, state: &ClusterState, now: Time) -> Beats {
-        let mut beats = Beats::new(heartbeat, Span::from_secs(3), state);
-        beats.catch_up(now + Span::from_us(1));
-        beats
+    pub(super) fn resume(heartbeat: SimHeartbeat, state: &ClusterState, now: Time) -> HeartbeatSchedule {
+        let mut heartbeats = HeartbeatSchedule::new(heartbeat, Span::from_secs(3), state);
+        heartbeats.catch_up(now + Span::from_us(1));
+        heartbeats
     }
 
     /// When a worker is heard next, from `at` on, that has nothing urgent to say.
@@ -100,8 +100,8 @@ impl Beats {
     /// The first regular heartbeat of a worker that is not before `at`.
     fn next_regular(&self, worker: WorkerId, at: Time) -> Time {
         let phase = self.phases[worker.0 as usize];
-        let beats = at.as_us().saturating_sub(phase).div_ceil(self.interval);
-        self.beat(beats, worker)
+        let heartbeats = at.as_us().saturating_sub(phase).div_ceil(self.interval);
+        self.beat(heartbeats, worker)
     }
 
     fn beat(&self, round: u64, worker: WorkerId) -> Time {

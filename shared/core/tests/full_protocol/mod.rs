@@ -46,7 +46,7 @@ struct Job<'t> {
 }
 
 /// The cluster.
-pub struct Letters<'t> {
+pub struct FullProtocol<'t> {
     view: &'t WorkersView,
     /// Whether heartbeats are held back instead of being repeated.
     parks: bool,
@@ -68,9 +68,9 @@ pub struct Letters<'t> {
     pub is_ambiguous: bool,
 }
 
-impl<'t> Letters<'t> {
+impl<'t> FullProtocol<'t> {
     /// A cluster of this view under FIFO. Parked workers write when something ends; others at the view's heartbeats.
-    pub fn new(trace: &'t Trace, view: &'t WorkersView, parks: bool) -> Letters<'t> {
+    pub fn new(trace: &'t Trace, view: &'t WorkersView, parks: bool) -> FullProtocol<'t> {
         let config = ClusterConfig { launch_expiry_ms: 0, expiry_ms: u64::MAX, ..ClusterConfig::default() };
         let mut arrivals: Vec<&JobTemplate> = trace.jobs.iter().collect();
         arrivals.sort_by_key(|job| job.submit_ms);
@@ -80,7 +80,7 @@ impl<'t> Letters<'t> {
             runs: Vec::new(),
             waits: false,
         };
-        let mut letters = Letters {
+        let mut full_protocol = FullProtocol {
             view,
             parks,
             tracker: JobTracker::new(config, by_name("fifo", &BTreeMap::new()).expect("fifo exists")),
@@ -103,8 +103,8 @@ impl<'t> Letters<'t> {
             .map(Box::new)
             .map(Input::Register)
             .collect();
-        letters.apply(&hellos);
-        letters
+        full_protocol.apply(&hellos);
+        full_protocol
     }
 
     /// Runs until every job is over.

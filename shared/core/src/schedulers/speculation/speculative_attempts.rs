@@ -19,7 +19,7 @@ const MOST_NOTES: usize = 1_000;
 
 /// The common part.
 #[derive(Clone, Debug)]
-pub(super) struct SecondAttempts {
+pub(super) struct SpeculativeAttempts {
     running: RunningTasks,
     cap: Cap,
     dry: Option<DryRun>,
@@ -41,10 +41,10 @@ fn count(attempts: &BTreeSet<AttemptId>, job: JobId, kind: TaskKind) -> u64 {
     of_job.filter(|attempt| attempt.kind == kind).count() as u64
 }
 
-impl SecondAttempts {
+impl SpeculativeAttempts {
     /// Reads `speculation.cap`, with a default share of the slots in percent (0 for none), and `speculation.dry-run`.
-    pub(super) fn from_params(params: &mut Reader<'_>, percent: u16) -> Result<SecondAttempts, SchedulerError> {
-        Ok(SecondAttempts {
+    pub(super) fn from_params(params: &mut Reader<'_>, percent: u16) -> Result<SpeculativeAttempts, SchedulerError> {
+        Ok(SpeculativeAttempts {
             running: RunningTasks::default(),
             cap: Cap::from_params(params, percent)?,
             dry: (params.word("speculation.dry-run", &["false", "true"])? == "true").then(DryRun::default),
@@ -131,7 +131,7 @@ impl SecondAttempts {
     }
 
     /// After `attach`, in the place of another one: a dry run goes on with what it has noted.
-    pub(super) fn inherit(&mut self, old: &SecondAttempts) {
+    pub(super) fn inherit(&mut self, old: &SpeculativeAttempts) {
         if let (Some(dry), Some(old)) = (&mut self.dry, &old.dry) {
             *dry = old.clone();
         }
