@@ -1,6 +1,6 @@
 //! `--mapred-site FILE`: Hadoop's own configuration in place of a scheduler's name and parameters.
 //!
-//! What is typed or configured here stands over what the file says. The schedulers' own files are where Hadoop has
+//! What is typed or configured here overrides what the file says. The schedulers' own files are where Hadoop has
 //! them: where the file names one, or beside it.
 
 use std::fs;

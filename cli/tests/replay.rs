@@ -436,7 +436,7 @@ fn an_external_program_decides_in_a_replay_and_its_mistakes_are_told() {
     };
     let said = external(&format!("python3 '{example}'"));
     assert_eq!((finishes(&said), said.stderr.as_str()), ([4.0, 1.0], ""));
-    // One that ends is told of, and FIFO goes on.
+    // One that ends is reported, and FIFO goes on.
     let said = external(r#"read hello; echo '{"type":"hello","protocol":1}'"#);
     assert_eq!(finishes(&said), [3.0, 4.0]);
     assert!(said.stderr.starts_with("warning: scheduler `external`: "), "{}", said.stderr);

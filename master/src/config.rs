@@ -77,7 +77,7 @@ pub struct MasterConfig {
     pub memory: Memory,
     /// Size of one segment of the journal.
     pub journal_segment_bytes: u64,
-    /// How long a kind stop waits for running jobs, in milliseconds. New jobs are refused meanwhile.
+    /// How long a graceful shutdown waits for running jobs, in milliseconds. New jobs are refused meanwhile.
     pub drain_grace_ms: u64,
     /// The name of this host in split locations; empty when local files have no known place.
     pub split_host: String,

@@ -1,6 +1,6 @@
 //! The decision log: every launch, and every order to stop an attempt, one JSON object a line.
 //!
-//! Live it is always on, as the journal holds all that decided: reading it decides the run again. Replays write the
+//! Live it is always on, as the journal holds all that decided: reading it replays the decisions. Replays write the
 //! same lines as they go.
 
 use std::collections::BTreeSet;

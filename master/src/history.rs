@@ -51,7 +51,7 @@ pub struct JobHistory {
     pub killed_attempts: u32,
     /// Launched maps by locality.
     pub maps_by_locality: LocalityCounts,
-    /// What its second attempts cost; zeros in histories of before that was counted.
+    /// What its speculative attempts cost; zeros in histories of before that was counted.
     #[serde(default)]
     pub speculation: SpeculationHistory,
     /// Output directory; empty for jobs without output files.
@@ -72,7 +72,7 @@ pub struct JobHistory {
     pub attempts: Vec<AttemptHistory>,
 }
 
-/// Second attempts of a job.
+/// Speculative attempts of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpeculationHistory {
     /// Assigned.

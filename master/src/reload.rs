@@ -1,7 +1,7 @@
 //! The policy's allocation file, read again while the master runs.
 //!
 //! The file is looked at every two seconds and taken over when it has changed and two looks agree, so that one that
-//! is being written is not read in halves; one that does not hold is reported once and the old allocation stays.
+//! is being written is not read in halves; an invalid one is reported once and the old allocation stays.
 //! `Deviation:` Hadoop looks every ten seconds and waits until the file is five seconds old; people who tune pools
 //! should not have to. Source: `docs/hadoop.md#fair`.
 
@@ -97,7 +97,7 @@ pub(crate) async fn follow(
             Some(Err(error)) => Some(error.clone()),
         };
         if let Some(error) = refused {
-            tracing::error!(error, "the allocation file does not hold; the old allocation stays");
+            tracing::error!(error, "the allocation file is invalid; the old allocation stays");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A master's life: lock the directory, begin a cluster or recover the one that is there, start the core's thread,
 //! serve, stop.
 //!
-//! A kind stop refuses new jobs, lets running ones finish within the configured grace (if there are workers
+//! A graceful shutdown refuses new jobs, lets running ones finish within the configured grace (if there are workers
 //! to finish them), then answers parked heartbeats with UNAVAILABLE and closes the journal. A stop at once
 //! skips the waiting.
 

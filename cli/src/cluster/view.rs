@@ -255,7 +255,7 @@ pub(crate) struct Cluster {
     pub(crate) warnings: Vec<String>,
 }
 
-/// When a task that runs gets a second attempt.
+/// When a task that runs gets a speculative attempt.
 #[derive(Debug, Serialize)]
 pub(crate) struct SecondAttempts {
     /// none, hadoop, hadoop-0.21, late or load-aware.

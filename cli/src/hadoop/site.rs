@@ -37,7 +37,7 @@ pub(super) struct Site {
     /// All properties of the files.
     pub(super) properties: BTreeMap<String, String>,
     pub(super) file_system: FileSystem,
-    /// `-jt host:port`, which stands over everything else.
+    /// `-jt host:port`, which overrides everything else.
     pub(super) master: Option<String>,
 }
 

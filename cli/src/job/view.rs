@@ -9,7 +9,7 @@ use crate::output::table::Grid;
 use crate::output::{Screen, Style};
 use crate::units;
 
-/// What second attempts cost.
+/// What speculative attempts cost.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Speculation {
     pub(crate) launched: u32,
@@ -36,7 +36,7 @@ impl Speculation {
 
     /// The same where no other line says what is counted.
     pub(crate) fn sentence(&self) -> Option<String> {
-        self.line().map(|line| format!("Second attempts: {line}"))
+        self.line().map(|line| format!("Speculative attempts: {line}"))
     }
 }
 

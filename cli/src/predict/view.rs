@@ -9,7 +9,7 @@ use crate::output::Screen;
 use crate::output::table::Grid;
 use crate::units;
 
-/// What is told of one job; null beyond the horizon.
+/// What is notified of one job; null beyond the horizon.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct JobView {
     pub(crate) job: Option<String>,

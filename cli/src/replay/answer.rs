@@ -38,7 +38,7 @@ struct Cluster {
     workers: Option<usize>,
     map_slots: u32,
     reduce_slots: u32,
-    /// Zero: heard at once.
+    /// Zero: immediate.
     heartbeat_s: Option<f64>,
 }
 

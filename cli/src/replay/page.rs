@@ -92,7 +92,7 @@ fn cluster(view: &View, [maps, reduces]: [u32; 2]) -> String {
         View::Slots { .. } => format!("{slots}, one pool"),
         View::Workers(view) => {
             let heard = match (view.heartbeat.interval, view.heartbeat.out_of_band) {
-                (Span::ZERO, _) => "heard at once".to_owned(),
+                (Span::ZERO, _) => "immediate heartbeats".to_owned(),
                 (every, true) => format!("heard every {} and when an attempt ends", seconds(every.as_secs_f64())),
                 (every, false) => format!("heard every {}", seconds(every.as_secs_f64())),
             };

@@ -163,7 +163,7 @@ mod tests {
         let maps = vec![
             attempt("task_1_0001_m_000000", "SUCCEEDED", 0),
             attempt("task_1_0001_m_000001", "RUNNING", 7_000),
-            // A second attempt does not make the task longer.
+            // A speculative attempt does not make the task longer.
             attempt("task_1_0001_m_000001", "RUNNING", 9_000),
             attempt("task_1_0001_r_000000", "RUNNING", 5_000),
         ];

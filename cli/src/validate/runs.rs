@@ -31,7 +31,7 @@ pub(crate) struct Repeats {
 }
 
 impl Run {
-    /// Reads the run in `dir` and decides and simulates it again.
+    /// Reads the run in `dir`, replays its decisions and simulates it.
     pub(crate) fn read(dir: &Path) -> Outcome<Run> {
         let decisions = replay_decisions(dir).map_err(|error| unreadable(anyhow::Error::new(error)))?;
         let trace = howdah_master::trace::record(dir).map_err(|error| unreadable(anyhow::Error::new(error)))?;

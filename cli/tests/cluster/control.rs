@@ -26,7 +26,7 @@ fn a_killed_attempt_is_replaced_and_does_not_count_as_a_failure() {
     cluster.wait_running_maps(&job, 1);
     let first = cluster.attempts(&job)[0]["attempt"].as_str().expect("an attempt id").to_owned();
     cluster.run(&["job", "kill-attempt", &first]).expect_code(0);
-    wait_for("a second attempt", || {
+    wait_for("a speculative attempt", || {
         let attempts = cluster.attempts(&job);
         (attempts.len() == 2 && attempts[1]["state"] == "RUNNING").then_some(())
     });

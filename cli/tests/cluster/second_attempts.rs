@@ -1,4 +1,4 @@
-//! Second attempts over real daemons: a map that hangs gets one, and all pages tell what it cost.
+//! Speculative attempts over real daemons: a map that hangs gets one, and all pages tell what it cost.
 
 use std::process::Stdio;
 
@@ -24,7 +24,7 @@ fn a_map_that_hangs_gets_a_copy_under_load_aware_and_its_cost_is_told() {
     kill(Pid::from_raw(hangs), Signal::SIGSTOP).expect("stop a map");
     let ended = waiting.wait_with_output().expect("wait for the job");
     let said = String::from_utf8(ended.stdout).expect("text");
-    assert!(ended.status.success() && said.contains("\nSecond attempts: 1 launched, 1 won, 0 lost; "), "{said}");
+    assert!(ended.status.success() && said.contains("\nSpeculative attempts: 1 launched, 1 won, 0 lost; "), "{said}");
 
     let job = cluster.jobs()[0]["job"].as_str().expect("an id").to_owned();
     let costs = cluster.status(&job)["speculation"].clone();

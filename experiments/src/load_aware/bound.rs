@@ -1,9 +1,9 @@
 //! How short a point's total time could be, so that a reader sees how much there is to win.
 //!
-//! *Least*: no schedule ends earlier, second attempts or not. By then the workers together must be able to do all work,
-//! and each can finish no more tasks than fit if it had the smallest ones for itself. *Listed*: each task in order goes
-//! where it ends first, by somebody who knows the times of all tasks and all loads to come, and tells workers at once;
-//! no policy knows as much. The shortest schedule lies between the two.
+//! *Least*: no schedule ends earlier, speculative attempts or not. By then the workers together must be able to do all
+//! work, and each can finish no more tasks than fit if it had the smallest ones for itself. *Listed*: each task in
+//! order goes where it ends first, by somebody who knows the times of all tasks and all loads to come, and tells
+//! workers at once; no policy knows as much. The shortest schedule lies between the two.
 
 /// Both ends, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -12,13 +12,13 @@ use super::scenario::Section;
 use super::sweep::Sweep;
 use crate::framework::Check;
 
-/// Fewer second attempts of Hadoop than this show nothing.
+/// Fewer speculative attempts of Hadoop than this show nothing.
 pub(super) const ENOUGH: u64 = 10;
-/// Most of Hadoop's second attempts that Load-Aware may launch where several jobs run.
+/// Most of Hadoop's speculative attempts that Load-Aware may launch where several jobs run.
 const THIRD: f64 = 1.0 / 3.0;
 /// Most of the seeds that a clear win may leave to others.
 const LEFT: f64 = 0.25;
-/// What second attempts are worth to a job alone, at least.
+/// What speculative attempts are worth to a job alone, at least.
 const HELPED: f64 = -0.05;
 /// What Load-Aware is compared with.
 pub(super) const OTHERS: [Rule; 3] = [Rule::Hadoop, Rule::Late, Rule::None];
@@ -78,9 +78,9 @@ fn of_point(section: Section, one: &Compared, judged: bool) -> Vec<Check> {
     checks
 }
 
-/// Few second attempts where several jobs run.
+/// Few speculative attempts where several jobs run.
 pub(super) fn few_attempts(of: String, ours: &Runs, hadoop: &Runs, judged: bool) -> Check {
-    let what = format!("{of}Load-Aware's second attempts as a share of Hadoop's");
+    let what = format!("{of}Load-Aware's speculative attempts as a share of Hadoop's");
     Check { what, found: ours.launched() as f64 / hadoop.launched().max(1) as f64, bar: THIRD, judged }
 }
 
@@ -90,10 +90,10 @@ pub(super) fn not_lost(of: String, other: Rule, paired: &Paired, judged: bool) -
     Check { what, found: paired.median(), bar: paired.spread(), judged }
 }
 
-/// A shorter total time than the others' on nearly every seed. Judged against `clear`, told against the rest, which is not to
-/// be lost to. The thesis says of §4.1 that it beats *the other schedulers*, its `default` (Hadoop's rule) and LATE; and of
-/// §4.2 that it gains up to 15 %, while LATE with its cap of 2 is better than the default by itself. No speculation at all,
-/// which has no attempts in vain either, it does not compare.
+/// A shorter total time than the others' on nearly every seed. Judged against `clear`, told against the rest, which is
+/// not to be lost to. The thesis says of §4.1 that it beats *the other schedulers*, its `default` (Hadoop's rule) and
+/// LATE; and of §4.2 that it gains up to 15 %, while LATE with its cap of 2 is better than the default by itself. No
+/// speculation at all, which has no attempts in vain either, it does not compare.
 pub(super) fn wins(seeds: &str, clear: &[Rule], against: &dyn Fn(Rule) -> Paired, judged: bool) -> Vec<Check> {
     let win = |other: Rule| {
         let is_asked = clear.contains(&other);
@@ -109,8 +109,9 @@ pub(super) fn wins(seeds: &str, clear: &[Rule], against: &dyn Fn(Rule) -> Paired
     OTHERS.map(win).into()
 }
 
-/// Enough second attempts of Hadoop's for anything to be avoided: in every run where its runs have so many, else in all runs
-/// together. A job of one map a worker has one straggler or two, so that a run of two such jobs cannot have ten.
+/// Enough speculative attempts of Hadoop's for anything to be avoided: in every run where its runs have so many, else
+/// in all runs together. A job of one map a worker has one straggler or two, so that a run of two such jobs cannot have
+/// ten.
 fn enough(label: &str, hadoop: &Runs, judged: bool) -> Check {
     let runs = hadoop.0.len();
     let (fewest, mean) = (hadoop.at(0.0, |one| one.launched as f64), hadoop.mean(|one| one.launched as f64));
@@ -118,7 +119,7 @@ fn enough(label: &str, hadoop: &Runs, judged: bool) -> Check {
         true => ("in each run".to_owned(), fewest),
         false => (format!("in its {runs} runs together, {mean:.1} in one"), hadoop.launched() as f64),
     };
-    let what = format!("{label}: {ENOUGH} second attempts as a share of Hadoop's {of}");
+    let what = format!("{label}: {ENOUGH} speculative attempts as a share of Hadoop's {of}");
     Check { what, found: ENOUGH as f64 / launched, bar: 1.0, judged }
 }
 

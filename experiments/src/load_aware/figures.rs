@@ -7,7 +7,7 @@ use howdah_core::models::moments::{percentile, sorted};
 pub(super) struct Figures {
     /// From the first submission to the last finish.
     pub(super) total_s: f64,
-    /// Second attempts launched.
+    /// Speculative attempts launched.
     pub(super) launched: u64,
     /// Of them, those that ended before their originals.
     pub(super) won: u64,
@@ -18,7 +18,7 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Second attempts that ended in vain.
+    /// Speculative attempts that ended in vain.
     pub(super) fn lost(&self) -> u64 {
         self.launched - self.won
     }
@@ -66,7 +66,7 @@ impl Runs {
         all.into_iter().reduce(add).unwrap_or_default()
     }
 
-    /// Second attempts launched in all runs together.
+    /// Speculative attempts launched in all runs together.
     pub(super) fn launched(&self) -> u64 {
         self.0.iter().map(|one| one.launched).sum()
     }

@@ -37,7 +37,7 @@ pub(super) fn write(lab: &Lab<'_>, about: &About, found: &Found) -> Result<Vec<P
     let mut files = Vec::new();
     let mut figures =
         vec![(format!("{name}-time.svg"), times(section, simulated, "in replay")?, "total time in replay")];
-    figures.push((format!("{name}-attempts.svg"), attempts(section, simulated)?, "second attempts in replay"));
+    figures.push((format!("{name}-attempts.svg"), attempts(section, simulated)?, "speculative attempts in replay"));
     if section == Section::Jobs {
         let idle = curves("Idle time of a worker", "seconds", section, simulated, |runs| runs.at(50.0, |f| f.idle_s));
         figures.push((format!("{name}-idle.svg"), idle.svg()?, "idle time in replay"));
@@ -65,7 +65,7 @@ pub(super) fn write(lab: &Lab<'_>, about: &About, found: &Found) -> Result<Vec<P
         page.heading("Other readings");
         page.paragraph(
             "What the thesis leaves open, each changed alone: total time against Hadoop's, the middle of the seeds' \
-             differences, and second attempts a run. The thesis's text says 25 and 20 % for §4.1 and up to 15 % for §4.2, \
+             differences, and speculative attempts a run. The thesis's text says 25 and 20 % for §4.1 and up to 15 % for §4.2, \
              without these choices.",
         );
         page.table(&others(readings));
@@ -151,7 +151,7 @@ fn against_hadoop(one: &Compared, rule: Rule) -> [String; 3] {
     [signed(paired.median()), quartiles, format!("{} of {}", paired.won(), paired.n())]
 }
 
-/// Where several jobs ran and even Hadoop had hardly any second attempts to avoid.
+/// Where several jobs ran and even Hadoop had hardly any speculative attempts to avoid.
 fn too_few(compared: &[Compared]) -> Option<String> {
     let few = |one: &&Compared| one.point.has_several() && one.of(Rule::Hadoop).launched() < ENOUGH;
     let said = |one: &Compared| {
@@ -160,7 +160,7 @@ fn too_few(compared: &[Compared]) -> Option<String> {
     };
     let all: Vec<String> = compared.iter().filter(few).map(said).collect();
     let text = format!(
-        "Hadoop launched fewer than {ENOUGH} second attempts here in {}: too few to show what Load-Aware avoids.",
+        "Hadoop launched fewer than {ENOUGH} speculative attempts here in {}: too few to show what Load-Aware avoids.",
         all.join(", ")
     );
     (!all.is_empty()).then_some(text)
@@ -187,7 +187,7 @@ fn bounds(compared: &[Compared]) -> Table {
 fn about_maps() -> String {
     format!(
         "The thesis does not say how many maps its jobs of 9,000 games have. One for each worker, as above, goes with 500 s \
-         on one machine and 60 s a map, and leaves little to win. Total time goes by waves: slots that second attempts hold \
+         on one machine and 60 s a map, and leaves little to win. Total time goes by waves: slots that speculative attempts hold \
          cost nothing while they would have been idle, and a whole wave once they push a job's last maps into it. So the \
          same two jobs with {WORKERS} to {} maps each, and a clear win, against Hadoop's rule, LATE and no speculation alike, is \
          asked of all of them together, seed by seed. The thesis's 25 and 20 % are one wave less of four and of five.",
@@ -264,13 +264,13 @@ fn times(section: Section, compared: &[Compared], how: &str) -> Result<String> {
     }
 }
 
-/// Second attempts of a run, on average.
+/// Speculative attempts of a run, on average.
 fn attempts(section: Section, compared: &[Compared]) -> Result<String> {
     let launched = |runs: &Runs| runs.mean(|f| f.launched as f64);
     match section.axis() {
-        Some(_) => curves("Second attempts in replay", "attempts a run", section, compared, launched).svg(),
+        Some(_) => curves("Speculative attempts in replay", "attempts a run", section, compared, launched).svg(),
         None => Bars {
-            title: "Second attempts in replay".to_owned(),
+            title: "Speculative attempts in replay".to_owned(),
             y_label: "attempts a run".to_owned(),
             groups: compared.iter().map(|one| one.point.label.clone()).collect(),
             series: rules(compared)

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 /// A scheduler with a speculation rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rule {
-    /// FIFO without second attempts.
+    /// FIFO without speculative attempts.
     None,
     /// FIFO with Hadoop's rule: the thesis's `default`, 0.20.2.
     Hadoop,
-    /// FIFO with LATE, at most two second attempts at a time (§4.2).
+    /// FIFO with LATE, at most two speculative attempts at a time (§4.2).
     Late,
     /// Fair order with Load-Aware: the thesis merged it into the fair scheduler (§3.3).
     LoadAware,

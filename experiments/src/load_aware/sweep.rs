@@ -1,10 +1,10 @@
 //! §4.1 for every number of maps that its jobs may have had.
 //!
 //! The thesis states neither that number nor the slots of a node. That one machine takes 500 s for games of which a map
-//! takes 60 s speaks for one map a worker, and there hardly anything can be won. Total time goes by waves of a map's time:
-//! slots that second attempts hold cost nothing while they would have been idle, and a whole wave once they push a job's
-//! last maps into it. Whether they do hangs on how many maps are left over for the last wave. So the numbers from one to
-//! two maps a worker are run, and a clear win is asked of their sum.
+//! takes 60 s speaks for one map a worker, and there hardly anything can be won. Total time goes by waves of a map's
+//! time: slots that speculative attempts hold cost nothing while they would have been idle, and a whole wave once they
+//! push a job's last maps into it. Whether they do hangs on how many maps are left over for the last wave. So the
+//! numbers from one to two maps a worker are run, and a clear win is asked of their sum.
 
 use std::ops::RangeInclusive;
 
@@ -160,7 +160,8 @@ pub(super) fn of_section(lab: &Lab<'_>, section: Section, seeds: std::ops::Range
 mod tests {
     use super::*;
 
-    /// With ten maps for eight workers the slots that Hadoop wastes cost a wave more; with eight they hardly cost anything.
+    /// With ten maps for eight workers the slots that Hadoop wastes cost a wave more; with eight they hardly cost
+    /// anything.
     #[test]
     fn what_is_won_hangs_on_the_maps_that_are_left_for_the_last_wave() {
         let points = Section::Unnecessary.points().into_iter().filter(Point::has_several).collect::<Vec<_>>();

@@ -53,7 +53,7 @@ pub(super) fn choose(wish: &Wish, worker_id: WorkerId, state: &ClusterState) -> 
         return Ok(Assignment { job: id, kind, index, locality, speculative: wish.speculative });
     }
     if wish.speculative {
-        return impossible(format!("job {}: a second attempt of no task in particular", id.0));
+        return impossible(format!("job {}: a speculative attempt of no task in particular", id.0));
     }
     if !job.offerable(kind) {
         return impossible(format!("job {} has no {kind} that may start", id.0));

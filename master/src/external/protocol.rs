@@ -1,8 +1,8 @@
 //! The lines between howdah and an external policy: one JSON object each. The guide documents them for people.
 //!
-//! The program is told of a job in full once and then of what changed; it is asked by `offer` and answers each offer
-//! with one line that repeats its number, so that an answer that comes too late is known for what it is. Unknown keys
-//! in an answer are refused: a misspelt one would otherwise be a silent change of policy.
+//! The program is notified of a job in full once and then of what changed; it is asked by `offer` and answers each
+//! offer with one line that repeats its number, so that an answer that comes too late is known for what it is. Unknown
+//! keys in an answer are refused: a misspelt one would otherwise be a silent change of policy.
 
 use howdah_core::cluster::{ClusterState, Job, Worker, WorkerState};
 use howdah_core::job::{Locality, TaskKind};
@@ -49,7 +49,7 @@ pub(super) struct OfferedWorker<'a> {
     rack: &'a str,
 }
 
-/// What is told of a job; the optional half only the first time.
+/// What is sent about a job; the optional half only the first time.
 #[derive(Serialize)]
 pub(super) struct OfferedJob<'a> {
     job: u32,
@@ -112,7 +112,7 @@ pub(super) enum FirstLine {
         /// Which notices it wants.
         #[serde(default)]
         notices: Vec<Notice>,
-        /// Whether it wants turns when no task waits, for second attempts of tasks that run.
+        /// Whether it wants turns when no task waits, for speculative attempts of tasks that run.
         #[serde(default)]
         speculates: bool,
     },
@@ -162,7 +162,7 @@ pub(super) struct Wish {
     /// No map whose data is farther away.
     #[serde(default)]
     pub(super) within: Within,
-    /// A second attempt of the task, which runs.
+    /// A speculative attempt of the task, which runs.
     #[serde(default)]
     pub(super) speculative: bool,
 }

@@ -1,5 +1,6 @@
 //! How fast a replay is, to see where time goes: `cargo run --release -p howdah-core --example replay`, with
-//! `-- JOBS REPEATS WORKERS RULE` for workers of 2 + 2 slots with heartbeats every 3 s under a rule for second attempts.
+//! `-- JOBS REPEATS WORKERS RULE` for workers of 2 + 2 slots with heartbeats every 3 s under a rule for speculative
+//! execution.
 
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 #![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "a measurement reads the clock")]
@@ -54,7 +55,7 @@ fn main() {
         let seconds = started.elapsed().as_secs_f64();
         let report = simulation.report();
         println!(
-            "{} events in {seconds:.3} s: {:.2} million a second, {} second attempts, makespan {:.0} s, digest {}",
+            "{} events in {seconds:.3} s: {:.2} million a second, {} speculative attempts, makespan {:.0} s, digest {}",
             report.events,
             report.events as f64 / seconds / 1e6,
             report.costs.launched,

@@ -304,8 +304,8 @@ proptest! {
         prop_assert_eq!(records, expected);
     }
 
-    // Where workers are heard at once, or tasks take no time, a report is one more turn at its instant, and who comes first
-    // may change.
+    // Where heartbeats are immediate, or tasks take no time, a report is one more turn at its instant, and who comes
+    // first may change.
     #[test]
     fn reports_on_which_nobody_acts_change_nothing(world in world(), ms in 5..60_u64) {
         let (mut trace, mut options) = world;

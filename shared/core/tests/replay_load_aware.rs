@@ -1,6 +1,6 @@
 //! The Load-Aware thesis's examples in replay, where workers differ by frequency and report every second; and what is
-//! left of Hadoop's second attempts where one worker is slow. The core's side of the examples, report by report, is in
-//! `schedulers/load_aware.rs`.
+//! left of Hadoop's speculative attempts where one worker is slow. The core's side of the examples, report by report,
+//! is in `schedulers/load_aware.rs`.
 
 mod races;
 

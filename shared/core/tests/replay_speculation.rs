@@ -1,4 +1,4 @@
-//! Second attempts in replay: simulated workers report how far their attempts are, the rules pick, the core races.
+//! Speculative attempts in replay: simulated workers report how far their attempts are, the rules pick, the core races.
 
 mod races;
 
@@ -41,8 +41,8 @@ fn hadoops_rule_helps_the_straggler_and_whoever_has_only_begun() {
     assert_eq!((costs.launched, costs.won, costs.lost, costs.wasted), (2, 1, 1, Span::from_secs(180 + 60)));
 }
 
-// Worker 1 is free from 20 s on. Map 5 is on the slow worker and advances at a fifth of the others' rate, but nothing is
-// a minute old before 60 s.
+// Worker 1 is free from 20 s on. Map 5 is on the slow worker and advances at a fifth of the others' rate, but nothing
+// is a minute old before 60 s.
 #[test]
 fn late_helps_the_slowest_once_it_is_a_minute_old() {
     let race = (0..5).fold(Race::new(), |race, _| race.worker(1.0)).worker(0.2);
@@ -56,7 +56,8 @@ fn late_helps_the_slowest_once_it_is_a_minute_old() {
 #[test]
 fn a_loser_is_stopped_at_once_and_its_slot_runs_what_waits() {
     let told = one_slow().job(4, 10).rule("fifo", "speculation=hadoop speculation.cap=1").run();
-    // At 120 s there is one second attempt; the other job has the slots that it leaves, and at 180 s the slow worker's.
+    // At 120 s there is one speculative attempt; the other job has the slots that it leaves, and at 180 s the slow
+    // worker's.
     assert_eq!(told.seconds(), ["120s w2 j1 m3 again"]);
     assert_eq!(
         told.story()[9..],

@@ -18,7 +18,7 @@ fn replay(trace: &Trace, options: &ReplayOptions) -> ReplayReport {
     simulation.report()
 }
 
-/// Workers that are heard at once, with these numbers of map and reduce slots.
+/// Workers with immediate heartbeats, with these numbers of map and reduce slots.
 fn workers(slots: &[(u16, u16)]) -> View {
     let worker = |(index, &(map_slots, reduce_slots)): (usize, &(u16, u16))| SimWorker {
         name: format!("worker-{index}"),

@@ -188,5 +188,5 @@ fn a_second_attempt_that_a_worker_may_not_run_does_not_end_its_turn() {
     assert_eq!(c.launches(), [(2, map(2, 0, 0))], "the worker without gpu takes the next job");
     c.apply(&[Input::Drain { worker: WorkerId(0), drain: false }]);
     c.beat(0);
-    assert_eq!(c.launches(), [(0, map(1, 1, 1))], "and the straggler gets a second attempt where it may");
+    assert_eq!(c.launches(), [(0, map(1, 1, 1))], "and the straggler gets a speculative attempt where it may");
 }

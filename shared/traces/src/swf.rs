@@ -21,7 +21,7 @@ const LONGEST_LINE: usize = 1 << 20;
 /// Reads a log.
 ///
 /// # Errors
-/// When the source breaks, or a line does not hold 18 numbers.
+/// When the source breaks, or a line does not have 18 numbers.
 pub fn read(source: impl BufRead, notes: &mut ImportNotes) -> Result<Trace, TraceError> {
     let mut lines = Lines::new(source, LONGEST_LINE, 0);
     let mut trace = Trace { source: "SWF log".to_owned(), ..Trace::default() };

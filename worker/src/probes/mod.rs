@@ -2,7 +2,7 @@
 //!
 //! Each runs in a task of its own, again and again, so that one that hangs delays nobody. The set of probes is the
 //! configuration's and that of a file, which is looked at every two seconds and taken over when it has changed; one that
-//! does not hold is reported once and the old probes stay. Source: load-aware §3.3.
+//! is invalid is reported once and the old probes stay. Source: load-aware §3.3.
 
 mod board;
 mod file;
@@ -100,7 +100,7 @@ impl Probes {
             Ok(commands) => self.take_over(commands),
             Err(error) => {
                 let path = self.source.path().display();
-                tracing::error!(%path, %error, "the probes' file does not hold; it changes nothing");
+                tracing::error!(%path, %error, "the probes' file is invalid; it changes nothing");
             }
         }
     }

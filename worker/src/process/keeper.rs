@@ -160,7 +160,7 @@ impl Keeper {
                 self.process.set(State::Gone);
                 let end = v1::AttemptEnd { diagnostics: problem, ..self.current.end() };
                 let attempt = self.current.attempt();
-                // What is missing here may be there on another machine, so a second attempt looks for it.
+                // What is missing here may be there on another machine, so a speculative attempt looks for it.
                 let fatal = missing && !attempt.number.is_multiple_of(1_000);
                 let (end, counters) = (Box::new(end), Counters::default());
                 (self.hear)(attempt, Heard::Ended { ok: false, fatal, process_alive: false, end, counters });

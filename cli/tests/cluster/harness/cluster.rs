@@ -28,7 +28,7 @@ pub(crate) struct Setup {
     pub(crate) workers: usize,
     pub(crate) map_slots: u32,
     pub(crate) reduce_slots: u32,
-    /// Whether each worker plays a machine of its own: no task gets a second attempt on its own host.
+    /// Whether each worker plays a machine of its own: no task gets a speculative attempt on its own host.
     pub(crate) own_hosts: bool,
     /// TOML of the master's configuration file.
     pub(crate) master_config: String,

@@ -55,7 +55,7 @@ pub(super) fn greet(process: &mut Process) -> Result<(Vec<Notice>, bool), Wrong>
     Ok((notices, speculates))
 }
 
-/// The answer to one offer; answers to earlier ones, which came too late, are passed over.
+/// The answer to one offer; answers to earlier ones, which came too late, are ignored.
 pub(super) fn answer_to(process: &mut Process, id: u64, until: Instant) -> Result<Answer, Wrong> {
     loop {
         let answer: Answer = parse(process.line(until)?)?;

@@ -96,7 +96,7 @@ fn an_impossible_choice_costs_the_turn_and_one_warning() {
         (r#"\"job\":7,\"kind\":\"map\""#, "there is no job 7"),
         (r#"\"job\":1,\"kind\":\"reduce\""#, "no free reduce slot"),
         (r#"\"job\":1,\"kind\":\"map\",\"task\":99"#, "job 1: map 99 does not wait"),
-        (r#"\"job\":1,\"kind\":\"map\",\"speculative\":true"#, "a second attempt of no task in particular"),
+        (r#"\"job\":1,\"kind\":\"map\",\"speculative\":true"#, "a speculative attempt of no task in particular"),
     ] {
         let each = format!(
             r#"if [ $((id % 2)) = 0 ]; then wish='"job":1,"kind":"map"'; else wish="{wrong}"; fi

@@ -26,7 +26,7 @@ pub(crate) struct Place {
     pub(crate) attempt: usize,
     /// Among those of its worker and kind, from 0.
     pub(crate) lane: u32,
-    /// The how manieth attempt of its job and kind this slot runs, from 1.
+    /// The ordinal, from 1, of the attempt among those of its job and kind that this slot runs.
     pub(crate) wave: u32,
 }
 

@@ -53,7 +53,7 @@ pub struct Timeline {
     pub attempts: Vec<AttemptRecord>,
     /// Map and reduce slots of the cluster.
     pub slots: [u32; 2],
-    /// Names of the workers, by number; empty in the slots' view.
+    /// Names of the workers, by number; empty in the slot-pool model.
     pub workers: Vec<String>,
 }
 

@@ -19,7 +19,7 @@ impl ClusterState {
     /// Recounts everything.
     ///
     /// # Errors
-    /// Names the first invariant that does not hold.
+    /// Names the first invariant that is violated.
     pub fn check(&self) -> Result<(), String> {
         for job in self.jobs() {
             self.check_job(job)?;
@@ -48,7 +48,7 @@ impl ClusterState {
         }
         let copies = self.attempts.iter().filter(|(_, a)| a.id.job == job.id && a.speculative && !a.detached).count();
         let counted = job.costs.running() as usize;
-        ensure!(copies == counted, "job {id}: {copies} second attempts run, its costs say {counted}");
+        ensure!(copies == counted, "job {id}: {copies} speculative attempts run, its costs say {counted}");
         if job.state == JobState::Committing {
             let running = job.tasks.iter().map(|t| t.n_attempts).sum::<u32>();
             ensure!(running == 0, "job {id} is committing with {running} running attempts");

@@ -1,4 +1,4 @@
-//! What second attempts cost: how many there were, how they fared, and the slot time of those that lost.
+//! What speculative attempts cost: how many there were, how they fared, and the slot time of those that lost.
 //!
 //! The core counts as it launches and ends attempts, for each job and for the cluster, so that a live master, a
 //! simulation and their pages have the same numbers and nobody folds effects again. **Invariant: won + lost +
@@ -9,23 +9,23 @@ use crate::cluster::EndCause;
 use crate::job::AttemptState;
 use crate::time::{Span, Time};
 
-/// The costs of second attempts.
+/// The costs of speculative attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpeculationCosts {
-    /// Second attempts that were assigned.
+    /// Speculative attempts that were assigned.
     pub launched: u32,
     /// Those that succeeded: another attempt of their task was too late, or failed.
     pub won: u32,
     /// Those that ended in any other way.
     pub lost: u32,
     /// Slot time of losers, originals and copies: of attempts that ran until another one of their task won, and of
-    /// second attempts that ended in any other way than by success. It counts from the assignment until the job was
-    /// done with the attempt, once for each slot that the attempt held.
+    /// speculative attempts that ended in any other way than by success. It counts from the assignment until the job
+    /// was done with the attempt, once for each slot that the attempt held.
     pub wasted: Span,
 }
 
 impl SpeculationCosts {
-    /// Second attempts that run now.
+    /// Speculative attempts that run now.
     pub fn running(&self) -> u32 {
         self.launched - self.won - self.lost
     }

@@ -140,7 +140,7 @@ impl Job {
         &self.tasks[kind as usize]
     }
 
-    /// Costs of its second attempts.
+    /// Costs of its speculative attempts.
     pub fn costs(&self) -> &SpeculationCosts {
         &self.costs
     }
@@ -328,6 +328,6 @@ pub struct JobSummary {
     pub failed_attempts: u32,
     /// Attempts that were killed or lost, of both kinds.
     pub killed_attempts: u32,
-    /// Costs of second attempts, of both kinds.
+    /// Costs of speculative attempts, of both kinds.
     pub costs: SpeculationCosts,
 }

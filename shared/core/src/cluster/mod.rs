@@ -101,7 +101,7 @@ impl ClusterState {
         &self.totals
     }
 
-    /// Costs of second attempts, over all jobs that ever were.
+    /// Costs of speculative attempts, over all jobs that ever were.
     pub fn costs(&self) -> &SpeculationCosts {
         &self.costs
     }

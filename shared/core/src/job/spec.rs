@@ -173,7 +173,7 @@ impl Default for JobConf {
     }
 }
 
-/// A property or a specification that does not hold together.
+/// A property or a specification that is inconsistent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// A property's value.

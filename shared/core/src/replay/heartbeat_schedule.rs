@@ -4,11 +4,11 @@
 //! (out of band) or with the next regular one; a worker with free slots asks for work with the next regular one
 //! after work appeared, and again after each that left something waiting. All other heartbeats would say nothing
 //! and get nothing, so they are skipped, which makes 1,000 idle workers free. With an interval of zero every worker
-//! is heard at every instant at which it has something to say or could take work.
+//! sends a heartbeat at every instant at which it has something to say or could take work.
 //!
-//! Under a policy that may speculate every heartbeat has something to say, as the policy reads loads and progress: while
-//! anything runs all of them happen. Workers with an interval of zero then have regular heartbeats too, by an interval
-//! for reports.
+//! Under a policy that may speculate every heartbeat has something to say, as the policy reads loads and progress:
+//! while anything runs all of them happen. Workers with an interval of zero then have regular heartbeats too, by an
+//! interval for reports.
 
 use super::options::SimHeartbeat;
 use crate::cluster::{Attempts, BitSet, ClusterState, WorkerState};
@@ -19,16 +19,18 @@ use crate::tracker::Finished;
 /// The heartbeats to come.
 #[derive(Clone, Debug)]
 pub(super) struct HeartbeatSchedule {
-    /// Between two regular heartbeats of a worker, in microseconds; of one that is heard at once, between two reports.
+    /// Between two regular heartbeats of a worker, in microseconds; of one with immediate heartbeats, between two
+    /// reports.
     interval: u64,
-    /// Whether workers are heard at once.
+    /// Whether heartbeats are immediate.
     instant: bool,
     out_of_band: bool,
     /// Whether every regular heartbeat happens while anything runs.
     reports: bool,
     /// Workers that are not silent.
     speaking: BitSet,
-    /// Whether all slots belong to one worker that is heard at once and was never silent, as in the slots' view.
+    /// Whether all slots belong to one worker with immediate heartbeats that was never silent, as in the slot-pool
+    /// model.
     pool: bool,
     /// By worker: its first regular heartbeat, in microseconds.
     phases: Vec<u64>,
@@ -44,8 +46,8 @@ pub(super) struct HeartbeatSchedule {
     turns: Vec<WorkerId>,
     /// By worker: whether it has one, or is silent and gets none.
     has_turn: Vec<bool>,
-    /// Whether the policy limits what one heartbeat gives, so that a worker that was given something is heard again
-    /// at once if heartbeats take no time.
+    /// Whether the policy limits what one heartbeat gives, so that a worker that was given something sends another
+    /// heartbeat at once if heartbeats take no time.
     repeats: bool,
     /// By worker, if so: whether this turn gave it anything.
     given: Vec<bool>,
@@ -92,7 +94,7 @@ impl HeartbeatSchedule {
         heartbeats
     }
 
-    /// When a worker is heard next, from `at` on, that has nothing urgent to say.
+    /// When a worker's next heartbeat is due, from `at` on, that has nothing urgent to say.
     fn next_beat(&self, worker: WorkerId, at: Time) -> Time {
         if self.instant { at } else { self.next_regular(worker, at) }
     }

@@ -1,7 +1,7 @@
 //! Replay: a trace driven through the JobTracker with a virtual clock.
 //!
 //! The engine holds no policy. It plays the part of the workers and of time: what the core launches ends when the
-//! template says, what ends is told to the core at the next heartbeat (at once in the slots' view), and the core's
+//! template says, what ends is told to the core at the next heartbeat (at once in the slot-pool model), and the core's
 //! own scheduler decides what comes next. Source: SimMR §III-B.
 //!
 //! [`simulate`] is the whole of it where nothing is to be seen in between. The makespan paper's two jobs on 30 + 30

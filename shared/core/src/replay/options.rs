@@ -76,7 +76,7 @@ pub struct WorkersView {
     pub workers: Vec<SimWorker>,
     /// When they are heard.
     pub heartbeat: SimHeartbeat,
-    /// Under a policy that may speculate, how often workers report that are heard at once otherwise: with a
+    /// Under a policy that may speculate, how often workers with immediate heartbeats report: with a
     /// [heartbeat interval](SimHeartbeat::interval) of zero. Zero counts as a microsecond.
     pub report_interval: Span,
     /// What a map pays for data that is not on its worker's host.
@@ -197,7 +197,7 @@ impl SimWorker {
 /// When simulated workers are heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimHeartbeat {
-    /// Between two regular heartbeats; zero: a worker is heard at once whenever it has something to say or
+    /// Between two regular heartbeats; zero: a worker sends a heartbeat whenever it has something to say or
     /// could take work.
     pub interval: Span,
     /// Whether the end of an attempt is told at once, not with the next regular heartbeat.

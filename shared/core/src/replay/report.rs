@@ -29,7 +29,7 @@ pub struct JobOutcome {
     pub failed_attempts: u32,
     /// Attempts that were killed or lost.
     pub killed_attempts: u32,
-    /// What its second attempts cost, as the core counts it; of a job that is not over, nothing yet.
+    /// What its speculative attempts cost, as the core counts it; of a job that is not over, nothing yet.
     pub costs: SpeculationCosts,
 }
 
@@ -66,7 +66,7 @@ pub struct ReplayReport {
     pub busy_us: [u64; 2],
     /// Of it, slot time of attempts that did not win.
     pub wasted_us: [u64; 2],
-    /// Second attempts, how they fared and what they cost, as the core counts it.
+    /// Speculative attempts, how they fared and what they cost, as the core counts it.
     pub costs: SpeculationCosts,
     /// Map and reduce slots of the cluster.
     pub slots: [u32; 2],
@@ -87,7 +87,7 @@ impl ReplayReport {
 pub struct AttemptRecord {
     /// Which.
     pub attempt: AttemptId,
-    /// Where; 0 in the slots' view.
+    /// Where; 0 in the slot-pool model.
     pub worker: WorkerId,
     /// How it ended.
     pub state: AttemptState,

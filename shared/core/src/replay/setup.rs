@@ -74,7 +74,7 @@ impl Setup {
             let twice = names.windows(2).find(|pair| pair[0] == pair[1]).map_or("", |pair| pair[0]);
             return Err(ReplayError::SameName { name: twice.to_owned() });
         }
-        // In the slots' view there is no other worker for a second attempt, and nobody to measure anything.
+        // In the slot-pool model there is no other worker for a speculative attempt, and nobody to measure anything.
         let is_pool = matches!(options.view, View::Slots { .. });
         let mut sharing = if is_pool { Sharing::default() } else { Sharing::new(&view) };
         let reports = may_speculate && !is_pool;
@@ -98,7 +98,7 @@ impl Setup {
     }
 }
 
-/// The slots' view is one worker that is heard at once.
+/// The slot-pool model is one worker with immediate heartbeats.
 fn workers_of(view: &View) -> WorkersView {
     match view {
         View::Slots { maps, reduces } => {

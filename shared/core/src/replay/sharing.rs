@@ -12,7 +12,7 @@ use crate::cluster::Vitals;
 use crate::job::{AttemptId, Phase, Progress, TaskKind, WorkerId};
 use crate::time::Time;
 
-/// All of them; none in the slots' view.
+/// All of them; none in the slot-pool model.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sharing {
     /// Whether attempts work here from now on.
@@ -46,7 +46,7 @@ impl Sharing {
         self.active
     }
 
-    /// Attempts work here from now on. Those that do so already are told of by their times.
+    /// Attempts work here from now on. Those that do so already are given by their times.
     pub(super) fn activate(&mut self, earlier: impl Iterator<Item = (AttemptId, (Time, Time))>) {
         if !self.active {
             self.active = true;

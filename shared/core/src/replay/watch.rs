@@ -1,4 +1,4 @@
-//! What an observer is told of attempts. Kept only while someone observes, as it costs more than the replay.
+//! What an observer learns about attempts. Kept only while someone observes, as it costs more than the replay.
 
 use std::collections::BTreeMap;
 

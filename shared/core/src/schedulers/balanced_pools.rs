@@ -50,7 +50,7 @@ struct Pool {
     jobs: u32,
     running: [u32; 2],
     waiting: Waiting<Rank>,
-    /// All its live jobs; only kept for a rule that wants second attempts.
+    /// All its live jobs; only kept for a rule that wants speculative attempts.
     live: BTreeSet<(Rank, JobId)>,
 }
 
@@ -79,9 +79,9 @@ pub struct BalancedPools {
 enum Asked {
     /// Pending tasks.
     Pending,
-    /// Second attempts.
+    /// Speculative attempts.
     Second,
-    /// Job by job, pending tasks, then second attempts.
+    /// Job by job, pending tasks, then speculative attempts.
     Both,
 }
 

@@ -40,7 +40,7 @@ pub struct JobQueue {
     offer: Offer,
     waiting: Waiting<Rank>,
     jobs: PerJob<Entry>,
-    /// All live jobs; only kept for a rule that wants second attempts.
+    /// All live jobs; only kept for a rule that wants speculative attempts.
     live: BTreeSet<(Rank, JobId)>,
     /// Live jobs with reduces: the only ones that padding looks at, also for maps.
     with_reduces: BTreeSet<(Rank, JobId)>,
@@ -160,7 +160,7 @@ impl JobQueue {
         ((factor * f64::from(slots)).ceil() as u32).min(slots)
     }
 
-    /// Whether the slots that are left are only as many as are kept for failures and second attempts.
+    /// Whether the slots that are left are only as many as are kept for failures and speculative attempts.
     ///
     /// Hadoop adds the jobs up one by one and looks after each; as padding grows with them, the last look decides.
     /// It looks at jobs with reduces only, even for maps, and not at all if there are none.
@@ -195,7 +195,7 @@ impl JobQueue {
             let first = waiting.first(TaskKind::Map)?;
             ask(first).or_else(|| waiting.iter(TaskKind::Map).skip(1).find_map(ask))?
         };
-        // A second attempt counts as far.
+        // A speculative attempt counts as far.
         Some((map, !map.speculative && is_near(self.dialect, state.job(map.job)?, &map)))
     }
 
@@ -216,7 +216,7 @@ impl JobQueue {
         waiting.iter(TaskKind::Reduce).find_map(|id| offer.pending(state, state.job(id)?, TaskKind::Reduce, worker))
     }
 
-    /// With second attempts: job by job as Hadoop does, or only where nothing pending could be given.
+    /// With speculative attempts: job by job as Hadoop does, or only where nothing pending could be given.
     fn with_second(
         &mut self,
         kind: TaskKind,
@@ -300,7 +300,7 @@ impl Scheduler for JobQueue {
     }
 
     fn wakes_parked(&self, change: &Change) -> bool {
-        // An end may lift the padding, or what the rule for second attempts kept back.
+        // An end may lift the padding, or what the rule for speculative execution kept back.
         matches!(change, Change::Ended { .. })
     }
 

@@ -1,6 +1,6 @@
 //! Policies: which job's task runs next, on which worker.
 //!
-//! A policy sees the cluster, is told of changes, and is asked once per *round*: one worker's turn, with its
+//! A policy sees the cluster, is notified of changes, and is asked once per *round*: one worker's turn, with its
 //! free map and reduce slots. Hadoop's rules (one off-rack map, map and reduce in turn, padding) are per
 //! round, so a policy that saw single slots could not express them. Waits, preemption and demotion come as
 //! the policy's own deadlines and [`Actions`].
@@ -62,7 +62,7 @@ use crate::time::Time;
 ///
 /// The JobTracker calls `observe` after each change, with the state as it is after it; then, for each round,
 /// `begin_round`, `assign` until it returns `None` or no slot is free, and `end_round`. An assignment takes
-/// effect before the next call. An assignment that does not hold (no such pending task, no free slot, a
+/// effect before the next call. An invalid assignment (no such pending task, no free slot, a
 /// worker that the task avoids) is dropped and ends the round.
 pub trait Scheduler: Send {
     /// Its name in the registry.
@@ -101,13 +101,13 @@ pub trait Scheduler: Send {
     }
 
     /// Whether `observe` has a use for [`Change::Launched`] and [`Change::Ended`], which are nearly all changes. One
-    /// that has none is told of neither, nor asked by `wakes_parked` about ends. Changes only with its parameters.
+    /// that has none is notified of neither, nor asked by `wakes_parked` about ends. Changes only with its parameters.
     fn follows_attempts(&self) -> bool {
         true
     }
 
-    /// Whether it may assign second attempts of tasks that run. One that never does is not asked when no task waits
-    /// for a free slot of its kind. Changes only with its parameters.
+    /// Whether it may assign speculative attempts of tasks that run. One that never does is not asked when no task
+    /// waits for a free slot of its kind. Changes only with its parameters.
     fn may_speculate(&self) -> bool {
         true
     }
@@ -119,8 +119,8 @@ pub trait Scheduler: Send {
         false
     }
 
-    /// Whether it reads what jobs say of their durations ([`JobSpec::profile`], [`JobConf::size`]). If not, a replay leaves
-    /// out what it would have to find from each job's durations.
+    /// Whether it reads what jobs say of their durations ([`JobSpec::profile`], [`JobConf::size`]). If not, a replay
+    /// leaves out what it would have to find from each job's durations.
     ///
     /// [`JobConf::size`]: crate::job::JobConf::size
     fn reads_profiles(&self) -> bool {
@@ -167,8 +167,8 @@ pub trait Scheduler: Send {
     /// Takes over a running cluster: forget everything and build the indexes from `state`.
     fn attach(&mut self, state: &ClusterState);
 
-    /// How it takes tasks from jobs, for what that has learned to go on under another policy or other parameters; `None`
-    /// for a policy that has no [`Offer`].
+    /// How it takes tasks from jobs, for what that has learned to go on under another policy or other parameters;
+    /// `None` for a policy that has no [`Offer`].
     fn offer(&mut self) -> Option<&mut Offer> {
         None
     }

@@ -1,7 +1,7 @@
 //! How a policy takes tasks from a job: a task choice and a speculation rule, under any order of jobs.
 //!
 //! Every policy takes its tasks through an [`Offer`], so that the three parts of a policy stay apart: which job, which
-//! of its tasks, and when a second attempt.
+//! of its tasks, and when a speculative attempt.
 
 use super::reason::waiting_kind;
 use super::registry::{Reader, SchedulerError};
@@ -78,13 +78,13 @@ impl Offer {
         self.speculation.inherit(&*old.speculation);
     }
 
-    /// Whether there are second attempts at all.
+    /// Whether there are speculative attempts at all.
     #[inline]
     pub fn speculates(&self) -> bool {
         self.speculates
     }
 
-    /// Whether a job's second attempts go before the next job's pending tasks.
+    /// Whether a job's speculative attempts go before the next job's pending tasks.
     pub fn second_before_next_job(&self) -> bool {
         self.speculation.before_next_job()
     }

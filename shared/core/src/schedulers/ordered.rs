@@ -105,7 +105,7 @@ pub struct Ordered<O: JobOrder> {
     waiting: Waiting<O::Rank>,
     /// Jobs with something to offer that are at their limits.
     held: Waiting<O::Rank>,
-    /// All live jobs; only kept for a rule that wants second attempts.
+    /// All live jobs; only kept for a rule that wants speculative attempts.
     live: BTreeSet<(O::Rank, JobId)>,
     moved: Vec<JobId>,
     /// When the round began, and whose it is.
@@ -196,8 +196,8 @@ impl<O: JobOrder> Ordered<O> {
         self.moved = moved;
     }
 
-    /// The first job's first task, as nearly always: the worker has a slot for it, and nobody has more to say. `None` says
-    /// nothing.
+    /// The first job's first task, as nearly always: the worker has a slot for it, and nobody has more to say. `None`
+    /// says nothing.
     #[inline(always)]
     fn usual(&mut self, state: &ClusterState, worker: &Worker) -> Option<Assignment> {
         if self.offer.speculates() {
@@ -252,8 +252,8 @@ impl<O: JobOrder> Ordered<O> {
         None
     }
 
-    /// With second attempts: job by job as Hadoop does, or only where nothing pending could be given. They count towards
-    /// a job's limit, so that jobs at theirs have them of spare slots only.
+    /// With speculative attempts: job by job as Hadoop does, or only where nothing pending could be given. They count
+    /// towards a job's limit, so that jobs at theirs have them of spare slots only.
     #[inline(never)]
     fn with_second(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker, now: Time) -> Option<Assignment> {
         let by_job = self.offer.second_before_next_job();

@@ -67,7 +67,7 @@ pub enum SchedulerError {
         /// The parameter that was probably meant, or all that there are.
         expected: String,
     },
-    /// A rule for second attempts has such a parameter, and another one is in charge.
+    /// A rule for speculative execution has such a parameter, and another one is in charge.
     #[error("scheduler `{scheduler}`: parameter `{key}`: {problem}")]
     OfAnotherRule {
         /// The policy.
@@ -77,7 +77,7 @@ pub enum SchedulerError {
         /// The rule in charge, and those that have it.
         problem: String,
     },
-    /// A file of allocations does not hold together.
+    /// A file of allocations is inconsistent.
     #[error("scheduler `{scheduler}`: {file}: {problem}")]
     BadFile {
         /// The policy.
@@ -273,7 +273,7 @@ impl<'a> Reader<'a> {
 const HADOOPS_PREFIXES: [&str; 2] = ["mapred.fairscheduler.", "mapred."];
 
 impl Reader<'_> {
-    /// A parameter that another rule for second attempts reads, where the policy takes any.
+    /// A parameter that another rule for speculative execution reads, where the policy takes any.
     fn of_another_rule(&self, key: &str) -> Option<SchedulerError> {
         let takes_any = self.knows("speculation") && self.scheduler != "load-aware";
         let rules = if takes_any { super::speculation::rules_that_read(key) } else { Vec::new() };

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::cluster::{ClusterState, Job, Worker};
 
-/// Different values that are told of one attribute; the rest are counted together.
+/// Different values that are shown of one attribute; the rest are counted together.
 const MAX_VALUES: usize = 3;
 
 /// Nobody meets all that a job requires.

@@ -9,7 +9,7 @@
 pub(crate) enum Fault {
     /// A lost worker's map outputs count as there.
     ForgetLostMap,
-    /// A second attempt of a task may commit beside the first.
+    /// A speculative attempt of a task may commit beside the first.
     DoubleCommit,
     /// A killed attempt goes on filling its slot.
     LeakSlot,

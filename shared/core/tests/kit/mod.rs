@@ -108,7 +108,7 @@ impl Cluster {
         Cluster::with(|_| {})
     }
 
-    /// As [`Cluster::new`], with a policy that gives every running task a second attempt where it can.
+    /// As [`Cluster::new`], with a policy that gives every running task a speculative attempt where it can.
     pub fn eager() -> Cluster {
         Cluster::made(|_| {}, Box::new(odd::Odd::eager()))
     }

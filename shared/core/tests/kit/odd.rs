@@ -1,4 +1,4 @@
-//! A policy for tests: FIFO, plus second attempts wherever they are possible and, if it is to be wild, choices
+//! A policy for tests: FIFO, plus speculative attempts wherever they are possible and, if it is to be wild, choices
 //! that make no sense, preemption, reservations and deadlines at random. The core must stand all of it.
 
 use std::collections::BTreeMap;

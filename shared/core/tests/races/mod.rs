@@ -1,5 +1,5 @@
-//! Second attempts in virtual time: says in a few words which workers there are, which jobs come and which rule holds,
-//! and tells who launched what when.
+//! Speculative attempts in virtual time: says in a few words which workers there are, which jobs come and which rule
+//! holds, and tells who launched what when.
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
@@ -25,7 +25,7 @@ pub(crate) struct Race {
 }
 
 impl Race {
-    /// Nobody and nothing yet; workers are heard at once, and report every second while a rule may speculate.
+    /// Nobody and nothing yet; heartbeats are immediate, and report every second while a rule may speculate.
     pub(crate) fn new() -> Race {
         let view = WorkersView { report_interval: Span::from_secs(1), ..WorkersView::default() };
         Race { view, scheduler: "fifo".to_owned(), ..Race::default() }
@@ -103,7 +103,7 @@ pub(crate) struct Launch {
     pub(crate) second: bool,
 }
 
-/// `60s w1 j1 m2`, and ` again` for a second attempt; workers and jobs from 1, tasks from 0.
+/// `60s w1 j1 m2`, and ` again` for a speculative attempt; workers and jobs from 1, tasks from 0.
 impl fmt::Display for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let AttemptId { job, kind, index, .. } = self.attempt;
@@ -128,7 +128,7 @@ impl Told {
         self.launches.iter().map(Launch::to_string).collect()
     }
 
-    /// Second attempts, in order of launch.
+    /// Speculative attempts, in order of launch.
     pub(crate) fn seconds(&self) -> Vec<String> {
         self.launches.iter().filter(|launch| launch.second).map(Launch::to_string).collect()
     }

@@ -1,4 +1,4 @@
-//! Which running tasks may get a second attempt at all, whatever the rule, and the rules' thresholds to the point.
+//! Which running tasks may get a speculative attempt at all, whatever the rule, and the rules' thresholds to the point.
 //! Source: `docs/hadoop.md#speculative-execution`.
 
 use howdah_core::job::{AttemptState, JobId};

@@ -456,7 +456,7 @@ fn set(file: &str) -> Input {
     Input::SetScheduler(Box::new(choice(file)))
 }
 
-// docs/hadoop.md#capacity: deleting a queue on refresh is an error; a file that does not hold keeps the old one.
+// docs/hadoop.md#capacity: deleting a queue on refresh is an error; an invalid file keeps the old one.
 #[test]
 fn a_file_read_again_takes_over_unless_a_queue_is_gone() {
     let mut cluster = cluster(&free(HALVES), 2);

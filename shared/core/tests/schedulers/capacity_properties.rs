@@ -202,7 +202,7 @@ proptest! {
         prop_assert_eq!(end(simulation), end(other));
     }
 
-    // Failures, losses, kills, changes of priority and switches of policy, with letters: all jobs end.
+    // Failures, losses, kills, changes of priority and switches of policy, with messages: all jobs end.
     #[test]
     fn every_job_of_a_random_world_ends(numbers in prop::collection::vec(any::<u32>(), 0..600), policy in policy(), at in 0..60u32) {
         let mut dice = Dice(numbers.iter());

@@ -81,7 +81,7 @@ fn end(c: &mut Cluster, worker: u32, which: &Index, ok: bool) {
     c.report(worker, &[(id, state)]);
 }
 
-/// Every worker is heard, and what it was told to stop is stopped.
+/// Every worker sends a heartbeat, and what it was told to stop is stopped.
 fn beat_all(c: &mut Cluster) {
     for worker in 0..WORKERS {
         let on = c.running_on(worker);

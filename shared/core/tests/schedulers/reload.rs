@@ -58,7 +58,7 @@ prop_compose! {
     }
 }
 
-/// Workers of different speeds, so that second attempts are worth something.
+/// Workers of different speeds, so that speculative attempts are worth something.
 fn options(name: &str, params: &Params, foreign: &[u32]) -> ReplayOptions {
     let worker = |(index, load): (usize, &u32)| SimWorker {
         name: format!("w{index}"),

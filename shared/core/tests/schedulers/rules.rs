@@ -1,5 +1,5 @@
-//! What every rule for second attempts must hold, whatever the workers report of their loads and progress, and a dry
-//! run and the costs, which all rules have alike.
+//! What every rule for speculative execution must hold, whatever the workers report of their loads and progress, and a
+//! dry run and the costs, which all rules have alike.
 
 use howdah_core::job::JobId;
 use howdah_core::schedulers::{Reason, by_name};
@@ -98,14 +98,14 @@ fn straggler(pairs: &[(&str, &str)]) -> Cluster {
 fn a_dry_run_notes_each_pick_once_and_starts_nothing() {
     let mut c = straggler(&[("speculation", "hadoop"), ("speculation.dry-run", "true")]);
     assert_eq!(c.launches(), []);
-    let note = "speculation, dry run: map 2 of job 1 would get a second attempt on worker `w1` at 10 % of the first; 1 \
+    let note = "speculation, dry run: map 2 of job 1 would get a speculative attempt on worker `w1` at 10 % of the first; 1 \
                 so far";
     assert_eq!(c.tracker.take_notes(), [note]);
     for _ in 0..5 {
         c.advance(3_000);
         c.beat(1);
     }
-    assert_eq!(c.tracker.take_notes(), [""; 0], "the task counts as having its second attempt");
+    assert_eq!(c.tracker.take_notes(), [""; 0], "the task counts as having its speculative attempt");
     assert_eq!(c.launches(), []);
     // The attempt fails, runs again on the same worker and falls behind again: another pick.
     c.report(2, &[(map(1, 2, 0), Failed)]);

@@ -1,4 +1,4 @@
-//! When a running task gets a second attempt, by rule and under any order of jobs.
+//! When a running task gets a speculative attempt, by rule and under any order of jobs.
 
 use howdah_core::job::{AttemptId, JobId, JobProfile, JobSpec, JobState, Phase, PhaseTimes, Progress, WorkerId};
 use howdah_core::schedulers::by_name;
@@ -115,7 +115,7 @@ fn late_speculates_only_where_nothing_pending_could_be_given(#[case] scheduler: 
     progress(&mut c, 0, &[(map(2, 0, 0), 100)]);
     assert_eq!(c.launches(), [(0, map(1, 4, 1))], "the longest time left, and the only rate below the percentile");
     progress(&mut c, 2, &[(map(1, 2, 0), 100)]);
-    assert_eq!(c.launches(), [], "one second attempt runs, which is the cap");
+    assert_eq!(c.launches(), [], "one speculative attempt runs, which is the cap");
 }
 
 // docs/hadoop.md#speculative-execution, paper LATE: SlowNodeThreshold at the 25th percentile.

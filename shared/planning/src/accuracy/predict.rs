@@ -57,8 +57,8 @@ pub enum Model {
     Mumak,
 }
 
-/// The simulated twin of a measured cluster: its workers with their slots, its policy and parameters. Workers are
-/// heard at once, as ours are: they report ends as they happen and have a request parked while they are idle.
+/// The simulated twin of a measured cluster: its workers with their slots, its policy and parameters. Their
+/// heartbeats are immediate, as ours are: they report ends as they happen and have a request parked while they are idle.
 pub fn options_of(cluster: &TraceCluster) -> ReplayOptions {
     let workers = cluster.workers.iter().map(SimWorker::from);
     ReplayOptions {

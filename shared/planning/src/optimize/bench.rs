@@ -125,7 +125,7 @@ impl Bench {
     /// Simulates an order; `None` if it would take longer than `within`.
     ///
     /// # Errors
-    /// When the pool has no slot of a kind that a job needs, or a job's template does not hold together.
+    /// When the pool has no slot of a kind that a job needs, or a job's template is inconsistent.
     pub(super) fn simulate(
         &mut self,
         order: &[usize],

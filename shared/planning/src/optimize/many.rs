@@ -16,7 +16,7 @@ use crate::crew::Crew;
 /// Cuts `plan` further, up to `most` pools, while that makes it better.
 ///
 /// # Errors
-/// When a template does not hold together.
+/// When a template is inconsistent.
 pub(super) fn divide(
     bench: &mut Bench,
     batch: &Batch<'_>,

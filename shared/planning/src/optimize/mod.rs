@@ -234,7 +234,7 @@ pub fn theory(batch: &Batch<'_>) -> Theory {
 /// The plan of a method, simulated.
 ///
 /// # Errors
-/// When the cluster lacks slots that a job needs, or a job's template does not hold together.
+/// When the cluster lacks slots that a job needs, or a job's template is inconsistent.
 pub fn plan(batch: &Batch<'_>, method: Method) -> Result<Plan, ReplayError> {
     let mut bench = batch.bench();
     match method {

@@ -18,7 +18,7 @@ const CHUNK: usize = 16;
 /// The best two pools, or the plan that is there already if none is better.
 ///
 /// # Errors
-/// When a template does not hold together.
+/// When a template is inconsistent.
 pub(super) fn balance(
     bench: &Bench,
     batch: &Batch<'_>,

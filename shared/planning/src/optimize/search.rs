@@ -40,7 +40,7 @@ impl Split<'_> {
     /// The best pools that cost less than `below`, if any were seen.
     ///
     /// # Errors
-    /// When a template does not hold together.
+    /// When a template is inconsistent.
     pub(super) fn best(
         &self,
         bench: &mut Bench,

@@ -14,7 +14,7 @@ use super::history::TaskHistory;
 use super::model::{Estimate, Fitted, TaskTimeModel};
 use howdah_core::time::Span;
 
-/// What is told of a task that nothing is remembered of.
+/// What is notified of a task that nothing is remembered of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fallback {
     /// Whatever the input.

@@ -50,7 +50,7 @@ impl StartError {
     }
 }
 
-/// What is told of the starts in the windows of one length.
+/// What is notified of the starts in the windows of one length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct WindowScore {
     /// Length in seconds.
@@ -124,7 +124,7 @@ pub fn score_starts(
         .collect()
 }
 
-/// Everything that is told of one run.
+/// Everything that is notified of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunScore {
     /// Forecasts that were made.

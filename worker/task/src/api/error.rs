@@ -44,7 +44,7 @@ pub enum TaskError {
         /// What the system said.
         problem: String,
     },
-    /// Stored or fetched data that does not hold what was written.
+    /// Stored or fetched data that is not what was written.
     #[error("{what} is damaged at byte {offset}: {detail}")]
     Damaged {
         /// The file or the fetched segment.
@@ -87,8 +87,8 @@ impl TaskError {
 }
 
 /// Whether no other attempt of the task could end better than with this error. Attempts of any number fail by the same
-/// bad property. What is missing on one machine may be there on another, so a second attempt looks for it before that
-/// counts as fatal, and Hadoop's rule sends that one elsewhere where it can.
+/// bad property. What is missing on one machine may be there on another, so a speculative attempt looks for it before
+/// that counts as fatal, and Hadoop's rule sends that one elsewhere where it can.
 pub(crate) fn is_fatal(error: &(dyn StdError + 'static), attempt_number: u16) -> bool {
     let missing = |error: &std::io::Error| {
         matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied)

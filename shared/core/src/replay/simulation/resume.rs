@@ -1,11 +1,12 @@
 //! A simulation that goes on from a cluster's present state: the engine of forecasts.
 //!
-//! It begins where the tracker is, with what runs there, and plays the rest as any other replay. What it needs to know is
-//! how long things take, which nobody can read in the state: templates for the jobs, and when the running attempts end.
-//! Reduces that hold a slot while their job's maps run wait as in every replay, an attempt that is being stopped stops at
-//! once, and a job whose output is being promoted is over when the course says. Machines are plain, nothing goes wrong, and
-//! no task gets a second attempt from here on: where all machines are plain none would win, and nobody reports progress.
-//! **With the durations that a replay has, stopped anywhere, it goes on as that replay does, to the microsecond.**
+//! It begins where the tracker is, with what runs there, and plays the rest as any other replay. What it needs to know
+//! is how long things take, which nobody can read in the state: templates for the jobs, and when the running attempts
+//! end. Reduces that hold a slot while their job's maps run wait as in every replay, an attempt that is being stopped
+//! stops at once, and a job whose output is being promoted is over when the course says. Machines are plain, nothing
+//! goes wrong, and no task gets a speculative attempt from here on: where all machines are plain none would win, and
+//! nobody reports progress. **With the durations that a replay has, stopped anywhere, it goes on as that replay does,
+//! to the microsecond.**
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -148,7 +149,7 @@ fn jobs<'t>(tracker: &JobTracker, trace: &'t Trace, course: &Course) -> SimJobs<
     jobs
 }
 
-/// Tells the policy that no job wants second attempts, if it is one that would start any.
+/// Tells the policy that no job wants speculative attempts, if it is one that would start any.
 fn forbid_second_attempts(tracker: &mut JobTracker) {
     if !tracker.scheduler().may_speculate() {
         return;

@@ -98,8 +98,8 @@ impl<'t> Stage<'t> {
         }
     }
 
-    /// Whether an attempt takes just its task's time and is heard of at once, and nobody watches: no faults, no
-    /// machines that differ or share, no distance, no waiting for heartbeats.
+    /// Whether an attempt takes just its task's time and is reported at once, and nobody watches: no faults, no
+    /// heterogeneous or shared machines, no distance, no waiting for heartbeats.
     pub(super) fn computes_plain(&self) -> bool {
         !self.sharing.is_active()
             && self.watch.is_none()

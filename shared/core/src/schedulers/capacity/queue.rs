@@ -82,7 +82,7 @@ pub(super) struct Queue {
     pub(super) uninitialised: ByUser,
     /// Initialised jobs with something to offer, by kind.
     pub(super) offers: [ByUser; 2],
-    /// All initialised jobs; only kept for a rule that wants second attempts.
+    /// All initialised jobs; only kept for a rule that wants speculative attempts.
     pub(super) live: ByUser,
 }
 

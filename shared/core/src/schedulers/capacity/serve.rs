@@ -64,9 +64,9 @@ impl Turn {
 enum Search {
     /// Pending tasks.
     Pending,
-    /// Second attempts.
+    /// Speculative attempts.
     Second,
-    /// Job by job, pending tasks, then second attempts.
+    /// Job by job, pending tasks, then speculative attempts.
     Both,
 }
 

@@ -18,7 +18,7 @@ fn xml(properties: &[(&str, &str)]) -> String {
 
 fn error_of(text: &str) -> String {
     let file = [("allocation.file".to_owned(), "conf/c.xml".to_owned()), ("allocations".to_owned(), text.to_owned())];
-    let error = by_name("capacity", &Params::from(file)).err().expect("the file does not hold together");
+    let error = by_name("capacity", &Params::from(file)).err().expect("the file is inconsistent");
     let text = error.to_string();
     text.strip_prefix("scheduler `capacity`: conf/c.xml: ").expect("policy and file are named").to_owned()
 }

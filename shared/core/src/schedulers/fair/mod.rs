@@ -284,8 +284,8 @@ fn accepts(job: &JobSpec, settings: &Settings, allocations: &Allocations) -> Res
 
 /// Slots that a job would use: its running attempts and its tasks that wait, unless they wait for slow start.
 ///
-/// `Deviation:` Hadoop adds one for each running task that could get a second attempt; here second attempts are no
-/// demand, and are given although the demand is met.
+/// `Deviation:` Hadoop adds one for each running task that could get a speculative attempt; here speculative attempts
+/// are no demand, and are given although the demand is met.
 fn wants(job: &Job, kind: TaskKind) -> u32 {
     let alive = job.ending().is_none() && matches!(job.state(), JobState::Prep | JobState::Running);
     if !alive || (kind == TaskKind::Reduce && !job.reduces_may_start()) {

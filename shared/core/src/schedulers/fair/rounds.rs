@@ -106,7 +106,7 @@ impl Fair {
         if offer.speculates() && !by_job { self.second(now, kind, worker, state) } else { None }
     }
 
-    /// A second attempt, once no pending task could be given.
+    /// A speculative attempt, once no pending task could be given.
     fn second(&mut self, now: Time, kind: TaskKind, worker: &Worker, state: &ClusterState) -> Option<Assignment> {
         let Fair { pools, offer, order, .. } = self;
         let pools = order[kind as usize].iter().map(|&(_, id)| pools.get(id));

@@ -80,7 +80,7 @@ macro_rules! key {
 
 /// The naive one under its own name.
 pub(in crate::schedulers) const NAIVE: &str = "naive-fair";
-/// With the Load-Aware rule for second attempts, as the thesis built it into the Fair scheduler.
+/// With the Load-Aware rule for speculative execution, as the thesis built it into the Fair scheduler.
 pub(in crate::schedulers) const LOAD_AWARE: &str = "load-aware";
 /// Without another name.
 pub(in crate::schedulers) const FAIR: &str = "fair";

@@ -38,7 +38,7 @@ pub(super) struct SizeBased {
     arrivals: u64,
     /// Queue of each running attempt's partition; only kept with partitions.
     places: BTreeMap<AttemptId, usize>,
-    /// Live jobs by queue; only kept for a rule that wants second attempts.
+    /// Live jobs by queue; only kept for a rule that wants speculative attempts.
     live: BTreeSet<(usize, Rank, JobId)>,
     round: Option<Round>,
 }
@@ -218,7 +218,7 @@ impl SizeBased {
         None
     }
 
-    /// With second attempts: job by job as Hadoop does, or only where nothing pending could be given.
+    /// With speculative attempts: job by job as Hadoop does, or only where nothing pending could be given.
     fn with_second(&mut self, state: &ClusterState, kind: TaskKind, worker: &Worker, now: Time) -> Option<Assignment> {
         let by_job = self.offer.second_before_next_job();
         if !by_job && let Some(found) = self.pending(state, kind, worker) {

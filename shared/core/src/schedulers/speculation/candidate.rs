@@ -4,7 +4,7 @@ use crate::cluster::{Attempt, ClusterState, Job};
 use crate::job::{AttemptState, Locality, TaskId, TaskKind, WorkerId};
 use crate::schedulers::Assignment;
 
-/// Whether the job wants second attempts of this kind at all.
+/// Whether the job wants speculative attempts of this kind at all.
 /// (`mapred.map.tasks.speculative.execution` and its like.)
 pub(super) fn wanted(job: &Job, kind: TaskKind) -> bool {
     let conf = &job.spec().conf;
@@ -34,7 +34,7 @@ pub(super) fn only_attempt<'s>(
     fits.then_some(attempt)
 }
 
-/// The second attempt.
+/// The speculative attempt.
 pub(super) fn second(state: &ClusterState, job: &Job, kind: TaskKind, index: u32, worker: WorkerId) -> Assignment {
     let place = state.worker(worker);
     let locality = place.map_or(Locality::Unknown, |worker| state.locality(job, kind, index, worker));

@@ -1,4 +1,4 @@
-//! How many second attempts may run at a time.
+//! How many speculative attempts may run at a time.
 
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ impl Cap {
         }
     }
 
-    /// Second attempts that run.
+    /// Speculative attempts that run.
     pub(super) fn running(&self) -> &BTreeSet<AttemptId> {
         &self.running
     }

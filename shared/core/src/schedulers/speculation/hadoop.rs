@@ -1,9 +1,9 @@
-//! Hadoop's rule, the same in 0.20.2 and 1.2.1: a task far behind its job's average gets a second attempt.
+//! Hadoop's rule, the same in 0.20.2 and 1.2.1: a task far behind its job's average gets a speculative attempt.
 //!
 //! A running task qualifies when its progress is at least `gap` below the mean over all of the job's tasks of its kind
 //! (finished ones 1, unstarted ones 0), at least `age` has passed since the job came, and it has one attempt only.
-//! The lowest index goes first, not the slowest task. A job is asked for second attempts once it has no pending task
-//! for the worker, before the next job is asked for anything. Source: `docs/hadoop.md#speculative-execution`.
+//! The lowest index goes first, not the slowest task. A job is asked for speculative attempts once it has no pending
+//! task for the worker, before the next job is asked for anything. Source: `docs/hadoop.md#speculative-execution`.
 //! `Deviation:` the age counts from the job's submission; in Hadoop from its initialisation, which is not modelled.
 
 use std::any::Any;

@@ -1,4 +1,4 @@
-//! Which rule for second attempts a policy's parameters put in force, for pages.
+//! Which rule for speculative execution a policy's parameters put in force, for pages.
 
 use super::late;
 use crate::schedulers::registry::Params;

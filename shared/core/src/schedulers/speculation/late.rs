@@ -1,6 +1,7 @@
-//! LATE, as its paper states it: the task with the longest time left gets a second attempt, on a worker that is fast.
+//! LATE, as its paper states it: the task with the longest time left gets a speculative attempt, on a worker that is
+//! fast.
 //!
-//! - at most `cap` second attempts run at a time (SpeculativeCap, 10 % of the slots);
+//! - at most `cap` speculative attempts run at a time (SpeculativeCap, 10 % of the slots);
 //! - none starts on a worker whose progress is below the 25th percentile of all workers' (SlowNodeThreshold): the sum
 //!   of the progress of all tasks that it did or does;
 //! - of the job's running tasks that have one attempt and are at least a minute old, those count whose progress rate
@@ -10,7 +11,8 @@
 //! Source: `docs/hadoop.md#speculative-execution` (paper LATE). The paper does not say over which tasks the percentile
 //! of rates is taken: here over all of the job and kind that run or have finished, as Hadoop 0.21's statistics are.
 //! Over the running ones alone a quarter of them would always count as slow, and with fewer than four of them none ever
-//! would, so that the last slow task of a job got nothing. Second attempts come once no pending task could be given.
+//! would, so that the last slow task of a job got nothing. Speculative attempts come once no pending task could be
+//! given.
 
 use std::any::Any;
 

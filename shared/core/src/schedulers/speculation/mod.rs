@@ -1,7 +1,7 @@
-//! When a running task gets a second attempt.
+//! When a running task gets a speculative attempt.
 //!
 //! A policy asks its rule once no pending task could be given; a rule implements [`Speculation`] and fits under any
-//! job order. They all read `speculation.cap`: how many second attempts may run at a time, and
+//! job order. They all read `speculation.cap`: how many speculative attempts may run at a time, and
 //! `speculation.dry-run`: whether they are only noted. A rule may also keep a pending task from a worker
 //! ([`Speculation::admits`]).
 
@@ -30,7 +30,7 @@ use crate::cluster::{AttemptRef, ClusterState, Job};
 use crate::job::{TaskKind, WorkerId};
 use crate::time::Time;
 
-/// A rule for second attempts.
+/// A rule for speculative execution.
 pub trait Speculation: Send {
     /// A running task of `job` that deserves another attempt on `worker` now.
     fn pick(
@@ -47,7 +47,7 @@ pub trait Speculation: Send {
         false
     }
 
-    /// Whether a job's second attempts go before the pending tasks of the jobs behind it, as in Hadoop, where one
+    /// Whether a job's speculative attempts go before the pending tasks of the jobs behind it, as in Hadoop, where one
     /// job after the other is asked for anything at all; otherwise only slots that no pending task can use get them.
     fn before_next_job(&self) -> bool {
         false
@@ -138,7 +138,7 @@ pub(super) fn load_aware(params: &mut Reader<'_>) -> Result<Box<dyn Speculation>
     Ok(Box::new(LoadAware::from_params(params)?))
 }
 
-/// No second attempts.
+/// No speculative attempts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoSpeculation;
 

@@ -1,8 +1,8 @@
 //! What every rule keeps: which tasks run, the cap, and in a dry run what it would have started.
 //!
-//! In a dry run (`speculation.dry-run=true`) a pick is noted and not assigned. A task whose second attempt was noted
-//! counts as having it until its first one ends, for the cap as well, so that no task is noted heartbeat by heartbeat
-//! and the number of picks is that of a real run under the same events.
+//! In a dry run (`speculation.dry-run=true`) a pick is noted and not assigned. A task whose speculative attempt was
+//! noted counts as having it until its first one ends, for the cap as well, so that no task is noted heartbeat by
+//! heartbeat and the number of picks is that of a real run under the same events.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ impl SpeculativeAttempts {
         self.cap.allows(state, noted as u64)
     }
 
-    /// Second attempts of a job and kind that run, or would.
+    /// Speculative attempts of a job and kind that run, or would.
     pub(super) fn n_of(&self, job: JobId, kind: TaskKind) -> u64 {
         let noted = self.dry.as_ref().map_or(0, |dry| count(&dry.originals, job, kind));
         count(self.cap.running(), job, kind) + noted
@@ -87,7 +87,7 @@ impl SpeculativeAttempts {
         (!noted).then_some(attempt)
     }
 
-    /// The second attempt of a task; in a dry run a note, and nothing.
+    /// The speculative attempt of a task; in a dry run a note, and nothing.
     pub(super) fn start(
         &mut self,
         state: &ClusterState,
@@ -103,7 +103,7 @@ impl SpeculativeAttempts {
             if dry.notes.len() < MOST_NOTES {
                 let name = state.worker(worker).map_or("?", |worker| worker.name());
                 dry.notes.push(format!(
-                    "speculation, dry run: {kind} {index} of job {} would get a second attempt on worker `{name}` at {} % \
+                    "speculation, dry run: {kind} {index} of job {} would get a speculative attempt on worker `{name}` at {} % \
                      of the first; {} so far",
                     job.id().0,
                     original.progress().parts() / 100,

@@ -1,4 +1,4 @@
-//! The core without heartbeats' letters, for simulations: what ends is told as ids, and a turn is a worker's number.
+//! The core without heartbeat messages, for simulations: what ends is told as ids, and a turn is a worker's number.
 //!
 //! A [`Report`](crate::tracker::Report) lists everything that a worker runs, so that a network may lose and repeat
 //! it; a simulation loses nothing, and building and checking such lists would be most of its work. Here directives
@@ -7,9 +7,9 @@
 //! all its life or never; a fork for a prediction takes the one step between the two,
 //! [`into_direct`](JobTracker::into_direct), and never goes back.**
 //!
-//! Nearly all that happens is that an attempt succeeds and another one is launched. A [`Driver`] is told of these two at
-//! once, in the middle of the instant; the rest are effects at its end. **What is told and the effects after it are in
-//! the order in which it happened: once an effect waits, all that follows is an effect as well.**
+//! Nearly all that happens is that an attempt succeeds and another one is launched. A [`Driver`] is notified of these
+//! two at once, in the middle of the instant; the rest are effects at its end. **What is told and the effects after it
+//! are in the order in which it happened: once an effect waits, all that follows is an effect as well.**
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ pub trait Driver {
     fn launched(&mut self, worker: WorkerId, launched: &Launched);
 }
 
-/// One that is told of everything by effects.
+/// One that is notified of everything by effects.
 impl Driver for Vec<Effect> {
     fn ended(&mut self, ended: Ended) {
         self.push(ended.as_effect());
@@ -163,8 +163,8 @@ impl JobTracker {
         self.state.now = self.state.now.max(now);
     }
 
-    /// Applies the end of an attempt, which is ignored if it does not run. The driver is told of the usual end, of an
-    /// attempt that was its task's only one and that nobody wanted stopped.
+    /// Applies the end of an attempt, which is ignored if it does not run. The driver is notified of the usual end, of
+    /// an attempt that was its task's only one and that nobody wanted stopped.
     #[inline(always)]
     pub fn end(&mut self, end: Finished, driver: &mut impl Driver) {
         let Some(&attempt) = self.state.attempts.get(end.attempt) else { return };
@@ -194,7 +194,8 @@ impl JobTracker {
         self.direct && !self.has_deadlines && self.next_forgiving.is_none()
     }
 
-    /// Replaces a job's specification, if it is not over, by one that says more of its durations and is the same otherwise.
+    /// Replaces a job's specification, if it is not over, by one that says more of its durations and is the same
+    /// otherwise.
     pub fn specify(&mut self, job: JobId, spec: impl FnOnce() -> Arc<JobSpec>) {
         debug_assert!(self.direct, "made by `JobTracker::direct`");
         if let Some(job) = self.state.jobs.get_mut(job) {
@@ -247,8 +248,8 @@ impl JobTracker {
         self.end_attempt(slot, state, cause);
     }
 
-    /// The usual end in one go: does what `end_attempt` does for it, without looking the job up at each step. False, and
-    /// nothing done, if the attempt is not its task's only one.
+    /// The usual end in one go: does what `end_attempt` does for it, without looking the job up at each step. False,
+    /// and nothing done, if the attempt is not its task's only one.
     #[inline(always)]
     fn succeed_alone(&mut self, slot: u32, attempt: Attempt, driver: &mut impl Driver) -> bool {
         let Attempt { id, worker, started, progress, .. } = attempt;

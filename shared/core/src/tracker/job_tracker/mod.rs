@@ -180,8 +180,9 @@ impl JobTracker {
         &*self.scheduler
     }
 
-    /// Puts another policy in charge; what runs goes on, what its rule for second attempts learned as well if the new
-    /// one has the same rule, and parked workers are offered what waits with the next batch. A driver that records its inputs must record the switch as well.
+    /// Puts another policy in charge; what runs goes on, what its rule for speculative execution learned as well if the
+    /// new one has the same rule, and parked workers are offered what waits with the next batch. A driver that records
+    /// its inputs must record the switch as well.
     pub fn switch_scheduler(&mut self, mut scheduler: Box<dyn Scheduler>) {
         if self.reserves && scheduler.name() != self.scheduler.name() {
             // Nobody would release what another policy keeps.
@@ -233,8 +234,8 @@ impl JobTracker {
         self.scheduler.take_notes()
     }
 
-    /// When a running attempt ends by what the policy's rule for second attempts estimates now; `None` where nothing
-    /// tells, or the rule estimates nothing. It changes nothing.
+    /// When a running attempt ends by what the policy's rule for speculative execution estimates now; `None` where
+    /// nothing tells, or the rule estimates nothing. It changes nothing.
     pub fn expected_end(&mut self, attempt: AttemptRef) -> Option<Time> {
         self.scheduler.offer()?.expected_end(&self.state, attempt)
     }
@@ -282,7 +283,7 @@ impl JobTracker {
     /// Recounts everything; slow, for tests.
     ///
     /// # Errors
-    /// Names the first invariant that does not hold.
+    /// Names the first invariant that is violated.
     pub fn check_invariants(&self) -> Result<(), String> {
         self.state.check()?;
         self.parking.check(&self.state.workers)?;

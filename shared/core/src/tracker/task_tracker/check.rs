@@ -7,7 +7,7 @@ impl TaskTracker {
     /// Checks the whole state.
     ///
     /// # Errors
-    /// A sentence that names what does not hold.
+    /// A sentence that names what is violated.
     pub fn check_invariants(&self) -> Result<(), String> {
         for (kind, slots) in [(TaskKind::Map, self.config.map_slots), (TaskKind::Reduce, self.config.reduce_slots)] {
             let occupied = self.occupied(kind);

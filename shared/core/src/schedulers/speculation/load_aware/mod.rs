@@ -3,9 +3,9 @@
 //! Algorithm 1 is [`Speculation::observe`]: heartbeats keep each worker's [load over time](strain), the progress of
 //! running attempts, and finished tasks as [references](jobs). Algorithm 2 is the rest, for one job and one worker:
 //!
-//! - a second attempt goes to a task that Hadoop's unchanged threshold lets through (progress so far below the job's
-//!   mean, the job so old), and only if it would end strictly before the original, and so before the job, whose finish
-//!   is no earlier than any original's; of several, to the one whose original ends last;
+//! - a speculative attempt goes to a task that Hadoop's unchanged threshold lets through (progress so far below the
+//!   job's mean, the job so old), and only if it would end strictly before the original, and so before the job, whose
+//!   finish is no earlier than any original's; of several, to the one whose original ends last;
 //! - a pending task starts unless it would end later than the job without it. With equal ends it starts: a tie makes
 //!   the job no later, and its own slots may go to others.
 //!
