@@ -24,7 +24,7 @@ mod tests {
 
     #[test]
     fn accounts_are_found_by_their_number() {
-        let text = "root:x:0:0:root:/root:/bin/sh\nnonsense\n:x:7:7::/:\nann:x:1000:1000::/home/ann:/bin/sh\n";
+        let text = "root:x:0:0:root:/root:/bin/sh\nnonsense\n:x:7:7::/:\nann:x:1000:1000::/srv/ann:/bin/sh\n";
         assert_eq!(name_in(text, 0).as_deref(), Some("root"));
         assert_eq!(name_in(text, 1_000).as_deref(), Some("ann"));
         assert_eq!(name_in(text, 7), None);
