@@ -52,7 +52,7 @@ pub(super) fn lines(text: &str, colour: bool) -> String {
 
 /// JSON that says the same with escapes of its own.
 pub(super) fn json(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|c| steers(c)) {
+    if !text.chars().any(steers) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
