@@ -26,9 +26,12 @@ pub(super) enum Jobs {
     WordCount,
 }
 
-/// How workers are heard.
+/// Every three seconds, and at once when an attempt ends, as workers of a live cluster do.
+///
+/// Deviation: Hadoop 0.20.203 tells an end with the next regular heartbeat unless it is configured otherwise. Then the time
+/// that is learnt contains the wait for that heartbeat, and a simulation that waits for heartbeats adds it once more.
 pub(super) fn heartbeat() -> SimHeartbeat {
-    SimHeartbeat { interval: HEARTBEAT, out_of_band: false }
+    SimHeartbeat { interval: HEARTBEAT, out_of_band: true }
 }
 
 /// The cluster under a policy.
