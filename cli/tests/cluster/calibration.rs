@@ -12,7 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::harness::{Finished, Scene, howdah, wait_for};
+use crate::harness::{Finished, Scene, howdah, howdah_at, wait_for};
 
 const LONG: Duration = Duration::from_secs(120);
 const QUICK: [&str; 6] = ["calibrate", "--loads", "0,1", "--task", "100ms", "--output"];
@@ -52,7 +52,9 @@ impl Bench {
     }
 
     fn start(&self, words: &[&str]) -> Child {
-        let mut command = howdah(&self.0.mark);
+        // A shell's background job ignores SIGINT, and so would what it starts.
+        let mut command = howdah_at(Path::new("env"), &self.0.mark);
+        command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_howdah")]);
         command.args(words).arg("--cores-in").arg(self.path("cores"));
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start the calibration")
     }
@@ -183,7 +185,7 @@ fn a_machine_without_frequencies_is_told_of_in_a_line_with_what_works_anywhere()
     let answer =
         bench.run(&[&QUICK[..], &["json", "--repeats", "2", "--frequency", "none"]].concat()).expect_code(0).json();
     assert!(answer["frequency"].is_null() && answer["frequency_not"].is_null(), "{answer}");
-    let said = bench.run(&[&QUICK[..], &["json", "--frequency", "governor"]].concat()).expect_code(3).stderr;
+    let said = bench.run(&[&QUICK[..], &["table", "--frequency", "governor"]].concat()).expect_code(3).stderr;
     assert!(
         said.contains("error: --frequency governor: no core has") && said.contains("\nhelp: --frequency quota"),
         "{said}"

@@ -20,7 +20,7 @@ pub(super) fn write(
 ) -> Result<Vec<PathBuf>> {
     let mut page = Page::new(about, lab.quick);
     page.paragraph(&format!(
-        "In replay: 3 workers of 2 map and 2 reduce slots, heartbeats every 3 s, reduces after all maps, no speculation; \
+        "In replay: 3 workers of 2 map and 2 reduce slots, heartbeats every 3 s and when an attempt ends, reduces after all maps, no speculation; \
          {}. The workload runs twice, first to learn from. Each task takes a start and a time per MiB of its input and \
          scatters around that line by a normal draw of {} of its time. The paper's inputs and times are not stated; these \
          are ours, chosen so that ten word counts take about the paper's 900 s.",
