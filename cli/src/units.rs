@@ -70,7 +70,14 @@ pub(crate) fn bytes(n: u64) -> String {
 
 /// `1 task`, `2 tasks`.
 pub(crate) fn counted(n: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
+    let ending = if n == 1 {
+        ""
+    } else if noun.ends_with("ch") {
+        "es"
+    } else {
+        "s"
+    };
+    format!("{} {noun}{ending}", count(n))
 }
 
 /// `40 µs`, `0.4 ms`, `820 ms`, `4.21 s`, `12.3 s`, `3 min 20 s`, `2 h 05 min`.

@@ -36,6 +36,8 @@ pub(crate) fn provide_lab() -> Result<()> {
         println!("the lab's tests want `apt-get install {list}`");
         return if ci { bail!("missing for the lab's tests: {list}") } else { Ok(()) };
     }
+    // A new machine has no list of packages yet; what an old list names may still be had without this.
+    let _ = Command::new("apt-get").args(["update", "--quiet"]).status();
     let status = Command::new("apt-get").args(["install", "--yes", "--no-install-recommends"]).args(&missing).status();
     match status {
         Ok(status) if status.success() => Ok(()),
