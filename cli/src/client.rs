@@ -103,7 +103,7 @@ impl Client {
         }
     }
 
-    /// Reads one stream of the job's statuses; `away` is taken back as soon as the master is heard.
+    /// Reads one stream of the job's statuses; `away` is taken back as soon as the master answers.
     async fn follow(
         &mut self,
         job: &str,

@@ -47,7 +47,7 @@ impl Engine {
                 if silent {
                     tracing::warn!(worker, "a worker is silent: nothing heard for {seconds:.1} s");
                 } else {
-                    tracing::info!(worker, "a worker is heard again");
+                    tracing::info!(worker, "a worker sends heartbeats again");
                 }
             }
             let closed = row.presence.closed.filter(|&closed| closed >= self.trust_from);

@@ -175,7 +175,7 @@ fn held(tracker: &JobTracker) -> Vec<String> {
     jobs.chain(workers).collect()
 }
 
-// Worlds with lost letters, parked workers, launches and orders under way, commits in progress and losses.
+// Worlds with lost messages, parked workers, launches and orders under way, commits in progress and losses.
 #[test]
 fn a_fork_driven_by_reports_goes_on_directly_with_what_it_had_and_the_original_knows_nothing_of_it() {
     let mut kinds = [0; 4];

@@ -3,7 +3,7 @@
 //! What was under way between master and workers keeps its meaning: a launch that no report has confirmed runs, as it is
 //! on its way to a worker that will start it; an order to stop counts as sent; an attempt that asked to commit or was
 //! granted it still runs; a parked worker is one with free slots that has been offered all there was. What only serves
-//! the letters goes: expiries, answers to repeat, files to forget, attempts that only a worker believes in. **Invariant:
+//! the messages goes: expiries, answers to repeat, files to forget, attempts that only a worker believes in. **Invariant:
 //! which tasks wait, run and are done, and which slots are held, is the same before and after.**
 
 use super::JobTracker;
