@@ -3,7 +3,7 @@
 //! A process has a bounded number of file descriptors, and the journal needs some of them. So there is a bound on
 //! connections in all and from one address; beyond it the one that has been idle longest is closed. Connections that
 //! carry workers or a request under way are never closed for others, and one that has carried no request within seconds
-//! is closed in any case. When the other end closes a connection that carried workers, the core's thread hears of it.
+//! is closed in any case. When a connection that carried workers ends, the core's thread is notified.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -50,8 +50,6 @@ struct Connection {
     /// Streams under way.
     streams: AtomicU32,
     carries_worker: AtomicBool,
-    /// Set when the other end closed it.
-    hung_up: AtomicBool,
     close: CancellationToken,
 }
 
@@ -170,7 +168,6 @@ impl Book {
             used_ms: AtomicU64::new(0),
             streams: AtomicU32::new(0),
             carries_worker: AtomicBool::new(false),
-            hung_up: AtomicBool::new(false),
             close: CancellationToken::new(),
         });
         open.insert(number, Arc::clone(&connection));
@@ -185,7 +182,9 @@ impl Book {
     fn closed(&self, peer: &Peer) {
         let connection = &peer.0;
         self.open().remove(&connection.number);
-        let tell = connection.carries_worker.load(Ordering::Relaxed) && connection.hung_up.load(Ordering::Relaxed);
+        // Who says goodbye in HTTP/2 is hung up on by this end, without an end of its bytes having been seen: whatever
+        // the reason, a connection that is no more and that was not closed for others counts.
+        let tell = connection.carries_worker.load(Ordering::Relaxed) && !connection.close.is_cancelled();
         // Without a runtime the master is about to end.
         if let (true, Ok(runtime)) = (tell, tokio::runtime::Handle::try_current()) {
             let (core, connection) = (self.core.clone(), connection.number);
@@ -263,12 +262,6 @@ impl Tracked {
         let close = Box::pin(peer.0.close.clone().cancelled_owned());
         Some(Tracked { stream, peer, book: Arc::clone(book), close })
     }
-
-    fn note<T>(&self, result: &Poll<io::Result<T>>) {
-        if matches!(result, Poll::Ready(Err(_))) {
-            self.peer.0.hung_up.store(true, Ordering::Relaxed);
-        }
-    }
 }
 
 impl Drop for Tracked {
@@ -290,22 +283,13 @@ impl AsyncRead for Tracked {
         if self.close.as_mut().poll(cx).is_ready() {
             return Poll::Ready(Ok(()));
         }
-        let before = buffer.filled().len();
-        let result = Pin::new(&mut self.stream).poll_read(cx, buffer);
-        let ended = matches!(result, Poll::Ready(Ok(()))) && buffer.filled().len() == before && buffer.remaining() > 0;
-        if ended {
-            self.peer.0.hung_up.store(true, Ordering::Relaxed);
-        }
-        self.note(&result);
-        result
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
 
 impl AsyncWrite for Tracked {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.note(&result);
-        result
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
     fn poll_write_vectored(
@@ -313,9 +297,7 @@ impl AsyncWrite for Tracked {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let result = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        self.note(&result);
-        result
+        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
     }
 
     fn is_write_vectored(&self) -> bool {
