@@ -13,9 +13,9 @@ mod explain;
 pub(crate) mod job_rows;
 mod log;
 mod page;
-mod picture;
 pub(crate) mod pools;
 mod remarks;
+mod timeline;
 
 use howdah_core::cluster::EndCause;
 use howdah_core::job::profile::{JobTemplate, Trace};
@@ -327,10 +327,10 @@ fn write_files(
         note(format!("{}: history of {jobs}", path.display()));
     }
     if let Some(path) = &args.answer.timeline {
-        let timeline = picture::timeline(args, replayed, attempts);
+        let timeline = timeline::timeline(args, replayed, attempts);
         let is_table = path.extension().is_some_and(|end| end == "csv");
         trace_file::write_until(interrupt, path, |out| {
-            if is_table { timeline.write_csv(out) } else { timeline.write_svg(picture::lanes(args), out) }
+            if is_table { timeline.write_csv(out) } else { timeline.write_svg(timeline::lanes(args), out) }
         })?;
         note(format!("{}: {}", path.display(), if is_table { "a row per attempt" } else { "slots over time" }));
     }

@@ -7,6 +7,7 @@
 //! does, in `causes`.
 
 mod causes;
+mod figures;
 mod page;
 mod readings;
 mod rules;

@@ -7,8 +7,8 @@ use anyhow::Result;
 use super::Open;
 use super::readings::{Draws, Reading};
 use super::sweep::{Curve, Point};
-use super::{rules, why};
-use crate::framework::{About, Bars, Check, FIGURE_ONLY, Lab, Page, Series, Table, WELL_BELOW, percent};
+use super::{figures, rules, why};
+use crate::framework::{About, Check, FIGURE_ONLY, Lab, Page, Table, WELL_BELOW, percent};
 
 /// What the paper's text states, by workload: Johnson's gain over the reverse order, the pools' over Johnson's order,
 /// and any gain over the unoptimised order.
@@ -117,7 +117,7 @@ pub(super) fn write(
     files.push(lab.write("makespan-rules.csv", &rules::csv(&open.rules).csv())?);
     for curve in curves {
         let name = format!("makespan-{}.svg", curve.workload);
-        files.push(lab.write(&name, &figure(curve).svg()?)?);
+        files.push(lab.write(&name, &figures::makespans(curve).svg()?)?);
         page.heading(&format!("{} (Figure {})", curve.workload, curve.figure));
         page.table(&points(curve));
         page.image(&name, &format!("makespans of {} by size of cluster", curve.workload));
@@ -317,20 +317,4 @@ fn csv(curves: &[Curve]) -> Table {
         }
     }
     table
-}
-
-fn figure(curve: &Curve) -> Bars {
-    let series = |name: &str, value: fn(&Point) -> f64| Series::new(name, curve.points.iter().map(value).collect());
-    Bars {
-        title: format!("Makespan of {}, {} jobs", curve.workload, curve.jobs),
-        y_label: "seconds".to_owned(),
-        groups: curve.points.iter().map(|point| point.machines.to_string()).collect(),
-        series: vec![
-            series("Min", |point| point.min),
-            series("Max", |point| point.max),
-            series("MinSim", |point| point.min_sim),
-            series("MaxSim", |point| point.max_sim),
-            series("BalancedPools", |point| point.balanced),
-        ],
-    }
 }

@@ -9,7 +9,7 @@ mod axis;
 mod csv;
 mod job_lanes;
 mod lanes;
-mod load;
+mod overview;
 mod record;
 mod slot_lanes;
 mod stages;
@@ -82,11 +82,11 @@ impl Timeline {
                 let placed = lanes::place(&self.attempts);
                 match slot_lanes::SlotLanes::new(self, &placed) {
                     Some(view) => view.write(out),
-                    None => load::write(self, lanes, out),
+                    None => overview::write(self, lanes, out),
                 }
             }
             Lanes::Job if self.jobs.len() <= MAX_JOB_LANES => job_lanes::write(self, out),
-            Lanes::Job => load::write(self, lanes, out),
+            Lanes::Job => overview::write(self, lanes, out),
         }
     }
 

@@ -12,12 +12,12 @@ mod attributes;
 mod become_direct;
 mod blacklist;
 mod direct;
+mod heartbeat_reports;
+mod heartbeat_rounds;
 mod interval;
 mod jobs;
 mod liveness;
 mod parking;
-mod reports;
-mod rounds;
 mod usefulness;
 mod workers;
 
