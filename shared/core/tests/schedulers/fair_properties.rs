@@ -178,8 +178,11 @@ fn what_runs(c: &Cluster) -> Vec<String> {
     all.iter().map(|attempt| format!("{attempt:?}")).collect()
 }
 
-/// The explanation of every job.
+/// The explanation of every job once the policy has seen all that changed: while nobody has a free slot no update need
+/// come, and a submission brings one.
 fn reasons(c: &Cluster) -> Vec<String> {
+    let mut c = c.fork();
+    c.submit(spec(0, 0, 0, false, 2));
     c.state().jobs().map(|job| c.tracker.explain(job.id()).to_string()).collect()
 }
 
