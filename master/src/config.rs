@@ -7,7 +7,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use howdah_core::job::CLUSTER_MEMORY_KEYS;
+use howdah_core::time::Span;
 use howdah_core::tracker::ClusterConfig;
+use howdah_planning::prediction::{Measure, SwitchRule};
 use howdah_proto::names::HostPort;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -75,6 +77,8 @@ pub struct MasterConfig {
     pub limits: Limits,
     /// What a slot holds, and what no task may ask for more than.
     pub memory: Memory,
+    /// Forecasts that the master makes by itself.
+    pub prediction: Prediction,
     /// Size of one segment of the journal.
     pub journal_segment_bytes: u64,
     /// How long a graceful shutdown waits for running jobs, in milliseconds. New jobs are refused meanwhile.
@@ -117,6 +121,54 @@ impl Memory {
             }
         }
         all
+    }
+}
+
+/// Forecasts that the master makes by itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Prediction {
+    /// Between two rounds, in milliseconds; 0 for none. One also follows soon when jobs or workers come or go.
+    pub every_ms: u64,
+    /// The scheduler chosen by forecast.
+    pub switch: SchedulerSwitch,
+}
+
+impl Default for Prediction {
+    /// The paper's 20 s, which it finds often enough and cheap (Table I).
+    fn default() -> Prediction {
+        Prediction { every_ms: 20_000, switch: SchedulerSwitch::default() }
+    }
+}
+
+/// When which scheduler takes over, by forecast.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SchedulerSwitch {
+    /// Schedulers that may take over from each other; none: the one in charge stays.
+    pub candidates: Vec<String>,
+    /// By what they are compared: makespan, mean-completion or deadlines-exceeded.
+    pub measure: Measure,
+    /// Least gain, as a share of what is still to come.
+    pub margin: f64,
+    /// Rounds running in which a gain of the margin must be forecast; a gain of several margins counts as that many.
+    pub rounds: u32,
+    /// No other switch so long after one, in milliseconds.
+    pub hold_ms: u64,
+}
+
+impl SchedulerSwitch {
+    /// As the switcher reads it.
+    pub(crate) fn rule(&self) -> SwitchRule {
+        let dwell = Span::from_ms(self.hold_ms);
+        SwitchRule { measure: self.measure, margin: self.margin, times: self.rounds, dwell }
+    }
+}
+
+impl Default for SchedulerSwitch {
+    fn default() -> SchedulerSwitch {
+        let SwitchRule { measure, margin, times, dwell } = SwitchRule::default();
+        SchedulerSwitch { candidates: Vec::new(), measure, margin, rounds: times, hold_ms: dwell.as_ms() }
     }
 }
 
@@ -205,6 +257,7 @@ impl Default for MasterConfig {
             },
             limits: Limits::default(),
             memory: Memory::default(),
+            prediction: Prediction::default(),
             journal_segment_bytes: 16 << 20,
             drain_grace_ms: 10_000,
             split_host: String::new(),

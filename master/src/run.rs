@@ -71,6 +71,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let dir = config.dir.clone();
     let _lock = lock(&dir)?;
     let params = policies::with_files(&config.scheduler, &config.scheduler_params).context("make the scheduler")?;
+    let candidates = prediction::candidates(&config)?;
     let start = begin(&config, &params)?;
     let (cluster, run_dir, last_job) = (start.cluster, start.run_dir.clone(), start.last_job);
     let scheduler_now = start.scheduler.clone();
@@ -86,6 +87,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         http.as_ref().map(TcpListener::local_addr).transpose().context("read the address listened on")?;
     let clearing = Clearing::default();
     let (prediction, feed, prediction_thread) = prediction::start(&dir)?;
+    let changed = feed.changed();
     let (core, engine) = start_core(&config, start, clearing.clone(), feed)?;
     let (thread_ended, mut core_ended) = oneshot::channel();
     let thread = std::thread::Builder::new().name("core".to_owned()).spawn(move || {
@@ -107,9 +109,26 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         let (until, core, every) = (closing.clone(), core.clone(), Duration::from_millis(config.reach_interval_ms));
         tokio::spawn(async move { until.run_until_cancelled(reach::watch(core, every)).await });
     }
+    let round_costs = Arc::<prediction::RoundCosts>::default();
+    let switches = prediction::Switches::default();
+    if config.prediction.every_ms > 0 {
+        let (in_force, set) = (in_force.clone(), Arc::clone(&scheduler_set));
+        let rounds = prediction::Rounds {
+            switching: prediction::Switching::new(&config, candidates, in_force, set, Arc::clone(&switches)),
+            core: core.clone(),
+            prediction: prediction.clone(),
+            every: Duration::from_millis(config.prediction.every_ms),
+            changed,
+            costs: Arc::clone(&round_costs),
+        };
+        let until = closing.clone();
+        tokio::spawn(async move { until.run_until_cancelled(rounds.run()).await });
+    }
     let shared: SharedRef = Arc::new(Shared {
         core: core.clone(),
         prediction: prediction.clone(),
+        round_costs,
+        switches,
         cluster,
         run_dir,
         stop: stop.clone(),

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::job::args::{JobListArgs, OneJobArgs};
 use crate::job::attempt::Attempt;
-use crate::job::view::{Job, card, now_ms, state_style, table};
+use crate::job::view::{Job, Predicted, card, now_ms, state_style, table};
 use crate::listing::{Listing, counter_map, span_s};
 use crate::output::table::Grid;
 use crate::predict;
@@ -28,7 +28,10 @@ pub(crate) async fn list(context: &Context, args: &JobListArgs) -> Outcome {
         page(&mut jobs, last, args.page.unwrap_or(1));
     }
     match config.output {
-        Format::Json => screen.json(&Listing::new("jobs", json!({ "jobs": jobs })))?,
+        Format::Json => {
+            let jobs: Vec<Listed> = jobs.into_iter().map(Listed::from).collect();
+            screen.json(&Listing::new("jobs", json!({ "jobs": jobs })))?;
+        }
         Format::Table if jobs.is_empty() => screen.line("no jobs")?,
         Format::Table => {
             let running = jobs.iter().filter(|job| job.finish_ms_epoch.is_none()).count();
@@ -37,6 +40,21 @@ pub(crate) async fn list(context: &Context, args: &JobListArgs) -> Outcome {
         }
     }
     Ok(Exit::Done)
+}
+
+/// A job with its predicted end.
+#[derive(serde::Serialize)]
+struct Listed {
+    #[serde(flatten)]
+    job: Job,
+    predicted: Option<Predicted>,
+}
+
+impl From<Job> for Listed {
+    fn from(job: Job) -> Listed {
+        let predicted = job.predicted;
+        Listed { job, predicted }
+    }
 }
 
 fn fits(args: &JobListArgs, job: &Job) -> bool {

@@ -1,6 +1,6 @@
 //! A job in JSON and in a table.
 
-use howdah_proto::v1::{JobStatus, SpeculationCosts};
+use howdah_proto::v1::{JobStatus, PredictedEnd, SpeculationCosts};
 use serde::Serialize;
 
 use crate::listing::{given, reached, span_s};
@@ -40,6 +40,40 @@ impl Speculation {
     }
 }
 
+/// A job's end as the master's last round of forecasts told it; null beyond the horizon.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Predicted {
+    pub(crate) at_ms_epoch: u64,
+    pub(crate) finish_ms_epoch: Option<u64>,
+    pub(crate) low_ms_epoch: Option<u64>,
+    pub(crate) high_ms_epoch: Option<u64>,
+    /// Whether tasks like its own were seen before.
+    pub(crate) seen: bool,
+}
+
+impl From<PredictedEnd> for Predicted {
+    fn from(end: PredictedEnd) -> Predicted {
+        Predicted {
+            at_ms_epoch: end.at_ms_epoch,
+            finish_ms_epoch: reached(end.finish_ms_epoch),
+            low_ms_epoch: reached(end.low_ms_epoch),
+            high_ms_epoch: reached(end.high_ms_epoch),
+            seen: end.seen,
+        }
+    }
+}
+
+impl Predicted {
+    /// In how long it ends, in a table: `2 min 05 s (1 min 50 s to 2 min 30 s)`. A `?` marks what nothing like it was seen of.
+    fn cell(&self, now_ms: u64) -> String {
+        let left = |ms: Option<u64>| {
+            ms.map_or("beyond".to_owned(), |ms| units::seconds(ms.saturating_sub(now_ms) as f64 / 1e3))
+        };
+        let doubt = if self.seen { "" } else { " ?" };
+        format!("{} ({} to {}){doubt}", left(self.finish_ms_epoch), left(self.low_ms_epoch), left(self.high_ms_epoch))
+    }
+}
+
 /// A job as programs see it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Job {
@@ -76,6 +110,9 @@ pub(crate) struct Job {
     pub(crate) speculation: Speculation,
     /// One each, such as `gpu>=1`.
     pub(crate) requires: Vec<String>,
+    /// Of one that is not over. Listings say it beside the job.
+    #[serde(skip)]
+    pub(crate) predicted: Option<Predicted>,
 }
 
 impl From<&JobStatus> for Job {
@@ -110,14 +147,18 @@ impl From<&JobStatus> for Job {
             unplaced_maps: s.unplaced_maps,
             speculation: s.speculation.into(),
             requires: s.requires.clone(),
+            predicted: s.predicted.map(Predicted::from),
         }
     }
 }
 
 /// Jobs in a table; `now_ms` dates those that are not over.
 pub(crate) fn table(jobs: &[Job], now_ms: u64) -> Grid {
-    let mut grid = Grid::new(&["job", "name", "state", "priority", "queue", ">maps", ">reduces", ">time"])
-        .leaving(&["priority", "queue", "reduces"]);
+    let mut columns = vec!["job", "name", "state", "priority", "queue", ">maps", ">reduces", ">time"];
+    // Nothing is told of jobs that are over.
+    let told = jobs.iter().any(|job| job.predicted.is_some());
+    columns.extend(told.then_some(">ends in"));
+    let mut grid = Grid::new(&columns).leaving(&["ends in", "priority", "queue", "reduces"]);
     for job in jobs {
         let end = job.finish_ms_epoch.unwrap_or(now_ms);
         let time =
@@ -131,6 +172,7 @@ pub(crate) fn table(jobs: &[Job], now_ms: u64) -> Grid {
             format!("{}/{}", job.maps_done, job.maps),
             format!("{}/{}", job.reduces_done, job.reduces),
             time,
+            job.predicted.map_or_else(String::new, |predicted| predicted.cell(now_ms)),
         ]);
         if let Some(style) = state_style(&job.state) {
             grid.style(2, style);

@@ -101,10 +101,12 @@ impl JobProgress {
                 for bar in [Some(&*map), reduce.as_ref()].into_iter().flatten() {
                     let _ = bar.clone().with_elapsed(Duration::from_millis(since));
                 }
-                map.set_message(match Stage::of(status) {
-                    Stage::Queued => "queued".to_owned(),
-                    _ => format!("{}/{} done, {} running", status.maps_done, status.n_maps, status.maps_running),
-                });
+                map.set_message(
+                    match Stage::of(status) {
+                        Stage::Queued => "queued".to_owned(),
+                        _ => format!("{}/{} done, {} running", status.maps_done, status.n_maps, status.maps_running),
+                    } + &time_left(status, crate::job::view::now_ms()),
+                );
                 if let Some(reduce) = reduce {
                     reduce.set_position(parts(status.reduce_progress));
                     reduce.set_message(format!(
@@ -144,6 +146,19 @@ impl JobProgress {
                 reduce.finish_and_clear();
             }
         }
+    }
+}
+
+/// What is said of a job's end, after what is done of it: nothing where it is not told, is only guessed, or is overdue.
+fn time_left(status: &JobStatus, now_ms: u64) -> String {
+    let seen = status.predicted.filter(|predicted| predicted.seen);
+    let left_s = seen.map_or(0, |predicted| predicted.finish_ms_epoch.saturating_sub(now_ms)).div_ceil(1_000);
+    match left_s {
+        0 => String::new(),
+        1..10 => ", some seconds left".to_owned(),
+        10..90 => format!(", about {} s left", left_s.div_ceil(5) * 5),
+        90..5_400 => format!(", about {} min left", (left_s + 30) / 60),
+        _ => format!(", about {} h left", (left_s + 1_800) / 3_600),
     }
 }
 
@@ -258,6 +273,7 @@ fn parts(fraction: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use howdah_proto::v1::PredictedEnd;
 
     fn watched(bytes: &[u8], of: Option<u64>) -> WatchedRead<&[u8]> {
         let mut watched = WatchedRead::new(bytes, of, "trace read");
@@ -288,6 +304,20 @@ mod tests {
         let mut watched = WatchedRead::new(&b"short"[..], None, "trace read");
         watched.read_to_end(&mut Vec::new()).unwrap();
         assert!(watched.progress.bar.get().is_none());
+    }
+
+    #[test]
+    fn the_time_left_is_told_roughly_and_only_where_it_is_known() {
+        let told = |finish_s: u64, seen: bool| {
+            let predicted = PredictedEnd { finish_ms_epoch: finish_s * 1_000, seen, ..PredictedEnd::default() };
+            time_left(&JobStatus { predicted: Some(predicted), ..JobStatus::default() }, 1_000_000)
+        };
+        assert_eq!(told(1_004, true), ", some seconds left");
+        assert_eq!(told(1_042, true), ", about 45 s left");
+        assert_eq!(told(1_125, true), ", about 2 min left");
+        assert_eq!(told(1_000 + 7_300, true), ", about 2 h left");
+        assert_eq!([told(1_125, false), told(990, true), told(0, true)], ["", "", ""]);
+        assert_eq!(time_left(&JobStatus::default(), 0), "");
     }
 
     #[test]

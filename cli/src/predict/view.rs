@@ -21,6 +21,8 @@ pub(crate) struct JobView {
     pub(crate) high_ms_epoch: Option<u64>,
     /// From the forecast's instant.
     pub(crate) left_s: Option<f64>,
+    /// Of all simulations, the share in which it meets its deadline; null without one.
+    pub(crate) in_time: Option<f64>,
     /// Whether tasks like its own were seen before.
     pub(crate) seen: bool,
     /// Whether it was only thought of.
@@ -73,6 +75,7 @@ impl From<&Forecast> for ForecastView {
             low_ms_epoch: reached(job.low_ms_epoch),
             high_ms_epoch: reached(job.high_ms_epoch),
             left_s: reached(job.finish_ms_epoch).map(since),
+            in_time: job.in_time,
             seen: job.seen,
             hypothetical: job.hypothetical,
         };

@@ -10,8 +10,26 @@ use crate::flag_values::parse_pair;
 pub(crate) enum SchedulerCommand {
     /// List the schedulers by name
     List(FormatArgs),
+    /// Show which scheduler decides, and every time when one took over as its forecast was better
+    Show(ShowArgs),
     /// Put a scheduler in charge of a running cluster, or give the present one other parameters
     Set(SetArgs),
+}
+
+/// `howdah scheduler show`
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+With `[master.prediction.switch] candidates` the master forecasts each of them in every round, and the best one takes \
+over. `staying` is the figure that was forecast without the switch, `switching` the one with it, and `came` what the \
+jobs that were there had in the end.
+
+Example:
+  howdah scheduler show --dir cluster")]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 /// `howdah scheduler set`

@@ -1,7 +1,8 @@
-//! `scheduler list`, `scheduler set`.
+//! `scheduler list`, `scheduler show`, `scheduler set`.
 
 mod about;
 pub(crate) mod args;
+mod show;
 
 use howdah_master::policies;
 use howdah_proto::v1::SetSchedulerRequest;
@@ -22,6 +23,7 @@ use crate::scheduler::args::{SchedulerCommand, SetArgs};
 pub(crate) async fn run(context: &Context, command: &SchedulerCommand) -> Outcome {
     match command {
         SchedulerCommand::List(format) => list(context, format),
+        SchedulerCommand::Show(args) => show::show(context, args).await,
         SchedulerCommand::Set(args) => set(context, args).await,
     }
 }

@@ -20,6 +20,7 @@ Examples:
   howdah submit sudoku --input puzzles.txt --output solved --reduces 1
   howdah submit sort --input big --output sorted --reduces 8 -D io.sort.mb=200
   howdah submit sleep -m 100 -mt 50
+  howdah submit wordcount --input books --output counts --deadline 10m --admit check
   howdah submit streaming --mapper 'cut -f1' --reducer 'uniq -c' --input in --output out
   howdah submit ./target/release/my-job --input in --output out
   howdah submit --batch nightly.toml --order balanced-pools --wait
@@ -60,6 +61,10 @@ pub(crate) struct SubmitArgs {
     /// When it should be done, counted from now: 90s, 15m, 2h
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(crate) deadline: Option<Duration>,
+    /// With --deadline: forecast first whether it can be met and who would be later by it. check submits only if it
+    /// can, force submits anyway, off asks nothing
+    #[arg(long, value_name = "RULE", value_enum, default_value_t = Admit::Off, requires = "deadline", conflicts_with = "batch")]
+    pub(crate) admit: Admit,
     /// Trace of an earlier run, and the job in it, whose task times policies such as minedf plan with; without JOB the
     /// last one of the job's name
     #[arg(long, value_name = "TRACE[:JOB]")]
@@ -101,6 +106,18 @@ pub(crate) struct SubmitArgs {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
+}
+
+/// `--admit`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Admit {
+    /// Only if the deadline can be met.
+    Check,
+    /// Says whether it can, and submits anyway.
+    Force,
+    /// Asks nothing.
+    #[default]
+    Off,
 }
 
 /// `--order`

@@ -1,5 +1,6 @@
 //! `submit`: from an application's name to accepted jobs, one after the other when they form a chain.
 
+mod admit;
 pub(crate) mod args;
 mod batch;
 mod batch_file;
@@ -24,7 +25,8 @@ use crate::job::view::Job;
 use crate::listing::{Listing, counter_map};
 use crate::output::progress::JobProgress;
 use crate::output::{Screen, Style, note};
-use crate::submit::args::SubmitArgs;
+use crate::submit::admit::Admitted;
+use crate::submit::args::{Admit, SubmitArgs};
 use crate::submit::profile_file::Profiles;
 use crate::units;
 
@@ -60,10 +62,22 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
     let known = plans.iter().map(profile_of).collect::<Outcome<Vec<Option<JobProfile>>>>()?;
     let mut jobs = Vec::new();
     let mut ended = Vec::new();
+    let mut admitted = Vec::new();
     let last = plans.len().saturating_sub(1);
     for (index, plan) in plans.iter().enumerate() {
         let how = SubmitAs { profile: known[index], follows: jobs.last().cloned(), ..how.clone() };
-        let job = submit_plan(&mut client, plan, &how).await?;
+        let request = request(plan, &how)?;
+        let told = match args.admit {
+            Admit::Off => None,
+            rule => Some(admit::ask(&mut client, &request, rule).await?),
+        };
+        if let Some(told) = &told
+            && !quiet
+        {
+            told.lines().into_iter().try_for_each(|line| screen.line(line))?;
+        }
+        let job = client.rpc.submit_job(request).await?.into_inner().job;
+        admitted.extend(told);
         jobs.push(job.clone());
         if !quiet {
             screen.line(format!("Submitted job: {job}"))?;
@@ -87,7 +101,7 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
         let good = succeeded(&status);
         ended.push(Job::from(&status));
         if !good {
-            report(&screen, &config.output, &jobs, &ended)?;
+            report(&screen, &config.output, &jobs, &ended, &admitted)?;
             return Err(crate::job::not_succeeded(
                 &job,
                 &status.state,
@@ -99,7 +113,7 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
             finish(&screen, &mut client, &job, ended.last()).await?;
         }
     }
-    report(&screen, &config.output, &jobs, &ended)?;
+    report(&screen, &config.output, &jobs, &ended, &admitted)?;
     Ok(Exit::Done)
 }
 
@@ -107,10 +121,11 @@ fn still(left: usize) -> String {
     format!("{} of the chain {}", units::counted(left as u64, "job"), if left == 1 { "is" } else { "are" })
 }
 
-fn report(screen: &Screen, format: &Format, jobs: &[String], ended: &[Job]) -> Outcome<()> {
+fn report(screen: &Screen, format: &Format, jobs: &[String], ended: &[Job], admitted: &[Admitted]) -> Outcome<()> {
     if *format == Format::Json {
         let job = jobs.last();
-        screen.json(&Listing::new("submit", json!({ "job": job, "jobs": jobs, "ended": ended })))?;
+        let body = json!({ "job": job, "jobs": jobs, "ended": ended, "admitted": admitted });
+        screen.json(&Listing::new("submit", body))?;
     }
     Ok(())
 }
@@ -204,11 +219,16 @@ pub(crate) struct SubmitAs {
 
 /// Submits one job and returns its printed id.
 pub(crate) async fn submit_plan(client: &mut Client, plan: &JobPlan, how: &SubmitAs) -> Outcome<String> {
+    Ok(client.rpc.submit_job(request(plan, how)?).await?.into_inner().job)
+}
+
+/// A job as the master gets it.
+fn request(plan: &JobPlan, how: &SubmitAs) -> Outcome<SubmitJobRequest> {
     let json = |what: &str, text: serde_json::Result<String>| {
         text.map_err(|error| Failure::broke(format!("cannot write the {what}: {error}")))
     };
     let follows = how.follows.clone().map(|job| (FOLLOWS.to_owned(), job));
-    let request = SubmitJobRequest {
+    Ok(SubmitJobRequest {
         name: plan.name.clone(),
         user: user(),
         // Without one, the master looks at the job's properties.
@@ -226,8 +246,7 @@ pub(crate) async fn submit_plan(client: &mut Client, plan: &JobPlan, how: &Submi
             Some(profile) => json("profile", serde_json::to_string(profile))?,
             None => String::new(),
         },
-    };
-    Ok(client.rpc.submit_job(request).await?.into_inner().job)
+    })
 }
 
 /// Workers have other current directories. URLs and absolute paths stay as they are.

@@ -66,6 +66,7 @@ fn changes(args: &WhatIfArgs) -> Outcome<PredictChanges> {
         workers: args.workers,
         submit: submit.into_iter().collect(),
         kill: args.kill.clone(),
+        enter: Vec::new(),
     })
 }
 

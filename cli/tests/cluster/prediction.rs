@@ -68,3 +68,108 @@ fn a_live_cluster_tells_when_its_jobs_will_end_and_its_recording_tells_the_same_
     let report = cluster.stop_and_validate();
     assert_eq!(report["decisions"]["identical"], report["decisions"]["compared"], "{report}");
 }
+
+/// A job of one family, of maps that take so many milliseconds each.
+fn naps(number: u32, maps: u32, ms: u32) -> Vec<String> {
+    let words = format!("sleep -m {maps} -mt {ms} -r 0 --name nap-{number}");
+    words.split(' ').map(str::to_owned).collect()
+}
+
+/// A cluster of two map slots that knows how long naps take.
+fn taught(master_config: &str) -> Cluster {
+    let setup = Setup { workers: 1, master_config: master_config.to_owned(), ..Setup::default() };
+    let cluster = Cluster::start(setup);
+    let first = submit(&cluster, &naps(1, 6, 400), &[]);
+    cluster.wait_job(&first, 0);
+    wait_for("what the first job taught", || {
+        cluster.json(&["predict"])["made"]["tasks_learnt"].as_u64().filter(|&n| n >= 6)
+    });
+    cluster
+}
+
+fn submit(cluster: &Cluster, naps: &[String], more: &[&str]) -> String {
+    let words: Vec<&str> = naps.iter().map(String::as_str).chain(more.iter().copied()).collect();
+    cluster.submit(&words)
+}
+
+#[test]
+fn jobs_are_listed_with_their_ends_though_nobody_asked_for_a_forecast() {
+    // The timer is no help here: the submission itself calls for one.
+    let cluster = taught("[master.prediction]\nevery_ms = 3600000\n");
+    let job = submit(&cluster, &naps(2, 40, 400), &[]);
+    let told = wait_for("the end of the job in the list", || {
+        let listed = cluster.json(&["job", "list", "--active"]);
+        Some(listed["jobs"][0]["predicted"].clone()).filter(|told| told["finish_ms_epoch"].is_u64())
+    });
+    let end = |key: &str| told[key].as_u64().unwrap_or_else(|| panic!("no {key}: {told}"));
+    assert!(told["seen"] == true && end("at_ms_epoch") < end("finish_ms_epoch"), "{told}");
+    assert!(end("low_ms_epoch") <= end("finish_ms_epoch") && end("finish_ms_epoch") <= end("high_ms_epoch"), "{told}");
+    let table = cluster.run(&["job", "list"]).expect_code(0);
+    assert!(table.stdout.contains("ends in"), "{}", table.stdout);
+    cluster.run(&["job", "kill", &job]).expect_code(0);
+    let over = cluster.json(&["job", "list"]);
+    assert!(over["jobs"].as_array().is_some_and(|jobs| jobs.iter().all(|job| job["predicted"].is_null())), "{over}");
+    cluster.stop_and_validate();
+}
+
+// Small jobs behind a large one: whoever lets the shortest go first is better by far.
+#[test]
+fn the_scheduler_with_the_best_forecast_takes_over_once_and_what_came_of_it_is_told() {
+    let cluster = taught(
+        "[master.prediction]\nevery_ms = 1000\n\
+         [master.prediction.switch]\ncandidates = [\"fifo\", \"shortest\"]\nhold_ms = 1000\n",
+    );
+    let jobs: Vec<String> =
+        [80, 2, 2, 2, 2].into_iter().zip(2..).map(|(maps, n)| submit(&cluster, &naps(n, maps, 400), &[])).collect();
+    let switch = wait_for("the switch", || {
+        let shown = cluster.json(&["scheduler", "show"]);
+        shown["switches"].as_array().and_then(|switches| switches.first().cloned())
+    });
+    assert_eq!((&switch["from"], &switch["to"]), (&Value::from("fifo"), &Value::from("shortest")), "{switch}");
+    let figure = |switch: &Value, key: &str| switch[key].as_f64().unwrap_or_else(|| panic!("no {key}: {switch}"));
+    assert!(figure(&switch, "switching") < 0.95 * figure(&switch, "staying"), "{switch}");
+    for job in &jobs {
+        cluster.wait_job(job, 0);
+    }
+    let shown = wait_for("what came of the switch", || {
+        let shown = cluster.json(&["scheduler", "show"]);
+        shown["switches"][0]["came"].is_f64().then_some(shown)
+    });
+    assert_eq!((&shown["scheduler"], shown["switches"].as_array().map(Vec::len)), (&Value::from("shortest"), Some(1)));
+    let table = cluster.run(&["scheduler", "show"]).expect_code(0);
+    assert!(
+        table.stdout.starts_with("shortest decides\nchosen by forecast among fifo, shortest\n"),
+        "{}",
+        table.stdout
+    );
+    // The switch is part of the recording.
+    let report = cluster.stop_and_validate();
+    assert_eq!(report["decisions"]["identical"], report["decisions"]["compared"], "{report}");
+}
+
+#[test]
+fn a_deadline_that_cannot_be_met_is_refused_before_anything_is_submitted() {
+    let cluster = taught("");
+    let long = submit(&cluster, &naps(2, 300, 400), &[]);
+    let ask = |more: &[&str]| {
+        let own = naps(3, 8, 400);
+        let words: Vec<&str> = own.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        cluster.run(&[&["submit"], &words[..]].concat())
+    };
+    let refused = ask(&["--deadline", "2s", "--admit", "check"]).expect_code(1);
+    assert!(
+        refused.stderr.contains("the deadline of 2.00 s cannot be met: it would end in about"),
+        "{}",
+        refused.stderr
+    );
+    assert!(refused.stderr.contains("nothing was submitted; `--admit force` submits it anyway"), "{}", refused.stderr);
+    assert_eq!(cluster.jobs().len(), 2, "{:?}", cluster.jobs());
+    let forced = ask(&["--deadline", "2s", "--admit", "force", "--output", "json"]).expect_code(0).json();
+    assert!(forced["admitted"][0]["in_time"].as_f64().is_some_and(|share| share < 0.5), "{forced}");
+    assert!(forced["job"].is_string(), "{forced}");
+    let accepted = ask(&["--deadline", "2h", "--admit", "check", "--priority", "HIGH"]).expect_code(0);
+    assert!(accepted.stdout.contains("Deadline in 2 h 00 min: it would end in about"), "{}", accepted.stdout);
+    assert!(accepted.stdout.contains(&format!("{long} (nap-2) would end later by")), "{}", accepted.stdout);
+    cluster.run(&["job", "kill", "--all"]).expect_code(0);
+    cluster.stop_and_validate();
+}

@@ -10,12 +10,13 @@ use tonic::Status;
 use super::thread::Told;
 use crate::services::status;
 
-/// What is to be different, and what the jobs run that are only thought of.
+/// What is to be different, and what the jobs run that are only thought of. Whole jobs are the caller's business, who knows
+/// the files that they read.
 ///
 /// # Errors
 /// INVALID_ARGUMENT names what does not read.
 pub fn changes(cluster: ClusterId, message: Option<v1::PredictChanges>) -> Result<(Changes, Vec<String>), Status> {
-    let Some(v1::PredictChanges { scheduler, workers, submit, kill }) = message else {
+    let Some(v1::PredictChanges { scheduler, workers, submit, kill, enter: _ }) = message else {
         return Ok((Changes::default(), Vec::new()));
     };
     let mut applications = Vec::new();
@@ -38,7 +39,7 @@ pub fn changes(cluster: ClusterId, message: Option<v1::PredictChanges>) -> Resul
     let kill: Result<Vec<JobId>, Status> =
         kill.iter().map(|job| cluster.parse_job(job).map_err(|e| status::id(&e))).collect();
     let scheduler = scheduler.as_ref().map(SchedulerChoice::from);
-    Ok((Changes { scheduler, workers, submit: jobs, kill: kill? }, applications))
+    Ok((Changes { scheduler, workers, submit: jobs, enter: Vec::new(), kill: kill? }, applications))
 }
 
 /// A forecast as it is sent. `tracker` is the state that it was made from.
@@ -54,6 +55,7 @@ pub fn forecast_message(forecast: Forecast, cluster: ClusterId, tracker: &JobTra
         high_ms_epoch: ms(job.high),
         seen: job.seen,
         hypothetical: job.hypothetical,
+        in_time: job.in_time,
     };
     let starts = forecast.starts.iter().map(|start| v1::PredictedStart {
         attempt: cluster.attempt(start.attempt),

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crossbeam_channel::Sender;
 use howdah_core::cluster::ClusterState;
-use howdah_core::job::JobId;
+use howdah_core::job::{JobId, JobState};
 use howdah_core::time::Time;
 use howdah_core::tracker::Effect;
 use howdah_planning::prediction::Learner;
+use tokio::sync::Notify;
 
 use super::application_name;
 use super::thread::Message;
@@ -19,11 +20,27 @@ use crate::tables::{JobMeta, Tables};
 pub(crate) struct Feed {
     learner: Learner,
     send: Sender<Message>,
+    /// Who makes forecasts hears that the world changed.
+    changed: Arc<Notify>,
+}
+
+/// Whether an effect makes the last forecast old: a job or a worker came or went.
+fn changes_world(effect: &Effect) -> bool {
+    match effect {
+        Effect::JobState { state, .. } => state.is_final() || *state == JobState::Prep,
+        Effect::WorkerState { .. } | Effect::TaskFailed { .. } | Effect::MapOutputLost { .. } => true,
+        _ => false,
+    }
 }
 
 impl Feed {
     pub(super) fn new(send: Sender<Message>) -> Feed {
-        Feed { learner: Learner::default(), send }
+        Feed { learner: Learner::default(), send, changed: Arc::default() }
+    }
+
+    /// Hears when the world changed.
+    pub(crate) fn changed(&self) -> Arc<Notify> {
+        Arc::clone(&self.changed)
     }
 
     /// Looks at a batch's effects and the state after them.
@@ -35,6 +52,9 @@ impl Feed {
             // A thread that is behind by so much does without some: the core never waits for it.
             let _ = send.try_send(Message::Learned(learned));
         });
+        if effects.iter().any(changes_world) {
+            self.changed.notify_one();
+        }
     }
 }
 

@@ -10,13 +10,19 @@
 
 mod answer;
 mod feed;
+mod fork;
 mod recorded;
+mod rounds;
+mod switching;
 mod thread;
 
 pub(crate) use answer::score_message;
 pub use answer::{changes, forecast_message};
-pub(crate) use feed::{Applications, Feed};
+pub(crate) use feed::Feed;
+pub(crate) use fork::Forked;
 pub use recorded::{Moment, RecordedRun, read_run};
+pub(crate) use rounds::{RoundCosts, Rounds};
+pub(crate) use switching::{Switched, Switches, Switching, candidates};
 pub(crate) use thread::{Ask, AskError, PredictionHandle, Told, start};
 
 use howdah_core::job::App;

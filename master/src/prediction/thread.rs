@@ -43,8 +43,8 @@ pub(crate) struct Ask {
     pub(crate) options: ForecastOptions,
     /// By name.
     pub(crate) model: String,
-    /// Empty: only the present course.
-    pub(crate) changes: Changes,
+    /// Beside the present course, each by its own.
+    pub(crate) others: Vec<(Changes, ForecastOptions)>,
     /// What a job that is only thought of runs, in the order of the changes.
     pub(crate) hypothetical: Vec<String>,
 }
@@ -53,7 +53,8 @@ pub(crate) struct Ask {
 #[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) present: Forecast,
-    pub(crate) changed: Option<Forecast>,
+    /// In the order in which they were asked for.
+    pub(crate) others: Vec<Forecast>,
     pub(crate) took: Duration,
     pub(crate) learnt: u64,
     pub(crate) score: Score,
@@ -186,12 +187,15 @@ impl Thread {
             Some(thought_of) => ask.hypothetical.get(thought_of as usize).cloned().unwrap_or_default(),
             None => ask.applications.name(job),
         };
-        let look = |changes: &Changes| forecast(ask.fork.fork(), &predictor, &application, changes, &ask.options);
-        let present = look(&Changes::default())?;
-        let changed = if ask.changes.is_empty() { None } else { Some(look(&ask.changes)?) };
+        let look = |changes: &Changes, options: &ForecastOptions| {
+            forecast(ask.fork.fork(), &predictor, &application, changes, options)
+        };
+        let present = look(&Changes::default(), &ask.options)?;
+        let others = ask.others.iter().map(|(changes, options)| look(changes, options));
+        let others = others.collect::<Result<Vec<Forecast>, ChangesError>>()?;
         Ok(Told {
             present,
-            changed,
+            others,
             took: started.elapsed(),
             learnt: self.history.seen(),
             score: Score::of(self.errors.iter().copied()),

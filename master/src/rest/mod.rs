@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! GET /ws/v1/cluster[/info|/metrics|/scheduler|/apps…|/appstatistics|/nodes…]     PUT …/apps/ID/state
+//! GET /metrics                            how forecasts do, for Prometheus
 //! GET /proxy/APP/ws/v1/mapreduce/…        GET /ws/v1/history[/info|/mapreduce/jobs…]
 //! ```
 //!
@@ -11,6 +12,7 @@
 
 mod cluster;
 mod jobs;
+mod metrics;
 mod published;
 mod query;
 
@@ -81,6 +83,16 @@ pub(crate) async fn serve(listener: TcpListener, shared: SharedRef, closing: Can
 
 impl Desk {
     async fn serve(&self, method: &Method, uri: &Uri, body: Body) -> Response<Body> {
+        if *method == Method::GET
+            && uri.path() == "/metrics"
+            && let Ok(_seat) = self.seats.try_acquire()
+            && let Ok(view) = self.published.get().await
+        {
+            let shared = self.api.shared();
+            let text = metrics::text(&shared.round_costs, &shared.switches, &view);
+            let response = Response::builder().header(header::CONTENT_TYPE, metrics::CONTENT_TYPE);
+            return response.body(Body::from(text)).unwrap_or_default();
+        }
         let answer = match self.seats.try_acquire() {
             Ok(_seat) => self.answer(method, uri, body).await,
             Err(_) => {

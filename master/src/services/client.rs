@@ -1,6 +1,7 @@
 //! What people and tools ask.
 
 use std::pin::Pin;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use super::{SharedRef, logs, predict, status, submit, workers};
 use crate::engine::{CoreError, View};
 use crate::history::{AttemptHistory, JobHistory, history_path};
 use crate::policies::ALLOCATIONS;
+use crate::prediction::Switched;
 use crate::reload;
 
 /// A watcher hears of changes at most this often.
@@ -37,6 +39,11 @@ const HISTORY_PAUSE: Duration = Duration::from_millis(20);
 type Boxed<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 impl ClientApi {
+    /// What all services share.
+    pub(crate) fn shared(&self) -> &SharedRef {
+        &self.0
+    }
+
     async fn ask<T, F>(&self, question: F) -> Result<T, Status>
     where
         T: Send + 'static,
@@ -119,6 +126,7 @@ fn status_of(history: &JobHistory) -> v1::JobStatus {
         unplaced_maps: history.maps_by_locality.unknown,
         requires: history.spec.conf.requires.texts(),
         speculation: Some(history.speculation.into()),
+        predicted: None,
     }
 }
 
@@ -389,11 +397,18 @@ impl ClientService for ClientApi {
         params.remove(ALLOCATIONS);
         answer.scheduler_params = params.into_iter().collect();
         answer.started_ms_epoch = self.0.started_ms_epoch;
+        answer.candidates = self.0.config.prediction.switch.candidates.clone();
+        let switches = self.0.switches.lock().unwrap_or_else(PoisonError::into_inner);
+        answer.switches = switches.iter().map(Switched::message).collect();
+        drop(switches);
         Ok(Response::new(answer))
     }
 
     async fn predict(&self, request: Request<v1::PredictRequest>) -> Result<Response<v1::PredictResponse>, Status> {
-        Ok(Response::new(predict::predict(&self.0, request.into_inner()).await?))
+        let cancel = Cancel::default();
+        // Whoever hangs up needs no list of inputs.
+        let _guard = CancelOnDrop(cancel.clone());
+        Ok(Response::new(predict::predict(&self.0, request.into_inner(), cancel).await?))
     }
 
     async fn shutdown(&self, _: Request<v1::ShutdownRequest>) -> Result<Response<v1::ShutdownResponse>, Status> {

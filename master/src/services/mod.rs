@@ -25,7 +25,7 @@ use howdah_proto::stop::Stop;
 
 use crate::config::MasterConfig;
 use crate::engine::{Clearing, CoreHandle};
-use crate::prediction::PredictionHandle;
+use crate::prediction::{PredictionHandle, RoundCosts, Switches};
 use crate::reload::InForce;
 
 pub(crate) use client::ClientApi;
@@ -36,6 +36,8 @@ pub(crate) use worker::WorkerApi;
 pub(crate) struct Shared {
     pub(crate) core: CoreHandle,
     pub(crate) prediction: PredictionHandle,
+    pub(crate) round_costs: Arc<RoundCosts>,
+    pub(crate) switches: Switches,
     pub(crate) cluster: ClusterId,
     pub(crate) run_dir: PathBuf,
     pub(crate) config: MasterConfig,

@@ -1,48 +1,62 @@
 //! Forecasts on request: a fork from the core's thread, simulations on the prediction thread.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use howdah_core::time::Span;
 use howdah_planning::prediction::{ForecastOptions, MODELS, by_name};
 use howdah_proto::v1;
 use tonic::Status;
 
-use super::{SharedRef, status};
-use crate::prediction::{Applications, Ask, AskError, Told, changes, forecast_message, score_message};
+use super::walk::Cancel;
+use super::{SharedRef, status, submit};
+use crate::prediction::{Ask, AskError, Forked, Told, application_name, changes, forecast_message, score_message};
 
 /// The longest look ahead, in milliseconds: a week.
 const MOST_HORIZON_MS: u64 = 7 * 24 * 3_600_000;
 /// Most starts that one answer tells.
 const MOST_STARTS: usize = 100_000;
-/// With more tasks than this, fewer simulations give the intervals.
-const MANY_TASKS: u64 = 20_000;
+
+/// Whole jobs that may be thought of at a time: the input of each is listed.
+const MOST_ENTERING: usize = 8;
+/// Simulations with drawn times that tell how likely a deadline is met.
+const ADMISSION_DRAWS: u32 = 19;
 
 /// Answers a request.
-pub(super) async fn predict(shared: &SharedRef, request: v1::PredictRequest) -> Result<v1::PredictResponse, Status> {
+pub(super) async fn predict(
+    shared: &SharedRef,
+    request: v1::PredictRequest,
+    cancel: Cancel,
+) -> Result<v1::PredictResponse, Status> {
     let v1::PredictRequest { horizon_ms, starts, model, changes: wanted } = request;
     if !model.is_empty() && by_name(&model).is_none() {
         let known = MODELS.join(", ");
         return Err(Status::invalid_argument(format!("model `{model}`: no such model, expected one of {known}")));
     }
-    let (changes, hypothetical) = changes(shared.cluster, wanted)?;
-    let forked = shared.core.ask(|view| {
-        let started = Instant::now();
-        let fork = view.tracker.fork();
-        let applications = Applications::of(view.tables, view.tracker.state());
-        (fork, applications, started.elapsed())
-    });
-    let (fork, applications, fork_took) = forked.await.map_err(status::core)?;
-    let defaults = ForecastOptions::default();
+    let enter = wanted.as_ref().map_or_else(Vec::new, |wanted| wanted.enter.clone());
+    let (mut changes, mut hypothetical) = changes(shared.cluster, wanted)?;
+    if enter.len() > MOST_ENTERING {
+        let n = enter.len();
+        return Err(Status::invalid_argument(format!("{n} whole jobs, expected at most {MOST_ENTERING}")));
+    }
+    for request in enter {
+        let (spec, app) = submit::would_enter(shared, request, cancel.clone()).await?;
+        changes.enter.push(spec);
+        hypothetical.push(application_name(&app));
+    }
+    let admits = !changes.enter.is_empty();
+    let forked = shared.core.ask(Forked::of).await.map_err(status::core)?;
+    let defaults = forked.options();
+    let Forked { tracker: fork, applications, took: fork_took } = forked;
     let horizon = match horizon_ms {
         0 => defaults.horizon,
         ms => Span::from_ms(ms.min(MOST_HORIZON_MS)),
     };
-    let tasks: u64 =
-        fork.state().jobs().map(|job| u64::from(job.spec().n_maps) + u64::from(job.spec().n_reduces)).sum();
-    let draws = if tasks > MANY_TASKS { defaults.draws / 2 } else { defaults.draws };
+    // How likely a deadline is met is told in steps of a simulation.
+    let draws = if admits { defaults.draws.max(ADMISSION_DRAWS) } else { defaults.draws };
     let options = ForecastOptions { horizon, draws, starts: (starts as usize).min(MOST_STARTS), ..defaults };
     let names = fork.fork();
-    let ask = Ask { fork: Box::new(fork), applications, options, model, changes, hypothetical };
+    let others = if changes.is_empty() { Vec::new() } else { vec![(changes, options)] };
+    let ask = Ask { fork: Box::new(fork), applications, options, model, others, hypothetical };
     let told = shared.prediction.ask(ask).await.map_err(refused)?;
     Ok(answer(shared, &names, told, fork_took))
 }
@@ -61,7 +75,7 @@ fn answer(
         tasks_learnt: told.learnt,
         score: Some(score),
         present: Some(forecast_message(told.present, shared.cluster, tracker)),
-        changed: told.changed.map(|changed| forecast_message(changed, shared.cluster, tracker)),
+        changed: told.others.into_iter().next().map(|changed| forecast_message(changed, shared.cluster, tracker)),
     }
 }
 

@@ -44,6 +44,34 @@ pub(super) async fn submit(shared: SharedRef, request: v1::SubmitJobRequest, can
         let message = format!("the cluster has {live} unfinished jobs, which is its limit");
         return Err(Status::resource_exhausted(status::with_help(message, "submit again when some have finished")));
     }
+    let mut file = prepared(&shared, request, cancel).await?;
+    reserve(&shared, &file.output).await?;
+    let accepted = enter(&shared, &mut file).await;
+    if accepted.is_err()
+        && let OutputFormat::Files { directory } = &file.output
+    {
+        let output = PathBuf::from(directory);
+        let _ = blocking(move || commit::abort(&output, true)).await;
+    }
+    accepted.map(|job| shared.cluster.job(job))
+}
+
+/// What the core would get of a job, and what it runs, if it were submitted now. Nothing is made.
+pub(super) async fn would_enter(
+    shared: &SharedRef,
+    request: v1::SubmitJobRequest,
+    cancel: Cancel,
+) -> Result<(JobSpec, App), Status> {
+    let JobFile { spec, properties, app, .. } = prepared(shared, request, cancel).await?;
+    let queue_names = shared.config.queue_names.clone();
+    let ask = move |view: &crate::engine::View<'_>| admit(spec, &properties, &queue_names, view);
+    let Admitted { spec, accepted, .. } = shared.core.ask(ask).await.map_err(status::core)?;
+    accepted.map_err(Status::failed_precondition)?;
+    Ok((spec, app))
+}
+
+/// A job's file without its number, with its input listed.
+async fn prepared(shared: &SharedRef, request: v1::SubmitJobRequest, cancel: Cancel) -> Result<JobFile, Status> {
     let config = shared.config.clone();
     // A file system that hangs holds up as many submissions, and nothing else.
     let listing = tokio::time::timeout(LISTING_PATIENCE, Arc::clone(&shared.listings).acquire_owned());
@@ -54,16 +82,7 @@ pub(super) async fn submit(shared: SharedRef, request: v1::SubmitJobRequest, can
         let _listing = listing;
         prepare(request, &config, &cancel)
     };
-    let mut file = blocking(prepare).await??;
-    reserve(&shared, &file.output).await?;
-    let accepted = enter(&shared, &mut file).await;
-    if accepted.is_err()
-        && let OutputFormat::Files { directory } = &file.output
-    {
-        let output = PathBuf::from(directory);
-        let _ = blocking(move || commit::abort(&output, true)).await;
-    }
-    accepted.map(|job| shared.cluster.job(job))
+    blocking(prepare).await?
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Status> {

@@ -72,6 +72,8 @@ pub(crate) struct JobRow {
     failed_task: Option<TaskId>,
     /// Why promoting its output failed.
     pub(crate) commit_problem: Option<String>,
+    /// Its end as the last round of forecasts told it.
+    pub(crate) predicted: Option<v1::PredictedEnd>,
 }
 
 /// What a page, an answer or the history needs of a job, taken in one go.
@@ -113,6 +115,7 @@ impl JobRow {
             why: String::new(),
             failed_task: None,
             commit_problem: None,
+            predicted: None,
         }
     }
 
@@ -317,6 +320,7 @@ impl JobRow {
             unplaced_maps: tally.maps_by_locality[Locality::Unknown as usize],
             requires: spec.conf.requires.texts(),
             speculation: Some(self.costs.into()),
+            predicted: self.predicted.filter(|_| !self.state.is_final()),
         }
     }
 

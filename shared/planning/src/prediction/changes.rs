@@ -42,6 +42,8 @@ pub struct Changes {
     pub workers: i32,
     /// Jobs that are submitted now.
     pub submit: Vec<Hypothetical>,
+    /// Jobs that are submitted now, after these: whole specifications, as the core would get them.
+    pub enter: Vec<JobSpec>,
     /// Jobs that are killed now.
     pub kill: Vec<JobId>,
 }
@@ -130,8 +132,9 @@ impl Changes {
 
     /// Makes the changes to the present state in a fork; jobs to submit are left to its course.
     pub(super) fn apply(&self, tracker: &mut JobTracker) -> Result<(), ChangesError> {
-        if self.submit.len() > MOST_JOBS {
-            return Err(ChangesError::TooManyJobs(self.submit.len()));
+        let n_jobs = self.submit.len() + self.enter.len();
+        if n_jobs > MOST_JOBS {
+            return Err(ChangesError::TooManyJobs(n_jobs));
         }
         self.submit.iter().try_for_each(Hypothetical::check)?;
         let mut inputs = self.worker_inputs(tracker)?;

@@ -1,7 +1,8 @@
 //! From a tracker's state and what its tasks will take to a course that can be simulated.
 //!
 //! Time left is what an attempt will take less what has passed since its launch; one that has taken longer already is
-//! given a floor, as it may end at any moment and has not. A reduce that waits for maps counts from their end.
+//! given a floor, as it may end at any moment and has not. Where ends are told with regular heartbeats, one that should
+//! have ended within the last interval is taken to wait for its worker's next heartbeat. A reduce that waits for maps counts from their end.
 
 use super::class::Part;
 use howdah_core::cluster::{Attempt, Job, Worker, WorkerState};
@@ -77,7 +78,7 @@ pub(super) fn course(tracker: &JobTracker, times: &mut dyn TaskTimes, heartbeat:
     for (reference, attempt) in state.attempts().iter() {
         let worker = state.worker(attempt.worker()).map(|worker| worker.name());
         if let Some(job) = state.job(attempt.id().job)
-            && let Some(end) = end(job, attempt, worker, now, times)
+            && let Some(end) = end(job, attempt, worker, (now, heartbeat), times)
         {
             course.ends.push((reference, end));
         }
@@ -97,7 +98,13 @@ fn asking(tracker: &JobTracker, heartbeat: SimHeartbeat) -> Vec<WorkerId> {
 }
 
 /// When a running attempt ends; `None` for a reduce that waits for maps.
-fn end(job: &Job, attempt: &Attempt, worker: Option<&str>, now: Time, times: &mut dyn TaskTimes) -> Option<Time> {
+fn end(
+    job: &Job,
+    attempt: &Attempt,
+    worker: Option<&str>,
+    (now, heartbeat): (Time, SimHeartbeat),
+    times: &mut dyn TaskTimes,
+) -> Option<Time> {
     let (id, started) = (attempt.id(), attempt.started());
     let of = OfJob { job: job.id(), spec: job.spec() };
     let (since, part) = match id.kind {
@@ -110,7 +117,9 @@ fn end(job: &Job, attempt: &Attempt, worker: Option<&str>, now: Time, times: &mu
     };
     let takes = times.time(of, part, id.index, worker);
     let end = since + takes;
-    Some(if end > now { end } else { end.max(now + times.overdue(takes)) })
+    // One that should have ended since its worker was heard most likely has: the next heartbeat tells.
+    let unheard = !heartbeat.out_of_band && now.since(end) < heartbeat.interval;
+    Some(if end > now || unheard { end } else { end.max(now + times.overdue(takes)) })
 }
 
 /// A job's template: an entry for each of its tasks, or one for all where they are alike.

@@ -2,19 +2,20 @@
 //! forecast is best by a chosen measure takes over.
 //!
 //! Forecasts of two policies that do about as well change places with every draw of luck. So a candidate takes over only
-//! if it is better by a margin in several forecasts running, and after a switch nobody does for a while: **no flapping.**
-//! Each switch keeps the two figures that justified it.
+//! once its gain exceeded a margin in enough forecasts running, where a gain of several margins counts as that many
+//! forecasts: a small gain has to last, a large one is not waited for. After a switch nobody takes over for a while:
+//! **no flapping.** Each switch keeps the two figures that justified it.
 
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::forecast::{Forecast, JobForecast};
 use howdah_core::time::{Span, Time};
 
 /// By what forecasts are compared; less is better.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
     /// Until the last job is over.
@@ -58,6 +59,18 @@ impl Measure {
     }
 }
 
+impl Measure {
+    /// What of the figure lies behind already, so that no policy can change it.
+    fn sunk(self, forecast: &Forecast) -> f64 {
+        let jobs = &forecast.jobs;
+        let waited = |job: &JobForecast| forecast.at.since(job.submitted).as_secs_f64();
+        match self {
+            Measure::MeanCompletion => jobs.iter().map(waited).sum::<f64>() / jobs.len().max(1) as f64,
+            Measure::Makespan | Measure::DeadlinesExceeded => 0.0,
+        }
+    }
+}
+
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -79,9 +92,10 @@ impl FromStr for Measure {
 pub struct SwitchRule {
     /// By what.
     pub measure: Measure,
-    /// Least gain, as a share of the present policy's figure.
+    /// Least gain, as a share of what the present policy's figure has still to come.
     pub margin: f64,
-    /// Forecasts running in which the same candidate must be better by that.
+    /// Forecasts running in which a candidate must be better by that; one in which it is better by several margins
+    /// counts as that many.
     pub times: u32,
     /// No other switch so long after one.
     pub dwell: Span,
@@ -113,37 +127,36 @@ pub struct Switch {
 #[derive(Clone, Debug)]
 pub struct Switcher {
     rule: SwitchRule,
-    /// The candidate that was better last, and in how many forecasts running.
-    leads: Option<(usize, u32)>,
+    /// By candidate: its gains in the forecasts running in which they reached the margin, in margins.
+    gained: Vec<f64>,
     last: Option<Time>,
 }
 
 impl Switcher {
     /// By a rule.
     pub fn new(rule: SwitchRule) -> Switcher {
-        Switcher { rule, leads: None, last: None }
+        Switcher { rule, gained: Vec::new(), last: None }
     }
 
     /// Looks at forecasts of one instant, one for each candidate, of which `present` is in charge.
     pub fn consider(&mut self, present: usize, forecasts: &[Forecast]) -> Option<Switch> {
         let figures: Vec<f64> = forecasts.iter().map(|forecast| self.rule.measure.of(forecast)).collect();
         let staying = *figures.get(present)?;
-        let best = (0..figures.len()).min_by(|&a, &b| figures[a].total_cmp(&figures[b]))?;
-        if best == present || figures[best] > staying * (1.0 - self.rule.margin) || staying <= 0.0 {
-            self.leads = None;
+        let at = forecasts[present].at;
+        let to_come = staying - self.rule.measure.sunk(&forecasts[present]);
+        self.gained.resize(figures.len(), 0.0);
+        for (gained, figure) in self.gained.iter_mut().zip(&figures) {
+            let gain = if to_come > 0.0 { (staying - figure) / to_come } else { 0.0 };
+            *gained = if gain > 0.0 && gain >= self.rule.margin { *gained + gain / self.rule.margin } else { 0.0 };
+        }
+        if self.last.is_some_and(|last| at.since(last) < self.rule.dwell) {
             return None;
         }
-        let times = match self.leads {
-            Some((leader, times)) if leader == best => times + 1,
-            _ => 1,
-        };
-        self.leads = Some((best, times));
-        let at = forecasts[best].at;
-        let rests = self.last.is_some_and(|last| at.since(last) < self.rule.dwell);
-        if times < self.rule.times.max(1) || rests {
-            return None;
-        }
-        (self.leads, self.last) = (None, Some(at));
+        // Sums of equal gains fall a little short of what they should be.
+        let enough = f64::from(self.rule.times.max(1)) - 1e-9;
+        let ready = (0..figures.len()).filter(|&index| self.gained[index] >= enough);
+        let best = ready.min_by(|&a, &b| figures[a].total_cmp(&figures[b]))?;
+        (self.gained, self.last) = (Vec::new(), Some(at));
         Some(Switch { at, from: present, to: best, staying, switching: figures[best] })
     }
 }
@@ -165,6 +178,7 @@ mod tests {
             finish: Some(Time::from_ms(ends_s * 1_000)),
             low: None,
             high: None,
+            in_time: None,
             seen: true,
             hypothetical: false,
         };
@@ -187,15 +201,38 @@ mod tests {
     }
 
     #[test]
-    fn a_clear_gain_that_lasts_switches_once() {
-        assert_eq!(switches((0..10).map(|i| (i * 10, [1_000, 500]))), [(20, 1)]);
+    fn a_gain_of_the_margin_has_to_last_and_a_large_one_switches_at_once_each_only_once() {
+        assert_eq!(switches((0..10).map(|i| (i * 10, [10_000, 9_470]))), [(20, 1)]);
+        assert_eq!(switches((0..10).map(|i| (i * 10, [10_000, 5_000]))), [(0, 1)]);
     }
 
     #[test]
     fn a_small_gain_or_a_passing_one_switches_nothing() {
-        assert_eq!(switches((0..50).map(|i| (i * 10, [1_000, 970]))), []);
-        let passing = |i| if i % 3 == 0 { [1_000, 1_000] } else { [1_000, 500] };
+        assert_eq!(switches((0..50).map(|i| (i * 10, [10_000, 9_700]))), []);
+        let passing = |i| if i % 3 == 0 { [10_000, 10_000] } else { [10_000, 9_400] };
         assert_eq!(switches((0..50).map(|i| (i * 10, passing(i)))), []);
+    }
+
+    // Jobs that have waited for an hour make every gain small beside their completion times.
+    #[test]
+    fn what_lies_behind_makes_no_gain_smaller() {
+        let waited = |ends| Forecast {
+            jobs: vec![JobForecast { submitted: Time::ZERO, ..forecast(3_600, ends).jobs[0].clone() }],
+            ..forecast(3_600, ends)
+        };
+        let mut switcher = Switcher::new(SwitchRule { times: 1, ..SwitchRule::default() });
+        assert!(switcher.consider(0, &[waited(3_700), waited(3_680)]).is_some());
+    }
+
+    #[test]
+    fn evidence_for_one_candidate_is_not_lost_when_another_leads_once() {
+        let mut switcher = Switcher::new(SwitchRule::default());
+        let figures = [[10_000, 9_400, 9_450], [10_000, 9_450, 9_400], [10_000, 9_400, 9_450]];
+        let found = figures.into_iter().zip(0..).filter_map(|(ends, at)| {
+            let forecasts = ends.map(|ends| forecast(at, ends));
+            switcher.consider(0, &forecasts).map(|switch| (at, switch.to))
+        });
+        assert_eq!(found.collect::<Vec<_>>(), [(2, 1)]);
     }
 
     // Whoever is in charge looks worse: the most that comes of it is a switch for each dwell time.

@@ -1,0 +1,105 @@
+//! `GET /metrics`: how forecasts do, in the text that Prometheus reads.
+//!
+//! What rounds cost and how well finished tasks had been told are the predictor's own numbers; the ends of jobs are those of
+//! the last round, as `howdah job list` shows them.
+
+use std::fmt::Write;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use howdah_proto::v1;
+
+use super::published::View;
+use crate::prediction::{RoundCosts, Switches};
+
+/// As the exposition format's version 0.0.4 names itself.
+pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4";
+
+/// All of it.
+pub(super) fn text(costs: &RoundCosts, switches: &Switches, view: &View) -> String {
+    let mut text = String::new();
+    let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    let seconds = |us: u64| us as f64 / 1e6;
+    let score = *costs.score.lock().unwrap_or_else(PoisonError::into_inner);
+    let n_switches = switches.lock().unwrap_or_else(PoisonError::into_inner).len();
+    let numbers = [
+        ("prediction_rounds_total", "counter", "Rounds of forecasts.", load(&costs.rounds) as f64),
+        (
+            "prediction_fork_seconds_total",
+            "counter",
+            "Time that the core's thread stood still to copy its state.",
+            seconds(load(&costs.fork_us)),
+        ),
+        ("prediction_fork_seconds_max", "gauge", "The longest of these times.", seconds(load(&costs.fork_max_us))),
+        (
+            "prediction_simulated_seconds_total",
+            "counter",
+            "Time that simulations took on their own thread.",
+            seconds(load(&costs.simulated_us)),
+        ),
+        ("prediction_tasks_scored", "gauge", "Finished tasks whose told times are scored.", score.tasks as f64),
+        ("prediction_tasks_within_5_percent", "gauge", "Share of them told within 5 %.", score.within_5_percent),
+        ("prediction_tasks_within_10_percent", "gauge", "Share of them told within 10 %.", score.within_10_percent),
+        (
+            "prediction_task_error_p95",
+            "gauge",
+            "The error that 95 % of them stay within, as a share of the task's time.",
+            score.p95_percent / 100.0,
+        ),
+        ("prediction_tasks_unseen_total", "counter", "Finished tasks whose class was new.", score.unseen as f64),
+        ("prediction_scheduler_switches", "gauge", "Switches of the scheduler that are kept.", n_switches as f64),
+    ];
+    for (name, kind, help, value) in numbers {
+        head(&mut text, name, kind, help);
+        let _ = writeln!(text, "howdah_{name} {value}");
+    }
+    let told = || view.jobs.iter().filter_map(|job| Some((job, job.predicted?)));
+    head(&mut text, "job_predicted_finish_timestamp_seconds", "gauge", "When jobs that are not over will be.");
+    for (job, end) in told() {
+        sample(&mut text, "job_predicted_finish_timestamp_seconds", job, end.finish_ms_epoch);
+    }
+    head(&mut text, "job_predicted_finish_low_timestamp_seconds", "gauge", "The early end of the interval.");
+    for (job, end) in told() {
+        sample(&mut text, "job_predicted_finish_low_timestamp_seconds", job, end.low_ms_epoch);
+    }
+    head(&mut text, "job_predicted_finish_high_timestamp_seconds", "gauge", "The late end of the interval.");
+    for (job, end) in told() {
+        sample(&mut text, "job_predicted_finish_high_timestamp_seconds", job, end.high_ms_epoch);
+    }
+    text
+}
+
+fn head(text: &mut String, name: &str, kind: &str, help: &str) {
+    let _ = writeln!(text, "# HELP howdah_{name} {help}\n# TYPE howdah_{name} {kind}");
+}
+
+/// Of a job; what is beyond the horizon is left out. Ids are digits and underscores, which need no escapes.
+fn sample(text: &mut String, name: &str, job: &v1::JobStatus, ms_epoch: u64) {
+    if ms_epoch > 0 {
+        let _ = writeln!(text, "howdah_{name}{{job=\"{}\"}} {:.3}", job.job, ms_epoch as f64 / 1e3);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_is_a_line_each_and_what_is_not_is_none() {
+        let costs = RoundCosts::default();
+        costs.rounds.store(3, Ordering::Relaxed);
+        costs.fork_us.store(1_500, Ordering::Relaxed);
+        let end = v1::PredictedEnd { finish_ms_epoch: 12_500, ..v1::PredictedEnd::default() };
+        let job = v1::JobStatus { job: "job_1_0001".to_owned(), predicted: Some(end), ..v1::JobStatus::default() };
+        let over = v1::JobStatus { job: "job_1_0002".to_owned(), ..v1::JobStatus::default() };
+        let view =
+            View { cluster: v1::GetClusterResponse::default(), jobs: vec![job, over], workers: vec![], queues: vec![] };
+        let text = text(&costs, &Switches::default(), &view);
+        let has = |line: &str| assert!(text.lines().any(|found| found == line), "{line}: not in\n{text}");
+        has("# TYPE howdah_prediction_rounds_total counter");
+        has("howdah_prediction_rounds_total 3");
+        has("howdah_prediction_fork_seconds_total 0.0015");
+        has("howdah_job_predicted_finish_timestamp_seconds{job=\"job_1_0001\"} 12.500");
+        assert!(!text.contains("low_timestamp_seconds{") && !text.contains("job_1_0002"), "{text}");
+    }
+}
