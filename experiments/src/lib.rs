@@ -34,7 +34,9 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(la_estimate::LaEstimate),
     ];
     all.extend(load_aware::LoadAware::ALL.map(|one| Box::new(one) as Box<dyn Experiment>));
+    all.push(Box::new(online::OnlineLinear));
     all.extend(online::Online::ALL.map(|one| Box::new(one) as Box<dyn Experiment>));
+    all.push(Box::new(online::OnlineOverhead));
     all.push(Box::new(online::OnlineSwitch));
     all.push(Box::new(online::OnlinePrefetch));
     all

@@ -41,6 +41,8 @@ pub(crate) struct Shape {
     pub(crate) apart: bool,
     /// Time constant of the workers' run queues in ms; 0 for the usual one, which is meant for tasks of many seconds.
     pub(crate) smoothing_ms: u32,
+    /// Between two rounds of the master's forecasts in ms, 0 for none; `None` for the usual.
+    pub(crate) forecast_ms: Option<u32>,
 }
 
 impl Shape {
@@ -55,7 +57,14 @@ impl Shape {
             pinned: false,
             apart: false,
             smoothing_ms: 0,
+            forecast_ms: None,
         }
+    }
+
+    /// Settings of the master that have no argument.
+    fn master_settings(self) -> Vec<(&'static str, String)> {
+        let every = self.forecast_ms.map(|ms| ("HOWDAH_MASTER_PREDICTION_EVERY_MS", ms.to_string()));
+        every.into_iter().collect()
     }
 
     /// Arguments of the `n`-th worker, from 1, that give it its control group.
@@ -161,7 +170,7 @@ impl Cluster {
         std::fs::write(&settings, policy.settings()?).with_context(|| format!("write `{}`", settings.display()))?;
         let settings = settings.to_str().with_context(|| format!("`{}` is not UTF-8", settings.display()))?;
         let master = ["--listen", "127.0.0.1:0", "--config", settings].map(str::to_owned);
-        cluster.spawn(dir, "master", "master", &master, &[])?;
+        cluster.spawn(dir, "master", "master", &master, &shape.master_settings())?;
         let access = dir.join("master/access.json");
         cluster.address = cluster.wait("the master to listen", |_| Ok(address_in(&access)))?;
         for n in 1..=shape.workers {
@@ -354,6 +363,13 @@ mod tests {
         assert!(!reported(&workers(1.1), &[1.5, 0.0], 0.8));
         assert!(reported(&workers(1.3), &[1.5, 0.0], 0.8));
         assert!(!reported(&workers(1.3), &[1.5, 0.0, 0.0], 0.8), "the third has not said anything");
+    }
+
+    #[test]
+    fn only_a_shape_that_asks_for_it_changes_the_masters_forecasts() {
+        assert_eq!(Shape::even(1, 1, 1).master_settings(), []);
+        let shape = Shape { forecast_ms: Some(0), ..Shape::even(1, 1, 1) };
+        assert_eq!(shape.master_settings(), [("HOWDAH_MASTER_PREDICTION_EVERY_MS", "0".to_owned())]);
     }
 
     #[test]

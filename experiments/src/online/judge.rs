@@ -13,7 +13,7 @@ use howdah_planning::prediction::{
     TaskHistory, TaskPredictor, by_name, family, forecast, job_error, score_starts,
 };
 
-use super::world::{heartbeat, options};
+use super::world::{Heard, options};
 
 /// What is written down as a run goes.
 #[derive(Default)]
@@ -57,8 +57,13 @@ impl Judged {
 }
 
 /// Runs the trace under a policy, with a forecast every so often; `None` makes none, as in training.
-pub(super) fn judge(trace: &Trace, scheduler: &str, every: Option<Span>, history: TaskHistory) -> Result<Judged> {
-    let mut run = Simulation::new(trace, &options(scheduler)).context("make the cluster")?;
+pub(super) fn judge(
+    trace: &Trace,
+    (scheduler, heard): (&str, Heard),
+    every: Option<Span>,
+    history: TaskHistory,
+) -> Result<Judged> {
+    let mut run = Simulation::new(trace, &options(scheduler, heard)).context("make the cluster")?;
     let notes = Rc::new(RefCell::new(Notes::default()));
     run.observe(Box::new(Noting(Rc::clone(&notes))));
     let model = by_name("linear").context("find the paper's model")?;
@@ -78,7 +83,8 @@ pub(super) fn judge(trace: &Trace, scheduler: &str, every: Option<Span>, history
         learn(&run, trace, &notes, &mut judged);
         if every.is_some() && run.tracker().state().n_jobs() > 0 {
             let predictor = TaskPredictor::new(&judged.history, &*model, Fallback::default());
-            let options = ForecastOptions { heartbeats: Heartbeats::Given(heartbeat()), ..ForecastOptions::default() };
+            let options =
+                ForecastOptions { heartbeats: Heartbeats::Given(heard.heartbeat()), ..ForecastOptions::default() };
             let fork = run.tracker().fork();
             let told = forecast(fork, &predictor, &|_| String::new(), &Changes::default(), &options)?;
             judged.forecasts.push(told);
@@ -116,13 +122,15 @@ fn learn(run: &Simulation<'_>, trace: &Trace, notes: &Rc<RefCell<Notes>>, judged
         let Some(job) = jobs.get(id.job.0 as usize - 1) else { continue };
         let template = &trace.jobs[job.template as usize];
         let all: u64 = template.map_input_bytes.iter().sum();
-        let (part, since, bytes) = match (id.kind, record.maps_done.filter(|&done| record.start < done)) {
-            (TaskKind::Map, _) => (Part::Map, record.start, template.map_input_bytes[id.index as usize]),
-            (TaskKind::Reduce, Some(done)) => (Part::FirstReduce, done, all / u64::from(template.n_reduces)),
-            (TaskKind::Reduce, None) => (Part::LaterReduce, record.start, all / u64::from(template.n_reduces)),
+        // Reduces come after all maps here. A task's time is what its worker measured, from its start to its end: the wait
+        // for the heartbeat that tells of it is none of the task's, and a simulation adds it by itself.
+        let (part, bytes, times) = match id.kind {
+            TaskKind::Map => (Part::Map, template.map_input_bytes[id.index as usize], &template.map_ms),
+            TaskKind::Reduce => (Part::LaterReduce, all / u64::from(template.n_reduces), &template.reduce_ms),
         };
         let class = Class { application: String::new(), family: family(&template.name), part };
-        let sample = Sample { bytes, time: record.end.since(since), worker: format!("worker-{}", record.worker.0 + 1) };
+        let time = Span::from_ms(times[id.index as usize % times.len()]);
+        let sample = Sample { bytes, time, worker: format!("worker-{}", record.worker.0 + 1) };
         let (estimate, seen) =
             TaskPredictor::new(&judged.history, &*model, Fallback::default()).estimate(&class, bytes, None);
         judged.tasks.push(TaskError {

@@ -6,6 +6,8 @@
 //! a scatter does to a simulated future, which is the paper's question.
 
 mod judge;
+mod linear;
+mod overhead;
 mod page;
 mod prefetch;
 mod switching;
@@ -16,9 +18,11 @@ use howdah_core::time::Span;
 use howdah_planning::prediction::{RunScore, Score, StartError, TaskError, TaskHistory, WindowScore};
 
 use self::judge::{Judged, judge};
+pub(crate) use self::linear::OnlineLinear;
+pub(crate) use self::overhead::OnlineOverhead;
 pub(crate) use self::prefetch::OnlinePrefetch;
 pub(crate) use self::switching::OnlineSwitch;
-use self::world::{Jobs, workload};
+use self::world::{Heard, Jobs, workload};
 use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
 
 /// The policies: the paper's FCFS, and its naive Fair.
@@ -43,6 +47,11 @@ impl Online {
     /// All of them.
     pub(crate) const ALL: [Online; 3] = [Online::Tasks, Online::Jobs, Online::Starts];
 
+    /// How ends are told; task times do not depend on it.
+    fn heard(self) -> &'static [Heard] {
+        if self == Online::Tasks { &[Heard::AtOnce] } else { &[Heard::AtOnce, Heard::Regularly] }
+    }
+
     fn jobs(self) -> Jobs {
         if self == Online::Tasks { Jobs::Both } else { Jobs::WordCount }
     }
@@ -51,6 +60,7 @@ impl Online {
 /// A run under a policy, and its figures.
 struct Under {
     policy: &'static str,
+    heard: Heard,
     judged: Judged,
     score: RunScore,
 }
@@ -74,16 +84,17 @@ impl Experiment for Online {
     fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
         let n = lab.size(10, 4);
         let mut runs = Vec::new();
-        for (scheduler, policy) in POLICIES {
-            lab.progress.step(&format!("{policy}: the first run, to learn from"));
-            let history =
-                judge(&workload(self.jobs(), lab.seed, 1, n), scheduler, None, TaskHistory::default())?.history;
-            lab.progress.step(&format!("{policy}: the second run, with a forecast every {EVERY}"));
-            let judged = judge(&workload(self.jobs(), lab.seed, 2, n), scheduler, Some(EVERY), history)?;
+        let settings = self.heard().iter().flat_map(|&heard| POLICIES.map(|policy| (heard, policy)));
+        for (heard, (scheduler, policy)) in settings {
+            lab.progress.step(&format!("{policy}, ends told {}: the first run, to learn from", heard.name()));
+            let first = workload(self.jobs(), lab.seed, 1, n);
+            let history = judge(&first, (scheduler, heard), None, TaskHistory::default())?.history;
+            lab.progress.step(&format!("{policy}, ends told {}: a forecast every {EVERY}", heard.name()));
+            let judged = judge(&workload(self.jobs(), lab.seed, 2, n), (scheduler, heard), Some(EVERY), history)?;
             let windows = WINDOWS.map(|window| WindowScore::of(window, &judged.starts(window).concat())).to_vec();
             let n_forecasts = judged.forecasts.len() as u64;
             let score = RunScore::new(n_forecasts, &judged.tasks, windows, &judged.jobs, judged.length);
-            runs.push(Under { policy, judged, score });
+            runs.push(Under { policy, heard, judged, score });
         }
         let checks = self.checks(lab, &runs);
         let files = page::write(*self, lab, &self.about(), &runs, &checks)?;
@@ -95,8 +106,9 @@ impl Online {
     fn checks(self, lab: &Lab<'_>, runs: &[Under]) -> Vec<Check> {
         let check = |what: String, found, bar| Check { what, found, bar, judged: !lab.quick };
         let mut checks = Vec::new();
-        for (run, fcfs) in runs.iter().zip([true, false]) {
-            let of = |what: &str| format!("{}: {what}", run.policy);
+        for run in runs {
+            let fcfs = run.policy == POLICIES[0].1;
+            let of = |what: &str| format!("{}, ends told {}: {what}", run.policy, run.heard.name());
             match self {
                 Online::Tasks => {
                     for kind in ["map", "reduce"] {
@@ -140,8 +152,9 @@ mod tests {
 
     #[test]
     fn the_second_run_of_a_small_workload_is_told_well_after_the_first() {
-        let history = judge(&workload(Jobs::Both, 7, 1, 2), "fifo", None, TaskHistory::default()).unwrap().history;
-        let judged = judge(&workload(Jobs::Both, 7, 2, 2), "fifo", Some(EVERY), history).unwrap();
+        let under = ("fifo", Heard::AtOnce);
+        let history = judge(&workload(Jobs::Both, 7, 1, 2), under, None, TaskHistory::default()).unwrap().history;
+        let judged = judge(&workload(Jobs::Both, 7, 2, 2), under, Some(EVERY), history).unwrap();
         assert!(score_of(&judged.tasks, "map").within_10_percent > 0.9);
         assert!(judged.forecasts.len() > 5 && judged.tasks.iter().all(|task| task.seen));
         // Chained jobs are not known before they come: only ends of word counts at the front are told from the start.

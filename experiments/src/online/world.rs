@@ -26,16 +26,31 @@ pub(super) enum Jobs {
     WordCount,
 }
 
-/// Every three seconds, and at once when an attempt ends, as workers of a live cluster do.
-///
-/// Deviation: Hadoop 0.20.203 tells an end with the next regular heartbeat unless it is configured otherwise. Then the time
-/// that is learnt contains the wait for that heartbeat, and a simulation that waits for heartbeats adds it once more.
-pub(super) fn heartbeat() -> SimHeartbeat {
-    SimHeartbeat { interval: HEARTBEAT, out_of_band: true }
+/// When workers are heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// Every three seconds, and at once when an attempt ends, as the workers of a live cluster.
+    AtOnce,
+    /// Every three seconds, ends included, as the paper's Hadoop 0.20.203 has it unless it is configured otherwise.
+    Regularly,
+}
+
+impl Heard {
+    pub(super) fn heartbeat(self) -> SimHeartbeat {
+        SimHeartbeat { interval: HEARTBEAT, out_of_band: self == Heard::AtOnce }
+    }
+
+    /// For tables.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Heard::AtOnce => "at once",
+            Heard::Regularly => "with heartbeats",
+        }
+    }
 }
 
 /// The cluster under a policy.
-pub(super) fn options(scheduler: &str) -> ReplayOptions {
+pub(super) fn options(scheduler: &str, heard: Heard) -> ReplayOptions {
     let worker = |index| SimWorker {
         name: format!("worker-{index}"),
         host: format!("host-{index}"),
@@ -47,7 +62,7 @@ pub(super) fn options(scheduler: &str) -> ReplayOptions {
     let workers = (1..=WORKERS).map(worker).collect();
     ReplayOptions {
         scheduler: scheduler.to_owned(),
-        view: View::Workers(WorkersView { workers, heartbeat: heartbeat(), ..WorkersView::default() }),
+        view: View::Workers(WorkersView { workers, heartbeat: heard.heartbeat(), ..WorkersView::default() }),
         slowstart_ppm: Some(1_000_000),
         ..ReplayOptions::default()
     }

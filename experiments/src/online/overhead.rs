@@ -1,0 +1,199 @@
+//! `online-overhead`: what forecasts cost a live workload, after the paper's Table I.
+//!
+//! The same jobs run with a round of forecasts every 5 s and with none, in pairs by turns, on one worker with as many map
+//! slots as most machines have cores: whatever the master's simulations take, they take from the tasks. The figure is the
+//! mean over the pairs of how much longer the workload took, with the interval that their scatter leaves.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::framework::{About, Bars, Check, Experiment, Lab, Needs, Outcome, Page, Series, Table, papers, percent};
+use crate::live::{Cluster, Policy, Program, Shape, Submission, drive, fresh};
+
+/// The experiment.
+pub(crate) struct OnlineOverhead;
+
+/// The paper's shortest interval.
+const EVERY_MS: u32 = 5_000;
+const SHAPE: Shape = Shape::even(1, 2, 2);
+/// No run takes longer on a machine that works.
+const BOUND: Duration = Duration::from_secs(600);
+/// Most that the workload may take longer.
+const BAR: f64 = 0.01;
+
+/// What a run took, in seconds.
+#[derive(Clone, Copy, Debug)]
+struct Took {
+    workload_s: f64,
+    mean_job_s: f64,
+}
+
+/// Of a list of jobs as `howdah job list` has it.
+fn took(list: &Value) -> Result<Took> {
+    let jobs = list["jobs"].as_array().context("read the list of jobs")?;
+    let time = |job: &Value, key: &str| job[key].as_u64().with_context(|| format!("a job has no {key}"));
+    let spans = jobs.iter().map(|job| Ok((time(job, "submit_ms_epoch")?, time(job, "finish_ms_epoch")?)));
+    let spans = spans.collect::<Result<Vec<(u64, u64)>>>()?;
+    let first = spans.iter().map(|span| span.0).min().context("no job ran")?;
+    let last = spans.iter().map(|span| span.1).max().context("no job ran")?;
+    let all: u64 = spans.iter().map(|(submit, finish)| finish.saturating_sub(*submit)).sum();
+    Ok(Took { workload_s: last.saturating_sub(first) as f64 / 1e3, mean_job_s: all as f64 / 1e3 / spans.len() as f64 })
+}
+
+/// Word counts and greps, submitted together, so that there is a queue to simulate.
+fn jobs(texts: &[PathBuf], results: &std::path::Path) -> Vec<Submission> {
+    let job = |(index, text): (usize, &PathBuf)| {
+        let app: &[&str] = if index % 2 == 0 { &["wordcount"] } else { &["grep", "[a-z]+ [a-z]{6,}"] };
+        let name = format!("{}-{index}", app[0]);
+        let mut words: Vec<String> = app.iter().map(|&word| word.to_owned()).collect();
+        let output = results.join(&name).display().to_string();
+        words.extend(["--input".to_owned(), text.display().to_string(), "--output".to_owned(), output]);
+        words.extend(
+            ["-D", "mapred.max.split.size=1m", "-D", "mapred.reduce.slowstart.completed.maps=1"].map(str::to_owned),
+        );
+        Submission { name, words, at: Duration::ZERO }
+    };
+    texts.iter().enumerate().map(job).collect()
+}
+
+fn run(lab: &Lab<'_>, label: &str, forecast_ms: u32, texts: &[PathBuf]) -> Result<Took> {
+    let program = Program::new(&lab.program);
+    let dir = fresh(&lab.dir.join("runs").join(label))?;
+    let results = tempfile::tempdir_in(&lab.dir).context("make a directory for the jobs' results")?;
+    let shape = Shape { forecast_ms: Some(forecast_ms), ..SHAPE };
+    // The paper's fair scheduler, as it chose for this.
+    let mut cluster = Cluster::start(&program, &dir, shape, &Policy::plain("naive-fair"))?;
+    drive(&mut cluster, &jobs(texts, results.path()), BOUND, lab.progress, label)?;
+    let list = program.json(["job", "list", "--output", "json", "--master", cluster.address()])?;
+    cluster.stop()?;
+    took(&list)
+}
+
+impl Experiment for OnlineOverhead {
+    fn about(&self) -> About {
+        About {
+            name: "online-overhead",
+            line: "What forecasts every 5 s cost a live workload, in pairs",
+            paper: papers::ONLINE,
+            figure: "Table I",
+            needs: Needs::LiveRuns,
+            estimate_s: [400, 40],
+        }
+    }
+
+    fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
+        let program = Program::new(&lab.program);
+        let input = lab.folder("input")?;
+        let bytes = format!("{}MiB", lab.size(12, 2));
+        let mut texts = Vec::new();
+        for n in 0..lab.size(10_u64, 4) {
+            let path = input.join(format!("text-{n}.txt"));
+            let seed = lab.seed.wrapping_add(n).to_string();
+            program.run(["generate", "text", "--bytes", &bytes, "--seed", &seed, "-o", &path.display().to_string()])?;
+            texts.push(path);
+        }
+        let n = lab.repeats.unwrap_or(lab.size(8, 2)).max(2);
+        let mut pairs = Vec::new();
+        for pair in 0..n {
+            lab.progress.step(&format!("pair {} of {n}", pair + 1));
+            // By turns, so that a machine that slows down slows neither.
+            let order = if pair % 2 == 0 { [0, EVERY_MS] } else { [EVERY_MS, 0] };
+            let mut both = [None; 2];
+            for every in order {
+                let label = format!("{}-{}", if every == 0 { "off" } else { "on" }, pair + 1);
+                both[usize::from(every > 0)] = Some(run(lab, &label, every, &texts)?);
+            }
+            let [Some(off), Some(on)] = both else { continue };
+            pairs.push((off, on));
+        }
+        write(lab, &self.about(), &pairs)
+    }
+}
+
+/// Mean of the ratios less 1, and half of the interval that holds it in 95 of 100 such experiments.
+fn overhead(pairs: &[(Took, Took)], of: fn(&Took) -> f64) -> (f64, f64) {
+    let ratios: Vec<f64> = pairs.iter().map(|(off, on)| of(on) / of(off) - 1.0).collect();
+    let n = ratios.len() as f64;
+    let mean = ratios.iter().sum::<f64>() / n;
+    let variance = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    (mean, student_95(ratios.len().saturating_sub(1)) * (variance / n).sqrt())
+}
+
+/// Student's factor for an interval of 95 %, by degrees of freedom.
+fn student_95(free: usize) -> f64 {
+    const FACTORS: [f64; 10] = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+    FACTORS.get(free.saturating_sub(1)).copied().unwrap_or(2.1)
+}
+
+fn write(lab: &Lab<'_>, about: &About, pairs: &[(Took, Took)]) -> Result<Outcome> {
+    let mut page = Page::new(about, lab.quick);
+    page.paragraph(&format!(
+        "Live, on {SHAPE}, naive fair: word counts and greps submitted together, with a round of forecasts every {} s and \
+         with none, {} pairs by turns. The master, its simulations and the tasks share this machine's cores.",
+        EVERY_MS / 1_000,
+        pairs.len()
+    ));
+    let mut table = Table::new(&["pair", ">off s", ">every 5 s", ">jobs off s", ">jobs every 5 s"]);
+    for ((off, on), pair) in pairs.iter().zip(1_u32..) {
+        let figures = [off.workload_s, on.workload_s, off.mean_job_s, on.mean_job_s].map(|s| format!("{s:.2}"));
+        table.row(std::iter::once(pair.to_string()).chain(figures));
+    }
+    page.table(&table);
+    let (mean, half) = overhead(pairs, |took| took.workload_s);
+    let (jobs, jobs_half) = overhead(pairs, |took| took.mean_job_s);
+    page.heading("Overhead");
+    let mut sums = Table::new(&["of", "mean of the pairs", "95 % interval", "the paper, every 5 s", "every 20 s"]);
+    let between = |mean: f64, half: f64| format!("{} to {}", percent(mean - half), percent(mean + half));
+    sums.row(["workload time", &percent(mean), &between(mean, half), "7.0 % (1384 s over 1293 s)", "1.3 %"]);
+    sums.row(["mean job time", &percent(jobs), &between(jobs, jobs_half), "12 % (825 s over 735 s)", "2.2 %"]);
+    page.table(&sums);
+    let figure = Bars {
+        title: "Workload time by pair".to_owned(),
+        y_label: "seconds".to_owned(),
+        groups: (1..=pairs.len()).map(|pair| pair.to_string()).collect(),
+        series: vec![
+            Series::new("off", pairs.iter().map(|pair| pair.0.workload_s).collect()),
+            Series::new("every 5 s", pairs.iter().map(|pair| pair.1.workload_s).collect()),
+        ],
+    };
+    page.image("online-overhead.svg", "workload time by pair");
+    let what = "workload time with a round every 5 s over none, mean of the pairs".to_owned();
+    let checks = vec![Check { what, found: mean, bar: BAR, judged: !lab.quick }];
+    page.checks(&checks);
+    let files = vec![
+        lab.write("online-overhead.md", page.text())?,
+        lab.write("online-overhead.csv", &table.csv())?,
+        lab.write("online-overhead.svg", &figure.svg()?)?,
+    ];
+    Ok(Outcome { files, checks })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_workload_goes_from_the_first_submission_to_the_last_end() {
+        let job = |submit: u64, finish: u64| json!({ "submit_ms_epoch": submit, "finish_ms_epoch": finish });
+        let found = took(&json!({ "jobs": [job(1_000, 9_000), job(2_000, 5_000)] })).unwrap();
+        assert_eq!((found.workload_s, found.mean_job_s), (8.0, 5.5));
+        assert!(took(&json!({ "jobs": [] })).is_err());
+        assert!(took(&json!({ "jobs": [{ "submit_ms_epoch": 1 }] })).is_err(), "one that is not over");
+    }
+
+    #[test]
+    fn the_interval_of_equal_pairs_is_narrow_and_that_of_different_ones_is_not() {
+        let pair = |off: f64, on: f64| {
+            let took = |s| Took { workload_s: s, mean_job_s: s };
+            (took(off), took(on))
+        };
+        let (mean, half) = overhead(&[pair(100.0, 102.0), pair(50.0, 51.0)], |took| took.workload_s);
+        assert!((mean - 0.02).abs() < 1e-9 && half < 1e-9);
+        let (mean, half) = overhead(&[pair(100.0, 104.0), pair(100.0, 100.0)], |took| took.workload_s);
+        assert!((mean - 0.02).abs() < 1e-9 && (half - 12.71 * 0.02).abs() < 1e-6, "{half}");
+    }
+}
