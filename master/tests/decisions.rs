@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use howdah_core::cluster::{ClusterState, Vitals};
 use howdah_core::job::{AttemptId, AttemptState, JobId, JobSpec, Phase, Progress, Requirements, TaskKind, WorkerId};
-use howdah_core::schedulers::{Assignment, Change, NearestFirst, Reason, Round, Scheduler, TaskChoice, by_name};
+use howdah_core::schedulers::{Assignment, Change, NearestFirst, Round, Scheduler, TaskChoice, by_name};
 use howdah_core::time::Time;
 use howdah_core::tracker::{AttemptReport, AttributeSet, ClusterConfig, Effect, Input, Registration, Report};
 use howdah_master::recorder::{Origin, Recorder};
@@ -33,7 +33,6 @@ enum Bug {
 struct Haunted {
     bug: Bug,
     jobs: HashSet<JobId>,
-    round: Option<Round>,
 }
 
 impl Scheduler for Haunted {
@@ -49,12 +48,8 @@ impl Scheduler for Haunted {
         }
     }
 
-    fn begin_round(&mut self, round: &Round, _state: &ClusterState) {
-        self.round = Some(*round);
-    }
-
-    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
-        let worker = state.worker(self.round?.worker)?;
+    fn assign(&mut self, round: &Round, state: &ClusterState) -> Option<Assignment> {
+        let worker = state.worker(round.worker)?;
         if worker.free(TaskKind::Map) == 0 {
             return None;
         }
@@ -72,19 +67,13 @@ impl Scheduler for Haunted {
         })
     }
 
-    fn explain(&self, _job: JobId, _state: &ClusterState) -> Reason {
-        Reason::Unknown
-    }
-
-    fn attach(&mut self, _state: &ClusterState) {}
-
     fn fork(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())
     }
 }
 
 fn haunted(bug: Bug) -> Box<dyn Scheduler> {
-    Box::new(Haunted { bug, jobs: HashSet::new(), round: None })
+    Box::new(Haunted { bug, jobs: HashSet::new() })
 }
 
 /// A worker that finishes whatever it was given with its next report.

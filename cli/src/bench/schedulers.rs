@@ -15,7 +15,7 @@ use howdah_core::job::profile::{JobTemplate, Trace};
 use howdah_core::job::{JobConf, JobId, JobSpec, Priority, Requirements, WorkerId};
 use howdah_core::replay::{ReplayOptions, Simulation, View};
 use howdah_core::schedulers::registry::Params;
-use howdah_core::schedulers::{self, Actions, Assignment, Change, Reason, Round, Scheduler};
+use howdah_core::schedulers::{self, Actions, Assignment, Capabilities, Change, Round, Scheduler};
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{ClusterConfig, Effect, Input, JobTracker, Registration, Report as Heartbeat, Vitals};
 use howdah_master::policies;
@@ -114,8 +114,8 @@ impl Scheduler for Timed {
         timed(|| self.0.begin_round(round, state));
     }
 
-    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
-        let found = timed(|| self.0.assign(state));
+    fn assign(&mut self, round: &Round, state: &ClusterState) -> Option<Assignment> {
+        let found = timed(|| self.0.assign(round, state));
         let (spent, choices) = SPENT.get();
         SPENT.set((spent, choices + u32::from(found.is_some())));
         found
@@ -137,24 +137,8 @@ impl Scheduler for Timed {
         self.0.wakes_parked(change)
     }
 
-    fn follows_attempts(&self) -> bool {
-        self.0.follows_attempts()
-    }
-
-    fn limits_rounds(&self) -> bool {
-        self.0.limits_rounds()
-    }
-
-    fn may_speculate(&self) -> bool {
-        self.0.may_speculate()
-    }
-
-    fn has_deadlines(&self) -> bool {
-        self.0.has_deadlines()
-    }
-
-    fn explain(&self, job: JobId, state: &ClusterState) -> Reason {
-        self.0.explain(job, state)
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
     }
 
     fn attach(&mut self, state: &ClusterState) {

@@ -206,7 +206,7 @@ fn simulate<'a>(
     interrupt: &Interrupt,
 ) -> Outcome<(Replayed<'a>, Option<Kept>)> {
     let wrong = |error: howdah_core::replay::ReplayError| Failure::usage(error.to_string());
-    let by_partition = policy.divides_slots().then(UsageByPartition::default);
+    let by_partition = policy.capabilities().divides_slots.then(UsageByPartition::default);
     let mut simulation = Simulation::with_scheduler(trace, options, policy).map_err(wrong)?;
     let usage = several_queues(trace).then(UsageByQueue::default);
     let recorder = (args.answer.timeline.is_some() || args.answer.log.is_some()).then(Recorder::default);

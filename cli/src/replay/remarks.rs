@@ -27,7 +27,7 @@ fn unread_queues(args: &ReplayArgs, trace: &Trace, policy: &Policy) -> Option<St
     let known = &policy.queue_names;
     let named = trace.jobs.iter().map(|job| job.queue.as_str()).filter(|name| !["", "default"].contains(name));
     let names: BTreeSet<&str> = named.filter(|name| known.iter().all(|known| known != name)).collect();
-    let first = names.first().filter(|_| !policy.policy.reads_queues())?;
+    let first = names.first().filter(|_| !policy.policy.capabilities().reads_queues)?;
     let others = match names.len() - 1 {
         0 => String::new(),
         n => format!(" and {}", counted(n as u64, "other")),

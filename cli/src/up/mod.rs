@@ -79,7 +79,7 @@ fn plan(context: &Context, args: &UpArgs, dir: std::path::PathBuf) -> Outcome<Pl
         [args.map_slots.unwrap_or(worker.map_slots.into()), args.reduce_slots.unwrap_or(worker.reduce_slots.into())];
     // Others may join, but the cluster that is asked for would not keep the promise.
     let slots = each.map(|slots| slots.saturating_mul(args.workers));
-    scheduler.validate_capacity(slots).map_err(|error| {
+    scheduler.queues().validate_capacity(slots).map_err(|error| {
         let (workers, [maps, reduces]) = (units::counted(u64::from(args.workers), "worker"), each);
         Failure::usage(error.to_string()).help(format!("asked for: {workers} of {maps} map and {reduces} reduce slots"))
     })?;

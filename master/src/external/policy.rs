@@ -74,7 +74,6 @@ pub(crate) struct External {
     gone: Vec<u32>,
     /// Lines that wait for the next question.
     unsent: Vec<u8>,
-    round: Option<Round>,
     turn: Turn,
     wishes: VecDeque<Wish>,
     declined: Vec<Declined>,
@@ -137,7 +136,6 @@ impl External {
             changed: BTreeSet::new(),
             gone: Vec::new(),
             unsent: Vec::new(),
-            round: None,
             turn: Turn::NotAsked,
             wishes: VecDeque::new(),
             declined: Vec::new(),

@@ -25,17 +25,18 @@ pub(super) fn admit(
 ) -> Admitted {
     let scheduler = view.tracker.scheduler();
     if spec.conf.pool.is_none()
-        && let Some(key) = scheduler.pool_property()
+        && let Some(key) = scheduler.queues().pool_property()
     {
         spec.conf.pool = pool(key, &spec, properties);
     }
-    let accepted = scheduler.accepts(&spec).and_then(|()| check_queue(&spec.queue, queue_names, scheduler));
+    let accepted = scheduler.queues().accepts(&spec).and_then(|()| check_queue(&spec.queue, queue_names, scheduler));
     Admitted { spec, accepted, warning: doubt(view) }
 }
 
 /// What the scheduler promises and the cluster as it is has not.
 pub(super) fn doubt(view: &View<'_>) -> Option<String> {
-    view.tracker.scheduler().validate_capacity(view.tracker.state().totals().slots).err().map(|error| error.to_string())
+    let slots = view.tracker.state().totals().slots;
+    view.tracker.scheduler().queues().validate_capacity(slots).err().map(|error| error.to_string())
 }
 
 /// A property's value; a job's name is one in Hadoop and stands apart here.
@@ -51,7 +52,7 @@ fn pool(key: &str, spec: &JobSpec, properties: &BTreeMap<String, String>) -> Opt
 ///
 /// `Deviation:` a scheduler to which queues mean something has the last word on them, as pools need not be declared.
 fn check_queue(queue: &str, names: &[String], scheduler: &dyn Scheduler) -> Result<(), String> {
-    if scheduler.reads_queues() || names.iter().any(|name| name == queue) {
+    if scheduler.capabilities().reads_queues || names.iter().any(|name| name == queue) {
         return Ok(());
     }
     let (known, name) = (names.join(", "), scheduler.name());

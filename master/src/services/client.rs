@@ -367,7 +367,7 @@ impl ClientService for ClientApi {
     async fn list_queues(&self, _: Request<v1::ListQueuesRequest>) -> Result<Response<v1::ListQueuesResponse>, Status> {
         let list = |view: &View<'_>| {
             let warnings = doubt(view).into_iter().collect();
-            let own = view.tracker.scheduler().queues(view.tracker.state());
+            let own = view.tracker.scheduler().queues().list(view.tracker.state());
             if !own.is_empty() {
                 return v1::ListQueuesResponse { queues: own.into_iter().map(own_queue).collect(), warnings };
             }

@@ -22,6 +22,8 @@ mod fair_deficits;
 mod fair_limits;
 #[path = "schedulers/fair_properties.rs"]
 mod fair_properties;
+#[path = "schedulers/fewest_running.rs"]
+mod fewest_running;
 #[path = "schedulers/hadoop_021.rs"]
 mod hadoop_021;
 #[path = "schedulers/job_queue.rs"]

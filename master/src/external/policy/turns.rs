@@ -2,12 +2,20 @@
 
 use howdah_core::cluster::ClusterState;
 use howdah_core::job::{AttemptId, JobId, TaskKind};
-use howdah_core::schedulers::{Actions, Assignment, Change, Reason, Round, Scheduler, SchedulerError};
+use howdah_core::schedulers::{
+    Actions, Assignment, Capabilities, Change, Queues, Reason, Round, Scheduler, SchedulerError,
+};
 use howdah_core::time::Time;
 
 use super::super::protocol::{Named, notice};
 use super::talk::put;
 use super::{External, NAME, Program, Turn};
+
+impl Queues for External {
+    fn validate_capacity(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
+        self.fallback.queues().validate_capacity(slots)
+    }
+}
 
 impl Scheduler for External {
     fn name(&self) -> &'static str {
@@ -47,7 +55,6 @@ impl Scheduler for External {
     }
 
     fn begin_round(&mut self, round: &Round, state: &ClusterState) {
-        self.round = Some(*round);
         self.wishes.clear();
         self.declined.clear();
         self.declined_more = false;
@@ -59,22 +66,21 @@ impl Scheduler for External {
         }
     }
 
-    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
-        let round = self.round?;
+    fn assign(&mut self, round: &Round, state: &ClusterState) -> Option<Assignment> {
         if self.turn == Turn::NotAsked {
             self.turn = Turn::Program { questions: 0 };
         }
         if self.turn != Turn::Fallback {
-            match self.ask_program(state, &round) {
+            match self.ask_program(state, round) {
                 Ok(Some(assignment)) => return Some(assignment),
                 Ok(None) => {
                     self.strikes = 0;
                     return None;
                 }
-                Err(wrong) => self.on_wrong(wrong, &round, state),
+                Err(wrong) => self.on_wrong(wrong, round, state),
             }
         }
-        self.fallback.assign(state)
+        self.fallback.assign(round, state)
     }
 
     fn end_round(&mut self, state: &ClusterState, actions: &mut Actions) {
@@ -113,21 +119,19 @@ impl Scheduler for External {
         if self.given_up() { self.fallback.wakes_parked(change) } else { matches!(change, Change::Ended { .. }) }
     }
 
-    fn may_speculate(&self) -> bool {
-        match self.program {
-            Program::Running { speculates, .. } => speculates || self.fallback.may_speculate(),
+    /// What a program makes of queues, only the program knows.
+    fn capabilities(&self) -> Capabilities {
+        let by_fallback = || self.fallback.capabilities().may_speculate;
+        let may_speculate = match self.program {
+            Program::Running { speculates, .. } => speculates || by_fallback(),
             Program::NotStarted => true,
-            Program::GivenUp => self.fallback.may_speculate(),
-        }
+            Program::GivenUp => by_fallback(),
+        };
+        Capabilities { may_speculate, reads_queues: true, ..Capabilities::default() }
     }
 
-    /// What a program makes of them, only the program knows.
-    fn reads_queues(&self) -> bool {
-        true
-    }
-
-    fn validate_capacity(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
-        self.fallback.validate_capacity(slots)
+    fn queues(&self) -> &dyn Queues {
+        self
     }
 
     fn explain(&self, job: JobId, state: &ClusterState) -> Reason {
@@ -161,7 +165,6 @@ impl Scheduler for External {
         self.gone.extend(self.known.iter().filter(|id| state.job(**id).is_none()).map(|id| id.0));
         self.known.retain(|id| state.job(*id).is_some());
         self.changed = state.jobs().map(|job| job.id()).collect();
-        self.round = None;
         self.again = None;
     }
 

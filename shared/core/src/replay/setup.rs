@@ -15,7 +15,7 @@ use super::sharing::Sharing;
 use super::workers::Machines;
 use crate::job::profile::Trace;
 use crate::job::{TaskKind, WorkerId};
-use crate::schedulers::Scheduler;
+use crate::schedulers::{Capabilities, Scheduler};
 use crate::time::{Span, Time};
 use crate::tracker::{ClusterConfig, Input, JobTracker, MAX_TASKS};
 
@@ -61,9 +61,9 @@ impl Setup {
         let slots = slots_of(workers);
         check_sizes(trace, workers)?;
         check_jobs(trace, options, slots)?;
-        scheduler.validate_capacity(slots)?;
+        scheduler.queues().validate_capacity(slots)?;
         check_accepted(trace, &*scheduler)?;
-        let (limits_rounds, may_speculate) = (scheduler.limits_rounds(), scheduler.may_speculate());
+        let Capabilities { limits_rounds, may_speculate, .. } = scheduler.capabilities();
         let mut tracker = JobTracker::direct(&ClusterConfig::default(), scheduler);
         let hellos = || workers.iter().zip(0..).map(|(worker, index)| worker.hello(WorkerId(index), 1));
         let registrations: Vec<Input> = hellos().map(|hello| Input::Register(Box::new(hello))).collect();
@@ -164,10 +164,11 @@ fn check_sizes(trace: &Trace, workers: &[SimWorker]) -> Result<(), ReplayError> 
 
 /// Asks the policy for each job as if it came first.
 fn check_accepted(trace: &Trace, scheduler: &dyn Scheduler) -> Result<(), ReplayError> {
-    let asked = if scheduler.refuses() { &trace.jobs[..] } else { &[] };
+    let asked = if scheduler.capabilities().refuses_jobs { &trace.jobs[..] } else { &[] };
     for (template, number) in asked.iter().zip(1..) {
         let spec = job::bare_spec(template);
-        scheduler.accepts(&spec).map_err(|why| ReplayError::Refused { number, name: template.name.clone(), why })?;
+        let accepted = scheduler.queues().accepts(&spec);
+        accepted.map_err(|why| ReplayError::Refused { number, name: template.name.clone(), why })?;
     }
     Ok(())
 }

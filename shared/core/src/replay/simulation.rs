@@ -108,7 +108,7 @@ impl<'t> Simulation<'t> {
         options: &ReplayOptions,
         scheduler: Box<dyn Scheduler>,
     ) -> Result<Simulation<'t>, ReplayError> {
-        let profiled = scheduler.reads_profiles();
+        let profiled = scheduler.capabilities().reads_profiles;
         let Setup { tracker, arrivals, followers, heartbeats, machines, sharing, attributes, has_workers, slots } =
             Setup::new(trace, options, scheduler)?;
         let tasks = |job: &Arrival| {

@@ -22,7 +22,9 @@ use self::names::{Moved, PoolNames, slots_in};
 use super::johnson::{Place, Rule};
 use super::reason::{rivals, waiting_kind};
 use super::registry::{Reader, SchedulerError};
-use super::{Assignment, Change, Offer, Partition, PerJob, QueueView, Reason, Round, Scheduler, Waiting};
+use super::{
+    Assignment, Capabilities, Change, Offer, Partition, PerJob, QueueView, Queues, Reason, Round, Scheduler, Waiting,
+};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::{JobId, Priority, TaskKind};
 
@@ -69,7 +71,6 @@ pub struct BalancedPools {
     jobs: PerJob<Entry>,
     /// Of live workers.
     totals: [u32; 2],
-    round: Option<Round>,
     /// By pool: whether it had nothing for the worker in the present search. Kept for its memory.
     tried: Vec<bool>,
 }
@@ -112,7 +113,6 @@ impl BalancedPools {
             by_queue: BTreeMap::new(),
             jobs: PerJob::default(),
             totals: [0; 2],
-            round: None,
             tried: Vec::new(),
         };
         policy.clear();
@@ -250,7 +250,7 @@ impl BalancedPools {
         kind: TaskKind,
         worker: &Worker,
     ) -> Option<Assignment> {
-        let (pool, offer, now) = (&self.pools[place], &mut self.offer, self.round?.now);
+        let (pool, offer, now) = (&self.pools[place], &mut self.offer, state.now());
         if asked == Asked::Pending {
             return pool.waiting.iter(kind).find_map(|id| offer.pending(state, state.job(id)?, kind, worker));
         }
@@ -290,6 +290,33 @@ impl BalancedPools {
             return self.search(Asked::Second, state, kind, worker);
         }
         pending
+    }
+}
+
+impl Queues for BalancedPools {
+    /// Pools that jobs bring come and go with them, and have what is there.
+    fn validate_capacity(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
+        let [maps, reduces] = self.given.slots();
+        if maps <= slots[0] && reduces <= slots[1] {
+            return Ok(());
+        }
+        Err(SchedulerError::BadParameter {
+            scheduler: "balanced-pools".to_owned(),
+            key: "pools".to_owned(),
+            value: self.given.to_string(),
+            expected: format!(
+                "a list of pools within the cluster's {} map and {} reduce slots: together they have {maps} and {reduces}",
+                slots[0], slots[1]
+            ),
+        })
+    }
+
+    fn list(&self, state: &ClusterState) -> Vec<QueueView> {
+        self.views(state)
+    }
+
+    fn partition(&self, job: JobId) -> Option<Partition> {
+        self.partition_of(job)
     }
 }
 
@@ -342,12 +369,7 @@ impl Scheduler for BalancedPools {
         }
     }
 
-    fn begin_round(&mut self, round: &Round, _state: &ClusterState) {
-        self.round = Some(*round);
-    }
-
-    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
-        let round = self.round?;
+    fn assign(&mut self, round: &Round, state: &ClusterState) -> Option<Assignment> {
         let worker = state.worker(round.worker)?;
         let mut kinds = TaskKind::ALL.into_iter().filter(|&kind| worker.free(kind) > 0);
         kinds.find_map(|kind| self.assign_kind(state, kind, worker))
@@ -357,29 +379,13 @@ impl Scheduler for BalancedPools {
         matches!(change, Change::Ended { .. } | Change::JobOver { .. })
     }
 
-    fn may_speculate(&self) -> bool {
-        self.offer.speculates()
+    fn capabilities(&self) -> Capabilities {
+        let may_speculate = self.offer.speculates();
+        Capabilities { may_speculate, reads_queues: true, divides_slots: true, ..Capabilities::default() }
     }
 
-    fn reads_queues(&self) -> bool {
-        true
-    }
-
-    /// Pools that jobs bring come and go with them, and have what is there.
-    fn validate_capacity(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
-        let [maps, reduces] = self.given.slots();
-        if maps <= slots[0] && reduces <= slots[1] {
-            return Ok(());
-        }
-        Err(SchedulerError::BadParameter {
-            scheduler: "balanced-pools".to_owned(),
-            key: "pools".to_owned(),
-            value: self.given.to_string(),
-            expected: format!(
-                "a list of pools within the cluster's {} map and {} reduce slots: together they have {maps} and {reduces}",
-                slots[0], slots[1]
-            ),
-        })
+    fn queues(&self) -> &dyn Queues {
+        self
     }
 
     fn explain(&self, id: JobId, state: &ClusterState) -> Reason {
@@ -410,24 +416,8 @@ impl Scheduler for BalancedPools {
         }
     }
 
-    fn queues(&self, state: &ClusterState) -> Vec<QueueView> {
-        self.views(state)
-    }
-
-    fn divides_slots(&self) -> bool {
-        true
-    }
-
-    fn partition(&self, job: JobId) -> Option<Partition> {
-        self.partition_of(job)
-    }
-
     fn offer(&mut self) -> Option<&mut Offer> {
         Some(&mut self.offer)
-    }
-
-    fn take_notes(&mut self) -> Vec<String> {
-        self.offer.take_notes()
     }
 
     fn fork(&self) -> Box<dyn Scheduler> {

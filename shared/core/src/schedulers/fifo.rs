@@ -4,7 +4,7 @@
 //! not to this one. Source: `docs/hadoop.md#fifo` for the order. `Deviation:` Hadoop orders by start time, which
 //! initialisation delays; here it is the time of submission.
 
-use super::JobOrder;
+use super::{Capabilities, JobOrder};
 use crate::cluster::{ClusterState, Job};
 use crate::job::Priority;
 use crate::time::Time;
@@ -24,15 +24,7 @@ impl JobOrder for Fifo {
         (job.priority(), job.submitted())
     }
 
-    fn follows_attempts(&self) -> bool {
-        false
-    }
-
-    fn has_deadlines(&self) -> bool {
-        false
-    }
-
-    fn reads_profiles(&self) -> bool {
-        false
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { follows_attempts: false, has_deadlines: false, reads_profiles: false, ..Capabilities::default() }
     }
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use super::reason::{rivals, waiting_kind};
 use super::registry::{Reader, SchedulerError};
-use super::{Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
+use super::{Assignment, Capabilities, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::{JobId, Locality, Priority, TaskKind};
 use crate::time::Time;
@@ -279,9 +279,9 @@ impl Scheduler for JobQueue {
         self.turn = self.begin(round, state);
     }
 
-    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
+    fn assign(&mut self, round: &Round, state: &ClusterState) -> Option<Assignment> {
         let mut turn = self.turn?;
-        let worker = state.worker(turn.round.worker)?;
+        let worker = state.worker(round.worker)?;
         if turn.maps > 0 && worker.free(TaskKind::Map) > 0 {
             let found = self.map(&turn, state, worker);
             let goes_on = found.is_some_and(|(_, near)| near) && !turn.padded[TaskKind::Map as usize];
@@ -304,16 +304,13 @@ impl Scheduler for JobQueue {
         matches!(change, Change::Ended { .. })
     }
 
-    fn limits_rounds(&self) -> bool {
-        true
-    }
-
-    fn reads_profiles(&self) -> bool {
-        false
-    }
-
-    fn may_speculate(&self) -> bool {
-        self.offer.speculates()
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            limits_rounds: true,
+            reads_profiles: false,
+            may_speculate: self.offer.speculates(),
+            ..Capabilities::default()
+        }
     }
 
     fn explain(&self, id: JobId, state: &ClusterState) -> Reason {
@@ -345,10 +342,6 @@ impl Scheduler for JobQueue {
 
     fn offer(&mut self) -> Option<&mut Offer> {
         Some(&mut self.offer)
-    }
-
-    fn take_notes(&mut self) -> Vec<String> {
-        self.offer.take_notes()
     }
 
     fn fork(&self) -> Box<dyn Scheduler> {

@@ -5,8 +5,8 @@
 //! profile goes behind those with one, as if each of its tasks took equally long: counts are all that is known of it.
 //! Jobs may come at any time: each takes its place among those that wait (§6), and what runs goes on.
 
-use super::JobOrder;
 use super::registry::{Reader, SchedulerError};
+use super::{Capabilities, JobOrder};
 use crate::cluster::{ClusterState, Job};
 use crate::job::{JobId, JobProfile, PhaseTimes, Priority};
 use crate::models::bounds::{Bound, JobModel};
@@ -90,8 +90,8 @@ impl JobOrder for Johnson {
         }
     }
 
-    fn follows_attempts(&self) -> bool {
-        false
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { follows_attempts: false, ..Capabilities::default() }
     }
 
     fn attach(&mut self, state: &ClusterState) {

@@ -4,7 +4,7 @@
 //! Nothing is preempted for a job that comes with an earlier deadline. The paper's jobs all have deadlines; here those
 //! without one come after those with one, in FIFO's order, and so do jobs of equal deadlines among themselves.
 
-use super::JobOrder;
+use super::{Capabilities, JobOrder};
 use crate::cluster::{ClusterState, Job};
 use crate::job::Priority;
 use crate::time::Time;
@@ -32,15 +32,7 @@ impl JobOrder for MaxEdf {
         by_deadline(job)
     }
 
-    fn follows_attempts(&self) -> bool {
-        false
-    }
-
-    fn has_deadlines(&self) -> bool {
-        false
-    }
-
-    fn reads_profiles(&self) -> bool {
-        false
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { follows_attempts: false, has_deadlines: false, reads_profiles: false, ..Capabilities::default() }
     }
 }

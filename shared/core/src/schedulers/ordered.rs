@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 
 use super::reason::{rivals, waiting_kind};
 use super::registry::{Params, Reader, SchedulerError, read};
-use super::{Actions, Assignment, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
+use super::{Actions, Assignment, Capabilities, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
 use crate::cluster::{ClusterState, Job, Worker};
-use crate::job::{JobId, TaskKind, WorkerId};
+use crate::job::{JobId, TaskKind};
 use crate::time::Time;
 
 /// An order of jobs.
@@ -43,9 +43,9 @@ pub trait JobOrder: Clone + Send + 'static {
     /// Something changed; `moved` takes the jobs whose rank or limit is another now.
     fn observe(&mut self, _change: &Change, _state: &ClusterState, _moved: &mut Vec<JobId>) {}
 
-    /// Whether [`observe`](JobOrder::observe) has a use for launches and ends of attempts.
-    fn follows_attempts(&self) -> bool {
-        true
+    /// What it follows and reads: [`Ordered`] asks for its deadlines, profiles, and use for launches and ends of attempts.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
     }
 
     /// When `tick` has something to do.
@@ -53,18 +53,8 @@ pub trait JobOrder: Clone + Send + 'static {
         None
     }
 
-    /// Whether [`next_deadline`](JobOrder::next_deadline) ever names a time.
-    fn has_deadlines(&self) -> bool {
-        true
-    }
-
     /// Time has come.
     fn tick(&mut self, _now: Time, _state: &ClusterState, _moved: &mut Vec<JobId>) {}
-
-    /// What [`Scheduler::reads_profiles`] says.
-    fn reads_profiles(&self) -> bool {
-        true
-    }
 
     /// Forgets everything and begins with the jobs of `state`, before they are ranked.
     fn attach(&mut self, _state: &ClusterState) {}
@@ -108,8 +98,6 @@ pub struct Ordered<O: JobOrder> {
     /// All live jobs; only kept for a rule that wants speculative attempts.
     live: BTreeSet<(O::Rank, JobId)>,
     moved: Vec<JobId>,
-    /// When the round began, and whose it is.
-    round: Option<(Time, WorkerId)>,
 }
 
 impl<O: JobOrder> Ordered<O> {
@@ -123,7 +111,6 @@ impl<O: JobOrder> Ordered<O> {
             held: Waiting::default(),
             live: BTreeSet::new(),
             moved: Vec::new(),
-            round: None,
         }
     }
 
@@ -317,25 +304,16 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
         }
     }
 
-    fn begin_round(&mut self, round: &Round, _state: &ClusterState) {
-        self.round = Some((round.now, round.worker));
-    }
-
-    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
-        let (now, worker) = self.round?;
-        let worker = state.worker(worker)?;
+    fn assign(&mut self, round: &Round, state: &ClusterState) -> Option<Assignment> {
+        let worker = state.worker(round.worker)?;
         match self.usual(state, worker) {
             Some(found) => Some(found),
-            None => self.maps_first(state, worker, now),
+            None => self.maps_first(state, worker, round.now),
         }
     }
 
     fn next_deadline(&self) -> Option<Time> {
         self.order.next_deadline()
-    }
-
-    fn has_deadlines(&self) -> bool {
-        self.order.has_deadlines()
     }
 
     fn tick(&mut self, now: Time, state: &ClusterState, actions: &mut Actions) {
@@ -351,20 +329,10 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
         (self.order.has_limits() && matches!(change, Change::Ended { .. })) || self.offer.wakes_parked(change)
     }
 
-    fn follows_attempts(&self) -> bool {
-        self.order.has_limits() || self.order.follows_attempts() || self.offer.speculates()
-    }
-
-    fn may_speculate(&self) -> bool {
-        self.offer.speculates()
-    }
-
-    fn reads_profiles(&self) -> bool {
-        self.order.reads_profiles()
-    }
-
-    fn refuses(&self) -> bool {
-        false
+    fn capabilities(&self) -> Capabilities {
+        let (order, may_speculate) = (self.order.capabilities(), self.offer.speculates());
+        let follows_attempts = self.order.has_limits() || order.follows_attempts || may_speculate;
+        Capabilities { follows_attempts, may_speculate, refuses_jobs: false, ..order }
     }
 
     fn explain(&self, id: JobId, state: &ClusterState) -> Reason {
@@ -407,10 +375,6 @@ impl<O: JobOrder> Scheduler for Ordered<O> {
 
     fn offer(&mut self) -> Option<&mut Offer> {
         Some(&mut self.offer)
-    }
-
-    fn take_notes(&mut self) -> Vec<String> {
-        self.offer.take_notes()
     }
 
     fn fork(&self) -> Box<dyn Scheduler> {

@@ -13,14 +13,13 @@ pub struct Odd {
     fifo: Box<dyn Scheduler>,
     /// 0 for one that is merely eager.
     random: u64,
-    round: Option<Round>,
     deadline: Option<Time>,
 }
 
 impl Odd {
     pub fn eager() -> Odd {
         let fifo = by_name("fifo", &BTreeMap::new()).expect("fifo exists");
-        Odd { fifo, random: 0, round: None, deadline: None }
+        Odd { fifo, random: 0, deadline: None }
     }
 
     pub fn wild(seed: u32) -> Odd {
@@ -34,8 +33,8 @@ impl Odd {
         (self.random >> 32) % n
     }
 
-    fn second(&self, state: &ClusterState) -> Option<Assignment> {
-        let worker = self.round?.worker;
+    fn second(round: &Round, state: &ClusterState) -> Option<Assignment> {
+        let worker = round.worker;
         let free = state.worker(worker)?;
         let fits = |a: &&howdah_core::cluster::Attempt| {
             let task = a.id().task();
@@ -66,11 +65,10 @@ impl Scheduler for Odd {
     }
 
     fn begin_round(&mut self, round: &Round, state: &ClusterState) {
-        self.round = Some(*round);
         self.fifo.begin_round(round, state);
     }
 
-    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
+    fn assign(&mut self, round: &Round, state: &ClusterState) -> Option<Assignment> {
         if self.random != 0 && self.below(10) == 0 {
             return Some(Assignment {
                 job: JobId(self.below(15) as u32),
@@ -80,7 +78,7 @@ impl Scheduler for Odd {
                 speculative: self.below(2) == 0,
             });
         }
-        self.fifo.assign(state).or_else(|| self.second(state))
+        self.fifo.assign(round, state).or_else(|| Odd::second(round, state))
     }
 
     fn end_round(&mut self, _state: &ClusterState, actions: &mut Actions) {

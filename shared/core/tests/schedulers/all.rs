@@ -291,7 +291,11 @@ fn who_reads_profiles_has_them_though_the_policy_before_did_not() {
         other.switch_scheduler(policy(second));
         assert_eq!(specs(&other), specs(&begun(second)), "{second}");
         let known = specs(&other).iter().all(|spec| spec.profile.is_some() && spec.conf.size.is_some());
-        assert_eq!(known, policy(second).reads_profiles(), "{second}");
+        assert_eq!(known, policy(second).capabilities().reads_profiles, "{second}");
     }
-    assert!(policy("minedf").reads_profiles() && policy("sita").reads_profiles() && policy("johnson").reads_profiles());
+    assert!(
+        policy("minedf").capabilities().reads_profiles
+            && policy("sita").capabilities().reads_profiles
+            && policy("johnson").capabilities().reads_profiles
+    );
 }

@@ -75,7 +75,7 @@ fn queues_are_listed_with_their_capacity_and_what_their_jobs_have_and_want() {
     cluster.submit(of("a", "u", 20, 1));
     cluster.submit(of("b:1+1", "u", 1, 0));
     cluster.beat(0);
-    let listed = cluster.tracker.scheduler().queues(cluster.tracker.state());
+    let listed = cluster.tracker.scheduler().queues().list(cluster.tracker.state());
     let names: Vec<&str> = listed.iter().map(|queue| queue.name.as_str()).collect();
     assert_eq!(names, ["a", "b:1+1", "c"], "also one without jobs");
     let [a, b, c] = &listed[..] else { panic!("three queues, found {listed:?}") };
@@ -311,7 +311,7 @@ fn tasks_of_jobs_under_way_have_limits() {
     // 3 + 3 > 5 ends the search: the small job does not overtake.
     assert_eq!(given(&mut cluster, 0), [1; 3]);
     let policy = cluster.tracker.scheduler();
-    let error = policy.accepts(&of("default", "u", 6, 0)).expect_err("could never begin");
+    let error = policy.queues().accepts(&of("default", "u", 6, 0)).expect_err("could never begin");
     assert!(
         error.starts_with("the job has 6 tasks; queue `default` initialises at most 5 tasks of one user"),
         "{error}"
@@ -324,7 +324,7 @@ fn submissions_to_unknown_queues_and_beyond_the_limits_are_refused() {
     let file = "maximum_system_jobs = 2\n[defaults]\ninit_accept_jobs_factor = 2\nminimum_user_limit_percent = 50\n[queues.a]\ncapacity = 100\n";
     let mut cluster = cluster(file, 1);
     let refusal = |cluster: &Cluster, queue: &str, user: &str| {
-        cluster.tracker.scheduler().accepts(&of(queue, user, 1, 0)).err().unwrap_or_default()
+        cluster.tracker.scheduler().queues().accepts(&of(queue, user, 1, 0)).err().unwrap_or_default()
     };
     assert_eq!(refusal(&cluster, "x", "u"), "queue `x` does not exist, expected one of a");
     for user in ["u", "u"] {
@@ -475,7 +475,7 @@ fn a_file_read_again_takes_over_unless_a_queue_is_gone() {
     }
     cluster.apply(&[set(&free("[queues.a]\ncapacity = 75\n[queues.b]\ncapacity = 20\n[queues.c]\ncapacity = 5\n"))]);
     assert_eq!(given(&mut cluster, 1), [1; 2], "6 of 8 slots, of which 4 are held");
-    assert_eq!(cluster.tracker.scheduler().accepts(&of("c", "u", 1, 0)), Ok(()));
+    assert_eq!(cluster.tracker.scheduler().queues().accepts(&of("c", "u", 1, 0)), Ok(()));
 }
 
 fn template(queue: &str, tasks: u32, map_ms: u64, reduce_ms: u64) -> JobTemplate {
@@ -519,8 +519,11 @@ fn fixed_pools_run_as_clusters_of_their_own() {
 #[test]
 fn a_task_larger_than_its_pool_is_refused() {
     let policy = policy("[queues.a]\nmap_slots = 2\nreduce_slots = 0\n");
-    assert_eq!(policy.accepts(&large("a", 1, 2)), Ok(()));
-    assert_eq!(policy.accepts(&large("a", 1, 3)), Err("each map takes 3 slots, and queue `a` has 2".to_owned()));
+    assert_eq!(policy.queues().accepts(&large("a", 1, 2)), Ok(()));
+    assert_eq!(
+        policy.queues().accepts(&large("a", 1, 3)),
+        Err("each map takes 3 slots, and queue `a` has 2".to_owned())
+    );
 }
 
 // docs/hadoop.md#capacity: a job of an unknown queue is refused.

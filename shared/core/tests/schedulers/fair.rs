@@ -102,7 +102,7 @@ fn another_property_is_asked_for_and_its_value_is_the_pool() {
     for dialect in ["1.2.1", "0.20.2"] {
         let asked = |pairs: &[(&str, &str)]| {
             let policy = fair(&[pairs, &[("dialect", dialect)]].concat());
-            (policy.pool_property().map(str::to_owned), policy.reads_queues())
+            (policy.queues().pool_property().map(str::to_owned), policy.capabilities().reads_queues)
         };
         assert_eq!(asked(&[("poolnameproperty", " group.name ")]), (Some("group.name".to_owned()), false));
         assert_eq!(asked(&[("poolnameproperty", "mapreduce.job.queuename")]), (None, true));
@@ -116,7 +116,7 @@ fn another_property_is_asked_for_and_its_value_is_the_pool() {
     }
     c.beat(0);
     assert_eq!(maps(&c), [2, 2, 2, 2], "two pools: red and default");
-    let own = c.tracker.scheduler().queues(c.tracker.state());
+    let own = c.tracker.scheduler().queues().list(c.tracker.state());
     assert_eq!(
         own.iter().map(|pool| (pool.name.as_str(), pool.jobs)).collect::<Vec<_>>(),
         [("default", 2), ("red", 2)]
@@ -209,8 +209,8 @@ fn only_so_many_jobs_run_at_a_time(#[case] limits: &str, #[case] why: &str) {
 fn an_undeclared_pool_gets_nothing_where_such_pools_are_not_allowed() {
     let pairs = [("allow.undeclared.pools", "false"), ("allocations", "[pool.ann]\n")];
     let refused = "pool `bob` is not in the allocation file, and `allow.undeclared.pools` is false";
-    assert_eq!(fair(&pairs).accepts(&of("bob", 1, 0)), Err(refused.to_owned()));
-    assert_eq!(fair(&pairs).accepts(&of("ann", 1, 0)), Ok(()));
+    assert_eq!(fair(&pairs).queues().accepts(&of("bob", 1, 0)), Err(refused.to_owned()));
+    assert_eq!(fair(&pairs).queues().accepts(&of("ann", 1, 0)), Ok(()));
     let mut c = one_worker(&pairs, 4, 0);
     c.submit(of("ann", 1, 0));
     let bob = c.submit(of("bob", 1, 0));
@@ -593,7 +593,7 @@ fn pools_are_listed_with_what_they_have_and_are_due() {
         c.submit(of(user, 50, 1));
     }
     c.beat(0);
-    let pools = c.tracker.scheduler().queues(c.state());
+    let pools = c.tracker.scheduler().queues().list(c.state());
     let names: Vec<&str> = pools.iter().map(|pool| pool.name.as_str()).collect();
     assert_eq!(names, ["bob", "cat"]);
     let bob = &pools[0];

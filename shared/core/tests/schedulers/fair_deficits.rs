@@ -117,7 +117,7 @@ fn a_minimum_share_is_divided_among_the_jobs_of_the_pool() {
 #[test]
 fn fair_shares_follow_minima_and_the_weights_of_those_that_want_slots() {
     let shares = |c: &Cluster| -> Vec<f64> {
-        let pools = c.tracker.scheduler().queues(c.state());
+        let pools = c.tracker.scheduler().queues().list(c.state());
         pools.iter().map(|pool| (pool.share[0] * 1_000.0).round() / 1_000.0).collect()
     };
     let mut c = old(&[("allocations", "[pool.bob]\nminMaps = 6")], 8, 0);

@@ -181,7 +181,7 @@ fn a_moved_job_is_in_its_new_pool_with_all_that_it_runs() {
     c.apply(&[Input::SetScheduler(Box::new(choice))]);
     assert_eq!(maps(&c), [1, 3], "what runs goes on");
     let pools: Vec<(String, [u32; 2])> =
-        c.tracker.scheduler().queues(c.state()).into_iter().map(|pool| (pool.name, pool.running)).collect();
+        c.tracker.scheduler().queues().list(c.state()).into_iter().map(|pool| (pool.name, pool.running)).collect();
     let expected = [("the rest", [0, 0]), ("w:2+0", [3, 0]), ("z:2+0", [1, 0])];
     assert_eq!(pools, expected.map(|(name, running)| (name.to_owned(), running)));
     c.report(0, &[(map(2, 0, 0), Succeeded)]);
@@ -240,7 +240,7 @@ fn pools_are_listed_with_their_slots_and_what_their_jobs_want() {
     cluster.submit(of("small", 3));
     cluster.submit(of("p:2+1", 1));
     cluster.beat(0);
-    let listed = cluster.tracker.scheduler().queues(cluster.tracker.state());
+    let listed = cluster.tracker.scheduler().queues().list(cluster.tracker.state());
     let found: Vec<_> =
         listed.iter().map(|pool| (pool.name.as_str(), pool.jobs, pool.running, pool.demand, pool.max)).collect();
     let expected = [

@@ -1,8 +1,9 @@
-//! Shortest job first, and the chapter of the guide that writes it.
+//! Shortest job first, and the chapter of the guide that writes it and the smallest policy.
 
 use howdah_core::job::profile::{JobTemplate, Trace};
-use howdah_core::replay::ReplayOptions;
+use howdah_core::replay::{ReplayOptions, Simulation};
 
+use super::fewest_running::FewestRunning;
 use super::play::{after, in_slots, replay};
 
 fn options() -> ReplayOptions {
@@ -38,12 +39,26 @@ fn it_says_behind_whom_a_job_waits() {
     assert_eq!(said, "It is behind job 2, which still has maps waiting.");
 }
 
+#[test]
+fn a_policy_of_three_methods_shares_the_slots_among_jobs() {
+    // Two slots: each job has one of them until the shorter one is done after 2 s; its successor starts at once.
+    let trace = Trace { jobs: vec![job(0, 6), job(0, 2), job(0, 1)], ..Trace::default() };
+    let policy = Box::new(FewestRunning::default());
+    let mut simulation =
+        Simulation::with_scheduler(&trace, &options(), policy).unwrap_or_else(|error| panic!("{error}"));
+    simulation.run();
+    let finishes: Vec<u64> = simulation.report().jobs.iter().map(|job| job.finish.as_ms()).collect();
+    assert_eq!(finishes, [5_000, 2_000, 3_000]);
+}
+
 /// The chapter's code is the file, so that what people copy has been compiled and tested.
 #[test]
 fn the_guides_chapter_shows_the_file_as_it_is() {
     let chapter = include_str!("../../../../docs/guide/schedulers/writing-a-policy.md");
     let file = include_str!("../../src/schedulers/shortest.rs");
     assert!(chapter.contains(&format!("```rust\n{file}```\n")), "writing-a-policy.md and shortest.rs differ");
+    let smallest = include_str!("fewest_running.rs");
+    assert!(chapter.contains(&format!("```rust\n{smallest}```\n")), "writing-a-policy.md and fewest_running.rs differ");
     let registry = include_str!("../../src/schedulers/registry.rs");
     let line = r#"    ("shortest", |params| ordered(Shortest, params)),"#;
     assert!(registry.contains(line) && chapter.contains(line), "the chapter's registry line is not the registry's");

@@ -6,7 +6,7 @@ use super::super::job::{in_view, spec};
 use super::super::setup::Arrival;
 use super::Simulation;
 use crate::job::JobId;
-use crate::schedulers::{self, Scheduler};
+use crate::schedulers::{self, Capabilities, Scheduler};
 use crate::tracker::{Input, SchedulerChoice};
 
 impl Simulation<'_> {
@@ -24,8 +24,9 @@ impl Simulation<'_> {
     fn follow_policy(&mut self, scheduler: &dyn Scheduler) {
         // Where nobody asked, nobody counted.
         self.quiet = (0, self.stage.now);
-        let reports = scheduler.may_speculate() && !self.stage.sharing.is_empty();
-        self.stage.heartbeats.set_policy(scheduler.limits_rounds(), reports, self.stage.now);
+        let Capabilities { may_speculate, limits_rounds, reads_profiles, .. } = scheduler.capabilities();
+        let reports = may_speculate && !self.stage.sharing.is_empty();
+        self.stage.heartbeats.set_policy(limits_rounds, reports, self.stage.now);
         if reports {
             let state = self.tracker.state();
             let planned = self.stage.ends.iter().filter_map(|(at, end)| {
@@ -34,7 +35,7 @@ impl Simulation<'_> {
             });
             self.stage.sharing.activate(planned);
         }
-        if scheduler.reads_profiles() && !self.profiled {
+        if reads_profiles && !self.profiled {
             self.profile_jobs();
         }
     }

@@ -63,7 +63,7 @@ impl<'t> Simulation<'t> {
         let now = tracker.state().now();
         let totals = tracker.state().totals();
         let mut heartbeats = HeartbeatSchedule::resume(course.heartbeat, tracker.state(), now);
-        heartbeats.set_policy(tracker.scheduler().limits_rounds(), false, now);
+        heartbeats.set_policy(tracker.scheduler().capabilities().limits_rounds, false, now);
         course.asking.iter().for_each(|&worker| heartbeats.turn(worker));
         let mut stage = Stage {
             now,
@@ -151,7 +151,7 @@ fn jobs<'t>(tracker: &JobTracker, trace: &'t Trace, course: &Course) -> SimJobs<
 
 /// Tells the policy that no job wants speculative attempts, if it is one that would start any.
 fn forbid_second_attempts(tracker: &mut JobTracker) {
-    if !tracker.scheduler().may_speculate() {
+    if !tracker.scheduler().capabilities().may_speculate {
         return;
     }
     let wants = |job: &&Job| job.spec().conf.map_speculative || job.spec().conf.reduce_speculative;

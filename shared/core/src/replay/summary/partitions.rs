@@ -75,7 +75,7 @@ impl UsageByPartition {
     pub fn ask(&self, scheduler: &dyn Scheduler) {
         let Seen { fresh, places, by_name, partitions } = &mut *self.seen.borrow_mut();
         for attempt in fresh.drain(..) {
-            let Some(found) = scheduler.partition(attempt.job) else { continue };
+            let Some(found) = scheduler.queues().partition(attempt.job) else { continue };
             let place = *by_name.entry(found.name).or_insert_with(|| {
                 partitions.push(Sums::default());
                 partitions.len() - 1

@@ -30,7 +30,7 @@ use self::reserve::Reservations;
 use self::serve::Turn;
 use super::hadoop_xml::is_xml;
 use super::registry::{Allocations, Params, Reader, SchedulerError, read};
-use super::{Actions, Assignment, Change, Offer, PerJob, QueueView, Reason, Round, Scheduler};
+use super::{Actions, Assignment, Capabilities, Change, Offer, PerJob, QueueView, Queues, Reason, Round, Scheduler};
 use crate::cluster::ClusterState;
 use crate::job::{JobId, JobSpec, TaskKind};
 use crate::time::{Span, Time};
@@ -169,6 +169,38 @@ fn settings(text: &str) -> Result<Settings, String> {
     }
 }
 
+impl Queues for Capacity {
+    fn accepts(&self, job: &JobSpec) -> Result<(), String> {
+        let Some(&number) = self.numbers.get(job.queue.as_str()) else {
+            let known = self.numbers.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            return Err(format!("queue `{}` does not exist, expected one of {known}", job.queue));
+        };
+        if let Share::Slots(most) = self.queues[number as usize].conf.share {
+            let large = [(job.conf.slots_per_map, "map"), (job.conf.slots_per_reduce, "reduce")];
+            if let Some(((slots, kind), most)) =
+                large.into_iter().zip(most).find(|((slots, _), most)| u32::from(*slots) > (*most).max(1))
+            {
+                return Err(format!("each {kind} takes {slots} slots, and queue `{}` has {most}", job.queue));
+            }
+        }
+        let tasks = u64::from(job.n_maps) + u64::from(job.n_reduces);
+        self.queues[number as usize].accepts(&job.user, tasks)
+    }
+
+    fn validate_capacity(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
+        let Origin { file, names } = &self.origin;
+        self.settings.fit(slots, *names).map_err(|problem| SchedulerError::BadFile {
+            scheduler: "capacity".to_owned(),
+            file: file.clone(),
+            problem,
+        })
+    }
+
+    fn list(&self, state: &ClusterState) -> Vec<QueueView> {
+        self.views(state)
+    }
+}
+
 impl Scheduler for Capacity {
     fn name(&self) -> &'static str {
         "capacity"
@@ -196,7 +228,7 @@ impl Scheduler for Capacity {
         self.turn = Some(Turn::new(*round, &self.settings));
     }
 
-    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
+    fn assign(&mut self, _round: &Round, state: &ClusterState) -> Option<Assignment> {
         let mut turn = self.turn.take()?;
         let found = self.serve(&mut turn, state);
         self.turn = Some(turn);
@@ -228,46 +260,18 @@ impl Scheduler for Capacity {
         matches!(change, Change::Ended { .. } | Change::JobOver { .. })
     }
 
-    fn reads_profiles(&self) -> bool {
-        false
-    }
-
-    fn may_speculate(&self) -> bool {
-        self.offer.speculates()
-    }
-
-    fn limits_rounds(&self) -> bool {
-        true
-    }
-
-    fn accepts(&self, job: &JobSpec) -> Result<(), String> {
-        let Some(&number) = self.numbers.get(job.queue.as_str()) else {
-            let known = self.numbers.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-            return Err(format!("queue `{}` does not exist, expected one of {known}", job.queue));
-        };
-        if let Share::Slots(most) = self.queues[number as usize].conf.share {
-            let large = [(job.conf.slots_per_map, "map"), (job.conf.slots_per_reduce, "reduce")];
-            if let Some(((slots, kind), most)) =
-                large.into_iter().zip(most).find(|((slots, _), most)| u32::from(*slots) > (*most).max(1))
-            {
-                return Err(format!("each {kind} takes {slots} slots, and queue `{}` has {most}", job.queue));
-            }
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            reads_profiles: false,
+            reads_queues: true,
+            limits_rounds: true,
+            may_speculate: self.offer.speculates(),
+            ..Capabilities::default()
         }
-        let tasks = u64::from(job.n_maps) + u64::from(job.n_reduces);
-        self.queues[number as usize].accepts(&job.user, tasks)
     }
 
-    fn reads_queues(&self) -> bool {
-        true
-    }
-
-    fn validate_capacity(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
-        let Origin { file, names } = &self.origin;
-        self.settings.fit(slots, *names).map_err(|problem| SchedulerError::BadFile {
-            scheduler: "capacity".to_owned(),
-            file: file.clone(),
-            problem,
-        })
+    fn queues(&self) -> &dyn Queues {
+        self
     }
 
     fn explain(&self, job: JobId, state: &ClusterState) -> Reason {
@@ -303,16 +307,8 @@ impl Scheduler for Capacity {
         Ok(true)
     }
 
-    fn queues(&self, state: &ClusterState) -> Vec<QueueView> {
-        self.views(state)
-    }
-
     fn offer(&mut self) -> Option<&mut Offer> {
         Some(&mut self.offer)
-    }
-
-    fn take_notes(&mut self) -> Vec<String> {
-        self.offer.take_notes()
     }
 
     fn fork(&self) -> Box<dyn Scheduler> {

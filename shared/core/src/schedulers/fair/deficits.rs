@@ -21,7 +21,8 @@ use crate::job::{JobId, JobSpec, TaskKind};
 use crate::schedulers::reason::{rivals, waiting_kind};
 use crate::schedulers::registry::{Params, read};
 use crate::schedulers::{
-    Actions, Assignment, Change, Offer, PerJob, QueueView, Reason, Round, Scheduler, SchedulerError, Waiting,
+    Actions, Assignment, Capabilities, Change, Offer, PerJob, QueueView, Queues, Reason, Round, Scheduler,
+    SchedulerError, Waiting,
 };
 use crate::time::Time;
 
@@ -209,6 +210,32 @@ fn slow_start(job: &Job, kind: TaskKind) -> bool {
         || (maps.n_succeeded() >= 1 && u64::from(maps.n_succeeded()) * 20 >= u64::from(maps.len()))
 }
 
+impl Queues for DeficitFair {
+    fn accepts(&self, job: &JobSpec) -> Result<(), String> {
+        super::accepts(job, &self.settings, &self.allocations)
+    }
+
+    fn pool_property(&self) -> Option<&str> {
+        self.settings.pool_property.other()
+    }
+
+    fn list(&self, _state: &ClusterState) -> Vec<QueueView> {
+        let mut views: Vec<QueueView> = self.pools.iter().map(|(_, pool)| pool.view()).collect();
+        for (id, account) in self.jobs.iter() {
+            let view = &mut views[account.pool.0 as usize];
+            view.held_jobs += u32::from(self.limits.is_held(id));
+            for (k, kind) in account.kinds.iter().enumerate() {
+                view.running[k] += kind.running;
+                view.demand[k] += kind.runnable();
+                view.share[k] += kind.share;
+            }
+        }
+        views.retain(|view| view.jobs > 0);
+        views.sort_by(|a, b| a.name.cmp(&b.name));
+        views
+    }
+}
+
 impl Scheduler for DeficitFair {
     fn name(&self) -> &'static str {
         self.settings.name
@@ -266,7 +293,7 @@ impl Scheduler for DeficitFair {
         self.turn = Some(Turn { round: *round, tried: [false; 2], assigned: false });
     }
 
-    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
+    fn assign(&mut self, _round: &Round, state: &ClusterState) -> Option<Assignment> {
         let mut turn = self.turn?;
         let worker = state.worker(turn.round.worker)?;
         for kind in TaskKind::ALL {
@@ -302,28 +329,18 @@ impl Scheduler for DeficitFair {
         }
     }
 
-    fn reads_profiles(&self) -> bool {
-        false
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            reads_profiles: false,
+            reads_queues: self.settings.pool_property == PoolProperty::Queue,
+            limits_rounds: true,
+            may_speculate: self.offer.speculates(),
+            ..Capabilities::default()
+        }
     }
 
-    fn may_speculate(&self) -> bool {
-        self.offer.speculates()
-    }
-
-    fn limits_rounds(&self) -> bool {
-        true
-    }
-
-    fn accepts(&self, job: &JobSpec) -> Result<(), String> {
-        super::accepts(job, &self.settings, &self.allocations)
-    }
-
-    fn reads_queues(&self) -> bool {
-        self.settings.pool_property == PoolProperty::Queue
-    }
-
-    fn pool_property(&self) -> Option<&str> {
-        self.settings.pool_property.other()
+    fn queues(&self) -> &dyn Queues {
+        self
     }
 
     fn explain(&self, id: JobId, state: &ClusterState) -> Reason {
@@ -378,22 +395,6 @@ impl Scheduler for DeficitFair {
         *self = new;
         self.update(state.now(), state);
         Ok(true)
-    }
-
-    fn queues(&self, _state: &ClusterState) -> Vec<QueueView> {
-        let mut views: Vec<QueueView> = self.pools.iter().map(|(_, pool)| pool.view()).collect();
-        for (id, account) in self.jobs.iter() {
-            let view = &mut views[account.pool.0 as usize];
-            view.held_jobs += u32::from(self.limits.is_held(id));
-            for (k, kind) in account.kinds.iter().enumerate() {
-                view.running[k] += kind.running;
-                view.demand[k] += kind.runnable();
-                view.share[k] += kind.share;
-            }
-        }
-        views.retain(|view| view.jobs > 0);
-        views.sort_by(|a, b| a.name.cmp(&b.name));
-        views
     }
 
     fn offer(&mut self) -> Option<&mut Offer> {

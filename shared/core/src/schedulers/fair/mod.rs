@@ -38,7 +38,10 @@ use self::settings::{Dialect, PoolProperty, Preempting, Settings};
 pub(super) use self::settings::{FAIR, LOAD_AWARE, NAIVE};
 use self::updates::Clock;
 use super::registry::{Params, Reader};
-use super::{Actions, Assignment, Change, Offer, PerJob, QueueView, Reason, Round, Scheduler, SchedulerError};
+use super::{
+    Actions, Assignment, Capabilities, Change, Offer, PerJob, QueueView, Queues, Reason, Round, Scheduler,
+    SchedulerError,
+};
 use crate::cluster::{ClusterState, Job};
 use crate::job::{JobId, JobSpec, JobState, TaskKind};
 use crate::time::Time;
@@ -295,6 +298,20 @@ fn wants(job: &Job, kind: TaskKind) -> u32 {
     tasks.n_attempts() + tasks.pending().count()
 }
 
+impl Queues for Fair {
+    fn accepts(&self, job: &JobSpec) -> Result<(), String> {
+        accepts(job, &self.settings, &self.allocations)
+    }
+
+    fn pool_property(&self) -> Option<&str> {
+        self.settings.pool_property.other()
+    }
+
+    fn list(&self, state: &ClusterState) -> Vec<QueueView> {
+        self.views(state)
+    }
+}
+
 impl Scheduler for Fair {
     fn name(&self) -> &'static str {
         self.settings.name
@@ -350,7 +367,7 @@ impl Scheduler for Fair {
         self.begin(round, state);
     }
 
-    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
+    fn assign(&mut self, _round: &Round, state: &ClusterState) -> Option<Assignment> {
         self.next_task(state)
     }
 
@@ -391,28 +408,18 @@ impl Scheduler for Fair {
         pool.is_some_and(|pool| pool.conf.max[attempt.kind as usize].is_some())
     }
 
-    fn reads_profiles(&self) -> bool {
-        false
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            reads_profiles: false,
+            reads_queues: self.settings.pool_property == PoolProperty::Queue,
+            limits_rounds: !self.settings.assign_multiple || self.settings.assign_cap != [None; 2],
+            may_speculate: self.offer.speculates(),
+            ..Capabilities::default()
+        }
     }
 
-    fn may_speculate(&self) -> bool {
-        self.offer.speculates()
-    }
-
-    fn limits_rounds(&self) -> bool {
-        !self.settings.assign_multiple || self.settings.assign_cap != [None; 2]
-    }
-
-    fn accepts(&self, job: &JobSpec) -> Result<(), String> {
-        accepts(job, &self.settings, &self.allocations)
-    }
-
-    fn reads_queues(&self) -> bool {
-        self.settings.pool_property == PoolProperty::Queue
-    }
-
-    fn pool_property(&self) -> Option<&str> {
-        self.settings.pool_property.other()
+    fn queues(&self) -> &dyn Queues {
+        self
     }
 
     fn explain(&self, id: JobId, state: &ClusterState) -> Reason {
@@ -425,10 +432,6 @@ impl Scheduler for Fair {
 
     fn reconfigure(&mut self, params: &Params, state: &ClusterState) -> Result<bool, SchedulerError> {
         self.reload(params, state)
-    }
-
-    fn queues(&self, state: &ClusterState) -> Vec<QueueView> {
-        self.views(state)
     }
 
     fn offer(&mut self) -> Option<&mut Offer> {

@@ -15,7 +15,9 @@ use crate::job::{AttemptId, JobId, JobState, Priority, TaskKind};
 use crate::schedulers::reason::{count_slots, rivals, waiting_kind};
 use crate::schedulers::registry::{Params, SchedulerError, read};
 use crate::schedulers::waiting::tally;
-use crate::schedulers::{Actions, Assignment, Change, Offer, Partition, PerJob, Reason, Round, Scheduler, Waiting};
+use crate::schedulers::{
+    Actions, Assignment, Capabilities, Change, Offer, Partition, PerJob, Queues, Reason, Round, Scheduler, Waiting,
+};
 use crate::time::{Span, Time};
 
 /// A job's rank within its queue: smaller runs first.
@@ -40,7 +42,6 @@ pub(super) struct SizeBased {
     places: BTreeMap<AttemptId, usize>,
     /// Live jobs by queue; only kept for a rule that wants speculative attempts.
     live: BTreeSet<(usize, Rank, JobId)>,
-    round: Option<Round>,
 }
 
 impl SizeBased {
@@ -64,7 +65,6 @@ impl SizeBased {
             arrivals: 0,
             places: BTreeMap::new(),
             live: BTreeSet::new(),
-            round: None,
         }
     }
 
@@ -310,6 +310,14 @@ fn has_room(partitions: Option<&Partitions>, queue: usize, kind: TaskKind) -> bo
     partitions.is_none_or(|partitions| partitions.has_room(queue, kind as usize))
 }
 
+impl Queues for SizeBased {
+    fn partition(&self, job: JobId) -> Option<Partition> {
+        let (partitions, entry) = (self.partitions.as_ref()?, self.jobs.get(job)?);
+        let size = |kind| Some(partitions.size(entry.queue, kind)).filter(|&size| size != u32::MAX);
+        Some(Partition { name: format!("queue {}", entry.queue + 1), slots: [size(0), size(1)] })
+    }
+}
+
 impl Scheduler for SizeBased {
     fn name(&self) -> &'static str {
         self.name
@@ -358,12 +366,7 @@ impl Scheduler for SizeBased {
         }
     }
 
-    fn begin_round(&mut self, round: &Round, _state: &ClusterState) {
-        self.round = Some(*round);
-    }
-
-    fn assign(&mut self, state: &ClusterState) -> Option<Assignment> {
-        let round = self.round?;
+    fn assign(&mut self, round: &Round, state: &ClusterState) -> Option<Assignment> {
         let worker = state.worker(round.worker)?;
         let mut kinds = TaskKind::ALL.into_iter().filter(|&kind| worker.free(kind) > 0);
         kinds.find_map(|kind| match self.offer.speculates() {
@@ -397,8 +400,13 @@ impl Scheduler for SizeBased {
         (self.partitions.is_some() && matches!(change, Change::Ended { .. })) || self.offer.wakes_parked(change)
     }
 
-    fn may_speculate(&self) -> bool {
-        self.offer.speculates()
+    fn capabilities(&self) -> Capabilities {
+        let (may_speculate, divides_slots) = (self.offer.speculates(), self.partitions.is_some());
+        Capabilities { may_speculate, divides_slots, ..Capabilities::default() }
+    }
+
+    fn queues(&self) -> &dyn Queues {
+        self
     }
 
     fn explain(&self, id: JobId, state: &ClusterState) -> Reason {
@@ -431,22 +439,8 @@ impl Scheduler for SizeBased {
         Ok(true)
     }
 
-    fn divides_slots(&self) -> bool {
-        self.partitions.is_some()
-    }
-
-    fn partition(&self, job: JobId) -> Option<Partition> {
-        let (partitions, entry) = (self.partitions.as_ref()?, self.jobs.get(job)?);
-        let size = |kind| Some(partitions.size(entry.queue, kind)).filter(|&size| size != u32::MAX);
-        Some(Partition { name: format!("queue {}", entry.queue + 1), slots: [size(0), size(1)] })
-    }
-
     fn offer(&mut self) -> Option<&mut Offer> {
         Some(&mut self.offer)
-    }
-
-    fn take_notes(&mut self) -> Vec<String> {
-        self.offer.take_notes()
     }
 
     fn fork(&self) -> Box<dyn Scheduler> {

@@ -191,7 +191,7 @@ impl JobTracker {
     /// Whether a driver never has to ask for [`next_deadline`](JobTracker::next_deadline), as long as no attempt fails:
     /// it is none under this policy.
     pub fn has_no_deadlines(&self) -> bool {
-        self.direct && !self.has_deadlines && self.next_forgiving.is_none()
+        self.direct && !self.capabilities.has_deadlines && self.next_forgiving.is_none()
     }
 
     /// Replaces a job's specification, if it is not over, by one that says more of its durations and is the same
@@ -264,7 +264,7 @@ impl JobTracker {
             self.out.push(ended.as_effect());
         }
         self.state.unlink(slot).free_at_once(id.kind);
-        if self.follows_attempts {
+        if self.capabilities.follows_attempts {
             self.observe_waking(ended.as_change());
         }
         if offers_change {

@@ -125,7 +125,7 @@ impl JobTracker {
         let mut launched = 0;
         while self.has_use_for(id)
             // Not taken out of its option: a copy would wait for the fields that the policy has just written.
-            && let Some(assignment) = &self.scheduler.assign(&self.state)
+            && let Some(assignment) = &self.scheduler.assign(&round, &self.state)
             && self.launch(id, assignment, driver)
         {
             launched += 1;
@@ -144,7 +144,7 @@ impl JobTracker {
         let offered = self.state.totals.offerable_jobs;
         (maps > 0 && offered[0] > 0)
             || (reduces > 0 && offered[1] > 0)
-            || ((maps > 0 || reduces > 0) && self.may_speculate)
+            || ((maps > 0 || reduces > 0) && self.capabilities.may_speculate)
     }
 
     /// What `launch` checks besides where the job is not plain or the attempt not its task's first.
@@ -285,7 +285,7 @@ impl JobTracker {
         if last {
             self.refresh(launched.attempt.job);
         }
-        if self.follows_attempts {
+        if self.capabilities.follows_attempts {
             let Launched { attempt, reference, speculative, .. } = launched.rebuilt();
             self.observe(Change::Launched { attempt, reference, worker: id, speculative });
         }

@@ -32,7 +32,7 @@ use super::planted::{Fault, planted};
 use super::{ClusterConfig, Effect, Input, Rejection, SchedulerChoice};
 use crate::cluster::{AttemptRef, ClusterState, WorkerState};
 use crate::job::{AttemptState, JobId, TaskKind, WorkerId};
-use crate::schedulers::{Actions, Change, Reason, Scheduler, SchedulerError, registry};
+use crate::schedulers::{Actions, Capabilities, Change, Reason, Scheduler, SchedulerError, registry};
 use crate::time::{Span, Time};
 
 /// The state machine of the master.
@@ -42,11 +42,8 @@ pub struct JobTracker {
     direct: bool,
     state: ClusterState,
     scheduler: Box<dyn Scheduler>,
-    /// What the policy says of itself: whether it follows attempts, may assign second ones, and has deadlines. Asked
-    /// once, as a simulation would ask at every launch and end.
-    follows_attempts: bool,
-    may_speculate: bool,
-    has_deadlines: bool,
+    /// Asked once, as a simulation would ask at every launch and end.
+    capabilities: Capabilities,
     /// Effects of the batch under way.
     out: Vec<Effect>,
     liveness: Liveness,
@@ -79,9 +76,7 @@ impl JobTracker {
         let state = ClusterState::new();
         scheduler.attach(&state);
         JobTracker {
-            follows_attempts: scheduler.follows_attempts(),
-            may_speculate: scheduler.may_speculate(),
-            has_deadlines: scheduler.has_deadlines(),
+            capabilities: scheduler.capabilities(),
             config,
             direct: false,
             state,
@@ -150,7 +145,7 @@ impl JobTracker {
 
     fn find_deadline(&self) -> Option<Time> {
         // A policy that names the present again would make the driver spin.
-        let named = if self.has_deadlines { self.scheduler.next_deadline() } else { None };
+        let named = if self.capabilities.has_deadlines { self.scheduler.next_deadline() } else { None };
         let policy = named.map(|due| due.max(self.state.now + Span::from_us(1)));
         let rare = match (policy, self.next_forgiving) {
             (Some(policy), Some(forgiving)) => Some(policy.min(forgiving)),
@@ -198,9 +193,7 @@ impl JobTracker {
 
     /// A policy is new in charge, or has new parameters: asks what it says of itself, and offers it who waits.
     fn policy_changed(&mut self) {
-        self.follows_attempts = self.scheduler.follows_attempts();
-        self.may_speculate = self.scheduler.may_speculate();
-        self.has_deadlines = self.scheduler.has_deadlines();
+        self.capabilities = self.scheduler.capabilities();
         self.wake_all = true;
     }
 
@@ -260,9 +253,7 @@ impl JobTracker {
             direct: self.direct,
             state: self.state.clone(),
             scheduler: self.scheduler.fork(),
-            follows_attempts: self.follows_attempts,
-            may_speculate: self.may_speculate,
-            has_deadlines: self.has_deadlines,
+            capabilities: self.capabilities,
             out: Vec::new(),
             liveness: self.liveness.clone(),
             launches: self.launches.clone(),
@@ -417,7 +408,7 @@ impl JobTracker {
     /// Tells the policy of the end of an attempt, if it wants to know.
     #[inline]
     fn observe_end(&mut self, change: Change) {
-        if self.follows_attempts {
+        if self.capabilities.follows_attempts {
             self.observe_waking(change);
         }
     }
