@@ -441,7 +441,7 @@ fn count(view: &View<'_>) -> v1::GetClusterResponse {
     let tables = view.tables;
     let workers = |state: WorkerState| tables.workers.iter().filter(|row| row.state == state).count() as u32;
     let up = || tables.workers.iter().filter(|row| row.state != WorkerState::Lost);
-    let slots = |kind: TaskKind| up().map(|row| row.slots[kind as usize]).sum();
+    let slots = |kind: TaskKind| up().map(|row| row.slots[kind]).sum();
     let jobs = |wanted: &[JobState]| tables.jobs.values().filter(|row| wanted.contains(&row.state)).count() as u32;
     v1::GetClusterResponse {
         scheduler: view.tracker.scheduler().name().to_owned(),

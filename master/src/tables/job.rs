@@ -138,7 +138,7 @@ impl JobRow {
         if self.live.contains_key(&key) || self.ended.contains_key(&key) {
             return false;
         }
-        self.tally.launched[attempt.kind as usize] += 1;
+        self.tally.launched[attempt.kind] += 1;
         if attempt.kind == TaskKind::Map {
             self.tally.maps_by_locality[live.record.locality as usize] += 1;
         }
@@ -181,7 +181,7 @@ impl JobRow {
     /// An attempt is over; false when it is not known.
     pub(crate) fn ended(&mut self, attempt: AttemptId, state: AttemptState, cause: EndCause, now: Time) -> bool {
         let key = key(attempt);
-        let kind = attempt.kind as usize;
+        let kind = attempt.kind;
         let cause = (state != AttemptState::Succeeded).then_some(cause);
         let Some(LiveAttempt { mut record, .. }) = self.live.remove(&key) else { return false };
         match state {
@@ -210,12 +210,12 @@ impl JobRow {
             return;
         }
         self.winners.remove(&task);
-        self.done[attempt.kind as usize] -= 1;
+        self.done[attempt.kind] -= 1;
         // Readers learn with an empty address that this output is obsolete.
         self.events.push(attempt, String::new());
         let failed = cause == EndCause::TooManyFetchFailures;
         let tally = if failed { &mut self.tally.failed } else { &mut self.tally.killed };
-        tally[attempt.kind as usize] += 1;
+        tally[attempt.kind] += 1;
         if let Some(record) = self.ended.get_mut(&key(attempt)) {
             let record = Arc::make_mut(record);
             record.state = if failed { AttemptState::Failed } else { AttemptState::Killed };
@@ -269,7 +269,7 @@ impl JobRow {
         let mut previous = None;
         let mut best = 0;
         for ((kind, index, _), live) in &self.live {
-            running[*kind as usize] += 1;
+            running[*kind] += 1;
             if self.winners.contains_key(&(*kind, *index)) {
                 continue;
             }
@@ -279,14 +279,14 @@ impl JobRow {
             }
             let now = u64::from(live.record.progress.parts());
             if now > best {
-                parts[*kind as usize] += now - best;
+                parts[*kind] += now - best;
                 best = now;
             }
         }
         let mean = |kind: TaskKind, n: u32| match n {
             0 if self.state == JobState::Succeeded => 1.0,
             0 => 0.0,
-            n => (f64::from(self.done[kind as usize]) + parts[kind as usize] as f64 / 1e4) / f64::from(n),
+            n => (f64::from(self.done[kind]) + parts[kind] as f64 / 1e4) / f64::from(n),
         };
         v1::JobStatus {
             job: cluster.job(self.meta.id),

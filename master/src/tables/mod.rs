@@ -181,7 +181,7 @@ impl Tables {
                 let Some(job) = self.jobs.get_mut(&attempt.job) else { return };
                 let Some(row) = self.workers.get_mut(worker.0 as usize) else { return };
                 if job.launched(attempt, LiveAttempt::new(attempt, worker, row, locality, speculative, now)) {
-                    row.running[attempt.kind as usize] += 1;
+                    row.running[attempt.kind] += 1;
                     self.changed.insert(attempt.job);
                 }
             }
@@ -221,7 +221,7 @@ impl Tables {
         if job.ended(attempt, state, cause, now)
             && let Some(row) = self.workers.get_mut(worker.0 as usize)
         {
-            let running = &mut row.running[attempt.kind as usize];
+            let running = &mut row.running[attempt.kind];
             *running = running.saturating_sub(1);
             row.failures += u32::from(state == AttemptState::Failed);
         }
@@ -313,7 +313,7 @@ impl Tables {
 
     /// Tasks of one kind running now, over all jobs.
     pub(crate) fn running(&self, kind: TaskKind) -> u32 {
-        self.workers.iter().map(|row| row.running[kind as usize]).sum()
+        self.workers.iter().map(|row| row.running[kind]).sum()
     }
 }
 

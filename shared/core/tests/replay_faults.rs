@@ -168,7 +168,7 @@ fn never_more_running_than_slots(workers: &[SimWorker], records: &[AttemptRecord
                 .flat_map(|record| [(record.end, -1), (record.start, 1)])
                 .collect();
             changes.sort_unstable();
-            let slots = i32::from([worker.map_slots, worker.reduce_slots][kind as usize]);
+            let slots = i32::from([worker.map_slots, worker.reduce_slots][kind]);
             let mut running = 0;
             for (at, change) in changes {
                 running += change;
@@ -230,8 +230,8 @@ fn the_report_adds_up(report: &ReplayReport, records: &[AttemptRecord]) {
         let of_kind = || records.iter().filter(|record| record.attempt.kind == kind);
         let held = |r: &AttemptRecord| r.end.since(r.start).as_us();
         let wasted: u64 = of_kind().filter(|r| r.state != AttemptState::Succeeded).map(held).sum();
-        assert_eq!(report.busy_us[kind as usize], of_kind().map(held).sum::<u64>());
-        assert_eq!(report.wasted_us[kind as usize], wasted);
+        assert_eq!(report.busy_us[kind], of_kind().map(held).sum::<u64>());
+        assert_eq!(report.wasted_us[kind], wasted);
     }
 }
 

@@ -235,7 +235,7 @@ impl Keeper {
 
     /// Puts a process where attempts of its kind belong: on their cores, and into a control group of its own.
     fn settle(&self, pid: u32, kind: TaskKind, name: &str) -> Result<Option<AttemptGroup>, String> {
-        if let Some(cores) = &self.surroundings.cores[kind as usize] {
+        if let Some(cores) = &self.surroundings.cores[kind] {
             cores.keep(pid)?;
         }
         let group = self.surroundings.cgroups.as_ref().map(|cgroups| cgroups.take_in(name, Some(pid)));

@@ -29,7 +29,7 @@ pub(crate) fn write(timeline: &Timeline, lanes: Lanes, out: &mut dyn Write) -> i
     let panel = if lanes == Lanes::Slot { PANEL } else { PANEL / 2.0 };
     let most = if lanes == Lanes::Slot { 320.0 } else { 800.0 };
     let jobs = (timeline.jobs.len() as f64 * 12.0).clamp(60.0, most);
-    let kinds: Vec<TaskKind> = TaskKind::ALL.into_iter().filter(|&kind| timeline.slots[kind as usize] > 0).collect();
+    let kinds: Vec<TaskKind> = TaskKind::ALL.into_iter().filter(|&kind| timeline.slots[kind] > 0).collect();
     let bottom = HEAD + kinds.len() as f64 * (GAP + panel) + GAP + panel + GAP + jobs;
     let mut svg = Svg::open(out, bottom + FOOT, &timeline.title, &timeline.subtitle)?;
     let (from, to) = timeline.span();
@@ -45,7 +45,7 @@ pub(crate) fn write(timeline: &Timeline, lanes: Lanes, out: &mut dyn Write) -> i
     axis.draw(&mut svg, HEAD, bottom)?;
     let mut top = HEAD + GAP;
     for (kind, sums) in kinds.iter().zip(&sums) {
-        let slots = timeline.slots[*kind as usize];
+        let slots = timeline.slots[*kind];
         let name = format!("{} in use, of {}", slots_of(*kind), count(slots.into()));
         write_busy(&mut svg, &axis, (top, panel), &name, Some(slots), &in_order(sums))?;
         top += panel + GAP;

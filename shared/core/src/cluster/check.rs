@@ -35,9 +35,9 @@ impl ClusterState {
         ensure!(!job.state.is_final(), "job {id} is over but not retired");
         for kind in TaskKind::ALL {
             self.check_tasks(job, kind)?;
-            let (flag, truth) = (job.offerable[kind as usize], job.computes_offerable(kind));
+            let (flag, truth) = (job.offerable[kind], job.computes_offerable(kind));
             ensure!(flag == truth, "job {id}: offerable {kind}s is {flag}, should be {truth}");
-            let (flag, truth) = (job.plain[kind as usize], job.computes_plain(kind));
+            let (flag, truth) = (job.plain[kind], job.computes_plain(kind));
             ensure!(flag == truth, "job {id}: plain {kind}s is {flag}, should be {truth}");
         }
         let max = job.spec.conf.max_tracker_failures;
@@ -60,7 +60,7 @@ impl ClusterState {
     }
 
     fn check_tasks(&self, job: &Job, kind: TaskKind) -> Result<(), String> {
-        let tasks = &job.tasks[kind as usize];
+        let tasks = &job.tasks[kind];
         let what = format!("job {} {kind}s", job.id.0);
         let mut counts = [0u32; 4];
         let (mut attempts, mut progress) = (0, 0);
@@ -116,7 +116,7 @@ impl ClusterState {
             ensure!(chained != attempt.detached, "worker {name}: attempt {:?} is lost to its task", attempt.id);
             ensure!(!attempt.detached || attempt.next == NONE, "worker {name}: a detached attempt has a chain");
             ensure!(!attempt.detached || attempt.kill.is_some(), "worker {name}: a detached attempt is not stopped");
-            occupied[attempt.id.kind as usize] += attempt.slots;
+            occupied[attempt.id.kind] += attempt.slots;
         }
         ensure!(occupied == worker.occupied, "worker {name}: {:?} occupied, counted {occupied:?}", worker.occupied);
         let fits = occupied.iter().zip(&worker.slots).all(|(occupied, slots)| occupied <= slots);
@@ -141,7 +141,7 @@ impl ClusterState {
             totals.count(worker, true);
             for &slot in &worker.attempts {
                 ensure!(listed.insert(slot, worker.id).is_none(), "attempt slot {slot} is listed twice");
-                totals.running[self.attempts.at(slot).id.kind as usize] += 1;
+                totals.running[self.attempts.at(slot).id.kind] += 1;
             }
         }
         for job in self.jobs() {

@@ -13,7 +13,7 @@ use super::costs::SpeculationCosts;
 use super::locality::LocalityIndex;
 use super::rare::Rare;
 use super::tasks::Tasks;
-use crate::job::{AttemptId, JobId, JobSpec, JobState, Locality, Priority, Progress, TaskKind, WorkerId};
+use crate::job::{AttemptId, JobId, JobSpec, JobState, Locality, PerKind, Priority, Progress, TaskKind, WorkerId};
 use crate::time::{Span, Time};
 
 /// What went wrong with a job.
@@ -43,13 +43,13 @@ pub struct Job {
     pub(crate) submitted: Time,
     pub(crate) launched: Option<Time>,
     pub(crate) maps_done: Option<Time>,
-    pub(crate) tasks: [Tasks; 2],
+    pub(crate) tasks: PerKind<Tasks>,
     pub(crate) costs: SpeculationCosts,
-    pub(crate) offerable: [bool; 2],
+    pub(crate) offerable: PerKind<bool>,
     /// By kind: what [`Job::is_plain`] says.
-    pub(crate) plain: [bool; 2],
+    pub(crate) plain: PerKind<bool>,
     /// Of one task.
-    pub(crate) slots: [u16; 2],
+    pub(crate) slots: PerKind<u16>,
     /// Finished or failed maps from which on reduces may start.
     pub(crate) slowstart: u32,
     pub(crate) locality: Option<Box<LocalityIndex>>,
@@ -137,7 +137,7 @@ impl Job {
 
     /// Its tasks of one kind.
     pub fn tasks(&self, kind: TaskKind) -> &Tasks {
-        &self.tasks[kind as usize]
+        &self.tasks[kind]
     }
 
     /// Costs of its speculative attempts.
@@ -148,13 +148,13 @@ impl Job {
     /// Whether it has a pending task of this kind that may start now: it is not ending, and for reduces
     /// enough maps have finished.
     pub fn offerable(&self, kind: TaskKind) -> bool {
-        self.offerable[kind as usize]
+        self.offerable[kind]
     }
 
     /// Slots of a worker that one task of this kind takes, from 1.
     #[inline]
     pub fn slots(&self, kind: TaskKind) -> u16 {
-        self.slots[kind as usize]
+        self.slots[kind]
     }
 
     /// Finished or failed maps from which on reduces may start: `ceil(slow start × maps)`.
@@ -182,7 +182,7 @@ impl Job {
     /// first: no requirements, no known places, no failures, one slot for each.
     #[inline]
     pub fn is_plain(&self, kind: TaskKind) -> bool {
-        self.plain[kind as usize]
+        self.plain[kind]
     }
 
     /// A worker was given an attempt.
@@ -203,9 +203,9 @@ impl Job {
         self.failures
             .get()
             .is_none_or(|failures| failures.of_task.is_empty() && failures.flaky == 0 && failures.blind.is_empty())
-            && self.slots[kind as usize] == 1
+            && self.slots[kind] == 1
             && (kind == TaskKind::Reduce || self.locality.is_none())
-            && self.tasks[kind as usize].failed_first().next().is_none()
+            && self.tasks[kind].failed_first().next().is_none()
             && self.spec.conf.requires.is_empty()
     }
 
@@ -249,7 +249,7 @@ impl Job {
 
     /// A task's first success; true if it was the last one of its kind that the job waited for.
     pub(crate) fn succeed(&mut self, id: AttemptId, worker: WorkerId, now: Time) -> bool {
-        let all_done = self.tasks[id.kind as usize].succeed(id.index, worker, id.number);
+        let all_done = self.tasks[id.kind].succeed(id.index, worker, id.number);
         self.note_done(id.kind, all_done, now)
     }
 
@@ -263,7 +263,7 @@ impl Job {
         so_far: Progress,
         now: Time,
     ) -> Option<bool> {
-        let all_done = self.tasks[id.kind as usize].succeed_alone(id.index, worker, id.number, so_far)?;
+        let all_done = self.tasks[id.kind].succeed_alone(id.index, worker, id.number, so_far)?;
         Some(self.note_done(id.kind, all_done, now))
     }
 
@@ -281,7 +281,7 @@ impl Job {
     pub(crate) fn computes_offerable(&self, kind: TaskKind) -> bool {
         self.ending.is_none()
             && matches!(self.state, JobState::Prep | JobState::Running)
-            && self.tasks[kind as usize].pending.count() > 0
+            && self.tasks[kind].pending.count() > 0
             && (kind == TaskKind::Map || self.reduces_may_start())
     }
 

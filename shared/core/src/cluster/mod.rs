@@ -32,7 +32,7 @@ pub(crate) use worker::{Faults, Parked};
 
 use std::collections::BTreeMap;
 
-use crate::job::{AttemptId, JobId, Locality, Progress, TaskId, TaskKind, WorkerId};
+use crate::job::{AttemptId, JobId, Locality, PerKind, Progress, TaskId, TaskKind, WorkerId};
 use crate::time::Time;
 
 /// Sums over all workers.
@@ -45,13 +45,13 @@ pub struct Totals {
     /// Workers in state `Blacklisted`.
     pub blacklisted: u32,
     /// Map and reduce slots of live workers.
-    pub slots: [u32; 2],
+    pub slots: PerKind<u32>,
     /// Live workers with at least one map, reduce slot.
-    pub with_slots: [u32; 2],
+    pub with_slots: PerKind<u32>,
     /// Running map and reduce attempts, those being stopped included.
-    pub running: [u32; 2],
+    pub running: PerKind<u32>,
     /// Jobs with pending maps, reduces that may start now.
-    pub offerable_jobs: [u32; 2],
+    pub offerable_jobs: PerKind<u32>,
 }
 
 /// Everything that decisions read.
@@ -198,7 +198,7 @@ impl ClusterState {
     pub(crate) fn another_is_useful(&self, job: &Job, kind: TaskKind) -> bool {
         self.workers.iter().any(|worker| {
             worker.state == WorkerState::Live
-                && worker.slots[kind as usize] >= job.slots(kind)
+                && worker.slots[kind] >= job.slots(kind)
                 && !Self::is_of_no_use(job, kind, worker)
                 && (job.spec.conf.requires.is_empty() || self.meets_requirements(job, worker))
         })
@@ -234,9 +234,9 @@ impl ClusterState {
     /// Live workers whose slots of a kind are enough for one task of the job.
     fn n_large_enough(&self, job: &Job, kind: TaskKind) -> u32 {
         match job.slots(kind) {
-            1 => self.totals.with_slots[kind as usize],
+            1 => self.totals.with_slots[kind],
             slots => {
-                let fits = |w: &&Worker| w.state == WorkerState::Live && w.slots[kind as usize] >= slots;
+                let fits = |w: &&Worker| w.state == WorkerState::Live && w.slots[kind] >= slots;
                 self.workers.iter().filter(fits).count() as u32
             }
         }
@@ -244,7 +244,7 @@ impl ClusterState {
 
     /// Whether a live worker outside `failed` may run the job's tasks of this kind.
     fn another_may_run(&self, job: &Job, kind: TaskKind, failed: &[WorkerId]) -> bool {
-        let usable = |w: &Worker| w.state == WorkerState::Live && w.slots[kind as usize] >= job.slots(kind);
+        let usable = |w: &Worker| w.state == WorkerState::Live && w.slots[kind] >= job.slots(kind);
         let simple = job.n_flaky_workers() == 0 && job.blind_workers().next().is_none() && self.unreachable == 0;
         if job.spec.conf.requires.is_empty() && simple {
             let tried = failed.iter().filter(|&&id| self.worker(id).is_some_and(usable)).count() as u32;
@@ -263,7 +263,7 @@ impl ClusterState {
 
     /// First slot in the chain of a task's running attempts.
     pub(crate) fn chain(&self, task: TaskId) -> u32 {
-        let tasks = self.job(task.job).map(|job| &job.tasks[task.kind as usize]);
+        let tasks = self.job(task.job).map(|job| &job.tasks[task.kind]);
         tasks.and_then(|t| t.tasks.get(task.index as usize)).map_or(NONE, |t| t.head)
     }
 
@@ -302,7 +302,7 @@ impl ClusterState {
         let progressed = attempt.progress > Progress::ZERO;
         let before = if progressed { self.best_progress(id.task()) } else { 0 };
         let job = self.jobs.get_mut(id.job).expect("only live jobs have chains");
-        let tasks = &mut job.tasks[id.kind as usize];
+        let tasks = &mut job.tasks[id.kind];
         let task = &mut tasks.tasks[id.index as usize];
         if task.head == slot {
             task.head = attempt.next;
@@ -329,8 +329,8 @@ impl ClusterState {
         if let Some(&moved) = worker.attempts.get(position as usize) {
             self.attempts.at_mut(moved).position = position;
         }
-        worker.occupied[id.kind as usize] -= slots;
-        self.totals.running[id.kind as usize] -= 1;
+        worker.occupied[id.kind] -= slots;
+        self.totals.running[id.kind] -= 1;
         self.attempts.remove(slot);
         worker
     }
@@ -344,7 +344,7 @@ impl ClusterState {
     pub(crate) fn progress_changed(&mut self, task: TaskId, before: u64) {
         let after = self.best_progress(task);
         if let (true, Some(job)) = (after != before, self.jobs.get_mut(task.job)) {
-            let sum = &mut job.tasks[task.kind as usize].running_progress;
+            let sum = &mut job.tasks[task.kind].running_progress;
             *sum = *sum + after - before;
         }
     }
@@ -381,8 +381,8 @@ pub(crate) fn link(
     attempt.position = worker.attempts.len() as u32;
     let reference = attempts.insert(attempt);
     worker.attempts.push(reference.slot);
-    worker.occupied[kind as usize] += slots;
-    totals.running[kind as usize] += 1;
+    worker.occupied[kind] += slots;
+    totals.running[kind] += 1;
     reference
 }
 

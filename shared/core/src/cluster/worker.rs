@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::topology::{HostId, RackId};
-use crate::job::{AttemptId, JobId, TaskKind, WorkerId};
+use crate::job::{AttemptId, JobId, PerKind, TaskKind, WorkerId};
 use crate::time::Time;
 
 /// The state of a worker.
@@ -111,11 +111,11 @@ pub struct Worker {
     pub(crate) blacklisted: bool,
     /// Whether nobody can fetch from it.
     pub(crate) unreachable: bool,
-    pub(crate) slots: [u16; 2],
+    pub(crate) slots: PerKind<u16>,
     /// Slots of each kind that attempts hold that the core has on it, those being stopped included.
-    pub(crate) occupied: [u16; 2],
+    pub(crate) occupied: PerKind<u16>,
     /// Slots to fill in its present round; meaningful while a report of it is being handled or parked.
-    pub(crate) free: [u16; 2],
+    pub(crate) free: PerKind<u16>,
     pub(crate) accepts: bool,
     /// Slots in the arena of attempts.
     pub(crate) attempts: Vec<u32>,
@@ -135,7 +135,7 @@ pub struct Worker {
     /// Attempts that it reports and the core does not have on it, with the last report that listed them.
     pub(crate) strays: SmallVec<[(AttemptId, u32); 2]>,
     pub(crate) faults: Faults,
-    pub(crate) reserved: [Option<JobId>; 2],
+    pub(crate) reserved: PerKind<Option<JobId>>,
 }
 
 impl Worker {
@@ -192,17 +192,17 @@ impl Worker {
 
     /// Slots of one kind.
     pub fn slots(&self, kind: TaskKind) -> u16 {
-        self.slots[kind as usize]
+        self.slots[kind]
     }
 
     /// Slots of one kind that attempts on it hold, those being stopped included.
     pub fn occupied(&self, kind: TaskKind) -> u16 {
-        self.occupied[kind as usize]
+        self.occupied[kind]
     }
 
     /// Slots that its present round may fill; between rounds of no meaning.
     pub fn free(&self, kind: TaskKind) -> u16 {
-        self.free[kind as usize]
+        self.free[kind]
     }
 
     /// When it was last heard of, or released from parking.
@@ -237,7 +237,7 @@ impl Worker {
 
     /// The job for which a policy keeps its slots of this kind free.
     pub fn reserved(&self, kind: TaskKind) -> Option<JobId> {
-        self.reserved[kind as usize]
+        self.reserved[kind]
     }
 }
 

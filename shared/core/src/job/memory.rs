@@ -8,6 +8,7 @@
 //! `Deviation:` Hadoop checks maxima only where all four of the cluster's settings are there, and refuses a job that
 //! says nothing of its memory then. Here each maximum is checked by itself, and such a job takes one slot a task.
 
+use super::PerKind;
 use std::collections::BTreeMap;
 
 use super::SpecError;
@@ -37,7 +38,7 @@ const MOST: u64 = 1_000;
 ///
 /// # Errors
 /// When a value is no number of megabytes, a task asks for more than the maximum or would take more than 1000 slots.
-pub(super) fn slots_per_task(properties: &BTreeMap<String, String>) -> Result<[u16; 2], SpecError> {
+pub(super) fn slots_per_task(properties: &BTreeMap<String, String>) -> Result<PerKind<u16>, SpecError> {
     let mut slots = [1; 2];
     for ((slots, job), [slot, most]) in slots.iter_mut().zip(JOB_KEYS).zip(CLUSTER_KEYS) {
         let (of_slot, most) = (megabytes(properties, slot)?, megabytes(properties, most)?);
@@ -80,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    fn slots(pairs: &[(&str, &str)]) -> Result<[u16; 2], String> {
+    fn slots(pairs: &[(&str, &str)]) -> Result<PerKind<u16>, String> {
         let properties = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
         slots_per_task(&properties).map_err(|error| error.to_string())
     }
@@ -93,7 +94,7 @@ mod tests {
     #[case::small(&[("mapred.job.map.memory.mb", "100"), ("mapred.cluster.map.memory.mb", "1024")], [1, 1])]
     #[case::no_slot_memory(&[("mapred.job.map.memory.mb", "4096")], [1, 1])]
     #[case::off(&[("mapred.job.map.memory.mb", "-1"), ("mapred.cluster.map.memory.mb", "1024")], [1, 1])]
-    fn a_task_takes_the_slots_that_its_memory_fills(#[case] pairs: &[(&str, &str)], #[case] expected: [u16; 2]) {
+    fn a_task_takes_the_slots_that_its_memory_fills(#[case] pairs: &[(&str, &str)], #[case] expected: PerKind<u16>) {
         assert_eq!(slots(pairs), Ok(expected));
     }
 

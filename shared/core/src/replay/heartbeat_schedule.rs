@@ -12,7 +12,7 @@
 
 use super::options::SimHeartbeat;
 use crate::cluster::{Attempts, BitSet, ClusterState, WorkerState};
-use crate::job::{TaskKind, WorkerId};
+use crate::job::{PerKind, TaskKind, WorkerId};
 use crate::time::{Span, Time};
 use crate::tracker::Finished;
 
@@ -39,7 +39,7 @@ pub(super) struct HeartbeatSchedule {
     round: u64,
     next: u32,
     /// By kind: live workers with a free slot.
-    free: [BitSet; 2],
+    free: PerKind<BitSet>,
     /// Workers whose state the master changed.
     changed: Vec<WorkerId>,
     /// Workers that have a turn at this instant; for a pool its only worker, whether it has one or not.
@@ -209,7 +209,7 @@ impl HeartbeatSchedule {
         if !self.repeats || !std::mem::take(&mut self.given[id.0 as usize]) {
             return false;
         }
-        let offered = |kind: TaskKind| state.totals().offerable_jobs[kind as usize] > 0;
+        let offered = |kind: TaskKind| state.totals().offerable_jobs[kind] > 0;
         let free = |kind| state.worker(id).is_some_and(|worker| worker.free(kind) > 0);
         TaskKind::ALL.into_iter().any(|kind| offered(kind) && free(kind))
     }
@@ -309,7 +309,7 @@ impl HeartbeatSchedule {
     /// After the turns of `now`: notes who has free slots left. True if someone is to have a turn at this very
     /// instant, given the kinds of which new work appeared.
     #[inline(always)]
-    pub(super) fn after_turns(&mut self, now: Time, woken: [bool; 2], state: &ClusterState) -> bool {
+    pub(super) fn after_turns(&mut self, now: Time, woken: PerKind<bool>, state: &ClusterState) -> bool {
         if !self.pool {
             return self.after_turns_of_all(now, woken, state);
         }
@@ -323,7 +323,7 @@ impl HeartbeatSchedule {
     }
 
     #[inline(never)]
-    fn after_turns_of_all(&mut self, now: Time, woken: [bool; 2], state: &ClusterState) -> bool {
+    fn after_turns_of_all(&mut self, now: Time, woken: PerKind<bool>, state: &ClusterState) -> bool {
         let mut turns = std::mem::take(&mut self.turns);
         for worker in turns.drain(..) {
             self.has_turn[worker.0 as usize] = false;
@@ -375,7 +375,7 @@ impl HeartbeatSchedule {
         let Some(known) = state.worker(worker) else { return };
         let speaks = !self.has_turn[worker.0 as usize];
         for kind in TaskKind::ALL {
-            let free = &mut self.free[kind as usize];
+            let free = &mut self.free[kind];
             if speaks && known.state() == WorkerState::Live && known.free(kind) > 0 {
                 free.insert(worker.0);
             } else {

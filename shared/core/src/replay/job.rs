@@ -8,7 +8,7 @@ use super::report::JobOutcome;
 use super::summary::size;
 use crate::cluster::{AttemptRef, Rare, SpeculationCosts};
 use crate::job::profile::JobTemplate;
-use crate::job::{AttemptId, JobConf, JobId, JobProfile, JobSpec, JobState, Requirements, WorkerId};
+use crate::job::{AttemptId, JobConf, JobId, JobProfile, JobSpec, JobState, PerKind, Requirements, WorkerId};
 use crate::time::{Span, Time};
 
 /// An attempt where its launch has put it.
@@ -47,7 +47,7 @@ pub(super) struct SimJob<'t> {
     pub(super) maps_left: u32,
     pub(super) commit: Span,
     /// Of one task of each kind.
-    pub(super) slots: [u16; 2],
+    pub(super) slots: PerKind<u16>,
     /// In order of launch.
     pub(super) fillers: Vec<Placed>,
     pub(super) at_risk: Rare<AtRisk>,

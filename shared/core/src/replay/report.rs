@@ -3,7 +3,7 @@
 //! Instants count from the trace's start.
 
 use crate::cluster::{EndCause, SpeculationCosts};
-use crate::job::{AttemptId, AttemptState, JobId, JobState, Locality, WorkerId};
+use crate::job::{AttemptId, AttemptState, JobId, JobState, Locality, PerKind, WorkerId};
 use crate::time::{Span, Time};
 
 /// One job's run.
@@ -63,18 +63,18 @@ pub struct ReplayReport {
     /// A hash over all launches and kills with their times, as hexadecimal digits.
     pub decisions_digest: String,
     /// Slot time of map and reduce attempts, lost ones included, in microseconds.
-    pub busy_us: [u64; 2],
+    pub busy_us: PerKind<u64>,
     /// Of it, slot time of attempts that did not win.
-    pub wasted_us: [u64; 2],
+    pub wasted_us: PerKind<u64>,
     /// Speculative attempts, how they fared and what they cost, as the core counts it.
     pub costs: SpeculationCosts,
     /// Map and reduce slots of the cluster.
-    pub slots: [u32; 2],
+    pub slots: PerKind<u32>,
 }
 
 impl ReplayReport {
     /// Share of the slots of each kind that was busy from the first submission to the last finish.
-    pub fn utilisation(&self) -> [f64; 2] {
+    pub fn utilisation(&self) -> PerKind<f64> {
         [0, 1].map(|kind| {
             let all = self.slots[kind] as f64 * self.makespan.as_us() as f64;
             if all > 0.0 { self.busy_us[kind] as f64 / all } else { 0.0 }

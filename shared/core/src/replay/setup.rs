@@ -14,7 +14,7 @@ use super::options::{Deadlines, ReplayOptions, SimWorker, View, WorkersView};
 use super::sharing::Sharing;
 use super::workers::Machines;
 use crate::job::profile::Trace;
-use crate::job::{TaskKind, WorkerId};
+use crate::job::{PerKind, TaskKind, WorkerId};
 use crate::schedulers::{Capabilities, Scheduler};
 use crate::time::{Span, Time};
 use crate::tracker::{ClusterConfig, Input, JobTracker, MAX_TASKS};
@@ -46,7 +46,7 @@ pub(super) struct Setup {
     /// Whether there are workers of whom something can be required.
     pub(super) has_workers: bool,
     /// Map and reduce slots.
-    pub(super) slots: [u32; 2],
+    pub(super) slots: PerKind<u32>,
 }
 
 impl Setup {
@@ -116,20 +116,20 @@ fn workers_of(view: &View) -> WorkersView {
     }
 }
 
-fn slots_of(workers: &[SimWorker]) -> [u32; 2] {
+fn slots_of(workers: &[SimWorker]) -> PerKind<u32> {
     let sum = |slots: fn(&SimWorker) -> u16| workers.iter().map(|worker| u32::from(slots(worker))).sum();
     [sum(|worker| worker.map_slots), sum(|worker| worker.reduce_slots)]
 }
 
-fn check_jobs(trace: &Trace, options: &ReplayOptions, slots: [u32; 2]) -> Result<(), ReplayError> {
+fn check_jobs(trace: &Trace, options: &ReplayOptions, slots: PerKind<u32>) -> Result<(), ReplayError> {
     if trace.jobs.len() > MAX_JOBS as usize {
         return Err(ReplayError::TooManyJobs { found: trace.jobs.len(), most: MAX_JOBS });
     }
     for (index, template) in trace.jobs.iter().enumerate() {
         let number = index + 1;
         for kind in TaskKind::ALL {
-            let n = [template.n_maps, template.n_reduces][kind as usize];
-            if n > 0 && slots[kind as usize] == 0 {
+            let n = [template.n_maps, template.n_reduces][kind];
+            if n > 0 && slots[kind] == 0 {
                 return Err(ReplayError::NoSlots { kind: kind.name(), number, name: template.name.clone(), n });
             }
             if n > MAX_TASKS {
@@ -151,10 +151,10 @@ fn check_sizes(trace: &Trace, workers: &[SimWorker]) -> Result<(), ReplayError> 
     let most = [most(|worker| worker.map_slots), most(|worker| worker.reduce_slots)];
     for (template, number) in trace.jobs.iter().zip(1..) {
         for kind in TaskKind::ALL {
-            let slots = [template.slots_per_map, template.slots_per_reduce][kind as usize];
-            let n = [template.n_maps, template.n_reduces][kind as usize];
-            if slots > 1 && n > 0 && slots > most[kind as usize] {
-                let (kind, most, name) = (kind.name(), most[kind as usize], template.name.clone());
+            let slots = [template.slots_per_map, template.slots_per_reduce][kind];
+            let n = [template.n_maps, template.n_reduces][kind];
+            if slots > 1 && n > 0 && slots > most[kind] {
+                let (kind, most, name) = (kind.name(), most[kind], template.name.clone());
                 return Err(ReplayError::LargeTask { kind, number, name, slots, most });
             }
         }
@@ -173,7 +173,7 @@ fn check_accepted(trace: &Trace, scheduler: &dyn Scheduler) -> Result<(), Replay
     Ok(())
 }
 
-fn arrivals(trace: &Trace, options: &ReplayOptions, slots: [u32; 2]) -> Result<Vec<Arrival>, ReplayError> {
+fn arrivals(trace: &Trace, options: &ReplayOptions, slots: PerKind<u32>) -> Result<Vec<Arrival>, ReplayError> {
     let times = submit_times(trace, &options.arrivals, slots[0].saturating_add(slots[1]), options.seed)?;
     let alone = match options.deadlines {
         Deadlines::Uniform { .. } => alone(trace, options)?.into_iter().map(|time| time.completion).collect(),

@@ -32,7 +32,7 @@ use super::report::{Observer, ReplayReport};
 use super::setup::{Arrival, Setup};
 use super::watch::Watch;
 use crate::job::profile::Trace;
-use crate::job::{JobId, WorkerId};
+use crate::job::{JobId, PerKind, WorkerId};
 use crate::schedulers::{self, Scheduler};
 use crate::time::{Span, Time};
 use crate::tracker::{AttemptProgress, Effect, Finished, Input, JobTracker};
@@ -296,7 +296,7 @@ impl<'t> Simulation<'t> {
     /// Lets the core hear of this instant's ends (the only one, or those that were finished) and inputs and gives its
     /// turns, and does what it answers. Returns the kinds of which new work appeared.
     #[inline(always)]
-    fn advance(&mut self, only: Option<Finished>) -> [bool; 2] {
+    fn advance(&mut self, only: Option<Finished>) -> PerKind<bool> {
         let pool = self.stage.heartbeats.pool_turn();
         let turns = match pool {
             Some(_) => 0,

@@ -26,7 +26,7 @@ use super::{
     Assignment, Capabilities, Change, Offer, Partition, PerJob, QueueView, Queues, Reason, Round, Scheduler, Waiting,
 };
 use crate::cluster::{ClusterState, Job, Worker};
-use crate::job::{JobId, Priority, TaskKind};
+use crate::job::{JobId, PerKind, Priority, TaskKind};
 
 /// A job's place in its pool: by Johnson's rule or, where that is not asked for, by submission, which the numbers of
 /// jobs follow.
@@ -38,7 +38,7 @@ struct Entry {
     pool: usize,
     rank: Rank,
     /// Its part of the pool's `running`.
-    running: [u32; 2],
+    running: PerKind<u32>,
 }
 
 /// One pool.
@@ -46,11 +46,11 @@ struct Entry {
 struct Pool {
     name: String,
     /// Map and reduce slots; `None` for the one that takes what is left.
-    slots: Option<[u32; 2]>,
+    slots: Option<PerKind<u32>>,
     /// Whether it stays without jobs.
     fixed: bool,
     jobs: u32,
-    running: [u32; 2],
+    running: PerKind<u32>,
     waiting: Waiting<Rank>,
     /// All its live jobs; only kept for a rule that wants speculative attempts.
     live: BTreeSet<(Rank, JobId)>,
@@ -70,7 +70,7 @@ pub struct BalancedPools {
     by_queue: BTreeMap<String, usize>,
     jobs: PerJob<Entry>,
     /// Of live workers.
-    totals: [u32; 2],
+    totals: PerKind<u32>,
     /// By pool: whether it had nothing for the worker in the present search. Kept for its memory.
     tried: Vec<bool>,
 }
@@ -91,7 +91,7 @@ const REST: usize = 0;
 
 impl BalancedPools {
     /// The map and reduce slots of the pool that a queue's own name brings, such as `pool-1:3+3`; `None` of any other.
-    pub fn slots_in(queue: &str) -> Option<[u32; 2]> {
+    pub fn slots_in(queue: &str) -> Option<PerKind<u32>> {
         slots_in(queue)
     }
 
@@ -149,11 +149,10 @@ impl BalancedPools {
     /// Attempts of a kind that a pool may have running.
     fn limit(&self, pool: usize, kind: TaskKind) -> u32 {
         match self.pools[pool].slots {
-            Some(slots) => slots[kind as usize],
+            Some(slots) => slots[kind],
             None => {
-                let claimed: u32 =
-                    self.pools.iter().filter_map(|pool| pool.slots).map(|slots| slots[kind as usize]).sum();
-                self.totals[kind as usize].saturating_sub(claimed)
+                let claimed: u32 = self.pools.iter().filter_map(|pool| pool.slots).map(|slots| slots[kind]).sum();
+                self.totals[kind].saturating_sub(claimed)
             }
         }
     }
@@ -185,7 +184,7 @@ impl BalancedPools {
         pool.live.remove(&(rank, id));
         for kind in TaskKind::ALL {
             pool.waiting.remove(kind, rank, id);
-            pool.running[kind as usize] -= running[kind as usize];
+            pool.running[kind] -= running[kind];
         }
         if pool.jobs == 0 && !pool.fixed {
             pool.slots = Some([0; 2]);
@@ -229,7 +228,7 @@ impl BalancedPools {
         let mut best: Option<(usize, (u64, u64))> = None;
         for (place, pool) in self.pools.iter().enumerate() {
             let none = if asked == Asked::Pending { pool.waiting.is_empty(kind) } else { pool.live.is_empty() };
-            let (running, limit) = (pool.running[kind as usize], self.limit(place, kind));
+            let (running, limit) = (pool.running[kind], self.limit(place, kind));
             if none || (running >= limit && !lend) || self.tried.get(place) == Some(&true) {
                 continue;
             }
@@ -295,7 +294,7 @@ impl BalancedPools {
 
 impl Queues for BalancedPools {
     /// Pools that jobs bring come and go with them, and have what is there.
-    fn validate_capacity(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
+    fn validate_capacity(&self, slots: PerKind<u32>) -> Result<(), SchedulerError> {
         let [maps, reduces] = self.given.slots();
         if maps <= slots[0] && reduces <= slots[1] {
             return Ok(());
@@ -346,14 +345,14 @@ impl Scheduler for BalancedPools {
             }
             Change::Launched { attempt, .. } => {
                 if let Some(entry) = self.jobs.get_mut(attempt.job) {
-                    entry.running[attempt.kind as usize] += 1;
-                    self.pools[entry.pool].running[attempt.kind as usize] += 1;
+                    entry.running[attempt.kind] += 1;
+                    self.pools[entry.pool].running[attempt.kind] += 1;
                 }
             }
             Change::Ended { attempt, .. } => {
                 if let Some(entry) = self.jobs.get_mut(attempt.job) {
-                    entry.running[attempt.kind as usize] -= 1;
-                    self.pools[entry.pool].running[attempt.kind as usize] -= 1;
+                    entry.running[attempt.kind] -= 1;
+                    self.pools[entry.pool].running[attempt.kind] -= 1;
                 }
             }
             Change::Worker { .. } if self.totals != state.totals().slots => {
@@ -395,7 +394,7 @@ impl Scheduler for BalancedPools {
         let (Some(kind), Some(entry)) = (waiting_kind(id, state), self.jobs.get(id)) else { return Reason::Unknown };
         let (pool, limit) = (&self.pools[entry.pool], self.limit(entry.pool, kind));
         let ahead = pool.waiting.ahead(kind, entry.rank, id, rivals(id, kind, state));
-        if ahead.is_none() && !self.lends && pool.running[kind as usize] >= limit {
+        if ahead.is_none() && !self.lends && pool.running[kind] >= limit {
             let slots = if limit == 1 { format!("1 {kind} slot") } else { format!("{limit} {kind} slots") };
             let of = if entry.pool == REST {
                 "what the pools leave".to_owned()

@@ -16,7 +16,7 @@ use super::reason::{rivals, waiting_kind};
 use super::registry::{Reader, SchedulerError};
 use super::{Assignment, Capabilities, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
 use crate::cluster::{ClusterState, Job, Worker};
-use crate::job::{JobId, Locality, Priority, TaskKind};
+use crate::job::{JobId, Locality, PerKind, Priority, TaskKind};
 use crate::time::Time;
 
 /// `mapred.jobtracker.taskalloc.capacitypad`.
@@ -59,9 +59,9 @@ struct Entry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Load {
     /// Not done yet; reduces only once they may start.
-    remaining: [u64; 2],
+    remaining: PerKind<u64>,
     /// Not given up; of jobs with reduces only.
-    desired: [u64; 2],
+    desired: PerKind<u64>,
 }
 
 /// What a worker may still get in its present heartbeat.
@@ -71,7 +71,7 @@ struct Turn {
     maps: u32,
     reduces: u32,
     /// Whether nearly all slots of a kind are taken.
-    padded: [bool; 2],
+    padded: PerKind<bool>,
 }
 
 impl Load {
@@ -152,11 +152,11 @@ impl JobQueue {
 
     /// Tasks of a kind that a worker may run: its slots times the load of the cluster per slot, rounded up.
     fn cap(&self, kind: TaskKind, worker: &Worker, state: &ClusterState) -> u32 {
-        let (slots, cluster) = (u32::from(worker.slots(kind)), state.totals().slots[kind as usize]);
+        let (slots, cluster) = (u32::from(worker.slots(kind)), state.totals().slots[kind]);
         if cluster == 0 {
             return 0;
         }
-        let factor = self.sums.remaining[kind as usize] as f64 / f64::from(cluster);
+        let factor = self.sums.remaining[kind] as f64 / f64::from(cluster);
         ((factor * f64::from(slots)).ceil() as u32).min(slots)
     }
 
@@ -167,12 +167,12 @@ impl JobQueue {
     fn is_padded(&self, kind: TaskKind, worker: &Worker, state: &ClusterState) -> bool {
         let totals = state.totals();
         let padding = if totals.live > TOO_FEW_TO_PAD {
-            let needed = (self.sums.desired[kind as usize] as f32 * PAD) as u32;
+            let needed = (self.sums.desired[kind] as f32 * PAD) as u32;
             needed.min(u32::from(worker.slots(kind)))
         } else {
             0
         };
-        !self.with_reduces.is_empty() && totals.running[kind as usize] + padding >= totals.slots[kind as usize]
+        !self.with_reduces.is_empty() && totals.running[kind] + padding >= totals.slots[kind]
     }
 
     fn begin(&self, round: &Round, state: &ClusterState) -> Option<Turn> {
@@ -323,7 +323,7 @@ impl Scheduler for JobQueue {
         if reason != Reason::NextHeartbeat(kind) {
             return reason;
         }
-        let (load, slots) = (self.sums.remaining[kind as usize], state.totals().slots[kind as usize]);
+        let (load, slots) = (self.sums.remaining[kind], state.totals().slots[kind]);
         let each = match kind {
             TaskKind::Map => "one map far from its data",
             TaskKind::Reduce => "one reduce",

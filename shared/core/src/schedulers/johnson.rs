@@ -8,7 +8,7 @@
 use super::registry::{Reader, SchedulerError};
 use super::{Capabilities, JobOrder};
 use crate::cluster::{ClusterState, Job};
-use crate::job::{JobId, JobProfile, PhaseTimes, Priority};
+use crate::job::{JobId, JobProfile, PerKind, PhaseTimes, Priority};
 use crate::models::bounds::{Bound, JobModel};
 use crate::models::{JohnsonRank, Stages};
 use crate::schedulers::Change;
@@ -39,7 +39,7 @@ impl Rule {
     }
 
     /// The job's place where it has so many map and reduce slots.
-    pub(super) fn place(self, job: &Job, slots: [u32; 2]) -> Place {
+    pub(super) fn place(self, job: &Job, slots: PerKind<u32>) -> Place {
         let spec = job.spec();
         let second = PhaseTimes::even(Span::from_secs(1));
         let guess = JobProfile { map: second, reduce: second, ..JobProfile::default() };
@@ -60,7 +60,7 @@ impl Rule {
 pub struct Johnson {
     rule: Rule,
     /// Of live workers, when the jobs were ranked.
-    slots: [u32; 2],
+    slots: PerKind<u32>,
 }
 
 impl Johnson {

@@ -19,7 +19,7 @@ use super::max_edf::{DeadlineRank, by_deadline};
 use super::registry::{Reader, SchedulerError};
 use super::{Change, JobOrder, PerJob, Reason};
 use crate::cluster::{ClusterState, Job};
-use crate::job::{AttemptState, JobId, JobProfile, JobState, TaskKind};
+use crate::job::{AttemptState, JobId, JobProfile, JobState, PerKind, TaskKind};
 use crate::models::bounds::{Bound, Demand, JobModel, Slots};
 use crate::time::Span;
 use learned::{Applications, Seen};
@@ -37,7 +37,7 @@ pub struct MinEdf {
 /// What a job is to get.
 #[derive(Clone, Debug)]
 struct Plan {
-    limits: [u32; 2],
+    limits: PerKind<u32>,
     outlook: Outlook,
     source: Source,
     /// Its own tasks.
@@ -121,7 +121,7 @@ impl Plan {
             return;
         };
         // A cluster whose workers have not come yet says nothing about what there will be.
-        let most = |kind: TaskKind| match state.totals().slots[kind as usize] {
+        let most = |kind: TaskKind| match state.totals().slots[kind] {
             0 => u32::MAX,
             slots => slots,
         };
@@ -152,7 +152,7 @@ impl JobOrder for MinEdf {
     }
 
     fn limit(&self, job: &Job, kind: TaskKind, _state: &ClusterState) -> u32 {
-        self.plans.get(job.id()).map_or(u32::MAX, |plan| plan.limits[kind as usize])
+        self.plans.get(job.id()).map_or(u32::MAX, |plan| plan.limits[kind])
     }
 
     fn gives_spare(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::SchedulerError;
 use crate::cluster::ClusterState;
-use crate::job::{JobId, JobSpec};
+use crate::job::{JobId, JobSpec, PerKind};
 
 /// The queues, pools or partitions of a policy; [`Scheduler::queues`](super::Scheduler::queues) gives them.
 pub trait Queues {
@@ -26,7 +26,7 @@ pub trait Queues {
     ///
     /// # Errors
     /// Names the parameter, or the file and its keys, and what was expected.
-    fn validate_capacity(&self, _slots: [u32; 2]) -> Result<(), SchedulerError> {
+    fn validate_capacity(&self, _slots: PerKind<u32>) -> Result<(), SchedulerError> {
         Ok(())
     }
 
@@ -53,7 +53,7 @@ pub struct Partition {
     /// For people; one name is one partition.
     pub name: String,
     /// Its map and reduce slots now; `None` for a kind that is not divided.
-    pub slots: [Option<u32>; 2],
+    pub slots: PerKind<Option<u32>>,
 }
 
 /// One queue or pool of a policy. Pairs are maps and reduces.
@@ -66,15 +66,15 @@ pub struct QueueView {
     /// Jobs that may not run yet because of a limit.
     pub held_jobs: u32,
     /// Running attempts.
-    pub running: [u32; 2],
+    pub running: PerKind<u32>,
     /// Slots that its jobs would use.
-    pub demand: [u32; 2],
+    pub demand: PerKind<u32>,
     /// Slots that it is to have before others get more.
-    pub min: [u32; 2],
+    pub min: PerKind<u32>,
     /// Slots that it may have; `None` without such a limit.
-    pub max: [Option<u32>; 2],
+    pub max: PerKind<Option<u32>>,
     /// Slots that it is due.
-    pub share: [f64; 2],
+    pub share: PerKind<f64>,
     /// Its weight against the others.
     pub weight: f64,
 }

@@ -143,10 +143,10 @@ impl Reason {
             return Reason::Behind { kind, first, jobs };
         }
         let totals = state.totals();
-        if totals.running[kind as usize] < totals.slots[kind as usize] {
+        if totals.running[kind] < totals.slots[kind] {
             return Reason::NextHeartbeat(kind);
         }
-        Reason::SlotsTaken { kind, slots: totals.slots[kind as usize] }
+        Reason::SlotsTaken { kind, slots: totals.slots[kind] }
     }
 }
 
@@ -186,7 +186,7 @@ fn no_worker_for(id: JobId, kind: TaskKind, state: &ClusterState) -> Option<Reas
         let draining = totals.present - totals.blacklisted;
         return Some(Reason::NoLiveWorkers { blacklisted: totals.blacklisted, draining });
     }
-    if totals.slots[kind as usize] == 0 {
+    if totals.slots[kind] == 0 {
         return Some(Reason::NoSlotsOfKind(kind));
     }
     let mut live = state.workers().iter().filter(|w| w.state() == WorkerState::Live);

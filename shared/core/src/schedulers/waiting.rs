@@ -6,14 +6,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::job::{JobId, TaskKind};
+use crate::job::{JobId, PerKind, TaskKind};
 
 /// An ordered index of waiting jobs. `R` is the rank that the policy gives them; smaller goes first, and among
 /// equals the lower number.
 #[derive(Clone, Debug)]
 pub struct Waiting<R> {
-    sets: [BTreeSet<(R, JobId)>; 2],
-    first: [Option<JobId>; 2],
+    sets: PerKind<BTreeSet<(R, JobId)>>,
+    first: PerKind<Option<JobId>>,
 }
 
 impl<R> Default for Waiting<R> {
@@ -25,14 +25,14 @@ impl<R> Default for Waiting<R> {
 impl<R: Copy + Ord> Waiting<R> {
     /// Puts a job in.
     pub fn insert(&mut self, kind: TaskKind, rank: R, job: JobId) {
-        self.sets[kind as usize].insert((rank, job));
+        self.sets[kind].insert((rank, job));
         self.find_first(kind);
     }
 
     /// Takes a job out; true if it was there with this rank.
     pub fn remove(&mut self, kind: TaskKind, rank: R, job: JobId) -> bool {
-        let was_there = self.sets[kind as usize].remove(&(rank, job));
-        if self.first[kind as usize] == Some(job) {
+        let was_there = self.sets[kind].remove(&(rank, job));
+        if self.first[kind] == Some(job) {
             self.find_first(kind);
         }
         was_there
@@ -41,22 +41,22 @@ impl<R: Copy + Ord> Waiting<R> {
     /// The first job.
     #[inline]
     pub fn first(&self, kind: TaskKind) -> Option<JobId> {
-        self.first[kind as usize]
+        self.first[kind]
     }
 
     /// Whether no job waits.
     pub fn is_empty(&self, kind: TaskKind) -> bool {
-        self.first[kind as usize].is_none()
+        self.first[kind].is_none()
     }
 
     /// Jobs that wait.
     pub fn len(&self, kind: TaskKind) -> usize {
-        self.sets[kind as usize].len()
+        self.sets[kind].len()
     }
 
     /// All jobs in order.
     pub fn iter(&self, kind: TaskKind) -> impl Iterator<Item = JobId> + '_ {
-        self.sets[kind as usize].iter().map(|&(_, job)| job)
+        self.sets[kind].iter().map(|&(_, job)| job)
     }
 
     /// How many jobs that count stand before this place, and the first of them. Looks at each: to explain, not to
@@ -67,11 +67,11 @@ impl<R: Copy + Ord> Waiting<R> {
 
     /// The jobs before this place, in order.
     pub fn before(&self, kind: TaskKind, rank: R, job: JobId) -> impl Iterator<Item = JobId> + '_ {
-        self.sets[kind as usize].range(..(rank, job)).map(|&(_, job)| job)
+        self.sets[kind].range(..(rank, job)).map(|&(_, job)| job)
     }
 
     fn find_first(&mut self, kind: TaskKind) {
-        self.first[kind as usize] = self.sets[kind as usize].first().map(|&(_, job)| job);
+        self.first[kind] = self.sets[kind].first().map(|&(_, job)| job);
     }
 }
 

@@ -231,7 +231,7 @@ impl<'t> FullProtocol<'t> {
                 (false, true) if self.asks_for_commit(run) => AttemptState::CommitPending,
                 _ => AttemptState::Running,
             };
-            free[run.attempt.kind as usize] -= u16::from(!state.is_final());
+            free[run.attempt.kind] -= u16::from(!state.is_final());
             attempts.push(AttemptReport {
                 attempt: run.attempt,
                 state,

@@ -233,7 +233,7 @@ impl Cluster {
         let puppet = &self.puppets[worker as usize];
         let mut free = puppet.slots;
         for (id, state) in &puppet.attempts {
-            free[id.kind as usize] -= u16::from(!state.is_final());
+            free[id.kind] -= u16::from(!state.is_final());
         }
         let mut report = Report {
             worker: WorkerId(worker),
@@ -392,7 +392,7 @@ impl Puppet {
                     self.attempts.entry(attempt).or_insert(Running);
                     let n =
                         self.attempts.iter().filter(|(id, state)| id.kind == attempt.kind && !state.is_final()).count();
-                    assert!(n <= usize::from(self.slots[attempt.kind as usize]), "more launches than slots");
+                    assert!(n <= usize::from(self.slots[attempt.kind]), "more launches than slots");
                 }
                 Effect::Kill { attempt, .. } => drop(self.kills.insert(attempt)),
                 Effect::Commit { attempt, .. } => drop(self.grants.insert(attempt)),

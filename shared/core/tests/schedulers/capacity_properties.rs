@@ -139,7 +139,7 @@ proptest! {
         let mut simulation = Simulation::new(&trace, &options(capacity(LIMITED), view)).expect("the queues exist");
         while simulation.step() {
             for kind in TaskKind::ALL {
-                let slots = simulation.tracker().state().totals().slots[kind as usize];
+                let slots = simulation.tracker().state().totals().slots[kind];
                 let part = |percent: u32| slots * percent / 100;
                 let (queues, users) = held(&simulation, kind);
                 for (queue, maximum) in [("a", part(50)), ("default", part(80))] {

@@ -59,7 +59,7 @@ fn limit(job: &Job, kind: TaskKind, state: &ClusterState, (scheduler, params): &
     let [maps, reduces] = state.totals().slots;
     let model = JobModel { n_maps: spec.n_maps, n_reduces: spec.n_reduces, profile: *profile };
     match model.demand(within, Slots { maps, reduces }, bound) {
-        Demand::Fewest(slots) => [slots.maps, slots.reduces][kind as usize],
+        Demand::Fewest(slots) => [slots.maps, slots.reduces][kind],
         Demand::Infeasible { .. } => u32::MAX,
     }
 }
@@ -72,9 +72,8 @@ fn has(params: &Params, key: &str) -> bool {
 fn check(state: &ClusterState, params: &Params) {
     let totals = state.totals();
     for kind in TaskKind::ALL {
-        let k = kind as usize;
-        assert!(totals.running[k] <= totals.slots[k]);
-        let idle = totals.running[k] < totals.slots[k];
+        assert!(totals.running[kind] <= totals.slots[kind]);
+        let idle = totals.running[kind] < totals.slots[kind];
         // A recomputed demand may fall below what runs.
         let limited =
             |job: &Job| !has(params, "recompute") && job.tasks(kind).n_attempts() >= limit(job, kind, state, params);

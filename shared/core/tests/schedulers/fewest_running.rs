@@ -6,7 +6,7 @@ use howdah_core::schedulers::{Assignment, Offer, Round, Scheduler};
 
 /// It keeps nothing of its own but how it takes a task from a job.
 #[derive(Clone, Default)]
-pub struct FewestRunning(Offer);
+pub(crate) struct FewestRunning(Offer);
 
 impl Scheduler for FewestRunning {
     fn name(&self) -> &'static str {

@@ -177,7 +177,7 @@ proptest! {
                 }
             }
             for kind in TaskKind::ALL {
-                let slots = c.state().totals().slots[kind as usize];
+                let slots = c.state().totals().slots[kind];
                 let most = (slots * maximum / 100).max(1);
                 let found = running(&c, "blue", kind);
                 prop_assert!(found <= most, "queue blue runs {found} {kind}s of {most}");

@@ -197,7 +197,7 @@ impl Writer<'_> {
         self.event("JOB_INFO_CHANGED", "JobInfoChange", &info)?;
         let mut ends = [Ends::default(), Ends::default()];
         for task in job.attempts.chunk_by(|a, b| (a.kind, a.index) == (b.kind, b.index)) {
-            self.task(task, &mut ends[task[0].kind as usize])?;
+            self.task(task, &mut ends[task[0].kind])?;
         }
         self.end(&ends)
     }
@@ -250,7 +250,7 @@ impl Writer<'_> {
             return self.event("TASK_FINISHED", "TaskFinished", &fields);
         }
         let failures: Vec<&AttemptRecord> = attempts.iter().filter(|a| a.state == AttemptState::Failed).collect();
-        let failed = failures.len() >= usize::from(job.max_attempts[first.kind as usize]);
+        let failed = failures.len() >= usize::from(job.max_attempts[first.kind]);
         let last = failures.last().filter(|_| failed);
         *(if failed { &mut ends.failed } else { &mut ends.killed }) += 1;
         let fields = json!({

@@ -205,7 +205,7 @@ impl<'t> Stage<'t> {
     pub(super) fn on_ended(&mut self, id: AttemptId, state: AttemptState, cause: EndCause, started: Time) {
         self.watch_end(id, state, cause);
         let held = self.give_back(id, started);
-        self.report.wasted_us[id.kind as usize] += held;
+        self.report.wasted_us[id.kind] += held;
         let job = &mut self.jobs[id.job.0 as usize - 1];
         match state {
             AttemptState::Failed => job.outcome.failed_attempts += 1,
@@ -231,9 +231,9 @@ impl<'t> Stage<'t> {
     /// An attempt's slots are free again: how long it held them, in microseconds of one slot.
     #[inline(always)]
     fn give_back(&mut self, id: AttemptId, started: Time) -> u64 {
-        let slots = self.jobs[id.job.0 as usize - 1].slots[id.kind as usize];
+        let slots = self.jobs[id.job.0 as usize - 1].slots[id.kind];
         let held = self.now.since(started).as_us() * u64::from(slots);
-        self.report.busy_us[id.kind as usize] += held;
+        self.report.busy_us[id.kind] += held;
         held
     }
 

@@ -11,7 +11,7 @@ use super::super::jobs::SimJobs;
 use super::super::machine_model::{Event, Run};
 use super::Simulation;
 use super::stage::Stage;
-use crate::job::{AttemptId, AttemptState, Locality, Phase, Progress, TaskKind, WorkerId};
+use crate::job::{AttemptId, AttemptState, Locality, PerKind, Phase, Progress, TaskKind, WorkerId};
 use crate::time::{Span, Time};
 use crate::tracker::{AttemptProgress, Finished};
 
@@ -61,7 +61,7 @@ impl Simulation<'_> {
     /// Lets the core hear of this instant's ends, then the reports of the workers that have turns, then the rest. Returns
     /// the kinds of which new work appeared.
     #[inline(never)]
-    pub(super) fn advance_with_reports(&mut self) -> [bool; 2] {
+    pub(super) fn advance_with_reports(&mut self) -> PerKind<bool> {
         let now = self.stage.now;
         while let Some(input) = self.next_input() {
             self.inputs.push(input);

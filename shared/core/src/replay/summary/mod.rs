@@ -13,8 +13,8 @@ pub use sizes::{SizeClass, size};
 pub use usage::{QueueUsage, UsageByQueue};
 
 use super::{JobOutcome, ReplayReport};
-use crate::job::JobState;
 use crate::job::profile::Trace;
+use crate::job::{JobState, PerKind};
 use crate::models::moments::{Moments, percentile, sorted};
 use crate::time::Span;
 
@@ -31,7 +31,7 @@ pub struct Summary {
     /// Completion times of the jobs that succeeded, in seconds.
     pub completion: Option<CompletionSummary>,
     /// Share of the slots of each kind, maps first, that was busy over the makespan.
-    pub utilisation: [f64; 2],
+    pub utilisation: PerKind<f64>,
     /// Sum over the jobs that are over of how late they were relative to their deadlines (SimMR §V-A).
     pub relative_deadline_exceeded: f64,
     /// Jobs with a deadline.

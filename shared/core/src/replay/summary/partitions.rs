@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::usage::slots_of_tasks;
 use crate::job::profile::Trace;
-use crate::job::{AttemptId, JobId, Locality, WorkerId};
+use crate::job::{AttemptId, JobId, Locality, PerKind, WorkerId};
 use crate::replay::{AttemptRecord, Observer, ReplayReport};
 use crate::schedulers::Scheduler;
 use crate::time::{Span, Time};
@@ -21,14 +21,14 @@ pub struct PartitionUsage {
     /// As its policy calls it.
     pub name: String,
     /// Its map and reduce slots when an attempt was last launched there; `None` for a kind that is not divided.
-    pub slots: [Option<u32>; 2],
+    pub slots: PerKind<Option<u32>>,
     /// Attempts of each kind.
-    pub attempts: [u64; 2],
+    pub attempts: PerKind<u64>,
     /// Their slot time, lost ones included.
-    pub busy: [Span; 2],
+    pub busy: PerKind<Span>,
     /// `busy` as a share of the partition's own slots over the makespan, or of the cluster's where the kind is not
     /// divided; above 1 for a partition that borrows.
-    pub utilisation: [f64; 2],
+    pub utilisation: PerKind<f64>,
 }
 
 /// The observer. Clones share what they have seen, so that one can be given away and the other asked.
@@ -49,8 +49,8 @@ struct Seen {
 
 #[derive(Clone, Debug, Default)]
 struct Sums {
-    slots: [Option<u32>; 2],
-    attempts: [u64; 2],
+    slots: PerKind<Option<u32>>,
+    attempts: PerKind<u64>,
     /// Time of attempts by job; how many slots each took is the job's to say.
     held_us: BTreeMap<JobId, [u64; 2]>,
 }
@@ -64,7 +64,7 @@ impl Observer for UsageByPartition {
         let seen = &mut *self.seen.borrow_mut();
         if let Some(place) = seen.places.remove(&record.attempt) {
             let held_us = seen.partitions[place].held_us.entry(record.attempt.job).or_default();
-            held_us[record.attempt.kind as usize] += record.end.since(record.start).as_us();
+            held_us[record.attempt.kind] += record.end.since(record.start).as_us();
         }
     }
 }
@@ -81,7 +81,7 @@ impl UsageByPartition {
                 partitions.len() - 1
             });
             partitions[place].slots = found.slots;
-            partitions[place].attempts[attempt.kind as usize] += 1;
+            partitions[place].attempts[attempt.kind] += 1;
             places.insert(attempt, place);
         }
     }

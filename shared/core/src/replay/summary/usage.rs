@@ -3,6 +3,7 @@
 //! The report knows slot time per kind only; this observer adds each attempt's to its job, and jobs to queues at
 //! the end. It costs an addition per attempt.
 
+use crate::job::PerKind;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -19,18 +20,18 @@ pub struct QueueUsage {
     /// Its jobs.
     pub jobs: u64,
     /// Slot time of its map and reduce attempts, lost ones included.
-    pub busy: [Span; 2],
+    pub busy: PerKind<Span>,
     /// Of it, slot time of attempts that did not succeed.
-    pub wasted: [Span; 2],
+    pub wasted: PerKind<Span>,
     /// `busy` as a share of all slots of the kind over the makespan.
-    pub utilisation: [f64; 2],
+    pub utilisation: PerKind<f64>,
 }
 
 /// Busy and wasted microseconds of a job, maps first.
 #[derive(Clone, Copy, Debug, Default)]
 struct JobUsage {
-    busy_us: [u64; 2],
-    wasted_us: [u64; 2],
+    busy_us: PerKind<u64>,
+    wasted_us: PerKind<u64>,
 }
 
 /// The observer. Clones share what they have seen, so that one can be given away and the other asked.
@@ -40,7 +41,7 @@ pub struct UsageByQueue {
 }
 
 /// Slots that each of the job's maps and reduces takes.
-pub(super) fn slots_of_tasks(job: &JobTemplate) -> [u64; 2] {
+pub(super) fn slots_of_tasks(job: &JobTemplate) -> PerKind<u64> {
     [job.slots_per_map, job.slots_per_reduce].map(|slots| u64::from(slots.max(1)))
 }
 
@@ -52,7 +53,7 @@ impl Observer for UsageByQueue {
             jobs.resize(index + 1, JobUsage::default());
         }
         let us = record.end.since(record.start).as_us();
-        let kind = record.attempt.kind as usize;
+        let kind = record.attempt.kind;
         jobs[index].busy_us[kind] += us;
         if record.state != crate::job::AttemptState::Succeeded {
             jobs[index].wasted_us[kind] += us;

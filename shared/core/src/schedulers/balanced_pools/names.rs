@@ -1,5 +1,6 @@
 //! Pools as text: `NAME:MAPS+REDUCES`, several separated by commas.
 
+use crate::job::PerKind;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +15,7 @@ impl PoolNames {
         "a list of pools such as small:3+3,large:61+61 (map and reduce slots), each name once";
 
     /// Map and reduce slots of all together.
-    pub(super) fn slots(&self) -> [u32; 2] {
+    pub(super) fn slots(&self) -> PerKind<u32> {
         let sum = |kind: usize| self.0.iter().fold(0, |sum: u32, (_, slots)| sum.saturating_add(slots[kind]));
         [sum(0), sum(1)]
     }
@@ -54,7 +55,7 @@ impl FromStr for Moved {
 }
 
 /// The slots that a queue's own name gives it.
-pub(super) fn slots_in(queue: &str) -> Option<[u32; 2]> {
+pub(super) fn slots_in(queue: &str) -> Option<PerKind<u32>> {
     let (name, slots) = queue.rsplit_once(':')?;
     let (maps, reduces) = slots.split_once('+')?;
     // Digits alone: `parse` would take a sign.

@@ -29,9 +29,7 @@ impl BalancedPools {
         let mut views: Vec<QueueView> = (0..self.pools.len()).map(view).collect();
         for (id, entry) in self.jobs.iter() {
             let Some(job) = state.job(id) else { continue };
-            TaskKind::ALL
-                .into_iter()
-                .for_each(|kind| views[entry.pool].demand[kind as usize] += job.tasks(kind).n_left());
+            TaskKind::ALL.into_iter().for_each(|kind| views[entry.pool].demand[kind] += job.tasks(kind).n_left());
         }
         let there = self.pools.iter().map(|pool| pool.fixed || pool.jobs > 0);
         let mut views: Vec<QueueView> =

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::job::TaskKind;
+use crate::job::{PerKind, TaskKind};
 
 /// A percentage of 100 in its unit.
 pub(super) const WHOLE: u64 = 100_000_000;
@@ -75,7 +75,7 @@ pub(super) enum Share {
         maximum: Option<u64>,
     },
     /// So many map and reduce slots and never more.
-    Slots([u32; 2]),
+    Slots(PerKind<u32>),
 }
 
 /// One queue's settings.
@@ -187,15 +187,15 @@ impl Settings {
     ///
     /// # Errors
     /// Names the keys, their sum and what was expected.
-    pub(super) fn fit(&self, slots: [u32; 2], names: Names) -> Result<(), String> {
+    pub(super) fn fit(&self, slots: PerKind<u32>, names: Names) -> Result<(), String> {
         for kind in TaskKind::ALL {
-            let key = ["map-slots", "reduce-slots"][kind as usize];
+            let key = ["map-slots", "reduce-slots"][kind];
             let of = |queue: &QueueConf| match queue.share {
-                Share::Slots(slots) => slots[kind as usize],
+                Share::Slots(slots) => slots[kind],
                 Share::Percent { .. } => 0,
             };
             let sum = self.queues.values().fold(0, |sum: u32, queue| sum.saturating_add(of(queue)));
-            let most = slots[kind as usize];
+            let most = slots[kind];
             if sum > most {
                 let with = self.queues.iter().filter(|(_, queue)| of(queue) > 0);
                 let each: Vec<String> = with.map(|(name, _)| format!("`{}`", names.of_queue(name, key))).collect();

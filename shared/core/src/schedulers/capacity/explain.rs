@@ -20,9 +20,9 @@ impl Capacity {
             return Reason::Limit(text);
         }
         let queue = &self.queues[entry.queue as usize];
-        let ahead = queue.offers[kind as usize].ahead(entry.place, |other| self.rivals(id, other, kind, state));
+        let ahead = queue.offers[kind].ahead(entry.place, |other| self.rivals(id, other, kind, state));
         let totals = state.totals();
-        let free = totals.running[kind as usize] < totals.slots[kind as usize];
+        let free = totals.running[kind] < totals.slots[kind];
         if ahead.is_none()
             && free
             && let Some(text) = self.waits_for_data(entry, kind, job, state)
@@ -50,8 +50,8 @@ impl Capacity {
             let view = &mut views[entry.queue as usize];
             for kind in TaskKind::ALL {
                 let tasks = job.tasks(kind);
-                view.running[kind as usize] += tasks.n_attempts();
-                view.demand[kind as usize] += tasks.n_left() * entry.slots[kind as usize];
+                view.running[kind] += tasks.n_attempts();
+                view.demand[kind] += tasks.n_left() * entry.slots[kind];
             }
         }
         views
@@ -86,13 +86,13 @@ impl Capacity {
     /// A limit of slots.
     fn limit(&self, entry: &Entry, kind: TaskKind) -> Option<String> {
         let queue = &self.queues[entry.queue as usize];
-        let (slots, name, user) = (entry.slots[kind as usize], &queue.name, &queue.users[entry.user as usize]);
+        let (slots, name, user) = (entry.slots[kind], &queue.name, &queue.users[entry.user as usize]);
         if !queue.has_room(kind, slots) {
-            let (held, most) = (count_slots(queue.occupied[kind as usize], kind), queue.maximum[kind as usize]);
+            let (held, most) = (count_slots(queue.occupied[kind], kind), queue.maximum[kind]);
             return Some(format!("Queue `{name}` holds {held} and may have {most} at most."));
         }
         if !queue.user_may(kind, entry.user, slots) {
-            let (held, most) = (count_slots(user.occupied[kind as usize], kind), queue.user_limit(kind, slots));
+            let (held, most) = (count_slots(user.occupied[kind], kind), queue.user_limit(kind, slots));
             let user = its_user(&user.name);
             return Some(format!("{user} holds {held} in queue `{name}`, and one user may have {most} there now."));
         }
@@ -122,8 +122,7 @@ impl Capacity {
     fn emptier(&self, id: JobId, number: u16, kind: TaskKind, state: &ClusterState) -> Option<&str> {
         let ours = &self.queues[number as usize];
         let wants = |queue: &&Queue| {
-            queue.emptier_than(ours, kind)
-                && queue.offers[kind as usize].jobs().any(|other| self.rivals(id, other, kind, state))
+            queue.emptier_than(ours, kind) && queue.offers[kind].jobs().any(|other| self.rivals(id, other, kind, state))
         };
         self.queues.iter().find(wants).map(|queue| queue.name.as_str())
     }

@@ -78,7 +78,7 @@ impl Capacity {
             queue.live.insert(entry.user, entry.place);
         }
         for kind in TaskKind::ALL.into_iter().filter(|&kind| job.offerable(kind)) {
-            queue.offers[kind as usize].insert(entry.user, entry.place);
+            queue.offers[kind].insert(entry.user, entry.place);
         }
     }
 
@@ -95,7 +95,7 @@ impl Capacity {
         // A job that fails is told to be over before the end of the attempt that made it fail.
         let held = self.jobs.get(id).map_or([0; 2], |entry| entry.held);
         for kind in TaskKind::ALL {
-            (0..held[kind as usize]).for_each(|_| self.give_back(id, kind));
+            (0..held[kind]).for_each(|_| self.give_back(id, kind));
         }
         let Some(entry) = self.jobs.remove(id) else { return };
         self.take_out(&entry);
@@ -129,7 +129,7 @@ impl Capacity {
             queue.live.insert(old.user, place);
         }
         for kind in TaskKind::ALL.into_iter().filter(|&kind| old.initialised && job.offerable(kind)) {
-            queue.offers[kind as usize].insert(old.user, place);
+            queue.offers[kind].insert(old.user, place);
         }
         if let Some(entry) = self.jobs.get_mut(id) {
             entry.place = place;
@@ -140,7 +140,7 @@ impl Capacity {
     /// The job has something to offer, or nothing any more.
     pub(super) fn offers(&mut self, id: JobId, kind: TaskKind, offerable: bool) {
         let Some(entry) = self.jobs.get(id).filter(|entry| entry.initialised) else { return };
-        let offers = &mut self.queues[entry.queue as usize].offers[kind as usize];
+        let offers = &mut self.queues[entry.queue as usize].offers[kind];
         if offerable {
             offers.insert(entry.user, entry.place);
         } else {

@@ -32,7 +32,7 @@ use super::hadoop_xml::is_xml;
 use super::registry::{Allocations, Params, Reader, SchedulerError, read};
 use super::{Actions, Assignment, Capabilities, Change, Offer, PerJob, QueueView, Queues, Reason, Round, Scheduler};
 use crate::cluster::ClusterState;
-use crate::job::{JobId, JobSpec, TaskKind};
+use crate::job::{JobId, JobSpec, PerKind, TaskKind};
 use crate::time::{Span, Time};
 
 /// How long a job that waits for a worker near its data waits at most for anybody to speak: Hadoop's shortest
@@ -50,11 +50,11 @@ pub struct Capacity {
     numbers: BTreeMap<String, u16>,
     jobs: PerJob<Entry>,
     /// Queues by kind, emptiest first, equally full ones by name.
-    order: [Vec<u16>; 2],
+    order: PerKind<Vec<u16>>,
     /// Whether queues may have to change places in it.
-    moved: [bool; 2],
+    moved: PerKind<bool>,
     /// Map and reduce slots of the cluster for which the queues' capacities hold.
-    slots: [u32; 2],
+    slots: PerKind<u32>,
     /// Hosts of workers that are not lost; `None` after workers changed.
     hosts: Option<u32>,
     reservations: Reservations,
@@ -77,9 +77,9 @@ struct Entry {
     user: u32,
     place: Place,
     /// Of one task of each kind.
-    slots: [u32; 2],
+    slots: PerKind<u32>,
     /// Attempts that run and workers that are kept, by kind.
-    held: [u32; 2],
+    held: PerKind<u32>,
     /// Tasks of both kinds.
     tasks: u64,
     initialised: bool,
@@ -136,18 +136,18 @@ impl Capacity {
     /// Slots that an attempt or a reservation takes from its queue and user.
     fn hold(&mut self, job: JobId, kind: TaskKind) {
         if let Some(entry) = self.jobs.get_mut(job) {
-            entry.held[kind as usize] += 1;
-            self.queues[entry.queue as usize].hold(kind, entry.user, entry.slots[kind as usize]);
-            self.moved[kind as usize] = true;
+            entry.held[kind] += 1;
+            self.queues[entry.queue as usize].hold(kind, entry.user, entry.slots[kind]);
+            self.moved[kind] = true;
         }
     }
 
     /// The same slots when they are free again.
     fn give_back(&mut self, job: JobId, kind: TaskKind) {
         if let Some(entry) = self.jobs.get_mut(job) {
-            entry.held[kind as usize] -= 1;
-            self.queues[entry.queue as usize].give_back(kind, entry.user, entry.slots[kind as usize]);
-            self.moved[kind as usize] = true;
+            entry.held[kind] -= 1;
+            self.queues[entry.queue as usize].give_back(kind, entry.user, entry.slots[kind]);
+            self.moved[kind] = true;
         }
     }
 }
@@ -187,7 +187,7 @@ impl Queues for Capacity {
         self.queues[number as usize].accepts(&job.user, tasks)
     }
 
-    fn validate_capacity(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
+    fn validate_capacity(&self, slots: PerKind<u32>) -> Result<(), SchedulerError> {
         let Origin { file, names } = &self.origin;
         self.settings.fit(slots, *names).map_err(|problem| SchedulerError::BadFile {
             scheduler: "capacity".to_owned(),

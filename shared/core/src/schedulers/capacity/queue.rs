@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::by_user::ByUser;
 use super::config::{ONE, QueueConf, Settings, Share, WHOLE};
-use crate::job::TaskKind;
+use crate::job::{PerKind, TaskKind};
 
 /// How many jobs a queue and one of its users may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl JobLimits {
 pub(super) struct User {
     pub(super) name: String,
     /// Slots of each kind.
-    pub(super) occupied: [u32; 2],
+    pub(super) occupied: PerKind<u32>,
     pub(super) jobs: u64,
     pub(super) initialised: u64,
     /// Tasks of the initialised jobs.
@@ -65,12 +65,12 @@ pub(super) struct Queue {
     pub(super) conf: QueueConf,
     pub(super) limits: JobLimits,
     /// Slots of each kind that are its own.
-    pub(super) capacity: [u32; 2],
+    pub(super) capacity: PerKind<u32>,
     /// Slots of each kind that it never exceeds.
-    pub(super) maximum: [u32; 2],
+    pub(super) maximum: PerKind<u32>,
     /// Slots of each kind that one user never exceeds with tasks of one slot.
-    user_maximum: [u64; 2],
-    pub(super) occupied: [u32; 2],
+    user_maximum: PerKind<u64>,
+    pub(super) occupied: PerKind<u32>,
     pub(super) jobs: u64,
     pub(super) initialised: u64,
     pub(super) active_tasks: u64,
@@ -81,7 +81,7 @@ pub(super) struct Queue {
     /// Jobs that are not initialised yet.
     pub(super) uninitialised: ByUser,
     /// Initialised jobs with something to offer, by kind.
-    pub(super) offers: [ByUser; 2],
+    pub(super) offers: PerKind<ByUser>,
     /// All initialised jobs; only kept for a rule that wants speculative attempts.
     pub(super) live: ByUser,
 }
@@ -128,7 +128,7 @@ impl Queue {
     ///
     /// `Deviation:` Hadoop takes a maximum that comes to less than one slot as no maximum at all; here it is one
     /// slot, so that limits hold on small clusters.
-    pub(super) fn resize(&mut self, cluster: [u32; 2]) {
+    pub(super) fn resize(&mut self, cluster: PerKind<u32>) {
         let part = |share: u64, slots: u32| (u64::from(slots) * share / WHOLE) as u32;
         match self.conf.share {
             Share::Percent { capacity, maximum } => {
@@ -142,18 +142,18 @@ impl Queue {
 
     /// Slots more or less for a user.
     pub(super) fn hold(&mut self, kind: TaskKind, user: u32, slots: u32) {
-        self.occupied[kind as usize] += slots;
-        self.users[user as usize].occupied[kind as usize] += slots;
+        self.occupied[kind] += slots;
+        self.users[user as usize].occupied[kind] += slots;
     }
 
     pub(super) fn give_back(&mut self, kind: TaskKind, user: u32, slots: u32) {
-        self.occupied[kind as usize] -= slots;
-        self.users[user as usize].occupied[kind as usize] -= slots;
+        self.occupied[kind] -= slots;
+        self.users[user as usize].occupied[kind] -= slots;
     }
 
     /// Whether the queue may hold so many slots more.
     pub(super) fn has_room(&self, kind: TaskKind, slots: u32) -> bool {
-        self.occupied[kind as usize].saturating_add(slots) <= self.maximum[kind as usize]
+        self.occupied[kind].saturating_add(slots) <= self.maximum[kind]
     }
 
     /// Slots that one user may hold, if the next task takes so many.
@@ -162,13 +162,13 @@ impl Queue {
     /// nobody has more than the queue's own capacity times `user-limit-factor`.
     pub(super) fn user_limit(&self, kind: TaskKind, slots: u32) -> u64 {
         // A queue of less than one slot makes progress.
-        let capacity = self.capacity[kind as usize].max(slots);
-        let wanted = u64::from(self.occupied[kind as usize]) + u64::from(slots);
+        let capacity = self.capacity[kind].max(slots);
+        let wanted = u64::from(self.occupied[kind]) + u64::from(slots);
         let current = wanted.max(capacity.into());
-        let users = u64::from(self.offers[kind as usize].n_users().max(1));
+        let users = u64::from(self.offers[kind].n_users().max(1));
         let equal = current.div_ceil(users);
         let least = (current * u64::from(self.conf.user_percent)).div_ceil(100);
-        let most = if slots == 1 { self.user_maximum[kind as usize] } else { self.times_factor(capacity) };
+        let most = if slots == 1 { self.user_maximum[kind] } else { self.times_factor(capacity) };
         equal.max(least).min(most)
     }
 
@@ -178,15 +178,15 @@ impl Queue {
 
     /// Whether a user may hold so many slots more.
     pub(super) fn user_may(&self, kind: TaskKind, user: u32, slots: u32) -> bool {
-        let held = u64::from(self.users[user as usize].occupied[kind as usize]);
+        let held = u64::from(self.users[user as usize].occupied[kind]);
         held + u64::from(slots) <= self.user_limit(kind, slots)
     }
 
     /// How full it is: smaller is served first. A queue without capacity counts as full.
     pub(super) fn emptier_than(&self, other: &Queue, kind: TaskKind) -> bool {
-        let ratio = |queue: &Queue| match queue.capacity[kind as usize] {
+        let ratio = |queue: &Queue| match queue.capacity[kind] {
             0 => (1, 1),
-            capacity => (u64::from(queue.occupied[kind as usize]), u64::from(capacity)),
+            capacity => (u64::from(queue.occupied[kind]), u64::from(capacity)),
         };
         let ((ours, of_ours), (theirs, of_theirs)) = (ratio(self), ratio(other));
         ours * of_theirs < theirs * of_ours

@@ -126,9 +126,9 @@ impl Capacity {
     ) -> Option<Found> {
         self.sort(kind);
         let Capacity { queues, jobs, order, offer, hosts, reservations, .. } = self;
-        for &number in &order[kind as usize] {
+        for &number in &order[kind] {
             let queue = &queues[number as usize];
-            let set = if search == Search::Pending { &queue.offers[kind as usize] } else { &queue.live };
+            let set = if search == Search::Pending { &queue.offers[kind] } else { &queue.live };
             if set.is_empty() || !queue.has_room(kind, 1) {
                 continue;
             }
@@ -137,7 +137,7 @@ impl Capacity {
             let may = |user: u32| !all_plain || queue.user_may(kind, user, 1);
             let found = set.walk(may, |id, user| {
                 let (job, entry) = (state.job(id)?, jobs.get_mut(id)?);
-                let slots = entry.slots[kind as usize];
+                let slots = entry.slots[kind];
                 let within = all_plain || (queue.has_room(kind, slots) && queue.user_may(kind, user, slots));
                 if !within {
                     return None;
@@ -170,7 +170,7 @@ impl Capacity {
         worker: &Worker,
     ) -> Option<Found> {
         let (job, entry) = (state.job(id)?, self.jobs.get_mut(id)?);
-        if u32::from(worker.free(kind)) < entry.slots[kind as usize] {
+        if u32::from(worker.free(kind)) < entry.slots[kind] {
             return Some(Found::Reserved);
         }
         // Its turn has come wherever its data are.
@@ -185,10 +185,10 @@ impl Capacity {
 
     /// Puts the queues in order after slots were taken or given back.
     fn sort(&mut self, kind: TaskKind) {
-        if !std::mem::take(&mut self.moved[kind as usize]) {
+        if !std::mem::take(&mut self.moved[kind]) {
             return;
         }
-        let (queues, order) = (&self.queues, &mut self.order[kind as usize]);
+        let (queues, order) = (&self.queues, &mut self.order[kind]);
         let before = |a: u16, b: u16| {
             let (first, second) = (&queues[a as usize], &queues[b as usize]);
             first.emptier_than(second, kind) || (a < b && !second.emptier_than(first, kind))

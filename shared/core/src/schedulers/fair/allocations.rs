@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::{toml, xml};
-use crate::job::TaskKind;
+use crate::job::{PerKind, TaskKind};
 use crate::schedulers::SchedulerError;
 use crate::schedulers::hadoop_xml::is_xml;
 use crate::time::Span;
@@ -27,9 +27,9 @@ pub enum PoolMode {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolConf {
     /// `minMaps`, `minReduces`: slots that it gets first.
-    pub min: [u32; 2],
+    pub min: PerKind<u32>,
     /// `maxMaps`, `maxReduces`: slots that it never exceeds.
-    pub max: [Option<u32>; 2],
+    pub max: PerKind<Option<u32>>,
     /// `maxRunningJobs`.
     pub max_running_jobs: Option<u32>,
     /// `weight`, above 0.
@@ -154,7 +154,7 @@ impl Allocations {
         }
         for (name, pool) in &all.pools {
             for kind in TaskKind::ALL {
-                let (min, max) = (pool.min[kind as usize], pool.max[kind as usize]);
+                let (min, max) = (pool.min[kind], pool.max[kind]);
                 if max.is_some_and(|max| max < min) {
                     let max = max.unwrap_or_default();
                     warnings.push(format!("pool `{name}`: at most {max} {kind} slots, but a minimum share of {min}"));

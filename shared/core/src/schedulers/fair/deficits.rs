@@ -17,7 +17,7 @@ use super::pool_limit;
 use super::pools::{PoolId, Pools, pool_name};
 use super::settings::{Dialect, PoolProperty, Settings};
 use crate::cluster::{ClusterState, Job, Worker};
-use crate::job::{JobId, JobSpec, TaskKind};
+use crate::job::{JobId, JobSpec, PerKind, TaskKind};
 use crate::schedulers::reason::{rivals, waiting_kind};
 use crate::schedulers::registry::{Params, read};
 use crate::schedulers::{
@@ -40,7 +40,7 @@ pub struct DeficitFair {
     limits: Limits,
     waiting: Waiting<Rank>,
     /// Tasks that jobs run or need, by kind, as of the last update.
-    runnable: [u32; 2],
+    runnable: PerKind<u32>,
     /// Updates happen at multiples of the interval from here.
     start: Time,
     last: Time,
@@ -57,7 +57,7 @@ pub struct DeficitFair {
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     round: Round,
-    tried: [bool; 2],
+    tried: PerKind<bool>,
     assigned: bool,
 }
 
@@ -67,7 +67,7 @@ struct Account {
     pool: PoolId,
     place: limits::Place,
     may_run: bool,
-    kinds: [Kind; 2],
+    kinds: PerKind<Kind>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -136,7 +136,7 @@ impl DeficitFair {
         self.limits.leave(account.place);
         self.pools.get_mut(account.pool).jobs -= 1;
         for kind in TaskKind::ALL {
-            if let Some(rank) = account.kinds[kind as usize].rank {
+            if let Some(rank) = account.kinds[kind].rank {
                 self.waiting.remove(kind, rank, id);
             }
         }
@@ -145,7 +145,7 @@ impl DeficitFair {
     /// Counts what a job runs and could start now, and puts it where it belongs.
     fn touch(&mut self, id: JobId, kind: TaskKind, state: &ClusterState) {
         let (Some(job), Some(account)) = (state.job(id), self.jobs.get_mut(id)) else { return };
-        let entry = &mut account.kinds[kind as usize];
+        let entry = &mut account.kinds[kind];
         entry.running = job.tasks(kind).n_attempts();
         entry.ready = if job.offerable(kind) && slow_start(job, kind) { job.tasks(kind).pending().count() } else { 0 };
         self.changed.get_or_insert(state.now());
@@ -159,7 +159,7 @@ impl DeficitFair {
     fn rank(&mut self, id: JobId, kind: TaskKind) {
         let Some(account) = self.jobs.get_mut(id) else { return };
         let submitted = account.place.1;
-        let entry = &mut account.kinds[kind as usize];
+        let entry = &mut account.kinds[kind];
         let waits = (entry.ready > 0 && entry.needed > 0) || (self.offer.speculates() && entry.running > 0);
         let rank = waits.then_some((entry.running >= entry.min, Reverse(entry.deficit), submitted));
         let before = std::mem::replace(&mut entry.rank, rank);
@@ -173,8 +173,7 @@ impl DeficitFair {
 
     /// Whether a worker may run another task of a kind: as the others do, while there is less to do than slots.
     fn may_assign(&self, kind: TaskKind, worker: &Worker, state: &ClusterState) -> bool {
-        let k = kind as usize;
-        let cap = self.settings.load_cap(self.runnable[k], kind, worker, state);
+        let cap = self.settings.load_cap(self.runnable[kind], kind, worker, state);
         worker.free(kind) > 0 && (u32::from(worker.occupied(kind)) < cap || self.offer.speculates())
     }
 
@@ -269,7 +268,7 @@ impl Scheduler for DeficitFair {
             }
             Change::Launched { attempt, .. } => {
                 if let Some(account) = self.jobs.get_mut(attempt.job) {
-                    let kind = &mut account.kinds[attempt.kind as usize];
+                    let kind = &mut account.kinds[attempt.kind];
                     kind.counted += 1;
                     kind.needed = kind.needed.saturating_sub(1);
                 }
@@ -297,10 +296,10 @@ impl Scheduler for DeficitFair {
         let mut turn = self.turn?;
         let worker = state.worker(turn.round.worker)?;
         for kind in TaskKind::ALL {
-            if turn.tried[kind as usize] || (turn.assigned && !self.settings.assign_multiple) {
+            if turn.tried[kind] || (turn.assigned && !self.settings.assign_multiple) {
                 continue;
             }
-            turn.tried[kind as usize] = true;
+            turn.tried[kind] = true;
             let found = if self.may_assign(kind, worker, state) {
                 self.find(turn.round.now, kind, worker, state)
             } else {
@@ -353,7 +352,7 @@ impl Scheduler for DeficitFair {
         if let Some(reason) = held(&self.limits, account.place, job, &self.pools.get(account.pool).name) {
             return reason;
         }
-        let Some(rank) = account.kinds[kind as usize].rank else {
+        let Some(rank) = account.kinds[kind].rank else {
             let maps = job.tasks(TaskKind::Map);
             return if slow_start(job, kind) {
                 Reason::Limit("It waits for the Fair scheduler's next update.".to_owned())

@@ -42,22 +42,22 @@ impl Fair {
         let (Some(job), Some(kind), Some(member)) = (state.job(id), waiting_kind(id, state), self.jobs.get(id)) else {
             return Reason::Unknown;
         };
-        let (k, pool) = (kind as usize, self.pools.get(member.pool));
+        let pool = self.pools.get(member.pool);
         if let Some(reason) = held(&self.limits, member.place, job, &pool.name) {
             return reason;
         }
-        if pool.is_full(k) {
-            let max = pool.conf.max[k].unwrap_or_default();
+        if pool.is_full(kind) {
+            let max = pool.conf.max[kind].unwrap_or_default();
             let slots = count_slots(max, kind);
             return Reason::Limit(format!("Its pool `{}` has the {slots} that it may have.", pool.name));
         }
         if let Some(text) = self.delayed(id, kind, member, state) {
             return Reason::Limit(text);
         }
-        let (Some(rank), Some(pool_rank)) = (member.rank[k], pool.kinds[k].rank) else {
+        let (Some(rank), Some(pool_rank)) = (member.rank[kind], pool.kinds[kind].rank) else {
             return Reason::Limit("It waits for the Fair scheduler's next update.".to_owned());
         };
-        let before = self.order[k].range(..(pool_rank, member.pool));
+        let before = self.order[kind].range(..(pool_rank, member.pool));
         let before = before.flat_map(|&(_, pool)| self.pools.get(pool).waiting.iter(kind));
         let ahead =
             tally(before.chain(pool.waiting.before(kind, rank, id)).filter(|&job| rivals(id, kind, state)(job)));
@@ -66,11 +66,11 @@ impl Fair {
 
     /// The pools that have jobs, by name.
     pub(super) fn views(&self, state: &ClusterState) -> Vec<QueueView> {
-        let shares = [0, 1].map(|k: usize| pool_shares(&self.pools, k, state.totals().slots[k]));
+        let shares = TaskKind::ALL.map(|kind| pool_shares(&self.pools, kind, state.totals().slots[kind]));
         let of_pool = |(id, pool): (PoolId, &Pool)| QueueView {
-            running: [0, 1].map(|k: usize| pool.kinds[k].running),
-            demand: [0, 1].map(|k| pool.demand(k)),
-            share: [0, 1].map(|k: usize| shares[k][id.0 as usize]),
+            running: TaskKind::ALL.map(|kind| pool.kinds[kind].running),
+            demand: TaskKind::ALL.map(|kind| pool.demand(kind)),
+            share: TaskKind::ALL.map(|kind| shares[kind][id.0 as usize]),
             ..pool.view()
         };
         let mut views: Vec<QueueView> = self.pools.iter().map(of_pool).collect();

@@ -43,7 +43,7 @@ use super::{
     SchedulerError,
 };
 use crate::cluster::{ClusterState, Job};
-use crate::job::{JobId, JobSpec, JobState, TaskKind};
+use crate::job::{JobId, JobSpec, JobState, PerKind, TaskKind};
 use crate::time::Time;
 
 /// Notes that nobody has taken are forgotten beyond so many.
@@ -59,10 +59,10 @@ pub struct Fair {
     jobs: PerJob<Member>,
     limits: Limits,
     /// Pools that have jobs for a free slot, by kind.
-    order: [BTreeSet<(PoolRank, PoolId)>; 2],
+    order: PerKind<BTreeSet<(PoolRank, PoolId)>>,
     /// Sums over all pools.
-    running: [u32; 2],
-    demand: [u32; 2],
+    running: PerKind<u32>,
+    demand: PerKind<u32>,
     clock: Clock,
     delay: Delay,
     /// Jobs whose weight falls when they are no longer new, by when.
@@ -81,14 +81,14 @@ struct Member {
     may_run: bool,
     boosted: bool,
     /// Running attempts.
-    running: [u32; 2],
+    running: PerKind<u32>,
     /// What it wants now, and what it wanted at the last update.
-    wants: [u32; 2],
-    demand: [u32; 2],
+    wants: PerKind<u32>,
+    demand: PerKind<u32>,
     /// Whether it is in the list of those that want something else than at the last update.
     stale: bool,
     /// Its place among its pool's jobs that wait.
-    rank: [Option<JobRank>; 2],
+    rank: PerKind<Option<JobRank>>,
     wait: Wait,
 }
 
@@ -172,37 +172,34 @@ impl Fair {
         let pool = self.pools.get_mut(member.pool);
         pool.jobs -= 1;
         for kind in TaskKind::ALL {
-            let k = kind as usize;
-            pool.kinds[k].running -= member.running[k];
-            self.running[k] -= member.running[k];
-            if let Some(rank) = member.rank[k] {
+            pool.kinds[kind].running -= member.running[kind];
+            self.running[kind] -= member.running[kind];
+            if let Some(rank) = member.rank[kind] {
                 pool.waiting.remove(kind, rank, id);
             }
         }
         for kind in TaskKind::ALL {
-            self.set_wanted(member.pool, kind, |wanted| wanted - member.demand[kind as usize]);
+            self.set_wanted(member.pool, kind, |wanted| wanted - member.demand[kind]);
         }
     }
 
     /// Sets what a pool's jobs want, and ranks it anew.
     fn set_wanted(&mut self, id: PoolId, kind: TaskKind, change: impl FnOnce(u32) -> u32) {
-        let k = kind as usize;
         let pool = self.pools.get_mut(id);
-        let before = pool.demand(k);
-        pool.kinds[k].wanted = change(pool.kinds[k].wanted);
-        self.demand[k] = self.demand[k] - before + pool.demand(k);
+        let before = pool.demand(kind);
+        pool.kinds[kind].wanted = change(pool.kinds[kind].wanted);
+        self.demand[kind] = self.demand[kind] - before + pool.demand(kind);
         self.rank_pool(id, kind);
     }
 
     /// Puts a pool where it belongs now.
     fn rank_pool(&mut self, id: PoolId, kind: TaskKind) {
-        let k = kind as usize;
         let pool = self.pools.get_mut(id);
-        let rank = (!pool.waiting.is_empty(kind) && !pool.is_full(k)).then(|| pool_rank(pool, k));
-        let before = std::mem::replace(&mut pool.kinds[k].rank, rank);
+        let rank = (!pool.waiting.is_empty(kind) && !pool.is_full(kind)).then(|| pool_rank(pool, kind));
+        let before = std::mem::replace(&mut pool.kinds[kind].rank, rank);
         if before != rank {
-            before.map(|rank| self.order[k].remove(&(rank, id)));
-            rank.map(|rank| self.order[k].insert((rank, id)));
+            before.map(|rank| self.order[kind].remove(&(rank, id)));
+            rank.map(|rank| self.order[kind].insert((rank, id)));
         }
     }
 
@@ -212,7 +209,7 @@ impl Fair {
         let all: Vec<PoolId> = self.pools.iter().map(|(id, _)| id).collect();
         for id in all {
             for kind in TaskKind::ALL {
-                self.pools.get_mut(id).kinds[kind as usize].rank = None;
+                self.pools.get_mut(id).kinds[kind].rank = None;
                 self.rank_pool(id, kind);
             }
         }
@@ -226,16 +223,15 @@ impl Fair {
 
     /// Something about a job changed: counts what it runs and wants now, and puts it and its pool where they belong.
     fn touch(&mut self, id: JobId, kind: TaskKind, state: &ClusterState) {
-        let k = kind as usize;
         let (Some(job), Some(member)) = (state.job(id), self.jobs.get_mut(id)) else { return };
         let pool = self.pools.get_mut(member.pool);
         let running = job.tasks(kind).n_attempts();
-        pool.kinds[k].running = pool.kinds[k].running - member.running[k] + running;
-        self.running[k] = self.running[k] - member.running[k] + running;
-        member.running[k] = running;
-        member.wants[k] = if member.may_run { wants(job, kind) } else { 0 };
-        if member.wants[k] != member.demand[k] {
-            self.clock.changed(state.now(), member.wants[k] > member.demand[k]);
+        pool.kinds[kind].running = pool.kinds[kind].running - member.running[kind] + running;
+        self.running[kind] = self.running[kind] - member.running[kind] + running;
+        member.running[kind] = running;
+        member.wants[kind] = if member.may_run { wants(job, kind) } else { 0 };
+        if member.wants[kind] != member.demand[kind] {
+            self.clock.changed(state.now(), member.wants[kind] > member.demand[kind]);
             if !std::mem::replace(&mut member.stale, true) {
                 self.clock.stale.push(id);
             }
@@ -243,10 +239,10 @@ impl Fair {
         let offers = member.may_run && (job.offerable(kind) || (self.offer.speculates() && running > 0));
         let mode = pool.conf.mode.unwrap_or_default();
         let rank = offers.then(|| {
-            let weight = job_weight(&self.settings, job, member.demand[k], member.boosted);
+            let weight = job_weight(&self.settings, job, member.demand[kind], member.boosted);
             job_rank(mode, job, running, weight)
         });
-        let before = std::mem::replace(&mut member.rank[k], rank);
+        let before = std::mem::replace(&mut member.rank[kind], rank);
         if before != rank {
             before.map(|rank| pool.waiting.remove(kind, rank, id));
             if let Some(rank) = rank {
@@ -405,7 +401,7 @@ impl Scheduler for Fair {
             return true;
         }
         let pool = self.jobs.get(attempt.job).map(|member| self.pools.get(member.pool));
-        pool.is_some_and(|pool| pool.conf.max[attempt.kind as usize].is_some())
+        pool.is_some_and(|pool| pool.conf.max[attempt.kind].is_some())
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -8,10 +8,10 @@ use super::allocations::PoolMode;
 use super::pools::{JobRank, Pool, PoolRank};
 use super::settings::{Dialect, Settings};
 use crate::cluster::Job;
-use crate::job::Priority;
+use crate::job::{Priority, TaskKind};
 
 /// A pool's rank for one kind of task.
-pub(super) fn pool_rank(pool: &Pool, kind: usize) -> PoolRank {
+pub(super) fn pool_rank(pool: &Pool, kind: TaskKind) -> PoolRank {
     let running = pool.kinds[kind].running;
     let min = pool.conf.min[kind].min(pool.demand(kind));
     let (met, ratio) = if running < min {
@@ -91,15 +91,15 @@ mod tests {
             pool("heavy", "weight = 4.0", 2, 500),
             pool("met", "minMaps = 1", 1, 500),
         ]
-        .map(|pool| pool_rank(&pool, 0));
+        .map(|pool| pool_rank(&pool, TaskKind::Map));
         assert!(ranks.windows(2).all(|pair| pair[0] < pair[1]), "{ranks:?}");
     }
 
     #[test]
     fn a_minimum_share_that_is_not_wanted_does_not_count() {
-        assert!(!pool_rank(&pool("a", "minMaps = 10", 3, 4), 0).0);
-        assert!(pool_rank(&pool("a", "minMaps = 10", 3, 3), 0).0, "it has all that it wants");
-        assert!(pool_rank(&pool("a", "minMaps = 10\nmaxMaps = 3", 3, 20), 0).0, "or all that it may have");
+        assert!(!pool_rank(&pool("a", "minMaps = 10", 3, 4), TaskKind::Map).0);
+        assert!(pool_rank(&pool("a", "minMaps = 10", 3, 3), TaskKind::Map).0, "it has all that it wants");
+        assert!(pool_rank(&pool("a", "minMaps = 10\nmaxMaps = 3", 3, 20), TaskKind::Map).0, "or all that it may have");
     }
 
     #[test]

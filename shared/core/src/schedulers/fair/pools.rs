@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::allocations::{Allocations, PoolConf};
 use super::preemption::Starvation;
 use super::settings::{PoolProperty, Settings};
-use crate::job::JobSpec;
+use crate::job::{JobSpec, PerKind, TaskKind};
 use crate::schedulers::{QueueView, Waiting};
 use crate::time::Time;
 
@@ -33,7 +33,7 @@ pub(super) struct Pool {
     pub(super) jobs: u32,
     /// Jobs with something to offer that may run.
     pub(super) waiting: Waiting<JobRank>,
-    pub(super) kinds: [OfKind; 2],
+    pub(super) kinds: PerKind<OfKind>,
 }
 
 /// A pool's maps or reduces.
@@ -159,12 +159,12 @@ impl Pool {
     }
 
     /// What its jobs want as of the last update, up to its maximum.
-    pub(super) fn demand(&self, kind: usize) -> u32 {
+    pub(super) fn demand(&self, kind: TaskKind) -> u32 {
         self.kinds[kind].wanted.min(self.conf.max[kind].unwrap_or(u32::MAX))
     }
 
     /// Whether it runs as many as it may.
-    pub(super) fn is_full(&self, kind: usize) -> bool {
+    pub(super) fn is_full(&self, kind: TaskKind) -> bool {
         self.conf.max[kind].is_some_and(|max| self.kinds[kind].running >= max)
     }
 }

@@ -53,12 +53,12 @@ pub(super) fn timeouts(pool: &Pool, allocations: &Allocations) -> [Option<Span>;
 }
 
 /// Whether a pool has lacked a share for longer than its timeout.
-pub(super) fn is_starved(pool: &Pool, allocations: &Allocations, kind: usize, now: Time) -> bool {
+pub(super) fn is_starved(pool: &Pool, allocations: &Allocations, kind: TaskKind, now: Time) -> bool {
     pool.kinds[kind].starvation.past(timeouts(pool, allocations), now) != [false; 2]
 }
 
 /// The fair shares of all pools for one kind, by number.
-pub(super) fn pool_shares(pools: &Pools, kind: usize, slots: u32) -> Vec<f64> {
+pub(super) fn pool_shares(pools: &Pools, kind: TaskKind, slots: u32) -> Vec<f64> {
     let claim = |pool: &Pool| Claim { weight: pool.conf.weight, min: pool.conf.min[kind], demand: pool.demand(kind) };
     fair_shares(&pools.iter().map(|(_, pool)| claim(pool)).collect::<Vec<_>>(), f64::from(slots))
 }
@@ -68,14 +68,13 @@ impl Fair {
     pub(super) fn note_hunger(&mut self, before: Time, state: &ClusterState) -> bool {
         let mut any = false;
         for kind in TaskKind::ALL {
-            let k = kind as usize;
-            let shares = pool_shares(&self.pools, k, state.totals().slots[k]);
+            let shares = pool_shares(&self.pools, kind, state.totals().slots[kind]);
             let allocations = &self.allocations;
             for (pool, share) in self.pools.iter_mut().zip(shares) {
-                let (running, demand) = (pool.kinds[k].running, pool.demand(k));
+                let (running, demand) = (pool.kinds[kind].running, pool.demand(kind));
                 let half = (share / 2.0).min(f64::from(demand)).floor() as u32;
-                let lacks = [running < pool.conf.min[k].min(demand), running < half];
-                pool.kinds[k].starvation.note(lacks, before);
+                let lacks = [running < pool.conf.min[kind].min(demand), running < half];
+                pool.kinds[kind].starvation.note(lacks, before);
                 let limits = timeouts(pool, allocations);
                 any |= [0, 1].iter().any(|&index: &usize| lacks[index] && limits[index].is_some());
             }
@@ -86,11 +85,11 @@ impl Fair {
     /// Looks for pools that may take slots now, and takes them, or notes that it would.
     pub(super) fn preempt(&mut self, now: Time, state: &ClusterState, actions: &mut Actions) {
         for kind in TaskKind::ALL {
-            let shares = pool_shares(&self.pools, kind as usize, state.totals().slots[kind as usize]);
+            let shares = pool_shares(&self.pools, kind, state.totals().slots[kind]);
             let claims: Vec<(PoolId, u32)> = self
                 .pools
                 .iter()
-                .map(|(id, pool)| (id, self.to_preempt(pool, kind as usize, shares[id.0 as usize], now)))
+                .map(|(id, pool)| (id, self.to_preempt(pool, kind, shares[id.0 as usize], now)))
                 .filter(|&(_, n)| n > 0)
                 .collect();
             let wanted: u32 = claims.iter().map(|&(_, n)| n).sum();
@@ -114,7 +113,7 @@ impl Fair {
     }
 
     /// How many attempts of others a pool may have stopped.
-    fn to_preempt(&self, pool: &Pool, kind: usize, share: f64, now: Time) -> u32 {
+    fn to_preempt(&self, pool: &Pool, kind: TaskKind, share: f64, now: Time) -> u32 {
         let [min, fair] = pool.kinds[kind].starvation.past(timeouts(pool, &self.allocations), now);
         let (running, demand) = (pool.kinds[kind].running, pool.demand(kind));
         let lack = |target: u32| target.saturating_sub(running);
@@ -136,7 +135,7 @@ impl Fair {
         state: &ClusterState,
         actions: &mut Actions,
     ) -> u32 {
-        let mut left: Vec<u32> = self.pools.iter().map(|(_, pool)| pool.kinds[kind as usize].running).collect();
+        let mut left: Vec<u32> = self.pools.iter().map(|(_, pool)| pool.kinds[kind].running).collect();
         let mut victims = Vec::new();
         let mut under_way = 0;
         for (reference, attempt) in state.attempts().iter() {

@@ -7,7 +7,7 @@ use super::delay::{self, Delay};
 use super::preemption::is_starved;
 use super::{Fair, Member};
 use crate::cluster::{ClusterState, Job, Worker};
-use crate::job::{JobId, Locality, TaskKind};
+use crate::job::{JobId, Locality, PerKind, TaskKind};
 use crate::schedulers::{Assignment, Choice, NearestFirst, PerJob, Round};
 use crate::time::{Span, Time};
 
@@ -15,8 +15,8 @@ use crate::time::{Span, Time};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     round: Round,
-    assigned: [u32; 2],
-    rejected: [bool; 2],
+    assigned: PerKind<u32>,
+    rejected: PerKind<bool>,
     waits: [Span; 2],
 }
 
@@ -38,8 +38,7 @@ impl Fair {
         let worker = state.worker(turn.round.worker)?;
         loop {
             for kind in TaskKind::ALL {
-                let k = kind as usize;
-                turn.rejected[k] = turn.rejected[k] || !self.may_assign(&turn, kind, worker, state);
+                turn.rejected[kind] = turn.rejected[kind] || !self.may_assign(&turn, kind, worker, state);
             }
             if turn.rejected == [true; 2] || (!self.settings.assign_multiple && turn.assigned != [0; 2]) {
                 self.turn = Some(turn);
@@ -52,41 +51,40 @@ impl Fair {
                 _ => TaskKind::Reduce,
             };
             if let Some(found) = self.find(&turn, kind, worker, state) {
-                turn.assigned[kind as usize] += 1;
+                turn.assigned[kind] += 1;
                 self.turn = Some(turn);
                 return Some(found);
             }
-            turn.rejected[kind as usize] = true;
+            turn.rejected[kind] = true;
         }
     }
 
     /// Whether the worker may get another task of a kind.
     fn may_assign(&self, turn: &Turn, kind: TaskKind, worker: &Worker, state: &ClusterState) -> bool {
-        let k = kind as usize;
-        let free = [turn.round.free_maps, turn.round.free_reduces][k];
+        let free = [turn.round.free_maps, turn.round.free_reduces][kind];
         let cap = match self.settings.assign_multiple {
-            true => self.settings.assign_cap[k].unwrap_or(u32::MAX).min(u32::from(free)),
+            true => self.settings.assign_cap[kind].unwrap_or(u32::MAX).min(u32::from(free)),
             false => u32::from(free).min(1),
         };
-        if turn.assigned[k] >= cap || worker.free(kind) == 0 {
+        if turn.assigned[kind] >= cap || worker.free(kind) == 0 {
             return false;
         }
         if self.offer.speculates() {
             return true;
         }
-        self.running[k] != self.demand[k]
-            && u32::from(worker.occupied(kind)) < self.settings.load_cap(self.demand[k], kind, worker, state)
+        self.running[kind] != self.demand[kind]
+            && u32::from(worker.occupied(kind)) < self.settings.load_cap(self.demand[kind], kind, worker, state)
     }
 
     /// The first task in the order of pools and jobs.
     fn find(&mut self, turn: &Turn, kind: TaskKind, worker: &Worker, state: &ClusterState) -> Option<Assignment> {
-        let (k, now) = (kind as usize, turn.round.now);
+        let now = turn.round.now;
         let (tracks, delays) = (self.tracks(), kind == TaskKind::Map && turn.waits != [Span::ZERO; 2]);
         let Fair { order, pools, jobs, offer, delay, allocations, .. } = self;
         let by_job = offer.speculates() && offer.second_before_next_job();
-        for &(_, id) in &order[k] {
+        for &(_, id) in &order[kind] {
             let pool = pools.get(id);
-            let delays = delays && !(tracks && is_starved(pool, allocations, k, now));
+            let delays = delays && !(tracks && is_starved(pool, allocations, kind, now));
             for id in pool.waiting.iter(kind) {
                 let job = state.job(id)?;
                 let found = match level(delays, id, turn, delay, jobs) {
@@ -109,7 +107,7 @@ impl Fair {
     /// A speculative attempt, once no pending task could be given.
     fn second(&mut self, now: Time, kind: TaskKind, worker: &Worker, state: &ClusterState) -> Option<Assignment> {
         let Fair { pools, offer, order, .. } = self;
-        let pools = order[kind as usize].iter().map(|&(_, id)| pools.get(id));
+        let pools = order[kind].iter().map(|&(_, id)| pools.get(id));
         for id in pools.flat_map(|pool| pool.waiting.iter(kind)) {
             if let Some(found) = offer.second(now, state, state.job(id)?, kind, worker) {
                 return Some(found);

@@ -4,7 +4,7 @@
 
 use super::allocations::Allocations;
 use crate::cluster::{ClusterState, Worker};
-use crate::job::TaskKind;
+use crate::job::{PerKind, TaskKind};
 use crate::schedulers::registry::Reader;
 use crate::schedulers::{Offer, SchedulerError};
 use crate::time::Span;
@@ -54,7 +54,7 @@ pub(super) struct Settings {
     pub(super) allow_undeclared: bool,
     pub(super) assign_multiple: bool,
     /// Most tasks of a kind in one round.
-    pub(super) assign_cap: [Option<u32>; 2],
+    pub(super) assign_cap: PerKind<Option<u32>>,
     pub(super) load_max_diff: f64,
     pub(super) size_based_weight: bool,
     /// A new job's weight is multiplied by this for so long.
@@ -143,7 +143,7 @@ impl Settings {
     /// How many tasks a worker may run, so that all workers are loaded alike while `wanted`, the tasks that run or could,
     /// are fewer than the cluster's slots.
     pub(super) fn load_cap(&self, wanted: u32, kind: TaskKind, worker: &Worker, state: &ClusterState) -> u32 {
-        let load = self.load_max_diff + f64::from(wanted) / f64::from(state.totals().slots[kind as usize].max(1));
+        let load = self.load_max_diff + f64::from(wanted) / f64::from(state.totals().slots[kind].max(1));
         (f64::from(worker.slots(kind)) * load.min(1.0)).ceil() as u32
     }
 

@@ -106,10 +106,9 @@ impl Fair {
             let (pool, before, wants) = (member.pool, member.demand, member.wants);
             member.demand = wants;
             for kind in TaskKind::ALL {
-                let k = kind as usize;
-                if before[k] != wants[k] {
-                    more |= wants[k] > before[k];
-                    self.set_wanted(pool, kind, |wanted| wanted - before[k] + wants[k]);
+                if before[kind] != wants[kind] {
+                    more |= wants[kind] > before[kind];
+                    self.set_wanted(pool, kind, |wanted| wanted - before[kind] + wants[kind]);
                     if self.settings.size_based_weight {
                         self.touch(id, kind, state);
                     }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::cluster::Job;
-use crate::job::{JobProfile, PhaseTimes, TaskKind};
+use crate::job::{JobProfile, PerKind, PhaseTimes, TaskKind};
 use crate::time::{Span, Time};
 
 /// Applications that are remembered; beyond it, the one that has not run for longest is forgotten.
@@ -16,7 +16,7 @@ const MOST_APPLICATIONS: usize = 1_000;
 /// Durations of the tasks that succeeded, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    kinds: [Sum; 2],
+    kinds: PerKind<Sum>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,14 +41,14 @@ impl Seen {
             _ => started,
         };
         let time = now.since(from);
-        let sum = &mut self.kinds[kind as usize];
+        let sum = &mut self.kinds[kind];
         sum.n += 1;
         sum.us += u128::from(time.as_us());
         sum.max = sum.max.max(time);
     }
 
     /// Tasks that were seen, by kind.
-    pub(super) fn counts(&self) -> [u32; 2] {
+    pub(super) fn counts(&self) -> PerKind<u32> {
         self.kinds.map(|sum| sum.n)
     }
 

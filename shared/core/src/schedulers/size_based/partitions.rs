@@ -6,6 +6,8 @@
 //! one.** `Deviation:` a kind with fewer slots than queues is not partitioned at all, or jobs of some queue could
 //! never end.
 
+use crate::job::{PerKind, TaskKind};
+
 /// A millionth.
 pub(super) const WHOLE_PPM: u32 = 1_000_000;
 
@@ -14,8 +16,8 @@ pub(super) const WHOLE_PPM: u32 = 1_000_000;
 pub(super) struct Partitions {
     shares_ppm: Vec<u32>,
     /// `None` while the kind has too few slots to be partitioned.
-    size: [Option<Vec<u32>>; 2],
-    running: Vec<[u32; 2]>,
+    size: PerKind<Option<Vec<u32>>>,
+    running: Vec<PerKind<u32>>,
 }
 
 impl Partitions {
@@ -26,29 +28,29 @@ impl Partitions {
     }
 
     /// The cluster has so many slots now. What runs goes on, even beyond a partition's new size.
-    pub(super) fn resize(&mut self, slots: [u32; 2]) {
+    pub(super) fn resize(&mut self, slots: PerKind<u32>) {
         self.size = slots.map(|slots| whole_slots(&self.shares_ppm, slots));
     }
 
     /// Slots of a queue's partition.
-    pub(super) fn size(&self, queue: usize, kind: usize) -> u32 {
+    pub(super) fn size(&self, queue: usize, kind: TaskKind) -> u32 {
         self.size[kind].as_ref().map_or(u32::MAX, |sizes| sizes[queue])
     }
 
     /// Attempts that run in it.
-    pub(super) fn running(&self, queue: usize, kind: usize) -> u32 {
+    pub(super) fn running(&self, queue: usize, kind: TaskKind) -> u32 {
         self.running[queue][kind]
     }
 
-    pub(super) fn has_room(&self, queue: usize, kind: usize) -> bool {
+    pub(super) fn has_room(&self, queue: usize, kind: TaskKind) -> bool {
         self.running[queue][kind] < self.size(queue, kind)
     }
 
-    pub(super) fn starts(&mut self, queue: usize, kind: usize) {
+    pub(super) fn starts(&mut self, queue: usize, kind: TaskKind) {
         self.running[queue][kind] += 1;
     }
 
-    pub(super) fn ends(&mut self, queue: usize, kind: usize) {
+    pub(super) fn ends(&mut self, queue: usize, kind: TaskKind) {
         self.running[queue][kind] -= 1;
     }
 

@@ -112,7 +112,7 @@ impl SizeBased {
             let (id, own) = (attempt.id(), self.jobs.get(attempt.id().job).map(|entry| entry.queue));
             let kept = old.places.get(&id).copied().filter(|_| old.queues.len() == self.queues.len());
             if let (Some(partitions), Some(queue)) = (&mut self.partitions, kept.or(own)) {
-                partitions.starts(queue, id.kind as usize);
+                partitions.starts(queue, id.kind);
                 self.places.insert(id, queue);
             }
         }
@@ -188,13 +188,13 @@ impl SizeBased {
 
     fn launched(&mut self, attempt: AttemptId) {
         let (Some(partitions), Some(entry)) = (&mut self.partitions, self.jobs.get(attempt.job)) else { return };
-        partitions.starts(entry.queue, attempt.kind as usize);
+        partitions.starts(entry.queue, attempt.kind);
         self.places.insert(attempt, entry.queue);
     }
 
     fn ended(&mut self, attempt: AttemptId) {
         if let (Some(partitions), Some(queue)) = (&mut self.partitions, self.places.remove(&attempt)) {
-            partitions.ends(queue, attempt.kind as usize);
+            partitions.ends(queue, attempt.kind);
         }
     }
 
@@ -272,9 +272,10 @@ impl SizeBased {
         let counts = |&job: &JobId| rivals(id, kind, state)(job);
         let within = self.queues[entry.queue].before(kind, rank, id);
         // A kind with fewer slots than queues has no partitions; its queues are served in order.
-        let partition = self.partitions.as_ref().map(|partitions| {
-            (partitions.running(entry.queue, kind as usize), partitions.size(entry.queue, kind as usize))
-        });
+        let partition = self
+            .partitions
+            .as_ref()
+            .map(|partitions| (partitions.running(entry.queue, kind), partitions.size(entry.queue, kind)));
         if let Some((runs, size)) = partition.filter(|&(_, size)| size != u32::MAX) {
             let within = tally(within.filter(counts));
             if runs >= size {
@@ -307,14 +308,14 @@ impl SizeBased {
 
 /// Whether a queue may have another task, where each has a partition.
 fn has_room(partitions: Option<&Partitions>, queue: usize, kind: TaskKind) -> bool {
-    partitions.is_none_or(|partitions| partitions.has_room(queue, kind as usize))
+    partitions.is_none_or(|partitions| partitions.has_room(queue, kind))
 }
 
 impl Queues for SizeBased {
     fn partition(&self, job: JobId) -> Option<Partition> {
         let (partitions, entry) = (self.partitions.as_ref()?, self.jobs.get(job)?);
         let size = |kind| Some(partitions.size(entry.queue, kind)).filter(|&size| size != u32::MAX);
-        Some(Partition { name: format!("queue {}", entry.queue + 1), slots: [size(0), size(1)] })
+        Some(Partition { name: format!("queue {}", entry.queue + 1), slots: TaskKind::ALL.map(size) })
     }
 }
 

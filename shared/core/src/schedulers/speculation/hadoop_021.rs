@@ -22,7 +22,7 @@ use super::candidate::wanted;
 use super::statistics::Statistics;
 use super::{Speculation, SpeculativeAttempts};
 use crate::cluster::{Attempt, ClusterState, Job};
-use crate::job::{AttemptState, JobId, Progress, TaskId, TaskKind, WorkerId};
+use crate::job::{AttemptState, JobId, PerKind, Progress, TaskId, TaskKind, WorkerId};
 use crate::schedulers::registry::{Reader, SchedulerError};
 use crate::schedulers::{Assignment, Change, PerJob};
 use crate::time::{Span, Time};
@@ -42,7 +42,7 @@ pub(super) struct Hadoop021 {
     slow_node: u32,
     /// Of running tasks, in ten-thousandths.
     running_cap: u16,
-    jobs: PerJob<[Known; 2]>,
+    jobs: PerJob<PerKind<Known>>,
 }
 
 /// Of one job and kind.
@@ -112,7 +112,7 @@ impl Hadoop021 {
     /// Whether one more of the job and kind may start.
     fn below_cap(&self, state: &ClusterState, job: &Job, kind: TaskKind) -> bool {
         let (running, of) = (self.speculative.n_of(job.id(), kind), u64::from(job.tasks(kind).n_running()));
-        let slots = u64::from(state.totals().slots[kind as usize]);
+        let slots = u64::from(state.totals().slots[kind]);
         of > 0 && (running < FEW || running * PER_SLOTS < slots || running * 10_000 < of * u64::from(self.running_cap))
     }
 
@@ -124,7 +124,7 @@ impl Hadoop021 {
         if self.jobs.get(job).is_none() {
             self.jobs.insert(job, Default::default());
         }
-        &mut self.jobs.get_mut(job).expect("it was made")[kind as usize]
+        &mut self.jobs.get_mut(job).expect("it was made")[kind]
     }
 
     /// A task starts, or starts again.
@@ -163,7 +163,7 @@ impl Speculation for Hadoop021 {
         if !may || self.is_slow(job.id(), worker) {
             return None;
         }
-        let statistics = &self.jobs.get(job.id())?[kind as usize].all_rates;
+        let statistics = &self.jobs.get(job.id())?[kind].all_rates;
         let mut longest: Option<(u64, u32)> = None;
         for index in self.speculative.tasks(job.id(), kind) {
             let Some(attempt) = self.speculative.only_attempt(state, job, kind, index, worker) else { continue };

@@ -19,7 +19,7 @@ use std::any::Any;
 use super::candidate::wanted;
 use super::{Speculation, SpeculativeAttempts};
 use crate::cluster::{Attempt, ClusterState, Job, WorkerState};
-use crate::job::{AttemptState, Progress, TaskId, TaskKind, WorkerId};
+use crate::job::{AttemptState, PerKind, Progress, TaskId, TaskKind, WorkerId};
 use crate::schedulers::registry::{Reader, SchedulerError};
 use crate::schedulers::{Assignment, Change, PerJob};
 use crate::time::{Span, Time};
@@ -45,7 +45,7 @@ pub(super) struct Late {
     /// By worker: tasks that it has finished.
     done: Vec<u64>,
     /// By job and kind: the rates of finished tasks, ascending.
-    finished: PerJob<[Vec<u64>; 2]>,
+    finished: PerJob<PerKind<Vec<u64>>>,
     /// Kept for its memory.
     rates: Vec<u64>,
 }
@@ -133,7 +133,7 @@ impl Speculation for Late {
             self.rates.extend(rates.max());
         }
         self.rates.sort_unstable();
-        let finished = self.finished.get(job.id()).map_or(&[][..], |kinds| &kinds[kind as usize]);
+        let finished = self.finished.get(job.id()).map_or(&[][..], |kinds| &kinds[kind]);
         // The rate below which a quarter of the tasks are; no limit for all of them.
         let below = (self.rates.len() + finished.len()) * self.slow_task / 100;
         let threshold = nth(&self.rates, finished, below).unwrap_or(u64::MAX);
@@ -169,7 +169,7 @@ impl Speculation for Late {
                     self.finished.insert(attempt.job, Default::default());
                 }
                 if let Some(kinds) = self.finished.get_mut(attempt.job) {
-                    let rates = &mut kinds[attempt.kind as usize];
+                    let rates = &mut kinds[attempt.kind];
                     rates.insert(rates.partition_point(|&other| other < rate), rate);
                 }
             }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::cluster::{ClusterState, TaskState};
-use crate::job::{JobId, TaskId, TaskKind};
+use crate::job::{JobId, PerKind, TaskId, TaskKind};
 use crate::schedulers::{Change, PerJob};
 
 /// Running tasks of every live job, ascending by index.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunningTasks {
-    jobs: PerJob<[BTreeSet<u32>; 2]>,
+    jobs: PerJob<PerKind<BTreeSet<u32>>>,
 }
 
 impl RunningTasks {
@@ -21,7 +21,7 @@ impl RunningTasks {
                 let runs = tasks.and_then(|tasks| tasks.state(attempt.index)) == Some(TaskState::Running);
                 // A task whose winner has ended may have a loser that is still being stopped.
                 if let (false, Some(tasks)) = (runs, self.jobs.get_mut(attempt.job)) {
-                    tasks[attempt.kind as usize].remove(&attempt.index);
+                    tasks[attempt.kind].remove(&attempt.index);
                 }
             }
             Change::JobOver { job, .. } => drop(self.jobs.remove(job)),
@@ -38,7 +38,7 @@ impl RunningTasks {
 
     /// Running tasks of a job, ascending.
     pub(super) fn of(&self, job: JobId, kind: TaskKind) -> impl Iterator<Item = u32> + '_ {
-        self.jobs.get(job).into_iter().flat_map(move |tasks| tasks[kind as usize].iter().copied())
+        self.jobs.get(job).into_iter().flat_map(move |tasks| tasks[kind].iter().copied())
     }
 
     fn insert(&mut self, task: TaskId) {
@@ -46,7 +46,7 @@ impl RunningTasks {
             self.jobs.insert(task.job, Default::default());
         }
         if let Some(tasks) = self.jobs.get_mut(task.job) {
-            tasks[task.kind as usize].insert(task.index);
+            tasks[task.kind].insert(task.index);
         }
     }
 }

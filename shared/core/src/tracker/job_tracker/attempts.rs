@@ -24,7 +24,7 @@ impl JobTracker {
         }
         let worker = self.state.unlink(slot);
         if planted(Fault::LeakSlot) && state == AttemptState::Killed {
-            worker.occupied[attempt.id.kind as usize] += attempt.slots;
+            worker.occupied[attempt.id.kind] += attempt.slots;
         }
         if self.direct {
             worker.free_at_once(attempt.id.kind);
@@ -73,7 +73,7 @@ impl JobTracker {
             }
             _ => {
                 let job = self.state.jobs.get_mut(id.job).expect("attempts in chains have live jobs");
-                job.tasks[id.kind as usize].attempts_killed += 1;
+                job.tasks[id.kind].attempts_killed += 1;
                 self.after_loss(task);
             }
         }
@@ -111,7 +111,7 @@ impl JobTracker {
     /// Charges a failed attempt to its task and its worker.
     fn count_failure(&mut self, task: TaskId, worker: WorkerId) {
         let job = self.state.jobs.get_mut(task.job).expect("attempts in chains have live jobs");
-        let tasks = &mut job.tasks[task.kind as usize];
+        let tasks = &mut job.tasks[task.kind];
         tasks.attempts_failed += 1;
         let failures = &mut tasks.tasks[task.index as usize].failures;
         *failures = failures.saturating_add(u16::from(!planted(Fault::ForgetFailure)));
@@ -131,7 +131,7 @@ impl JobTracker {
             TaskKind::Map => conf.max_map_attempts,
             TaskKind::Reduce => conf.max_reduce_attempts,
         };
-        let failures = &mut job.tasks[task.kind as usize].tasks[task.index as usize].failures;
+        let failures = &mut job.tasks[task.kind].tasks[task.index as usize].failures;
         *failures = (*failures).max(max.max(1) - 1);
     }
 
@@ -154,7 +154,7 @@ impl JobTracker {
             TaskKind::Map => (conf.max_map_attempts, conf.max_map_failures_percent),
             TaskKind::Reduce => (conf.max_reduce_attempts, conf.max_reduce_failures_percent),
         };
-        let tasks = &mut job.tasks[id.kind as usize];
+        let tasks = &mut job.tasks[id.kind];
         let task = &mut tasks.tasks[id.index as usize];
         if task.failures < max.max(1) {
             self.after_loss(id);
@@ -176,7 +176,7 @@ impl JobTracker {
     /// A task lost an attempt or its output: unless something else of it runs, it waits again.
     fn after_loss(&mut self, id: TaskId) {
         let job = self.state.jobs.get_mut(id.job).expect("only tasks of live jobs lose attempts");
-        let tasks = &mut job.tasks[id.kind as usize];
+        let tasks = &mut job.tasks[id.kind];
         let task = &tasks.tasks[id.index as usize];
         if task.state != TaskState::Running || task.head != NONE {
             return;
@@ -194,7 +194,7 @@ impl JobTracker {
             places.returned(&job.spec, id.index, &self.state.topology);
         }
         job.note_plain();
-        self.wake[id.kind as usize] = true;
+        self.wake[id.kind] = true;
         self.observe(Change::Returned { task: id });
     }
 

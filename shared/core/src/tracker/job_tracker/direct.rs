@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::JobTracker;
 use crate::cluster::{Attempt, AttemptRef, EndCause, Vitals, Worker, WorkerState};
-use crate::job::{AttemptId, AttemptState, JobId, JobSpec, Locality, Phase, Progress, TaskKind, WorkerId};
+use crate::job::{AttemptId, AttemptState, JobId, JobSpec, Locality, PerKind, Phase, Progress, TaskKind, WorkerId};
 use crate::schedulers::{Change, Scheduler};
 use crate::time::Time;
 use crate::tracker::{ClusterConfig, Effect, Input};
@@ -144,7 +144,7 @@ impl JobTracker {
         inputs: &[Input],
         turns: &[WorkerId],
         effects: &mut Vec<Effect>,
-    ) -> [bool; 2] {
+    ) -> PerKind<bool> {
         self.begin_instant(now);
         for &end in finished {
             self.end(end, effects);
@@ -206,7 +206,7 @@ impl JobTracker {
     /// Ends an instant: appends the effects that the driver was not told. Returns the kinds of which new work appeared
     /// that workers without a turn might take.
     #[inline(always)]
-    pub fn end_instant(&mut self, effects: &mut Vec<Effect>) -> [bool; 2] {
+    pub fn end_instant(&mut self, effects: &mut Vec<Effect>) -> PerKind<bool> {
         if !self.out.is_empty() {
             effects.append(&mut self.out);
         }
@@ -291,7 +291,7 @@ impl Worker {
     #[inline]
     pub(super) fn free_at_once(&mut self, kind: TaskKind) {
         if self.state != WorkerState::Lost {
-            self.free[kind as usize] = self.slots[kind as usize].saturating_sub(self.occupied[kind as usize]);
+            self.free[kind] = self.slots[kind].saturating_sub(self.occupied[kind]);
         }
     }
 }

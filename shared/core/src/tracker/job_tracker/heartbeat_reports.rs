@@ -216,7 +216,7 @@ impl JobTracker {
     fn was_given(&self, id: AttemptId) -> bool {
         match self.state.job(id.job) {
             Some(job) => {
-                let task = job.tasks[id.kind as usize].tasks.get(id.index as usize);
+                let task = job.tasks[id.kind].tasks.get(id.index as usize);
                 task.is_some_and(|task| id.number < task.next_number)
             }
             None => id.job >= JobId(1) && id.job.0 <= self.state.last_job(),
@@ -252,7 +252,7 @@ impl JobTracker {
         for slot in self.unlisted(id) {
             let attempt = self.state.attempts.at(slot);
             if attempt.state == AttemptState::Launching {
-                let under_way = &mut under_way[attempt.id.kind as usize];
+                let under_way = &mut under_way[attempt.id.kind];
                 *under_way = under_way.saturating_add(attempt.slots);
             }
         }

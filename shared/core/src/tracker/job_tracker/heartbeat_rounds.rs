@@ -153,7 +153,7 @@ impl JobTracker {
         let worker = &self.state.workers[id.0 as usize];
         let Some(job) = self.state.job(a.job) else { return false };
         let fits = !a.speculative || {
-            let Some(task) = job.tasks[a.kind as usize].tasks.get(a.index as usize) else { return false };
+            let Some(task) = job.tasks[a.kind].tasks.get(a.index as usize) else { return false };
             let mut others = self.state.attempts_of(TaskId { job: a.job, kind: a.kind, index: a.index });
             task.state == TaskState::Running
                 && task.n_running < u8::MAX
@@ -178,22 +178,22 @@ impl JobTracker {
         let worker = &mut self.state.workers[id.0 as usize];
         let possible = !speculative
             && job.is_plain(kind)
-            && job.offerable[kind as usize]
-            && worker.free[kind as usize] > 0
-            && worker.occupied[kind as usize] < worker.slots[kind as usize]
-            && worker.reserved[kind as usize].is_none()
+            && job.offerable[kind]
+            && worker.free[kind] > 0
+            && worker.occupied[kind] < worker.slots[kind]
+            && worker.reserved[kind].is_none()
             && !worker.unreachable;
         if !possible {
             return None;
         }
         let now = self.state.now;
-        let tasks = &mut job.tasks[kind as usize];
+        let tasks = &mut job.tasks[kind];
         let number = tasks.next_number(index, first_number)?;
         let attempt = AttemptId { job: job_id, kind, index, number };
         let running = Attempt::new(attempt, id, now, locality, state);
         let reference = link(&mut self.state.attempts, &mut self.state.totals, worker, kind, running);
         tasks.start_alone(index, number, reference.slot);
-        worker.free[kind as usize] -= 1;
+        worker.free[kind] -= 1;
         worker.news = !self.direct;
         let last = tasks.pending.count() == 0;
         let first = note_launch(job, kind, locality, id, now);
@@ -211,16 +211,16 @@ impl JobTracker {
         let (first_number, state) = (self.first_number(), self.first_state());
         let job = self.state.jobs.get_mut(job_id)?;
         let worker = &mut self.state.workers[id.0 as usize];
-        let goes_on = job.offerable[kind as usize] || (job.ending.is_none() && !job.all_done());
-        let slots = job.slots[kind as usize];
-        let tasks = &mut job.tasks[kind as usize];
+        let goes_on = job.offerable[kind] || (job.ending.is_none() && !job.all_done());
+        let slots = job.slots[kind];
+        let tasks = &mut job.tasks[kind];
         let task = tasks.starting(index)?;
         let possible = goes_on
             && (speculative || task.state == TaskState::Pending)
-            && worker.free[kind as usize] >= slots
-            && worker.occupied[kind as usize] + slots <= worker.slots[kind as usize]
+            && worker.free[kind] >= slots
+            && worker.occupied[kind] + slots <= worker.slots[kind]
             && task.next_number < u16::MAX
-            && worker.reserved[kind as usize].is_none_or(|reserved| reserved == job_id);
+            && worker.reserved[kind].is_none_or(|reserved| reserved == job_id);
         if !possible {
             return None;
         }
@@ -235,7 +235,7 @@ impl JobTracker {
         let id_of = TaskId { job: job_id, kind, index }.attempt(number);
         let mut attempt = Attempt::new(id_of, id, now, locality, state);
         (attempt.speculative, attempt.slots, attempt.next) = (speculative, slots, next);
-        worker.free[kind as usize] -= slots;
+        worker.free[kind] -= slots;
         worker.news = !self.direct;
         let reference = link(&mut self.state.attempts, &mut self.state.totals, worker, kind, attempt);
         tasks.attempt_starts(index, reference.slot);

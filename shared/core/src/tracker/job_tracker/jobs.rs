@@ -154,10 +154,10 @@ impl JobTracker {
         let reserving = if self.reserves { self.state.workers.len() } else { 0 };
         for index in 0..reserving {
             for kind in TaskKind::ALL {
-                let reserved = &mut self.state.workers[index].reserved[kind as usize];
+                let reserved = &mut self.state.workers[index].reserved[kind];
                 if *reserved == Some(id) {
                     *reserved = None;
-                    self.wake[kind as usize] = true;
+                    self.wake[kind] = true;
                 }
             }
         }

@@ -31,7 +31,7 @@ use self::parking::Parking;
 use super::planted::{Fault, planted};
 use super::{ClusterConfig, Effect, Input, Rejection, SchedulerChoice};
 use crate::cluster::{AttemptRef, ClusterState, WorkerState};
-use crate::job::{AttemptState, JobId, TaskKind, WorkerId};
+use crate::job::{AttemptState, JobId, PerKind, TaskKind, WorkerId};
 use crate::schedulers::{Actions, Capabilities, Change, Reason, Scheduler, SchedulerError, registry};
 use crate::time::{Span, Time};
 
@@ -56,7 +56,7 @@ pub struct JobTracker {
     /// Parked workers for which there is news.
     releases: Vec<WorkerId>,
     /// Kinds of which new work appeared for parked workers.
-    wake: [bool; 2],
+    wake: PerKind<bool>,
     /// Whether the policy asked to offer the parked workers in any case.
     wake_all: bool,
     /// Number of the report being applied.
@@ -66,7 +66,7 @@ pub struct JobTracker {
     reserves: bool,
     pace: Pace,
     /// Small jobs with tasks that may start, by kind.
-    small_waiting: [u32; 2],
+    small_waiting: PerKind<u32>,
     next_forgiving: Option<Time>,
 }
 
@@ -425,16 +425,16 @@ impl JobTracker {
         }
         for kind in TaskKind::ALL {
             let Some(job) = self.state.jobs.get_mut(id) else { return };
-            let (old, new) = (job.offerable[kind as usize], job.computes_offerable(kind));
+            let (old, new) = (job.offerable[kind], job.computes_offerable(kind));
             if old == new {
                 continue;
             }
-            job.offerable[kind as usize] = new;
+            job.offerable[kind] = new;
             let small = job.tasks[0].len() + job.tasks[1].len() <= interval::SMALL_JOB_TASKS;
             let change = |sum: &mut u32, by: u32| *sum = if new { *sum + by } else { *sum - by };
-            change(&mut self.state.totals.offerable_jobs[kind as usize], 1);
-            change(&mut self.small_waiting[kind as usize], u32::from(small));
-            self.wake[kind as usize] |= new;
+            change(&mut self.state.totals.offerable_jobs[kind], 1);
+            change(&mut self.small_waiting[kind], u32::from(small));
+            self.wake[kind] |= new;
             self.observe(Change::Offerable { job: id, kind, offerable: new });
         }
     }
@@ -453,14 +453,14 @@ impl JobTracker {
                 Action::Reserve { worker, kind, job } => {
                     let known = self.state.job(job).is_some();
                     if let Some(worker) = self.state.workers.get_mut(worker.0 as usize).filter(|_| known) {
-                        worker.reserved[kind as usize] = Some(job);
+                        worker.reserved[kind] = Some(job);
                         self.reserves = true;
                     }
                 }
                 Action::Release { worker, kind } => {
                     if let Some(worker) = self.state.workers.get_mut(worker.0 as usize) {
-                        worker.reserved[kind as usize] = None;
-                        self.wake[kind as usize] = true;
+                        worker.reserved[kind] = None;
+                        self.wake[kind] = true;
                     }
                 }
                 Action::Wake => self.wake_all = true,

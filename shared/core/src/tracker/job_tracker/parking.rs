@@ -8,14 +8,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cluster::{Parked, Worker};
-use crate::job::WorkerId;
+use crate::job::{PerKind, WorkerId};
 use crate::time::Time;
 
 /// Who is parked.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parking {
     turn: u64,
-    by_kind: [BTreeMap<u64, WorkerId>; 2],
+    by_kind: PerKind<BTreeMap<u64, WorkerId>>,
     deadlines: BTreeSet<(Time, WorkerId)>,
 }
 
@@ -44,7 +44,7 @@ impl Parking {
     }
 
     /// The first worker from turn `from` on with a free slot of one of the kinds asked for.
-    pub(super) fn next(&self, from: u64, kinds: [bool; 2]) -> Option<(u64, WorkerId)> {
+    pub(super) fn next(&self, from: u64, kinds: PerKind<bool>) -> Option<(u64, WorkerId)> {
         let first = |kind: usize| self.by_kind[kind].range(from..).next().filter(|_| kinds[kind]);
         let found = [first(0), first(1)].into_iter().flatten().min()?;
         Some((*found.0, *found.1))

@@ -57,21 +57,20 @@ impl DeficitFair {
             }
         }
         for kind in TaskKind::ALL {
-            let k = kind as usize;
-            self.weigh(k, now, state);
-            self.share_minima(k);
-            self.share_slots(k, state.totals().slots[k]);
-            self.runnable[k] = self.jobs.iter().map(|(_, account)| account.kinds[k].runnable()).sum();
+            self.weigh(kind, now, state);
+            self.share_minima(kind);
+            self.share_slots(kind, state.totals().slots[kind]);
+            self.runnable[kind] = self.jobs.iter().map(|(_, account)| account.kinds[kind].runnable()).sum();
             let all: Vec<JobId> = self.jobs.iter().map(|(id, _)| id).collect();
             all.into_iter().for_each(|id| self.rank(id, kind));
         }
     }
 
     /// Weights: a job's own, scaled so that the jobs of a pool have the pool's together.
-    fn weigh(&mut self, k: usize, now: Time, state: &ClusterState) {
+    fn weigh(&mut self, kind: TaskKind, now: Time, state: &ClusterState) {
         let mut sums = vec![0.0; self.pools.iter().count()];
         for (id, account) in self.jobs.iter_mut() {
-            let runnable = account.kinds[k].runnable();
+            let runnable = account.kinds[kind].runnable();
             let mut weight = 0.0;
             if account.may_run
                 && let Some(job) = state.job(id)
@@ -87,38 +86,38 @@ impl DeficitFair {
                 }
                 sums[account.pool.0 as usize] += if runnable > 0 { weight } else { 0.0 };
             }
-            account.kinds[k].weight = weight;
+            account.kinds[kind].weight = weight;
         }
         for account in self.jobs.iter_mut().map(|(_, account)| account) {
             let sum: f64 = sums[account.pool.0 as usize];
-            let weight = &mut account.kinds[k].weight;
+            let weight = &mut account.kinds[kind].weight;
             *weight = if sum > 0.0 { *weight * self.pools.get(account.pool).conf.weight / sum } else { 0.0 };
         }
     }
 
     /// Divides each pool's minimum share among its jobs: by weight, whole slots, then what is left one by one.
-    fn share_minima(&mut self, k: usize) {
+    fn share_minima(&mut self, kind: TaskKind) {
         let mut by_pool = vec![Vec::new(); self.pools.iter().count()];
         for (id, account) in self.jobs.iter_mut() {
-            account.kinds[k].min = 0;
+            account.kinds[kind].min = 0;
             if account.may_run {
                 by_pool[account.pool.0 as usize].push(id);
             }
         }
         for (pool, jobs) in by_pool.into_iter().enumerate() {
-            let min = self.pools.get(PoolId(pool as u32)).conf.min[k];
+            let min = self.pools.get(PoolId(pool as u32)).conf.min[kind];
             if min > 0 {
-                self.share_minimum(k, min, jobs);
+                self.share_minimum(kind, min, jobs);
             }
         }
     }
 
-    fn share_minimum(&mut self, k: usize, mut left: u32, mut jobs: Vec<JobId>) {
+    fn share_minimum(&mut self, kind: TaskKind, mut left: u32, mut jobs: Vec<JobId>) {
         while left > 0 {
-            let lacks = |account: &Account| account.kinds[k].runnable() > account.kinds[k].min;
+            let lacks = |account: &Account| account.kinds[kind].runnable() > account.kinds[kind].min;
             jobs.retain(|&id| self.jobs.get(id).is_some_and(lacks));
             let weight =
-                |jobs: &PerJob<Account>, id: JobId| jobs.get(id).map_or(0.0, |account| account.kinds[k].weight);
+                |jobs: &PerJob<Account>, id: JobId| jobs.get(id).map_or(0.0, |account| account.kinds[kind].weight);
             let total: f64 = jobs.iter().map(|&id| weight(&self.jobs, id)).sum();
             if total <= 0.0 {
                 return;
@@ -126,17 +125,17 @@ impl DeficitFair {
             let before = left;
             for &id in &jobs {
                 let part = f64::from(before) * weight(&self.jobs, id) / total;
-                left -= self.give_minimum(k, id, left.min(part.floor() as u32));
+                left -= self.give_minimum(kind, id, left.min(part.floor() as u32));
             }
             if left == before {
                 // Nobody's part is a whole slot: the heaviest first, then the one with the larger deficit.
-                let deficit = |id: JobId| self.jobs.get(id).map_or(0, |account| account.kinds[k].deficit);
+                let deficit = |id: JobId| self.jobs.get(id).map_or(0, |account| account.kinds[kind].deficit);
                 jobs.sort_by(|&a, &b| {
                     weight(&self.jobs, b).total_cmp(&weight(&self.jobs, a)).then(deficit(b).cmp(&deficit(a)))
                 });
                 for &id in &jobs {
                     let part = f64::from(before) * weight(&self.jobs, id) / total;
-                    left -= self.give_minimum(k, id, left.min(part.ceil() as u32));
+                    left -= self.give_minimum(kind, id, left.min(part.ceil() as u32));
                 }
                 return;
             }
@@ -144,33 +143,33 @@ impl DeficitFair {
     }
 
     /// Adds to a job's minimum share what it can use of so many slots; how many those are.
-    fn give_minimum(&mut self, k: usize, id: JobId, slots: u32) -> u32 {
+    fn give_minimum(&mut self, kind: TaskKind, id: JobId, slots: u32) -> u32 {
         let Some(account) = self.jobs.get_mut(id) else { return 0 };
-        let kind = &mut account.kinds[k];
+        let kind = &mut account.kinds[kind];
         let given = slots.min(kind.runnable() - kind.min);
         kind.min += given;
         given
     }
 
     /// Fair shares by weight; who has a larger minimum share gets that, and the others divide the rest.
-    fn share_slots(&mut self, k: usize, slots: u32) {
+    fn share_slots(&mut self, kind: TaskKind, slots: u32) {
         let mut left = Vec::new();
         for (id, account) in self.jobs.iter_mut() {
-            account.kinds[k].share = 0.0;
-            if account.may_run && account.kinds[k].runnable() > 0 {
+            account.kinds[kind].share = 0.0;
+            if account.may_run && account.kinds[kind].runnable() > 0 {
                 left.push(id);
             }
         }
         let mut slots = f64::from(slots);
         loop {
-            let weights = left.iter().filter_map(|&id| self.jobs.get(id)).map(|account| account.kinds[k].weight);
+            let weights = left.iter().filter_map(|&id| self.jobs.get(id)).map(|account| account.kinds[kind].weight);
             let total: f64 = weights.sum();
             if left.is_empty() || total <= 0.0 {
                 return;
             }
             let (before, n) = (slots, left.len());
             left.retain(|&id| {
-                let Some(kind) = self.jobs.get_mut(id).map(|account| &mut account.kinds[k]) else { return false };
+                let Some(kind) = self.jobs.get_mut(id).map(|account| &mut account.kinds[kind]) else { return false };
                 let above = f64::from(kind.min) > kind.weight / total * before;
                 if above {
                     kind.share = f64::from(kind.min);
@@ -181,7 +180,7 @@ impl DeficitFair {
             if left.len() == n {
                 for id in left {
                     if let Some(account) = self.jobs.get_mut(id) {
-                        account.kinds[k].share = account.kinds[k].weight / total * before;
+                        account.kinds[kind].share = account.kinds[kind].weight / total * before;
                     }
                 }
                 return;

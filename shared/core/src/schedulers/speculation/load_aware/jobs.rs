@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::formula::Reference;
 use super::strain::{Strains, Sums};
 use crate::cluster::{Attempt, AttemptRef, ClusterState};
-use crate::job::{AttemptId, JobId, Progress, TaskKind, WorkerId};
+use crate::job::{AttemptId, JobId, PerKind, Progress, TaskKind, WorkerId};
 use crate::schedulers::PerJob;
 use crate::time::Time;
 
@@ -50,15 +50,15 @@ impl Known {
 
 /// All live jobs that ran anything.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Jobs(PerJob<[Known; 2]>);
+pub(super) struct Jobs(PerJob<PerKind<Known>>);
 
 impl Jobs {
     pub(super) fn get(&self, job: JobId, kind: TaskKind) -> Option<&Known> {
-        self.0.get(job).map(|kinds| &kinds[kind as usize])
+        self.0.get(job).map(|kinds| &kinds[kind])
     }
 
     pub(super) fn get_mut(&mut self, job: JobId, kind: TaskKind) -> Option<&mut Known> {
-        self.0.get_mut(job).map(|kinds| &mut kinds[kind as usize])
+        self.0.get_mut(job).map(|kinds| &mut kinds[kind])
     }
 
     /// An attempt began, or is found running; its worker's strain is up to date.

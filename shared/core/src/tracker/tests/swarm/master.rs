@@ -133,7 +133,7 @@ impl World {
         }
         let max = |job: JobId, kind| {
             let conf = &self.plan.jobs[job.0 as usize - 1].conf;
-            [conf.max_map_attempts, conf.max_reduce_attempts][kind as usize]
+            [conf.max_map_attempts, conf.max_reduce_attempts][kind]
         };
         if let Some(task) = self.watch.tried_too_often(max) {
             self.fail(format!("{task:?} is tried after it failed as often as it may"));

@@ -97,7 +97,7 @@ impl Watch {
 
     /// Whether a task of the job failed as often as it may.
     pub(super) fn may_have_failed(&self, job: JobId, max: [u16; 2]) -> bool {
-        self.failures.iter().any(|(task, &n)| task.job == job && n >= u32::from(max[task.kind as usize]))
+        self.failures.iter().any(|(task, &n)| task.job == job && n >= u32::from(max[task.kind]))
     }
 
     /// A task that failed more often than it may.

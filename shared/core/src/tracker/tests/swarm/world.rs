@@ -513,8 +513,8 @@ impl World {
     }
 
     fn start_process(&mut self, node: usize, attempt: AttemptId) {
-        let kind = attempt.kind as usize;
-        let running = self.nodes[node].running.keys().filter(|other| other.kind as usize == kind).count();
+        let kind = attempt.kind;
+        let running = self.nodes[node].running.keys().filter(|other| other.kind == kind).count();
         if running >= usize::from(self.plan.slots[node][kind]) {
             self.fail(format!("{attempt:?} starts on a worker whose slots are full"));
         }
