@@ -10,6 +10,7 @@
 //! expire everyone.**
 
 mod clearing;
+mod fetches;
 mod handle;
 mod message;
 mod out;
@@ -89,6 +90,8 @@ pub(crate) struct Engine {
     /// Silences and connections that closed before this say nothing of workers.
     trust_from: Time,
     stopping: bool,
+    /// Of workers that reduces cannot fetch from.
+    complaints: fetches::Complaints,
     /// Whether the batch being collected holds nothing but progress.
     lingers: bool,
     // Buffers of the current batch, kept for their memory.
@@ -123,6 +126,7 @@ impl Engine {
             tick_from: Time::ZERO,
             trust_from,
             stopping: false,
+            complaints: fetches::Complaints::default(),
             lingers: false,
             inputs: Vec::new(),
             recorded: Vec::new(),
@@ -269,17 +273,7 @@ impl Engine {
                     row.commit_problem = problem;
                 }
             }
-            Message::Reach { worker, incarnation, problem } => {
-                let row = self.tables.workers.get_mut(worker.0 as usize);
-                if let Some(row) = row.filter(|row| row.incarnation == incarnation) {
-                    let reachable = problem.is_none();
-                    let changes = reachable != row.unreachable.is_none();
-                    row.unreachable = problem;
-                    if changes {
-                        self.record(Input::Reach { worker, reachable });
-                    }
-                }
-            }
+            Message::Reach { worker, incarnation, problem } => self.take_reach(worker, incarnation, problem),
             Message::Query(query) => self.queries.push_back(query),
             Message::Change(change) => change(&mut self.tables),
             Message::Closed { connection } => self.connection_closed(connection),
@@ -305,6 +299,7 @@ impl Engine {
         for job in self.tables.unseen(&report, &extras, self.clock.read()) {
             self.record(Input::CannotServe { worker: report.worker, job });
         }
+        self.hear_complaints(&report);
         self.tables.report(&report, extras, pages, self.clock.read());
         let row = self.tables.workers.get_mut(report.worker.0 as usize);
         match row.filter(|row| row.incarnation == report.incarnation) {

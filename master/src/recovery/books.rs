@@ -17,6 +17,9 @@ use super::RecoveryError;
 use crate::config::Limits;
 use crate::tables::{JobMeta, JobRow, PageVitals, Tables, WorkerRow, extras};
 
+/// What is known of a worker that was unreachable when the master before this one ended.
+const UNREACHABLE_BEFORE: &str = "nobody could fetch from it before the master started again";
+
 /// The tables under way.
 pub(super) struct Books {
     tables: Tables,
@@ -64,6 +67,12 @@ impl Books {
                 (Input::Drain { worker, drain }, _) => {
                     if let Some(row) = self.tables.workers.get_mut(worker.0 as usize) {
                         row.presence.drained = *drain;
+                    }
+                }
+                (Input::Reach { worker, reachable }, _) => {
+                    // What was wrong is not recorded. Whoever looks next finds it mended, or says it anew.
+                    if let Some(row) = self.tables.workers.get_mut(worker.0 as usize) {
+                        row.unreachable = (!reachable).then(|| UNREACHABLE_BEFORE.to_owned());
                     }
                 }
                 (Input::Report(report), Some(Kind::Report(mut request))) => {
@@ -124,7 +133,8 @@ impl Books {
     }
 
     /// The tables as they were, and the output directories of jobs that failed or were killed since the last start.
-    pub(super) fn close(self) -> Result<(Tables, BTreeMap<PathBuf, JobId>), RecoveryError> {
+    pub(super) fn close(mut self) -> Result<(Tables, BTreeMap<PathBuf, JobId>), RecoveryError> {
+        self.tables.workers.iter_mut().for_each(|row| row.presence.remembered = true);
         let lost = self.unread.into_iter().find(|(job, _)| {
             let row = self.tables.jobs.get(job);
             row.is_some_and(|row| !row.state.is_final())

@@ -18,7 +18,7 @@ use tonic::{Request, Response, Status};
 use super::admit::doubt;
 use super::connections::streaming;
 use super::walk::{Cancel, CancelOnDrop};
-use super::{SharedRef, logs, predict, status, submit, workers};
+use super::{SharedRef, logs, predict, resubmit, status, submit, workers};
 use crate::engine::{CoreError, View};
 use crate::history::{AttemptHistory, JobHistory, history_path};
 use crate::policies::ALLOCATIONS;
@@ -178,7 +178,7 @@ impl ClientService for ClientApi {
         // Listing its input is given up with it, before anything is made.
         let cancel = Cancel::default();
         let _waits = CancelOnDrop(cancel.clone());
-        let submission = tokio::spawn(submit::submit(std::sync::Arc::clone(&self.0), request, cancel));
+        let submission = tokio::spawn(submit::submit(std::sync::Arc::clone(&self.0), request, None, cancel));
         let job = submission.await.map_err(|e| status::internal("finish a submission", e))??;
         tracing::info!(job, name, "accepted a job");
         Ok(Response::new(v1::SubmitJobResponse { job }))
@@ -205,6 +205,28 @@ impl ClientService for ClientApi {
             properties: history.properties.into_iter().collect(),
         };
         Ok(Response::new(response))
+    }
+
+    async fn resubmit_job(
+        &self,
+        request: Request<v1::ResubmitJobRequest>,
+    ) -> Result<Response<v1::SubmitJobResponse>, Status> {
+        let request = request.into_inner();
+        let before = request.job.clone();
+        let job = self.job(&before)?;
+        let status = self.ask(move |view| view.tables.status(job)).await?;
+        let status = match status {
+            Some(status) => status,
+            None => status_of(&self.history(job).await?),
+        };
+        let (request, given) = resubmit::again(&self.0, job, &status.state, request).await?;
+        // As in `submit_job`: what has begun is ended, whoever waits for it.
+        let cancel = Cancel::default();
+        let _waits = CancelOnDrop(cancel.clone());
+        let submission = tokio::spawn(submit::submit(std::sync::Arc::clone(&self.0), request, given, cancel));
+        let job = submission.await.map_err(|e| status::internal("finish a submission", e))??;
+        tracing::info!(job, before, "a job was submitted again");
+        Ok(Response::new(v1::SubmitJobResponse { job }))
     }
 
     type WatchJobStream = Boxed<v1::JobStatus>;

@@ -9,6 +9,7 @@ mod meeting;
 mod names;
 mod places;
 mod predict;
+mod resubmit;
 mod splits;
 pub(crate) mod status;
 mod submit;

@@ -45,6 +45,13 @@ pub(super) fn no_job(cluster: ClusterId, job: JobId) -> Status {
     Status::not_found(with_help(message, "`howdah job list` shows the jobs of this cluster"))
 }
 
+/// A disk that is full, or not there for a while: the same may be asked for again.
+pub(super) fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Status {
+    tracing::warn!(path = %path.display(), %error, "a job's file cannot be written; the job is refused");
+    let message = format!("the master cannot write the job's file: {error}");
+    Status::unavailable(with_help(message, "nothing was submitted; try again when the master's disk has space"))
+}
+
 pub(super) fn internal(action: &str, error: impl std::fmt::Display) -> Status {
     tracing::error!(%error, "failed to {action}");
     Status::internal(format!("failed to {action}: {error}"))

@@ -34,8 +34,13 @@ const LISTING_PATIENCE: Duration = Duration::from_secs(30);
 /// Properties that name a job's queue.
 const QUEUE_KEYS: [&str; 2] = ["mapred.job.queue.name", "mapreduce.job.queuename"];
 
-/// Accepts a job and gives its printed id.
-pub(super) async fn submit(shared: SharedRef, request: v1::SubmitJobRequest, cancel: Cancel) -> Result<String, Status> {
+/// Accepts a job and gives its printed id. Its splits are made of its inputs, unless they are `given`.
+pub(super) async fn submit(
+    shared: SharedRef,
+    request: v1::SubmitJobRequest,
+    given: Option<Vec<Split>>,
+    cancel: Cancel,
+) -> Result<String, Status> {
     if shared.stop.is_wanted() {
         return Err(Status::unavailable("the master is stopping and takes no new jobs"));
     }
@@ -44,7 +49,7 @@ pub(super) async fn submit(shared: SharedRef, request: v1::SubmitJobRequest, can
         let message = format!("the cluster has {live} unfinished jobs, which is its limit");
         return Err(Status::resource_exhausted(status::with_help(message, "submit again when some have finished")));
     }
-    let mut file = prepared(&shared, request, cancel).await?;
+    let mut file = prepared(&shared, request, given, cancel).await?;
     reserve(&shared, &file.output).await?;
     let accepted = enter(&shared, &mut file).await;
     if accepted.is_err()
@@ -62,7 +67,7 @@ pub(super) async fn would_enter(
     request: v1::SubmitJobRequest,
     cancel: Cancel,
 ) -> Result<(JobSpec, App), Status> {
-    let JobFile { spec, properties, app, .. } = prepared(shared, request, cancel).await?;
+    let JobFile { spec, properties, app, .. } = prepared(shared, request, None, cancel).await?;
     let queue_names = shared.config.queue_names.clone();
     let ask = move |view: &crate::engine::View<'_>| admit(spec, &properties, &queue_names, view);
     let Admitted { spec, accepted, .. } = shared.core.ask(ask).await.map_err(status::core)?;
@@ -71,7 +76,12 @@ pub(super) async fn would_enter(
 }
 
 /// A job's file without its number, with its input listed.
-async fn prepared(shared: &SharedRef, request: v1::SubmitJobRequest, cancel: Cancel) -> Result<JobFile, Status> {
+async fn prepared(
+    shared: &SharedRef,
+    request: v1::SubmitJobRequest,
+    given: Option<Vec<Split>>,
+    cancel: Cancel,
+) -> Result<JobFile, Status> {
     let config = shared.config.clone();
     // A file system that hangs holds up as many submissions, and nothing else.
     let listing = tokio::time::timeout(LISTING_PATIENCE, Arc::clone(&shared.listings).acquire_owned());
@@ -80,7 +90,7 @@ async fn prepared(shared: &SharedRef, request: v1::SubmitJobRequest, cancel: Can
     };
     let prepare = move || {
         let _listing = listing;
-        prepare(request, &config, &cancel)
+        prepare(request, given, &config, &cancel)
     };
     blocking(prepare).await?
 }
@@ -113,9 +123,7 @@ async fn enter(shared: &SharedRef, file: &mut JobFile) -> Result<JobId, Status> 
     let path = shared.job_path(id);
     let bytes = serde_json::to_vec_pretty(file).map_err(|e| status::internal("serialise the job", e))?;
     let (for_writing, n_bytes) = (path.clone(), bytes.len());
-    blocking(move || write_synced(&for_writing, &bytes))
-        .await?
-        .map_err(|e| status::internal("write the job's file", e))?;
+    blocking(move || write_synced(&for_writing, &bytes)).await?.map_err(|e| status::unwritten(&path, &e))?;
     let created_output = matches!(file.output, OutputFormat::Files { .. });
     let meta = JobMeta { id, file: file.clone(), created_output };
     match shared.core.submit(NewJob { meta, bytes: n_bytes }).await {
@@ -200,7 +208,12 @@ fn cannot_make(directory: &str, e: &io::Error) -> Status {
 }
 
 /// Everything that needs no cluster: a job file without its number.
-fn prepare(request: v1::SubmitJobRequest, config: &MasterConfig, cancel: &Cancel) -> Result<JobFile, Status> {
+fn prepare(
+    request: v1::SubmitJobRequest,
+    given: Option<Vec<Split>>,
+    config: &MasterConfig,
+    cancel: &Cancel,
+) -> Result<JobFile, Status> {
     let limits = &config.limits;
     let app: App = json("app", &request.app_json)?;
     let input_format: InputFormat = json("input_format", &request.input_format_json)?;
@@ -228,11 +241,11 @@ fn prepare(request: v1::SubmitJobRequest, config: &MasterConfig, cancel: &Cancel
         return Err(Status::invalid_argument(format!("{} reduces, expected at most {max}", request.n_reduces)));
     }
     let max_maps = limits.tasks_per_job.saturating_sub(request.n_reduces);
-    let splits = splits::splits(&request.inputs, &input_format, &properties, &config.split_host, max_maps, cancel)
-        .map_err(|e| {
-            let message = e.to_string();
-            Status::invalid_argument(e.help().map_or(message.clone(), |help| status::with_help(message, help)))
-        })?;
+    let made = || splits::splits(&request.inputs, &input_format, &properties, &config.split_host, max_maps, cancel);
+    let splits = given.map_or_else(made, Ok).map_err(|e| {
+        let message = e.to_string();
+        Status::invalid_argument(e.help().map_or(message.clone(), |help| status::with_help(message, help)))
+    })?;
     let spec = JobSpec {
         name: request.name.into(),
         user: if request.user.is_empty() { "unknown".into() } else { request.user.into() },

@@ -44,7 +44,7 @@ async fn find(shared: &SharedRef, name: &str) -> Result<Found, Status> {
     let look = move |view: &View<'_>| {
         let worker = view.tables.worker_named(&wanted)?;
         let row = view.tables.worker(worker)?;
-        Some(Found { worker, incarnation: row.incarnation, state: row.state, silent: row.presence.silent })
+        Some(Found { worker, incarnation: row.incarnation, state: row.state, silent: row.presence.is_silent() })
     };
     shared.core.ask(look).await.map_err(status::core)?.ok_or_else(|| unknown(name))
 }

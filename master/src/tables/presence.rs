@@ -46,6 +46,8 @@ pub(crate) struct Presence {
     gone: Option<Time>,
     /// Someone drained it; holds over its restarts.
     pub(crate) drained: bool,
+    /// Known from before this master started, and not heard by it yet: nobody can count on it.
+    pub(crate) remembered: bool,
     /// Someone removed it: it is not listed until it registers again.
     pub(crate) hidden: bool,
 }
@@ -61,6 +63,12 @@ impl Presence {
     /// It reported.
     pub(crate) fn heard(&mut self, connection: u64, refusal: Refusal) {
         (self.connection, self.closed, self.refusal) = (connection, None, refusal);
+        self.remembered = false;
+    }
+
+    /// Whether nothing is heard of it, or nothing yet.
+    pub(crate) const fn is_silent(&self) -> bool {
+        self.silent || self.remembered
     }
 
     /// It was told when to report again.
@@ -118,6 +126,17 @@ mod tests {
         assert_eq!(presence.back_by(Time::from_ms(1_000), grace), Some(Time::from_ms(14_000)));
         presence.told(300);
         assert_eq!(presence.back_by(Time::from_ms(1_000), grace), Some(Time::from_ms(5_000)));
+    }
+
+    #[test]
+    fn a_worker_of_before_a_restart_is_silent_until_it_is_heard() {
+        let mut presence = Presence { remembered: true, ..Presence::default() };
+        assert!(presence.is_silent());
+        presence.heard(1, Refusal::Unspecified);
+        assert!(!presence.is_silent());
+        presence.remembered = true;
+        presence.arrive(2);
+        assert!(!presence.is_silent());
     }
 
     #[test]

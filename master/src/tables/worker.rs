@@ -33,6 +33,8 @@ pub(crate) struct WorkerRow {
     pub(crate) presence: Presence,
     /// Why nobody can fetch from it, if that is so.
     pub(crate) unreachable: Option<String>,
+    /// Others said so, and until then the master does not know better.
+    pub(crate) shunned_until: Time,
     /// The last job whose files it did not see, what it said, and when.
     pub(crate) unseen: Option<(String, Time)>,
     /// Attempts by kind.
@@ -67,6 +69,7 @@ impl WorkerRow {
             state: WorkerState::Live,
             presence: Presence::default(),
             unreachable: None,
+            shunned_until: Time::ZERO,
             unseen: None,
             running: [0; 2],
             failures: 0,
@@ -96,6 +99,7 @@ impl WorkerRow {
         self.build = request.build;
         // Tried anew.
         self.unreachable = None;
+        self.shunned_until = Time::ZERO;
         self.unseen = None;
         self.last_heard = now;
         // What was meant for the previous run of the worker must not reach this one.
@@ -156,7 +160,7 @@ impl WorkerRow {
         match (self.state, self.presence.refusal) {
             (WorkerState::Lost, _) if matches!(self.presence.going, Some(Going::Stopped)) => "STOPPED",
             (WorkerState::Lost, _) => "LOST",
-            _ if self.presence.silent => "SILENT",
+            _ if self.presence.is_silent() => "SILENT",
             (WorkerState::Draining, _) | (WorkerState::Live, v1::Refusal::Stopping) => "DRAINING",
             (WorkerState::Blacklisted, _) => "BLACKLISTED",
             (WorkerState::Live, v1::Refusal::LowDisk) => "LOW_DISK",

@@ -1,0 +1,115 @@
+//! Reduces that cannot fetch from a worker say so; when those of several workers do, nobody can.
+//!
+//! The master's own look at a worker goes another way than the workers among each other: a packet filter between them is
+//! seen by them alone. So a worker of whom two others complain within minutes counts as unreachable before the complaint
+//! is charged to any job. What the master itself sees takes that back, but not before a while: it sees no such filter.
+
+use std::collections::BTreeMap;
+
+use howdah_core::job::WorkerId;
+use howdah_core::time::{Span, Time};
+use howdah_core::tracker::{Input, Report, WorkerState};
+
+use super::Engine;
+
+/// As many distinct workers have to complain.
+const WITNESSES: usize = 2;
+/// Within this time.
+const WINDOW: Span = Span::from_secs(600);
+/// And then the worker is left alone for so long.
+const HOLD: Span = Span::from_secs(300);
+
+/// Who complained of whom, and when last. As large as the square of the workers at most, in practice a handful.
+#[derive(Debug, Default)]
+pub(super) struct Complaints {
+    of: BTreeMap<WorkerId, BTreeMap<WorkerId, Time>>,
+}
+
+impl Complaints {
+    /// Notes one, and returns who complained of late once they are enough.
+    fn note(&mut self, of: WorkerId, by: WorkerId, now: Time) -> Option<Vec<WorkerId>> {
+        let witnesses = self.of.entry(of).or_default();
+        witnesses.insert(by, now);
+        witnesses.retain(|_, at| now.since(*at) <= WINDOW);
+        (witnesses.len() >= WITNESSES).then(|| witnesses.keys().copied().collect())
+    }
+
+    /// The worker begins anew.
+    fn forget(&mut self, of: WorkerId) {
+        self.of.remove(&of);
+    }
+}
+
+impl Engine {
+    /// Takes a worker of whom enough others complain for unreachable, before the report itself is applied.
+    pub(super) fn hear_complaints(&mut self, report: &Report) {
+        let now = self.clock.read();
+        for map in report.attempts.iter().flat_map(|attempt| &attempt.fetch_failures) {
+            let record = self.tables.jobs.get(&map.job).and_then(|row| row.attempt(*map));
+            let Some(of) = record.and_then(|record| self.tables.worker_named(&record.worker)) else { continue };
+            if of == report.worker || self.tables.worker(of).is_none_or(|row| row.state == WorkerState::Lost) {
+                continue;
+            }
+            if let Some(witnesses) = self.complaints.note(of, report.worker, now) {
+                self.complaints.forget(of);
+                self.shun(of, &witnesses, now);
+            }
+        }
+    }
+
+    fn shun(&mut self, of: WorkerId, witnesses: &[WorkerId], now: Time) {
+        let names: Vec<String> =
+            witnesses.iter().filter_map(|&by| Some(self.tables.worker(by)?.name.to_string())).collect();
+        let Some(row) = self.tables.workers.get_mut(of.0 as usize) else { return };
+        let problem = format!("{} cannot fetch from it at `{}`", names.join(" and "), row.http_address);
+        tracing::warn!(worker = &*row.name, problem, "a worker is unreachable");
+        row.shunned_until = now + HOLD;
+        if row.unreachable.replace(problem).is_none() {
+            self.record(Input::Reach { worker: of, reachable: false });
+        }
+    }
+
+    /// What the master itself found out about a worker.
+    pub(super) fn take_reach(&mut self, worker: WorkerId, incarnation: u64, problem: Option<String>) {
+        let now = self.clock.read();
+        let row = self.tables.workers.get_mut(worker.0 as usize);
+        let Some(row) = row.filter(|row| row.incarnation == incarnation) else { return };
+        let reachable = problem.is_none();
+        // It is not the master that has to fetch from it.
+        if reachable && now < row.shunned_until {
+            return;
+        }
+        let changes = reachable != row.unreachable.is_none();
+        row.unreachable = problem;
+        if changes {
+            self.record(Input::Reach { worker, reachable });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OF: WorkerId = WorkerId(0);
+
+    #[test]
+    fn one_worker_may_complain_as_often_as_it_likes() {
+        let mut complaints = Complaints::default();
+        for second in 0..100 {
+            assert_eq!(complaints.note(OF, WorkerId(1), Time::from_ms(second * 1_000)), None);
+        }
+    }
+
+    #[test]
+    fn two_workers_within_minutes_are_enough_and_two_in_an_hour_are_not() {
+        let mut complaints = Complaints::default();
+        assert_eq!(complaints.note(OF, WorkerId(1), Time::from_ms(1)), None);
+        assert_eq!(complaints.note(OF, WorkerId(2), Time::from_ms(3_600_000)), None);
+        assert_eq!(complaints.note(WorkerId(3), WorkerId(1), Time::from_ms(3_600_001)), None, "that is another one");
+        let both = complaints.note(OF, WorkerId(1), Time::from_ms(3_700_000));
+        assert_eq!(both, Some(vec![WorkerId(1), WorkerId(2)]));
+        complaints.forget(OF);
+        assert_eq!(complaints.note(OF, WorkerId(1), Time::from_ms(3_700_001)), None);
+    }
+}
