@@ -17,7 +17,7 @@ const STYLES: Styles = Styles::styled()
     .placeholder(AnsiColor::Cyan.on_default());
 
 /// What `--version` prints: the release, the commit and the build.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("HOWDAH_BUILD"), ")");
+pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("HOWDAH_BUILD"), ")");
 
 const EXAMPLES: &str = "\
 Start here:
@@ -119,6 +119,9 @@ pub(crate) enum Command {
     Up(crate::up::args::UpArgs),
     /// Stop a cluster that `up` started
     Down(crate::up::args::DownArgs),
+    /// What `up --hosts` and `down --hosts` run on each machine
+    #[command(subcommand, hide = true)]
+    Daemon(crate::up::args::DaemonCommand),
     /// Wait until a cluster has so many live workers
     Wait(crate::wait::args::WaitArgs),
     /// Check this machine, the master and the workers, and say what to do

@@ -13,11 +13,11 @@ use howdah_core::schedulers::registry::Params;
 use howdah_master::{MasterConfig, policies};
 use howdah_proto::stop::Stop;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
 
 use crate::config::{Settings, Source};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::log::Destination;
 use crate::mapred_site::Site;
 
 /// How a daemon is started by other processes; people need none of these.
@@ -72,14 +72,14 @@ pub(crate) fn choose_scheduler(
     made.map_err(|error| site.blame(&error))
 }
 
-pub(crate) fn run<F>(leash: LeashArgs, daemon: impl FnOnce(Stop) -> F) -> Outcome
+pub(crate) fn run<F>(leash: LeashArgs, log: &Destination, daemon: impl FnOnce(Stop) -> F) -> Outcome
 where
     F: Future<Output = anyhow::Result<()>>,
 {
     if leash.detach {
         nix::unistd::setsid().map_err(|error| Failure::broke(format!("leave the terminal's session: {error}")))?;
     }
-    log_to_stderr();
+    log.begin()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::broke(format!("start the runtime: {error}")))?;
     let stop = Stop::new();
@@ -127,16 +127,4 @@ fn watch_stdin(stop: Stop) {
         while matches!(std::io::stdin().lock().read(&mut sink), Ok(n) if n > 0) {}
         stop.now.cancel();
     });
-}
-
-/// Lines for people by default, JSON with HOWDAH_LOG_FORMAT=json; HOWDAH_LOG filters as RUST_LOG does elsewhere.
-fn log_to_stderr() {
-    let filter = EnvFilter::try_from_env("HOWDAH_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false);
-    // A second subscriber in one process cannot happen outside tests.
-    let _ = if std::env::var("HOWDAH_LOG_FORMAT").is_ok_and(|format| format == "json") {
-        builder.json().try_init()
-    } else {
-        builder.try_init()
-    };
 }

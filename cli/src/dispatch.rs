@@ -29,6 +29,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         },
         Command::Up(args) => wait(up::up(&context, &args)),
         Command::Down(args) => wait(up::down(&context, &args)),
+        Command::Daemon(command) => wait(up::daemon::run(&context, &command)),
         Command::Submit(args) => wait(submit::submit(&context, &args)),
         Command::Job(command) => wait(job::run(&context, &command)),
         Command::Queue(QueueCommand::List(args)) => wait(queue::list_queues(&context, &args)),

@@ -21,6 +21,8 @@ mod exit;
 mod experiment;
 mod failure;
 mod flag_values;
+#[cfg(test)]
+mod fuzz;
 mod generate;
 mod hadoop;
 mod interrupt;
@@ -29,6 +31,7 @@ mod journal;
 mod listing;
 mod load;
 mod local;
+mod log;
 mod manual;
 mod mapred_site;
 mod master;

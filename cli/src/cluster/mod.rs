@@ -1,6 +1,7 @@
-//! `cluster`: the cluster on one screen.
+//! `cluster`: the cluster on one screen, and its files of earlier days.
 
 pub(crate) mod args;
+mod clean;
 pub(crate) mod view;
 
 use std::collections::BTreeMap;
@@ -9,7 +10,7 @@ use howdah_proto::v1::GetClusterRequest;
 
 use crate::args::Format;
 use crate::client::Client;
-use crate::cluster::args::ClusterCommand;
+use crate::cluster::args::{ClusterAction, ClusterCommand};
 use crate::cluster::view::Cluster;
 use crate::config::Context;
 use crate::exit::Exit;
@@ -25,6 +26,9 @@ const NOTES: usize = 3;
 
 /// `howdah cluster`
 pub(crate) async fn show(context: &Context, args: &ClusterCommand) -> Outcome {
+    if let Some(ClusterAction::Clean(args)) = &args.command {
+        return clean::clean(context, args);
+    }
     let config = context.client(&args.cluster, args.format.output)?;
     let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;

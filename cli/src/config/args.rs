@@ -14,7 +14,7 @@ pub(crate) enum ConfigCommand {
 /// `config show`
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-A flag beats a variable, a variable beats the file, the file beats the default. The file has three sections:
+A flag beats a variable, a variable beats the file, the file beats the default. The file has four sections:
 
   [master]
   listen = \"0.0.0.0:9001\"
@@ -22,6 +22,8 @@ A flag beats a variable, a variable beats the file, the file beats the default. 
   map_slots = 8
   [client]
   master = \"10.0.0.1:9001\"
+  [log]
+  file = \"daemon.log\"
 
 The variable of a setting is its section and name in capitals, HOWDAH_WORKER_MAP_SLOTS; those of \
 [client] leave the section out: HOWDAH_MASTER, HOWDAH_OUTPUT.")]
@@ -35,6 +37,9 @@ pub(crate) struct ConfigShowArgs {
     /// Only the client's
     #[arg(long)]
     pub(crate) client: bool,
+    /// Only that of the daemons' logs
+    #[arg(long)]
+    pub(crate) log: bool,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
 }

@@ -1,4 +1,4 @@
-//! The configuration file: three sections of TOML, with the line of every value.
+//! The configuration file: sections of TOML, with the line of every value.
 //!
 //! Errors name file, line, key and what was expected. Which keys a section may have is known only to its struct;
 //! `layers` finds unknown ones and asks here for the line.
@@ -37,10 +37,10 @@ impl ConfigFile {
         let mut file = ConfigFile { path: Some(path.to_owned()), ..ConfigFile::default() };
         for (name, value) in table.get_ref() {
             let line = line_of(text, name.span().start);
-            let wanted = [Section::Master, Section::Worker, Section::Client];
+            let wanted = [Section::Master, Section::Worker, Section::Client, Section::Log];
             let Some(section) = wanted.iter().find(|section| section.name() == name.get_ref().as_ref()) else {
                 return Err(bad(format!(
-                    "{}:{line}: unknown section `{}`, expected [master], [worker] or [client]",
+                    "{}:{line}: unknown section `{}`, expected [master], [worker], [client] or [log]",
                     path.display(),
                     name.get_ref()
                 )));

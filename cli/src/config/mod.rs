@@ -52,6 +52,7 @@ pub(crate) enum Section {
     Master,
     Worker,
     Client,
+    Log,
 }
 
 impl Section {
@@ -61,6 +62,7 @@ impl Section {
             Section::Master => "master",
             Section::Worker => "worker",
             Section::Client => "client",
+            Section::Log => "log",
         }
     }
 
@@ -72,6 +74,7 @@ impl Section {
             Section::Worker if key == "master" => vec!["HOWDAH_WORKER_MASTER".to_owned(), "HOWDAH_MASTER".to_owned()],
             Section::Worker => vec![format!("HOWDAH_WORKER_{name}")],
             Section::Client => vec![format!("HOWDAH_{name}")],
+            Section::Log => vec![format!("HOWDAH_LOG_{name}")],
         }
     }
 }

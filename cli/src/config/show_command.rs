@@ -8,6 +8,7 @@ use crate::config::{ClientConfig, Context, Section, Settings, Source};
 use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::listing::Listing;
+use crate::log::LogConfig;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style, note};
 
@@ -18,12 +19,14 @@ const OTHERS: [&str; 6] =
 /// `howdah config show`
 pub(crate) fn show(context: &Context, args: &ConfigShowArgs) -> Outcome {
     let (client, client_settings) = context.client_settings(&ClusterArgs::default(), args.format.output)?;
-    let all = !(args.master || args.worker || args.client);
+    let all = !(args.master || args.worker || args.client || args.log);
     let mut shown = Vec::new();
     // Every section is read, so that a fault in any of them is told.
     let (_, master) = context.settings::<howdah_master::MasterConfig>(Section::Master, Vec::new())?;
     let (_, worker) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, Vec::new())?;
-    for (wanted, settings) in [(args.master, master), (args.worker, worker), (args.client, client_settings)] {
+    let (_, log) = context.settings::<LogConfig>(Section::Log, Vec::new())?;
+    let sections = [(args.master, master), (args.worker, worker), (args.client, client_settings), (args.log, log)];
+    for (wanted, settings) in sections {
         if wanted || all {
             shown.push(settings);
         }
@@ -77,7 +80,8 @@ fn meaningless(context: &Context) -> Outcome<Vec<String>> {
     let (_, client) = context.client_settings(&ClusterArgs::default(), None)?;
     let (_, master) = context.settings::<howdah_master::MasterConfig>(Section::Master, Vec::new())?;
     let (_, worker) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, Vec::new())?;
-    let known: Vec<String> = [client, master, worker].iter().flat_map(Settings::variables).collect();
+    let (_, log) = context.settings::<LogConfig>(Section::Log, Vec::new())?;
+    let known: Vec<String> = [client, master, worker, log].iter().flat_map(Settings::variables).collect();
     let set = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let ours = set.filter(|name| name.starts_with("HOWDAH_") && !OTHERS.contains(&name.as_str()));
     Ok(ours.filter(|name| !known.contains(name)).collect())

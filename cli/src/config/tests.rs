@@ -129,7 +129,7 @@ fn unknown_sections_and_broken_toml_are_named_with_their_line() {
     let parse = |text| ConfigFile::parse(Path::new("h.toml"), text).expect_err("bad").to_string();
     assert_eq!(
         parse("\n[slave]\n"),
-        "error: h.toml:2: unknown section `slave`, expected [master], [worker] or [client]"
+        "error: h.toml:2: unknown section `slave`, expected [master], [worker], [client] or [log]"
     );
     assert!(parse("[master]\nlisten = \n").starts_with("error: h.toml:2: "));
     assert_eq!(parse("master = 1"), "error: h.toml:1: `master` is a value, expected a section [master]");

@@ -1,5 +1,6 @@
 //! Subcommands of `job`, and their flags.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -17,6 +18,8 @@ pub(crate) enum JobCommand {
     Status(OneJobArgs),
     /// Wait until jobs have ended; exit code 1 if one failed
     Wait(WaitArgs),
+    /// Submit a job that is over again, or the maps of it that failed
+    Resubmit(ResubmitArgs),
     /// Kill jobs
     Kill(KillArgs),
     /// Kill one attempt; it does not count as a failure and its task runs again
@@ -137,6 +140,42 @@ pub(crate) struct KillArgs {
     pub(crate) filter: FilterArgs,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
+}
+
+/// `job resubmit`
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+What was asked for when the job was submitted is asked for again: application, inputs, properties, \
+queue, priority, and the output directory unless --to names another. Of a job that has reduces, or \
+that failed, all runs again; --only failed is for jobs without reduces that succeeded although some \
+maps failed (mapred.max.map.failures.percent).
+
+Examples:
+  howdah job resubmit job_202611201200_0001 --wait
+  howdah job resubmit 7 --only failed --to /share/pages-rest")]
+pub(crate) struct ResubmitArgs {
+    /// Printed id, job_…, or its last number alone
+    pub(crate) job: String,
+    /// Only a part of it: failed, the maps that did not succeed
+    #[arg(long, value_name = "PART", value_enum)]
+    pub(crate) only: Option<PartChoice>,
+    /// Output directory, which must not exist [default: the one that the job had]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) to: Option<PathBuf>,
+    /// Wait until it has ended; exit code 1 if it failed
+    #[arg(long)]
+    pub(crate) wait: bool,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}
+
+/// `--only`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PartChoice {
+    /// Maps of which no attempt succeeded
+    Failed,
 }
 
 /// `job wait`

@@ -6,6 +6,7 @@ mod follow;
 mod history;
 mod list;
 mod logs;
+mod resubmit;
 mod select;
 mod steer;
 pub(crate) mod view;
@@ -25,6 +26,7 @@ pub(crate) async fn run(context: &Context, command: &JobCommand) -> Outcome {
         JobCommand::Status(args) => list::status(context, args).await,
         JobCommand::Attempts(args) => list::attempts(context, args).await,
         JobCommand::Wait(args) => steer::wait(context, args).await,
+        JobCommand::Resubmit(args) => resubmit::resubmit(context, args).await,
         JobCommand::Kill(args) => steer::kill(context, args).await,
         JobCommand::KillAttempt(args) => steer::kill_attempt(context, args, false).await,
         JobCommand::FailAttempt(args) => steer::kill_attempt(context, args, true).await,

@@ -1,5 +1,9 @@
 //! `job why` and `job explain`: what went wrong, and what it waits for.
 
+use std::collections::BTreeMap;
+
+use howdah_core::tracker::EndCause;
+use howdah_proto::convert::cause_text;
 use howdah_proto::v1::GetJobRequest;
 use serde_json::json;
 
@@ -27,13 +31,21 @@ pub(crate) async fn why(context: &Context, args: &OneJobArgs) -> Outcome {
     let status = answer.status.ok_or_else(|| Failure::broke("the master answered without a status"))?;
     let job = Job::from(&status);
     let attempts: Vec<Attempt> = answer.attempts.iter().map(Attempt::from).collect();
-    let failed: Vec<Attempt> = attempts.into_iter().filter(|a| a.state == "FAILED").collect();
+    let out_of_reach = out_of_reach(&attempts);
+    let failed: Vec<Attempt> = attempts.iter().filter(|a| a.state == "FAILED").cloned().collect();
     if config.output == Format::Json {
-        let body = json!({ "job": job.job, "state": job.state, "why": job.why, "failed_attempts": failed });
+        let body = json!({ "job": job.job, "state": job.state, "why": job.why, "failed_attempts": failed,
+            "out_of_reach": out_of_reach });
         screen.json(&Listing::new("why", body))?;
         return Ok(Exit::Done);
     }
     screen.line(verdict(&job, failed.len()))?;
+    for (worker, n) in &out_of_reach {
+        let maps = units::counted(u64::from(*n), "map");
+        screen.line(format!(
+            "the output of {maps} on {worker} was made again elsewhere: nobody could fetch it from there"
+        ))?;
+    }
     // The last failures are those that failed the job.
     for attempt in failed.iter().rev().take(SHOWN) {
         screen.line(format!("\n{}", story(&screen, attempt)))?;
@@ -43,6 +55,18 @@ pub(crate) async fn why(context: &Context, args: &OneJobArgs) -> Outcome {
         screen.line(format!("\n{rest}: `howdah job logs {} --failed` has all of them", job.job))?;
     }
     Ok(Exit::Done)
+}
+
+/// Maps by worker whose output others could not fetch.
+fn out_of_reach(attempts: &[Attempt]) -> BTreeMap<&str, u32> {
+    let causes = [EndCause::Unreachable, EndCause::TooManyFetchFailures].map(cause_text);
+    let mut workers = BTreeMap::new();
+    for attempt in
+        attempts.iter().filter(|attempt| attempt.cause.as_deref().is_some_and(|cause| causes.contains(&cause)))
+    {
+        *workers.entry(attempt.worker.as_str()).or_default() += 1;
+    }
+    workers
 }
 
 fn verdict(job: &Job, failed: usize) -> String {

@@ -7,6 +7,7 @@ use crate::config::{Context, Flag, Section};
 use crate::daemon::{check_root, choose_scheduler, run};
 use crate::define::params;
 use crate::failure::Outcome;
+use crate::log::Destination;
 
 /// `howdah master`
 pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
@@ -21,5 +22,6 @@ pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
     let (mut config, settings) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
     choose_scheduler(&mut config, &settings, args.mapred_site.as_deref(), params(&args.define)?)?;
     check_root("master", config.serves_others(), config.as_root)?;
-    run(args.leash, |stop| howdah_master::run(config, stop))
+    let log = Destination::of(context, &config.dir)?;
+    run(args.leash, &log, |stop| howdah_master::run(config, stop))
 }

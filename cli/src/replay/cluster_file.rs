@@ -108,7 +108,7 @@ struct Entry {
 ///
 /// # Errors
 /// Names the file, the place in it and what was expected.
-pub(super) fn read(path: &Path) -> Outcome<WorkersView> {
+pub(crate) fn read(path: &Path) -> Outcome<WorkersView> {
     let named = |problem: String| Failure::usage(format!("cluster `{}`: {problem}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| named(format!("cannot read it: {error}")))?;
     parse(&text, path.parent().unwrap_or(Path::new(""))).map_err(named)

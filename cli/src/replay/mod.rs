@@ -6,7 +6,7 @@
 mod answer;
 pub(crate) mod args;
 mod cluster;
-mod cluster_file;
+pub(crate) mod cluster_file;
 mod decisions;
 mod drive;
 mod explain;

@@ -3,7 +3,7 @@
 mod admit;
 pub(crate) mod args;
 mod batch;
-mod batch_file;
+pub(crate) mod batch_file;
 mod profile_file;
 mod properties;
 mod replan;

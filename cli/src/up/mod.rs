@@ -1,8 +1,11 @@
-//! `up` and `down`: a local cluster that stays.
+//! `up` and `down`: a cluster that stays, on this machine or with `--hosts` on others.
 //!
 //! Both may be repeated: `up` on a cluster that is up says so, `down` on none says so, and both end with 0.
 
 pub(crate) mod args;
+pub(crate) mod daemon;
+mod machines;
+mod ssh;
 
 use std::path::Path;
 
@@ -21,6 +24,9 @@ use crate::up::args::{DownArgs, UpArgs};
 /// `howdah up`
 pub(crate) async fn up(context: &Context, args: &UpArgs) -> Outcome {
     let screen = context.screen(context.colour()?);
+    if let Some(file) = &args.machines.hosts {
+        return machines::up(context, args, file).await;
+    }
     // What is wrong with it is told before anything is made.
     let mut plan = plan(context, args, args.dir.clone())?;
     make_dir(&args.dir)?;
@@ -121,6 +127,9 @@ fn plan(context: &Context, args: &UpArgs, dir: std::path::PathBuf) -> Outcome<Pl
 /// `howdah down`
 pub(crate) async fn down(context: &Context, args: &DownArgs) -> Outcome {
     let screen = context.screen(context.colour()?);
+    if let Some(file) = &args.machines.hosts {
+        return machines::down(&screen, args, file).await;
+    }
     let dir = args.dir.display();
     let Some(access) = Access::read(&args.dir)? else {
         screen.line(format!("nothing to stop: no cluster runs in `{dir}`"))?;

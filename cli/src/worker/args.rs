@@ -49,6 +49,9 @@ pub(crate) struct WorkerArgs {
     /// Reduces it runs at a time
     #[arg(long, value_name = "N")]
     pub(crate) reduce_slots: Option<u32>,
+    /// As many maps at a time as it has cores, and half as many reduces
+    #[arg(long, conflicts_with_all = ["map_slots", "reduce_slots"])]
+    pub(crate) slots_by_cores: bool,
     /// Its rack, a path such as /rack-1
     #[arg(long, value_name = "PATH")]
     pub(crate) rack: Option<String>,

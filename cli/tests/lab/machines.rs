@@ -101,6 +101,15 @@ impl Lab {
         );
     }
 
+    /// As [`Lab::close_port`], for what comes from one machine.
+    pub(crate) fn close_port_to(&self, name: &str, port: u16, from: &str) {
+        let (port, from) = (port.to_string(), self.address(from));
+        // Any answer to it is lost on the way back, so no connection comes about.
+        let rule =
+            ["rule", "add", "pref", "5", "from", "all", "to", &from, "ipproto", "tcp", "sport", &port, "blackhole"];
+        run("ip", &[&["-n", name], &rule[..]].concat());
+    }
+
     pub(crate) fn address(&self, name: &str) -> String {
         let number = MACHINES.iter().position(|known| *known == name).expect("a machine") + 10;
         match self.kind {

@@ -33,6 +33,37 @@ fn a_worker_behind_a_packet_filter_is_unreachable_and_costs_no_job_anything() {
 
 #[test]
 #[ignore = "run by `cargo xtask lab`"]
+fn a_worker_that_the_master_alone_reaches_is_shunned_once_two_others_complain() {
+    inside("reach::a_worker_that_the_master_alone_reaches_is_shunned_once_two_others_complain", |lab| {
+        let mut lab = lab.machines(Kind::V4, &[]);
+        for from in ["lab1", "lab3"] {
+            lab.close_port_to("lab2", 50_060, from);
+        }
+        lab.master();
+        // It is quick to get the maps, and has no reduces.
+        lab.worker_with("lab2", &["--listen", "0.0.0.0:50060", "--map-slots", "8", "--reduce-slots", "0"]);
+        lab.wait_state(&["lab2"], "LIVE");
+        for name in ["lab1", "lab3"] {
+            lab.worker_with(name, &["--map-slots", "1", "--reduce-slots", "1"]);
+        }
+        lab.wait_state(&["lab1", "lab2", "lab3"], "LIVE");
+        let job = lab.count_words("out", 2_000)["job"].as_str().expect("a job").to_owned();
+        let listed = lab.desk(&["worker", "list"]);
+        assert!(listed.contains("lab2: lab1 and lab3 cannot fetch from it at `10.77.0.12:50060`"), "{listed}");
+        // The job paid nothing, and says what happened to it.
+        let attempts = lab.json(&["job", "attempts", &job])["attempts"].as_array().expect("attempts").clone();
+        assert!(attempts.iter().all(|attempt| attempt["state"] != "FAILED"), "{attempts:#?}");
+        let why = lab.desk(&["job", "why", &job]);
+        assert!(why.contains("on lab2 was made again elsewhere: nobody could fetch it from there"), "{why}");
+        // The next one does not go there.
+        let next = lab.count_words("next", 2_000)["job"].as_str().expect("a job").to_owned();
+        let attempts = lab.json(&["job", "attempts", &next])["attempts"].as_array().expect("attempts").clone();
+        assert!(attempts.iter().all(|attempt| attempt["worker"] != "lab2"), "{attempts:#?}");
+    });
+}
+
+#[test]
+#[ignore = "run by `cargo xtask lab`"]
 fn an_address_that_others_do_not_reach_is_refused() {
     inside("reach::an_address_that_others_do_not_reach_is_refused", |lab| {
         let mut lab = lab.machines(Kind::V4, &[]);

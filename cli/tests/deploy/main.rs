@@ -1,7 +1,28 @@
-//! The kit in `deploy/`: its units and its configuration are what the machine's own tools and `howdah` take.
+//! The kit in `deploy/`: its units and its configuration are what the machine's own tools and `howdah` take, its commands
+//! start, and its scripts bring up a cluster.
+
+mod daemons;
+mod manifests;
+mod scripts;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Long enough for a slow machine; reached only when something hangs.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Waits until `done` returns something; panics with `what` when it does not within [`PATIENCE`].
+fn wait_for<T>(what: &str, mut done: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = done() {
+            return found;
+        }
+        assert!(started.elapsed() < PATIENCE, "waited {} s in vain for {what}", PATIENCE.as_secs());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
 
 fn deploy() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy")

@@ -1,0 +1,162 @@
+//! No bytes in a file that people write make the command panic: configuration, Hadoop's site files, batches, clusters,
+//! lists of machines.
+//!
+//! Arbitrary bytes, and small good files of which bits are flipped, pieces are cut, doubled or taken out, and numbers are
+//! replaced by extreme ones. PROPTEST_CASES sets how many; each test says how many readings it made. The readers of traces
+//! have tests of their own kind in `shared/traces/tests/fuzz_readers.rs`, the journal in `master/src/journal`.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use howdah_master::MasterConfig;
+use howdah_worker::WorkerConfig;
+use proptest::prelude::*;
+
+use crate::config::{ClientConfig, ConfigFile, Section, Settings};
+use crate::local::access::Access;
+use crate::log::LogConfig;
+use crate::mapred_site::Site;
+use crate::replay::cluster_file;
+use crate::submit::batch_file::BatchFile;
+
+const CONFIG: &str = "[master]\nlisten = \"0.0.0.0:9001\"\nscheduler = \"fair\"\nseed = 7\n[master.cluster]\nexpiry_ms = 5000\n\
+    [master.limits]\ninbox = 16\n[worker]\nmap_slots = 8\nattributes = { gpu = \"1\" }\n[client]\noutput = \"json\"\n\
+    [log]\nfile = \"d.log\"\nmax_size = \"10MiB\"\n";
+const SITE: &str = "<?xml version=\"1.0\"?>\n<configuration>\n<property><name>mapred.jobtracker.taskScheduler</name>\
+    <value>org.apache.hadoop.mapred.FairScheduler</value></property>\n<property><name>mapred.queue.names</name>\
+    <value>default,research</value></property>\n<property><name>mapred.fairscheduler.preemption.interval</name>\
+    <value>15000</value></property>\n</configuration>\n";
+const BATCH: &str = "[[job]]\napp = \"wordcount\"\nname = \"night\"\n[[job]]\napp = \"sort\"\n";
+const CLUSTER: &str = "[[worker]]\ncount = 3\nmap_slots = 2\nreduce_slots = 1\ncores = 2.0\n";
+const ACCESS: &str =
+    "{\"master\":\"m:1\",\"pids\":[1],\"processes\":[{\"name\":\"master\",\"pid\":1,\"start_ticks\":2}]}";
+const GOOD: [&str; 5] = [CONFIG, SITE, BATCH, CLUSTER, ACCESS];
+
+/// Numbers at which arithmetic or parsing might stumble.
+const EXTREMES: [&str; 8] =
+    ["0", "-1", "", "1e308", "nan", "18446744073709551616", "-9223372036854775808", "99999999999999999999999999"];
+
+static READINGS: AtomicU64 = AtomicU64::new(0);
+
+/// Gives the bytes to every reader; whatever it says is right, as long as it says it.
+fn read_all(folder: &Path, bytes: &[u8]) {
+    let path = folder.join("file");
+    std::fs::write(&path, bytes).expect("write the file");
+    if let Ok(file) = ConfigFile::read(&path) {
+        settings::<MasterConfig>(Section::Master, &file);
+        settings::<WorkerConfig>(Section::Worker, &file);
+        settings::<ClientConfig>(Section::Client, &file);
+        settings::<LogConfig>(Section::Log, &file);
+    }
+    for asked in [None, Some("capacity"), Some("fair")] {
+        let _ = Site::read(Some(&path), asked);
+    }
+    let _ = BatchFile::read(&path);
+    let _ = cluster_file::read(&path);
+    std::fs::rename(&path, folder.join("access.json")).expect("rename the file");
+    let _ = Access::read(folder);
+    READINGS.fetch_add(10, Ordering::Relaxed);
+}
+
+fn settings<T: Default + serde::Serialize + serde::de::DeserializeOwned>(section: Section, file: &ConfigFile) {
+    let mut settings = Settings::defaults::<T>(section).expect("defaults are written");
+    if settings.add_file::<T>(file).is_ok() {
+        settings.build::<T>().expect("what was taken piece by piece is taken as a whole");
+    }
+}
+
+/// One change of a text.
+#[derive(Clone, Debug)]
+enum Change {
+    Flip(usize, u8),
+    Cut(usize),
+    Remove(usize, usize),
+    Double(usize, usize, usize),
+    Number(usize, usize),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        (any::<usize>(), 0..8_u8).prop_map(|(at, bit)| Change::Flip(at, bit)),
+        any::<usize>().prop_map(Change::Cut),
+        (any::<usize>(), 1..60_usize).prop_map(|(at, n)| Change::Remove(at, n)),
+        (any::<usize>(), 1..80_usize, any::<usize>()).prop_map(|(at, n, to)| Change::Double(at, n, to)),
+        (any::<usize>(), 0..EXTREMES.len()).prop_map(|(which, extreme)| Change::Number(which, extreme)),
+    ]
+}
+
+fn apply(bytes: &mut Vec<u8>, change: &Change) {
+    let n = bytes.len();
+    if n == 0 {
+        return;
+    }
+    match *change {
+        Change::Flip(at, bit) => bytes[at % n] ^= 1 << bit,
+        Change::Cut(at) => bytes.truncate(at % n),
+        Change::Remove(at, count) => drop(bytes.drain(at % n..(at % n + count).min(n))),
+        Change::Double(at, count, to) => {
+            let piece = bytes[at % n..(at % n + count).min(n)].to_vec();
+            bytes.splice(to % n..to % n, piece);
+        }
+        Change::Number(which, extreme) => {
+            let digits: Vec<usize> = (0..n).filter(|&at| bytes[at].is_ascii_digit()).collect();
+            if let Some(&at) = digits.get(which % digits.len().max(1)) {
+                bytes.splice(at..=at, EXTREMES[extreme].bytes());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_good_files_are_taken_by_their_readers() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let write = |text: &str| {
+        let path = folder.path().join("access.json");
+        std::fs::write(&path, text).expect("write the file");
+        path
+    };
+    assert!(ConfigFile::read(&write(CONFIG)).is_ok());
+    Site::read(Some(&write(SITE)), None).expect("a site file");
+    assert!(BatchFile::read(&write(BATCH)).is_ok());
+    assert!(cluster_file::read(&write(CLUSTER)).is_ok());
+    write(ACCESS);
+    assert!(Access::read(folder.path()).is_ok());
+}
+
+#[test]
+fn entities_that_grow_are_refused() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let path = folder.path().join("site.xml");
+    let entities: String =
+        (1..12).map(|n| format!("<!ENTITY e{n} \"{}\">", format!("&e{};", n - 1).repeat(10))).collect();
+    let text = format!(
+        "<!DOCTYPE x [<!ENTITY e0 \"ha\">{entities}]>\n<configuration><property><name>&e11;</name>\
+        <value>1</value></property></configuration>"
+    );
+    std::fs::write(&path, text).expect("write the file");
+    let refused = Site::read(Some(&path), None).expect_err("it is refused").to_string();
+    assert!(refused.starts_with("error: "), "{refused}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn arbitrary_files_are_taken_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..500)) {
+        let folder = tempfile::tempdir().expect("make a folder");
+        read_all(folder.path(), &bytes);
+        eprint!("\r{} readings", READINGS.load(Ordering::Relaxed));
+    }
+
+    #[test]
+    fn changed_files_are_taken_or_refused(
+        which in 0..GOOD.len(),
+        changes in proptest::collection::vec(change(), 1..6),
+    ) {
+        let folder = tempfile::tempdir().expect("make a folder");
+        let mut bytes = GOOD[which].as_bytes().to_vec();
+        changes.iter().for_each(|change| apply(&mut bytes, change));
+        read_all(folder.path(), &bytes);
+        eprint!("\r{} readings", READINGS.load(Ordering::Relaxed));
+    }
+}
