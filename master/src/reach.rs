@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use howdah_core::job::WorkerId;
+use howdah_core::time::Time;
 use howdah_core::tracker::WorkerState;
 use howdah_proto::dial;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -57,7 +58,10 @@ pub(crate) async fn watch(core: CoreHandle, every: Duration) {
     loop {
         tokio::time::sleep(every).await;
         let list = |view: &crate::engine::View<'_>| {
-            let here = view.tables.workers.iter().enumerate().filter(|(_, row)| row.state != WorkerState::Lost);
+            // What others cannot reach is not looked at from here for a while: the way from here may be open.
+            let now = Time::from_ms(crate::run::now_ms_epoch());
+            let looked_at = |row: &crate::tables::WorkerRow| row.state != WorkerState::Lost && row.shunned_until <= now;
+            let here = view.tables.workers.iter().enumerate().filter(|(_, row)| looked_at(row));
             let place = |(number, row): (usize, &crate::tables::WorkerRow)| Place {
                 worker: WorkerId(number as u32),
                 incarnation: row.incarnation,

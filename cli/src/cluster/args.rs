@@ -15,6 +15,13 @@ pub(crate) struct ClusterCommand {
     #[command(subcommand)]
     pub(crate) command: Option<ClusterAction>,
     #[command(flatten)]
+    pub(crate) look: LookArgs,
+}
+
+/// Which cluster, and how to print it.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LookArgs {
+    #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
     #[command(flatten)]
     pub(crate) format: FormatArgs,

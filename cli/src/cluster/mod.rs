@@ -29,6 +29,7 @@ pub(crate) async fn show(context: &Context, args: &ClusterCommand) -> Outcome {
     if let Some(ClusterAction::Clean(args)) = &args.command {
         return clean::clean(context, args);
     }
+    let args = &args.look;
     let config = context.client(&args.cluster, args.format.output)?;
     let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;

@@ -25,8 +25,8 @@ pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
     let words: Vec<&str> = generic.rest.iter().map(String::as_str).collect();
     let mut client = site.connect().await?;
     match words.as_slice() {
-        ["-list"] => list(&mut client, false).await,
-        ["-list", "all"] => list(&mut client, true).await,
+        ["-list"] => list(&mut client, |job| !is_final(&job.state)).await,
+        ["-list", "all"] => list(&mut client, |_| true).await,
         ["-status", job] => with(&mut client, job, |answer| status(&answer)).await,
         ["-history", job] => with(&mut client, job, |answer| history(&answer)).await,
         ["-counter", job, group, name] => {
@@ -114,9 +114,10 @@ async fn with(client: &mut Client, job: &str, act: impl FnOnce(GetJobResponse) -
     }
 }
 
-async fn list(client: &mut Client, all: bool) -> Ended {
+/// Jobs that are wanted, a line each.
+pub(super) async fn list(client: &mut Client, wanted: impl Fn(&JobStatus) -> bool) -> Ended {
     let jobs = client.rpc.list_jobs(ListJobsRequest {}).await?.into_inner().jobs;
-    let jobs: Vec<&JobStatus> = jobs.iter().filter(|job| all || !is_final(&job.state)).collect();
+    let jobs: Vec<&JobStatus> = jobs.iter().filter(|job| wanted(job)).collect();
     say(format!("Total jobs:{}", jobs.len()))?;
     let row =
         |id: &str, name: &str, state: &str, start: &str, user: &str, queue: &str, priority: &str, rest: [&str; 6]| {

@@ -16,6 +16,7 @@ mod jobs;
 mod log4j;
 mod options;
 mod paths;
+mod queues;
 mod site;
 mod streaming;
 mod task_logs;
@@ -65,11 +66,12 @@ fn run(words: &[String]) -> Ended {
         ["hadoop" | "yarn", "jar", rest @ ..] => wait(jar::run(Site::read()?, rest)),
         ["mapred", "streaming", rest @ ..] => wait(streaming::run(Site::read()?, rest)),
         ["hadoop" | "mapred", "job", rest @ ..] => wait(jobs::run(Site::read()?, rest)),
+        ["hadoop" | "mapred", "queue", rest @ ..] => wait(queues::run(Site::read()?, rest)),
         ["yarn", "application" | "app", rest @ ..] => wait(applications::run(Site::read()?, rest)),
         ["hadoop" | "mapred" | "yarn" | "hdfs"] => Err(Failure::usage(format!("{}: no command was given", words[0]))
-            .help("hadoop version|fs|jar|job, hdfs dfs, mapred job|streaming, yarn jar|application")),
+            .help("hadoop version|fs|jar|job|queue, hdfs dfs, mapred job|queue|streaming, yarn jar|application")),
         [tool, command, ..] => Err(Failure::usage(format!("{tool} {command}: not supported here"))
-            .help("hadoop version|fs|jar|job, hdfs dfs, mapred job|streaming, yarn jar|application")),
+            .help("hadoop version|fs|jar|job|queue, hdfs dfs, mapred job|queue|streaming, yarn jar|application")),
         _ => Err(Failure::usage(format!("howdah {WORD}: expected hadoop, mapred, yarn or hdfs and its command"))),
     }
 }

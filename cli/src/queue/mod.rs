@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::args::Format;
 use crate::client::Client;
-use crate::cluster::args::ClusterCommand;
+use crate::cluster::args::LookArgs;
 use crate::cluster::view::Queue;
 use crate::config::Context;
 use crate::exit::Exit;
@@ -17,7 +17,7 @@ use crate::output::note;
 use crate::output::table::Grid;
 
 /// `howdah queue list`
-pub(crate) async fn list_queues(context: &Context, args: &ClusterCommand) -> Outcome {
+pub(crate) async fn list_queues(context: &Context, args: &LookArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
     let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;

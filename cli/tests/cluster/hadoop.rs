@@ -153,6 +153,16 @@ fn jobs_are_applications_that_are_listed_looked_at_and_killed() {
     assert!(listed.contains(&application) && !listed.contains(&counted[4..]), "{listed}");
     let jobs = hadoop.run("mapred", &["job", "-list"]).expect_code(0).stdout;
     assert!(jobs.starts_with("Total jobs:1\n") && jobs.contains(&sleeper), "{jobs}");
+    let queues = hadoop.run("mapred", &["queue", "-list"]).expect_code(0).stdout;
+    let expected = "======================\nQueue Name : default \nQueue State : running \n\
+        Scheduling Info : Running jobs: 1, Waiting jobs: 0 \n";
+    assert_eq!(queues, expected);
+    let shown = hadoop.run("mapred", &["queue", "-info", "default", "-showJobs"]).expect_code(0).stdout;
+    assert_eq!(shown, format!("{expected}{jobs}"));
+    let none = hadoop.run("hadoop", &["queue", "-info", "nightly"]).expect_code(0).stdout;
+    assert_eq!(none, "Queue \"nightly\" does not exist.\n");
+    let acls = hadoop.run("mapred", &["queue", "-showacls"]).expect_code(2).stderr;
+    assert!(acls.contains("queue -showacls: not supported here"), "{acls}");
     let killed = hadoop.run("yarn", &["application", "-kill", &application]).expect_code(0).stdout;
     assert_eq!(killed, format!("Killing application {application}\n"));
     cluster.wait_job(&sleeper, 1);

@@ -58,8 +58,9 @@ impl Engine {
     }
 
     fn shun(&mut self, of: WorkerId, witnesses: &[WorkerId], now: Time) {
-        let names: Vec<String> =
+        let mut names: Vec<String> =
             witnesses.iter().filter_map(|&by| Some(self.tables.worker(by)?.name.to_string())).collect();
+        names.sort();
         let Some(row) = self.tables.workers.get_mut(of.0 as usize) else { return };
         let problem = format!("{} cannot fetch from it at `{}`", names.join(" and "), row.http_address);
         tracing::warn!(worker = &*row.name, problem, "a worker is unreachable");
