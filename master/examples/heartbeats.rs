@@ -40,7 +40,12 @@ impl WorkerService for Bare {
         request: Request<v1::HeartbeatRequest>,
     ) -> Result<Response<v1::HeartbeatResponse>, Status> {
         let response_id = request.into_inner().response_id + 1;
-        Ok(Response::new(v1::HeartbeatResponse { response_id, interval_ms: 1_000, directives: Vec::new() }))
+        Ok(Response::new(v1::HeartbeatResponse {
+            response_id,
+            interval_ms: 1_000,
+            directives: Vec::new(),
+            prefetch: Vec::new(),
+        }))
     }
     async fn get_job_file(
         &self,

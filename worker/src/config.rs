@@ -63,6 +63,8 @@ pub struct WorkerConfig {
     pub retry_max_ms: u64,
     /// Below this much free disk it takes no attempts (`mapred.local.dir.minspacestart`).
     pub min_free_disk_bytes: u64,
+    /// Memory for input that is read before its maps start, as the master's forecasts say; 0 for none.
+    pub prefetch_bytes: u64,
     /// How often use, frequency, memory and disk are sampled; the run queue is looked at several times a second.
     pub vitals_interval_ms: u64,
     /// Time constant with which the run queue and the foreign load are smoothed.
@@ -107,6 +109,7 @@ impl Default for WorkerConfig {
             drain_grace_ms: 60_000,
             retry_max_ms: 10_000,
             min_free_disk_bytes: 64 << 20,
+            prefetch_bytes: 0,
             vitals_interval_ms: 2_000,
             vitals_smoothing_ms: 3_000,
             vitals_source: VitalsSource::Auto,

@@ -21,6 +21,7 @@ use crate::config::WorkerConfig;
 use crate::jobs::Jobs;
 use crate::link::Link;
 use crate::map_events::MapEvents;
+use crate::prefetch::Prefetcher;
 use crate::probes::ProbeSnapshot;
 use crate::process::{Assignment, Gate, Heard, Pass, Process, ProcessContext, start};
 use crate::vitals::VitalsCell;
@@ -81,6 +82,8 @@ pub(crate) struct Driver {
     pub(crate) cluster: ClusterId,
     pub(crate) processes: HashMap<u32, Arc<Process>>,
     pub(crate) map_events: MapEvents,
+    /// Where there is memory for it.
+    prefetcher: Option<Prefetcher>,
     extras: HashMap<AttemptId, Extra>,
     /// Number of the last full sample of vitals that was sent.
     sampled: u64,
@@ -119,6 +122,7 @@ impl Driver {
         hello: v1::RegisterRequest,
         inbox: UnboundedSender<Event>,
     ) -> Driver {
+        let prefetcher = Prefetcher::start(config.prefetch_bytes);
         Driver {
             config,
             tracker,
@@ -132,6 +136,7 @@ impl Driver {
             cluster: ClusterId(0),
             processes: HashMap::new(),
             map_events: MapEvents::default(),
+            prefetcher,
             extras: HashMap::new(),
             sampled: 0,
             paged: false,
@@ -225,6 +230,9 @@ impl Driver {
             }
             Event::Answered { seq, answer: Ok(answer) } => {
                 self.away = false;
+                if let Some(prefetcher) = &mut self.prefetcher {
+                    prefetcher.want(answer.prefetch);
+                }
                 let directives = answer.directives.into_iter().filter_map(directive).collect();
                 let interval = Span::from_ms(answer.interval_ms.into());
                 inputs.push(TrackerInput::Answer { seq, response_id: answer.response_id, interval, directives });
@@ -412,7 +420,8 @@ impl Driver {
         if let Some(vitals) = request.vitals.as_mut().filter(|_| paged) {
             self.sampled = sample.number;
             vitals.core_use_parts = sample.core_use_parts;
-            vitals.details = Some(sample.details);
+            let prefetch = self.prefetcher.as_ref().map(Prefetcher::costs);
+            vitals.details = Some(v1::VitalsDetails { prefetch, ..sample.details });
             last = 0;
         }
         for (wire, status) in request.attempts.iter_mut().zip(&report.attempts) {
@@ -461,6 +470,12 @@ impl Driver {
             inputs.push(TrackerInput::Ended { attempt, ok: false, process_alive: false });
             return;
         };
+        if attempt.kind == TaskKind::Map
+            && let Some(prefetcher) = &mut self.prefetcher
+            && let Some(split) = job.splits.get(attempt.index as usize)
+        {
+            prefetcher.started(attempt.job.0, split);
+        }
         let assignment = Assignment { cluster: self.cluster, attempt, job };
         let extra = self.extras.entry(attempt).or_default();
         extra.process = number;
@@ -485,6 +500,9 @@ impl Driver {
 
     fn forget(&mut self, job: JobId) {
         self.map_events.forget(job);
+        if let Some(prefetcher) = &mut self.prefetcher {
+            prefetcher.forget(job.0);
+        }
         self.jobs.forget(&self.cluster.job(job));
         let Some(path) = self.surroundings.directory.set_aside(self.cluster, job) else { return };
         tokio::spawn(async move {

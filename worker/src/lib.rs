@@ -20,6 +20,7 @@ mod jobs;
 mod link;
 mod map_events;
 mod plain;
+mod prefetch;
 mod probes;
 mod process;
 mod vitals;

@@ -27,7 +27,12 @@ impl WorkerService for Echo {
         request: Request<pb::HeartbeatRequest>,
     ) -> Result<Response<pb::HeartbeatResponse>, Status> {
         let response_id = request.into_inner().response_id.wrapping_add(1);
-        Ok(Response::new(pb::HeartbeatResponse { response_id, interval_ms: 10_000, directives: Vec::new() }))
+        Ok(Response::new(pb::HeartbeatResponse {
+            response_id,
+            interval_ms: 10_000,
+            directives: Vec::new(),
+            prefetch: Vec::new(),
+        }))
     }
 
     async fn get_job_file(

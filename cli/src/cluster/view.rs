@@ -78,6 +78,24 @@ pub(crate) struct Details {
     pub(crate) pressure_cpu: Option<f64>,
     pub(crate) pressure_memory: Option<f64>,
     pub(crate) pressure_io: Option<f64>,
+    /// What came of input that was read ahead; null where the worker does not.
+    pub(crate) prefetch: Option<Prefetch>,
+}
+
+/// Input that was read before its maps started, since the worker's start.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Prefetch {
+    pub(crate) hits: u64,
+    pub(crate) misses: u64,
+    pub(crate) announced_bytes: u64,
+    pub(crate) wasted_bytes: u64,
+}
+
+impl From<howdah_proto::v1::PrefetchCosts> for Prefetch {
+    fn from(costs: howdah_proto::v1::PrefetchCosts) -> Prefetch {
+        let howdah_proto::v1::PrefetchCosts { hits, misses, announced_bytes, wasted_bytes } = costs;
+        Prefetch { hits, misses, announced_bytes, wasted_bytes }
+    }
 }
 
 impl From<&howdah_proto::v1::VitalsDetails> for Details {
@@ -91,6 +109,7 @@ impl From<&howdah_proto::v1::VitalsDetails> for Details {
             pressure_cpu: share(details.pressure_cpu_parts),
             pressure_memory: share(details.pressure_memory_parts),
             pressure_io: share(details.pressure_io_parts),
+            prefetch: details.prefetch.map(Prefetch::from),
         }
     }
 }

@@ -74,6 +74,11 @@ fn worker_table(workers: &[Worker], now_ms: u64, wide: bool) -> Grid {
         columns.extend([">load averages", ">disks read, written", ">received, sent", ">want of cpu, memory, disk"]);
         columns.extend(["version", "build"]);
     }
+    let prefetch = |w: &Worker| w.vitals.as_ref().and_then(|vitals| vitals.details.prefetch);
+    let prefetches = wide && workers.iter().any(|w| prefetch(w).is_some());
+    if prefetches {
+        columns.push(">read ahead: hits, misses, wasted");
+    }
     let told = workers.iter().any(|w| !w.attributes.is_empty());
     if told {
         columns.push("attributes");
@@ -102,6 +107,11 @@ fn worker_table(workers: &[Worker], now_ms: u64, wide: bool) -> Grid {
         if wide {
             row.extend(vitals.map_or_else(|| ["-"; 4].map(str::to_owned), wide_cells));
             row.extend([w.version.clone(), w.build.clone()]);
+        }
+        if prefetches {
+            row.push(prefetch(w).map_or("-".to_owned(), |costs| {
+                format!("{}, {}, {}", costs.hits, costs.misses, units::bytes(costs.wasted_bytes))
+            }));
         }
         if told {
             row.push(w.attributes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "));

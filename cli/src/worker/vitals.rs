@@ -167,6 +167,7 @@ mod tests {
                 pressure_cpu: Some(0.125),
                 pressure_memory: None,
                 pressure_io: Some(0.25),
+                prefetch: None,
             },
         };
         let text = history(&[sample(10, 0.0), sample(15, 3.0)]).render(&Screen::new(Colour::Never));

@@ -173,3 +173,29 @@ fn a_deadline_that_cannot_be_met_is_refused_before_anything_is_submitted() {
     cluster.run(&["job", "kill", "--all"]).expect_code(0);
     cluster.stop_and_validate();
 }
+
+// Maps of half a second on one slot: all but the first are forecast long before they start.
+#[test]
+fn a_worker_with_memory_for_it_reads_what_its_next_maps_need_before_they_start() {
+    let cluster = Cluster::start(Setup {
+        workers: 1,
+        map_slots: 1,
+        master_config: "[master.prediction]\nevery_ms = 500\n".to_owned(),
+        worker_config: "[worker]\nprefetch_bytes = 67108864\nvitals_interval_ms = 200\n".to_owned(),
+        ..Setup::default()
+    });
+    let input = cluster.text("input.txt", &"one line of many\n".repeat(20_000));
+    let mapper = cluster.script("mapper.sh", "sleep 0.5; cat");
+    let words = ["streaming", "--mapper", &mapper, "--input", &input, "--output", &cluster.output("out"), "-r", "0"];
+    let job = cluster.submit(&[&words[..], &["-D", "mapred.max.split.size=40000"]].concat());
+    let costs = || cluster.json(&["worker", "list"])["workers"][0]["vitals"]["prefetch"].clone();
+    let hits =
+        wait_for("a map whose input was read ahead", || Some(costs()).filter(|costs| costs["hits"].as_u64() > Some(0)));
+    assert!(hits["announced_bytes"].as_u64() >= Some(40_000), "{hits}");
+    cluster.wait_job(&job, 0);
+    let wide = cluster.run(&["worker", "list", "--wide"]).expect_code(0);
+    assert!(wide.stdout.contains("read ahead: hits, misses, wasted"), "{}", wide.stdout);
+    // A hint is in no recording and changes no decision.
+    let report = cluster.stop_and_validate();
+    assert_eq!(report["decisions"]["identical"], report["decisions"]["compared"], "{report}");
+}

@@ -104,9 +104,10 @@ impl Experiment for Online {
 
 impl Online {
     fn checks(self, lab: &Lab<'_>, runs: &[Under]) -> Vec<Check> {
-        let check = |what: String, found, bar| Check { what, found, bar, judged: !lab.quick };
         let mut checks = Vec::new();
         for run in runs {
+            let judged = !lab.quick && run.heard == Heard::AtOnce;
+            let check = |what: String, found, bar| Check { what, found, bar, judged };
             let fcfs = run.policy == POLICIES[0].1;
             let of = |what: &str| format!("{}, ends told {}: {what}", run.policy, run.heard.name());
             match self {

@@ -166,8 +166,19 @@ fn jobs(page: &mut Page, runs: &[Under]) -> Written {
 
 fn starts(page: &mut Page, runs: &[Under]) -> Written {
     page.heading("Starts of tasks within a window after each forecast");
-    let columns =
-        ["scheduler", "ends told", "window", "starts", "mean error", "within 1 s", "2 s", "5 s", "10 s", "the paper"];
+    let columns = [
+        "scheduler",
+        "ends told",
+        "window",
+        "starts",
+        "mean error",
+        "within 1 s",
+        "2 s",
+        "5 s",
+        "10 s",
+        "2 s anywhere",
+        "the paper",
+    ];
     let mut table = Table::new(&columns);
     for run in runs {
         for window in &run.score.windows {
@@ -186,15 +197,19 @@ fn starts(page: &mut Page, runs: &[Under]) -> Written {
                 percent(window.within_2s),
                 percent(window.within_5s),
                 percent(window.within_10s),
+                percent(window.anywhere_2s),
                 paper.to_owned(),
             ]);
         }
     }
     page.table(&table);
     page.paragraph(
-        "A map counts as told only if it ran on the worker that was told. Workers are alike and heard in turn, so that a \
-         difference of milliseconds can send a map to the next worker: what is lost between the mean error and the shares \
-         is mostly that.",
+        "A map counts as told only if it ran on the worker that was told; the last share but one leaves that out. Under FCFS \
+         the next map in order goes to whichever slot is free first, so that two tasks that end in another order than told, \
+         by milliseconds, send two maps elsewhere: with six slots, tasks of 4 to 19 s and a scatter of 4 % that is what is \
+         lost, and no forecast can know it. Under Fair a job takes the slot again that its own task has left. Ends that are \
+         told with heartbeats are told by one heartbeat wrong, 3 s, or not at all; those rows are not judged, as workers of \
+         a live cluster here tell ends at once.",
     );
     let mut rows = Table::new(&["scheduler", "ends_told", "window_s", "forecast", "starts", "mean_error_s"]);
     let mut plots = Vec::new();

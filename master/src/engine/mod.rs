@@ -421,10 +421,11 @@ impl Engine {
     fn answer(&mut self, worker: WorkerId, response_id: u32, interval_ms: u32) {
         let Some(row) = self.tables.workers.get_mut(worker.0 as usize) else { return };
         let directives = std::mem::take(&mut row.directives);
+        let prefetch = std::mem::take(&mut row.prefetch);
         row.presence.told(interval_ms);
         if let Some(reply) = row.waiting.take() {
             // A worker that hung up reports again and gets the same answer.
-            let _ = reply.send(v1::HeartbeatResponse { response_id, interval_ms, directives });
+            let _ = reply.send(v1::HeartbeatResponse { response_id, interval_ms, directives, prefetch });
         }
     }
 
@@ -442,7 +443,12 @@ impl Engine {
                     let reinit = v1::directive::Kind::Reinit(v1::Reinit {});
                     let directives = vec![v1::Directive { kind: Some(reinit) }];
                     tracing::debug!(worker = worker.0, "a stranger reports; it is told to register");
-                    let _ = reply.send(v1::HeartbeatResponse { response_id: 0, interval_ms: 1_000, directives });
+                    let _ = reply.send(v1::HeartbeatResponse {
+                        response_id: 0,
+                        interval_ms: 1_000,
+                        directives,
+                        prefetch: Vec::new(),
+                    });
                 }
                 Pending::Register { worker, stale, reply } => {
                     // A stale report in the same batch is rejected with the same words, hence the flag.

@@ -15,6 +15,8 @@ const MANY_TASKS: u64 = 20_000;
 pub(crate) struct Forked {
     pub(crate) tracker: JobTracker,
     pub(crate) applications: Applications,
+    /// Whether any worker has memory to prefetch into.
+    pub(crate) prefetches: bool,
     /// How long the core's thread stood still for it.
     pub(crate) took: Duration,
 }
@@ -25,7 +27,8 @@ impl Forked {
         let started = Instant::now();
         let tracker = view.tracker.fork();
         let applications = Applications::of(view.tables, view.tracker.state());
-        Forked { tracker, applications, took: started.elapsed() }
+        let prefetches = view.tables.workers.iter().any(crate::tables::WorkerRow::prefetches);
+        Forked { tracker, applications, prefetches, took: started.elapsed() }
     }
 
     /// As usual, with as many simulations as a state of this size allows.

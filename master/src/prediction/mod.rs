@@ -11,6 +11,7 @@
 mod answer;
 mod feed;
 mod fork;
+mod prefetch;
 mod recorded;
 mod rounds;
 mod switching;

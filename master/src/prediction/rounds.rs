@@ -17,6 +17,7 @@ use tokio::time::Instant;
 
 use super::answer::score_message;
 use super::fork::Forked;
+use super::prefetch;
 use super::switching::Switching;
 use super::thread::{Ask, AskError, PredictionHandle, Told};
 use crate::engine::{CoreError, CoreHandle, View};
@@ -28,6 +29,9 @@ const REST: u32 = 19;
 const LEAST_REST: Duration = Duration::from_millis(500);
 /// How long a change waits for others.
 const SETTLE: Duration = Duration::from_millis(100);
+
+/// Starts that are told where workers prefetch.
+const STARTS: usize = 2_000;
 
 /// What rounds have cost, for metrics.
 #[derive(Debug, Default)]
@@ -97,14 +101,14 @@ impl Rounds {
         let (fork_took, options) = (forked.took, forked.options());
         let others = self.switching.as_ref().map_or_else(Vec::new, |switching| switching.others(&options));
         let ask = Ask {
-            options: ForecastOptions { starts: 0, ..options },
+            options: ForecastOptions { starts: if forked.prefetches { STARTS } else { 0 }, ..options },
             others,
             fork: Box::new(forked.tracker),
             applications: forked.applications,
             model: String::new(),
             hypothetical: Vec::new(),
         };
-        let told = match self.prediction.ask(ask).await {
+        let mut told = match self.prediction.ask(ask).await {
             Ok(told) => told,
             Err(AskError::Stopped) => return Err(()),
             Err(error) => {
@@ -116,7 +120,9 @@ impl Rounds {
         let at = told.present.at;
         let ends: Vec<(JobId, v1::PredictedEnd)> =
             told.present.jobs.iter().map(|job| (job.job, predicted_end(at, job))).collect();
+        let starts = std::mem::take(&mut told.present.starts);
         let published = self.core.change(move |tables| {
+            prefetch::name(tables, at, &starts);
             for (job, end) in ends {
                 if let Some(row) = tables.jobs.get_mut(&job) {
                     row.predicted = Some(end);

@@ -46,7 +46,7 @@ pub(super) async fn predict(
     let admits = !changes.enter.is_empty();
     let forked = shared.core.ask(Forked::of).await.map_err(status::core)?;
     let defaults = forked.options();
-    let Forked { tracker: fork, applications, took: fork_took } = forked;
+    let Forked { tracker: fork, applications, took: fork_took, .. } = forked;
     let horizon = match horizon_ms {
         0 => defaults.horizon,
         ms => Span::from_ms(ms.min(MOST_HORIZON_MS)),

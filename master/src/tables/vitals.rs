@@ -99,6 +99,7 @@ mod tests {
             pressure_cpu_parts: Some(5),
             pressure_memory_parts: None,
             pressure_io_parts: Some(7),
+            prefetch: None,
         };
         let now = v1::Vitals {
             load1_milli: 11,

@@ -48,11 +48,18 @@ pub(crate) struct WorkerRow {
     sequence: u32,
     /// Directives for the next answer.
     pub(crate) directives: Vec<v1::Directive>,
+    /// Input that it will most likely need next, for the next answer.
+    pub(crate) prefetch: Vec<v1::SplitRange>,
     /// The heartbeat that waits for it.
     pub(crate) waiting: Option<oneshot::Sender<v1::HeartbeatResponse>>,
 }
 
 impl WorkerRow {
+    /// Whether it has memory to prefetch into, as it says with its vitals.
+    pub(crate) fn prefetches(&self) -> bool {
+        self.vitals.details.as_ref().is_some_and(|details| details.prefetch.is_some())
+    }
+
     pub(crate) fn new(request: v1::RegisterRequest, connection: u64, now: Time) -> WorkerRow {
         let mut row = WorkerRow {
             name: Arc::from(request.name.as_str()),
@@ -78,6 +85,7 @@ impl WorkerRow {
             past: Past::default(),
             sequence: 0,
             directives: Vec::new(),
+            prefetch: Vec::new(),
             waiting: None,
         };
         row.register(request, connection, now);

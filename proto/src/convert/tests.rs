@@ -224,6 +224,7 @@ fn the_largest_heartbeat_of_eight_running_attempts_is_below_a_kib() {
         pressure_cpu_parts: Some(9_999),
         pressure_memory_parts: Some(9_999),
         pressure_io_parts: Some(9_999),
+        prefetch: None,
     };
     let vitals = v1::Vitals {
         load1_milli: 64_000,

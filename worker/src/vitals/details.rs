@@ -64,6 +64,7 @@ impl Rates {
             pressure_cpu_parts: cpu,
             pressure_memory_parts: memory,
             pressure_io_parts: io,
+            prefetch: None,
         }
     }
 }
@@ -180,6 +181,7 @@ Inter-|   Receive                                                |  Transmit
             pressure_cpu_parts: Some(1),
             pressure_memory_parts: None,
             pressure_io_parts: Some(3),
+            prefetch: None,
         };
         assert_eq!(told(&rates), expected);
         // Silence: e^(−3 ÷ 3) of it is left. A device that went away is silent as well.

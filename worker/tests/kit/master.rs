@@ -179,12 +179,17 @@ impl Shared {
             }
             let directives = heard.pending.drain(..).collect();
             heard.last_id += 1;
-            v1::HeartbeatResponse { response_id: heard.last_id, interval_ms: INTERVAL.as_millis() as u32, directives }
+            v1::HeartbeatResponse {
+                response_id: heard.last_id,
+                interval_ms: INTERVAL.as_millis() as u32,
+                directives,
+                prefetch: Vec::new(),
+            }
         } else if is_new && response_id + 1 == heard.last_id {
             heard.last_answer.clone()
         } else {
             let directives = vec![v1::Directive { kind: Some(Kind::Reinit(v1::Reinit {})) }];
-            v1::HeartbeatResponse { response_id: response_id + 1, interval_ms: 0, directives }
+            v1::HeartbeatResponse { response_id: response_id + 1, interval_ms: 0, directives, prefetch: Vec::new() }
         };
         heard.last_answer = answer.clone();
         if heard.answers_to_lose > 0 {

@@ -67,6 +67,8 @@ pub struct WindowScore {
     pub within_5s: f64,
     /// See above.
     pub within_10s: f64,
+    /// Share within 2 s, wherever they ran.
+    pub anywhere_2s: f64,
 }
 
 impl WindowScore {
@@ -85,6 +87,12 @@ impl WindowScore {
             within_2s: share(2),
             within_5s: share(5),
             within_10s: share(10),
+            anywhere_2s: if errors.is_empty() {
+                1.0
+            } else {
+                let near = |error: &&StartError| error.by.is_some_and(|by| by <= Span::from_secs(2));
+                errors.iter().filter(near).count() as f64 / errors.len() as f64
+            },
         }
     }
 }
@@ -250,6 +258,7 @@ mod tests {
         assert_eq!(within, [true, false, false], "what started before or after the window is not looked at");
         let score = WindowScore::of(Span::from_secs(30), &errors);
         assert_eq!((score.starts, score.within_1s, score.mean_error_s), (3, 1.0 / 3.0, 0.25));
+        assert_eq!(score.anywhere_2s, 2.0 / 3.0);
     }
 
     #[test]
