@@ -1,7 +1,7 @@
 //! Finished jobs in Hadoop's own form: a `.jhist` and a `_conf.xml` each, where a history server would have put them.
 //!
 //! `<run>/hadoop-history/done/YYYY/MM/DD/SSSSSS/`, by the day on which the job ended. Times are the master's; what a
-//! worker measured of an attempt's phases is moved to the master's clock by the attempt's start.
+//! worker measured of an attempt's phases is moved to the master's clock by the attempt's end.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -67,10 +67,11 @@ fn record(history: &JobHistory) -> JobRecord {
 
 fn attempt(attempt: &AttemptHistory) -> AttemptRecord {
     let (start_ms, finish_ms) = (attempt.assigned_ms_epoch, attempt.ended_ms_epoch.max(attempt.assigned_ms_epoch));
-    // An instant of the worker's clock, as far from the attempt's start as it was there.
+    // An instant of the worker's clock, as long before the attempt's end as it was there, as in traces of recorded runs: told
+    // from the start, a reduce could have sorted before the map ended that it waited for.
     let here = |at_ms: u64| {
-        let after = at_ms.checked_sub(attempt.started_ms_epoch).filter(|_| attempt.started_ms_epoch > 0);
-        after.map_or(finish_ms, |after| start_ms.saturating_add(after).min(finish_ms))
+        let before = attempt.finished_ms_epoch.checked_sub(at_ms).filter(|_| at_ms > 0);
+        before.map_or(finish_ms, |before| finish_ms.saturating_sub(before).max(start_ms))
     };
     let is_reduce = attempt.kind == TaskKind::Reduce;
     let error = if attempt.diagnostics.is_empty() { &attempt.cause } else { &attempt.diagnostics };
@@ -134,7 +135,56 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use howdah_core::job::counters::Counters;
+    use howdah_core::job::{AttemptState, Locality, Phase};
+
     use super::*;
+
+    // Launched at 1,000 and told to be over at 1,060 by the master's clock; in between its process lived for 30 ms.
+    fn reduce() -> AttemptHistory {
+        AttemptHistory {
+            attempt: String::new(),
+            task: String::new(),
+            kind: TaskKind::Reduce,
+            index: 0,
+            number: 0,
+            state: AttemptState::Succeeded,
+            phase: Phase::Reduce,
+            progress: 1.0,
+            worker: String::new(),
+            host: String::new(),
+            rack: String::new(),
+            locality: Locality::Unknown,
+            speculative: false,
+            assigned_ms_epoch: 1_000,
+            ended_ms_epoch: 1_060,
+            cause: String::new(),
+            exit_code: None,
+            signal: None,
+            diagnostics: String::new(),
+            stderr_tail: String::new(),
+            cpu_us: 0,
+            peak_memory_kib: 0,
+            started_ms_epoch: 700_020,
+            shuffle_done_ms_epoch: 700_040,
+            sort_done_ms_epoch: 700_041,
+            finished_ms_epoch: 700_050,
+            message: String::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    #[test]
+    fn phases_end_as_long_before_the_end_as_they_did_on_the_workers_clock() {
+        let told = |reduce: &AttemptHistory| {
+            let AttemptRecord { shuffled_ms, sorted_ms, .. } = attempt(reduce);
+            [shuffled_ms, sorted_ms]
+        };
+        assert_eq!(told(&reduce()), [1_050, 1_051]);
+        // Never sorted, and a clock that jumped back by an hour.
+        assert_eq!(told(&AttemptHistory { sort_done_ms_epoch: 0, ..reduce() }), [1_050, 1_060]);
+        assert_eq!(told(&AttemptHistory { finished_ms_epoch: 5, ..reduce() }), [1_060, 1_060]);
+    }
 
     #[test]
     fn what_xml_cannot_say_is_replaced() {
