@@ -70,6 +70,9 @@ impl Predicted {
             ms.map_or("beyond".to_owned(), |ms| units::seconds(ms.saturating_sub(now_ms) as f64 / 1e3))
         };
         let doubt = if self.seen { "" } else { " ?" };
+        if self.low_ms_epoch.is_none() {
+            return format!("beyond{doubt}");
+        }
         format!("{} ({} to {}){doubt}", left(self.finish_ms_epoch), left(self.low_ms_epoch), left(self.high_ms_epoch))
     }
 }

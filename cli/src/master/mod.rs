@@ -6,7 +6,7 @@ use self::args::MasterArgs;
 use crate::config::{Context, Flag, Section};
 use crate::daemon::{check_root, choose_scheduler, run};
 use crate::define::params;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::log::Destination;
 
 /// `howdah master`
@@ -21,6 +21,7 @@ pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
     ];
     let (mut config, settings) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
     choose_scheduler(&mut config, &settings, args.mapred_site.as_deref(), params(&args.define)?)?;
+    howdah_master::prediction::check(&config).map_err(|error| Failure::usage(format!("{error:#}")))?;
     check_root("master", config.serves_others(), config.as_root)?;
     let log = Destination::of(context, &config.dir)?;
     run(args.leash, &log, |stop| howdah_master::run(config, stop))

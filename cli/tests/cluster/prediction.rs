@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Cluster, Setup, wait_for};
+use crate::harness::{Cluster, Mark, Setup, howdah, wait_for};
 
 /// Jobs of one family: the first to learn from, the others to tell.
 const NAPS: [&str; 8] = ["sleep", "-m", "8", "-mt", "600", "-r", "1", "-rt"];
@@ -198,4 +198,25 @@ fn a_worker_with_memory_for_it_reads_what_its_next_maps_need_before_they_start()
     // A hint is in no recording and changes no decision.
     let report = cluster.stop_and_validate();
     assert_eq!(report["decisions"]["identical"], report["decisions"]["compared"], "{report}");
+}
+
+#[test]
+fn a_master_that_could_not_choose_its_scheduler_is_refused_before_it_starts() {
+    let mark = Mark::new();
+    let folder = tempfile::tempdir().expect("make a folder");
+    let config = folder.path().join("howdah.toml");
+    for (switch, said) in [
+        ("candidates = [\"fifo\"]", "[master] prediction.switch.candidates: one scheduler, expected at least two"),
+        ("candidates = [\"fifo\", \"fare\"]", "scheduler `fare`: no such scheduler"),
+        ("candidates = [\"fifo\", \"fair\"]\nmargin = 2.0", "[master] prediction.switch.margin: 2 is no gain"),
+    ] {
+        std::fs::write(&config, format!("[master.prediction.switch]\n{switch}\n")).expect("write the configuration");
+        let output =
+            howdah(&mark).arg("--config").arg(&config).arg("master").arg("--dir").arg(folder.path().join("m")).output();
+        let output = output.expect("start the master");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(said), "{stderr}");
+        assert!(!folder.path().join("m").exists(), "nothing was made");
+    }
 }

@@ -164,4 +164,17 @@ mod tests {
         let error = first.since(actual).as_us().max(actual.since(first).as_us());
         assert!(error < judged.length.as_us() / 20, "{first:?} {actual:?}");
     }
+
+    #[test]
+    fn of_the_ends_of_a_whole_run_about_nine_of_ten_lie_in_their_intervals() {
+        for scheduler in ["fifo", "naive-fair"] {
+            let under = (scheduler, Heard::AtOnce);
+            let first = workload(Jobs::WordCount, 7, 1, 3);
+            let history = judge(&first, under, None, TaskHistory::default()).unwrap().history;
+            let judged = judge(&workload(Jobs::WordCount, 7, 2, 3), under, Some(EVERY), history).unwrap();
+            let within = judged.jobs.iter().filter(|job| job.within_interval).count() as f64;
+            let share = within / judged.jobs.len() as f64;
+            assert!(share >= 0.88, "{scheduler}: {share} of {} ends", judged.jobs.len());
+        }
+    }
 }

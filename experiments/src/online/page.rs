@@ -204,7 +204,7 @@ fn starts(page: &mut Page, runs: &[Under]) -> Written {
     }
     page.table(&table);
     page.paragraph(
-        "A map counts as told only if it ran on the worker that was told; the last share but one leaves that out. Under FCFS \
+        "A map counts as told only if it ran on the worker that was told; the last share leaves that out. Under FCFS \
          the next map in order goes to whichever slot is free first, so that two tasks that end in another order than told, \
          by milliseconds, send two maps elsewhere: with six slots, tasks of 4 to 19 s and a scatter of 4 % that is what is \
          lost, and no forecast can know it. Under Fair a job takes the slot again that its own task has left. Ends that are \

@@ -28,6 +28,14 @@ pub(crate) use thread::{Ask, AskError, PredictionHandle, Told, start};
 
 use howdah_core::job::App;
 
+/// Checks what the configuration says of forecasts.
+///
+/// # Errors
+/// Names the setting, what it is and what was expected.
+pub fn check(config: &crate::config::MasterConfig) -> anyhow::Result<()> {
+    candidates(config).map(drop)
+}
+
 /// What an application is called where its tasks' times are remembered.
 pub(crate) fn application_name(app: &App) -> String {
     let program = |command: &str| {

@@ -53,23 +53,25 @@ pub(crate) fn candidates(config: &MasterConfig) -> anyhow::Result<Vec<SchedulerC
         return Ok(Vec::new());
     }
     if wanted.candidates.len() < 2 {
-        bail!("prediction.switch.candidates: one scheduler, expected at least two to choose from");
+        bail!("[master] prediction.switch.candidates: one scheduler, expected at least two to choose from");
     }
     if config.prediction.every_ms == 0 {
-        bail!("prediction.switch.candidates: nothing is forecast with prediction.every_ms = 0, expected e.g. 20000");
+        bail!("[master] prediction.switch.candidates: nothing is forecast with every_ms = 0, expected e.g. 20000");
     }
     let margin = wanted.margin;
     if !(margin > 0.0 && margin < 1.0) {
-        bail!("prediction.switch.margin: {margin} is no gain, expected a share between 0 and 1, e.g. 0.05");
+        bail!("[master] prediction.switch.margin: {margin} is no gain, expected a share between 0 and 1, e.g. 0.05");
     }
     let choice = |name: &String| {
         if name == policies::EXTERNAL {
-            bail!("prediction.switch.candidates: `external` decides from the start of a master on or not at all");
+            bail!(
+                "[master] prediction.switch.candidates: `external` decides from the start of a master on or not at all"
+            );
         }
         // Its parameters are the configured ones; the others have their defaults.
         let given = if *name == config.scheduler { config.scheduler_params.clone() } else { BTreeMap::new() };
-        let params = policies::with_files(name, &given).context("prediction.switch.candidates")?;
-        policies::make(name, &params).context("prediction.switch.candidates")?;
+        let params = policies::with_files(name, &given).context("[master] prediction.switch.candidates")?;
+        policies::make(name, &params).context("[master] prediction.switch.candidates")?;
         Ok(SchedulerChoice { name: name.clone(), params })
     };
     wanted.candidates.iter().map(choice).collect()
