@@ -198,14 +198,15 @@ impl Driver {
     fn take(&mut self, event: Event, inputs: &mut Vec<TrackerInput>) {
         match event {
             Event::Heard { number, process, attempt, heard, pass: _pass } => {
-                if matches!(heard, Heard::Gone | Heard::Ended { process_alive: false, .. })
-                    && self.processes.get(&number).is_some_and(|known| Arc::ptr_eq(known, &process))
-                {
+                let is_known = self.processes.get(&number).is_some_and(|known| Arc::ptr_eq(known, &process));
+                if is_known && matches!(heard, Heard::Gone | Heard::Ended { process_alive: false, .. }) {
                     self.processes.remove(&number);
                 }
                 // A process of an earlier registration may tell of an attempt whose id a new master has given again.
                 let is_its = self.extras.get(&attempt).is_some_and(|extra| extra.process == number);
-                if is_its || matches!(heard, Heard::Gone) {
+                // One that was replaced has a successor with its number.
+                let counts = if matches!(heard, Heard::Gone) { is_known } else { is_its };
+                if counts {
                     self.take_heard(number, attempt, heard, inputs);
                 }
             }

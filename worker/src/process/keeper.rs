@@ -21,7 +21,7 @@ use nix::unistd::Pid;
 use wait4::Wait4;
 
 use super::{
-    Assignment, Hear, Heard, OWN_EXECUTABLE, PATIENCE, Process, ProcessContext, State, command_of, send, spec,
+    Assignment, Hear, Heard, OWN_EXECUTABLE, PATIENCE, Process, ProcessContext, State, command_of, line, spec,
 };
 use crate::cgroup::AttemptGroup;
 use crate::plain;
@@ -219,7 +219,8 @@ impl Keeper {
         };
         let socket = Arc::new(ours);
         // Before anyone else can speak to it. If it does not listen, its end says why.
-        let _ = send(&socket, &ToTask::Run(Box::new(spec::task_spec(&self.surroundings, &self.current.assignment))));
+        let run = ToTask::Run(Box::new(spec::task_spec(&self.surroundings, &self.current.assignment)));
+        self.process.outbox.say(&socket, &line(&run));
         let group = Pid::from_raw(child.id() as i32);
         let alive = State::Alive {
             group,
@@ -433,7 +434,8 @@ impl Keeper {
         let exit_code = status.and_then(|status| status.code());
         let signal = status.and_then(|status| status.signal());
         let ok = said.as_ref().is_some_and(|said| said.0) && exit_code == Some(0);
-        let (_, message, counters) = said.unwrap_or((false, String::new(), self.current.counters.clone()));
+        let (_, message, counters) =
+            said.unwrap_or_else(|| (false, self.process.why_unheard(), self.current.counters.clone()));
         let mut end = v1::AttemptEnd { exit_code, signal, cpu_us, ..self.current.end() };
         // The process's own figure first: the kernel's maximum is inherited from whoever started the process.
         let own = peak_kib(&counters);

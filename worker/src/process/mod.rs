@@ -7,11 +7,12 @@
 mod cores;
 mod gate;
 mod keeper;
+mod outbox;
 mod spec;
 
-use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ use nix::unistd::Pid;
 pub(crate) use self::cores::Cores;
 pub(crate) use self::gate::{Gate, Pass};
 pub(crate) use self::keeper::{start, wall_us};
+use self::outbox::{Offered, Outbox};
 use crate::cgroup::{AttemptGroup, Cgroups};
 use crate::directory::Directory;
 use crate::vitals::OwnProcesses;
@@ -77,8 +79,9 @@ pub(crate) struct Process {
     state: Mutex<State>,
     /// Signalled when it is no longer unborn.
     born: Condvar,
-    /// Held while a message is written: several threads speak to one process.
-    speaking: Mutex<()>,
+    outbox: Outbox,
+    /// Whether it was given an attempt that it did not read in time.
+    overslept: AtomicBool,
     /// Whose commit was granted last.
     granted: Mutex<Option<AttemptId>>,
 }
@@ -111,7 +114,13 @@ impl State {
 impl Process {
     pub(crate) fn new() -> Arc<Process> {
         let state = Mutex::new(State::Unborn { doomed: false });
-        Arc::new(Process { state, born: Condvar::new(), speaking: Mutex::default(), granted: Mutex::default() })
+        Arc::new(Process {
+            state,
+            born: Condvar::new(),
+            outbox: Outbox::default(),
+            overslept: AtomicBool::new(false),
+            granted: Mutex::default(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -167,7 +176,7 @@ impl Process {
             State::Alive { socket, .. } => socket.clone(),
             State::Unborn { .. } | State::Gone => return false,
         };
-        self.write(&socket, message)
+        self.outbox.say(&socket, &line(message))
     }
 
     /// Like [`say`](Process::say), but false also when the process no longer runs this attempt.
@@ -176,7 +185,7 @@ impl Process {
             State::Alive { socket, current, .. } if current.attempt == attempt => socket.clone(),
             State::Alive { .. } | State::Unborn { .. } | State::Gone => return false,
         };
-        self.write(&socket, message)
+        self.outbox.say(&socket, &line(message))
     }
 
     /// Tells an attempt that its output may be committed.
@@ -191,21 +200,23 @@ impl Process {
         *self.granted.lock().unwrap_or_else(PoisonError::into_inner) == Some(attempt)
     }
 
-    fn write(&self, socket: &UnixStream, message: &ToTask) -> bool {
-        let _speaking = self.speaking.lock().unwrap_or_else(PoisonError::into_inner);
-        send(socket, message).is_ok()
-    }
-
     /// Gives a waiting process another attempt; false when it is gone and its keeper knows nothing of the attempt.
-    /// If true, the keeper will tell of the attempt's end, whatever becomes of the process.
-    pub(crate) fn give(&self, surroundings: &ProcessContext, assignment: Assignment) -> bool {
+    /// If true, the keeper will tell of the attempt's end, whatever becomes of the process. Never waits for the process.
+    pub(crate) fn give(self: &Arc<Process>, surroundings: &ProcessContext, assignment: Assignment) -> bool {
         let (socket, before) = match &mut *self.lock() {
             State::Alive { socket, current, .. } => (socket.clone(), std::mem::replace(current, assignment.clone())),
             State::Unborn { .. } | State::Gone => return false,
         };
         keeper::prepare_reused(surroundings, before.attempt, &assignment);
-        if self.write(&socket, &ToTask::Run(Box::new(spec::task_spec(surroundings, &assignment)))) {
-            return true;
+        let run = ToTask::Run(Box::new(spec::task_spec(surroundings, &assignment)));
+        match self.outbox.offer(&socket, &line(&run)) {
+            Offered::Taken => return true,
+            Offered::Begun => {
+                let process = self.clone();
+                tokio::task::spawn_blocking(move || process.finish_giving(&socket));
+                return true;
+            }
+            Offered::Deaf => {}
         }
         match &mut *self.lock() {
             State::Alive { current, .. } => {
@@ -216,15 +227,30 @@ impl Process {
             State::Unborn { .. } | State::Gone => true,
         }
     }
+
+    /// Waits until the process has read what it was given, or ends it.
+    fn finish_giving(&self, socket: &UnixStream) {
+        if !self.outbox.flush(socket) {
+            self.overslept.store(true, Ordering::Release);
+            self.kill();
+        }
+    }
+
+    /// Why an attempt ended of which the process never said a word, if it is known.
+    fn why_unheard(&self) -> String {
+        let reason = || format!("the reused process did not read its next attempt within {} s", PATIENCE.as_secs());
+        self.overslept.load(Ordering::Acquire).then(reason).unwrap_or_default()
+    }
 }
 
 /// How long a message may take to be read before the process counts as deaf.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn send(mut socket: &UnixStream, message: &ToTask) -> std::io::Result<()> {
-    let mut line = serde_json::to_vec(message)?;
+/// A message as it travels.
+fn line(message: &ToTask) -> Vec<u8> {
+    let mut line = serde_json::to_vec(message).expect("messages have string keys");
     line.push(b'\n');
-    socket.write_all(&line)
+    line
 }
 
 /// The program of an attempt and its arguments.
