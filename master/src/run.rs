@@ -139,7 +139,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         scheduler_set,
         in_force,
         listings: Arc::new(tokio::sync::Semaphore::new(services::LISTINGS)),
-        questions: tokio::sync::Semaphore::new(services::QUESTIONS),
+        questions: services::Questions::new(core.clone()),
+        logs: Arc::new(tokio::sync::Semaphore::new(services::LOGS)),
         warned: std::sync::Mutex::default(),
         config,
     });

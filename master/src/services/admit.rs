@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use howdah_core::job::JobSpec;
-use howdah_core::schedulers::Scheduler;
+use howdah_core::schedulers::{Scheduler, orders_by_deadline};
 
 use super::status::with_help;
 use crate::engine::View;
@@ -31,6 +31,24 @@ pub(super) fn admit(
     }
     let accepted = scheduler.queues().accepts(&spec).and_then(|()| check_queue(&spec.queue, queue_names, scheduler));
     Admitted { spec, accepted, warning: doubt(view) }
+}
+
+/// All that people should know of the scheduler as it is with the cluster and its jobs as they are.
+pub(super) fn doubts(view: &View<'_>) -> Vec<String> {
+    doubt(view).into_iter().chain(no_deadline(view)).collect()
+}
+
+/// A policy that orders by deadlines, and jobs of which none has one.
+fn no_deadline(view: &View<'_>) -> Option<String> {
+    let name = view.tracker.scheduler().name();
+    let mut jobs = view.tracker.state().jobs().peekable();
+    let none = orders_by_deadline(name) && jobs.peek().is_some() && jobs.all(|job| job.spec().conf.deadline.is_none());
+    none.then(|| {
+        format!(
+            "no job that is not over has a deadline: `{name}` serves them in order of submission; `howdah submit --deadline` \
+             gives one"
+        )
+    })
 }
 
 /// What the scheduler promises and the cluster as it is has not.

@@ -15,15 +15,16 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
-use super::admit::doubt;
+use super::admit::{doubt, doubts};
 use super::connections::streaming;
 use super::walk::{Cancel, CancelOnDrop};
 use super::{SharedRef, logs, predict, resubmit, status, submit, workers};
-use crate::engine::{CoreError, View};
+use crate::engine::View;
 use crate::history::{AttemptHistory, JobHistory, history_path};
 use crate::policies::ALLOCATIONS;
 use crate::prediction::Switched;
 use crate::reload;
+use crate::tables::WorkerRow;
 
 /// A watcher hears of changes at most this often.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);
@@ -49,9 +50,7 @@ impl ClientApi {
         T: Send + 'static,
         F: FnOnce(&View<'_>) -> T + Send + 'static,
     {
-        // Workers' reports wait behind a few questions at most.
-        let _turn = self.0.questions.acquire().await.map_err(|_| status::core(CoreError::Stopped))?;
-        self.0.core.ask(question).await.map_err(status::core)
+        self.0.questions.ask(question).await.map_err(status::core)
     }
 
     fn job(&self, text: &str) -> Result<JobId, Status> {
@@ -245,12 +244,12 @@ impl ClientService for ClientApi {
             let _ = send.send(Ok(status)).await;
             return Ok(Response::new(Box::pin(ReceiverStream::new(receive))));
         };
-        let (core, closing) = (self.0.core.clone(), self.0.closing.clone());
+        let (questions, closing) = (self.0.questions.clone(), self.0.closing.clone());
         tokio::spawn(async move {
             let _streaming = streaming;
             loop {
                 let seen = *pulse.borrow_and_update();
-                let status = core.ask(move |view| view.tables.status(job)).await;
+                let status = questions.ask(move |view| view.tables.status(job)).await;
                 let answer = match status {
                     Ok(Some(status)) => Ok(status),
                     Ok(None) => return,
@@ -388,7 +387,7 @@ impl ClientService for ClientApi {
 
     async fn list_queues(&self, _: Request<v1::ListQueuesRequest>) -> Result<Response<v1::ListQueuesResponse>, Status> {
         let list = |view: &View<'_>| {
-            let warnings = doubt(view).into_iter().collect();
+            let warnings = doubts(view);
             let own = view.tracker.scheduler().queues().list(view.tracker.state());
             if !own.is_empty() {
                 return v1::ListQueuesResponse { queues: own.into_iter().map(own_queue).collect(), warnings };
@@ -461,7 +460,10 @@ fn own_queue(queue: QueueView) -> v1::QueueInfo {
 
 fn count(view: &View<'_>) -> v1::GetClusterResponse {
     let tables = view.tables;
-    let workers = |state: WorkerState| tables.workers.iter().filter(|row| row.state == state).count() as u32;
+    let workers = |state: WorkerState| {
+        let silent = |row: &&WorkerRow| state != WorkerState::Lost && row.presence.silent;
+        tables.workers.iter().filter(|row| row.state == state && !silent(row)).count() as u32
+    };
     let up = || tables.workers.iter().filter(|row| row.state != WorkerState::Lost);
     let slots = |kind: TaskKind| up().map(|row| row.slots[kind]).sum();
     let jobs = |wanted: &[JobState]| tables.jobs.values().filter(|row| wanted.contains(&row.state)).count() as u32;
@@ -471,6 +473,7 @@ fn count(view: &View<'_>) -> v1::GetClusterResponse {
         lost_workers: workers(WorkerState::Lost),
         blacklisted_workers: workers(WorkerState::Blacklisted),
         draining_workers: workers(WorkerState::Draining),
+        silent_workers: up().filter(|row| row.presence.silent).count() as u32,
         map_slots: slots(TaskKind::Map),
         reduce_slots: slots(TaskKind::Reduce),
         maps_running: tables.running(TaskKind::Map),
@@ -485,7 +488,7 @@ fn count(view: &View<'_>) -> v1::GetClusterResponse {
             .iter()
             .map(|(at, text)| v1::SchedulerNote { at_ms_epoch: at.as_ms(), text: text.clone() })
             .collect(),
-        warnings: doubt(view).into_iter().collect(),
+        warnings: doubts(view),
         ..Default::default()
     }
 }

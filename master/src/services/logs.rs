@@ -1,6 +1,7 @@
 //! One attempt's log file, fetched from the worker that has it.
 
 use std::io::Read;
+use std::sync::Arc;
 use std::time::Duration;
 
 use howdah_core::tracker::WorkerState;
@@ -17,6 +18,8 @@ const CHUNK_BYTES: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// A reader takes the next part within this.
 const READER_PATIENCE: Duration = Duration::from_secs(30);
+/// Files that are read at a time; each holds a thread, and jobs need threads too.
+pub(crate) const LOGS: usize = 64;
 /// A whole file; a worker that hangs in the middle must not hold a thread for ever.
 const TRANSFER: Duration = Duration::from_secs(600);
 
@@ -44,7 +47,13 @@ pub(super) async fn get(shared: &SharedRef, request: v1::GetLogRequest) -> Resul
         // The HTTP client is given an address: it would ask the name service in this process.
         address => names::sockets(address, 0).await.map(|found| found[0]).map_err(|error| error.to_string()),
     };
+    // Readers that take nothing hold up other readers, and nothing else.
+    let turn = tokio::time::timeout(PATIENCE + READER_PATIENCE, Arc::clone(&shared.logs).acquire_owned()).await;
+    let Ok(Ok(turn)) = turn else {
+        return Err(Status::resource_exhausted(format!("{LOGS} log files are read at a time already; try again")));
+    };
     let work = move || {
+        let _turn = turn;
         let part = if from_byte > 0 { format!("from={from_byte}") } else { format!("tail={tail_bytes}") };
         let fetched = address
             .map_err(Fetch::Away)
@@ -74,7 +83,7 @@ async fn find(shared: &SharedRef, text: &str) -> Result<Place, Status> {
         let record = view.tables.jobs.get(&attempt.job)?.attempt(attempt)?;
         Some((record.worker.to_string(), record.end.as_ref().map_or_else(String::new, |end| end.stderr_tail.clone())))
     };
-    let known = shared.core.ask(look).await.map_err(status::core)?;
+    let known = shared.questions.ask(look).await.map_err(status::core)?;
     let (worker, stderr_tail) = match known {
         Some(found) => found,
         None => {
@@ -94,7 +103,7 @@ async fn find(shared: &SharedRef, text: &str) -> Result<Place, Status> {
         let row = view.tables.worker(view.tables.worker_named(&name)?)?;
         Some((row.http_address.to_string(), row.state == WorkerState::Lost))
     };
-    let (address, lost) = shared.core.ask(address).await.map_err(status::core)?.unwrap_or_default();
+    let (address, lost) = shared.questions.ask(address).await.map_err(status::core)?.unwrap_or_default();
     Ok(Place { worker, address, lost, stderr_tail })
 }
 

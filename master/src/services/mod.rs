@@ -9,6 +9,7 @@ mod meeting;
 mod names;
 mod places;
 mod predict;
+mod questions;
 mod resubmit;
 mod splits;
 pub(crate) mod status;
@@ -56,14 +57,16 @@ pub(crate) struct Shared {
     pub(crate) in_force: InForce,
     /// Inputs that may be listed at a time.
     pub(crate) listings: Arc<tokio::sync::Semaphore>,
-    /// Questions of clients that may wait for the core's thread at a time.
-    pub(crate) questions: tokio::sync::Semaphore,
+    /// What clients ask of the core's thread.
+    pub(crate) questions: Questions,
+    /// Log files that may be read at a time.
+    pub(crate) logs: Arc<tokio::sync::Semaphore>,
     /// The last warning about the cluster's slots that was logged, so that each is logged once.
     pub(crate) warned: std::sync::Mutex<String>,
 }
 
-/// Questions of clients that wait for the core's thread at a time; each may take it some milliseconds.
-pub(crate) const QUESTIONS: usize = 64;
+pub(crate) use logs::LOGS;
+pub(crate) use questions::Questions;
 pub(crate) use submit::LISTINGS;
 
 impl Shared {

@@ -44,7 +44,7 @@ pub(super) async fn predict(
         hypothetical.push(application_name(&app));
     }
     let admits = !changes.enter.is_empty();
-    let forked = shared.core.ask(Forked::of).await.map_err(status::core)?;
+    let forked = shared.questions.ask(Forked::of).await.map_err(status::core)?;
     let defaults = forked.options();
     let Forked { tracker: fork, applications, took: fork_took, .. } = forked;
     let horizon = match horizon_ms {

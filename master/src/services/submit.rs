@@ -44,7 +44,7 @@ pub(super) async fn submit(
     if shared.stop.is_wanted() {
         return Err(Status::unavailable("the master is stopping and takes no new jobs"));
     }
-    let live = shared.core.ask(|view| view.tables.live_jobs()).await.map_err(status::core)?;
+    let live = shared.questions.ask(|view| view.tables.live_jobs()).await.map_err(status::core)?;
     if live >= shared.config.limits.live_jobs as usize {
         let message = format!("the cluster has {live} unfinished jobs, which is its limit");
         return Err(Status::resource_exhausted(status::with_help(message, "submit again when some have finished")));

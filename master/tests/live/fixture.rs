@@ -232,6 +232,12 @@ impl FakeWorker {
         FakeWorker::register_through(self.client.clone(), name, self.slots, incarnation).await
     }
 
+    /// One slot for a map and one for a reduce, and log files at this address.
+    pub(crate) async fn register_serving(cluster: &Cluster, name: &str, http_address: &str) -> FakeWorker {
+        let client = WorkerServiceClient::new(connect(&cluster.address).await);
+        FakeWorker::register_at(client, name, [1, 1], 1, http_address).await.unwrap()
+    }
+
     /// As a process of its own would.
     pub(crate) async fn try_register(
         cluster: &Cluster,
@@ -244,10 +250,21 @@ impl FakeWorker {
     }
 
     async fn register_through(
+        client: WorkerServiceClient<Channel>,
+        name: &str,
+        slots: [u32; 2],
+        incarnation: u64,
+    ) -> Result<FakeWorker, Status> {
+        // Nothing listens there.
+        FakeWorker::register_at(client, name, slots, incarnation, "127.0.0.1:1").await
+    }
+
+    async fn register_at(
         mut client: WorkerServiceClient<Channel>,
         name: &str,
         [map_slots, reduce_slots]: [u32; 2],
         incarnation: u64,
+        http_address: &str,
     ) -> Result<FakeWorker, Status> {
         let request = v1::RegisterRequest {
             name: name.to_owned(),
@@ -255,8 +272,7 @@ impl FakeWorker {
             rack: "/default-rack".to_owned(),
             map_slots,
             reduce_slots,
-            // Nothing listens there.
-            http_address: "127.0.0.1:1".to_owned(),
+            http_address: http_address.to_owned(),
             incarnation,
             protocol: howdah_proto::PROTOCOL,
             ..Default::default()

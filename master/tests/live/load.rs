@@ -1,19 +1,26 @@
 //! Load from outside: idle connections, floods of questions. Workers and other clients must not feel it.
 
+use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use howdah_proto::v1;
 
-use crate::fixture::{Cluster, FakeWorker, sleep_job};
+use crate::fixture::{Cluster, FakeWorker, sleep_job, text_job};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn idle_connections_make_room_for_those_in_use() {
     let mut cluster = Cluster::start_with(|config| config.limits.connections = 12).await;
     let mut worker = FakeWorker::register(&mut cluster, "w1", 1, 0).await;
     worker.beat(vec![]).await.unwrap();
-    let idle: Vec<TcpStream> =
-        (0..100).map(|_| TcpStream::connect(cluster.listens()).expect("the system takes connections")).collect();
+    let opened = Instant::now();
+    let mut idle: Vec<TcpStream> = (0..100).map(|_| connect_idle(&cluster)).collect();
+    // Long before the time in which a connection must carry its first request is over.
+    let mut open = || idle.iter_mut().map(is_closed).filter(|closed| !closed).count();
+    until("all but a few to be closed", || open() < 12).await;
+    assert!(opened.elapsed() < Duration::from_secs(8), "{:?}", opened.elapsed());
     // A newcomer is served, and the worker's connection is still the same.
     let mut newcomer = cluster.another_client().await;
     let job = newcomer.submit_job(sleep_job(1)).await.unwrap().into_inner().job;
@@ -22,6 +29,70 @@ async fn idle_connections_make_room_for_those_in_use() {
     assert_eq!(cluster.wait(&job).await.state, "SUCCEEDED");
     assert_eq!(cluster.until_state("w1", "LIVE").await.name, "w1");
     drop(idle);
+    cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_never_asks_for_anything_is_closed() {
+    let mut cluster = Cluster::start().await;
+    let mut worker = FakeWorker::register(&mut cluster, "w1", 1, 0).await;
+    worker.beat(vec![]).await.unwrap();
+    let mut idle = connect_idle(&cluster);
+    until("the idle connection to be closed", || is_closed(&mut idle)).await;
+    // That of the worker, which is older, is not.
+    worker.beat(vec![]).await.unwrap();
+    cluster.until_state("w1", "LIVE").await;
+    cluster.stop().await;
+}
+
+/// More readers than the master has threads for such work.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readers_of_logs_that_take_nothing_hold_up_no_job() {
+    let mut cluster = Cluster::start().await;
+    let served = Arc::new(AtomicUsize::new(0));
+    let logs = endless_logs(served.clone()).await;
+    let mut worker = FakeWorker::register_serving(&cluster, "w1", &logs).await;
+    let job = cluster.submit(sleep_job(1)).await.unwrap();
+    let launch = worker.next_launch().await;
+    worker.succeed(launch, 1).await;
+    assert_eq!(cluster.wait(&job).await.state, "SUCCEEDED");
+    let mut reader = cluster.another_client().await;
+    let attempt = format!("{}_m_000000_0", job.replace("job_", "attempt_"));
+    let request = v1::GetLogRequest { attempt, file: "stdout".to_owned(), ..Default::default() };
+    // Each is given its first part and takes no other; those that wait for a turn are left to wait.
+    let mut first = reader.get_log(request.clone()).await.unwrap().into_inner();
+    assert!(!first.message().await.unwrap().expect("a part").data.is_empty());
+    let readers: Vec<_> = (0..700)
+        .map(|_| {
+            let (mut reader, request) = (reader.clone(), request.clone());
+            tokio::spawn(async move {
+                let stream = reader.get_log(request).await;
+                std::future::pending::<()>().await;
+                drop(stream);
+            })
+        })
+        .collect();
+    until("readers to be served", || served.load(Ordering::Relaxed) > 50).await;
+
+    let innocent = async {
+        let input = cluster.file("in/a", "to be or not to be\n");
+        let output = cluster.path("out");
+        let job = cluster.submit(text_job(&input, &output, 1)).await.unwrap();
+        let map = worker.next_launch().await;
+        worker.succeed(map, 1).await;
+        let reduce = worker.next_launch().await;
+        let printed = job.replace("job_", "attempt_");
+        cluster.file(&format!("out/_temporary/{printed}_r_000000_0/part-r-00000"), "to\t2\n");
+        worker.commit(reduce).await;
+        worker.succeed(reduce, 1).await;
+        assert_eq!(cluster.wait(&job).await.state, "SUCCEEDED");
+        assert_eq!(std::fs::read_to_string(format!("{output}/part-r-00000")).unwrap(), "to\t2\n");
+    };
+    // A thread that a slow reader holds is free again after 30 s.
+    tokio::time::timeout(Duration::from_secs(20), innocent).await.expect("the innocent job is not held up");
+    cluster.until_state("w1", "LIVE").await;
+    readers.iter().for_each(tokio::task::JoinHandle::abort);
+    drop((first, reader));
     cluster.stop().await;
 }
 
@@ -47,7 +118,57 @@ async fn a_flood_of_questions_does_not_hold_up_reports() {
     flood.iter().for_each(tokio::task::JoinHandle::abort);
     let done = async { cluster.until(|c| c.jobs_done == 50).await };
     tokio::time::timeout(Duration::from_secs(60), done).await.expect("all jobs are done");
+    cluster.until_state("w1", "LIVE").await;
     cluster.stop().await;
+}
+
+fn connect_idle(cluster: &Cluster) -> TcpStream {
+    let stream = TcpStream::connect(cluster.listens()).expect("the system takes connections");
+    stream.set_nonblocking(true).expect("a socket can do that");
+    stream
+}
+
+/// Whether the other end hung up; what it said before is thrown away.
+fn is_closed(stream: &mut TcpStream) -> bool {
+    let mut said = [0; 256];
+    loop {
+        match stream.read(&mut said) {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(error) => return error.kind() != ErrorKind::WouldBlock,
+        }
+    }
+}
+
+async fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let wait = async {
+        while !done() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), wait).await.unwrap_or_else(|_| panic!("waited in vain for {what}"));
+}
+
+/// A worker's server whose logs have no end in sight; returns its address, and counts whom it serves.
+async fn endless_logs(served: Arc<AtomicUsize>) -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            served.fetch_add(1, Ordering::Relaxed);
+            tokio::spawn(async move {
+                let mut request = [0; 1_024];
+                let _ = stream.read(&mut request).await;
+                let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\nConnection: close\r\n\r\n";
+                let mut sent = stream.write_all(head.as_bytes()).await;
+                while sent.is_ok() {
+                    sent = stream.write_all(&[b'x'; 64 << 10]).await;
+                }
+            });
+        }
+    });
+    address
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::command::{Finished, howdah};
+use super::command::{Finished, howdah, howdah_limited};
 use super::processes::Mark;
 use super::wait_for;
 
@@ -30,6 +30,8 @@ pub(crate) struct Setup {
     pub(crate) reduce_slots: u32,
     /// Whether each worker plays a machine of its own: no task gets a speculative attempt on its own host.
     pub(crate) own_hosts: bool,
+    /// Files that the master may have open, connections included; as many as this process without a number.
+    pub(crate) master_descriptors: Option<u32>,
     /// TOML of the master's configuration file.
     pub(crate) master_config: String,
     /// TOML of each worker's configuration file.
@@ -43,6 +45,7 @@ impl Default for Setup {
             map_slots: 2,
             reduce_slots: 1,
             own_hosts: false,
+            master_descriptors: None,
             master_config: String::new(),
             worker_config: String::new(),
         }
@@ -76,7 +79,7 @@ impl Cluster {
         let mark = Mark::new();
         std::fs::write(folder.path().join("master.toml"), &setup.master_config).expect("write the configuration");
         std::fs::write(folder.path().join("worker.toml"), &setup.worker_config).expect("write the configuration");
-        let master = spawn_master(&mark, folder.path());
+        let master = spawn_master(&mark, folder.path(), setup.master_descriptors);
         let mut cluster =
             Cluster { mark, address: String::new(), setup, master, workers: Vec::new(), folder, _turn: turn };
         cluster.address = wait_for("the master's access file", || cluster.read_address());
@@ -127,7 +130,7 @@ impl Cluster {
 
     /// Starts the master again in its directory, and waits until it listens where it did before.
     pub(crate) fn restart_master(&mut self) {
-        self.master = spawn_master(&self.mark, self.folder.path());
+        self.master = spawn_master(&self.mark, self.folder.path(), self.setup.master_descriptors);
         let address = wait_for("the master's access file", || self.read_address());
         assert_eq!(address, self.address, "it listens elsewhere");
     }
@@ -327,6 +330,16 @@ impl Cluster {
         report
     }
 
+    /// What the master has logged so far.
+    pub(crate) fn master_log(&self) -> String {
+        std::fs::read_to_string(self.path("master.err")).expect("the master has a log")
+    }
+
+    /// What worker `index` has logged so far.
+    pub(crate) fn worker_log(&self, index: usize) -> String {
+        std::fs::read_to_string(self.path(&format!("{}.err", worker_name(index)))).expect("the worker has a log")
+    }
+
     fn print_logs(&self) {
         let mut files = vec![self.path("master.err")];
         files.extend((0..self.workers.len()).map(|index| self.path(&format!("{}.err", worker_name(index)))));
@@ -339,9 +352,13 @@ impl Cluster {
     }
 }
 
-fn spawn_master(mark: &Mark, folder: &Path) -> Child {
+fn spawn_master(mark: &Mark, folder: &Path, descriptors: Option<u32>) -> Child {
     let log = std::fs::File::options().create(true).append(true).open(folder.join("master.err"));
-    howdah(mark)
+    let mut command = match descriptors {
+        Some(most) => howdah_limited(mark, most),
+        None => howdah(mark),
+    };
+    command
         .arg("master")
         .args(["--listen", "127.0.0.1:0", "--config"])
         .arg(folder.join("master.toml"))

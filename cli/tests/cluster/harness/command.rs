@@ -27,7 +27,17 @@ pub(crate) fn howdah(mark: &Mark) -> Command {
 
 /// The same from another file.
 pub(crate) fn howdah_at(executable: &Path, mark: &Mark) -> Command {
-    let mut command = Command::new(executable);
+    marked(Command::new(executable), mark)
+}
+
+/// The same with at most so many open files.
+pub(crate) fn howdah_limited(mark: &Mark, descriptors: u32) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &format!("ulimit -n {descriptors}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_howdah")]);
+    marked(command, mark)
+}
+
+fn marked(mut command: Command, mark: &Mark) -> Command {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("HOWDAH_") {
             command.env_remove(name);

@@ -6,6 +6,7 @@
 mod blocks;
 mod hopeless;
 mod leaves;
+mod load;
 mod words;
 
 use crate::harness::{Cluster, Setup, reference, wait_for};

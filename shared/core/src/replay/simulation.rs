@@ -31,8 +31,9 @@ use super::options::ReplayOptions;
 use super::report::{Observer, ReplayReport};
 use super::setup::{Arrival, Setup};
 use super::watch::Watch;
+use crate::cluster::Job;
 use crate::job::profile::Trace;
-use crate::job::{JobId, PerKind, WorkerId};
+use crate::job::{JobId, JobState, PerKind, WorkerId};
 use crate::schedulers::{self, Scheduler};
 use crate::time::{Span, Time};
 use crate::tracker::{AttemptProgress, Effect, Finished, Input, JobTracker};
@@ -440,8 +441,22 @@ impl<'t> Simulation<'t> {
         }
         self.tracker.take(&self.inputs);
         self.inputs.clear();
+        if self.next_arrival <= self.stage.now && self.tracker.scheduler().capabilities().counts_departures {
+            let departed = departing(&self.tracker, &self.stage.jobs, &[]);
+            self.tracker.take(&departed);
+        }
         while let Some(input) = self.next_input() {
             self.tracker.take(&[input]);
         }
     }
+}
+
+/// Jobs whose last task ended at this instant and that have nothing to promote: they are over before others come, but for
+/// those of which `known` says so already. To most policies that is the same as right after the others, which is when
+/// promotions of no length are heard of.
+fn departing(tracker: &JobTracker, jobs: &SimJobs<'_>, known: &[Input]) -> Vec<Input> {
+    let is_known = |id: JobId| known.iter().any(|input| matches!(input, Input::JobCommitted { job, .. } if *job == id));
+    let committing = tracker.state().jobs().filter(|job| job.state() == JobState::Committing).map(Job::id);
+    let at_once = committing.filter(|&id| jobs[id.0 as usize - 1].commit == Span::ZERO && !is_known(id));
+    at_once.map(|job| Input::JobCommitted { job, ok: true }).collect()
 }

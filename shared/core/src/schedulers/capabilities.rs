@@ -33,6 +33,8 @@ pub struct Capabilities {
     pub reads_queues: bool,
     /// Whether it divides the slots into partitions, each for the jobs that are in it.
     pub divides_slots: bool,
+    /// Whether an arriving job's place depends on which jobs have departed before it.
+    pub counts_departures: bool,
 }
 
 impl Default for Capabilities {
@@ -46,6 +48,7 @@ impl Default for Capabilities {
             refuses_jobs: true,
             reads_queues: false,
             divides_slots: false,
+            counts_departures: false,
         }
     }
 }

@@ -55,7 +55,7 @@ pub use ordered::{JobOrder, Ordered};
 pub use per_job::PerJob;
 pub use queues::{Partition, QueueView, Queues};
 pub use reason::Reason;
-pub use registry::{SchedulerError, by_name, names};
+pub use registry::{SchedulerError, by_name, names, orders_by_deadline};
 pub use scheduler::Scheduler;
 pub use shortest::Shortest;
 pub use speculation::{NoSpeculation, SecondAttemptRule, Speculation, second_attempt_rule};

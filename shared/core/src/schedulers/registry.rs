@@ -41,6 +41,11 @@ const POLICIES: &[Policy] = &[
     ("tags", size_based::tags),
 ];
 
+/// Whether a policy of this name orders jobs by their deadlines, and so does nothing special where none has one.
+pub fn orders_by_deadline(name: &str) -> bool {
+    ["maxedf", "minedf"].contains(&name)
+}
+
 /// A policy over an order of jobs, with the parameters that all of them have.
 fn ordered(order: impl JobOrder, params: &mut Reader<'_>) -> Result<Box<dyn Scheduler>, SchedulerError> {
     Ok(Box::new(Ordered::new(order, Offer::from_params(params)?)))

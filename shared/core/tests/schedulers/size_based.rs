@@ -95,6 +95,21 @@ fn a_reduce_that_waits_for_maps_receives_service_or_not(#[case] waiting: &str, #
     assert_eq!(jobs[1], finish_of_second + 10);
 }
 
+// docs/guide/replay.md: at equal times, ends of tasks come before submissions. The third job comes in the instant in which
+// the first departs and is larger than it, so that it waits behind the fourth, which is not.
+#[test]
+fn a_job_is_compared_with_one_that_departs_as_it_comes() {
+    let jobs = vec![maps(0, 1, 10), maps(5, 3, 10), maps(10, 2, 10), maps(11, 1, 5)];
+    let params = [("prediction", "trace")];
+    assert_eq!(finish_s(jobs, &options("comp", &params, (1, 1))), [10, 40, 65, 45]);
+    // One whose output is promoted for a second departs only then.
+    let jobs = |commit_ms| {
+        let first = JobTemplate { commit_ms, ..maps(0, 1, 10) };
+        vec![first, maps(5, 3, 10), maps(10, 2, 10), maps(11, 1, 5)]
+    };
+    assert_eq!(finish_s(jobs(500), &options("comp", &params, (1, 1))), [10, 40, 60, 65]);
+}
+
 // slowdown-variability §IV-C: jobs of one queue stay in its partition even if the other one is idle, and a job that is
 // moved on runs its next tasks in the next one while what runs of it finishes where it is.
 #[test]

@@ -37,7 +37,8 @@ impl Simulation<'_> {
                     self.on_kill(worker, attempt);
                 }
                 Effect::JobState { job, state } => self.on_job_state(job, state),
-                Effect::CommitJob { job } => {
+                // Unless it has departed already, before a job that came at this instant.
+                Effect::CommitJob { job } if self.tracker.state().job(job).is_some() => {
                     let at = self.stage.now + self.stage.jobs[job.0 as usize - 1].commit;
                     self.commits.push(Reverse((at, job)));
                     self.next_commit = self.next_commit.min(at);

@@ -9,8 +9,8 @@ use super::super::ends::TieBreak;
 use super::super::job::Placed;
 use super::super::jobs::SimJobs;
 use super::super::machine_model::{Event, Run};
-use super::Simulation;
 use super::stage::Stage;
+use super::{Simulation, departing};
 use crate::job::{AttemptId, AttemptState, Locality, PerKind, Phase, Progress, TaskKind, WorkerId};
 use crate::time::{Span, Time};
 use crate::tracker::{AttemptProgress, Finished};
@@ -63,11 +63,16 @@ impl Simulation<'_> {
     #[inline(never)]
     pub(super) fn advance_with_reports(&mut self) -> PerKind<bool> {
         let now = self.stage.now;
+        let gathered = self.inputs.len();
         while let Some(input) = self.next_input() {
             self.inputs.push(input);
         }
         let turns = self.stage.heartbeats.turns_at(now, self.tracker.state());
         let ended = self.tracker.advance(now, &self.finished, &[], &[], &mut self.effects);
+        if self.inputs.len() > gathered && self.tracker.scheduler().capabilities().counts_departures {
+            let departed = departing(&self.tracker, &self.stage.jobs, &self.inputs);
+            self.inputs.splice(gathered..gathered, departed);
+        }
         for &worker in turns {
             self.heard.clear();
             for attempt in self.tracker.state().attempts_on(worker) {

@@ -403,7 +403,8 @@ impl Scheduler for SizeBased {
 
     fn capabilities(&self) -> Capabilities {
         let (may_speculate, divides_slots) = (self.offer.speculates(), self.partitions.is_some());
-        Capabilities { may_speculate, divides_slots, ..Capabilities::default() }
+        let counts_departures = !matches!(self.placement, Placement::Used(_));
+        Capabilities { may_speculate, divides_slots, counts_departures, ..Capabilities::default() }
     }
 
     fn queues(&self) -> &dyn Queues {

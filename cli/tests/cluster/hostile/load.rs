@@ -1,0 +1,64 @@
+//! Connections and questions by the hundred against a master with few file descriptors.
+
+use std::io::Read;
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::{Innocent, expect_all_live, narrow};
+use crate::harness::{Cluster, Setup, wait_for};
+
+/// What the attacker holds open at a time: far more than the master may open.
+const IDLE: usize = 400;
+
+#[test]
+fn idle_connections_leave_descriptors_for_the_journal_and_for_clients() {
+    // The smallest segments that there are: the journal needs a new file all the time.
+    let master_config = "[master]\njournal_segment_bytes = 65536\n".to_owned();
+    let cluster = Cluster::start(Setup { master_descriptors: Some(128), master_config, ..narrow() });
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| hold_idle_connections(&cluster.address, &stop));
+        let all = scope.spawn(|| {
+            for name in ["first", "second"] {
+                Innocent::submit(&cluster, name).expect_right_bytes(&cluster);
+            }
+            let busy = cluster.sleep(60, 1, 0);
+            cluster.wait_job(&busy, 0);
+            wait_for("another segment of the journal", || (n_segments(&cluster) > 1).then_some(()));
+            expect_all_live(&cluster, 2);
+        });
+        let ended = all.join();
+        stop.store(true, Ordering::Relaxed);
+        ended.expect("the innocent jobs end well");
+    });
+    let log = cluster.master_log();
+    for trouble in ["connections cannot be taken", "the journal cannot be written"] {
+        assert!(!log.contains(trouble), "{log}");
+    }
+    expect_all_live(&cluster, 2);
+    cluster.stop_and_replay();
+}
+
+/// Opens connections and says nothing; opens others for those that are closed, ten at a time so that one who has
+/// something to say comes in between.
+fn hold_idle_connections(address: &str, stop: &AtomicBool) {
+    let mut held: Vec<TcpStream> = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        held.retain_mut(|stream| !matches!(stream.read(&mut [0; 64]), Ok(0)));
+        for _ in held.len()..IDLE.min(held.len() + 10) {
+            let connected = TcpStream::connect(address).and_then(|stream| {
+                stream.set_nonblocking(true)?;
+                Ok(stream)
+            });
+            held.extend(connected.ok());
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn n_segments(cluster: &Cluster) -> usize {
+    let runs = std::fs::read_dir(cluster.path("master")).expect("the master's directory").flatten();
+    let journals = runs.filter_map(|run| std::fs::read_dir(run.path().join("journal")).ok());
+    journals.map(|journal| journal.flatten().filter(|file| file.path().is_file()).count()).sum()
+}
