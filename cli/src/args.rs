@@ -187,6 +187,9 @@ pub(crate) enum Command {
         /// bash, zsh, fish, elvish or powershell
         shell: clap_complete::Shell,
     },
+    /// Names of jobs or workers, for completion scripts
+    #[command(hide = true)]
+    Complete(crate::complete::CompleteArgs),
     /// Write the manual pages into a directory, or the main one to standard output
     Man {
         /// Directory for one page per command; made if missing

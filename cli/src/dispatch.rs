@@ -55,6 +55,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Bench(args) => wait(bench::bench(&context, &args)),
         Command::Config(ConfigCommand::Show(args)) => config::show_settings(&context, &args),
         Command::Completions { shell } => manual::completions(&screen(&context)?, shell),
+        Command::Complete(args) => wait(crate::complete::complete(&context, &args)),
         Command::Man { dir } => manual::man(&screen(&context)?, dir.as_deref()),
     }
 }

@@ -11,12 +11,15 @@ mod client;
 mod cluster;
 mod codes;
 mod compare;
+mod complete;
 mod config;
 mod daemon;
 mod define;
 mod demo;
 mod dispatch;
 mod doctor;
+#[cfg(test)]
+mod documented;
 mod exit;
 mod experiment;
 mod failure;

@@ -45,7 +45,12 @@ pub(crate) async fn show(context: &Context, args: &ClusterCommand) -> Outcome {
 fn card(screen: &Screen, c: &Cluster) -> String {
     let trouble = |n: u32, word: &str| (n > 0).then(|| screen.paint(Style::Warn, format!(", {n} {word}")));
     let mut workers = format!("{} live", c.live_workers);
-    let others = [(c.draining_workers, "draining"), (c.blacklisted_workers, "blacklisted"), (c.lost_workers, "lost")];
+    let others = [
+        (c.silent_workers, "silent"),
+        (c.draining_workers, "draining"),
+        (c.blacklisted_workers, "blacklisted"),
+        (c.lost_workers, "lost"),
+    ];
     workers.extend(others.into_iter().filter_map(|(n, word)| trouble(n, word)));
     let started = c.started_ms_epoch.map_or("-".to_owned(), |ms| {
         format!("{}, up {}", clock(ms), units::seconds(now_ms().saturating_sub(ms) as f64 / 1e3))

@@ -258,6 +258,8 @@ pub(crate) struct Cluster {
     pub(crate) lost_workers: u32,
     pub(crate) blacklisted_workers: u32,
     pub(crate) draining_workers: u32,
+    /// Not heard of for some heartbeats, and not lost yet.
+    pub(crate) silent_workers: u32,
     pub(crate) map_slots: u32,
     pub(crate) reduce_slots: u32,
     pub(crate) maps_running: u32,
@@ -326,6 +328,7 @@ impl Cluster {
             lost_workers: c.lost_workers,
             blacklisted_workers: c.blacklisted_workers,
             draining_workers: c.draining_workers,
+            silent_workers: c.silent_workers,
             map_slots: c.map_slots,
             reduce_slots: c.reduce_slots,
             maps_running: c.maps_running,

@@ -1,6 +1,8 @@
 //! `job list`, `job status`, `job attempts`.
 
-use howdah_proto::v1::ListJobsRequest;
+use std::collections::{BTreeSet, HashMap};
+
+use howdah_proto::v1::{GetClusterRequest, ListJobsRequest};
 use serde_json::json;
 
 use crate::args::Format;
@@ -12,8 +14,11 @@ use crate::job::args::{JobListArgs, OneJobArgs};
 use crate::job::attempt::Attempt;
 use crate::job::view::{Job, Predicted, card, now_ms, state_style, table};
 use crate::listing::{Listing, counter_map, span_s};
+use crate::output::Style;
+use crate::output::escape::one_line;
 use crate::output::table::Grid;
 use crate::predict;
+use crate::submit::properties::{self, Unread};
 use crate::units;
 
 /// `howdah job list`
@@ -82,6 +87,7 @@ pub(crate) async fn status(context: &Context, args: &OneJobArgs) -> Outcome {
     let answer = client.job(&args.job).await?;
     let status = answer.status.ok_or_else(|| Failure::broke("the master answered without a status"))?;
     let job = Job::from(&status);
+    let unread = unread(&mut client, &answer.properties).await?;
     let predicted = if is_final(&job.state) { None } else { predict::of_job(&mut client, &job.job).await };
     match config.output {
         Format::Json => {
@@ -91,22 +97,41 @@ pub(crate) async fn status(context: &Context, args: &OneJobArgs) -> Outcome {
                 job: Job,
                 counters: crate::listing::CounterMap,
                 properties: std::collections::BTreeMap<String, String>,
+                /// Of these, those that howdah does not read; the job's own commands may.
+                unread_properties: Vec<Unread>,
                 /// Of one that is not over: when it will be.
                 predicted: Option<predict::view::JobView>,
             }
             let counters = counter_map(answer.counters.as_ref());
             let properties = answer.properties.into_iter().collect();
-            let body = Body { job, counters, properties, predicted };
+            let body = Body { job, counters, properties, unread_properties: unread, predicted };
             screen.json(&Listing::new("job-status", body))?;
         }
         Format::Table => {
             screen.line(card(&screen, &job, now_ms()))?;
+            if !unread.is_empty() {
+                let names: Vec<String> = unread.iter().map(Unread::to_string).collect();
+                let names = one_line(&names.join(", ")).into_owned();
+                screen.line(format!("{} {names}", screen.paint(Style::Dim, format!("{:>10}", "unread"))))?;
+            }
             if let Some(sentence) = predicted.and_then(|predicted| predicted.sentence()) {
                 screen.line(sentence)?;
             }
         }
     }
     Ok(Exit::Done)
+}
+
+/// Properties that nothing of howdah's reads. A scheduler may name pools by any property.
+async fn unread(client: &mut Client, properties: &HashMap<String, String>) -> Outcome<Vec<Unread>> {
+    let names: BTreeSet<&String> = properties.keys().collect();
+    if properties::unread(names.iter().copied(), None).is_empty() {
+        return Ok(Vec::new());
+    }
+    let cluster = client.rpc.get_cluster(GetClusterRequest {}).await?.into_inner();
+    let keys = ["poolnameproperty", "mapred.fairscheduler.poolnameproperty"];
+    let pool_property = keys.iter().find_map(|key| cluster.scheduler_params.get(*key));
+    Ok(properties::unread(names.iter().copied(), pool_property.map(String::as_str)))
 }
 
 /// `howdah job attempts`

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use howdah_core::job::profile::Trace;
 use howdah_core::replay::Deadlines;
+use howdah_core::schedulers::orders_by_deadline;
 
 use super::Policy;
 use crate::replay::args::{Faults, ReplayArgs};
@@ -53,7 +54,7 @@ fn other_policy(args: &ReplayArgs, trace: &Trace, policy: &Policy) -> Option<Str
 
 /// A policy that orders by deadlines, and none to order by.
 fn no_deadline(args: &ReplayArgs, trace: &Trace, policy: &Policy) -> Option<String> {
-    let by_deadline = ["maxedf", "minedf"].contains(&policy.name.as_str());
+    let by_deadline = orders_by_deadline(&policy.name);
     let any = match args.load.deadlines {
         Deadlines::FromTrace => trace.jobs.iter().any(|job| job.deadline_ms.is_some()),
         Deadlines::Drop => false,

@@ -10,7 +10,7 @@ use crate::flag_values::parse_pair;
 pub(crate) enum SchedulerCommand {
     /// List the schedulers by name
     List(FormatArgs),
-    /// Show which scheduler decides, and every time when one took over as its forecast was better
+    /// Show which scheduler decides, what is doubtful of it, and every time when one took over as its forecast was better
     Show(ShowArgs),
     /// Put a scheduler in charge of a running cluster, or give the present one other parameters
     Set(SetArgs),

@@ -1,17 +1,25 @@
-//! `scheduler show`: the policy in charge, and the switches that forecasts justified, with what came of them.
+//! `scheduler show`: the policy in charge, what people should know of it, and the switches that forecasts justified, with
+//! what came of them.
+//!
+//! A setting that makes no difference, an allocation file that cannot be read, slots that are promised and not there: all
+//! of it is in the master's log, where those who set it do not look.
 
 use std::collections::BTreeMap;
 
 use howdah_proto::v1::{GetClusterRequest, SchedulerSwitch};
 use serde::Serialize;
 
+use super::about::about;
 use crate::args::Format;
 use crate::client::Client;
+use crate::cluster::view::{Cluster, Note, SecondAttempts};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::job::view::clock;
 use crate::listing::Listing;
+use crate::output::Style;
+use crate::output::escape::one_line;
 use crate::output::table::Grid;
 use crate::scheduler::args::ShowArgs;
 
@@ -19,7 +27,14 @@ use crate::scheduler::args::ShowArgs;
 #[derive(Debug, Serialize)]
 struct Shown {
     scheduler: String,
+    what: Option<&'static str>,
+    source: Option<&'static str>,
     params: BTreeMap<String, String>,
+    second_attempts: SecondAttempts,
+    /// What it noted last, oldest first.
+    notes: Vec<Note>,
+    /// What it promises and the cluster as it is has not, and settings that make no difference.
+    warnings: Vec<String>,
     /// Among which it is chosen by forecast.
     candidates: Vec<String>,
     switches: Vec<Switch>,
@@ -53,9 +68,17 @@ pub(super) async fn show(context: &Context, args: &ShowArgs) -> Outcome {
     let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let answer = client.rpc.get_cluster(GetClusterRequest {}).await?.into_inner();
+    let Cluster { scheduler, scheduler_params, second_attempts, notes, warnings, .. } =
+        Cluster::new(client.address(), &answer);
+    let (what, source) = about(&scheduler).unzip();
     let shown = Shown {
-        scheduler: answer.scheduler,
-        params: answer.scheduler_params.into_iter().collect(),
+        scheduler,
+        what,
+        source,
+        params: scheduler_params,
+        second_attempts,
+        notes,
+        warnings,
         candidates: answer.candidates,
         switches: answer.switches.into_iter().map(Switch::from).collect(),
     };
@@ -64,6 +87,16 @@ pub(super) async fn show(context: &Context, args: &ShowArgs) -> Outcome {
         Format::Table => {
             let params: Vec<String> = shown.params.iter().map(|(key, value)| format!(" {key}={value}")).collect();
             screen.line(format!("{} decides{}", shown.scheduler, params.concat()))?;
+            if let Some((what, source)) = shown.what.zip(shown.source) {
+                screen.line(format!("{what}; from {source}"))?;
+            }
+            screen.line(format!("speculation: {}", shown.second_attempts.line()))?;
+            for Note { at_ms_epoch, text } in &shown.notes {
+                screen.line(format!("noted {}: {}", clock(*at_ms_epoch), one_line(text)))?;
+            }
+            for warning in &shown.warnings {
+                screen.line(screen.paint(Style::Warn, format!("warning: {}", one_line(warning))))?;
+            }
             if !shown.candidates.is_empty() {
                 screen.line(format!("chosen by forecast among {}", shown.candidates.join(", ")))?;
             }

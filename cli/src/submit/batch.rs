@@ -14,7 +14,7 @@ use howdah_proto::v1::{GetClusterRequest, GetClusterResponse, JobStatus, ListQue
 use serde_json::json;
 
 use super::replan::{self, Earlier};
-use super::{SubmitAs, plans, submit_plan};
+use super::{SubmitAs, plans, submit_plan, tell_doubts};
 use crate::args::Format;
 use crate::client::{Client, succeeded, unless_interrupted};
 use crate::config::Context;
@@ -79,6 +79,7 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
             let Ready { plan, how } = &ready[place];
             jobs.push(submit_plan(&mut client, plan, how).await?);
         }
+        tell_doubts(&mut client).await?;
     }
     let quiet = config.output == Format::Json;
     if !quiet {

@@ -4,8 +4,9 @@ mod admit;
 pub(crate) mod args;
 mod batch;
 pub(crate) mod batch_file;
+mod known;
 mod profile_file;
-mod properties;
+pub(crate) mod properties;
 mod replan;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 use howdah_apps::{JobPlan, PlanError, PlanRequest};
 use howdah_core::job::{FOLLOWS, JobProfile, Priority, Requirement};
-use howdah_proto::v1::{JobStatus, SubmitJobRequest};
+use howdah_proto::v1::{GetClusterRequest, JobStatus, SubmitJobRequest};
 use serde_json::json;
 
 use crate::args::Format;
@@ -82,6 +83,9 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
         if !quiet {
             screen.line(format!("Submitted job: {job}"))?;
         }
+        if index == 0 {
+            tell_doubts(&mut client).await?;
+        }
         if !args.wait && index == last {
             break;
         }
@@ -115,6 +119,14 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
     }
     report(&screen, &config.output, &jobs, &ended, &admitted)?;
     Ok(Exit::Done)
+}
+
+/// What whoever submits should know of the scheduler as it is: that it orders by deadlines of which there are none, that
+/// it has fewer slots than it promises.
+async fn tell_doubts(client: &mut Client) -> Outcome<()> {
+    let cluster = client.rpc.get_cluster(GetClusterRequest {}).await?.into_inner();
+    cluster.warnings.iter().for_each(|warning| note(format!("warning: {warning}")));
+    Ok(())
 }
 
 fn still(left: usize) -> String {

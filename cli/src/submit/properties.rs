@@ -3,119 +3,12 @@
 //! A job may have properties of its own, which its code reads. So a name that nobody knows is no error; one that is a
 //! slip or two away from a known one is worth a word.
 
+use serde::Serialize;
+
+use super::known::KNOWN;
+
 /// So many slips make another name.
 const SLIPS: usize = 2;
-
-/// What the cluster, the task library and the applications read, under all of Hadoop's names.
-const KNOWN: [&str; 107] = [
-    "dfs.block.size",
-    "dfs.blocksize",
-    "howdah.block.size",
-    "howdah.fault.attempt.fraction",
-    "howdah.fault.seed",
-    "howdah.job.follows",
-    "howdah.job.size.ms",
-    "howdah.output.sync",
-    "howdah.shuffle.memory.mb",
-    "io.sort.factor",
-    "io.sort.mb",
-    "io.sort.spill.percent",
-    "job.local.dir",
-    "map.input.file",
-    "map.input.length",
-    "map.input.start",
-    "map.output.key.field.separator",
-    "mapred.compress.map.output",
-    "mapred.fairscheduler.pool",
-    "mapred.inmem.merge.threshold",
-    "mapred.input.dir.recursive",
-    "mapred.job.id",
-    "mapred.job.map.memory.mb",
-    "mapred.job.name",
-    "mapred.job.priority",
-    "mapred.job.queue.name",
-    "mapred.job.reduce.memory.mb",
-    "mapred.job.reuse.jvm.num.tasks",
-    "mapred.map.max.attempts",
-    "mapred.map.output.compression.codec",
-    "mapred.map.tasks",
-    "mapred.map.tasks.speculative.execution",
-    "mapred.mapper.regex",
-    "mapred.mapper.regex.group",
-    "mapred.max.map.failures.percent",
-    "mapred.max.reduce.failures.percent",
-    "mapred.max.split.size",
-    "mapred.max.tracker.failures",
-    "mapred.min.split.size",
-    "mapred.output.compress",
-    "mapred.output.compression.codec",
-    "mapred.reduce.max.attempts",
-    "mapred.reduce.parallel.copies",
-    "mapred.reduce.slowstart.completed.maps",
-    "mapred.reduce.tasks",
-    "mapred.reduce.tasks.speculative.execution",
-    "mapred.task.id",
-    "mapred.task.is.map",
-    "mapred.task.partition",
-    "mapred.task.timeout",
-    "mapred.text.key.partitioner.options",
-    "mapred.textoutputformat.separator",
-    "mapred.tip.id",
-    "mapreduce.fileoutputcommitter.marksuccessfuljobs",
-    "mapreduce.input.fileinputformat.input.dir.recursive",
-    "mapreduce.input.fileinputformat.split.maxsize",
-    "mapreduce.input.fileinputformat.split.minsize",
-    "mapreduce.job.id",
-    "mapreduce.job.jvm.numtasks",
-    "mapreduce.job.local.dir",
-    "mapreduce.job.maps",
-    "mapreduce.job.maxtaskfailures.per.tracker",
-    "mapreduce.job.name",
-    "mapreduce.job.priority",
-    "mapreduce.job.queuename",
-    "mapreduce.job.reduce.slowstart.completedmaps",
-    "mapreduce.job.reduces",
-    "mapreduce.job.user.name",
-    "mapreduce.map.failures.maxpercent",
-    "mapreduce.map.input.file",
-    "mapreduce.map.input.length",
-    "mapreduce.map.input.start",
-    "mapreduce.map.maxattempts",
-    "mapreduce.map.memory.mb",
-    "mapreduce.map.output.compress",
-    "mapreduce.map.output.compress.codec",
-    "mapreduce.map.output.key.field.separator",
-    "mapreduce.map.sort.spill.percent",
-    "mapreduce.map.speculative",
-    "mapreduce.output.fileoutputformat.compress",
-    "mapreduce.output.fileoutputformat.compress.codec",
-    "mapreduce.output.textoutputformat.separator",
-    "mapreduce.partition.keypartitioner.options",
-    "mapreduce.reduce.failures.maxpercent",
-    "mapreduce.reduce.maxattempts",
-    "mapreduce.reduce.memory.mb",
-    "mapreduce.reduce.merge.inmem.threshold",
-    "mapreduce.reduce.shuffle.parallelcopies",
-    "mapreduce.reduce.speculative",
-    "mapreduce.task.attempt.id",
-    "mapreduce.task.id",
-    "mapreduce.task.io.sort.factor",
-    "mapreduce.task.io.sort.mb",
-    "mapreduce.task.ismap",
-    "mapreduce.task.partition",
-    "mapreduce.task.timeout",
-    "mapreduce.terasort.num-rows",
-    "stream.addenvironment",
-    "stream.jobconf.truncate.limit",
-    "stream.map.input.field.separator",
-    "stream.map.output.field.separator",
-    "stream.non.zero.exit.is.failure",
-    "stream.num.map.output.key.fields",
-    "stream.num.reduce.output.key.fields",
-    "stream.reduce.input.field.separator",
-    "stream.reduce.output.field.separator",
-    "stream.stderr.reporter.prefix",
-];
 
 /// A warning for each property that is nearly one of the known ones.
 pub(super) fn doubts(define: &[(String, String)]) -> Vec<String> {
@@ -124,6 +17,31 @@ pub(super) fn doubts(define: &[(String, String)]) -> Vec<String> {
         .filter_map(|(key, _)| Some((key, meant(key)?)))
         .map(|(key, near)| format!("warning: property `{key}` is none that howdah reads; did you mean `{near}`?"))
         .collect()
+}
+
+/// A property that nothing of howdah's reads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Unread {
+    pub(crate) property: String,
+    /// The known one that was probably meant.
+    pub(crate) meant: Option<&'static str>,
+}
+
+/// Those of a job's properties that neither the cluster, the task library nor its applications read, by name. The job's
+/// own commands may; `pool_property` is what the scheduler reads besides.
+pub(crate) fn unread<'a>(names: impl IntoIterator<Item = &'a String>, pool_property: Option<&str>) -> Vec<Unread> {
+    let read = |name: &str| KNOWN.contains(&name) || pool_property == Some(name);
+    let unread = names.into_iter().filter(|name| !read(name));
+    unread.map(|name| Unread { property: name.clone(), meant: meant(name) }).collect()
+}
+
+impl std::fmt::Display for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.meant {
+            Some(meant) => write!(f, "{} (did you mean {meant}?)", self.property),
+            None => f.write_str(&self.property),
+        }
+    }
 }
 
 fn meant(key: &str) -> Option<&'static str> {
@@ -151,6 +69,41 @@ mod tests {
             ["io.sort.mb", "mapred.reduce.tasks", "my.own.threshold", "mapred.child.java.opts", "wordcount.case"]
         {
             assert_eq!(doubts(fine), Vec::<String>::new(), "{fine}");
+        }
+    }
+
+    #[test]
+    fn what_nothing_reads_is_listed_and_what_the_scheduler_reads_is_not() {
+        let names = ["io.sort.mb", "io.sort.mbb", "my.own", "team"].map(str::to_owned);
+        let texts = |pool| unread(&names, pool).iter().map(Unread::to_string).collect::<Vec<_>>();
+        assert_eq!(texts(Some("team")), ["io.sort.mbb (did you mean io.sort.mb?)", "my.own"]);
+        assert_eq!(texts(None)[2], "team");
+    }
+
+    /// What is read somewhere must not be listed as unread: names are looked for in the sources that read properties.
+    #[test]
+    fn every_property_that_the_sources_name_is_known() {
+        let sources = [
+            include_str!("../../../shared/core/src/job/known.rs"),
+            include_str!("../../../shared/core/src/job/spec.rs"),
+            include_str!("../../../worker/apps/src/streaming/task.rs"),
+            include_str!("../../../worker/apps/src/streaming/fields.rs"),
+            include_str!("../../../worker/apps/src/random_text.rs"),
+            include_str!("../../../worker/apps/src/sleep.rs"),
+            include_str!("../../../worker/apps/src/sudoku/job.rs"),
+            include_str!("../../../worker/task/src/shuffle/fetcher.rs"),
+        ];
+        let starts =
+            ["mapred.", "mapreduce.", "howdah.", "io.sort.", "stream.", "sleep.job.", "sudoku.", "randomtextwriter."];
+        let code = sources.iter().filter_map(|source| source.split("#[cfg(test)]").next());
+        let named: Vec<&str> = code
+            .flat_map(|code| code.split('"').skip(1).step_by(2))
+            .filter(|word| starts.iter().any(|start| word.starts_with(start)) && !word.ends_with('.'))
+            .filter(|word| word.chars().all(|c| c.is_ascii_alphanumeric() || ".-".contains(c)))
+            .collect();
+        assert!(named.len() > 30, "{named:?}");
+        for name in named {
+            assert!(KNOWN.contains(&name), "{name}");
         }
     }
 

@@ -28,5 +28,6 @@ mod same_bytes;
 mod schedulers;
 mod second_attempts;
 mod steering;
+mod told;
 mod validation;
 mod vitals;
