@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use howdah_core::job::ClusterId;
 use howdah_core::schedulers::{Scheduler, SchedulerError};
 use howdah_core::time::Time;
-use howdah_core::tracker::{ClusterConfig, Effect, Input, JobTracker};
+use howdah_core::tracker::{ClusterConfig, Effect, Input, JobTracker, WorkerState};
 use howdah_proto::convert::{ConvertError, attempt_id, decision, locality};
 use howdah_proto::v1;
 
@@ -84,6 +84,8 @@ pub struct DecisionReport {
     pub first_difference: Option<Difference>,
     /// The journal broke off in the middle of a frame, as after a crash.
     pub torn: bool,
+    /// How often a worker was lost or left while a job was not over.
+    pub workers_lost: u64,
 }
 
 /// A build, as a recording names it.
@@ -170,12 +172,19 @@ pub(crate) fn replay_seen(
         report.decisions += frame.decisions.len() as u64;
         effects.clear();
         tracker.apply(time, &inputs, &mut effects);
+        if tracker.state().n_jobs() > 0 {
+            report.workers_lost += effects.iter().filter(|effect| is_loss(effect)).count() as u64;
+        }
         see(cluster, time, &effects, &mut tracker);
         compare(&frame, &before, &effects, cluster, &mut report);
         before = <[u8; DIGEST_BYTES]>::try_from(&frame.digest[..]).unwrap_or_default();
     }
     report.torn = reader.truncation().is_some();
     Ok(report)
+}
+
+fn is_loss(effect: &Effect) -> bool {
+    matches!(effect, Effect::WorkerState { state: WorkerState::Lost, .. })
 }
 
 pub(crate) fn build_of(header: &v1::JournalHeader) -> Build {

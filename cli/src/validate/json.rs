@@ -4,6 +4,7 @@ use howdah_master::replay::{DecisionReport, Difference};
 use howdah_planning::accuracy::{Comparison, Kind, Measure, Prediction};
 use serde_json::{Value, json};
 
+use super::lost::Lost;
 use super::runs::{Repeats, Run};
 
 /// The document without its schema.
@@ -12,6 +13,7 @@ pub(super) fn body(run: &Run, repeats: Option<&Repeats>) -> Value {
     let summary = run.summary();
     json!({
         "run": run.decisions.run,
+        "other_runs": run.beside,
         "recorded_by": recorded_by(&run.decisions),
         "decisions": decisions(&run.decisions),
         "makespan": simulated.ok().map(|comparison| measure(&comparison.makespan)),
@@ -19,8 +21,24 @@ pub(super) fn body(run: &Run, repeats: Option<&Repeats>) -> Value {
         "jobs_left_out": simulated.ok().map(|comparison| comparison.left_out),
         "mean_error": summary.map(|summary| summary.mean_error),
         "max_error": summary.map(|summary| summary.max_error),
+        "lost": lost(&run.lost),
         "not_simulated": simulated.err().map(|error| super::text::chain(error)),
         "repeats": repeats.map(|repeats| with_repeats(run, repeats)),
+    })
+}
+
+/// What the simulation has of attempts and workers that were lost, and what not.
+fn lost(lost: &Lost) -> Value {
+    json!({
+        "failed": lost.failed,
+        "killed": lost.killed,
+        "speculative": lost.speculative,
+        "workers": lost.workers,
+        "jobs": lost.jobs,
+        "jobs_mean_error": lost.of_these.mean_error,
+        "jobs_max_error": lost.of_these.max_error,
+        "other_jobs_mean_error": lost.of_others.mean_error,
+        "other_jobs_max_error": lost.of_others.max_error,
     })
 }
 
@@ -91,7 +109,7 @@ fn with_repeats(run: &Run, repeats: &Repeats) -> Value {
         },
         "errors": errors.collect::<Vec<_>>(),
         "predictions": repeats.predictions.iter().map(|found| prediction(found, &runs)).collect::<Vec<_>>(),
-        "verdict": run.summary().and_then(|own| repeats.verdict(own)),
+        "verdict": repeats.verdict(),
     })
 }
 

@@ -6,6 +6,7 @@
 
 pub(crate) mod args;
 mod json;
+mod lost;
 mod runs;
 mod text;
 

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use howdah_core::job::profile::Trace;
+use howdah_master::journal::{find_run, runs_in};
 use howdah_master::replay::{DecisionReport, replay_decisions};
 use howdah_planning::accuracy::{self, AccuracyError, Comparison, Kind, Model, Prediction, Spread, Summary};
 
+use super::lost::Lost;
 use crate::failure::{Failure, Outcome};
 
 /// One run.
@@ -17,6 +19,10 @@ pub(crate) struct Run {
     pub(crate) trace: Trace,
     /// Simulated from its own profile, or why that cannot be.
     pub(crate) simulated: Result<Comparison, AccuracyError>,
+    /// Of what was simulated, what was lost.
+    pub(super) lost: Lost,
+    /// Runs that lie beside it, where it was not named itself.
+    pub(crate) beside: Vec<PathBuf>,
 }
 
 /// One run and others of the same workload.
@@ -33,16 +39,35 @@ pub(crate) struct Repeats {
 impl Run {
     /// Reads the run in `dir`, replays its decisions and simulates it.
     pub(crate) fn read(dir: &Path) -> Outcome<Run> {
-        let decisions = replay_decisions(dir).map_err(|error| unreadable(anyhow::Error::new(error)))?;
-        let trace = howdah_master::trace::record(dir).map_err(|error| unreadable(anyhow::Error::new(error)))?;
+        let (dir, beside) = chosen(dir);
+        let decisions = replay_decisions(&dir).map_err(|error| unreadable(anyhow::Error::new(error)))?;
+        let trace = howdah_master::trace::record(&dir).map_err(|error| unreadable(anyhow::Error::new(error)))?;
         let simulated = accuracy::compare_under(&trace, &trace, Model::SimMr, howdah_master::policies::make);
-        Ok(Run { decisions, trace, simulated })
+        let lost = simulated.as_ref().map_or_else(
+            |_| Lost { workers: decisions.workers_lost, ..Lost::default() },
+            |comparison| Lost::of(&trace, comparison, decisions.workers_lost),
+        );
+        Ok(Run { decisions, trace, simulated, lost, beside })
     }
 
     /// Over its jobs; `None` when it could not be simulated.
     pub(crate) fn summary(&self) -> Option<Summary> {
         self.simulated.as_ref().ok().map(Comparison::summary)
     }
+}
+
+/// The run that `dir` names, and the others of a cluster's directory: there it is the newest one with a job, since a
+/// cluster that was begun anew and did nothing is not what anybody asks about.
+fn chosen(dir: &Path) -> (PathBuf, Vec<PathBuf>) {
+    let Ok(newest) = find_run(dir) else { return (dir.to_owned(), Vec::new()) };
+    if newest == dir {
+        return (newest, Vec::new());
+    }
+    let mut runs = newest.parent().map_or_else(Vec::new, runs_in);
+    let has_job = |run: &PathBuf| std::fs::read_dir(run.join("jobs")).is_ok_and(|mut jobs| jobs.next().is_some());
+    let run = runs.iter().rev().find(|run| has_job(run)).cloned().unwrap_or(newest);
+    runs.retain(|other| *other != run);
+    (run, runs)
 }
 
 fn unreadable(error: anyhow::Error) -> Failure {
@@ -80,20 +105,25 @@ impl Repeats {
         self.predictions.iter().filter(move |prediction| prediction.kind == kind)
     }
 
-    /// What the run's own error is worth beside the repeats' spread.
-    pub(crate) fn verdict(&self, own: Summary) -> Option<String> {
-        if self.spread.runs < 2 {
-            return None;
-        }
-        let [error, spread] = [own.mean_error, self.spread.mean()].map(|share| format!("{:.2} %", share * 100.0));
-        Some(if own.mean_error < self.spread.mean() {
-            format!(
-                "the mean error, {error}, is smaller than the mean spread of the repeats, {spread}: it says no more than \
-                 that a simulation is as close to a run as another run is"
-            )
-        } else {
-            format!("the mean error, {error}, is larger than the mean spread of the repeats, {spread}")
-        })
+    /// What predictions are worth beside the repeats' spread: those of a run from another one's profile, as a run's own
+    /// has the answer in it.
+    pub(crate) fn verdict(&self) -> Option<String> {
+        let (_, across) = self.summary(Kind::CrossRun).filter(|_| self.spread.runs > 1)?;
+        Some(compared(across.mean_error, self.spread.mean()))
+    }
+}
+
+/// The sentence for an error across runs and a spread.
+fn compared(error: f64, spread: f64) -> String {
+    let is_smaller = error < spread;
+    let [error, spread] = [error, spread].map(|share| format!("{:.2} %", share * 100.0));
+    if is_smaller {
+        format!(
+            "the mean error across runs, {error}, is smaller than the mean spread of the repeats, {spread}: it says no more \
+             than that a simulation is as close to a run as another run is"
+        )
+    } else {
+        format!("the mean error across runs, {error}, is larger than the mean spread of the repeats, {spread}")
     }
 }
 
@@ -107,20 +137,52 @@ mod tests {
         Repeats { others: Vec::new(), spread, predictions: Vec::new() }
     }
 
-    #[test]
-    fn an_error_below_the_spread_of_the_repeats_is_said_to_mean_little() {
-        let own = Summary { mean_error: 0.01, max_error: 0.02 };
-        let said = repeats(0.03).verdict(own).expect("two runs");
-        assert!(said.starts_with("the mean error, 1.00 %, is smaller than the mean spread of the repeats, 3.00 %:"));
-        let said = repeats(0.005).verdict(own).expect("two runs");
-        assert_eq!(said, "the mean error, 1.00 %, is larger than the mean spread of the repeats, 0.50 %");
+    fn across(error: f64) -> Prediction {
+        let completion = accuracy::Measure { measured_s: 1.0, simulated_s: 1.0 + error };
+        let job = accuracy::JobMeasure { id: "1".to_owned(), name: "a".to_owned(), completion };
+        let comparison = Comparison { jobs: vec![job], ..Comparison::default() };
+        Prediction { kind: Kind::CrossRun, profile: 1, measured: 0, comparison }
     }
 
     #[test]
-    fn one_run_has_no_spread_to_compare_with() {
-        let mut alone = repeats(0.0);
+    fn what_counts_is_the_error_across_runs_beside_the_spread_of_the_repeats() {
+        let said = |error, spread| {
+            Repeats { predictions: vec![across(error)], ..repeats(spread) }.verdict().expect("two runs")
+        };
+        let small = said(0.01, 0.03);
+        assert!(
+            small.starts_with(
+                "the mean error across runs, 1.00 %, is smaller than the mean spread of the repeats, 3.00 %:"
+            ),
+            "{small}"
+        );
+        let large = "the mean error across runs, 1.00 %, is larger than the mean spread of the repeats, 0.50 %";
+        assert_eq!(said(0.01, 0.005), large);
+    }
+
+    #[test]
+    fn without_another_run_there_is_nothing_to_compare_with() {
+        assert_eq!(repeats(0.03).verdict(), None, "nothing was predicted across runs");
+        let mut alone = Repeats { predictions: vec![across(0.01)], ..repeats(0.0) };
         alone.spread.runs = 1;
-        assert_eq!(alone.verdict(Summary::default()), None);
+        assert_eq!(alone.verdict(), None);
         assert_eq!(alone.summary(Kind::Own), None);
+    }
+
+    #[test]
+    fn of_a_clusters_runs_the_newest_with_a_job_is_chosen_and_the_others_are_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = |serial: u32, has_job: bool| {
+            let run = dir.path().join(format!("run-202611201200-{serial}"));
+            std::fs::create_dir_all(run.join("jobs")).unwrap();
+            std::fs::write(run.join("header"), "").unwrap();
+            if has_job {
+                std::fs::write(run.join("jobs/job_1.json"), "{}").unwrap();
+            }
+            run
+        };
+        let runs = [run(1, true), run(2, true), run(3, false)];
+        assert_eq!(chosen(dir.path()), (runs[1].clone(), vec![runs[0].clone(), runs[2].clone()]));
+        assert_eq!(chosen(&runs[2]), (runs[2].clone(), vec![]), "named itself");
     }
 }

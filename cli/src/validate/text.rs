@@ -4,6 +4,7 @@ use howdah_master::recorder::RULES;
 use howdah_master::replay::{Build, DecisionReport, Difference};
 use howdah_planning::accuracy::{Comparison, Kind};
 
+use super::lost::Lost;
 use super::runs::{Repeats, Run};
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
@@ -16,11 +17,15 @@ const LISTED: usize = 50;
 pub(super) fn text(screen: &Screen, run: &Run, repeats: Option<&Repeats>) -> String {
     let mut lines = decisions(screen, run);
     match &run.simulated {
-        Ok(comparison) => lines.extend(simulated(screen, comparison)),
+        Ok(comparison) => {
+            let at = lines.len() + 2;
+            lines.extend(simulated(screen, comparison));
+            lines.splice(at..at, lost(&run.lost));
+        }
         Err(error) => lines.push(format!("simulation none: {}", chain(error))),
     }
     if let Some(repeats) = repeats {
-        lines.extend(with_repeats(screen, run, repeats));
+        lines.extend(with_repeats(screen, repeats));
     }
     lines.join("\n")
 }
@@ -43,6 +48,11 @@ fn decisions(screen: &Screen, run: &Run) -> Vec<String> {
             units::count(report.decisions),
         ),
     ];
+    if !run.beside.is_empty() {
+        let names = run.beside.iter().filter_map(|run| run.file_name()).map(|name| name.to_string_lossy());
+        let names = names.collect::<Vec<_>>().join(", ");
+        lines.insert(1, format!("           the newest with a job; beside it {names}, which --dir can name"));
+    }
     lines.extend(other_build(report));
     if let Some(Difference { batch, time, expected, found }) = &report.first_difference {
         lines.push(format!("first difference in batch {batch}, at {} us", time.as_us()));
@@ -116,7 +126,7 @@ fn simulated(screen: &Screen, comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-fn with_repeats(screen: &Screen, run: &Run, repeats: &Repeats) -> Vec<String> {
+fn with_repeats(screen: &Screen, repeats: &Repeats) -> Vec<String> {
     let mut grid = Grid::new(&["prediction", ">jobs", ">mean error", ">largest error", ">makespan, mean"]);
     for kind in Kind::ALL {
         if let Some((jobs, summary)) = repeats.summary(kind) {
@@ -139,7 +149,7 @@ fn with_repeats(screen: &Screen, run: &Run, repeats: &Repeats) -> Vec<String> {
             share(spread.mean()),
             share(spread.max())
         ));
-        lines.extend(run.summary().and_then(|own| repeats.verdict(own)).map(|said| format!("           {said}")));
+        lines.extend(repeats.verdict().map(|said| format!("           {said}")));
     } else {
         lines.push("spread     unknown: no other run has this one's shape and policy".to_owned());
     }
@@ -148,6 +158,43 @@ fn with_repeats(screen: &Screen, run: &Run, repeats: &Repeats) -> Vec<String> {
         let [compared, identical] = [report.compared, report.identical].map(units::count);
         lines.push(format!("repeat     {}: {compared} effects compared, {identical} identical", report.run.display()));
         lines.extend(other_build(report));
+    }
+    lines
+}
+
+/// What failures and losses the simulation has, and what of the error is theirs.
+fn lost(lost: &Lost) -> Vec<String> {
+    if lost.is_nothing() {
+        return Vec::new();
+    }
+    let attempts = |n: usize| units::counted(n as u64, "attempt");
+    let mut lines = Vec::new();
+    if lost.failed + lost.killed > 0 {
+        let (failed, killed) = (lost.failed, lost.killed);
+        lines.push(format!(
+            "lost       {failed} failed and {killed} killed attempts, which end so in the simulation too"
+        ));
+    }
+    if lost.speculative > 0 {
+        let speculative = attempts(lost.speculative);
+        lines.push(format!("           {speculative} for speculation, which the simulation leaves to the policy"));
+    }
+    if lost.workers > 0 {
+        let workers = units::counted(lost.workers, "worker");
+        lines.push(format!(
+            "           {workers} gone while jobs ran, which the simulation does not have: they stay, \
+                            with what they held"
+        ));
+    }
+    if lost.jobs > 0 {
+        let (jobs, these, others) = (units::counted(lost.jobs as u64, "job"), lost.of_these, lost.of_others);
+        lines.push(format!(
+            "           errors of the {jobs} with such attempts: {} mean, {} at most; of the others: {} mean, {} at most",
+            share(these.mean_error),
+            share(these.max_error),
+            share(others.mean_error),
+            share(others.max_error)
+        ));
     }
     lines
 }

@@ -1,0 +1,90 @@
+//! What of a run's lost attempts and workers its simulation has, and what not.
+//!
+//! An attempt that failed or was killed is lost again in the simulation from the run's own profile, after the time that it
+//! took. Speculative ones are the policy's, and workers that went stay. Jobs that lost attempts are counted apart, so that
+//! their part of the error is seen.
+
+use std::collections::BTreeSet;
+
+use howdah_core::job::profile::Trace;
+use howdah_planning::accuracy::{Comparison, Summary};
+
+/// Of one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Lost {
+    /// Attempts of the simulated jobs that failed, and end so in the simulation.
+    pub(super) failed: usize,
+    /// Those that were killed, and end so.
+    pub(super) killed: usize,
+    /// Speculative attempts that were killed: in the simulation they are launched and lost as the policy has it.
+    pub(super) speculative: usize,
+    /// Workers that were lost or left while a job was not over; in the simulation they stay.
+    pub(super) workers: u64,
+    /// Jobs with such attempts, and their errors.
+    pub(super) jobs: usize,
+    pub(super) of_these: Summary,
+    /// Errors of the other jobs.
+    pub(super) of_others: Summary,
+}
+
+impl Lost {
+    pub(super) fn of(trace: &Trace, comparison: &Comparison, workers: u64) -> Lost {
+        let simulated: BTreeSet<&str> = comparison.jobs.iter().map(|job| job.id.as_str()).collect();
+        let jobs = || trace.jobs.iter().filter(|job| simulated.contains(job.id.as_str()));
+        let attempts = || jobs().flat_map(|job| &job.lost_attempts);
+        let with: BTreeSet<&str> = jobs().filter(|j| !j.lost_attempts.is_empty()).map(|job| job.id.as_str()).collect();
+        let errors = |of_these: bool| {
+            let jobs = comparison.jobs.iter().filter(|job| with.contains(job.id.as_str()) == of_these);
+            Summary::of(jobs.map(|job| job.completion.error()))
+        };
+        Lost {
+            failed: attempts().filter(|lost| lost.failed).count(),
+            killed: attempts().filter(|lost| !lost.failed && !lost.speculative).count(),
+            speculative: attempts().filter(|lost| !lost.failed && lost.speculative).count(),
+            workers,
+            jobs: with.len(),
+            of_these: errors(true),
+            of_others: errors(false),
+        }
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        self.jobs == 0 && self.workers == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use howdah_core::job::profile::{JobTemplate, LostAttempt};
+    use howdah_planning::accuracy::{JobMeasure, Measure};
+
+    use super::*;
+
+    #[test]
+    fn the_error_of_jobs_that_lost_attempts_is_told_apart() {
+        let job = |id: &str, lost: &[(bool, bool)]| JobTemplate {
+            id: id.to_owned(),
+            lost_attempts: lost
+                .iter()
+                .map(|&(failed, speculative)| LostAttempt { failed, speculative, ..LostAttempt::default() })
+                .collect(),
+            ..JobTemplate::default()
+        };
+        let jobs = vec![
+            job("j1", &[(true, false), (false, false), (false, true)]),
+            job("j2", &[]),
+            job("failed", &[(true, false)]),
+        ];
+        let trace = Trace { jobs, ..Trace::default() };
+        let measure = |id: &str, simulated_s| JobMeasure {
+            id: id.to_owned(),
+            name: String::new(),
+            completion: Measure { measured_s: 10.0, simulated_s },
+        };
+        let jobs = vec![measure("j1", 7.0), measure("j2", 10.0)];
+        let lost = Lost::of(&trace, &Comparison { jobs, left_out: 1, ..Comparison::default() }, 2);
+        assert_eq!((lost.failed, lost.killed, lost.speculative, lost.workers, lost.jobs), (1, 1, 1, 2, 1));
+        assert!((lost.of_these.mean_error - 0.3).abs() < 1e-9 && lost.of_others.mean_error < 1e-9, "{lost:?}");
+        assert!(!lost.is_nothing() && Lost::default().is_nothing());
+    }
+}
