@@ -138,7 +138,7 @@ pub fn read_any(
     let Some(format) = format.or_else(|| Format::detect(&source.head)) else {
         return Err(unknown(&source.head));
     };
-    match format {
+    let trace = match format {
         Format::Rumen => rumen::read(source.rest, notes),
         Format::Hadoop1 => hadoop1::read(source.rest, notes),
         Format::Jhist => jhist::read(source.rest, notes),
@@ -147,7 +147,29 @@ pub fn read_any(
         Format::Swf => swf::read(source.rest, notes),
         Format::Coflow => coflow::read(source.rest, &options.coflow, notes),
         Format::Howdah => howdah::read(source.rest, notes),
+    }?;
+    check_counts(&trace)?;
+    Ok(trace)
+}
+
+/// Tasks of one job, and of a whole trace.
+const MOST_OF_JOB: u64 = 4_000_000;
+const MOST_IN_ALL: u64 = 200_000_000;
+
+/// Refuses counts that a few bytes claim and that whoever makes something for each task would need all memory for.
+fn check_counts(trace: &Trace) -> Result<(), TraceError> {
+    let mut all = 0_u64;
+    for (place, job) in trace.jobs.iter().enumerate() {
+        let tasks = u64::from(job.n_maps) + u64::from(job.n_reduces);
+        all += tasks;
+        let (found, most) = if tasks > MOST_OF_JOB { (tasks, MOST_OF_JOB) } else { (all, MOST_IN_ALL) };
+        if found > most {
+            let what = if tasks > MOST_OF_JOB { "tasks" } else { "tasks so far" };
+            let (place, found) = (format!("job {}", place + 1), format!("{found} {what}"));
+            return Err(TraceError::Malformed { place, found, expected: format!("at most {most}") });
+        }
     }
+    Ok(())
 }
 
 /// The bytes of a file that goes with a trace, without gzip.
@@ -208,6 +230,38 @@ mod tests {
     fn names_lead_back_to_their_formats() {
         assert!(Format::ALL.into_iter().all(|format| Format::named(format.name()) == Some(format)));
         assert_eq!(Format::named("avro"), None);
+    }
+
+    /// Jobs of so many tasks each, that take a few bytes.
+    fn claims(n_jobs: usize, n_maps: u64) -> String {
+        let head = "{\"schema\":\"howdah/trace/v1\",\"source\":\"\"}\n".to_owned();
+        head + &format!("{{\"n_maps\":{n_maps},\"n_reduces\":1,\"map_ms\":[5],\"reduce_ms\":[5]}}\n").repeat(n_jobs)
+    }
+
+    #[rstest]
+    #[case::own(claims(1, 1 << 31), "job 1: found 2147483649 tasks, expected at most 4000000")]
+    #[case::own_in_all(claims(60, 3_999_999), "job 51: found 204000000 tasks so far, expected at most 200000000")]
+    #[case::swim("job0\t49\t49\t288230376151711744\t0\t0\n".to_owned(), "")]
+    #[case::swim_of_histories("0   job0    1762  0   14347  1334329752  2147483648  10  15  25  1  1  in\n".to_owned(), "")]
+    #[case::coflow("2000000000 1\n1 0 1 22 1 65:1e18\n".to_owned(), "")]
+    #[case::swf("1 0 5 60 2147483648 -1 -1 4 100 -1 1 3 1 7 2 -1 -1 -1\n".to_owned(), "")]
+    #[case::rumen("{\"jobID\":\"job_1_0001\",\"totalMaps\":2147483648,\"submitTime\":1}".to_owned(), "")]
+    #[case::hadoop1("Job JOBID=\"job_1_0001\" SUBMIT_TIME=\"1\" .\nJob JOBID=\"job_1_0001\" TOTAL_MAPS=\"2147483648\" .\n".to_owned(), "")]
+    #[case::sls("{\"job.start.ms\":0,\"job.end.ms\":9,\"job.id\":\"j\",\"job.tasks\":[{\"container.type\":\"map\",\"count\":2147483648,\"container.start.ms\":0,\"container.end.ms\":5}]}".to_owned(), "")]
+    fn a_few_bytes_do_not_claim_tasks_without_bound(#[case] text: String, #[case] refused: &str) {
+        let read = read_any(text.as_bytes(), None, &ImportOptions::default(), &mut ImportNotes::default());
+        match read {
+            Ok(trace) => {
+                assert_eq!(refused, "");
+                let lists = trace.jobs.iter().map(|job| job.map_ms.len()).sum::<usize>();
+                let tasks = trace.jobs.iter().map(|job| u64::from(job.n_maps)).sum::<u64>();
+                assert!(lists as u64 <= MOST_OF_JOB && tasks <= MOST_OF_JOB, "{lists} {tasks}");
+            }
+            Err(error) => {
+                let error = error.to_string();
+                assert!(if refused.is_empty() { !error.starts_with("format:") } else { error == refused }, "{error}");
+            }
+        }
     }
 
     #[test]

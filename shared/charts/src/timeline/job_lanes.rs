@@ -15,6 +15,12 @@ use super::{JobBar, Timeline};
 
 /// Room at the right for the peaks.
 const PEAKS: f64 = 70.0;
+/// A letter of a lane's name, in any usual font.
+const LETTER: f64 = 6.9;
+/// Around a lane's name.
+const AROUND: f64 = 16.0;
+/// The longest name that is written whole, in letters: more would leave the lanes no room.
+const LONGEST: usize = 72;
 
 /// Writes the picture.
 pub(crate) fn write(timeline: &Timeline, out: &mut dyn Write) -> io::Result<()> {
@@ -23,7 +29,8 @@ pub(crate) fn write(timeline: &Timeline, out: &mut dyn Write) -> io::Result<()> 
     let bottom = HEAD + pitch * jobs as f64;
     let mut svg = Svg::open(out, bottom + FOOT, &timeline.title, &timeline.subtitle)?;
     let (from, to) = timeline.span();
-    let axis = Axis::new(from, to, LEFT, WIDTH - LEFT - RIGHT - PEAKS);
+    let left = left(timeline);
+    let axis = Axis::new(from, to, left, WIDTH - left - RIGHT - PEAKS);
     let lanes = lanes(timeline, &axis);
     let used = |stage: &Stage| lanes.iter().any(|lane| lane.busy(*stage));
     let stages = Stage::ALL.into_iter().filter(used).map(|stage| (stage.class(), stage.label()));
@@ -37,6 +44,19 @@ pub(crate) fn write(timeline: &Timeline, out: &mut dyn Write) -> io::Result<()> 
     }
     svg.text("t", "start", axis.right() + 8.0, HEAD - 6.0, "most slots")?;
     svg.close()
+}
+
+/// Where the lanes begin: right of the longest name.
+fn left(timeline: &Timeline) -> f64 {
+    let labels = timeline.jobs.iter().enumerate().map(|(index, job)| label(index + 1, job).chars().count());
+    let longest = labels.max().unwrap_or_default();
+    LEFT.max(AROUND + LETTER * longest as f64)
+}
+
+/// A lane's name.
+fn label(number: usize, job: &JobBar) -> String {
+    let label = if job.name.is_empty() { format!("job {number}") } else { format!("{number} {}", job.name) };
+    shortened(&label, LONGEST)
 }
 
 /// One job's slots over time.
@@ -126,8 +146,7 @@ fn write_lane(
         svg.path(stage.class(), path)?;
     }
     svg.line("g", 8.0, base + 1.5, axis.right(), base + 1.5)?;
-    let label = if job.name.is_empty() { format!("job {number}") } else { format!("{number} {}", job.name) };
-    svg.text("t", "end", axis.left() - 8.0, (base + top) / 2.0 + 4.0, &shortened(&label, 20))?;
+    svg.text("t", "end", axis.left() - 8.0, (base + top) / 2.0 + 4.0, &label(number, job))?;
     svg.text("t", "start", axis.right() + 8.0, (base + top) / 2.0 + 4.0, &lane.most_slots.to_string())
 }
 

@@ -1,7 +1,8 @@
 //! What a slot does at an instant, and in which colour that is drawn.
 //!
 //! The colours are Okabe and Ito's, which people with any kind of colour blindness tell apart; attempts that did
-//! not count are hatched besides, so that they stand out in print too.
+//! not count are hatched besides, so that they stand out in print too, and reduces that wait are dotted: they do nothing,
+//! as the shuffles beside them, of a like colour, do not.
 
 use howdah_core::job::{AttemptState, TaskKind};
 use howdah_core::replay::AttemptRecord;
@@ -66,7 +67,7 @@ impl Stage {
     pub(crate) fn fill(self) -> &'static str {
         match self {
             Stage::Map => "#0072B2",
-            Stage::Wait => "#F2CF87",
+            Stage::Wait => "url(#waits)",
             Stage::Shuffle => "#E69F00",
             Stage::Reduce => "#009E73",
             Stage::Failed => "url(#failed)",
@@ -78,7 +79,7 @@ impl Stage {
     pub(crate) fn other_fill(self) -> &'static str {
         match self {
             Stage::Map => "#4FA3D1",
-            Stage::Wait => "#F8E3B4",
+            Stage::Wait => "url(#waits2)",
             Stage::Shuffle => "#F3C45C",
             Stage::Reduce => "#56BF9F",
             Stage::Failed | Stage::Killed => self.fill(),

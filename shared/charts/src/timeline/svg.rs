@@ -37,6 +37,8 @@ impl<'a> Svg<'a> {
         out.write_all(b"<defs>\n")?;
         hatch(out, "failed", "#D55E00")?;
         hatch(out, "killed", "#7A7A7A")?;
+        dots(out, "waits", "#F7E2B5")?;
+        dots(out, "waits2", "#FDF4DF")?;
         out.write_all(b"</defs>\n<style>\n")?;
         for stage in Stage::ALL {
             writeln!(out, ".{0}{{fill:{1}}}.{0}2{{fill:{2}}}", stage.class(), stage.fill(), stage.other_fill())?;
@@ -105,6 +107,16 @@ fn hatch(out: &mut dyn Write, id: &str, colour: &str) -> io::Result<()> {
         "<pattern id=\"{id}\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\">\
          <rect width=\"5\" height=\"5\" fill=\"{colour}\" fill-opacity=\".35\"/>\
          <path d=\"M-1 6L6 -1M-1 1L1 -1M4 6L6 4\" stroke=\"{colour}\" stroke-width=\"1.6\"/></pattern>"
+    )
+}
+
+/// Dark dots on a pale ground.
+fn dots(out: &mut dyn Write, id: &str, ground: &str) -> io::Result<()> {
+    writeln!(
+        out,
+        "<pattern id=\"{id}\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\">\
+         <rect width=\"5\" height=\"5\" fill=\"{ground}\"/>\
+         <circle cx=\"1.5\" cy=\"1.5\" r=\".9\" fill=\"#7A5200\"/></pattern>"
     )
 }
 

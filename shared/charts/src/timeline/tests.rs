@@ -152,6 +152,39 @@ fn a_picture_of_one_slot_names_its_parts_in_text() {
 }
 
 #[test]
+fn a_jobs_lane_has_the_jobs_whole_name_and_room_for_it() {
+    let mut named = timeline(vec![map(0, 0, 10)], 1);
+    let begins = |text: &str| {
+        let (_, rest) = text.split_once("text-anchor=\"end\"").expect("a lane's name");
+        let (before, _) = text.split_once(rest).expect("it is a part");
+        let (_, x) = before.rsplit_once(" x=\"").expect("its place");
+        x.split('"').next().and_then(|x| x.parse::<f64>().ok()).expect("a number")
+    };
+    named.jobs[0].name = "x".to_owned();
+    let short = begins(&svg(&named, Lanes::Job));
+    named.jobs[0].name = "nightly-sessions-by-country-and-browser-of-the-week".to_owned();
+    let text = svg(&named, Lanes::Job);
+    assert!(text.contains(">1 nightly-sessions-by-country-and-browser-of-the-week</text>"), "{text}");
+    assert!(begins(&text) > short + 100.0 && begins(&text) < 620.0, "{} {short}", begins(&text));
+    named.jobs[0].name = "n".repeat(500);
+    assert!(svg(&named, Lanes::Job).contains("nnn…</text>"));
+}
+
+#[test]
+fn a_reduce_that_waits_is_dotted_and_one_that_shuffles_is_not() {
+    let mut reduce = attempt(TaskKind::Reduce, 0, 0, 30);
+    (reduce.maps_done, reduce.sorted) = (Some(at(10)), Some(at(20)));
+    for lanes in [Lanes::Slot, Lanes::Job] {
+        let text = svg(&timeline(vec![map(0, 0, 10), reduce], 1), lanes);
+        for part in
+            [".w{fill:url(#waits)}", "<pattern id=\"waits\"", "<circle", ".s{fill:#E69F00}", "reduce waits for maps"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+}
+
+#[test]
 fn pictures_of_nothing_and_of_jobs_without_tasks_are_well_formed() {
     for lanes in [Lanes::Slot, Lanes::Job] {
         svg(&timeline(Vec::new(), 0), lanes);
