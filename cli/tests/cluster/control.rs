@@ -1,5 +1,7 @@
 //! Steering a running cluster: kills, priorities, drains, signals, restarts, silence.
 
+use std::time::{Duration, Instant};
+
 use crate::harness::{Cluster, Setup, wait_for};
 use nix::sys::signal::Signal;
 
@@ -83,7 +85,12 @@ fn two_sigints_stop_a_worker_at_once() {
     let job = cluster.sleep(2, 600_000, 0);
     cluster.wait_running_maps(&job, 2);
     cluster.signal_worker(0, Signal::SIGINT);
+    // Two that come at once are one to the kernel.
+    wait_for("the first to be heard", || cluster.worker_log(0).contains("once more stops at once").then_some(()));
+    let second = Instant::now();
     cluster.stop_worker(0, Signal::SIGINT);
+    // Its attempt would go on for ten minutes.
+    assert!(second.elapsed() < Duration::from_secs(30), "{:?}", second.elapsed());
     wait_for("the worker to be gone", || (cluster.worker_state(0).as_deref() == Some("STOPPED")).then_some(()));
     cluster.run(&["job", "kill", &job]).expect_code(0);
     cluster.wait_job(&job, 1);

@@ -1,7 +1,8 @@
 //! What must hold of the replays; live runs are too short and too few to be judged, and stand beside them.
 //!
-//! Total times are judged pair by pair ([`Paired`]). *Not to lose* is a middle difference within the differences' own
-//! spread. *To win clearly* is to be shorter in three seeds of four, which of twenty equal rules one in fifty does.
+//! Total times are judged pair by pair ([`Paired`]). *Not to lose* is a middle difference of at most a fiftieth,
+//! however much the seeds differ. *To win clearly* is to be shorter in three seeds of four, which of twenty equal rules
+//! one in fifty does.
 
 use super::Compared;
 use super::figures::Runs;
@@ -84,10 +85,10 @@ pub(super) fn few_attempts(of: String, ours: &Runs, hadoop: &Runs, judged: bool)
     Check { what, found: ours.launched() as f64 / hadoop.launched().max(1) as f64, bar: THIRD, judged }
 }
 
-/// No longer a total time than another rule's, beyond the spread of the differences.
+/// No longer a total time than another rule's, but for what counts as alike.
 pub(super) fn not_lost(of: String, other: Rule, paired: &Paired, judged: bool) -> Check {
-    let what = format!("{of}: total time, Load-Aware against {}; at most the spread", other.name());
-    Check { what, found: paired.median(), bar: paired.spread(), judged }
+    let what = format!("{of}: total time, Load-Aware against {}", other.name());
+    Check { what, found: paired.median(), bar: ALIKE, judged }
 }
 
 /// A shorter total time than the others' on nearly every seed. Judged against `clear`, told against the rest, which is

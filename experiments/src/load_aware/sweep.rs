@@ -55,10 +55,9 @@ impl Sweep {
         let mut all = checks::wins(&what("seeds"), &checks::OTHERS, &against, judged);
         all.push(checks::few_attempts(what(""), &ours, &hadoop, judged));
         // The number of maps at which it comes nearest to losing.
-        let margin = |paired: &Paired| paired.median() - paired.spread();
         for other in checks::OTHERS {
             let pairs = self.points.iter().map(|(maps, one)| (*maps, one.paired(Rule::LoadAware, other)));
-            if let Some((maps, paired)) = pairs.max_by(|(_, one), (_, two)| margin(one).total_cmp(&margin(two))) {
+            if let Some((maps, paired)) = pairs.max_by(|(_, one), (_, two)| one.median().total_cmp(&two.median())) {
                 all.push(checks::not_lost(format!("{}, {maps} maps a job", self.label), other, &paired, judged));
             }
         }

@@ -134,6 +134,10 @@ fn a_reduce_with_little_memory_merges_on_disk() {
             .run()
             .expect("job");
         check(&done, &text, way);
+        // Each map spills its output once. What is merged to disk by a reduce is spilled once more.
+        let (spilled, reduced) =
+            (framework(&done.counters, "Spilled Records"), framework(&done.counters, "Reduce input records"));
+        assert!(spilled > reduced, "{way}: {spilled} spilled, {reduced} reduced: nothing was merged on disk");
     }
 }
 

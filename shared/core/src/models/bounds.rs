@@ -29,6 +29,18 @@ pub enum Bound {
     Upper,
 }
 
+/// By how many slots a stage's work is divided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DividedBy {
+    /// By those that its tasks can fill.
+    ///
+    /// `Deviation:` balanced-pools §2.2 divides by all, which makes jobs of few tasks look shorter than any task of theirs.
+    #[default]
+    Usable,
+    /// By all that there are, as printed.
+    All,
+}
+
 /// Map and reduce slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slots {
@@ -89,17 +101,26 @@ impl Stage {
     }
 }
 
+impl DividedBy {
+    fn slots(self, slots: u32, tasks: u32) -> u32 {
+        match self {
+            DividedBy::Usable => slots.max(1).min(tasks),
+            DividedBy::All => slots.max(1),
+        }
+    }
+}
+
 impl JobModel {
     /// The map stage's time on so many map slots, rounded up; a job without maps takes none.
-    pub fn map_stage(&self, slots: u32, bound: Bound) -> Span {
-        halved(self.maps(bound).on(slots.max(1).min(self.n_maps)))
+    pub fn map_stage(&self, slots: u32, bound: Bound, divided: DividedBy) -> Span {
+        halved(self.maps(bound).on(divided.slots(slots, self.n_maps)))
     }
 
     /// The reduce stage's time on so many reduce slots, the part of its shuffle that overlaps no map included,
     /// rounded up; a job without reduces takes none.
-    pub fn reduce_stage(&self, slots: u32, bound: Bound) -> Span {
-        let slots = slots.max(1).min(self.n_reduces);
-        halved(self.reduces(bound, slots == self.n_reduces).on(slots))
+    pub fn reduce_stage(&self, slots: u32, bound: Bound, divided: DividedBy) -> Span {
+        let one_wave = slots.max(1) >= self.n_reduces;
+        halved(self.reduces(bound, one_wave).on(divided.slots(slots, self.n_reduces)))
     }
 
     /// The job's time on these slots, rounded up. No slots of a kind that it needs count as one.

@@ -96,7 +96,7 @@ impl BalancedPools {
     }
 
     /// Reads `pools` (NAME:MAPS+REDUCES, …), `moved` (NUMBER=QUEUE; …), `order` (johnson, reverse or submitted), `bound`
-    /// (average, low or upper), `spare` (keep or lend) and `speculation`.
+    /// (average, low or upper), `stages` (usable or printed), `spare` (keep or lend) and `speculation`.
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<BalancedPools, SchedulerError> {
         let given = params.value("pools", PoolNames::default(), PoolNames::EXPECTED)?;
         let moved = params.value("moved", Moved::default(), Moved::EXPECTED)?;

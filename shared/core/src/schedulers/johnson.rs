@@ -8,8 +8,8 @@
 use super::registry::{Reader, SchedulerError};
 use super::{Capabilities, JobOrder};
 use crate::cluster::{ClusterState, Job};
-use crate::job::{JobId, JobProfile, PerKind, PhaseTimes, Priority};
-use crate::models::bounds::{Bound, JobModel};
+use crate::job::{JobId, JobProfile, PerKind, PhaseTimes, Priority, TaskKind};
+use crate::models::bounds::{Bound, DividedBy, JobModel};
 use crate::models::{JohnsonRank, Stages};
 use crate::schedulers::Change;
 use crate::time::Span;
@@ -30,12 +30,17 @@ pub struct Place {
 pub(super) struct Rule {
     pub(super) reverse: bool,
     pub(super) bound: Bound,
+    pub(super) divided: DividedBy,
 }
 
 impl Rule {
-    /// Reads `bound` (average, low or upper).
+    /// Reads `bound` (average, low or upper) and `stages` (usable or printed).
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Rule, SchedulerError> {
-        Ok(Rule { reverse: false, bound: params.bound()? })
+        let divided = match params.word("stages", &["usable", "printed"])? {
+            "usable" => DividedBy::Usable,
+            _ => DividedBy::All,
+        };
+        Ok(Rule { reverse: false, bound: params.bound()?, divided })
     }
 
     /// The job's place where it has so many map and reduce slots.
@@ -46,8 +51,8 @@ impl Rule {
         let profile = spec.profile.as_deref().copied().unwrap_or(guess);
         let model = JobModel { n_maps: spec.n_maps, n_reduces: spec.n_reduces, profile };
         let stages = Stages {
-            map_us: model.map_stage(slots[0], self.bound).as_us(),
-            reduce_us: model.reduce_stage(slots[1], self.bound).as_us(),
+            map_us: model.map_stage(slots[TaskKind::Map], self.bound, self.divided).as_us(),
+            reduce_us: model.reduce_stage(slots[TaskKind::Reduce], self.bound, self.divided).as_us(),
         };
         let (rank, tie) = (stages.rank(), job.id().0);
         let (rank, tie) = if self.reverse { (rank.reversed(), u32::MAX - tie) } else { (rank, tie) };
@@ -64,7 +69,7 @@ pub struct Johnson {
 }
 
 impl Johnson {
-    /// Reads `order` (johnson or reverse) and `bound` (average, low or upper).
+    /// Reads `order` (johnson or reverse), `bound` (average, low or upper) and `stages` (usable or printed).
     pub(super) fn from_params(params: &mut Reader<'_>) -> Result<Johnson, SchedulerError> {
         let reverse = params.word("order", &["johnson", "reverse"])? == "reverse";
         Ok(Johnson { rule: Rule { reverse, ..Rule::from_params(params)? }, slots: [0; 2] })

@@ -56,6 +56,19 @@ fn johnsons_order_is_found_from_the_profiles() {
     assert_eq!(replay(figure_6([30, 30, 20, 20, 30]), "johnson", &[]).makespan, Span::from_secs(47));
 }
 
+// balanced-pools §2.2 divides a stage's work by all slots; here by those that its tasks fill, unless asked for.
+#[rstest]
+#[case::usable("usable", 22)]
+#[case::printed("printed", 24)]
+fn a_job_of_few_tasks_goes_first_only_by_the_papers_division(#[case] stages_as: &str, #[case] second_ends: u64) {
+    // On 30 slots the first takes 12 s for its maps, or, as printed, 3 · 12 / 30 s; the second 2 s either way.
+    let jobs = || vec![stages("few", 3, 12, 13), stages("many", 30, 2, 20)];
+    for scheduler in ["johnson", "balanced-pools"] {
+        let report = replay(jobs(), scheduler, &[("bound", "low"), ("stages", stages_as)]);
+        assert_eq!(report.jobs[1].finish, Time::from_ms(second_ends * 1_000), "{scheduler}");
+    }
+}
+
 // balanced-pools §3.2 orders by profiles; jobs without one come behind those with one: ours.
 #[test]
 fn jobs_without_a_profile_wait_behind_those_with_one() {

@@ -7,7 +7,7 @@
 use howdah_core::job::JobProfile;
 use howdah_core::job::profile::JobTemplate;
 use howdah_core::models::Stages;
-use howdah_core::models::bounds::{Bound, JobModel};
+use howdah_core::models::bounds::{Bound, DividedBy, JobModel};
 
 use super::{Slots, SmallBy};
 
@@ -20,8 +20,8 @@ pub(super) fn model(job: &JobTemplate) -> JobModel {
 /// Its stages on so many map and reduce slots.
 pub(super) fn stages(model: &JobModel, slots: Slots, bound: Bound) -> Stages {
     Stages {
-        map_us: model.map_stage(slots.maps.into(), bound).as_us(),
-        reduce_us: model.reduce_stage(slots.reduces.into(), bound).as_us(),
+        map_us: model.map_stage(slots.maps.into(), bound, DividedBy::Usable).as_us(),
+        reduce_us: model.reduce_stage(slots.reduces.into(), bound, DividedBy::Usable).as_us(),
     }
 }
 

@@ -35,8 +35,8 @@ fn several_waves_take_what_the_printed_formulas_say() {
         (Bound::Average, (low_m + up_m) / 2.0, (low_r + up_r) / 2.0),
     ] {
         let ms = |span: Span| span.as_us() as f64 / 1e3;
-        assert!((ms(job.map_stage(16, bound)) - m).abs() < 0.001, "{bound:?}");
-        assert!((ms(job.reduce_stage(16, bound)) - r).abs() < 0.001, "{bound:?}");
+        assert!((ms(job.map_stage(16, bound, DividedBy::Usable)) - m).abs() < 0.001, "{bound:?}");
+        assert!((ms(job.reduce_stage(16, bound, DividedBy::Usable)) - r).abs() < 0.001, "{bound:?}");
         let whole = job.completion(Slots { maps: 16, reduces: 16 }, bound);
         assert!((ms(whole) - m - r).abs() < 0.001, "{bound:?}");
     }
@@ -50,8 +50,19 @@ fn slots_beyond_the_tasks_change_nothing_and_a_single_wave_pays_no_typical_shuff
         let enough = job.completion(Slots { maps: 71, reduces: 64 }, bound);
         assert_eq!(job.completion(Slots { maps: 5_000, reduces: 5_000 }, bound), enough);
     }
-    assert_eq!(job.reduce_stage(64, Bound::Low), Span::from_ms(20 + 40));
-    assert_eq!(job.reduce_stage(64, Bound::Upper), Span::from_us(30_000 + 63 * 40_000 / 64 + 60_000));
+    assert_eq!(job.reduce_stage(64, Bound::Low, DividedBy::Usable), Span::from_ms(20 + 40));
+    assert_eq!(
+        job.reduce_stage(64, Bound::Upper, DividedBy::Usable),
+        Span::from_us(30_000 + 63 * 40_000 / 64 + 60_000)
+    );
+    // As printed, by slots that the job cannot fill.
+    let few = JobModel {
+        n_maps: 3,
+        profile: JobProfile { map: PhaseTimes::even(Span::from_secs(12)), ..JobProfile::default() },
+        ..JobModel::default()
+    };
+    let on_thirty = |divided| few.map_stage(30, Bound::Low, divided);
+    assert_eq!([DividedBy::Usable, DividedBy::All].map(on_thirty), [Span::from_secs(12), Span::from_ms(1_200)]);
 }
 
 #[test]
@@ -194,8 +205,8 @@ proptest! {
         let profile = JobProfile { map: PhaseTimes { avg, max }, ..JobProfile::default() };
         let job = JobModel { n_maps: n as u32, n_reduces: 0, profile };
         // The average is rounded up to a whole microsecond, so that the lower bound may be one above.
-        let low = job.map_stage(slots as u32, Bound::Low);
+        let low = job.map_stage(slots as u32, Bound::Low, DividedBy::Usable);
         prop_assert!(low.as_us() <= makespan.as_us() + n, "{low} above {makespan}");
-        prop_assert!(makespan <= job.map_stage(slots as u32, Bound::Upper));
+        prop_assert!(makespan <= job.map_stage(slots as u32, Bound::Upper, DividedBy::Usable));
     }
 }
