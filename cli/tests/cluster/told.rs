@@ -96,7 +96,7 @@ fn a_shell_completes_the_names_of_jobs_and_workers() {
     let master = ["--master", host, ":", port];
     let of = |words: &[&str], last: &str| offered(&cluster, &[&["howdah"], words, &master, &[last]].concat());
     assert_eq!(of(&["job", "status"], ""), [second.clone(), first.clone()]);
-    assert_eq!(of(&["job", "wait", &second], &first), [first.clone()]);
+    assert_eq!(of(&["job", "wait", &second], &first), std::slice::from_ref(&first));
     assert_eq!(of(&["worker", "drain"], "work"), ["worker-1"]);
     assert!(of(&["job", "status"], "--ou").contains(&"--output".to_owned()));
     // Nobody there: nothing of ours is offered, and nothing is said.
