@@ -14,6 +14,7 @@ mod hadoop;
 mod harness;
 mod hostile;
 mod interop;
+mod json_fields;
 mod large_tasks;
 mod leftovers;
 mod machines;
