@@ -4,12 +4,13 @@ use howdah_apps::PlanRequest;
 
 use super::options;
 use super::site::Site;
-use super::{Ended, follow};
+use super::{Ended, follow, say};
 use crate::failure::{Failure, Outcome};
+use crate::job::view::now_ms;
 
 /// Those that there are, and how they are called.
 const USAGE: &str = "wordcount IN… OUT | grep IN OUT REGEX | sort [-r N] IN OUT | teragen ROWS OUT | terasort IN OUT | \
-    teravalidate OUT REPORT | sleep [-m N] [-r N] [-mt MS] [-rt MS] | randomtextwriter OUT";
+    teravalidate OUT REPORT | pi MAPS POINTS | sleep [-m N] [-r N] [-mt MS] [-rt MS] | randomtextwriter OUT";
 /// Options of the examples that take a value.
 const VALUED: &[&str] = &["-r", "-m", "-mt", "-rt"];
 
@@ -18,6 +19,9 @@ pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
     let Some((&name, rest)) = words.split_first() else {
         return Err(Failure::usage("hadoop jar: which example?").help(USAGE));
     };
+    if name == "pi" {
+        return pi(site, rest).await;
+    }
     let generic = options::generic(&mut site, rest, VALUED)?;
     let (app, mut request) = request(&site, name, &generic.rest)?;
     let given = std::mem::take(&mut request.properties);
@@ -36,6 +40,50 @@ pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
         }
     }
     Ok(0)
+}
+
+/// `pi`, whose answer the client prints, with a directory that is there for the time of it.
+async fn pi(mut site: Site, words: &[&str]) -> Ended {
+    let generic = options::generic(&mut site, words, &[])?;
+    let wrong = || Failure::usage("pi: expected a number of maps and of points of each").help(USAGE);
+    let [maps, points] = generic.rest.as_slice() else { return Err(wrong()) };
+    let (Ok(maps @ 1..), Ok(points @ 1..)) = (maps.parse::<u32>(), points.parse::<u64>()) else { return Err(wrong()) };
+    say(format!("Number of Maps  = {maps}\nSamples per Map = {points}"))?;
+    let name = format!("QuasiMonteCarlo_{}_{}", now_ms(), std::process::id());
+    let output = site.file_system.local(&name).map_err(|problem| Failure::usage(format!("`{name}`: {problem}")))?;
+    let args = ["-m".to_owned(), maps.to_string(), "--samples".to_owned(), points.to_string()].to_vec();
+    let request = PlanRequest {
+        output: Some(output.display().to_string()),
+        properties: generic.properties,
+        args,
+        ..PlanRequest::default()
+    };
+    let plans = howdah_apps::plan("pi", &request).map_err(|error| Failure::usage(error.to_string()))?;
+    say("Starting Job")?;
+    let began = std::time::Instant::now();
+    for plan in &plans {
+        let code = follow::run(&site, plan).await?;
+        if code != 0 {
+            return Ok(code);
+        }
+    }
+    let inside = inside(&output)?;
+    if let Err(error) = std::fs::remove_dir_all(&output) {
+        super::log4j::warn("mapreduce.Job", format!("cannot remove `{}`: {error}", output.display()));
+    }
+    let pi = howdah_apps::pi::estimate(inside, maps, points)
+        .ok_or_else(|| Failure::usage(format!("pi: {maps} maps of {points} points are too many to tell")))?;
+    say(format!("Job Finished in {:.3} seconds\nEstimated value of Pi is {pi}", began.elapsed().as_secs_f64()))?;
+    Ok(0)
+}
+
+/// Points inside the circle, as the job wrote them.
+fn inside(output: &std::path::Path) -> Outcome<u64> {
+    let path = output.join("part-r-00000");
+    let broke = |problem: String| Failure::broke(format!("`{}`: {problem}", path.display()));
+    let text = std::fs::read_to_string(&path).map_err(|error| broke(error.to_string()))?;
+    let found = text.lines().find_map(|line| line.strip_prefix("inside\t")?.trim().parse().ok());
+    found.ok_or_else(|| broke("no line `inside`".to_owned()))
 }
 
 /// The application, and what is asked of it.
@@ -138,7 +186,8 @@ mod tests {
 
     #[test]
     fn examples_that_are_not_there_are_refused_by_name() {
-        for words in [&["pi", "2", "3"][..], &["sort", "-m", "3", "/a", "/b"], &["teragen", "x", "/o"], &["grep", "/a"]]
+        for words in
+            [&["join", "2", "3"][..], &["sort", "-m", "3", "/a", "/b"], &["teragen", "x", "/o"], &["grep", "/a"]]
         {
             let said = asked(words).expect_err("refused").to_string();
             assert!(said.contains(words[0]), "{said}");

@@ -142,8 +142,13 @@ fn jobs_are_applications_that_are_listed_looked_at_and_killed() {
     let status = hadoop.run("mapred", &["job", "-status", &counted]).expect_code(0).stdout;
     assert!(status.contains("\nmap() completion: 1.0\n") && status.contains("\nJob state: SUCCEEDED\n"), "{status}");
     hadoop.run("mapred", &["job", "-status", "job_197001010000_0001"]).expect_code(255);
-    let refused = hadoop.run("hadoop", &["jar", jar, "pi", "2", "3"]).expect_code(2).stderr;
-    assert!(refused.contains("example `pi`: not supported here"), "{refused}");
+    let refused = hadoop.run("hadoop", &["jar", jar, "join", "2", "3"]).expect_code(2).stderr;
+    assert!(refused.contains("example `join`: not supported here"), "{refused}");
+    let pi = hadoop.run("hadoop", &["jar", jar, "pi", "10", "100"]).expect_code(0).stdout;
+    assert!(pi.starts_with("Number of Maps  = 10\nSamples per Map = 100\n"), "{pi}");
+    assert!(pi.ends_with("\nEstimated value of Pi is 3.14800000000000000000\n"), "{pi}");
+    assert_eq!(hadoop.run("hadoop", &["fs", "-ls", "-C", "QuasiMonteCarlo*"]).code, Some(1), "its directory is left");
+    hadoop.run("hadoop", &["jar", jar, "pi", "0", "100"]).expect_code(2);
 
     let sleeper = cluster.sleep(1, 600_000, 0);
     cluster.wait_running_maps(&sleeper, 1);

@@ -9,6 +9,7 @@ pub mod cache;
 pub mod check;
 mod grep;
 mod paths;
+pub mod pi;
 mod plan;
 mod program;
 mod random;

@@ -363,7 +363,7 @@ mod tests {
         let error = plan("wordcuont", &PlanRequest::default()).expect_err("no such application").to_string();
         assert!(error.contains("there are wordcount, "), "{error}");
         assert!(error.ends_with("help: did you mean `wordcount`?"), "{error}");
-        let error = plan("pi", &PlanRequest::default()).expect_err("no such application").to_string();
+        let error = plan("tau", &PlanRequest::default()).expect_err("no such application").to_string();
         assert!(!error.contains("help"), "{error}");
     }
 }

@@ -9,7 +9,7 @@ use howdah_core::job::App;
 use howdah_task::{Application, Properties, Result};
 
 use crate::plan::{JobPlan, PlanError, Planner};
-use crate::{grep, program, random_text, sleep, sort, streaming, sudoku, tera, wordcount};
+use crate::{grep, pi, program, random_text, sleep, sort, streaming, sudoku, tera, wordcount};
 
 type Plan = fn(&mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError>;
 type Build = fn(&Properties) -> Result<Application>;
@@ -39,6 +39,7 @@ pub(crate) const APPS: &[BuiltIn] = &[
     tera::SORT,
     tera::VALIDATE,
     random_text::APP,
+    pi::APP,
     sleep::APP,
     streaming::APP,
     program::APP,
@@ -92,9 +93,9 @@ mod tests {
 
     #[test]
     fn an_unknown_stage_is_an_error_that_names_it() {
-        let Err(error) = application(&App::BuiltIn { name: "pi".to_owned() }, &Properties::default()) else {
-            panic!("there is no pi");
+        let Err(error) = application(&App::BuiltIn { name: "tau".to_owned() }, &Properties::default()) else {
+            panic!("there is no tau");
         };
-        assert!(error.to_string().contains("`pi`"));
+        assert!(error.to_string().contains("`tau`"));
     }
 }
