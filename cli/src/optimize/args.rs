@@ -67,6 +67,9 @@ pub(crate) struct OptimizeArgs {
     /// Write the pools as queues of the capacity scheduler with fixed slots (TOML)
     #[arg(long, value_name = "FILE")]
     pub(crate) write_capacity: Option<PathBuf>,
+    /// Write the pools as Hadoop's own files: mapred-site.xml, fair-scheduler.xml, capacity-scheduler.xml, and YARN's
+    #[arg(long, value_name = "DIR")]
+    pub(crate) write_hadoop: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
 }

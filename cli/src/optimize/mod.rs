@@ -6,6 +6,7 @@
 mod answer;
 pub(crate) mod args;
 pub(crate) mod choices;
+mod hadoop_files;
 pub(crate) mod write;
 
 use std::time::Instant;
@@ -20,6 +21,7 @@ use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::local::make_dir;
 use crate::optimize::args::{ArrivalsChoice, BoundChoice, OptimizeArgs};
 use crate::output::note;
 use crate::output::progress::WorkProgress;
@@ -141,14 +143,22 @@ fn strategy(method: Method) -> &'static str {
 
 /// Before a search that may take minutes: whether what it finds can be written.
 fn check_files(args: &OptimizeArgs) -> Outcome<()> {
-    let asked = [("--write-trace", &args.write_trace), ("--write-capacity", &args.write_capacity)];
+    let asked = [
+        ("--write-trace", &args.write_trace),
+        ("--write-capacity", &args.write_capacity),
+        ("--write-hadoop", &args.write_hadoop),
+    ];
     for (flag, path) in asked {
         let Some(path) = path else { continue };
         if args.arrivals == ArrivalsChoice::Asis {
             let problem = format!("{flag}: found --arrivals asis, expected a batch: its plan is one of several");
             return Err(Failure::usage(problem));
         }
-        trace_file::check_folder(flag, path)?;
+        if flag == "--write-hadoop" {
+            make_dir(&path.join("yarn"))?;
+        } else {
+            trace_file::check_folder(flag, path)?;
+        }
     }
     Ok(())
 }
@@ -164,6 +174,12 @@ fn write_files(found: &Found<'_>) -> Outcome<()> {
         let text = write::capacity(&found.plan);
         trace_file::write_file(path, |out| out.write_all(text.as_bytes()))?;
         note(format!("{}: queues of the capacity scheduler", path.display()));
+    }
+    if let Some(folder) = &args.write_hadoop {
+        for (name, text) in hadoop_files::files(&found.plan) {
+            trace_file::write_file(&folder.join(name), |out| out.write_all(text.as_bytes()))?;
+        }
+        note(format!("{}: the pools as Hadoop's own files", folder.display()));
     }
     Ok(())
 }
