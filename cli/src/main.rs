@@ -28,6 +28,7 @@ mod flag_values;
 mod fuzz;
 mod generate;
 mod hadoop;
+mod history_folder;
 mod interrupt;
 mod job;
 mod journal;

@@ -18,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::local::cannot;
 use crate::output::note;
 use crate::output::progress::WatchedRead;
-use crate::{replay_log, units};
+use crate::{history_folder, replay_log, units};
 
 /// Reads a trace of any format, or of the one given; says in the notes what had to be repaired or dropped.
 ///
@@ -34,6 +34,9 @@ pub(crate) fn read_trace(
 
 /// Also the format, where it is known.
 fn read(path: &Path, format: Option<Format>, options: &ImportOptions) -> Outcome<(Trace, ImportNotes, Option<Format>)> {
+    if path.is_dir() {
+        return read_histories(path, format);
+    }
     let source = open(path, "trace read")?;
     let mut notes = ImportNotes::default();
     let mut source = plain(source).map_err(|error| wrong(path, &error))?;
@@ -48,6 +51,27 @@ fn read(path: &Path, format: Option<Format>, options: &ImportOptions) -> Outcome
     note_idle(path, format, options);
     let trace = read_any(source, format, options, &mut notes).map_err(|error| wrong(path, &error))?;
     Ok((trace, notes, format))
+}
+
+/// A cluster's folder of job histories; those that do not read are named, the first ones one by one.
+fn read_histories(path: &Path, format: Option<Format>) -> Outcome<(Trace, ImportNotes, Option<Format>)> {
+    if let Some(other) = format.filter(|format| *format != Format::Jhist) {
+        return Err(Failure::usage(format!(
+            "trace {} is a folder, expected a file: format {}",
+            name_of(path),
+            other.name()
+        ))
+        .help("a folder is read as job histories, `.jhist`"));
+    }
+    let mut notes = ImportNotes::default();
+    let (trace, left_out) = history_folder::read(path, &mut notes).map_err(|error| wrong(path, &error))?;
+    for (file, error) in left_out.iter().take(FILES_NAMED) {
+        note(format!("warning: left out `{}`: {error}", file.display()));
+    }
+    if left_out.len() > FILES_NAMED {
+        note(format!("warning: and {} more", units::counted((left_out.len() - FILES_NAMED) as u64, "file")));
+    }
+    Ok((trace, notes, Some(Format::Jhist)))
 }
 
 /// Reads a trace of any format for work on its jobs; says in one line what had to be repaired or dropped, and in one
@@ -80,6 +104,8 @@ fn note_idle(path: &Path, format: Option<Format>, options: &ImportOptions) {
     }
 }
 
+/// Damaged files of a folder that are named; more are counted.
+const FILES_NAMED: usize = 20;
 /// More reasons than this are only counted: a replay is asked for its answer, not for the trace's past.
 const REASONS_TOLD: usize = 3;
 

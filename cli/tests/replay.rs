@@ -677,3 +677,32 @@ fn a_comparison_takes_two_policies_that_exist() {
     let said = compare(dir.path(), &["--scheduler", "fifo", "--scheduler", "fare"]);
     assert_eq!(said.code, Some(2), "{}", said.stderr);
 }
+
+#[test]
+fn a_folder_of_job_histories_is_one_trace_and_damaged_files_are_named() {
+    const HISTORY: &str = include_str!("../../shared/traces/tests/fixtures/small.jhist");
+    let dir = here();
+    let later = HISTORY.replace("_0007", "_0008");
+    for (name, text) in
+        [("01/a.jhist", HISTORY), ("02/b.jhist", &later), ("02/cut.jhist", "Avro-Jso"), ("02/b_conf.xml", "")]
+    {
+        let path = dir.path().join("done/2026/01").join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        std::fs::write(path, text).expect("written");
+    }
+    let events = &later[later.find("Avro-Json").expect("the mark")..];
+    std::fs::write(dir.path().join("both.jhist"), format!("{HISTORY}\n{events}")).expect("written");
+    let replayed = |trace: &str| {
+        let said = run(dir.path(), &[&[trace, "--output", "json"][..], &SLOTS].concat(), "");
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let mut told: Value = serde_json::from_str(&said.stdout).expect("JSON");
+        // Where it comes from is another place.
+        told.as_object_mut().expect("an object").remove("trace");
+        (told, said.stderr)
+    };
+    let (of_folder, said) = replayed("done");
+    assert!(said.contains("warning: left out `done/2026/01/02/cut.jhist`: "), "{said}");
+    let (of_file, _) = replayed("both.jhist");
+    assert_eq!(of_folder["jobs"], of_file["jobs"]);
+    assert!(of_folder["jobs"].as_array().is_some_and(|jobs| jobs.len() >= 2), "{of_folder}");
+}

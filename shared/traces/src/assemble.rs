@@ -17,6 +17,17 @@ impl TraceBuilder {
         self.jobs.push(profile(facts, notes));
     }
 
+    /// Takes over another's jobs, after its own.
+    pub fn append(&mut self, other: TraceBuilder) {
+        self.jobs.extend(other.jobs);
+    }
+
+    /// As [`finish`](Self::finish), of jobs in no order that anybody gave them.
+    pub fn finish_sorted(mut self, source: &str) -> Trace {
+        self.jobs.sort_by_key(|job| job.submit_ms);
+        self.finish(source, &mut ImportNotes::default())
+    }
+
     /// Jobs so far.
     pub fn len(&self) -> usize {
         self.jobs.len()

@@ -14,7 +14,7 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
-pub use read::read;
+pub use read::{read, read_jobs};
 pub use record::{AttemptRecord, JobRecord, class_of, constant};
 pub use write::write;
 

@@ -65,6 +65,14 @@ struct Event {
 /// # Errors
 /// When the source breaks, is no history or a binary one, or has a line in its middle that is no event.
 pub fn read(source: impl BufRead, notes: &mut ImportNotes) -> Result<Trace, TraceError> {
+    Ok(read_jobs(source, notes)?.finish("Hadoop job history (.jhist)", notes))
+}
+
+/// As [`read`], its jobs alone, for one who has more of them.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_jobs(source: impl BufRead, notes: &mut ImportNotes) -> Result<TraceBuilder, TraceError> {
     let mut lines = Lines::new(source, LONGEST_LINE, 0);
     skip_to_mark(&mut lines)?;
     let mut history =
@@ -104,7 +112,7 @@ pub fn read(source: impl BufRead, notes: &mut ImportNotes) -> Result<Trace, Trac
     if history.builder.is_empty() {
         return Err(TraceError::Format { found: "no event".to_owned(), expected: "a job history".to_owned() });
     }
-    Ok(history.builder.finish("Hadoop job history (.jhist)", history.notes))
+    Ok(history.builder)
 }
 
 fn skip_to_mark(lines: &mut Lines<impl BufRead>) -> Result<(), TraceError> {
