@@ -89,6 +89,11 @@ impl Lab {
         run("ip", &["link", "set", &format!("v-{name}"), "down"]);
     }
 
+    /// Puts it back.
+    pub(crate) fn plug(&self, name: &str) {
+        run("ip", &["link", "set", &format!("v-{name}"), "up"]);
+    }
+
     /// Drops what comes for a port of a machine, without an answer, as packet filters do.
     pub(crate) fn close_port(&self, name: &str, port: u16) {
         let port = port.to_string();
