@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use crate::args::{Cli, Command};
+use crate::commands::{Cli, Command};
 use crate::config::Context;
 use crate::config::args::ConfigCommand;
 use crate::failure::{Failure, Outcome};

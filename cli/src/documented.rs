@@ -8,10 +8,11 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
 use clap::error::ErrorKind;
 
-use crate::args::{Cli, Command};
+use clap::Parser;
+
+use crate::commands::{Cli, Command};
 use crate::define;
 use crate::scheduler::args::SchedulerCommand;
 use crate::submit::args::separate_app_args;

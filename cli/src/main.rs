@@ -10,6 +10,7 @@ mod calibrate;
 mod client;
 mod cluster;
 mod codes;
+mod commands;
 mod compare;
 mod complete;
 mod config;
@@ -73,7 +74,7 @@ fn main() -> ExitCode {
     }
     let words: Vec<OsString> = std::env::args_os().collect();
     let json = asks_for_json(&words);
-    let cli = match args::Cli::try_parse_from(submit::args::separate_app_args(words)) {
+    let cli = match commands::Cli::try_parse_from(submit::args::separate_app_args(words)) {
         Ok(cli) => cli,
         Err(error) if json && error.use_stderr() => return end(&usage(&error), json),
         // clap prints usage errors itself and ends with 2, as our table says.

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::args::Cli;
+use crate::commands::Cli;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::local::{cannot, make_dir};

@@ -7,6 +7,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use howdah_core::time::Time;
 
+/// Milliseconds since the epoch on the wall clock.
+pub(crate) fn now_ms_epoch() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_millis() as u64
+}
+
 /// Gives each batch its time.
 #[derive(Debug)]
 pub(crate) struct Clock {

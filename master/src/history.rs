@@ -14,6 +14,7 @@ use howdah_core::job::counters::{Counters, JOB};
 use howdah_core::job::{
     App, AttemptState, ClusterId, InputFormat, JobId, JobSpec, JobState, Locality, Phase, Priority, TaskKind,
 };
+use howdah_proto::convert::cause_text;
 use howdah_proto::{limits, v1};
 use serde::{Deserialize, Serialize};
 
@@ -335,4 +336,41 @@ fn is_first_live(record: &AttemptRecord, attempts: &[std::sync::Arc<AttemptRecor
         .take_while(|other| other.id.task() == task)
         .find(|other| !other.state.is_final())
         .is_some_and(|first| first.id == record.id)
+}
+
+impl AttemptRecord {
+    /// As the history stores it.
+    pub(crate) fn history(&self, cluster: ClusterId) -> AttemptHistory {
+        let end = self.end.as_deref();
+        AttemptHistory {
+            attempt: cluster.attempt(self.id),
+            task: cluster.task(self.id.task()),
+            kind: self.id.kind,
+            index: self.id.index,
+            number: self.id.number,
+            state: self.state,
+            phase: self.phase,
+            progress: self.progress.fraction(),
+            worker: self.worker.to_string(),
+            host: self.host.to_string(),
+            rack: self.rack.to_string(),
+            locality: self.locality,
+            speculative: self.speculative,
+            assigned_ms_epoch: self.assigned.as_ms(),
+            ended_ms_epoch: self.ended.as_ms(),
+            cause: self.cause.map_or_else(String::new, |cause| cause_text(cause).to_owned()),
+            exit_code: end.and_then(|end| end.exit_code),
+            signal: end.and_then(|end| end.signal),
+            diagnostics: end.map_or_else(String::new, |end| end.diagnostics.clone()),
+            stderr_tail: end.map_or_else(String::new, |end| end.stderr_tail.clone()),
+            cpu_us: end.map_or(0, |end| end.cpu_us),
+            peak_memory_kib: end.map_or(0, |end| end.peak_memory_kib),
+            started_ms_epoch: end.map_or(0, |end| end.started_ms_epoch),
+            shuffle_done_ms_epoch: end.map_or(0, |end| end.shuffle_done_ms_epoch),
+            sort_done_ms_epoch: end.map_or(0, |end| end.sort_done_ms_epoch),
+            finished_ms_epoch: end.map_or(0, |end| end.finished_ms_epoch),
+            message: self.message.clone(),
+            counters: self.counters.clone(),
+        }
+    }
 }

@@ -59,7 +59,7 @@ pub(crate) async fn watch(core: CoreHandle, every: Duration) {
         tokio::time::sleep(every).await;
         let list = |view: &crate::engine::View<'_>| {
             // What others cannot reach is not looked at from here for a while: the way from here may be open.
-            let now = Time::from_ms(crate::run::now_ms_epoch());
+            let now = Time::from_ms(crate::clock::now_ms_epoch());
             let looked_at = |row: &crate::tables::WorkerRow| row.state != WorkerState::Lost && row.shunned_until <= now;
             let here = view.tables.workers.iter().enumerate().filter(|(_, row)| looked_at(row));
             let place = |(number, row): (usize, &crate::tables::WorkerRow)| Place {

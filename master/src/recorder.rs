@@ -11,7 +11,8 @@ use howdah_proto::convert::decision;
 use howdah_proto::v1;
 
 use crate::digest::{Chain, DIGEST_BYTES};
-use crate::journal::{self, JournalError, JournalWriter};
+use crate::journal;
+use crate::journal::{JournalError, JournalWriter};
 
 /// Fingerprint of the sources by which this build decides: 16 hexadecimal digits.
 pub const RULES: &str = env!("HOWDAH_RULES");
@@ -52,7 +53,7 @@ impl Origin {
             scheduler_params: self.scheduler_params.clone().into_iter().collect(),
             seed: self.seed,
             program_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started_ms_epoch: crate::run::now_ms_epoch(),
+            started_ms_epoch: crate::clock::now_ms_epoch(),
             rules: RULES.to_owned(),
         }
     }

@@ -6,14 +6,13 @@
 //! skips the waiting.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use anyhow::{Context, bail};
 use howdah_core::job::ClusterId;
@@ -31,20 +30,18 @@ use tokio_util::sync::CancellationToken;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Server;
 
-use crate::address;
+use crate::clock::now_ms_epoch;
 use crate::config::MasterConfig;
 use crate::engine::{Clearing, CoreError, CoreHandle, Engine, Message, Outbox};
-use crate::journal::{self, runs_in};
-use crate::policies;
-use crate::prediction::{self, Feed};
-use crate::reach;
+use crate::journal::runs_in;
+use crate::prediction::Feed;
 use crate::recorder::{Origin, Recorder};
-use crate::recovery::{self, Unfinished};
-use crate::reload::{self, InForce};
-use crate::rest;
-use crate::services::connections::{self, Book, Tracked};
-use crate::services::{self, ClientApi, Shared, SharedRef, WorkerApi};
+use crate::recovery::Unfinished;
+use crate::reload::InForce;
+use crate::services::connections::{Book, Tracked};
+use crate::services::{ClientApi, Shared, SharedRef, WorkerApi, connections};
 use crate::tables::Tables;
+use crate::{address, journal, policies, prediction, reach, recovery, reload, rest, services};
 
 /// Name of the file that says where the master listens.
 pub const ACCESS_FILE: &str = "access.json";
@@ -56,11 +53,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const RUN_ID: &str = "%Y%m%d%H%M";
 /// How long open calls may take to end once the core has stopped.
 const LAST_CALLS: Duration = Duration::from_secs(2);
-
-/// Milliseconds since the epoch on the wall clock.
-pub(crate) fn now_ms_epoch() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_millis() as u64
-}
 
 /// Runs a master until `stop` is wanted.
 ///

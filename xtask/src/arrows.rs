@@ -1,4 +1,5 @@
-//! Which crate may use which, which module of the core may use which, and what the core may not use at all.
+//! Which crate may use which, which module of the core may use which, what the core may not use at all, and that no files
+//! of a crate need each other in a circle.
 //!
 //! ARCHITECTURE.md draws the arrows; this is where they are kept. Cargo alone would allow any acyclic graph.
 
@@ -8,9 +9,10 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+use crate::circles;
+use crate::complain::complain;
 use crate::process::{cargo_output, files_below, relative, root};
 use crate::source::{code_only, line_of, without_tests};
-use crate::steps::complain;
 
 /// Each crate and the crates of the workspace that it may depend on; anything else is an error.
 const CRATES: &[(&str, &[&str])] = &[
@@ -71,7 +73,7 @@ const FORBIDDEN_WORDS: &[&str] = &[
     "thread_rng",
 ];
 
-/// Checks all three.
+/// Checks all of it.
 pub(crate) fn check() -> Result<String> {
     let json = cargo_output(&["metadata", "--locked", "--format-version", "1"])?;
     let metadata: Value = serde_json::from_slice(&json).context("read cargo's metadata")?;
@@ -85,7 +87,8 @@ pub(crate) fn check() -> Result<String> {
             complaints.extend(complaints_about(&folder, &path, is_core)?);
         }
     }
-    complain(complaints, format!("{} crates, {n_files} files of the core", CRATES.len()))
+    complaints.extend(circles::complaints()?);
+    complain(complaints, format!("{} crates without circles of files, {n_files} files of the core", CRATES.len()))
 }
 
 /// One file of a deterministic crate: its words, and in the core what its module uses.

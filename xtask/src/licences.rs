@@ -6,9 +6,9 @@
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+use crate::complain::complain;
 use crate::process::cargo_output;
 use crate::spdx::satisfied;
-use crate::steps::complain;
 
 /// Accepted licences and what each asks of us.
 const ACCEPTED: &[(&str, &str)] = &[

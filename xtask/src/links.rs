@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use crate::complain::complain;
 use crate::process::{files_below, relative, root};
-use crate::steps::complain;
 
 /// Documents of the authors that no clone contains; in pieces, so that this file does not name them itself.
 const UNPUBLISHED: &[&str] = &[concat!("hadoop", "-semantics"), concat!("hadoop", "-interop")];

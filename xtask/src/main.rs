@@ -9,6 +9,8 @@
 
 mod arrows;
 mod changed;
+mod circles;
+mod complain;
 mod dist;
 mod interop;
 mod licences;
@@ -33,7 +35,7 @@ usage: cargo xtask WORD
   tools      the programs that tests run are there
   fmt        formatting
   tidy       file headers and sizes, no paths of one machine, links between documents
-  arrows     which crate and which module may use which
+  arrows     which crate and which module may use which, and that no files need each other in a circle
   licences   the licence of every dependency
   lint       clippy, warnings denied
   docs       rustdoc, warnings denied

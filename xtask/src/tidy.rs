@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result};
 
+use crate::complain::complain;
 use crate::process::{files_below, relative, root};
-use crate::steps::complain;
 
 /// Longer files say `long because` in their header.
 const MAX_LINES: usize = 800;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::Bench;
 use super::cluster::{Shape, request, submit};
 use super::measure::median;
 use super::report::{Bar, Report, Row};
+use super::setting::Bench;
 use crate::failure::{Failure, Outcome};
 use crate::local::proc;
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::Bench;
 use super::cluster::{Shape, request, stop, submit, wait};
 use super::measure::{median, quantile};
 use super::report::{Bar, Report, Row};
+use super::setting::Bench;
 use crate::failure::{Failure, Outcome};
 use crate::local::LocalCluster;
 

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::Bench;
 use super::cluster::{Shape, request, stop, submit, wait};
 use super::measure::median;
 use super::report::{Report, Row};
+use super::setting::Bench;
 use crate::failure::Outcome;
 
 /// Names and settings; the third is Hadoop 1.2.1, the baseline, when parking is off.

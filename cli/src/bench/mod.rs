@@ -21,20 +21,20 @@ mod replay;
 mod replay_trace;
 mod report;
 mod schedulers;
+mod setting;
 mod turns;
 mod vitals;
 mod wordcount;
 
-use std::path::PathBuf;
-
+use self::setting::Bench;
 use crate::args::Format;
 use crate::bench::args::{BenchArgs, BenchName};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::local::{cannot, make_dir};
+use crate::output::note;
 use crate::output::table::Grid;
-use crate::output::{Screen, note};
 use report::Report;
 
 /// What each measures; the order of `all`.
@@ -53,41 +53,6 @@ const ABOUT: [(BenchName, &str, &str); 9] = [
     (BenchName::Predict, "predict", "one forecast of an hour of 100 workers, and the fork that it starts from"),
     (BenchName::Vitals, "vitals", "the CPU time that a worker spends on measuring its machine"),
 ];
-
-/// How a benchmark is to run.
-#[derive(Debug)]
-pub(crate) struct Bench<'a> {
-    pub(crate) screen: &'a Screen,
-    pub(crate) dir: PathBuf,
-    pub(crate) quick: bool,
-    repeats: Option<u32>,
-    /// Clusters started so far.
-    n_clusters: std::sync::atomic::AtomicU32,
-}
-
-impl Bench<'_> {
-    /// A directory for another cluster. Nothing is deleted between measurements: ext4 makes new files slowly for
-    /// minutes after many were deleted, which would be charged to whatever is measured next.
-    fn place(&self, name: &str) -> PathBuf {
-        let number = self.n_clusters.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        self.dir.join(format!("{name}-{number}"))
-    }
-
-    /// Repeats of each measurement.
-    pub(crate) fn repeats(&self) -> u32 {
-        self.repeats.unwrap_or(if self.quick { 1 } else { 3 })
-    }
-
-    /// `full`, or `quick` when that was asked for.
-    pub(crate) fn size<T>(&self, full: T, quick: T) -> T {
-        if self.quick { quick } else { full }
-    }
-
-    /// A line about the way there.
-    pub(crate) fn tell(&self, text: impl AsRef<str>) {
-        note(format!("  {}", text.as_ref()));
-    }
-}
 
 /// `howdah bench`
 pub(crate) async fn bench(context: &Context, args: &BenchArgs) -> Outcome {

@@ -1,9 +1,9 @@
 //! 10,000 attempts that do nothing, against a bare loop of `/bin/true`.
 
-use super::Bench;
 use super::cluster::{Ran, Shape, request, stop, submit, wait};
 use super::measure::{median, run_part};
 use super::report::{Bar, Report, Row};
+use super::setting::Bench;
 use crate::failure::Outcome;
 use crate::units;
 

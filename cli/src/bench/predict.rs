@@ -10,9 +10,9 @@ use howdah_planning::prediction::{
     Changes, Class, Fallback, ForecastOptions, Heartbeats, Part, Sample, TaskHistory, TaskPredictor, by_name, forecast,
 };
 
-use super::Bench;
 use super::measure::{median, thread_time};
 use super::report::{Bar, Report, Row};
+use super::setting::Bench;
 use crate::failure::{Failure, Outcome};
 
 const WORKERS: usize = 100;

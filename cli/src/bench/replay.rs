@@ -12,11 +12,11 @@ use howdah_core::job::profile::Trace;
 use howdah_core::replay::{ReplayOptions, SimHeartbeat, SimWorker, Simulation, View, WorkersView};
 use howdah_core::time::{Span, Time};
 
-use super::Bench;
 use super::baseline_replay;
 use super::measure::{median, thread_time};
 use super::replay_trace::{PAPER_JOBS, PAPER_TASKS, equal, paper, papers};
 use super::report::{Bar, Report, Row};
+use super::setting::Bench;
 use super::turns::Turns;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

@@ -14,15 +14,16 @@ use howdah_core::cluster::ClusterState;
 use howdah_core::job::profile::{JobTemplate, Trace};
 use howdah_core::job::{JobConf, JobId, JobSpec, Priority, Requirements, WorkerId};
 use howdah_core::replay::{ReplayOptions, Simulation, View};
+use howdah_core::schedulers;
 use howdah_core::schedulers::registry::Params;
-use howdah_core::schedulers::{self, Actions, Assignment, Capabilities, Change, Round, Scheduler};
+use howdah_core::schedulers::{Actions, Assignment, Capabilities, Change, Round, Scheduler};
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{ClusterConfig, Effect, Input, JobTracker, Registration, Report as Heartbeat, Vitals};
 use howdah_master::policies;
 
-use super::Bench;
 use super::measure::median;
 use super::report::{Bar, Report, Row};
+use super::setting::Bench;
 use crate::failure::{Failure, Outcome};
 
 /// Jobs that wait.

@@ -5,10 +5,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::Bench;
 use super::cluster::{Shape, request, stop, submit};
 use super::measure::median;
 use super::report::{Bar, Report, Row};
+use super::setting::Bench;
 use crate::failure::{Failure, Outcome};
 use crate::local::{LocalCluster, proc};
 

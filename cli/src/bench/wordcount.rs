@@ -7,10 +7,10 @@ use std::path::Path;
 use howdah_apps::PlanRequest;
 use howdah_apps::text::ZipfText;
 
-use super::Bench;
 use super::cluster::{Shape, attempts_cpu, daemons_cpu, daemons_peak_kib, stop, submit, wait};
 use super::measure::{median, run_part};
 use super::report::{Bar, Report, Row};
+use super::setting::Bench;
 use crate::failure::{Failure, Outcome};
 use crate::units;
 

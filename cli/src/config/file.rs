@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
-use super::{Section, bad};
+use super::Section;
+use super::section::bad;
 use crate::failure::Outcome;
 
 /// A file that was read, or none.

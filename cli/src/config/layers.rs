@@ -11,7 +11,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{ConfigFile, Flag, Section, bad};
+use super::section::bad;
+use super::{ConfigFile, Flag, Section};
 use crate::failure::{Failure, Outcome};
 
 /// Where a value came from.

@@ -8,19 +8,21 @@
 pub(crate) mod args;
 mod file;
 mod layers;
+mod section;
 mod show_command;
+
+pub(crate) use file::ConfigFile;
+pub(crate) use layers::{Settings, Source, show};
+pub(crate) use section::{Flag, Section};
+pub(crate) use show_command::show as show_settings;
 
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use file::ConfigFile;
-pub(crate) use layers::{Settings, Source, show};
-pub(crate) use show_command::show as show_settings;
-
 use crate::args::{ClusterArgs, Colour, Format, GlobalArgs};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::Screen;
 
 /// Settings of the commands that talk to a cluster.
@@ -42,40 +44,6 @@ pub(crate) struct ClientConfig {
 impl Default for ClientConfig {
     fn default() -> ClientConfig {
         ClientConfig { master: None, dir: None, output: Format::Table, color: Colour::Auto, connect_timeout_ms: 5_000 }
-    }
-}
-
-/// A section of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Section {
-    Master,
-    Worker,
-    Client,
-    Log,
-}
-
-impl Section {
-    /// As in the file.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Section::Master => "master",
-            Section::Worker => "worker",
-            Section::Client => "client",
-            Section::Log => "log",
-        }
-    }
-
-    /// Variables that set `key`, the first one set wins. A worker may share the client's HOWDAH_MASTER.
-    fn variables(self, key: &str) -> Vec<String> {
-        let name = key.to_ascii_uppercase().replace(['.', '-'], "_");
-        match self {
-            Section::Master => vec![format!("HOWDAH_MASTER_{name}")],
-            Section::Worker if key == "master" => vec!["HOWDAH_WORKER_MASTER".to_owned(), "HOWDAH_MASTER".to_owned()],
-            Section::Worker => vec![format!("HOWDAH_WORKER_{name}")],
-            Section::Client => vec![format!("HOWDAH_{name}")],
-            Section::Log => vec![format!("HOWDAH_LOG_{name}")],
-        }
     }
 }
 
@@ -174,27 +142,6 @@ fn found(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Vec<PathBuf> 
     let of_user = of_user.map(|folder| folder.join("howdah/config.toml"));
     let paths = [Some(PathBuf::from("/etc/howdah/howdah.toml")), of_user];
     paths.into_iter().flatten().filter(|path| path.is_file()).collect()
-}
-
-/// A flag as typed, or not.
-#[derive(Debug)]
-pub(crate) struct Flag {
-    pub(crate) name: &'static str,
-    pub(crate) key: &'static str,
-    pub(crate) value: Option<serde_json::Value>,
-}
-
-impl Flag {
-    /// `name` as typed sets `key`.
-    pub(crate) fn new<T: Serialize>(name: &'static str, key: &'static str, value: &Option<T>) -> Flag {
-        let value = value.as_ref().and_then(|value| serde_json::to_value(value).ok());
-        Flag { name, key, value }
-    }
-}
-
-/// The file has the fault; nothing was started.
-fn bad(message: impl Into<String>) -> Failure {
-    Failure::usage(message)
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 use howdah_proto::v1::{GetJobRequest, JobStatus, KillJobRequest, ListJobsRequest};
 use tonic::Code;
 
-use super::follow::{application, job_of};
+use super::ended::{Ended, say};
 use super::jobs::is_unknown;
+use super::log4j;
+use super::names::{application, job_of};
 use super::site::Site;
-use super::{Ended, log4j, say};
 use crate::client::is_final;
 use crate::failure::Failure;
 

@@ -2,9 +2,9 @@
 
 use howdah_apps::PlanRequest;
 
-use super::options;
+use super::ended::{Ended, say};
 use super::site::Site;
-use super::{Ended, follow, say};
+use super::{follow, options};
 use crate::failure::{Failure, Outcome};
 use crate::job::view::now_ms;
 

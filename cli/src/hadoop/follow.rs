@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use howdah_apps::JobPlan;
 use howdah_core::job::Priority;
-use howdah_proto::v1::{AttemptInfo, Counters, JobStatus};
+use howdah_proto::v1::{Counters, JobStatus};
 
+use super::ended::Ended;
+use super::names::{application, why};
 use super::options::property;
 use super::site::Site;
-use super::{Ended, log4j, task_logs};
+use super::{log4j, task_logs};
 use crate::client::{Client, succeeded};
 use crate::failure::{Failure, Outcome};
 use crate::submit::{SubmitAs, submit_plan};
@@ -40,16 +42,6 @@ pub(super) async fn run(site: &Site, plan: &JobPlan) -> Ended {
     let answer = client.job(&job).await?;
     log4j::info(JOB, counters(answer.counters.as_ref()));
     Ok(u8::from(!succeeded(&status)))
-}
-
-/// The application that a job is: the same numbers.
-pub(super) fn application(job: &str) -> String {
-    format!("application{}", job.strip_prefix("job").unwrap_or(job))
-}
-
-/// The job that an application is.
-pub(super) fn job_of(application: &str) -> String {
-    application.strip_prefix("application").map_or_else(|| application.to_owned(), |numbers| format!("job{numbers}"))
 }
 
 async fn watch(site: &Site, client: &mut Client, job: &str) -> Outcome<JobStatus> {
@@ -108,12 +100,6 @@ impl Told {
     }
 }
 
-/// Why an attempt failed: what it said itself, else what was seen of it.
-pub(super) fn why(attempt: &AttemptInfo) -> &str {
-    let said = attempt.end.as_ref().map_or("", |end| end.diagnostics.as_str());
-    if said.is_empty() { &attempt.cause } else { said }
-}
-
 /// The block of counters, in one record.
 pub(super) fn counters(counters: Option<&Counters>) -> String {
     let groups = counters.map_or(&[][..], |counters| &counters.groups);
@@ -132,6 +118,7 @@ pub(super) fn counters(counters: Option<&Counters>) -> String {
 mod tests {
     use howdah_proto::v1::{Counter, CounterGroup};
 
+    use super::super::names::job_of;
     use super::*;
 
     #[test]

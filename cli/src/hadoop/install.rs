@@ -3,14 +3,15 @@
 //! Scripts in `bin` call this executable, empty files have the names of the jars that programs look for, and `etc/hadoop`
 //! says which cluster it is and which directory is `hdfs:///`. What is there already is not replaced.
 
-use std::fs::{self, Permissions};
+use std::fs;
+use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
+use super::ended::{VERSION, WORD};
 use super::site::{CLUSTER_DIR, FS_ROOT, HOME, MASTER};
-use super::{VERSION, WORD};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

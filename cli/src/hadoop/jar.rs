@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use super::ended::Ended;
 use super::site::Site;
-use super::{Ended, examples, log4j, streaming};
+use super::{examples, log4j, streaming};
 use crate::failure::Failure;
 
 /// What the JVM ends with when Hadoop returns -1.

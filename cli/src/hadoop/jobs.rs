@@ -8,8 +8,9 @@ use howdah_proto::v1::{
 };
 use tonic::Code;
 
+use super::ended::{Ended, say};
 use super::site::Site;
-use super::{Ended, follow, log4j, say};
+use super::{follow, log4j, names};
 use crate::client::{Client, is_final};
 use crate::failure::{Failure, Outcome};
 use crate::listing::counter_map;
@@ -189,7 +190,7 @@ fn history(answer: &GetJobResponse) -> Outcome<()> {
     ))?;
     for attempt in &answer.attempts {
         let (start, end) = (time(attempt.assigned_ms_epoch), time(attempt.ended_ms_epoch));
-        let error = follow::why(attempt).replace(['\n', '\t'], " ");
+        let error = names::why(attempt).replace(['\n', '\t'], " ");
         say(format!("{}\t{}\t{start}\t{end}\t{}\t{error}", attempt.attempt, attempt.state, attempt.worker))?;
     }
     Ok(())

@@ -7,6 +7,7 @@
 
 mod applications;
 mod cache;
+mod ended;
 mod examples;
 mod files;
 mod follow;
@@ -14,6 +15,7 @@ mod install;
 mod jar;
 mod jobs;
 mod log4j;
+mod names;
 mod options;
 mod paths;
 mod queues;
@@ -21,24 +23,16 @@ mod site;
 mod streaming;
 mod task_logs;
 
-use std::ffi::OsString;
-use std::io::{self, Write};
-use std::process::ExitCode;
-
+pub(crate) use ended::WORD;
 pub(crate) use install::{HadoopCommand, install};
+
+use std::ffi::OsString;
+use std::process::ExitCode;
 
 use crate::failure::Failure;
 use crate::output;
+use ended::{Ended, VERSION, say};
 use site::Site;
-
-/// The word after `howdah` that the installed scripts use.
-pub(crate) const WORD: &str = "hadoop-client";
-
-/// The version whose output forms are followed; clients choose their options by it.
-const VERSION: &str = "3.3.4";
-
-/// Exit code of one of Hadoop's commands, or why there is none.
-type Ended = Result<u8, Failure>;
 
 /// Runs `howdah hadoop-client TOOL WORD…`.
 pub(crate) fn client_main(words: Vec<OsString>) -> ExitCode {
@@ -81,14 +75,6 @@ fn version() -> Ended {
     say(format!("Hadoop {VERSION}"))?;
     say(format!("howdah {}: Hadoop's commands and output forms, without Hadoop", env!("CARGO_PKG_VERSION")))?;
     Ok(0)
-}
-
-/// One line on standard output.
-fn say(text: impl AsRef<str>) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_ref().as_bytes())?;
-    out.write_all(b"\n")?;
-    out.flush()
 }
 
 /// Runs what talks to a cluster: one thread is plenty.

@@ -11,9 +11,10 @@ use howdah_apps::{JobPlan, PlanRequest};
 use howdah_core::job::{App, InputFormat};
 
 use super::cache::Staging;
-use super::options::{self, Generic, property};
+use super::ended::{Ended, say};
+use super::options::{Generic, property};
 use super::site::Site;
-use super::{Ended, follow, log4j, say};
+use super::{follow, log4j, options};
 use crate::failure::{Failure, Outcome};
 
 /// Options that take a value.

@@ -3,15 +3,14 @@
 //! Clients such as mrjob take a standard error for the cause only when the `syslog` beside it has an exception in Java's
 //! form, so the copy of that says what the attempt said in this form.
 
-use std::fs;
-use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::{fs, io};
 
 use howdah_proto::v1::{AttemptInfo, GetLogRequest};
 
-use super::follow::{application, why};
 use super::log4j;
+use super::names::{application, why};
 use crate::client::Client;
 use crate::failure::{Failure, Outcome};
 

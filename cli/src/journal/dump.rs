@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use howdah_core::job::{AttemptId as Attempt, ClusterId};
-use howdah_master::journal::{self, JournalReader};
+use howdah_master::journal;
+use howdah_master::journal::JournalReader;
 use howdah_proto::v1::journal_input::Kind;
 use howdah_proto::v1::{AttemptId, JournalFrame, JournalInput};
 use serde_json::{Value, json};
 
-use super::{failure, one_line};
+use super::failure::{failure, one_line};
 use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

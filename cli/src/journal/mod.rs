@@ -3,13 +3,16 @@
 //! All three read files only and need no cluster; `repair` makes sure that no master runs on the directory.
 
 mod dump;
+mod failure;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use howdah_master::journal::{self, Check, JournalError};
+use howdah_master::journal;
+use howdah_master::journal::Check;
 use serde_json::json;
 
+use self::failure::{failure, one_line};
 use crate::args::{ClusterArgs, Format, FormatArgs};
 use crate::config::Context;
 use crate::exit::Exit;
@@ -134,16 +137,4 @@ fn repair(screen: &Screen, format: Format, dir: &Path) -> Outcome {
         })?,
     }
     Ok(Exit::Done)
-}
-
-/// What cannot be read is bad input.
-fn failure(error: JournalError) -> Failure {
-    Failure::usage(one_line(&error))
-}
-
-fn one_line(error: &JournalError) -> String {
-    match std::error::Error::source(error) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    }
 }

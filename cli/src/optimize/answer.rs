@@ -7,7 +7,8 @@ use howdah_core::time::Span;
 use howdah_planning::optimize::{Objective, Plan, Pool};
 use serde_json::{Value, json};
 
-use super::{Found, choices, write};
+use super::found::Found;
+use super::{choices, write};
 use crate::listing::Listing;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
@@ -23,7 +24,7 @@ pub(super) fn json(found: &Found<'_>) -> Listing<Value> {
         found
             .simulated
             .iter()
-            .map(|(method, plan)| row(super::strategy(*method), plan.makespan(), Some(plan.mean_delay()))),
+            .map(|(method, plan)| row(super::found::strategy(*method), plan.makespan(), Some(plan.mean_delay()))),
     );
     let end = found.replans.last().map_or(found.plan.makespan(), |last| last.end);
     let replans: Vec<Value> = found
@@ -51,7 +52,7 @@ pub(super) fn json(found: &Found<'_>) -> Listing<Value> {
             "strategies": strategies,
             "better": found.better().map(|(method, plan)| {
                 json!({
-                    "strategy": super::strategy(*method),
+                    "strategy": super::found::strategy(*method),
                     "method": method.name(),
                     "makespan_s": plan.makespan().as_secs_f64(),
                     "mean_delay_s": plan.mean_delay().as_secs_f64(),
@@ -109,7 +110,7 @@ pub(super) fn page(screen: &Screen, found: &Found<'_>) -> String {
     }
     for (method, plan) in &found.simulated {
         grid.row([
-            super::strategy(*method).to_owned(),
+            super::found::strategy(*method).to_owned(),
             seconds(plan.makespan()),
             change(plan.makespan()),
             seconds(plan.mean_delay()),
@@ -125,7 +126,7 @@ pub(super) fn page(screen: &Screen, found: &Found<'_>) -> String {
             Objective::Makespan => (format!("is over after {}", seconds(plan.makespan())), "sooner"),
             Objective::MeanDelay => (format!("has a mean delay of {}", seconds(plan.mean_delay())), "shorter"),
         };
-        let (name, method) = (super::strategy(*method), method.name());
+        let (name, method) = (super::found::strategy(*method), method.name());
         let _ = write!(text, "\n\n{name} {what}, {than} than the plan below: `--method {method}` takes it");
     }
     for replan in &found.replans {

@@ -6,17 +6,16 @@
 mod answer;
 pub(crate) mod args;
 pub(crate) mod choices;
+mod found;
 mod hadoop_files;
 pub(crate) mod write;
 
 use std::time::Instant;
 
 use howdah_core::job::profile::Trace;
-use howdah_core::time::Span;
-use howdah_planning::optimize::{
-    Batch, Bound, Method, Objective, Plan, Replanned, Slots, Theory, floor, plan, replan, theory,
-};
+use howdah_planning::optimize::{Batch, Bound, Method, Slots, floor, plan, replan, theory};
 
+use self::found::Found;
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
@@ -25,24 +24,8 @@ use crate::local::make_dir;
 use crate::optimize::args::{ArrivalsChoice, BoundChoice, OptimizeArgs};
 use crate::output::note;
 use crate::output::progress::WorkProgress;
-use crate::trace_file::{self, import_options};
-
-/// What came out.
-pub(super) struct Found<'a> {
-    trace: &'a Trace,
-    args: &'a OptimizeArgs,
-    method: Method,
-    theory: Theory,
-    /// No schedule of a batch is shorter.
-    floor: Span,
-    /// Johnson's order, its reverse, and the method if it is another one.
-    simulated: Vec<(Method, Plan)>,
-    /// Of the method; the last one where jobs come over time.
-    plan: Plan,
-    /// One per instant at which jobs come; empty for a batch.
-    replans: Vec<Replanned>,
-    wall_s: f64,
-}
+use crate::trace_file;
+use crate::trace_file::import_options;
 
 /// `howdah optimize`
 pub(crate) fn optimize(context: &Context, args: &OptimizeArgs) -> Outcome {
@@ -112,35 +95,6 @@ fn find<'a>(args: &'a OptimizeArgs, trace: &'a Trace) -> Outcome<Found<'a>> {
     })
 }
 
-impl Found<'_> {
-    /// The row that serves the objective better than the plan does, if one does; of plans for a batch alone.
-    ///
-    /// Algorithm 2 starts from Johnson's order (balanced-pools §3.3), so that its reverse can be shorter than what it
-    /// finds.
-    fn better(&self) -> Option<&(Method, Plan)> {
-        if !self.replans.is_empty() {
-            return None;
-        }
-        let cost = |plan: &Plan| match choices::objective(&self.args.pools) {
-            Objective::Makespan => plan.makespan(),
-            Objective::MeanDelay => plan.mean_delay(),
-        };
-        let best = self.simulated.iter().min_by_key(|(_, plan)| cost(plan))?;
-        (cost(&best.1) < cost(&self.plan)).then_some(best)
-    }
-}
-
-/// As the paper's strategies are named.
-fn strategy(method: Method) -> &'static str {
-    match method {
-        Method::Johnson => "MinSim",
-        Method::ReverseJohnson => "MaxSim",
-        Method::ShortestFirst => "ShortestFirst",
-        Method::LongestFirst => "LongestFirst",
-        Method::BalancedPools { .. } => "BalancedPools",
-    }
-}
-
 /// Before a search that may take minutes: whether what it finds can be written.
 fn check_files(args: &OptimizeArgs) -> Outcome<()> {
     let asked = [
@@ -189,7 +143,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::args::{Cli, Command};
+    use crate::commands::{Cli, Command};
 
     fn args(words: &str) -> OptimizeArgs {
         let line = format!("howdah optimize t.json --map-slots 30 --reduce-slots 30 {words}");

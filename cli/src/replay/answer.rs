@@ -10,7 +10,7 @@ use howdah_core::replay::{JobOutcome, View};
 use howdah_core::time::{Span, Time};
 use serde::Serialize;
 
-use super::{Replayed, job_id};
+use super::replayed::{Replayed, job_id};
 
 #[derive(Serialize)]
 pub(super) struct Answer {

@@ -7,6 +7,7 @@ use howdah_core::replay::{SimWorker, View, WorkersView};
 use howdah_core::time::Time;
 
 use super::cluster_file;
+use super::defaults::{DEFAULT_RACK, PER_WORKER};
 use crate::failure::{Failure, Outcome};
 use crate::flag_values::{Attribute, Step};
 use crate::output::note;
@@ -16,9 +17,6 @@ use crate::units::counted;
 
 /// Slots of each kind where nothing says otherwise.
 const POOL: u16 = 64;
-/// Slots of each kind of a worker where nothing says otherwise: Hadoop's default.
-pub(super) const PER_WORKER: u16 = 2;
-pub(super) const DEFAULT_RACK: &str = "/default-rack";
 
 /// The view that the flags and the trace ask for.
 ///

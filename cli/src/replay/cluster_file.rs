@@ -36,7 +36,7 @@ use howdah_core::time::Time;
 use howdah_master::policies;
 use serde::Deserialize;
 
-use super::cluster::{DEFAULT_RACK, PER_WORKER};
+use super::defaults::{DEFAULT_RACK, PER_WORKER};
 use crate::failure::{Failure, Outcome};
 use crate::flag_values::parse_span;
 

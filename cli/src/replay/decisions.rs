@@ -1,7 +1,8 @@
 //! The decision log of a replay: kept while it runs, written when it is whole.
 
 use std::cell::RefCell;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::rc::Rc;
 
 use howdah_core::cluster::EndCause;
@@ -10,7 +11,7 @@ use howdah_core::replay::{Observer, View};
 use howdah_core::time::Time;
 use howdah_master::decisions::{Decision, What};
 
-use super::{Replayed, job_id};
+use super::replayed::{Replayed, job_id};
 
 /// One decision as the simulation tells it.
 #[derive(Clone, Copy, Debug)]

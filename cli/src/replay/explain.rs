@@ -5,7 +5,7 @@ use howdah_core::job::profile::Trace;
 use howdah_core::replay::Simulation;
 use serde_json::json;
 
-use super::job_id;
+use super::replayed::job_id;
 use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

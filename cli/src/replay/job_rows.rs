@@ -2,14 +2,15 @@
 //!
 //! Times are seconds from the trace's start with all digits; what is not known is empty. Quoting is RFC 4180's.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 use howdah_core::job::profile::Trace;
 use howdah_core::replay::ReplayReport;
 use howdah_core::replay::summary::Summary;
 use howdah_core::time::{Span, Time};
 
-use super::job_id;
+use super::replayed::job_id;
 
 /// Names of the columns.
 pub(crate) const HEADER: &str = "job,name,queue,state,maps,reduces,submit_s,start_s,maps_done_s,finish_s,completion_s,\

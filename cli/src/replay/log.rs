@@ -3,7 +3,8 @@
 //! Instants are milliseconds since the epoch, as in every history; what the simulation knows more exactly is cut.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 use howdah_core::cluster::EndCause;
 use howdah_core::job::counters::{Counters, JOB};
@@ -14,7 +15,7 @@ use howdah_core::time::Time;
 use howdah_master::history::{AttemptHistory, JobHistory, LocalityCounts, SCHEMA};
 use serde::Serialize;
 
-use super::{Replayed, job_id};
+use super::replayed::{Replayed, job_id};
 use crate::replay_log::{LOG_SCHEMA, LogHeader};
 
 /// The origin of traces that have none: the year 2000, as an instant of 0 means "not reached" in a history.

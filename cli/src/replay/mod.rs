@@ -8,27 +8,32 @@ pub(crate) mod args;
 mod cluster;
 pub(crate) mod cluster_file;
 mod decisions;
+mod defaults;
 mod drive;
 mod explain;
 pub(crate) mod job_rows;
 mod log;
 mod page;
+mod policy;
 pub(crate) mod pools;
 mod remarks;
+mod replayed;
 mod timeline;
 
+use howdah_charts::timeline::Recorder;
 use howdah_core::cluster::EndCause;
-use howdah_core::job::profile::{JobTemplate, Trace};
-use howdah_core::job::{AttemptId, ClusterId, Locality, WorkerId};
-use howdah_core::replay::summary::{PartitionUsage, QueueUsage, Summary, UsageByPartition, UsageByQueue};
+use howdah_core::job::profile::Trace;
+use howdah_core::job::{AttemptId, Locality, WorkerId};
+use howdah_core::replay::summary::{Summary, UsageByPartition, UsageByQueue};
 use howdah_core::replay::{
     AttemptRecord, FaultPlan, Observer, ReplayOptions, ReplayReport, Simulation, View, WorkerLoss,
 };
-use howdah_core::schedulers::registry::Params;
 use howdah_core::schedulers::{Reason, Scheduler};
 use howdah_core::time::Time;
 use howdah_master::policies;
 
+use self::policy::Policy;
+use self::replayed::{Replayed, job_id};
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::define::{apart, params};
@@ -38,27 +43,9 @@ use crate::interrupt::Interrupt;
 use crate::mapred_site::Site;
 use crate::output::note;
 use crate::replay::args::{Faults, ReplayArgs};
-use crate::trace_file::{self, import_options};
-use crate::units;
+use crate::trace_file::import_options;
+use crate::{trace_file, units};
 use decisions::{Decided, DecisionRecorder};
-use howdah_charts::timeline::Recorder;
-
-/// What a replay came to, for all forms of the answer.
-struct Replayed<'a> {
-    trace: &'a Trace,
-    options: &'a ReplayOptions,
-    report: ReplayReport,
-    summary: Summary,
-    /// By name; empty when all jobs share one queue.
-    queues: Vec<QueueUsage>,
-    /// By name; empty under policies that do not divide the slots.
-    partitions: Vec<PartitionUsage>,
-    wall_s: f64,
-    /// The instant reached, if it was interrupted.
-    stopped_at: Option<Time>,
-    /// If jobs are left that cannot go on: one of them and why, in the policy's words.
-    stuck: Option<String>,
-}
 
 /// `howdah replay`
 pub(crate) fn replay(context: &Context, args: &ReplayArgs) -> Outcome {
@@ -114,17 +101,6 @@ pub(crate) fn prepare(args: &ReplayArgs, parameters: &[(String, String)], trace:
     let options = options(args, trace, &policy)?;
     remarks::remarks(args, trace, &policy).iter().for_each(note);
     Ok(options)
-}
-
-/// The policy, made before anything else, and what it was made from.
-struct Policy {
-    name: String,
-    /// Whether somebody named it.
-    is_asked_for: bool,
-    params: Params,
-    policy: Box<dyn Scheduler>,
-    /// Queues that there are, beside `default`.
-    queue_names: Vec<String>,
 }
 
 fn policy(args: &ReplayArgs, parameters: &[(String, String)]) -> Outcome<Policy> {
@@ -336,11 +312,3 @@ fn write_files(
     }
     Ok(())
 }
-
-/// A job's printed id: the trace's, or one made of its place in the trace.
-fn job_id(template: &JobTemplate, place: u32) -> String {
-    if template.id.is_empty() { MADE_UP.job(howdah_core::job::JobId(place + 1)) } else { template.id.clone() }
-}
-
-/// The cluster in made-up ids.
-const MADE_UP: ClusterId = ClusterId(0);

@@ -1,15 +1,15 @@
 //! The answer for people: the figures first, then who had the cluster, then the jobs.
 
+use howdah_charts::timeline::shortened;
 use howdah_core::job::JobState;
 use howdah_core::replay::{JobOutcome, View};
 use howdah_core::time::{Span, Time};
 use howdah_master::policies::ALLOCATIONS;
 
-use super::{Replayed, job_id};
+use super::replayed::{Replayed, job_id};
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
 use crate::units::{count, counted, seconds, share};
-use howdah_charts::timeline::shortened;
 
 /// Rows of the jobs' table unless all are asked for.
 const MOST_JOBS: usize = 20;

@@ -6,7 +6,7 @@ use howdah_core::job::profile::Trace;
 use howdah_core::replay::Deadlines;
 use howdah_core::schedulers::orders_by_deadline;
 
-use super::Policy;
+use super::policy::Policy;
 use crate::replay::args::{Faults, ReplayArgs};
 use crate::trace_file;
 use crate::units::{count, counted};

@@ -1,11 +1,10 @@
 //! What the timeline of a replay shows and says.
 
+use howdah_charts::timeline::{JobBar, Lanes, Timeline};
 use howdah_core::replay::{AttemptRecord, View};
 
-use super::{Replayed, job_id};
+use super::replayed::{Replayed, job_id};
 use crate::replay::args::{LaneChoice, ReplayArgs};
-use howdah_charts::timeline::{JobBar, Lanes, Timeline};
-
 use crate::units::{count, counted, seconds};
 
 /// As asked for.

@@ -321,10 +321,10 @@ mod tests {
         use clap::Parser;
         let line = |flag: &str| format!("howdah submit --batch b.toml {flag} x");
         for flag in ["--profile", "--input", "--name", "--mapper"] {
-            let error = crate::args::Cli::try_parse_from(line(flag).split(' ')).expect_err("the batch has its own");
+            let error = crate::commands::Cli::try_parse_from(line(flag).split(' ')).expect_err("the batch has its own");
             assert_eq!(error.kind(), clap::error::ErrorKind::ArgumentConflict, "{flag}");
         }
-        assert!(crate::args::Cli::try_parse_from(line("--queue").split(' ')).is_ok());
+        assert!(crate::commands::Cli::try_parse_from(line("--queue").split(' ')).is_ok());
     }
 
     #[test]
@@ -332,8 +332,8 @@ mod tests {
         use clap::Parser;
         let said = |line: &str| {
             let words = separate_app_args(format!("howdah submit {line}").split(' ').map(OsString::from).collect());
-            match crate::args::Cli::parse_from(words).command {
-                crate::args::Command::Submit(args) => args.check_pools(),
+            match crate::commands::Cli::parse_from(words).command {
+                crate::commands::Command::Submit(args) => args.check_pools(),
                 _ => panic!("not a submit"),
             }
         };
@@ -356,12 +356,12 @@ mod tests {
     #[test]
     fn output_names_a_directory_and_a_form_in_any_order() {
         use clap::Parser;
-        let parse = |line: &str| match crate::args::Cli::parse_from(separate_app_args(
+        let parse = |line: &str| match crate::commands::Cli::parse_from(separate_app_args(
             line.split(' ').map(OsString::from).collect(),
         ))
         .command
         {
-            crate::args::Command::Submit(args) => args.outputs(),
+            crate::commands::Command::Submit(args) => args.outputs(),
             _ => panic!("not a submit"),
         };
         assert_eq!(parse("howdah submit sort --output o --output json"), Ok((Some("o".into()), Some(Format::Json))));

@@ -13,8 +13,9 @@ use howdah_planning::optimize::{Batch, Objective, Plan, Slots, plan};
 use howdah_proto::v1::{GetClusterRequest, GetClusterResponse, JobStatus, ListQueuesRequest};
 use serde_json::json;
 
-use super::replan::{self, Earlier};
-use super::{SubmitAs, plans, submit_plan, tell_doubts};
+use super::plan::{SubmitAs, plans, submit_plan, tell_doubts};
+use super::replan;
+use super::replan::Earlier;
 use crate::args::Format;
 use crate::client::{Client, succeeded, unless_interrupted};
 use crate::config::Context;

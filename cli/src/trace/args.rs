@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
-use howdah_traces::Format;
 
 use super::model_args::{TraceCompareArgs, TraceFitArgs, TraceFoldArgs, TraceGenerateArgs, TraceScaleArgs};
+use super::read_args::ReadArgs;
 use crate::args::FormatArgs;
 use crate::flag_values::parse_pair;
 
@@ -52,22 +51,6 @@ pub(crate) struct TraceRecordArgs {
     /// File to write [default: standard output]
     #[arg(long, short, value_name = "OUT")]
     pub(crate) out: Option<PathBuf>,
-}
-
-/// How a trace is read. Part of every command that takes one.
-#[derive(Args, Clone, Debug, Default)]
-pub(crate) struct ReadArgs {
-    /// Format of the trace [default: told by its first bytes]
-    #[arg(long = "format", value_name = "NAME", value_parser = formats(), hide_possible_values = true)]
-    pub(crate) from: Option<Format>,
-    /// A setting of the import, such as swim.split=64MiB; repeatable
-    #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair)]
-    pub(crate) settings: Vec<(String, String)>,
-}
-
-fn formats() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::name))
-        .map(|name| Format::named(&name).expect("only names of formats pass"))
 }
 
 /// `trace import`

@@ -11,6 +11,7 @@ mod generate;
 mod import;
 mod info;
 pub(crate) mod model_args;
+mod read_args;
 mod record;
 mod scale;
 pub(crate) mod view;

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use howdah_core::models::Distribution;
 use howdah_core::models::divergence::{Bins, EmptyBins};
 
-use super::args::ReadArgs;
+use super::read_args::ReadArgs;
 use crate::args::FormatArgs;
 use crate::units::parse_duration;
 

@@ -171,7 +171,7 @@ impl Site {
     /// Copies this executable where it is not there, or where another build is.
     async fn put_executable(&self, host: &str) -> Result<(), String> {
         let exe = self.exe();
-        let ours = format!("howdah {}", crate::args::VERSION);
+        let ours = format!("howdah {}", crate::commands::VERSION);
         let there = self.ssh.run(host, &format!("[ ! -x {exe} ] || {exe} --version"), None).await?;
         if there == ours {
             return Ok(());

@@ -3,7 +3,8 @@
 use anyhow::Result;
 use howdah_core::models::load_curve::{Beyond, LoadFit};
 
-use super::{Machine, Measured};
+use super::Machine;
+use super::measured::Measured;
 use crate::framework::{Curve, Plot};
 
 /// Steps of a drawn curve.

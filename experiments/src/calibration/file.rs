@@ -4,7 +4,8 @@ use howdah_core::models::calibration::{AgainstFrequency, Calibration, FrequencyP
 use howdah_core::models::frequency_curve::FrequencyFit;
 use howdah_core::models::load_curve::LoadFit;
 
-use super::{AtFrequency, Machine, Measured};
+use super::measured::Measured;
+use super::{AtFrequency, Machine};
 
 /// The record of a fit against frequency and its measurements.
 pub fn against_frequency(method: &str, fit: &FrequencyFit, measured: &[AtFrequency]) -> AgainstFrequency {

@@ -3,8 +3,9 @@
 use anyhow::{Context, Result};
 use howdah_core::models::frequency_curve::{FrequencyFit, FrequencyPoint, fit_frequency};
 
+use super::Bench;
 use super::guard::{Frequency, Throttle};
-use super::{Bench, Measured};
+use super::measured::Measured;
 use crate::framework::{Curve, Plot};
 
 /// Shares of the highest frequency that are measured where nobody names others.

@@ -15,13 +15,9 @@ mod frequency;
 mod guard;
 mod looks;
 mod machine;
+mod measured;
 mod place;
 mod work;
-
-use std::time::{Duration, Instant};
-
-use anyhow::{Context, Result};
-use howdah_core::models::load_curve::{LoadFit, LoadPoint, fit_load};
 
 pub use self::cpufreq::{CORES, Cpufreq};
 pub use self::figure::figure;
@@ -29,8 +25,15 @@ pub use self::file::{against_frequency, calibration};
 pub use self::frequency::{AtFrequency, USUAL_SHARES, fit_at, frequency_figure, measure_frequencies};
 pub use self::guard::{Frequency, Hello, Slows, Throttle, guard};
 pub use self::machine::{Machine, nominal_khz};
+pub use self::measured::Measured;
+pub(crate) use self::measured::STEADY;
 pub use self::place::Place;
 pub use self::work::Work;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use howdah_core::models::load_curve::{LoadFit, LoadPoint, fit_load};
 
 use self::looks::Looks;
 use self::machine::stolen;
@@ -40,8 +43,6 @@ use crate::live::{HeldLoad, Program, SELDOM, Yardstick};
 const SETTLE: Duration = Duration::from_millis(500);
 /// How often it is looked at again while something else runs as well.
 const SETTLES: u32 = 6;
-/// A load is what it was meant to be within so many tasks: less than a short task's share, more than looks are uneven.
-pub(crate) const STEADY: f64 = 0.25;
 
 /// What measures.
 #[derive(Clone, Debug)]
@@ -52,22 +53,6 @@ pub struct Bench {
     machine: Machine,
     /// The machine's speed when the bench was made, as a yardstick has it; `None` where it could not be measured.
     usual: Option<f64>,
-}
-
-/// One run of the work.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
-    /// Busy tasks beside it.
-    pub foreign: f64,
-    /// From start to end in seconds, stolen time left out, as at the machine's usual speed.
-    pub time_s: f64,
-    /// Taken by the hypervisor meanwhile, mean of the cores that were busy, in seconds.
-    pub stolen_s: f64,
-    /// Tasks that ran or waited meanwhile beside the work and the foreign load, on average; below 0 when there were
-    /// fewer than meant. 0 in a control group, whose quota keeps others out.
-    pub others: f64,
-    /// How fast the machine's cores were meanwhile, whatever ran on them, as a share of the usual.
-    pub speed: f64,
 }
 
 /// What else the machine did meanwhile.
@@ -84,18 +69,6 @@ pub(crate) struct Beside {
 impl Beside {
     /// Whether the load was what it was meant to be.
     pub(crate) fn is_steady(&self) -> bool {
-        self.others.abs() <= STEADY
-    }
-}
-
-impl Measured {
-    /// With the work itself in the load.
-    pub fn point(&self) -> LoadPoint {
-        LoadPoint { load: self.foreign + 1.0, time: self.time_s }
-    }
-
-    /// Whether the load was what it was meant to be.
-    pub fn is_steady(&self) -> bool {
         self.others.abs() <= STEADY
     }
 }

@@ -4,17 +4,21 @@
 //! in mixed order. What is judged is the scheduler's own estimate of each at its launch, made from the vitals that the
 //! worker measured and from the task that it finished before; the estimate midway stands beside it.
 
+mod found;
 mod page;
 mod tasks;
+
+pub(super) use self::found::{Estimate, Found};
 
 use std::time::Duration;
 
 use anyhow::Result;
 use howdah_core::models::Random;
-use howdah_core::models::load_curve::{LoadCurve, LoadFit};
+use howdah_core::models::load_curve::LoadCurve;
 
+use self::found::GOOD;
 use self::tasks::{Ran, Tasks, Thought};
-use crate::calibration::{Bench, Machine, Measured, Place, STEADY, Work, fit, usual_loads};
+use crate::calibration::{Bench, Measured, Place, STEADY, Work, fit, usual_loads};
 use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
 
 /// The experiment.
@@ -22,67 +26,10 @@ pub(crate) struct LaEstimate;
 
 /// Loads go up to this many times the cores.
 const TIMES: u32 = 3;
-/// An estimate is good within this share of the time that followed.
-const GOOD: f64 = 0.15;
 /// This share of the estimates must be good.
 const MOST: f64 = 0.9;
 /// How often a task is run again because something else ran beside it, in a full run. The last time counts, whatever ran.
 const AGAIN: u32 = 3;
-
-/// A task that was estimated. No figure has the time in it that the hypervisor stole, and each is as at the machine's usual
-/// speed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Estimate {
-    /// Beside the task, as asked for.
-    pub(super) foreign: f64,
-    /// The same as the worker's vitals had it before the launch.
-    pub(super) reported: f64,
-    /// Beside the task before it, which the estimate is made from.
-    pub(super) from: f64,
-    /// By the scheduler, at the task's launch.
-    pub(super) at_launch_s: f64,
-    /// By the scheduler, in the middle of the task; `None` where no report came meanwhile.
-    pub(super) midway_s: Option<f64>,
-    /// By the curve alone, from the loads that were asked for.
-    pub(super) by_curve_s: f64,
-    pub(super) actual_s: f64,
-    pub(super) stolen_s: f64,
-    /// How fast the machine was meanwhile, as a share of its usual speed.
-    pub(super) speed: f64,
-    /// By the scheduler at its launch and in fact, with the machine's speed as it was in both tasks.
-    pub(super) as_it_was_s: (f64, f64),
-    /// Tasks that ran beside both it and its foreign load, on average.
-    pub(super) others: f64,
-}
-
-impl Estimate {
-    /// Of an estimate, as a share of the time that followed.
-    pub(super) fn error(&self, estimated_s: f64) -> f64 {
-        (estimated_s - self.actual_s).abs() / self.actual_s
-    }
-}
-
-/// Everything that was measured.
-pub(super) struct Found {
-    pub(super) machine: Machine,
-    pub(super) calibration: Vec<Measured>,
-    /// The better one first.
-    pub(super) fits: [LoadFit; 2],
-    /// Under the better fit.
-    pub(super) estimates: Vec<Estimate>,
-    /// Runs that do not count, as other tasks ran beside them.
-    pub(super) disturbed: u32,
-    /// Runs that count although other tasks ran beside them.
-    pub(super) unsteady: usize,
-}
-
-impl Found {
-    /// Share of the estimates at launch that miss by more than a good one may.
-    pub(super) fn missed(&self) -> f64 {
-        let missed = self.estimates.iter().filter(|one| one.error(one.at_launch_s) > GOOD).count();
-        missed as f64 / self.estimates.len().max(1) as f64
-    }
-}
 
 impl Experiment for LaEstimate {
     fn about(&self) -> About {

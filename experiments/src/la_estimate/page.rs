@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use howdah_core::models::moments::{percentile, sorted};
 
-use super::{Estimate, Found, GOOD};
+use super::found::{Estimate, Found, GOOD};
 use crate::calibration::figure;
 use crate::framework::{About, Check, Curve, Lab, Page, Plot, Table, percent};
 

@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use howdah_core::job::profile::Trace;
+use howdah_planning::accuracy::measured_makespan_s;
 
-use super::Compared;
+use super::compared::Compared;
 use super::figures::{Figures, Runs};
 use super::rule::Rule;
 use super::scenario::{Point, Section, Trouble};
 use crate::framework::Lab;
 use crate::live::{Cluster, HeldLoad, Policy, Program, Shape, Submission, drive, fresh, record};
-use howdah_planning::accuracy::measured_makespan_s;
 
 /// Half as many as the thesis's.
 const WORKERS: u32 = 4;

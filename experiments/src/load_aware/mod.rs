@@ -3,28 +3,29 @@
 //! Each scenario runs under no speculation, Hadoop's, LATE and Load-Aware: at the thesis's size in replay, and on real
 //! daemons with real load, as small as this machine wants it. The same seed makes the same maps under every rule.
 
+mod bars;
 mod bound;
 mod checks;
+mod compared;
 mod figures;
+mod found;
 mod live;
 mod page;
 mod paired;
 mod rule;
 mod scenario;
+mod signed;
 mod simulated;
 mod sweep;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use self::bound::Bounds;
-use self::figures::{Figures, Runs};
-use self::live::Measured;
-use self::paired::Paired;
+use self::compared::{Compared, compare};
+use self::found::Found;
 use self::rule::Rule;
-use self::scenario::{Point, Section};
+use self::scenario::Section;
 use self::simulated::Reading;
-use self::sweep::Sweep;
-use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
+use crate::framework::{About, Experiment, Lab, Needs, Outcome, papers};
 
 /// One of the four.
 pub(crate) struct LoadAware(Section);
@@ -37,33 +38,6 @@ impl LoadAware {
         LoadAware(Section::Jobs),
         LoadAware(Section::Waves),
     ];
-}
-
-/// A point and what each rule made of it.
-struct Compared {
-    point: Point,
-    /// By rule, in the order of [`Rule::ALL`]; live runs lack the last.
-    runs: Vec<(Rule, Runs)>,
-    /// What any schedule could reach, by seed; empty for live runs, and where a worker has several slots.
-    bounds: Vec<Bounds>,
-}
-
-impl Compared {
-    /// Under one rule; no runs where it was left out.
-    fn of(&self, rule: Rule) -> Runs {
-        self.runs.iter().find(|(other, _)| *other == rule).map(|(_, runs)| runs.clone()).unwrap_or_default()
-    }
-
-    /// One end of what any schedule could reach, as if it were runs.
-    fn bound(&self, of: impl Fn(&Bounds) -> f64) -> Runs {
-        let run = |bounds| Figures { total_s: of(bounds), ..Figures::default() };
-        Runs(self.bounds.iter().map(run).collect())
-    }
-
-    /// One rule against another, pair by pair.
-    fn paired(&self, rule: Rule, other: Rule) -> Paired {
-        Paired::new(&self.of(rule), &self.of(other))
-    }
 }
 
 impl Experiment for LoadAware {
@@ -123,27 +97,6 @@ impl Experiment for LoadAware {
     }
 }
 
-/// Everything that an experiment found.
-struct Found {
-    section: Section,
-    simulated: Vec<Compared>,
-    sweeps: Vec<Sweep>,
-    readings: Vec<(&'static str, Vec<Compared>)>,
-    /// Or why there is no live half, in a line.
-    measured: Result<Vec<Measured>, String>,
-    checks: Vec<Check>,
-}
-
-/// A point under some rules and a reading, on the same seeds.
-fn compare(point: &Point, rules: &[Rule], seeds: std::ops::Range<u64>, reading: &Reading) -> Result<Compared> {
-    let under = |&rule: &Rule| {
-        let runs = simulated::runs(point, rule, seeds.clone(), reading);
-        Ok((rule, runs.with_context(|| format!("simulate {} under {}", point.label, rule.name()))?))
-    };
-    let runs = rules.iter().map(under).collect::<Result<_>>()?;
-    Ok(Compared { point: point.clone(), runs, bounds: simulated::bounds(point, seeds, reading)? })
-}
-
 /// Points under the other readings, under the rules that the thesis compares.
 fn readings(
     lab: &Lab<'_>,
@@ -162,6 +115,7 @@ fn readings(
 
 #[cfg(test)]
 mod tests {
+    use super::figures::Runs;
     use super::*;
 
     fn simulated(section: Section, label: &str, rule: Rule) -> Runs {

@@ -1,17 +1,20 @@
 //! Page, tables and figures of the four experiments.
 
+pub(super) use super::signed::signed;
+
 use std::path::PathBuf;
 
 use anyhow::Result;
 
 use super::checks::ENOUGH;
+use super::compared::Compared;
 use super::figures::Runs;
-use super::live;
+use super::found::Found;
 use super::paired::Paired;
 use super::rule::Rule;
 use super::scenario::Section;
 use super::simulated::{CURVE, WORKERS};
-use super::{Compared, Found, sweep};
+use super::{live, sweep};
 use crate::framework::{About, Bars, Curve, Lab, Page, Plot, Series, Table};
 
 /// Writes everything; the page comes first.
@@ -193,11 +196,6 @@ fn about_maps() -> String {
          asked of all of them together, seed by seed. The thesis's 25 and 20 % are one wave less of four and of five.",
         2 * WORKERS
     )
-}
-
-/// A difference in percent.
-pub(super) fn signed(share: f64) -> String {
-    format!("{:+.1} %", share * 100.0)
 }
 
 fn others(readings: &[(&'static str, Vec<Compared>)]) -> Table {

@@ -11,13 +11,13 @@ use std::ops::RangeInclusive;
 use anyhow::Result;
 
 use super::bound::Bounds;
-use super::checks;
+use super::compared::{Compared, compare};
 use super::figures::Runs;
 use super::paired::Paired;
 use super::rule::Rule;
 use super::scenario::{Point, Section};
 use super::simulated::{USUAL, WORKERS};
-use super::{Compared, compare, page};
+use super::{checks, page};
 use crate::framework::{Check, Curve, Lab, Plot, Table};
 
 /// Maps of each job.

@@ -8,19 +8,19 @@
 
 mod causes;
 mod figures;
+mod open;
 mod page;
 mod readings;
 mod rules;
 mod sweep;
 mod why;
 
+pub(super) use self::open::Open;
+
 use anyhow::Result;
 
 use crate::framework::{About, Experiment, Lab, Needs, Outcome, papers};
-use causes::Cause;
-use readings::{Draws, Reading};
-use rules::Rule;
-use sweep::{Case, Point};
+use sweep::Case;
 
 /// The experiment.
 pub(crate) struct Makespan;
@@ -28,7 +28,6 @@ pub(crate) struct Makespan;
 /// Machines of the clusters, by the paper's figure.
 pub(super) const SMALL: &[u16] = &[10, 20, 30, 40, 50, 75, 100, 150, 200];
 const LARGE: &[u16] = &[25, 50, 100, 150, 200, 300, 400, 500, 1_000, 2_000];
-
 /// Workload, figure, sizes.
 const CASES: &[Case] = &[
     Case { workload: "synthetic1-unimodal", figure: "10 (a)", sizes: SMALL },
@@ -44,16 +43,6 @@ const CASES: &[Case] = &[
     Case { workload: "yahoo-m45-bimodal", figure: "13 (b)", sizes: LARGE },
     Case { workload: "facebook-table1", figure: "13 (c)", sizes: LARGE },
 ];
-
-/// What the text leaves open, tried.
-pub(super) struct Open {
-    readings: Vec<Reading>,
-    /// By what goes first of tied jobs.
-    ties: Vec<(&'static str, Point)>,
-    draws: Vec<Draws>,
-    causes: Vec<Cause>,
-    rules: Vec<Rule>,
-}
 
 impl Experiment for Makespan {
     fn about(&self) -> About {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::Open;
+use super::open::Open;
 use super::readings::{Draws, Reading};
 use super::sweep::{Curve, Point};
 use super::{figures, rules, why};

@@ -11,9 +11,9 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use howdah_core::job::profile::{JobTemplate, Trace};
 use howdah_core::models::Random;
-
-use super::SLOTS;
 use howdah_planning::optimize::{Batch, Method, plan};
+
+use super::schedule::SLOTS;
 
 /// Application, maps, reduces, jobs: Table 1's bins.
 const BINS: [(&str, u32, u32, usize); 10] = [

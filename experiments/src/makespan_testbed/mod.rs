@@ -5,68 +5,32 @@
 
 mod jobs;
 mod page;
+mod schedule;
+
+pub(super) use self::schedule::{SHAPE, SLOTS, Schedule};
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use howdah_core::job::profile::Trace;
-use howdah_core::models::moments::Moments;
+use howdah_planning::accuracy::measured_makespan_s;
+use howdah_planning::optimize::{Batch, Method, plan};
 
 use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
-use crate::live::{BatchRun, Recorded, Shape};
-use howdah_planning::accuracy::measured_makespan_s;
-use howdah_planning::optimize::{Batch, Method, Plan, Slots, plan};
+use crate::live::{BatchRun, Recorded};
 
 /// The experiment.
 pub(crate) struct MakespanTestbed;
 
-/// Eight workers of two map and two reduce slots; the paper's were 64 of four and four.
-pub(super) const SHAPE: Shape = Shape::even(8, 2, 2);
-pub(super) const SLOTS: Slots = Slots { maps: 16, reduces: 16 };
 /// Stated in the paper's text (§4.3).
 const ERROR: f64 = 0.04;
-
 /// Name, `--order`, scheduler, method.
 const SCHEDULES: [(&str, &str, &str, Method); 3] = [
     ("R-Johnson", "reverse-johnson", "fifo", Method::ReverseJohnson),
     ("Johnson", "johnson", "fifo", Method::Johnson),
     ("BalancedPools", "balanced-pools", "balanced-pools", Method::BALANCED_POOLS),
 ];
-
-/// One schedule.
-#[derive(Clone, Debug)]
-pub(super) struct Schedule {
-    pub(super) name: &'static str,
-    pub(super) plan: Plan,
-    /// Seconds, a trial each.
-    pub(super) measured: Vec<f64>,
-    /// Effects of all trials that the decision replay compared, and those that were identical.
-    pub(super) decisions: (u64, u64),
-}
-
-impl Schedule {
-    pub(super) fn simulated(&self) -> f64 {
-        self.plan.makespan().as_secs_f64()
-    }
-
-    pub(super) fn mean(&self) -> f64 {
-        Moments::of(&self.measured).mean
-    }
-
-    pub(super) fn least(&self) -> f64 {
-        self.measured.iter().copied().fold(f64::INFINITY, f64::min)
-    }
-
-    pub(super) fn most(&self) -> f64 {
-        self.measured.iter().copied().fold(0.0, f64::max)
-    }
-
-    /// Of the simulated makespan, as a share of the mean measured one.
-    pub(super) fn error(&self) -> f64 {
-        (self.simulated() - self.mean()) / self.mean()
-    }
-}
 
 impl Experiment for MakespanTestbed {
     fn about(&self) -> About {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use howdah_core::job::profile::Trace;
 
-use super::{SHAPE, Schedule};
+use super::schedule::{SHAPE, Schedule};
 use crate::framework::{About, Bars, Check, FIGURE_ONLY, Lab, Page, Series, Table, percent};
 
 /// Writes everything; the page comes first.

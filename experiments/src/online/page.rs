@@ -6,8 +6,9 @@ use anyhow::Result;
 use howdah_core::time::Span;
 use howdah_planning::prediction::TaskError;
 
+use super::score::score_of;
+use super::under::{Online, Under, WINDOWS, mean_error_s};
 use super::world::SCATTER;
-use super::{Online, Under, WINDOWS, mean_error_s, score_of};
 use crate::framework::{About, Check, Curve, FIGURE_ONLY, Lab, Page, Plot, Table, percent};
 
 /// Writes everything, the page first.

@@ -20,11 +20,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use howdah_core::models::Random;
+use howdah_planning::accuracy::Kind;
 
-use super::errors::Bars;
+use super::bar::Bars;
 use crate::framework::Lab;
 use crate::live::{Other, Program, Shape, Submission};
-use howdah_planning::accuracy::Kind;
 
 /// What the project asks of it.
 pub(super) const BARS: [(Kind, Bars); 3] = [

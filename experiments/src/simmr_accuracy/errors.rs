@@ -1,24 +1,18 @@
 //! All predictions among the live runs of one workload.
 
+pub(super) use super::bar::Bars;
+
 use anyhow::{Context, Result};
 use howdah_core::job::profile::Trace;
 use howdah_core::schedulers::by_name;
-
-use super::page::AT_ITS_SPEED;
-use crate::framework::{Check, percent};
-use crate::live::{LiveRun, Pace};
+use howdah_planning::accuracy;
 use howdah_planning::accuracy::{
-    self, AccuracyError, Comparison, Kind, Model, Paced, Prediction, Speeds, Spread, Summary, Together,
+    AccuracyError, Comparison, Kind, Model, Paced, Prediction, Speeds, Spread, Summary, Together,
 };
 
-/// What the project asks of one kind of prediction.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bars {
-    /// For the mean error.
-    pub(super) mean: f64,
-    /// For the largest.
-    pub(super) max: Option<f64>,
-}
+use super::notes::AT_ITS_SPEED;
+use crate::framework::{Check, percent};
+use crate::live::{LiveRun, Pace};
 
 /// What one workload showed.
 #[derive(Clone, Debug, Default)]
@@ -159,13 +153,18 @@ impl Findings {
         for (kind, bar) in bars {
             let name = kind.name();
             if let Some(found) = self.summary(*kind, true) {
-                checks.extend(super::bars(&format!("{workload}, {name}"), found, *bar, judged));
+                checks.extend(super::bars::bars(&format!("{workload}, {name}"), found, *bar, judged));
             }
             if let Some(found) = self.paced_summary(*kind) {
-                checks.extend(super::bars(&format!("{workload}, {name}, {AT_ITS_SPEED}"), found, *bar, judged));
+                checks.extend(super::bars::bars(&format!("{workload}, {name}, {AT_ITS_SPEED}"), found, *bar, judged));
             }
             if let Some(found) = self.several_summary(*kind) {
-                checks.extend(super::bars(&format!("{workload}, {name}, several runs together"), found, *bar, judged));
+                checks.extend(super::bars::bars(
+                    &format!("{workload}, {name}, several runs together"),
+                    found,
+                    *bar,
+                    judged,
+                ));
             }
         }
         let decisions = self.runs.iter().map(|run| (run.compared, run.identical));

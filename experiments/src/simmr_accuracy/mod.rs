@@ -10,8 +10,11 @@
 //! others, and each run is predicted once more with the speed that its cores had, which a fixed piece of work beside it
 //! measures. None of it replaces the plain reading: one run's profile for one other run.
 
+mod bar;
+mod bars;
 mod cpu;
 mod errors;
+mod notes;
 mod page;
 mod sleep;
 
@@ -19,9 +22,9 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
-use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
+use crate::framework::{About, Experiment, Lab, Needs, Outcome, papers};
 use crate::live::{Other, Shape, Study};
-use errors::{Bars, Findings};
+use errors::Findings;
 
 /// The experiment.
 pub(crate) struct SimMrAccuracy;
@@ -79,11 +82,4 @@ impl Experiment for SimMrAccuracy {
         let files = page::write(lab, &self.about(), &workloads, &checks, &undecided)?;
         Ok(Outcome { files, checks })
     }
-}
-
-/// A bar for the mean, and perhaps one for the largest error.
-fn bars(what: &str, found: howdah_planning::accuracy::Summary, bars: Bars, judged: bool) -> Vec<Check> {
-    let mean = Check { what: format!("{what}: mean error"), found: found.mean_error, bar: bars.mean, judged };
-    let max = bars.max.map(|bar| Check { what: format!("{what}: largest error"), found: found.max_error, bar, judged });
-    std::iter::once(mean).chain(max).collect()
 }

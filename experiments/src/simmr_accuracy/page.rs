@@ -1,13 +1,15 @@
 //! The page, the tables and the figure of `simmr-accuracy`.
 
+pub(super) use super::notes::AT_ITS_SPEED;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use howdah_planning::accuracy::{Comparison, JobMeasure, Kind, Prediction, Summary, spread_of};
 
 use super::errors::Findings;
 use crate::framework::{About, Bars, Check, FIGURE_ONLY, Lab, Page, Series, Table, percent};
-use howdah_planning::accuracy::{Comparison, JobMeasure, Kind, Prediction, Summary, spread_of};
 
 type Workloads<'a> = [(&'a str, &'a Findings)];
 
@@ -68,9 +70,6 @@ for a prediction of another without any simulation. *Several runs together*: the
 task's times over some runs, and predicts the median completion time of each job over other runs; of repeats the \
 first, third, … predict the second, fourth, … and the other way round, and all of them together predict the runs on \
 other slots or under another policy. The plain rows above them are one run's profile for one other run.";
-
-/// Of predictions with the machine's speed in them.
-pub(super) const AT_ITS_SPEED: &str = "at the machine's own speed";
 
 fn summary_table(workloads: &Workloads<'_>) -> Table {
     let mut table =

@@ -4,12 +4,15 @@
 //! run. Deadlines are uniform in [T, df·T] with T the job's time alone, arrivals exponential; a run's order, deadlines
 //! and gaps are the same under every policy. What the paper leaves open of MinEDF is swept as readings.
 
+mod factors;
 mod page;
+mod shares;
 mod sweep;
 mod variation;
 
 use anyhow::Result;
 
+use self::shares::{FACTORS_PPM, share};
 use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, WELL_BELOW, papers};
 use sweep::{Cell, Policy, Sweep};
 use variation::Variation;
@@ -19,10 +22,6 @@ pub(crate) struct SimMrDeadlines;
 
 /// Workloads, their figures, and whether their jobs were recorded once.
 const WORKLOADS: [(&str, &str, bool); 2] = [("simmr-testbed", "Figure 7", true), ("simmr-facebook", "Figure 8", false)];
-
-/// Deadline factors df, in millionths: those of Figures 7 and 8.
-const FACTORS_PPM: [u32; 3] = [1_000_000, 1_500_000, 3_000_000];
-
 /// "Coincide" (§V-B, df = 1) is read as a difference of at most 5 %.
 const SAME: f64 = 0.05;
 
@@ -69,17 +68,6 @@ impl Experiment for SimMrDeadlines {
         let files = page::write(lab, &self.about(), &workloads, &varied, &checks)?;
         Ok(Outcome { files, checks })
     }
-}
-
-/// The sum over all arrival rates of the mean relative deadline exceeded.
-fn total(cells: &[Cell], policy: Policy, factor_ppm: u32) -> f64 {
-    let of = |cell: &&Cell| cell.policy == policy && cell.factor_ppm == factor_ppm;
-    cells.iter().filter(of).map(|cell| cell.exceeded.mean()).sum()
-}
-
-/// MinEDF's sum as a share of MaxEDF's.
-fn share(cells: &[Cell], factor_ppm: u32) -> f64 {
-    total(cells, Policy::MinEdf, factor_ppm) / total(cells, Policy::MaxEdf, factor_ppm)
 }
 
 /// The bars, on sums over all arrival rates; where our testbed mix misses them, its variations say why.

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
+use super::factors::FACTORS_PPM;
+use super::shares::share;
 use super::sweep::{Cell, Policy, Sweep};
 use super::variation::Variation;
-use super::{FACTORS_PPM, share};
 use crate::framework::{About, Check, Curve, FIGURE_ONLY, Lab, Page, Plot, Table};
 
 type Workloads = [(Sweep, Vec<Cell>)];

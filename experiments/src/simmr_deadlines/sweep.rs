@@ -5,12 +5,12 @@ use howdah_core::job::profile::Trace;
 use howdah_core::models::Random;
 use howdah_core::replay::{Arrivals, Deadlines, ReplayOptions, Simulation, View, alone, deadlines};
 use howdah_core::time::Span;
-
-use super::FACTORS_PPM;
-use super::variation::Variation;
-use crate::framework::Lab;
 use howdah_planning::crew::Crew;
 use howdah_planning::workloads::{Choices, find};
+
+use super::factors::FACTORS_PPM;
+use super::variation::Variation;
+use crate::framework::Lab;
 
 /// Mean times between arrivals in seconds: the decades in which both workloads go from all at once to one at a time.
 const MEANS_S: [u64; 7] = [1, 10, 100, 300, 1_000, 10_000, 100_000];

@@ -11,10 +11,10 @@ use howdah_core::replay::summary::size;
 use howdah_core::replay::{Arrivals, ReplayOptions, View, reference_times};
 use howdah_core::schedulers::size_based::{Line, Points};
 use howdah_core::time::Span;
-
-use super::Policy;
 use howdah_planning::tune::Run;
 use howdah_planning::workloads::{Choices, find};
+
+use super::policy::Policy;
 
 /// 100 workers of 6 + 2 (§V-A). They are heard whenever a slot is free and nothing depends on which worker a task
 /// runs, so one pool of all slots decides the same.

@@ -8,9 +8,10 @@ use howdah_core::replay::summary::size;
 
 use super::bench::Bench;
 use super::partition_use::Use;
+use super::policy::Policy;
+use super::runs::LOADS;
 use super::scatter::{Main, Shown};
 use super::sweep::{Point, Sweeps};
-use super::{LOADS, Policy};
 use crate::framework::{Curve, Lab, Plot, Table};
 
 /// Percentiles of Fig. 11.

@@ -7,12 +7,13 @@
 use anyhow::Result;
 use howdah_core::models::moments::sorted;
 use howdah_core::time::Span;
+use howdah_planning::tune::{Figures, Objective, Played, best_of};
 
 use super::bench::{Bench, MAIN, Reading, Shape};
+use super::policy::Policy;
+use super::runs::{LOADS, mean, play_each};
 use super::sweep::two_queues;
-use super::{LOADS, Policy, mean, play_each};
 use crate::framework::{Lab, Table};
-use howdah_planning::tune::{Figures, Objective, Played, best_of};
 
 /// Limits among which FBQ has its best, in seconds, and those for wider jobs.
 const LIMITS_S: [u64; 3] = [12_000, 18_000, 24_000];

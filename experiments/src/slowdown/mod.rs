@@ -9,71 +9,21 @@ mod figures;
 mod further;
 mod page;
 mod partition_use;
+mod policy;
 mod readings;
+mod runs;
 mod scatter;
 mod sweep;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
+use crate::framework::{About, Experiment, Lab, Needs, Outcome, papers};
 use bench::{Bench, MAIN};
-use howdah_planning::tune::{Figures, Listener, Played, Run, play_all};
 
 /// The experiment.
 pub(crate) struct Slowdown;
-
-/// The two loads of the paper, in thousandths.
-const LOADS: [u32; 2] = [700, 900];
-
-/// A policy with its parameters, for tables.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Policy {
-    label: String,
-    scheduler: &'static str,
-    params: Vec<(&'static str, String)>,
-}
-
-impl Policy {
-    fn new(scheduler: &'static str, params: &[(&'static str, String)]) -> Policy {
-        Policy { label: scheduler.to_uppercase(), scheduler, params: params.to_vec() }
-    }
-
-    fn named(mut self, label: &str) -> Policy {
-        self.label = label.to_owned();
-        self
-    }
-
-    fn with(mut self, key: &'static str, value: impl Into<String>) -> Policy {
-        self.params.push((key, value.into()));
-        self
-    }
-}
-
-/// Tells the lab how far a set of simulations is.
-struct Told<'a> {
-    lab: &'a Lab<'a>,
-    what: &'a str,
-}
-
-impl Listener for Told<'_> {
-    fn done(&self, done: usize, all: usize) {
-        self.lab.progress.tick(&format!("{}: {done} of {all} simulations", self.what));
-    }
-}
-
-/// All repeats of each policy at a load, in the order given.
-fn play_each(lab: &Lab<'_>, bench: &Bench, what: &str, runs: &[(Policy, u32)]) -> Result<Vec<Vec<Played>>> {
-    lab.progress.step(what);
-    let all: Vec<Run<'_>> = runs.iter().flat_map(|(policy, load)| bench.runs(policy, *load)).collect();
-    let played = play_all(&all, &Told { lab, what })?.context("find all simulations")?;
-    Ok(played.chunks(bench.repeats()).map(<[Played]>::to_vec).collect())
-}
-
-fn mean(repeats: &[Played]) -> Figures {
-    Figures::mean_of(&repeats.iter().map(Played::figures).collect::<Vec<_>>())
-}
 
 impl Experiment for Slowdown {
     fn about(&self) -> About {
@@ -115,11 +65,6 @@ impl Slowdown {
         files.insert(0, lab.write("slowdown.md", &text)?);
         Ok(Outcome { files, checks })
     }
-}
-
-/// A bar.
-fn check(what: String, found: f64, bar: f64, judged: bool) -> Check {
-    Check { what, found, bar, judged }
 }
 
 #[cfg(test)]

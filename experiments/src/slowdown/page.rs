@@ -3,12 +3,12 @@
 use howdah_core::models::moments::{Moments, share_holding};
 use howdah_core::replay::summary::size;
 
-use super::LOADS;
 use super::bench::Bench;
 use super::figures::PERCENTILES;
 use super::further::Further;
 use super::partition_use::Use;
 use super::readings::Readings;
+use super::runs::LOADS;
 use super::scatter::{Main, Shown};
 use super::sweep::Sweeps;
 use crate::framework::{About, Check, FIGURE_ONLY, Lab, Page, Table, percent};

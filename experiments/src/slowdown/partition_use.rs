@@ -12,8 +12,8 @@ use howdah_core::job::TaskKind;
 use howdah_core::replay::{AttemptRecord, Observer, Simulation};
 use howdah_core::time::{Span, Time};
 
-use super::LOADS;
 use super::bench::{Bench, MAIN, SLOTS, Set, predicted_us};
+use super::runs::LOADS;
 use super::sweep::{Sweeps, two_queues};
 use crate::framework::Lab;
 

@@ -6,12 +6,14 @@
 
 use anyhow::Result;
 use howdah_core::time::Span;
-
-use super::bench::{self, Bench, LoadReading, Shape};
-use super::sweep::two_queues;
-use super::{LOADS, Policy, mean, play_each};
-use crate::framework::{Lab, Table};
 use howdah_planning::tune::{Figures, Objective, best_of};
+
+use super::bench;
+use super::bench::{Bench, LoadReading, Shape};
+use super::policy::Policy;
+use super::runs::{LOADS, mean, play_each};
+use super::sweep::two_queues;
+use crate::framework::{Lab, Table};
 
 /// Limits among which each reading has its best, in seconds.
 const LIMITS_S: [u64; 7] = [1_000, 2_000, 4_000, 8_000, 12_000, 18_000, 36_000];

@@ -3,12 +3,13 @@
 use anyhow::Result;
 use howdah_core::models::moments::{percentile, sorted};
 use howdah_core::time::Span;
+use howdah_planning::tune::{Figures, Played};
 
 use super::bench::Bench;
+use super::policy::Policy;
+use super::runs::{LOADS, check, mean, play_each};
 use super::sweep::{Sweeps, two_queues};
-use super::{LOADS, Policy, check, mean, play_each};
 use crate::framework::{Check, Lab};
-use howdah_planning::tune::{Figures, Played};
 
 /// One policy at one load.
 #[derive(Clone, Debug)]

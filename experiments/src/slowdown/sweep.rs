@@ -2,11 +2,12 @@
 
 use anyhow::Result;
 use howdah_core::time::Span;
+use howdah_planning::tune::{Figures, Objective, best_of};
 
 use super::bench::Bench;
-use super::{LOADS, Policy, mean, play_each};
+use super::policy::Policy;
+use super::runs::{LOADS, mean, play_each};
 use crate::framework::Lab;
-use howdah_planning::tune::{Figures, Objective, best_of};
 
 /// Limits that are tried, in seconds: half to half over the range of the paper's figures and beyond.
 const LIMITS_S: [u64; 13] =

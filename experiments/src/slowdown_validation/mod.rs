@@ -9,6 +9,7 @@
 //! (a departure and the arrival that COMP compares with it) can decide for one job of fifty whether it waits, and a
 //! median is the value of one or two jobs.
 
+mod found;
 mod jobs;
 mod page;
 
@@ -16,12 +17,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use howdah_core::job::profile::Trace;
-use howdah_core::models::moments::{percentile, sorted};
 use howdah_core::replay::{Alone, ReplayOptions, Simulation, alone};
+use howdah_planning::accuracy;
+use howdah_planning::accuracy::Model;
 
+use self::found::{AloneLine, Found, JobLine, Repeat, error, percentiles};
 use crate::framework::{About, Check, Experiment, Lab, Needs, Outcome, papers};
 use crate::live::{Policy, Recorded, run_once};
-use howdah_planning::accuracy::{self, Model};
 
 /// The experiment.
 pub(crate) struct SlowdownValidation;
@@ -30,72 +32,8 @@ pub(crate) struct SlowdownValidation;
 const BAR: f64 = 0.03;
 /// No run takes longer on a machine that works.
 const BOUND: Duration = Duration::from_secs(900);
-
 /// Live runs of each policy.
 const REPEATS: u32 = 3;
-
-/// Median and 95th percentile of slowdowns.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Percentiles {
-    median: f64,
-    p95: f64,
-}
-
-impl Percentiles {
-    /// The average of each figure.
-    fn mean(of: impl ExactSizeIterator<Item = Percentiles>) -> Percentiles {
-        let n = of.len().max(1) as f64;
-        of.fold(Percentiles::default(), |sum, one| Percentiles {
-            median: sum.median + one.median / n,
-            p95: sum.p95 + one.p95 / n,
-        })
-    }
-}
-
-/// One policy, all of its repeats.
-struct Found {
-    policy: Policy,
-    repeats: Vec<Repeat>,
-}
-
-/// One live run and its simulations.
-struct Repeat {
-    live: Percentiles,
-    /// Simulated from the run's own profile, and from the times that were asked for.
-    simulated: [Percentiles; 2],
-    jobs: Vec<JobLine>,
-    compared: u64,
-    identical: u64,
-}
-
-impl Found {
-    /// Live, simulated from the runs' own profiles, and from the times that were asked for.
-    fn means(&self) -> [Percentiles; 3] {
-        let mean = |of: fn(&Repeat) -> Percentiles| Percentiles::mean(self.repeats.iter().map(of));
-        [mean(|one| one.live), mean(|one| one.simulated[0]), mean(|one| one.simulated[1])]
-    }
-
-    /// Decisions compared, and those that were the same again.
-    fn decisions(&self) -> (u64, u64) {
-        self.repeats.iter().fold((0, 0), |sum, one| (sum.0 + one.compared, sum.1 + one.identical))
-    }
-}
-
-/// One job of one run.
-struct JobLine {
-    name: String,
-    live: f64,
-    simulated: f64,
-}
-
-/// A kind of job alone.
-struct AloneLine {
-    kind: String,
-    maps: u32,
-    reduces: u32,
-    live_s: f64,
-    simulated_s: f64,
-}
 
 impl Experiment for SlowdownValidation {
     fn about(&self) -> About {
@@ -220,16 +158,6 @@ fn nominal(run: &Trace, asked: &Trace) -> Result<Vec<f64>> {
     Ok(report.jobs.iter().map(slowdown).collect())
 }
 
-fn percentiles(slowdowns: impl IntoIterator<Item = f64>) -> Percentiles {
-    let slowdowns = sorted(slowdowns);
-    let at = |q| percentile(&slowdowns, q).unwrap_or(0.0);
-    Percentiles { median: at(50.0), p95: at(95.0) }
-}
-
-fn error(simulated: f64, live: f64) -> f64 {
-    if live > 0.0 { (simulated - live).abs() / live } else { 1.0 }
-}
-
 fn checks(found: &[Found], judged: bool) -> Vec<Check> {
     let mut checks = Vec::new();
     for one in found {
@@ -246,6 +174,7 @@ fn checks(found: &[Found], judged: bool) -> Vec<Check> {
 
 #[cfg(test)]
 mod tests {
+    use super::found::Percentiles;
     use super::*;
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::{AloneLine, Found, Percentiles, Repeat, error};
+use super::found::{AloneLine, Found, Percentiles, Repeat, error};
 use crate::framework::{About, Bars, Check, FIGURE_ONLY, Lab, Page, Series, Table, percent};
 
 /// Table II: kind, and run times in the authors' simulator and on their cluster, in seconds.

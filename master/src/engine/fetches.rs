@@ -4,41 +4,14 @@
 //! seen by them alone. So a worker of whom two others complain within minutes counts as unreachable before the complaint
 //! is charged to any job. What the master itself sees takes that back, but not before a while: it sees no such filter.
 
-use std::collections::BTreeMap;
-
 use howdah_core::job::WorkerId;
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{Input, Report, WorkerState};
 
 use super::Engine;
 
-/// As many distinct workers have to complain.
-const WITNESSES: usize = 2;
-/// Within this time.
-const WINDOW: Span = Span::from_secs(600);
 /// And then the worker is left alone for so long.
 const HOLD: Span = Span::from_secs(300);
-
-/// Who complained of whom, and when last. As large as the square of the workers at most, in practice a handful.
-#[derive(Debug, Default)]
-pub(super) struct Complaints {
-    of: BTreeMap<WorkerId, BTreeMap<WorkerId, Time>>,
-}
-
-impl Complaints {
-    /// Notes one, and returns who complained of late once they are enough.
-    fn note(&mut self, of: WorkerId, by: WorkerId, now: Time) -> Option<Vec<WorkerId>> {
-        let witnesses = self.of.entry(of).or_default();
-        witnesses.insert(by, now);
-        witnesses.retain(|_, at| now.since(*at) <= WINDOW);
-        (witnesses.len() >= WITNESSES).then(|| witnesses.keys().copied().collect())
-    }
-
-    /// The worker begins anew.
-    fn forget(&mut self, of: WorkerId) {
-        self.of.remove(&of);
-    }
-}
 
 impl Engine {
     /// Takes a worker of whom enough others complain for unreachable, before the report itself is applied.
@@ -85,32 +58,5 @@ impl Engine {
         if changes {
             self.record(Input::Reach { worker, reachable });
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const OF: WorkerId = WorkerId(0);
-
-    #[test]
-    fn one_worker_may_complain_as_often_as_it_likes() {
-        let mut complaints = Complaints::default();
-        for second in 0..100 {
-            assert_eq!(complaints.note(OF, WorkerId(1), Time::from_ms(second * 1_000)), None);
-        }
-    }
-
-    #[test]
-    fn two_workers_within_minutes_are_enough_and_two_in_an_hour_are_not() {
-        let mut complaints = Complaints::default();
-        assert_eq!(complaints.note(OF, WorkerId(1), Time::from_ms(1)), None);
-        assert_eq!(complaints.note(OF, WorkerId(2), Time::from_ms(3_600_000)), None);
-        assert_eq!(complaints.note(WorkerId(3), WorkerId(1), Time::from_ms(3_600_001)), None, "that is another one");
-        let both = complaints.note(OF, WorkerId(1), Time::from_ms(3_700_000));
-        assert_eq!(both, Some(vec![WorkerId(1), WorkerId(2)]));
-        complaints.forget(OF);
-        assert_eq!(complaints.note(OF, WorkerId(1), Time::from_ms(3_700_001)), None);
     }
 }

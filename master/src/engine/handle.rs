@@ -4,36 +4,16 @@ use std::time::Duration;
 
 use crossbeam_channel::{Sender, TrySendError};
 use howdah_core::job::{JobId, WorkerId};
-use howdah_core::tracker::{Input, Rejection};
-use howdah_proto::convert::ConvertError;
+use howdah_core::tracker::Input;
 use howdah_proto::v1;
 use tokio::sync::oneshot;
 
-use super::{Caller, Message, NewJob, View};
+use super::{Caller, CoreError, Message, NewJob, View};
 use crate::tables::Tables;
 
 /// How long a sender waits for room in the inbox.
 const FULL_WAITS: u32 = 2_500;
 const FULL_WAIT: Duration = Duration::from_millis(2);
-
-/// Why the core did not do what was asked.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum CoreError {
-    #[error("the master is stopping")]
-    Stopped,
-    #[error("the master has too much to do: its inbox is full")]
-    Full,
-    #[error("the master cannot write its journal now: {0}")]
-    Journal(String),
-    #[error(transparent)]
-    Malformed(ConvertError),
-    #[error("the cluster has {0} workers, which is its limit")]
-    TooManyWorkers(usize),
-    #[error("worker `{name}` is alive at {there}; this one is at {here}")]
-    NameTaken { name: String, there: String, here: String },
-    #[error("the core refused it: {0:?}")]
-    Rejected(Rejection),
-}
 
 /// Sends messages to the core's thread.
 #[derive(Clone, Debug)]

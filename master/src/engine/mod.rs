@@ -10,13 +10,23 @@
 //! expire everyone.**
 
 mod clearing;
+mod error;
+mod fetch_complaints;
 mod fetches;
 mod handle;
 mod message;
 mod out;
 mod pool;
 mod trouble;
+mod view;
 mod watch;
+
+pub(crate) use clearing::Clearing;
+pub(crate) use error::CoreError;
+pub(crate) use handle::CoreHandle;
+pub(crate) use message::{Beat, Caller, Message, NewJob};
+pub(crate) use out::Outbox;
+pub(crate) use view::View;
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -24,7 +34,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use howdah_core::job::{JobId, WorkerId};
 use howdah_core::time::{Span, Time};
-use howdah_core::tracker::{Effect, Input, JobTracker, Rejection};
+use howdah_core::tracker::{Effect, Input, Rejection};
 use howdah_proto::v1;
 
 use crate::clock::Clock;
@@ -33,12 +43,7 @@ use crate::prediction::Feed;
 use crate::recorder::Recorder;
 use crate::recovery::Unfinished;
 use crate::tables::{JobRow, Tables};
-
-pub(crate) use clearing::Clearing;
-pub(crate) use handle::{CoreError, CoreHandle};
-pub(crate) use message::{Beat, Caller, Message, NewJob};
 use message::{Pending, Query};
-pub(crate) use out::Outbox;
 
 /// Messages in one batch at most, so that one frame stays small.
 const MAX_BATCH: usize = 4_096;
@@ -55,6 +60,10 @@ const STALL: Duration = Duration::from_secs(1);
 /// How long ticks wait after that, for the reports under way to arrive.
 const STALL_GRACE: Span = Span::from_secs(2);
 
+/// After this process stood still, for so long nothing is concluded from silence or from closed connections: workers
+/// gave up theirs, and try again after up to ten seconds.
+const STALL_DOUBT: Span = Span::from_secs(15);
+
 /// How much a batch holds.
 #[derive(Default)]
 struct BatchSize {
@@ -66,12 +75,6 @@ impl BatchSize {
     fn is_full(&self) -> bool {
         self.n >= MAX_BATCH || self.bytes >= MAX_BATCH_BYTES
     }
-}
-
-/// What queries see.
-pub(crate) struct View<'a> {
-    pub(crate) tracker: &'a JobTracker,
-    pub(crate) tables: &'a Tables,
 }
 
 /// The core and everything that its thread owns.
@@ -91,7 +94,7 @@ pub(crate) struct Engine {
     trust_from: Time,
     stopping: bool,
     /// Of workers that reduces cannot fetch from.
-    complaints: fetches::Complaints,
+    complaints: fetch_complaints::Complaints,
     /// Whether the batch being collected holds nothing but progress.
     lingers: bool,
     // Buffers of the current batch, kept for their memory.
@@ -114,7 +117,7 @@ impl Engine {
     ) -> Engine {
         let clock = Clock::after(last);
         // Workers that were known before this process started have yet to find it.
-        let trust_from = if tables.workers.is_empty() { Time::ZERO } else { clock.read() + watch::STALL_DOUBT };
+        let trust_from = if tables.workers.is_empty() { Time::ZERO } else { clock.read() + STALL_DOUBT };
         Engine {
             recorder,
             tables,
@@ -126,7 +129,7 @@ impl Engine {
             tick_from: Time::ZERO,
             trust_from,
             stopping: false,
-            complaints: fetches::Complaints::default(),
+            complaints: fetch_complaints::Complaints::default(),
             lingers: false,
             inputs: Vec::new(),
             recorded: Vec::new(),
@@ -237,7 +240,7 @@ impl Engine {
 
     fn stalled(&mut self) {
         self.tick_from = self.clock.read() + STALL_GRACE;
-        self.trust_from = self.clock.read() + watch::STALL_DOUBT;
+        self.trust_from = self.clock.read() + STALL_DOUBT;
         tracing::warn!("the master stood still for more than a second; expiries wait for late reports");
     }
 

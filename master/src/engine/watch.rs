@@ -13,10 +13,6 @@ use crate::tables::Going;
 
 /// How long a worker whose connection closed may take to come back through another.
 const COMES_BACK: Span = Span::from_secs(3);
-/// After this process stood still, for so long nothing is concluded from silence or from closed connections: workers
-/// gave up theirs, and try again after up to ten seconds.
-pub(super) const STALL_DOUBT: Span = Span::from_secs(15);
-
 impl Engine {
     /// Notes that the workers which spoke through a connection have none now.
     pub(super) fn connection_closed(&mut self, connection: u64) {

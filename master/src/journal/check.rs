@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{JournalError, JournalReader, Truncation, find_run};
+use super::paths::find_run;
+use super::{JournalError, JournalReader, Truncation};
 
 /// What a look at a whole journal found.
 #[derive(Debug)]

@@ -11,7 +11,8 @@ use howdah_proto::v1;
 use prost::Message;
 
 use super::frame::{Layout, Link, link};
-use super::{JournalError, VERSION, header_path, segment_path};
+use super::paths::{header_path, segment_path};
+use super::{JournalError, VERSION};
 
 /// Looking for frames behind a bad one reads so many times the rest of the segment at most.
 const MAX_SEARCHES: usize = 8;

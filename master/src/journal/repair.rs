@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{JournalError, JournalReader, check, segment_path};
+use super::paths::segment_path;
+use super::{JournalError, JournalReader, check};
 
 /// What was done.
 #[derive(Debug)]

@@ -6,7 +6,8 @@ use howdah_proto::v1;
 use proptest::prelude::*;
 
 use super::frame::Layout;
-use super::{JournalError, JournalReader, JournalWriter, segment_path};
+use super::paths::segment_path;
+use super::{JournalError, JournalReader, JournalWriter};
 
 const SEGMENT: u64 = 4_096;
 

@@ -14,9 +14,10 @@ use std::thread::JoinHandle;
 
 use howdah_proto::v1;
 
+use super::JournalError;
 use super::frame::{Layout, Link, link};
+use super::paths::{header_path, segment_path};
 use super::reader::Tail;
-use super::{JournalError, header_path, segment_path};
 
 /// The writing end of a run's journal.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use howdah_core::models::calibration::{Calibration, CalibrationError};
 use howdah_core::models::{FrequencyCurve, LoadCurve};
 
-use super::files::read;
+use super::read::read;
 
 /// Whether a text that may be a curve is the name of a file with one instead: curves do not end in `.toml`.
 pub fn is_calibration(text: &str) -> bool {

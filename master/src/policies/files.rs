@@ -1,12 +1,12 @@
 //! Parameters that name files. The core reads none, so whoever drives it replaces the name by the text.
 
-use std::fs;
 use std::path::Path;
 
 use howdah_core::schedulers::SchedulerError;
 use howdah_core::schedulers::registry::Params;
 
 use super::curves;
+use super::read::read;
 
 /// The parameter that names a file with allocations.
 pub const ALLOCATION_FILE: &str = "allocation.file";
@@ -18,9 +18,6 @@ pub const ALLOCATIONS: &str = "allocations";
 const LOAD_CURVE: &str = "load-aware.curve";
 /// The parameter with the curve of time against frequency, or a calibration's name.
 const FREQUENCY_CURVE: &str = "load-aware.frequency";
-/// No such file is so large; whatever is was named by mistake.
-const MAX_BYTES: u64 = 4 << 20;
-
 /// The parameters with the text of the file that `allocation.file` names in `allocations`; the name stays, for
 /// messages. Calibrations that `load-aware.curve` and `load-aware.frequency` name are replaced by their curves, so that
 /// a recording has what was decided with.
@@ -60,16 +57,10 @@ pub fn names_a_file(params: &Params) -> bool {
     [ALLOCATION_FILE, HADOOPS_ALLOCATION_FILE].iter().any(|key| params.contains_key(*key))
 }
 
-pub(super) fn read(path: &Path) -> Result<String, String> {
-    let meta = fs::metadata(path).map_err(|error| error.to_string())?;
-    if meta.len() > MAX_BYTES {
-        return Err(format!("it has {} bytes, at most {MAX_BYTES} are read", meta.len()));
-    }
-    fs::read_to_string(path).map_err(|error| error.to_string())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

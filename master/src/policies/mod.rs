@@ -5,14 +5,16 @@
 
 mod curves;
 mod files;
+mod read;
 
+pub use crate::external::{NAME as EXTERNAL, Warn};
 pub use curves::{calibration, frequency_curve, is_calibration, load_curve};
 pub use files::{ALLOCATION_FILE, ALLOCATIONS, names_a_file, with_files};
+
 use howdah_core::schedulers::registry::Params;
 use howdah_core::schedulers::{Scheduler, SchedulerError, registry};
 
 use crate::external::External;
-pub use crate::external::{NAME as EXTERNAL, Warn};
 
 /// The names of all policies.
 pub fn names() -> impl Iterator<Item = &'static str> {

@@ -7,7 +7,7 @@ use howdah_planning::prediction::{Changes, Forecast, Hypothetical, JobForecast};
 use howdah_proto::v1;
 use tonic::Status;
 
-use super::thread::Told;
+use super::message::Told;
 use crate::services::status;
 
 /// What is to be different, and what the jobs run that are only thought of. Whole jobs are the caller's business, who knows

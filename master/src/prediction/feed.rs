@@ -1,6 +1,5 @@
 //! What the core's thread hands to the prediction thread: each finished task, as a small message.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crossbeam_channel::Sender;
@@ -12,8 +11,8 @@ use howdah_planning::prediction::Learner;
 use tokio::sync::Notify;
 
 use super::application_name;
-use super::thread::Message;
-use crate::tables::{JobMeta, Tables};
+use super::message::Message;
+use crate::tables::Tables;
 
 /// The core's thread's end.
 #[derive(Debug)]
@@ -55,23 +54,6 @@ impl Feed {
         if effects.iter().any(changes_world) {
             self.changed.notify_one();
         }
-    }
-}
-
-/// What the jobs of a state run, for a forecast of it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Applications(BTreeMap<JobId, Arc<JobMeta>>);
-
-impl Applications {
-    /// Of all jobs that are not over.
-    pub(crate) fn of(tables: &Tables, state: &ClusterState) -> Applications {
-        let meta = |job: &howdah_core::cluster::Job| Some((job.id(), Arc::clone(&tables.jobs.get(&job.id())?.meta)));
-        Applications(state.jobs().filter_map(meta).collect())
-    }
-
-    /// Of one; empty if it is not among them.
-    pub(super) fn name(&self, job: JobId) -> String {
-        self.0.get(&job).map_or_else(String::new, |meta| application_name(&meta.file.app))
     }
 }
 

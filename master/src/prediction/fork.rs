@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use howdah_core::tracker::JobTracker;
 use howdah_planning::prediction::ForecastOptions;
 
-use super::feed::Applications;
+use super::applications::Applications;
 use crate::engine::View;
 
 /// With more tasks than this, fewer simulations give the intervals.

@@ -9,8 +9,10 @@
 //! core. **Nothing here changes the live state, and nothing waits for a forecast but who asked for it.**
 
 mod answer;
+mod applications;
 mod feed;
 mod fork;
+mod message;
 mod prefetch;
 mod recorded;
 mod rounds;
@@ -21,10 +23,11 @@ pub(crate) use answer::score_message;
 pub use answer::{changes, forecast_message};
 pub(crate) use feed::Feed;
 pub(crate) use fork::Forked;
+pub(crate) use message::{Ask, Told};
 pub use recorded::{Moment, RecordedRun, read_run};
 pub(crate) use rounds::{RoundCosts, Rounds};
 pub(crate) use switching::{Switched, Switches, Switching, candidates};
-pub(crate) use thread::{Ask, AskError, PredictionHandle, Told, start};
+pub(crate) use thread::{AskError, PredictionHandle, start};
 
 use howdah_core::job::App;
 

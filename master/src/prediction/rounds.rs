@@ -17,9 +17,10 @@ use tokio::time::Instant;
 
 use super::answer::score_message;
 use super::fork::Forked;
+use super::message::{Ask, Told};
 use super::prefetch;
 use super::switching::Switching;
-use super::thread::{Ask, AskError, PredictionHandle, Told};
+use super::thread::{AskError, PredictionHandle};
 use crate::engine::{CoreError, CoreHandle, View};
 use crate::policies;
 

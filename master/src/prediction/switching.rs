@@ -18,9 +18,9 @@ use howdah_proto::v1;
 
 use crate::config::MasterConfig;
 use crate::engine::CoreHandle;
-use crate::policies;
-use crate::reload::{self, InForce, SetError};
+use crate::reload::{InForce, SetError};
 use crate::tables::Tables;
+use crate::{policies, reload};
 
 /// Switches that are kept; the log has all.
 const KEPT: usize = 100;

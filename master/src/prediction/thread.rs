@@ -4,6 +4,9 @@
 //! before; tells each finished task's time before it learns it, and keeps the score; and answers requests with forecasts.
 //! After each it rests three times as long as it worked: a quarter of a core at most, however many ask.
 
+pub(super) use super::message::Message;
+pub(crate) use super::message::{Ask, Told};
+
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Read;
@@ -12,14 +15,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
-use howdah_core::tracker::JobTracker;
 use howdah_planning::prediction::{
     Changes, ChangesError, Fallback, Forecast, ForecastOptions, Learned, Score, TaskHistory, TaskPredictor, by_name,
     forecast,
 };
 use tokio::sync::oneshot;
 
-use super::feed::{Applications, Feed};
+use super::feed::Feed;
 
 /// Name of the history's file.
 const FILE: &str = "task-history.json";
@@ -35,38 +37,6 @@ const REST: u32 = 3;
 const LONGEST_REST: Duration = Duration::from_secs(10);
 /// Errors that are kept for the score.
 const SCORED: usize = 10_000;
-
-/// One request.
-pub(crate) struct Ask {
-    pub(crate) fork: Box<JobTracker>,
-    pub(crate) applications: Applications,
-    pub(crate) options: ForecastOptions,
-    /// By name.
-    pub(crate) model: String,
-    /// Beside the present course, each by its own.
-    pub(crate) others: Vec<(Changes, ForecastOptions)>,
-    /// What a job that is only thought of runs, in the order of the changes.
-    pub(crate) hypothetical: Vec<String>,
-}
-
-/// The answer.
-#[derive(Debug)]
-pub(crate) struct Told {
-    pub(crate) present: Forecast,
-    /// In the order in which they were asked for.
-    pub(crate) others: Vec<Forecast>,
-    pub(crate) took: Duration,
-    pub(crate) learnt: u64,
-    pub(crate) score: Score,
-    pub(crate) unseen: u64,
-}
-
-/// What reaches the thread.
-pub(super) enum Message {
-    Learned(Learned),
-    Ask { ask: Box<Ask>, reply: oneshot::Sender<Result<Told, ChangesError>> },
-    Stop,
-}
 
 /// Asks the thread.
 #[derive(Clone, Debug)]

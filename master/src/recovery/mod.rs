@@ -7,12 +7,17 @@
 //! from the same inputs and the job files. Then the input `Recovered` starts all clocks again.
 
 mod books;
+mod error;
 mod leftovers;
 #[cfg(test)]
 mod tests;
+mod unfinished;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+pub(crate) use self::error::RecoveryError;
+pub(crate) use self::leftovers::clear_leftovers;
+pub(crate) use self::unfinished::Unfinished;
+
+use std::path::Path;
 
 use howdah_core::job::{ClusterId, JobId, JobState};
 use howdah_core::time::Time;
@@ -20,7 +25,6 @@ use howdah_core::tracker::{Effect, Input, SchedulerChoice};
 use howdah_proto::convert::ConvertError;
 
 use self::books::Books;
-pub(crate) use self::leftovers::clear_leftovers;
 use crate::config::MasterConfig;
 use crate::digest::{Chain, DIGEST_BYTES};
 use crate::history::history_path;
@@ -29,45 +33,6 @@ use crate::policies;
 use crate::recorder::Recorder;
 use crate::replay::{Build, ReplayError, build, build_of};
 use crate::tables::Tables;
-
-/// A run that a master cannot go on with.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RecoveryError {
-    #[error(transparent)]
-    Replay(#[from] ReplayError),
-    /// The journal's end is cut here, but not its middle.
-    #[error(
-        "{0}\nhelp: `howdah journal check` says how much reads; `howdah journal repair` cuts the journal there; \
-         --new-cluster begins another cluster in this directory"
-    )]
-    Damaged(JournalError),
-    #[error(
-        "run `{path}`, batch {batch}: this build decides other than version {version}, which recorded it\n\
-         help: start that version, or begin another cluster in this directory with --new-cluster"
-    )]
-    Differs { path: PathBuf, batch: u64, version: String },
-    #[error("run `{path}`: the file of {job}, which is not over, does not read: {problem}")]
-    JobFile { path: PathBuf, job: String, problem: String },
-}
-
-impl From<JournalError> for RecoveryError {
-    fn from(error: JournalError) -> RecoveryError {
-        if error.is_damage() { RecoveryError::Damaged(error) } else { RecoveryError::Replay(error.into()) }
-    }
-}
-
-/// What the engine has to see to first.
-#[derive(Debug, Default)]
-pub(crate) struct Unfinished {
-    /// The policy that is to decide from now on, if that is another one.
-    pub(crate) scheduler: Option<SchedulerChoice>,
-    /// Jobs whose output was being promoted, or was promoted and nobody heard of it.
-    pub(crate) promotions: Vec<JobId>,
-    /// Finished jobs that have no history on disk.
-    pub(crate) histories: Vec<JobId>,
-    /// Output of jobs that ended otherwise since the last start and may not have been cleared away.
-    pub(crate) aborts: BTreeMap<PathBuf, JobId>,
-}
 
 /// A core, its journal and the tables, as they were.
 pub(crate) struct Recovered {

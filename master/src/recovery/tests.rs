@@ -1,5 +1,6 @@
 //! Runs that a master goes on with, and runs that it must not touch.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 

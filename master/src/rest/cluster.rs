@@ -4,9 +4,9 @@
 use howdah_proto::v1::{GetClusterResponse, JobStatus, WorkerInfo};
 use serde_json::{Map, Value, json};
 
+use super::answer::{Answer, Refusal};
 use super::published::View;
 use super::query::Query;
-use super::{Answer, Refusal};
 
 const STATES: [&str; 8] = ["NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED", "RUNNING", "FINISHED", "FAILED", "KILLED"];
 /// Whose shapes these are.
@@ -109,7 +109,7 @@ pub(super) fn priority(job: &JobStatus) -> i32 {
 }
 
 fn now_ms() -> u64 {
-    crate::run::now_ms_epoch()
+    crate::clock::now_ms_epoch()
 }
 
 fn application(job: &JobStatus) -> String {

@@ -6,8 +6,8 @@ use howdah_proto::v1::{AttemptInfo, Counters, GetJobResponse, JobStatus};
 use howdah_traces::jhist::{class_of, constant};
 use serde_json::{Value, json};
 
+use super::answer::{Answer, Refusal};
 use super::query::Query;
-use super::{Answer, Refusal};
 
 const SUCCEEDED: &str = "SUCCEEDED";
 
@@ -20,7 +20,7 @@ fn state(status: &JobStatus) -> &str {
 }
 
 fn elapsed(start: u64, end: u64) -> u64 {
-    let until = if end == 0 { crate::run::now_ms_epoch() } else { end };
+    let until = if end == 0 { crate::clock::now_ms_epoch() } else { end };
     if start == 0 { 0 } else { until.saturating_sub(start) }
 }
 

@@ -10,6 +10,7 @@
 //! Answers come from a view that is taken from the core at most once a second, however many ask, so that no number of
 //! clients delays a heartbeat; only so many requests are served at a time. Shapes: `docs/guide/hadoop-clients.md#rest`.
 
+mod answer;
 mod cluster;
 mod jobs;
 mod metrics;
@@ -27,9 +28,9 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use tonic::Code;
 
 use crate::services::{ClientApi, SharedRef};
+use answer::{Answer, Refusal};
 use published::Published;
 use query::Query;
 
@@ -42,32 +43,6 @@ struct Desk {
     api: ClientApi,
     published: Published,
     seats: Semaphore,
-}
-
-/// Why a request has no answer, as Hadoop says it.
-struct Refusal(StatusCode, &'static str, String);
-
-type Answer = Result<Value, Refusal>;
-
-impl Refusal {
-    fn not_found(what: impl Into<String>) -> Refusal {
-        Refusal(StatusCode::NOT_FOUND, "NotFoundException", what.into())
-    }
-
-    fn bad(what: impl Into<String>) -> Refusal {
-        Refusal(StatusCode::BAD_REQUEST, "BadRequestException", what.into())
-    }
-}
-
-impl From<tonic::Status> for Refusal {
-    fn from(status: tonic::Status) -> Refusal {
-        let message = status.message().lines().next().unwrap_or_default().to_owned();
-        match status.code() {
-            Code::NotFound | Code::InvalidArgument => Refusal::not_found(message),
-            Code::FailedPrecondition => Refusal::bad(message),
-            _ => Refusal(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailableException", message),
-        }
-    }
 }
 
 /// Serves until the master closes.

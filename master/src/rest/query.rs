@@ -1,6 +1,6 @@
 //! A request's query, as Hadoop's lists are filtered by: `states=RUNNING,FINISHED&limit=10`.
 
-use super::Refusal;
+use super::answer::Refusal;
 
 /// Keys and values in order; a key may come several times.
 #[derive(Debug, Default)]

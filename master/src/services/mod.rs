@@ -3,6 +3,7 @@
 mod admit;
 mod client;
 pub(crate) mod connections;
+mod input_error;
 mod line_splits;
 mod logs;
 mod meeting;
@@ -18,6 +19,9 @@ mod walk;
 mod worker;
 mod workers;
 
+pub(crate) use client::ClientApi;
+pub(crate) use worker::WorkerApi;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -29,9 +33,6 @@ use crate::config::MasterConfig;
 use crate::engine::{Clearing, CoreHandle};
 use crate::prediction::{PredictionHandle, RoundCosts, Switches};
 use crate::reload::InForce;
-
-pub(crate) use client::ClientApi;
-pub(crate) use worker::WorkerApi;
 
 /// What both services share.
 #[derive(Debug)]

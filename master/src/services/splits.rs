@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 use howdah_core::job::{FileState, InputFormat, Split};
 
-use super::walk::{Cancel, MAX_DEPTH, MAX_ENTRIES, Walk};
-
+use super::input_error::{InputError, MAX_FILES};
 use super::line_splits::line_splits;
+use super::walk::{Cancel, Walk, is_hidden};
 
 /// Hadoop's SPLIT_SLOP, in tenths: the last piece may be so much larger.
 const SLOP_TENTHS: u64 = 11;
@@ -23,49 +23,6 @@ const SLOP_TENTHS: u64 = 11;
 const DEFAULT_BLOCK_BYTES: u64 = 128 << 20;
 /// Endings of compressed files, which cannot be cut.
 const COMPRESSED: [&str; 6] = ["gz", "bz2", "zst", "lz4", "xz", "deflate"];
-/// Files of one job.
-const MAX_FILES: usize = 1_000_000;
-
-/// Input that cannot be turned into splits.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum InputError {
-    #[error("the job names no input, expected at least one path")]
-    NoInput,
-    #[error("input `{path}`: expected an absolute path")]
-    Relative { path: String },
-    #[error("input `{path}` does not exist")]
-    Missing { path: String },
-    #[error("input pattern `{path}` matches no file")]
-    NoMatch { path: String },
-    #[error("input pattern `{path}`: {problem}")]
-    Pattern { path: String, problem: String },
-    #[error("input `{path}`: {source}")]
-    Io { path: PathBuf, source: std::io::Error },
-    #[error("input `{path}` is a directory inside an input directory")]
-    Nested { path: PathBuf },
-    #[error("input `{path}` is neither a file nor a directory")]
-    Special { path: PathBuf },
-    #[error("input has more than {MAX_FILES} files")]
-    TooManyFiles,
-    #[error("input has more than {MAX_ENTRIES} entries of directories, counted as often as links lead to them")]
-    TooManyEntries,
-    #[error("input `{path}` is a directory inside itself, or more than {MAX_DEPTH} deep: links lead in a circle")]
-    Circle { path: PathBuf },
-    #[error("nobody waits for this input any more")]
-    Cancelled,
-    #[error("input `{path}` has {length} bytes, expected whole records of {record} bytes")]
-    PartialRecord { path: PathBuf, length: u64, record: u32 },
-    #[error("maps of 0 lines, expected at least 1")]
-    NoLines,
-    #[error("records of 0 bytes, expected at least 1")]
-    EmptyRecords,
-    #[error("property `{key}`: `{value}` is not a number of bytes such as 134217728 or 128m")]
-    Size { key: &'static str, value: String },
-    #[error("the input has more than {max} splits")]
-    TooManySplits { max: u32 },
-    #[error("a job with generated input takes no input paths, found `{path}`")]
-    Unwanted { path: String },
-}
 
 impl InputError {
     /// Advice for the person who submitted it.
@@ -271,10 +228,6 @@ fn files(inputs: &[String], recursive: bool, cancel: &Cancel) -> Result<Vec<(Pat
         }
     }
     Ok(files)
-}
-
-pub(super) fn is_hidden(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.as_encoded_bytes().first().is_some_and(|b| matches!(b, b'_' | b'.')))
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@
 //! disk is removed again when a later step refuses.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
 use howdah_core::job::{
     App, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Priority, Requirements, Split, SplitHosts, known,
@@ -19,9 +19,9 @@ use howdah_proto::{limits, v1};
 use tonic::Status;
 
 use super::admit::{Admitted, admit};
-use super::places::{self, Place};
+use super::places::Place;
 use super::walk::Cancel;
-use super::{SharedRef, names, splits, status};
+use super::{SharedRef, names, places, splits, status};
 use crate::commit;
 use crate::config::MasterConfig;
 use crate::engine::{CoreError, NewJob};
@@ -265,7 +265,7 @@ fn prepare(
     Ok(JobFile {
         marked: false,
         id: String::new(),
-        submit_ms_epoch: crate::run::now_ms_epoch(),
+        submit_ms_epoch: crate::clock::now_ms_epoch(),
         spec,
         app,
         input_format,

@@ -4,18 +4,14 @@
 //! anyone meant. So a walk enters no directory that it is already inside of, it counts what it looks at, and it can be
 //! stopped by whoever asked for it.
 
-use std::fs::{self, Metadata};
+use std::fs;
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::splits::InputError;
-
-/// Entries of directories that one job's input may make the master look at.
-pub(super) const MAX_ENTRIES: usize = 2_000_000;
-/// Directories inside each other.
-pub(super) const MAX_DEPTH: usize = 64;
+use super::input_error::{InputError, MAX_DEPTH, MAX_ENTRIES};
 
 /// Set when nobody waits for a walk any more.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +83,7 @@ impl Walk {
         for entry in fs::read_dir(path).map_err(io)? {
             self.count()?;
             let child = entry.map_err(io)?.path();
-            if !super::splits::is_hidden(&child) {
+            if !is_hidden(&child) {
                 children.push(child);
             }
         }
@@ -102,6 +98,11 @@ impl Walk {
         self.entries += 1;
         if self.entries > MAX_ENTRIES { Err(InputError::TooManyEntries) } else { Ok(()) }
     }
+}
+
+/// Whether Hadoop leaves a file of this name alone.
+pub(super) fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().first().is_some_and(|b| matches!(b, b'_' | b'.')))
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use howdah_proto::v1;
 use tonic::Status;
 
 use super::{SharedRef, status};
+use crate::clock::now_ms_epoch;
 use crate::engine::View;
-use crate::run::now_ms_epoch;
 use crate::tables::{Going, WorkerRow};
 
 /// Workers that an explanation names at most.

@@ -5,10 +5,8 @@ use std::net::IpAddr;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::NameError;
+use super::error::{NameError, PATIENCE};
 
-/// How long an answer may take: a directory service that is away must not hold up a daemon for ever.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// Answers are a few lines.
 const MAX_ANSWER_BYTES: u64 = 64 << 10;
 

@@ -6,40 +6,20 @@
 //! machine's own `getent` is asked as a program: it follows `nsswitch.conf` as every other program there does, which
 //! a resolver of our own would not.
 
+mod error;
 mod getent;
 mod host_port;
 mod hosts;
 mod users;
 
-use std::net::{IpAddr, SocketAddr};
-
+pub use self::error::NameError;
 pub use host_port::{HostPort, HostPortError};
 pub use users::user_name;
 
+use std::net::{IpAddr, SocketAddr};
+
 /// The port of a master where none is said.
 pub const MASTER_PORT: u16 = 9001;
-
-/// Why a name has no address.
-#[derive(Debug, thiserror::Error)]
-pub enum NameError {
-    /// It is not even a name.
-    #[error(transparent)]
-    Malformed(#[from] HostPortError),
-    /// Nobody knows it.
-    #[error("host `{0}` is unknown: it is neither in /etc/hosts nor does `getent ahosts` find it")]
-    Unknown(String),
-    /// There is nobody to ask.
-    #[error("host `{host}` is not in /etc/hosts, and `getent`, which would ask DNS, cannot be run: {problem}")]
-    NoGetent {
-        /// The name.
-        host: String,
-        /// Why not.
-        problem: String,
-    },
-    /// Whoever was asked did not answer.
-    #[error("host `{0}`: `getent ahosts` gave no answer within {seconds} s", seconds = getent::PATIENCE.as_secs())]
-    Slow(String),
-}
 
 /// The addresses of a host, at least one. An address is its own.
 ///

@@ -8,8 +8,8 @@
 use howdah_task::{Application, Fold, MapOutput, Properties, ReduceOutput, Result, Values, text};
 use regex::bytes::Regex;
 
-use crate::plan::{JobPlan, PlanError, Planner};
-use crate::registry::BuiltIn;
+use crate::built_in::BuiltIn;
+use crate::request::{JobPlan, PlanError, Planner};
 
 /// Hadoop's names.
 const PATTERN: &str = "mapred.mapper.regex";

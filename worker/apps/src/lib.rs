@@ -5,6 +5,7 @@
 //! line of the table in `registry`.
 
 mod args;
+mod built_in;
 pub mod cache;
 pub mod check;
 mod grep;
@@ -15,6 +16,7 @@ mod program;
 mod random;
 mod random_text;
 mod registry;
+mod request;
 mod share;
 mod sleep;
 mod sort;

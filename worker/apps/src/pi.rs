@@ -5,8 +5,8 @@
 
 use howdah_task::{Application, Fold, MapOutput, Mapper, Properties, ReduceOutput, Result, Values};
 
-use crate::plan::{JobPlan, PlanError, Planner};
-use crate::registry::BuiltIn;
+use crate::built_in::BuiltIn;
+use crate::request::{JobPlan, PlanError, Planner};
 
 const SAMPLES: &str = "pi.samples";
 const EXPECTED: &str = "a number of points from 1";

@@ -4,8 +4,8 @@
 
 use howdah_core::job::App;
 
-use crate::plan::{JobPlan, PlanError, Planner};
-use crate::registry::BuiltIn;
+use crate::built_in::BuiltIn;
+use crate::request::{JobPlan, PlanError, Planner};
 
 pub(crate) const APP: BuiltIn = BuiltIn {
     name: "program",

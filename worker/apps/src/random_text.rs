@@ -5,8 +5,8 @@ use std::rc::Rc;
 use howdah_task::{Application, MapOutput, Properties, Result};
 
 use crate::args::Bytes;
-use crate::plan::{JobPlan, PlanError, Planner};
-use crate::registry::BuiltIn;
+use crate::built_in::BuiltIn;
+use crate::request::{JobPlan, PlanError, Planner};
 use crate::share::share;
 use crate::text::ZipfText;
 

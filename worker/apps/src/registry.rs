@@ -3,30 +3,15 @@
 //! A job names a *stage*: most applications have one of their own name, grep has two. Only the stage asked for is
 //! built, because a process may run an attempt of a millisecond.
 
+pub(crate) use super::built_in::BuiltIn;
+
 use std::process::ExitCode;
 
 use howdah_core::job::App;
 use howdah_task::{Application, Properties, Result};
 
-use crate::plan::{JobPlan, PlanError, Planner};
+use super::built_in::Build;
 use crate::{grep, pi, program, random_text, sleep, sort, streaming, sudoku, tera, wordcount};
-
-type Plan = fn(&mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError>;
-type Build = fn(&Properties) -> Result<Application>;
-
-/// One application.
-pub(crate) struct BuiltIn {
-    /// As in `howdah submit NAME`.
-    pub(crate) name: &'static str,
-    /// One line for help texts.
-    pub(crate) about: &'static str,
-    /// Its own options and arguments.
-    pub(crate) usage: &'static str,
-    /// Its jobs.
-    pub(crate) plan: Plan,
-    /// What its jobs run, by the name in [`App::BuiltIn`]; names of all applications are distinct.
-    pub(crate) stages: &'static [(&'static str, Build)],
-}
 
 /// All of them, in the order of help texts.
 pub(crate) const APPS: &[BuiltIn] = &[

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use howdah_core::job::TaskKind;
 use howdah_task::{Application, Context, MapOutput, Mapper, Properties, ReduceOutput, Reducer, Result, Values};
 
-use crate::plan::{JobPlan, PlanError, Planner};
-use crate::registry::BuiltIn;
+use crate::built_in::BuiltIn;
+use crate::request::{JobPlan, PlanError, Planner};
 
 const MAP_TIME: &str = "sleep.job.map.sleep.time";
 const REDUCE_TIME: &str = "sleep.job.reduce.sleep.time";

@@ -5,8 +5,8 @@
 
 use howdah_task::{Application, Fold, MapOutput, Properties, ReduceOutput, Result, Values, text};
 
-use crate::plan::{JobPlan, PlanError, Planner};
-use crate::registry::BuiltIn;
+use crate::built_in::BuiltIn;
+use crate::request::{JobPlan, PlanError, Planner};
 
 const COMBINER: &str = "wordcount.combiner";
 

@@ -1,6 +1,5 @@
 //! The keeper of one process: spawns it, reads what it says, reaps it.
 
-use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -11,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use howdah_core::job::counters::{Counters, FRAMEWORK};
-use howdah_core::job::limits::{self, Cut};
-use howdah_core::job::{AttemptId, Phase, TaskKind};
+use howdah_core::job::limits::Cut;
+use howdah_core::job::{AttemptId, Phase, TaskKind, limits};
 use howdah_proto::v1;
 use howdah_task::umbilical::{FromTask, ToTask};
 use nix::sys::signal::{Signal, killpg};
@@ -20,9 +19,8 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use wait4::Wait4;
 
-use super::{
-    Assignment, Hear, Heard, OWN_EXECUTABLE, PATIENCE, Process, ProcessContext, State, command_of, line, spec,
-};
+use super::assignment::{Assignment, Hear, Heard, OWN_EXECUTABLE, ProcessContext};
+use super::{PATIENCE, Process, State, command_of, line, spec};
 use crate::cgroup::AttemptGroup;
 use crate::plain;
 
@@ -38,20 +36,6 @@ static LARGE_LINE: Mutex<()> = Mutex::new(());
 pub(crate) fn start(surroundings: Arc<ProcessContext>, process: Arc<Process>, first: Assignment, hear: Hear) {
     // A thread of the runtime's pool: starting one costs more than all else that a keeper does.
     tokio::task::spawn_blocking(move || Keeper { surroundings, process, hear, current: Running::new(first) }.run());
-}
-
-/// Directories for an attempt in a process that exists. Its standard streams stay what they were, so these files
-/// are the ones of the attempt before.
-pub(super) fn prepare_reused(surroundings: &ProcessContext, before: AttemptId, assignment: &Assignment) {
-    let directory = &surroundings.directory;
-    let (cluster, attempt) = (assignment.cluster, assignment.attempt);
-    let (old, new) = (directory.logs(cluster, before), directory.logs(cluster, attempt));
-    // What cannot be made here is missed by the attempt, which then says so.
-    let _ = directory.make_attempt(&directory.local(cluster, attempt));
-    let _ = plain::make_dir(&new);
-    for name in ["stdout", "stderr"] {
-        let _ = fs::hard_link(old.join(name), new.join(name));
-    }
 }
 
 struct Keeper {

@@ -4,11 +4,21 @@
 //! to signal it and to speak to it. A process is reaped only after its whole group was killed, while its id
 //! is still its own: a signal can never reach a stranger.
 
+mod assignment;
 mod cores;
 mod gate;
 mod keeper;
 mod outbox;
+mod reused;
 mod spec;
+
+pub(crate) use self::assignment::Assignment;
+pub(crate) use self::assignment::Heard;
+pub(crate) use self::assignment::OWN_EXECUTABLE;
+pub(crate) use self::assignment::ProcessContext;
+pub(crate) use self::cores::Cores;
+pub(crate) use self::gate::{Gate, Pass};
+pub(crate) use self::keeper::{start, wall_us};
 
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -16,62 +26,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use howdah_core::job::counters::Counters;
-use howdah_core::job::{AttemptId, ClusterId, JobFile, Phase, Progress};
-use howdah_proto::v1;
+use howdah_core::job::{AttemptId, JobFile};
 use howdah_task::umbilical::ToTask;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-pub(crate) use self::cores::Cores;
-pub(crate) use self::gate::{Gate, Pass};
-pub(crate) use self::keeper::{start, wall_us};
 use self::outbox::{Offered, Outbox};
-use crate::cgroup::{AttemptGroup, Cgroups};
-use crate::directory::Directory;
-use crate::vitals::OwnProcesses;
-
-/// The executable that the worker itself is: the file that it was started from, whatever lies under its name by now. A
-/// child that is not yet another program finds it under the same name.
-pub(crate) const OWN_EXECUTABLE: &str = "/proc/self/exe";
-
-/// What every keeper needs.
-#[derive(Debug)]
-pub(crate) struct ProcessContext {
-    pub(crate) directory: Directory,
-    pub(crate) worker_name: String,
-    pub(crate) task_command: Vec<String>,
-    pub(crate) cgroups: Option<Cgroups>,
-    /// That maps and reduces are kept to.
-    pub(crate) cores: [Option<Cores>; 2],
-    pub(crate) own: OwnProcesses,
-}
-
-/// One attempt to run.
-#[derive(Clone, Debug)]
-pub(crate) struct Assignment {
-    pub(crate) cluster: ClusterId,
-    pub(crate) attempt: AttemptId,
-    pub(crate) job: Arc<JobFile>,
-}
-
-/// What a keeper hears or sees.
-#[derive(Debug)]
-pub(crate) enum Heard {
-    /// The attempt said how far it is.
-    Status { phase: Phase, progress: Progress, counters: Option<Counters>, message: Option<String> },
-    /// The attempt could not fetch this map attempt's output.
-    FetchFailure(AttemptId),
-    /// Its output waits for the grant.
-    CommitPending,
-    /// It is over; `fatal` if it says that no other attempt of its task could do better.
-    Ended { ok: bool, fatal: bool, process_alive: bool, end: Box<v1::AttemptEnd>, counters: Counters },
-    /// The process, waiting for another attempt, is gone.
-    Gone,
-}
-
-/// Where a keeper sends what it hears.
-pub(crate) type Hear = Box<dyn Fn(AttemptId, Heard) + Send>;
+use crate::cgroup::AttemptGroup;
 
 /// The driver's hold on a process.
 #[derive(Debug)]
@@ -207,7 +168,7 @@ impl Process {
             State::Alive { socket, current, .. } => (socket.clone(), std::mem::replace(current, assignment.clone())),
             State::Unborn { .. } | State::Gone => return false,
         };
-        keeper::prepare_reused(surroundings, before.attempt, &assignment);
+        reused::prepare_reused(surroundings, before.attempt, &assignment);
         let run = ToTask::Run(Box::new(spec::task_spec(surroundings, &assignment)));
         match self.outbox.offer(&socket, &line(&run)) {
             Offered::Taken => return true,

@@ -3,7 +3,7 @@
 use howdah_core::job::{AttemptId, JobFile, OutputFormat, TaskKind};
 use howdah_task::umbilical::TaskSpec;
 
-use super::{Assignment, ProcessContext};
+use super::assignment::{Assignment, ProcessContext};
 
 /// Whether an attempt must ask before its output moves into place.
 pub(super) fn asks_commit(job: &JobFile, attempt: AttemptId) -> bool {

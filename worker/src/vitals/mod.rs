@@ -6,11 +6,15 @@
 
 mod details;
 mod means;
+mod milli;
 mod proc;
 mod queue;
 mod script;
 mod smooth;
 mod source;
+
+pub(crate) use queue::OwnProcesses;
+pub use source::VitalsSource;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -25,10 +29,8 @@ use crate::directory::Directory;
 use details::Details;
 use means::CoreMeans;
 use proc::LoadAverage;
-pub(crate) use queue::OwnProcesses;
 use queue::{RunQueue, Scope};
 use script::Script;
-pub use source::VitalsSource;
 
 /// Between two looks at the run queue, on average.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -216,8 +218,4 @@ impl Sampler {
         let possible_us = now.0.duration_since(before.0).as_secs_f64() * 1e3 * f64::from(cpus_milli);
         Some(now.1.saturating_sub(before.1) as f64 / possible_us.max(1.0))
     }
-}
-
-fn milli(load: f64) -> u32 {
-    (load.max(0.0) * 1_000.0).round().min(f64::from(u32::MAX)) as u32
 }

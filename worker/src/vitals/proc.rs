@@ -37,7 +37,7 @@ pub(super) fn parse_loadavg(text: &str) -> Option<LoadAverage> {
     let mut fields = text.split_ascii_whitespace();
     let mut milli = [0; 3];
     for value in &mut milli {
-        *value = super::milli(fields.next()?.parse().ok()?);
+        *value = super::milli::milli(fields.next()?.parse().ok()?);
     }
     let running = fields.next()?.split_once('/')?.0.parse().ok()?;
     Some(LoadAverage { milli, running })

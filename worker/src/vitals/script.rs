@@ -17,7 +17,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use super::OwnProcesses;
+use super::queue::OwnProcesses;
 
 /// How long it may take.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
@@ -66,7 +66,7 @@ impl Said {
     /// Puts what it said in the place of what was measured. A run queue that it leaves out is the foreign load and
     /// what `own_milli` says the worker's attempts add.
     pub(super) fn put(&self, vitals: &mut Vitals, own_milli: u32) {
-        let milli = |value: f64| super::milli(value);
+        let milli = |value: f64| super::milli::milli(value);
         let places = [&mut vitals.load1_milli, &mut vitals.load5_milli, &mut vitals.load15_milli];
         for (place, value) in places.into_iter().zip(self.load) {
             *place = value.map_or(*place, milli);

@@ -28,7 +28,7 @@ impl Smoothed {
 
     /// The same in thousandths.
     pub(super) fn milli(&self) -> u32 {
-        super::milli(self.get())
+        super::milli::milli(self.get())
     }
 }
 

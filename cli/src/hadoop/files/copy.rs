@@ -2,12 +2,13 @@
 //!
 //! A file is written under another name beside its own and then renamed, as Hadoop does, so that nobody reads half of it.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::super::paths::{FileSystem, Named};
-use super::{Done, Problem, Shell, entries, said};
+use super::shell::{Done, Problem, Shell, entries, said};
 
 /// What Hadoop appends to the name of a file that is being copied.
 const COPYING: &str = "._COPYING_";

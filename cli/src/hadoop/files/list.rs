@@ -6,8 +6,8 @@
 use std::fs::Metadata;
 
 use super::super::paths::Named;
+use super::shell::{Done, Shell, entries, walk};
 use super::status::{Described, human};
-use super::{Done, Shell, entries, walk};
 
 pub(super) fn list(shell: &mut Shell<'_>) -> Done {
     let recursive = shell.verb == "lsr" || shell.has("R");

@@ -7,51 +7,20 @@ mod copy;
 mod list;
 mod options;
 mod remove;
+mod shell;
 mod show;
 mod status;
 
 pub(super) use copy::upload;
 
-use std::fs::Metadata;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
-use super::paths::{Named, PathError};
+use self::shell::{Done, Shell};
+use super::ended::Ended;
 use super::site::Site;
-use super::{Ended, log4j};
 use crate::failure::Failure;
-use options::{Given, split};
-
-/// One call.
-struct Shell<'a> {
-    site: &'a Site,
-    verb: &'static str,
-    given: Given<'a>,
-    out: io::BufWriter<io::StdoutLock<'static>>,
-    failed: bool,
-}
-
-/// A path's problem in FsShell's words, without the verb before it.
-struct Problem(String);
-
-type Done<T = ()> = Result<T, Problem>;
-
-impl From<PathError> for Problem {
-    fn from(error: PathError) -> Problem {
-        Problem(error.to_string())
-    }
-}
-
-/// What the system said, as Hadoop says it.
-fn said(named: &str, error: &io::Error) -> Problem {
-    Problem(match error.kind() {
-        io::ErrorKind::NotFound => format!("`{named}': No such file or directory"),
-        io::ErrorKind::AlreadyExists => format!("`{named}': File exists"),
-        io::ErrorKind::NotADirectory => format!("`{named}': Is not a directory"),
-        io::ErrorKind::DirectoryNotEmpty => format!("`{named}': Directory is not empty"),
-        io::ErrorKind::PermissionDenied => format!("Permission denied: `{named}'"),
-        _ => format!("`{named}': {error}"),
-    })
-}
+use options::split;
 
 type Verb = fn(&mut Shell<'_>) -> Done;
 
@@ -113,82 +82,6 @@ pub(super) fn run(site: &Site, words: &[&str]) -> Ended {
 
 fn known() -> String {
     format!("there are -{}", VERBS.iter().map(|row| row.0).collect::<Vec<_>>().join(", -"))
-}
-
-impl Shell<'_> {
-    fn complain(&mut self, problem: &Problem) {
-        let _ = self.out.flush();
-        log4j::bare(&format!("{}: {}", self.verb, problem.0));
-        self.failed = true;
-    }
-
-    fn line(&mut self, text: &str) -> Done {
-        writeln!(self.out, "{text}").map_err(|error| Problem(error.to_string()))
-    }
-
-    /// Does something for all that the operands name.
-    fn each(&mut self, mut act: impl FnMut(&mut Self, &Named) -> Done) -> Done {
-        let operands = self.operands(1)?;
-        self.each_of(&operands, |shell, named, _| act(shell, named))
-    }
-
-    fn each_of(&mut self, operands: &[String], mut act: impl FnMut(&mut Self, &Named, &Metadata) -> Done) -> Done {
-        for operand in operands {
-            let found = self.site.file_system.expand(operand)?;
-            if found.is_empty() {
-                self.complain(&Problem(format!("`{operand}': No such file or directory")));
-            }
-            for named in found {
-                let done = match std::fs::metadata(&named.local) {
-                    Ok(metadata) => act(self, &named, &metadata),
-                    Err(error) => Err(said(&named.shown, &error)),
-                };
-                if let Err(problem) = done {
-                    self.complain(&problem);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The operands, of which there must be at least so many.
-    fn operands(&self, least: usize) -> Done<Vec<String>> {
-        if self.given.operands.len() < least {
-            return Err(Problem(format!(
-                "Not enough arguments: expected {least} but got {}",
-                self.given.operands.len()
-            )));
-        }
-        Ok(self.given.operands.iter().map(|&word| word.to_owned()).collect())
-    }
-
-    fn has(&self, flag: &str) -> bool {
-        self.given.flags.contains(&flag)
-    }
-}
-
-/// A directory's entries by name, hidden ones too as in HDFS.
-fn entries(named: &Named) -> Done<Vec<Named>> {
-    let read = std::fs::read_dir(&named.local).map_err(|error| said(&named.shown, &error))?;
-    let mut names = Vec::new();
-    for entry in read {
-        let entry = entry.map_err(|error| said(&named.shown, &error))?;
-        names.push(entry.file_name().to_string_lossy().into_owned());
-    }
-    names.sort_unstable();
-    Ok(names.iter().map(|name| named.child(name)).collect())
-}
-
-/// Everything below a directory, a directory before its entries; links to directories are not entered.
-fn walk(named: &Named, each: &mut impl FnMut(&Named, &Metadata) -> Done) -> Done {
-    for entry in entries(named)? {
-        let metadata = std::fs::symlink_metadata(&entry.local).map_err(|error| said(&entry.shown, &error))?;
-        each(&entry, &metadata)?;
-        if metadata.is_dir() {
-            walk(&entry, each)?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! `-rm`, `-rmr`, `-rmdir` and `-mv`.
 
-use std::fs;
-use std::io;
+use std::{fs, io};
 
-use super::{Done, Problem, Shell, said};
+use super::shell::{Done, Problem, Shell, said};
 
 /// `-rm [-r] [-f] [-skipTrash]`. There is no trash either way.
 pub(super) fn remove(shell: &mut Shell<'_>) -> Done {

@@ -1,10 +1,11 @@
 //! `-cat`, `-text`, `-head` and `-tail`.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
+use std::io::{Read, Seek, SeekFrom, Write};
 
 use super::super::paths::Named;
-use super::{Done, Problem, Shell, said};
+use super::shell::{Done, Problem, Shell, said};
 
 /// Bytes that `-head` and `-tail` show.
 const END_BYTES: u64 = 1 << 10;

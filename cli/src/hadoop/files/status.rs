@@ -4,7 +4,7 @@ use std::fs::{Metadata, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::super::paths::Named;
-use super::{Done, Problem, Shell, said, walk};
+use super::shell::{Done, Problem, Shell, said, walk};
 
 /// A file as listings show it.
 pub(super) struct Described {
@@ -134,7 +134,7 @@ pub(super) fn usage(shell: &mut Shell<'_>) -> Done {
         if whole || !metadata.is_dir() {
             rows.push((sums(named, metadata)?[2], named.shown.clone()));
         } else {
-            for entry in super::entries(named)? {
+            for entry in super::shell::entries(named)? {
                 let metadata = std::fs::metadata(&entry.local).map_err(|error| said(&entry.shown, &error))?;
                 rows.push((sums(&entry, &metadata)?[2], entry.shown));
             }

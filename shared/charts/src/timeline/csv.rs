@@ -3,12 +3,13 @@
 //! Times are seconds from the trace's start with all digits; an instant that was not reached is empty. Quoting is
 //! RFC 4180's.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 use howdah_core::job::{Locality, TaskKind};
 use howdah_core::time::Time;
 
-use super::Timeline;
+use super::data::Timeline;
 use super::lanes::{Place, Placed};
 
 const HEADER: &str =

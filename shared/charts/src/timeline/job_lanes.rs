@@ -3,15 +3,16 @@
 //! Each lane is as high as the job's own busiest pixel, so that small jobs show their waves too. A pixel shows a mean
 //! over its time; the number at the lane's end is the most slots that the job had at once, however short.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 use howdah_core::time::Time;
 
 use super::areas::{Bins, area, stack};
 use super::axis::Axis;
+use super::data::{JobBar, Timeline};
 use super::stages::{Stage, stretches};
 use super::svg::{FOOT, HEAD, LEFT, RIGHT, Svg, WIDTH, shortened};
-use super::{JobBar, Timeline};
 
 /// Room at the right for the peaks.
 const PEAKS: f64 = 70.0;

@@ -7,6 +7,7 @@
 mod areas;
 mod axis;
 mod csv;
+mod data;
 mod job_lanes;
 mod lanes;
 mod overview;
@@ -15,64 +16,16 @@ mod slot_lanes;
 mod stages;
 mod svg;
 
-use std::io::{self, Write};
-
-use howdah_core::job::TaskKind;
-use howdah_core::replay::AttemptRecord;
-use howdah_core::time::Time;
-
+pub use self::data::{JobBar, Lanes, Timeline};
 pub use record::Recorder;
 pub use svg::shortened;
 
-/// More slots than this are drawn as areas.
-const MAX_LANES: usize = 260;
-/// More jobs than this are drawn as thin bars.
-const MAX_JOB_LANES: usize = 120;
-/// More pieces than this are drawn as areas: a lane has no room for them, and the file would be megabytes.
-const MAX_PIECES: usize = 50_000;
+use std::io;
+use std::io::Write;
 
-/// What one lane stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lanes {
-    /// A slot.
-    Slot,
-    /// A job.
-    Job,
-}
+use howdah_core::time::Time;
 
-/// All that is drawn.
-#[derive(Clone, Debug)]
-pub struct Timeline {
-    /// First line.
-    pub title: String,
-    /// Second line.
-    pub subtitle: String,
-    /// In order of submission: job number 1 is the first.
-    pub jobs: Vec<JobBar>,
-    /// In any order.
-    pub attempts: Vec<AttemptRecord>,
-    /// Map and reduce slots of the cluster.
-    pub slots: [u32; 2],
-    /// Names of the workers, by number; empty in the slot-pool model.
-    pub workers: Vec<String>,
-}
-
-/// One job on the time axis.
-#[derive(Clone, Debug)]
-pub struct JobBar {
-    /// Printed id.
-    pub id: String,
-    /// For people; may be empty.
-    pub name: String,
-    /// When it came.
-    pub submit: Time,
-    /// Its first launch.
-    pub start: Option<Time>,
-    /// Its last map's end.
-    pub maps_done: Option<Time>,
-    /// When it was over.
-    pub finish: Time,
-}
+use self::data::MAX_JOB_LANES;
 
 impl Timeline {
     /// Draws it.
@@ -117,14 +70,6 @@ impl Timeline {
     /// Name of a worker, if workers are told apart.
     fn worker(&self, worker: u32) -> Option<&str> {
         self.workers.get(worker as usize).map(String::as_str)
-    }
-}
-
-/// `map slots` or `reduce slots`.
-fn slots_of(kind: TaskKind) -> &'static str {
-    match kind {
-        TaskKind::Map => "map slots",
-        TaskKind::Reduce => "reduce slots",
     }
 }
 

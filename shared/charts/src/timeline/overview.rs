@@ -5,16 +5,17 @@
 //! [`MAX_BARS`]; beyond that, neighbours share a bar that spans all of them.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 use howdah_core::job::TaskKind;
 use howdah_core::time::Time;
 
 use super::areas::{Bins, area, stack};
 use super::axis::{Axis, decimal_step};
+use super::data::{JobBar, Lanes, Timeline, slots_of};
 use super::stages::{Stage, stretches};
 use super::svg::{FOOT, HEAD, LEFT, RIGHT, Svg, WIDTH, num};
-use super::{JobBar, Lanes, Timeline, slots_of};
 use crate::count;
 
 /// At most this many bars for jobs.

@@ -5,15 +5,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 use howdah_core::job::TaskKind;
 
 use super::axis::Axis;
+use super::data::{MAX_LANES, MAX_PIECES, Timeline, slots_of};
 use super::lanes::{Place, Placed};
 use super::stages::{Stage, stretches};
 use super::svg::{FOOT, HEAD, LEFT, RIGHT, Svg, WIDTH, num, shortened};
-use super::{MAX_LANES, MAX_PIECES, Timeline, slots_of};
 
 /// Up to this many pieces each is a rectangle of its own.
 const MAX_TIPS: usize = 5_000;

@@ -1,7 +1,8 @@
 //! Lanes, pictures and tables of made-up replays.
 
 use howdah_core::cluster::EndCause;
-use howdah_core::job::{AttemptState, JobId, Locality, TaskId, WorkerId};
+use howdah_core::job::{AttemptState, JobId, Locality, TaskId, TaskKind, WorkerId};
+use howdah_core::replay::AttemptRecord;
 
 use super::*;
 

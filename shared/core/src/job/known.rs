@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::spec::SpecError;
+use super::SpecError;
 
 /// What a property's value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,11 @@
 //! A job's profile: how long the parts of its tasks take on average and at most, whatever slots it has.
 //!
-//! This is what remains of a [`JobTemplate`] when only averages and maxima are kept, and all that the bounds on
+//! This is what remains of a [`JobTemplate`](super::profile::JobTemplate) when only averages and maxima are kept, and all that the bounds on
 //! completion times need. It travels with the job's specification, because decisions read it.
 //! Source: SimMR §II ("a compact job profile comprised of performance invariants"), balanced-pools §2.2.
 
 use serde::{Deserialize, Serialize};
 
-use super::profile::JobTemplate;
 use crate::time::Span;
 
 /// Average and longest duration of one part of a job's tasks; both zero where the job has none.
@@ -21,7 +20,7 @@ pub struct PhaseTimes {
     pub max: Span,
 }
 
-/// Average and longest durations of a job's parts, counted as in a [`JobTemplate`].
+/// Average and longest durations of a job's parts, counted as in a [`JobTemplate`](super::profile::JobTemplate).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JobProfile {
@@ -42,7 +41,7 @@ impl PhaseTimes {
     }
 
     /// Of so many tasks, task `i` taking entry `i mod len`, as a replay gives them out; zero without entries or tasks.
-    fn of(list_ms: &[u64], n: u32) -> PhaseTimes {
+    pub(super) fn of(list_ms: &[u64], n: u32) -> PhaseTimes {
         let (len, n) = (list_ms.len(), n as usize);
         if len == 0 || n == 0 {
             return PhaseTimes::default();
@@ -62,26 +61,6 @@ impl PhaseTimes {
 }
 
 impl JobProfile {
-    /// The profile of a measured or made-up job; `None` when the template lacks the durations of its maps or of its
-    /// reduces. Where it knows shuffles of one wave only, they stand in for the other's, as in a replay.
-    pub fn of(template: &JobTemplate) -> Option<JobProfile> {
-        let unknown = |n: u32, list: &[u64]| n > 0 && list.is_empty();
-        if unknown(template.n_maps, &template.map_ms) || unknown(template.n_reduces, &template.reduce_ms) {
-            return None;
-        }
-        let shuffle = |known: &[u64], other: &[u64]| {
-            let list = if known.is_empty() { other } else { known };
-            // Waves depend on the slots, so that each list counts as it is.
-            PhaseTimes::of(list, (list.len() as u32).min(template.n_reduces))
-        };
-        Some(JobProfile {
-            map: PhaseTimes::of(&template.map_ms, template.n_maps),
-            first_shuffle: shuffle(&template.first_shuffle_ms, &template.typical_shuffle_ms),
-            typical_shuffle: shuffle(&template.typical_shuffle_ms, &template.first_shuffle_ms),
-            reduce: PhaseTimes::of(&template.reduce_ms, template.n_reduces),
-        })
-    }
-
     /// Its four parts with their names, in the order of a job's run.
     pub fn parts(&self) -> [(&'static str, PhaseTimes); 4] {
         [
@@ -101,6 +80,7 @@ impl JobProfile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::profile::JobTemplate;
 
     fn times(avg_us: u64, max_us: u64) -> PhaseTimes {
         PhaseTimes { avg: Span::from_us(avg_us), max: Span::from_us(max_us) }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{JobProfile, Priority, Requirements, SplitHosts};
+use super::{JobProfile, PhaseTimes, Priority, Requirements, SplitHosts};
 
 /// Value of `schema` in every trace.
 pub const TRACE_SCHEMA: &str = "howdah/trace/v1";
@@ -259,5 +259,26 @@ impl JobTemplate {
     /// Completion time as measured: from submission to finish.
     pub fn completion_ms(&self) -> Option<u64> {
         self.measured.as_ref().map(|measured| measured.finish_ms.saturating_sub(self.submit_ms))
+    }
+}
+impl JobProfile {
+    /// The profile of a measured or made-up job; `None` when the template lacks the durations of its maps or of its
+    /// reduces. Where it knows shuffles of one wave only, they stand in for the other's, as in a replay.
+    pub fn of(template: &JobTemplate) -> Option<JobProfile> {
+        let unknown = |n: u32, list: &[u64]| n > 0 && list.is_empty();
+        if unknown(template.n_maps, &template.map_ms) || unknown(template.n_reduces, &template.reduce_ms) {
+            return None;
+        }
+        let shuffle = |known: &[u64], other: &[u64]| {
+            let list = if known.is_empty() { other } else { known };
+            // Waves depend on the slots, so that each list counts as it is.
+            PhaseTimes::of(list, (list.len() as u32).min(template.n_reduces))
+        };
+        Some(JobProfile {
+            map: PhaseTimes::of(&template.map_ms, template.n_maps),
+            first_shuffle: shuffle(&template.first_shuffle_ms, &template.typical_shuffle_ms),
+            typical_shuffle: shuffle(&template.typical_shuffle_ms, &template.first_shuffle_ms),
+            reduce: PhaseTimes::of(&template.reduce_ms, template.n_reduces),
+        })
     }
 }

@@ -3,70 +3,13 @@
 //! Paths, commands and tokens are the drivers' business and live in [`JobFile`](super::JobFile).
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use super::memory;
-use super::{JobProfile, Requirements, SplitHosts};
+use super::{JobProfile, Priority, Requirements, SpecError, SplitHosts, memory};
 use crate::time::Span;
-
-/// Hadoop's five job priorities; smaller sorts first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[repr(u8)]
-pub enum Priority {
-    /// Before all others.
-    VeryHigh = 0,
-    /// Before normal jobs.
-    High = 1,
-    /// The default.
-    #[default]
-    Normal = 2,
-    /// After normal jobs.
-    Low = 3,
-    /// After all others.
-    VeryLow = 4,
-}
-
-impl Priority {
-    /// All five, highest first.
-    pub const ALL: [Priority; 5] =
-        [Priority::VeryHigh, Priority::High, Priority::Normal, Priority::Low, Priority::VeryLow];
-
-    /// Hadoop's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Priority::VeryHigh => "VERY_HIGH",
-            Priority::High => "HIGH",
-            Priority::Normal => "NORMAL",
-            Priority::Low => "LOW",
-            Priority::VeryLow => "VERY_LOW",
-        }
-    }
-}
-
-impl fmt::Display for Priority {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Priority {
-    type Err = SpecError;
-
-    /// Takes Hadoop's names in any case, `-` for `_` too.
-    fn from_str(text: &str) -> Result<Priority, SpecError> {
-        let wanted = text.to_ascii_uppercase().replace('-', "_");
-        Priority::ALL.into_iter().find(|p| p.name() == wanted).ok_or_else(|| SpecError::Property {
-            key: "mapred.job.priority".to_owned(),
-            value: text.to_owned(),
-            expected: "VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW",
-        })
-    }
-}
 
 /// A job as the core sees it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -171,53 +114,6 @@ impl Default for JobConf {
             follows: None,
         }
     }
-}
-
-/// A property or a specification that is inconsistent.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SpecError {
-    /// A property's value.
-    #[error("property `{key}`: `{value}` is not {expected}")]
-    Property {
-        /// Its Hadoop name.
-        key: String,
-        /// As given.
-        value: String,
-        /// A noun phrase.
-        expected: &'static str,
-    },
-    /// More memory for a task than the cluster gives to any.
-    #[error("property `{key}`: {wanted_mb} MB, expected at most {limit_mb} (`{limit_key}`)")]
-    Memory {
-        /// The job's property.
-        key: &'static str,
-        /// As asked for.
-        wanted_mb: u64,
-        /// The cluster's setting.
-        limit_key: &'static str,
-        /// Its value.
-        limit_mb: u64,
-    },
-    /// A profile that no durations have.
-    #[error("job `{job}`: profile: the average `{part}` is above its maximum")]
-    Profile {
-        /// The job's name.
-        job: String,
-        /// Of the profile.
-        part: &'static str,
-    },
-    /// Two numbers that must agree.
-    #[error("job `{job}`: {what} has {found} entries, expected {expected}")]
-    Length {
-        /// The job's name.
-        job: String,
-        /// The table.
-        what: &'static str,
-        /// Entries there.
-        found: usize,
-        /// Entries wanted.
-        expected: usize,
-    },
 }
 
 impl JobConf {

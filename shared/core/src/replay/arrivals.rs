@@ -12,6 +12,16 @@ use super::streams::Stream;
 use crate::job::profile::{JobTemplate, Trace};
 use crate::time::{Span, Time};
 
+/// A job to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arrival {
+    pub(super) at: Time,
+    /// Its place in the trace's list.
+    pub(super) template: u32,
+    /// From its arrival.
+    pub(super) deadline: Option<Span>,
+}
+
 /// A rule of arrivals that cannot be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArrivalsError {

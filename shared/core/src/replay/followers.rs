@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::setup::Arrival;
+use super::arrivals::Arrival;
 use crate::job::profile::Trace;
 use crate::time::{Span, Time};
 

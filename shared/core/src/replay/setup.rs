@@ -1,7 +1,7 @@
 //! What a replay starts with: the checked options, the registered workers, the planned arrivals.
 
 use super::alone::alone;
-use super::arrivals::{submit_order, submit_times};
+use super::arrivals::{Arrival, submit_order, submit_times};
 use super::attributes::AttributeSteps;
 use super::check::check_options;
 use super::deadlines::deadlines;
@@ -16,21 +16,11 @@ use super::workers::Machines;
 use crate::job::profile::Trace;
 use crate::job::{PerKind, TaskKind, WorkerId};
 use crate::schedulers::{Capabilities, Scheduler};
-use crate::time::{Span, Time};
+use crate::time::Time;
 use crate::tracker::{ClusterConfig, Input, JobTracker, MAX_TASKS};
 
 /// Most jobs of a replay.
 const MAX_JOBS: u32 = u32::MAX - 1;
-
-/// A job to come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Arrival {
-    pub(super) at: Time,
-    /// Its place in the trace's list.
-    pub(super) template: u32,
-    /// From its arrival.
-    pub(super) deadline: Option<Span>,
-}
 
 /// All of it.
 pub(super) struct Setup {

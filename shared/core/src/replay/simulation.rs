@@ -5,6 +5,7 @@
 //! that was launched before its job's last map had finished is a *filler*: it gets its end when the maps are done.
 //! **Invariant: the same trace and options give the same instants, inputs and decisions on every machine.**
 
+mod begin;
 mod faults;
 mod follow;
 mod policy;
@@ -12,35 +13,38 @@ mod resume;
 mod stage;
 mod work;
 
+pub use self::resume::Course;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use self::faults::Order;
-pub use self::resume::Course;
 use self::stage::Stage;
+use super::arrivals::Arrival;
 use super::attributes::{AttributeSteps, Attributes};
-use super::digest::DecisionDigest;
-use super::ends::Ends;
-use super::error::ReplayError;
-use super::fault_injector::FaultInjector;
 use super::followers::Followers;
 use super::job::{SimJob, in_view, spec};
 use super::jobs::SimJobs;
-use super::options::ReplayOptions;
 use super::report::{Observer, ReplayReport};
-use super::setup::{Arrival, Setup};
 use super::watch::Watch;
 use crate::cluster::Job;
 use crate::job::profile::Trace;
-use crate::job::{JobId, JobState, PerKind, WorkerId};
-use crate::schedulers::{self, Scheduler};
+use crate::job::{AttemptId, JobId, JobState, PerKind, WorkerId};
 use crate::time::{Span, Time};
 use crate::tracker::{AttemptProgress, Effect, Finished, Input, JobTracker};
 
 /// A replay that only asks for work is over after so many steps in vain, if they also took so long.
 const QUIET_STEPS: u32 = 10_000;
 const QUIET_TIME: Span = Span::from_secs(3_600);
+
+/// An order to stop an attempt, which reaches its worker with its next regular heartbeat unless it speaks earlier.
+#[derive(Clone, Copy, Debug)]
+struct Order {
+    /// That heartbeat, for which the attempt's end is planned.
+    at: Time,
+    worker: WorkerId,
+    attempt: AttemptId,
+}
 
 /// A replay under way.
 pub struct Simulation<'t> {
@@ -90,84 +94,6 @@ pub struct Simulation<'t> {
 }
 
 impl<'t> Simulation<'t> {
-    /// Makes the cluster and its policy, and plans the arrivals.
-    ///
-    /// # Errors
-    /// Names the option or job that does not fit, and what was expected.
-    pub fn new(trace: &'t Trace, options: &ReplayOptions) -> Result<Simulation<'t>, ReplayError> {
-        let scheduler = schedulers::by_name(&options.scheduler, &options.scheduler_params)?;
-        Simulation::with_scheduler(trace, options, scheduler)
-    }
-
-    /// As [`Simulation::new`], under a policy of the caller's: the core can neither read files nor start programs,
-    /// and a policy under test need not be registered. The options' own scheduler is not looked at.
-    ///
-    /// # Errors
-    /// As [`Simulation::new`].
-    pub fn with_scheduler(
-        trace: &'t Trace,
-        options: &ReplayOptions,
-        scheduler: Box<dyn Scheduler>,
-    ) -> Result<Simulation<'t>, ReplayError> {
-        let profiled = scheduler.capabilities().reads_profiles;
-        let Setup { tracker, arrivals, followers, heartbeats, machines, sharing, attributes, has_workers, slots } =
-            Setup::new(trace, options, scheduler)?;
-        let tasks = |job: &Arrival| {
-            let template = &trace.jobs[job.template as usize];
-            u64::from(template.n_maps) + u64::from(template.n_reduces)
-        };
-        let next_arrival = arrivals.first().map_or(Time::MAX, |arrival| arrival.at);
-        let next_fixed = next_arrival.min(machines.losses.next_time()).min(attributes.next_time());
-        let stage = Stage {
-            now: Time::ZERO,
-            shuffle: options.shuffle,
-            heartbeats,
-            machines,
-            sharing,
-            injector: FaultInjector::new(&options.faults, &trace.jobs, options.seed),
-            ends: Ends::default(),
-            jobs: SimJobs::after(0, arrivals.len()),
-            spare_fillers: Vec::new(),
-            launches: 0,
-            tasks_done: 0,
-            report: ReplayReport { slots, ..ReplayReport::default() },
-            digest: DecisionDigest::default(),
-            watch: None,
-            plain: false,
-        };
-        let mut simulation = Simulation {
-            trace,
-            slowstart_ppm: options.slowstart_ppm,
-            profiled,
-            tracker,
-            stage,
-            tasks_in_all: arrivals.iter().chain(followers.all()).map(tasks).sum(),
-            next_rare: Time::ZERO,
-            next_fixed,
-            nobody_asks: false,
-            next_arrival,
-            arrivals,
-            n_arrived: 0,
-            followers,
-            attributes,
-            saying: Vec::new(),
-            has_workers,
-            commits: BinaryHeap::new(),
-            next_commit: Time::MAX,
-            stopped: Vec::new(),
-            ordered: false,
-            orders: Vec::new(),
-            quiet: (0, Time::ZERO),
-            finished: Vec::new(),
-            heard: Vec::new(),
-            inputs: Vec::new(),
-            ticks: false,
-            effects: Vec::new(),
-        };
-        simulation.settle();
-        Ok(simulation)
-    }
-
     /// Tells `observer` of every attempt and job that is over from now on.
     pub fn observe(&mut self, observer: Box<dyn Observer + 't>) {
         self.stage.watch = Some(Watch::new(observer));

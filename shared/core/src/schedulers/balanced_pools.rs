@@ -20,8 +20,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::names::{Moved, PoolNames, slots_in};
 use super::johnson::{Place, Rule};
+use super::params::{Reader, SchedulerError};
 use super::reason::{rivals, waiting_kind};
-use super::registry::{Reader, SchedulerError};
 use super::{
     Assignment, Capabilities, Change, Offer, Partition, PerJob, QueueView, Queues, Reason, Round, Scheduler, Waiting,
 };

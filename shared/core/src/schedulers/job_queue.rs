@@ -12,8 +12,8 @@
 
 use std::collections::BTreeSet;
 
+use super::params::{Reader, SchedulerError};
 use super::reason::{rivals, waiting_kind};
-use super::registry::{Reader, SchedulerError};
 use super::{Assignment, Capabilities, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::{JobId, Locality, PerKind, Priority, TaskKind};

@@ -5,7 +5,7 @@
 //! profile goes behind those with one, as if each of its tasks took equally long: counts are all that is known of it.
 //! Jobs may come at any time: each takes its place among those that wait (§6), and what runs goes on.
 
-use super::registry::{Reader, SchedulerError};
+use super::params::{Reader, SchedulerError};
 use super::{Capabilities, JobOrder};
 use crate::cluster::{ClusterState, Job};
 use crate::job::{JobId, JobProfile, PerKind, PhaseTimes, Priority, TaskKind};

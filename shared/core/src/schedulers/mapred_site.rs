@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::capacity;
 use super::hadoop_xml::{Property, properties};
 use super::nearest::nearest;
-use super::registry::Params;
+use super::params::Params;
 
 /// Which class is the scheduler: the key of 0.20 and 1.x, and that of 0.21.
 const TASK_SCHEDULER: [&str; 2] = ["mapred.jobtracker.taskScheduler", "mapreduce.jobtracker.taskscheduler"];

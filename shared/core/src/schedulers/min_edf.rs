@@ -16,7 +16,7 @@
 mod learned;
 
 use super::max_edf::{DeadlineRank, by_deadline};
-use super::registry::{Reader, SchedulerError};
+use super::params::{Reader, SchedulerError};
 use super::{Change, JobOrder, PerJob, Reason};
 use crate::cluster::{ClusterState, Job};
 use crate::job::{AttemptState, JobId, JobProfile, JobState, PerKind, TaskKind};

@@ -3,8 +3,8 @@
 //! Every policy takes its tasks through an [`Offer`], so that the three parts of a policy stay apart: which job, which
 //! of its tasks, and when a speculative attempt.
 
+use super::params::{Reader, SchedulerError};
 use super::reason::waiting_kind;
-use super::registry::{Reader, SchedulerError};
 use super::{Assignment, Change, Choice, NearestFirst, NoSpeculation, Reason, Speculation, TaskChoice, speculation};
 use crate::cluster::{AttemptRef, ClusterState, Job, Worker};
 use crate::job::{JobId, TaskKind};

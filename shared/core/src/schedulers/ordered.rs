@@ -7,8 +7,8 @@
 
 use std::collections::BTreeSet;
 
+use super::params::{Params, Reader, SchedulerError, read};
 use super::reason::{rivals, waiting_kind};
-use super::registry::{Params, Reader, SchedulerError, read};
 use super::{Actions, Assignment, Capabilities, Change, Offer, PerJob, Reason, Round, Scheduler, Waiting};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::{JobId, TaskKind};

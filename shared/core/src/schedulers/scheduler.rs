@@ -1,7 +1,7 @@
 //! The interface of a policy: three methods that every policy has, and those that it may have.
 
+use super::params::Params;
 use super::queues::NoQueues;
-use super::registry::Params;
 use super::{Actions, Assignment, Capabilities, Change, Offer, Queues, Reason, Round, SchedulerError};
 use crate::cluster::ClusterState;
 use crate::job::JobId;

@@ -1,4 +1,5 @@
-//! Faults that the swarm's tests plant in the state machines, to see that it notices each of them.
+//! Faults that the swarm's tests plant in the state machines, to see that it notices each of them, and the switch that
+//! takes their fast paths out.
 //!
 //! One is planted at a time, by the thread that runs the test. Outside of tests there is no switch: the question is
 //! answered at compile time and costs nothing.
@@ -29,6 +30,8 @@ pub(crate) enum Fault {
     ForgetEnd,
     /// A loser of a race counts as a second winner.
     TwoWinners,
+    /// No fault: all starts and ends take the general path, which the fast ones must equal.
+    NoFastPaths,
 }
 
 /// Whether this fault is planted.

@@ -2,7 +2,8 @@
 
 use howdah_core::job::profile::Trace;
 
-use super::{AccuracyError, Comparison, Kind, Maker, Model, compare_under, kind};
+use super::kind::Kind;
+use super::{AccuracyError, Comparison, Maker, Model, compare_under, kind};
 
 /// One run predicted from one profile.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,42 +9,18 @@
 
 mod across;
 mod compare;
+mod kind;
 mod paced;
 mod pair;
 mod predict;
 mod spread;
 mod together;
 
+pub use self::kind::Kind;
 pub use across::{Prediction, across};
 pub use compare::{Comparison, JobMeasure, Measure, Summary};
 pub use paced::{Paced, Speeds, across_paced};
 pub use pair::{PairError, kind, predictor};
 pub use predict::{AccuracyError, Maker, Model, compare, compare_under, options_of};
-pub use spread::measured_makespan_s;
-pub use spread::{JobSpread, Spread, spread, spread_of};
+pub use spread::{JobSpread, Spread, measured_makespan_s, spread, spread_of};
 pub use together::{Together, alike, as_it_was, together};
-
-/// What the profile was to the run that it predicted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// The run itself.
-    Own,
-    /// Another run on a cluster of the same shape under the same policy.
-    CrossRun,
-    /// A run on another cluster or under another policy.
-    CrossShape,
-}
-
-impl Kind {
-    /// All, from the easiest to the hardest.
-    pub const ALL: [Kind; 3] = [Kind::Own, Kind::CrossRun, Kind::CrossShape];
-
-    /// As printed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Own => "self",
-            Kind::CrossRun => "cross-run",
-            Kind::CrossShape => "cross-shape",
-        }
-    }
-}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use howdah_core::job::profile::{JobTemplate, Trace, TraceCluster};
 
-use super::Kind;
+use super::kind::Kind;
 
 /// Two runs that are not of one workload.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -13,9 +13,10 @@ use howdah_core::job::profile::{JobTemplate, Trace};
 use howdah_core::models::moments::{median, sorted};
 
 use super::compare::{Comparison, JobMeasure, Measure};
+use super::kind::Kind;
 use super::pair::{PairError, kind, partners};
 use super::spread::measured_makespan_s;
-use super::{AccuracyError, Kind, Maker, Model, Prediction, compare_under};
+use super::{AccuracyError, Maker, Model, Prediction, compare_under};
 
 /// Some runs predicted from the common profile of others.
 #[derive(Clone, Debug, PartialEq)]

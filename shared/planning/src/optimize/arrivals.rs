@@ -14,7 +14,8 @@ use howdah_core::job::profile::{JobTemplate, Trace};
 use howdah_core::replay::{Arrivals, AttemptRecord, Deadlines, Observer, ReplayError, ReplayOptions, Simulation, View};
 use howdah_core::time::{Span, Time};
 
-use super::{Batch, Method, Plan, Pool, plan};
+use super::batch::{Batch, Method, Plan, Pool};
+use super::plan;
 
 /// One plan of several.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,23 +3,16 @@
 //! A bench owns its jobs, so that each thread has one, and puts them back after each simulation: nothing is copied
 //! while thousands of orders are tried. All jobs are there from the start, as in a batch.
 
+pub use super::times::Times;
+
 use howdah_core::job::profile::{JobTemplate, Trace};
 use howdah_core::models::bounds::{Bound, JobModel};
 use howdah_core::models::{Stages, Ties, johnson_order, printed_order, two_stage_makespan};
 use howdah_core::replay::{Arrivals, Deadlines, ReplayError, ReplayOptions, ShuffleModel, Simulation, View};
 use howdah_core::time::{Span, Time};
 
+use super::batch::{Batch, ListOrder, Objective, Pool, Slots};
 use super::stages::{model, size, stages};
-use super::{Batch, ListOrder, Objective, Pool, Slots};
-
-/// How long a pool's jobs took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
-    /// Until the last job ended.
-    pub makespan: Span,
-    /// Of all jobs from the start to their ends, added up in microseconds.
-    pub delays_us: u64,
-}
 
 /// Jobs that can be simulated in any order on any pool.
 pub(super) struct Bench {

@@ -19,7 +19,7 @@ use howdah_core::models::{Stages, Ties, johnson_order, two_stage_makespan};
 use howdah_core::replay::ShuffleModel;
 use howdah_core::time::Span;
 
-use super::{Batch, Slots};
+use super::batch::{Batch, Slots};
 
 /// One kind of tasks of a job, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

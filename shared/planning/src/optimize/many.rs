@@ -7,10 +7,10 @@
 
 use howdah_core::replay::ReplayError;
 
+use super::batch::{Batch, Objective, Plan, Pool, Sizes, Slots};
 use super::bench::Bench;
 use super::pools::better;
 use super::search::{cost, has_slots, work_ms};
-use super::{Batch, Objective, Plan, Pool, Sizes, Slots};
 use crate::crew::Crew;
 
 /// Cuts `plan` further, up to `most` pools, while that makes it better.

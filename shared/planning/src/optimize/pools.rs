@@ -7,9 +7,9 @@
 
 use howdah_core::replay::ReplayError;
 
+use super::batch::{Batch, Objective, Plan, Pool, Sizes};
 use super::bench::Bench;
 use super::search::{Split, cost};
-use super::{Batch, Objective, Plan, Pool, Sizes};
 use crate::crew::Crew;
 
 /// Splits between two looks at what is best.

@@ -9,9 +9,11 @@
 use howdah_core::replay::ReplayError;
 use howdah_core::time::Span;
 
-use super::bench::{Bench, Times};
-use super::stages::{self, tasks};
-use super::{Objective, Pool, Sizes, Slots};
+use super::batch::{Objective, Pool, Sizes, Slots};
+use super::bench::Bench;
+use super::stages;
+use super::stages::tasks;
+use super::times::Times;
 
 /// Two groups of jobs for two pools of a cluster.
 pub(super) struct Split<'a> {

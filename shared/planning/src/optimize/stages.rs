@@ -9,7 +9,7 @@ use howdah_core::job::profile::JobTemplate;
 use howdah_core::models::Stages;
 use howdah_core::models::bounds::{Bound, DividedBy, JobModel};
 
-use super::{Slots, SmallBy};
+use super::batch::{Slots, SmallBy};
 
 /// What orders and bounds need of a job.
 pub(super) fn model(job: &JobTemplate) -> JobModel {

@@ -110,7 +110,7 @@ fn a_plan_gives_each_job_one_place_and_no_slot_twice_and_says_what_a_replay_says
             assert_eq!(jobs, (0..8).collect::<Vec<_>>());
             let sum = |slots: fn(&Slots) -> u16| plan.pools.iter().map(|pool| slots(&pool.slots)).sum::<u16>();
             assert_eq!([sum(|slots| slots.maps), sum(|slots| slots.reduces)], [20, 30], "{plan:?}");
-            let mut bench = batch.bench();
+            let mut bench = Bench::new(&batch);
             for pool in &plan.pools {
                 let again = bench.simulate(&pool.jobs, pool.slots, Span::MAX).expect("slots of both kinds");
                 assert_eq!(again, Some(pool.times));
@@ -133,7 +133,7 @@ fn threads_change_nothing_in_the_plan() {
 
 /// Every split with every size: what the search looks for.
 fn exhaustive(trace: &Trace, slots: Slots) -> Span {
-    let mut bench = Batch::new(trace, slots).bench();
+    let mut bench = Bench::new(&Batch::new(trace, slots));
     let mut jobs = all(trace);
     jobs.sort_by_key(|&job| (trace.jobs[job].n_maps, job));
     let mut best = plan(&Batch::new(trace, slots), Method::Johnson).expect("slots").makespan();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use howdah_core::job::profile::JobTemplate;
+use howdah_core::job::profile::{JobTemplate, Trace};
 use howdah_core::replay::{Arrivals, View};
 
 use super::*;

@@ -8,7 +8,7 @@ use howdah_core::job::profile::Trace;
 
 use super::Choices;
 use super::build::{assign, durations, job, of_job, of_set};
-use super::simmr_facebook::{MAP_MS, REDUCE_MS};
+use super::facebook_durations::{MAP_MS, REDUCE_MS};
 
 /// Job type, maps, reduces and number of jobs in a hundred, in the table's order. "NA" reduces are 0.
 pub(super) const BINS: [(&str, u32, u32, f64); 10] = [

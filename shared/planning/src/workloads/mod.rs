@@ -11,6 +11,7 @@ mod build;
 pub mod custom;
 mod error;
 mod examples;
+mod facebook_durations;
 mod facebook_table;
 pub mod properties;
 mod registry;
@@ -23,11 +24,11 @@ mod table_two;
 mod tests;
 mod yahoo_m45;
 
-use howdah_core::job::profile::Trace;
-use howdah_core::models::{Distribution, Negative};
-
 pub use error::WorkloadError;
 pub use registry::{all, find};
+
+use howdah_core::job::profile::Trace;
+use howdah_core::models::{Distribution, Negative};
 
 /// What a job's scale factor multiplies, in the workloads of balanced-pools §4.1 that have one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

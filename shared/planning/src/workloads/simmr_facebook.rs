@@ -13,17 +13,13 @@
 //! The variant of 1,148 jobs takes the number of jobs of SimMR §IV-E, whose own trace is not public. Deviation: its
 //! counts are scaled to 200,000 tasks in all, the size on which this project measures speed.
 
+pub(super) use super::facebook_durations::{MAP_MS, REDUCE_MS};
+
 use howdah_core::job::profile::Trace;
-use howdah_core::models::Distribution;
 
 use super::Choices;
 use super::build::{apportion, durations, job, of_job};
 use super::facebook_table::{BINS, BLOCK};
-
-/// Maps, in milliseconds.
-pub(super) const MAP_MS: Distribution = Distribution::LogNormal { mu: 9.9511, sigma: 1.6764 };
-/// Reduces with their shuffle, in milliseconds.
-pub(super) const REDUCE_MS: Distribution = Distribution::LogNormal { mu: 12.375, sigma: 1.6262 };
 
 /// Tasks of the large variant.
 const ALL_TASKS: usize = 200_000;

@@ -3,6 +3,7 @@
 //! A file is one job; several one after another are several.
 //! Source: the event records of `org.apache.hadoop.mapreduce.jobhistory`, and the real histories beside the project.
 
+mod mark;
 mod read;
 mod record;
 #[cfg(test)]
@@ -17,6 +18,3 @@ mod write_tests;
 pub use read::{read, read_jobs};
 pub use record::{AttemptRecord, JobRecord, class_of, constant};
 pub use write::write;
-
-/// First line of the events.
-const MARK: &str = "Avro-Json";

@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
+use howdah_core::job::profile::Trace;
+use howdah_core::job::{Locality, TaskKind};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -14,9 +16,7 @@ use super::super::facts::{AttemptFacts, Ending, JobFacts, Place, known_bytes, pa
 use super::super::json::{Text, Whole, object, reason};
 use super::super::lines::{Lines, shortened};
 use super::super::{ImportNotes, TraceBuilder, TraceError};
-use super::MARK;
-use howdah_core::job::profile::Trace;
-use howdah_core::job::{Locality, TaskKind};
+use super::mark::MARK;
 
 /// Longest line that is taken for an event: counters of one attempt are some kilobytes.
 const LONGEST_LINE: usize = 1 << 26;

@@ -6,13 +6,14 @@
 //! FileNameIndexUtils and JobHistoryUtils.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
-use howdah_core::job::counters::{self, Counters};
-use howdah_core::job::{AttemptState, JobState, Locality, TaskKind};
+use howdah_core::job::counters::Counters;
+use howdah_core::job::{AttemptState, JobState, Locality, TaskKind, counters};
 use serde_json::{Value, json};
 
-use super::MARK;
+use super::mark::MARK;
 use super::schema::schema;
 use super::write::{capitals, long};
 

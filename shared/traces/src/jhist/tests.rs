@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::{MARK, read};
+use super::mark::MARK;
+use super::read;
 use crate::ImportNotes;
 use crate::arbitrary::damaged;
 use howdah_core::job::profile::{JobTemplate, LostAttempt, Trace};

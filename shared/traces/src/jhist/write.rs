@@ -6,15 +6,16 @@
 //! and deadline and slow start stand in a job's configuration, so neither is written.
 //! Hadoop's reader asks for every field of every record, also for those with defaults.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
+use howdah_core::job::TaskKind;
+use howdah_core::job::profile::{JobTemplate, LostAttempt, Trace};
 use serde_json::{Value, json};
 
 use super::super::timeline::{TaskTimes, Timeline, WinnerTimes, base_ms, map_input_bytes, part};
-use super::MARK;
+use super::mark::MARK;
 use super::schema::schema;
-use howdah_core::job::TaskKind;
-use howdah_core::job::profile::{JobTemplate, LostAttempt, Trace};
 
 const FILE_SYSTEM: &str = "org.apache.hadoop.mapreduce.FileSystemCounter";
 const TASK: &str = "org.apache.hadoop.mapreduce.TaskCounter";

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{MARK, read, write};
+use super::mark::MARK;
+use super::{read, write};
 use crate::ImportNotes;
 use crate::arbitrary::a_job;
 use howdah_core::job::Priority;

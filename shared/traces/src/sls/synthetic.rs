@@ -8,79 +8,13 @@
 //! chance of its `reservation`: `deadline_factor` times its `duration`. Reduces have no shuffle.
 //! Source: SynthTraceJobProducer and SynthJob of Hadoop 3.
 
-use serde::Deserialize;
-
-use super::super::TraceError;
-use super::super::json::{List, Text, Whole};
-use super::super::profiler::MAX_INSTANT_MS;
-use super::Reader;
 use howdah_core::job::profile::JobTemplate;
 use howdah_core::models::{Distribution, Negative, Random};
 
-/// Jobs of one queue.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Workload {
-    workload_weight: f64,
-    queue_name: Text,
-    job_classes: List<Class>,
-    time_distribution: List<Bucket>,
-}
-
-/// Jobs may be submitted from this second to the next bucket's.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Bucket {
-    time: Whole,
-    weight: f64,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Class {
-    class_name: Text,
-    user_name: Text,
-    class_weight: f64,
-    duration: Option<Sample>,
-    deadline_factor: Option<Sample>,
-    reservation: Option<Sample>,
-    tasks: Option<List<Tasks>>,
-    // Older files.
-    chance_of_reservation: f64,
-    deadline_factor_avg: f64,
-    deadline_factor_stddev: f64,
-    dur_avg: f64,
-    dur_stddev: f64,
-    mtasks_avg: f64,
-    mtasks_stddev: f64,
-    mtime_avg: f64,
-    mtime_stddev: f64,
-    rtasks_avg: f64,
-    rtasks_stddev: f64,
-    rtime_avg: f64,
-    rtime_stddev: f64,
-}
-
-/// Tasks of one kind of a class.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Tasks {
-    #[serde(rename = "type")]
-    kind: Text,
-    count: Sample,
-    time: Sample,
-}
-
-/// A number to draw.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Sample {
-    val: Option<f64>,
-    std: Option<f64>,
-    dist: Text,
-    discrete: List<Text>,
-    weights: Option<List<f64>>,
-}
+use super::super::TraceError;
+use super::super::profiler::MAX_INSTANT_MS;
+use super::reader::Reader;
+use super::workload::{Bucket, Class, Sample, Workload};
 
 /// A class, ready to draw from.
 struct Drawable {

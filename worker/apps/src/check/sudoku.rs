@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{CheckError, lines, parts};
+use super::lines::{CheckError, lines, parts};
 use crate::sudoku::Grid;
 
 /// What was judged.

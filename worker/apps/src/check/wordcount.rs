@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
-use super::{CheckError, io_error, lines, open, parts};
+use super::lines::{CheckError, io_error, lines, open, parts};
 use crate::paths;
 
 /// What was counted.

@@ -19,8 +19,8 @@ use howdah_task::{Application, Properties, Result};
 use self::aggregate::Aggregate;
 use self::fields::KeyFields;
 use self::task::{StreamCombiner, StreamMapper, StreamReducer};
-use crate::plan::{JobPlan, PlanError, Planner};
-use crate::registry::BuiltIn;
+use crate::built_in::BuiltIn;
+use crate::request::{JobPlan, PlanError, Planner};
 
 pub(crate) const APP: BuiltIn = BuiltIn {
     name: "streaming",

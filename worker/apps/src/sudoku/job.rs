@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use howdah_task::{Application, Context, MapOutput, Mapper, Properties, Result, text};
 
 use super::{Generator, Grid, Mix, Symmetry, Verdict, solve};
-use crate::plan::{JobPlan, PlanError, Planner};
-use crate::registry::BuiltIn;
+use crate::built_in::BuiltIn;
+use crate::request::{JobPlan, PlanError, Planner};
 use crate::share::share;
 
 /// Group of the counters.

@@ -7,8 +7,8 @@ use howdah_task::{Application, MapOutput, Properties, RecordFormat, Result};
 
 use super::{KEY, ROW};
 use crate::args::Rows;
-use crate::plan::{JobPlan, PlanError, Planner};
-use crate::registry::BuiltIn;
+use crate::built_in::BuiltIn;
+use crate::request::{JobPlan, PlanError, Planner};
 use crate::share::share;
 
 /// Hadoop's name.

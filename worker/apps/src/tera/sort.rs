@@ -6,10 +6,10 @@ use howdah_core::job::InputFormat;
 use howdah_task::{Application, MapOutput, Properties, RecordFormat, Result};
 
 use super::{KEY, ROW};
-use crate::paths;
-use crate::plan::{JobPlan, PlanError, Planner};
-use crate::registry::BuiltIn;
-use crate::total_order::{self, CUTS, Keys, TotalOrder};
+use crate::built_in::BuiltIn;
+use crate::request::{JobPlan, PlanError, Planner};
+use crate::total_order::{CUTS, Keys, TotalOrder};
+use crate::{paths, total_order};
 
 pub(crate) const APP: BuiltIn = BuiltIn {
     name: "terasort",

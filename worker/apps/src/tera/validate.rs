@@ -11,8 +11,8 @@ use howdah_core::job::{InputFormat, Split};
 use howdah_task::{Application, Context, MapOutput, Mapper, Properties, ReduceOutput, Reducer, Result, Values, text};
 
 use super::{KEY, ROW};
-use crate::plan::{JobPlan, PlanError, Planner};
-use crate::registry::BuiltIn;
+use crate::built_in::BuiltIn;
+use crate::request::{JobPlan, PlanError, Planner};
 
 pub(crate) const APP: BuiltIn = BuiltIn {
     name: "teravalidate",

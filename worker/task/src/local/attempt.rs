@@ -8,7 +8,7 @@ use std::sync::Arc;
 use howdah_core::job::TaskKind;
 use howdah_core::job::counters::Counters;
 
-use super::Make;
+use super::make::Make;
 use crate::api::error::Result;
 use crate::process::serve;
 use crate::umbilical::{FromTask, MapEvent, TaskSpec, ToTask};

@@ -19,13 +19,15 @@
 //! ```
 
 pub(crate) mod attempt;
+mod make;
 pub(crate) mod server;
+
+pub(crate) use self::make::Make;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use howdah_core::job::counters::Counters;
 use howdah_core::job::splits::splits_of;
@@ -44,8 +46,6 @@ const MOST_ATTEMPTS: u16 = 4;
 const TOKEN: &str = "00000000000000000000000000000000";
 /// The id of all local jobs.
 const JOB: &str = "job_197001010000_0001";
-
-pub(crate) type Make = dyn Fn(&App, &Properties) -> Result<Application> + Send + Sync;
 
 /// A job to run here.
 pub struct LocalJob {

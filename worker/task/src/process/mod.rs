@@ -10,12 +10,15 @@ pub(crate) mod log;
 mod map;
 mod pace;
 mod reduce;
+mod registry;
 pub(crate) mod reporter;
 mod sight;
 pub(crate) mod tally;
 #[cfg(test)]
 mod tests;
 pub(crate) mod usage;
+
+pub(crate) use self::registry::Registry;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
@@ -47,9 +50,6 @@ pub fn main_with(make: impl Fn(&Properties) -> Result<Application>) -> ExitCode 
 pub fn run_process(registry: impl Fn(&App, &Properties) -> Result<Application>) -> ExitCode {
     serve_stdin(&mut |app, properties| registry(app, properties).map(Rc::new))
 }
-
-/// Makes an attempt's application.
-pub(crate) type Registry<'a> = &'a mut dyn FnMut(&App, &Properties) -> Result<Rc<Application>>;
 
 fn serve_stdin(registry: Registry<'_>) -> ExitCode {
     let Some(stream) = umbilical() else {

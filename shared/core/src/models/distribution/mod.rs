@@ -7,13 +7,14 @@
 //! The text form is in `text`: `lognormal(9.9511,1.6764)`, `normal(154,558,redraw)`, `mixture(0.8:…,0.2:…)`.
 
 mod cdf;
+mod normal;
 mod sample;
 mod text;
 
 pub use text::DistributionError;
 
+use self::normal::{standard_cdf, standard_density};
 use super::moments::Moments;
-use cdf::{standard_cdf, standard_density};
 
 /// What becomes of a normal draw below zero, where the thing drawn cannot be negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

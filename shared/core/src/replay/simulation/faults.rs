@@ -11,19 +11,9 @@
 use super::super::ends::TieBreak;
 use super::super::job::SimJob;
 use super::super::losses::Change;
-use super::Simulation;
-use crate::job::{AttemptId, AttemptState, JobState, TaskKind, WorkerId};
-use crate::time::Time;
+use super::{Order, Simulation};
+use crate::job::{AttemptState, JobState, TaskKind, WorkerId};
 use crate::tracker::Finished;
-
-/// An order to stop an attempt, which reaches its worker with its next regular heartbeat unless it speaks earlier.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Order {
-    /// That heartbeat, for which the attempt's end is planned.
-    pub(super) at: Time,
-    pub(super) worker: WorkerId,
-    pub(super) attempt: AttemptId,
-}
 
 impl Simulation<'_> {
     /// Workers go and come.

@@ -3,8 +3,7 @@
 use std::cmp::Reverse;
 
 use super::super::ends::TieBreak;
-use super::Simulation;
-use super::faults::Order;
+use super::{Order, Simulation};
 use crate::job::{AttemptId, AttemptState, JobId, JobState, TaskKind, WorkerId};
 use crate::tracker::{Driver, Effect, EndCause, Ended, Finished, Launched};
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::super::arrivals::Arrival;
 use super::super::job::{in_view, spec};
-use super::super::setup::Arrival;
 use super::Simulation;
 use crate::job::JobId;
-use crate::schedulers::{self, Capabilities, Scheduler};
+use crate::schedulers;
+use crate::schedulers::{Capabilities, Scheduler};
 use crate::tracker::{Input, SchedulerChoice};
 
 impl Simulation<'_> {

@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use super::super::arrivals::Arrival;
 use super::super::attributes::AttributeSteps;
 use super::super::digest::DecisionDigest;
 use super::super::ends::{Ends, TieBreak};
@@ -23,7 +24,6 @@ use super::super::jobs::SimJobs;
 use super::super::losses::Losses;
 use super::super::options::{FaultPlan, LocalityCost, ShuffleModel, SimHeartbeat};
 use super::super::report::ReplayReport;
-use super::super::setup::Arrival;
 use super::super::sharing::Sharing;
 use super::super::workers::Machines;
 use super::Simulation;

@@ -17,6 +17,7 @@ use crate::job::profile::Trace;
 use crate::job::{JobState, PerKind};
 use crate::models::moments::{Moments, percentile, sorted};
 use crate::time::Span;
+use sizes::ratio;
 
 /// The figures of one replay.
 #[derive(Clone, Debug, PartialEq)]
@@ -189,10 +190,6 @@ fn summarise(
         percentiles: percentiles.iter().filter_map(told).collect(),
         by_size: sizes::classes(report, trace, slowdowns),
     })
-}
-
-fn ratio(value: f64, median: f64) -> f64 {
-    if median > 0.0 { value / median } else { 1.0 }
 }
 
 #[cfg(test)]

@@ -69,7 +69,7 @@ pub(super) fn classes(report: &ReplayReport, trace: &Trace, slowdowns: &[Option<
 impl SizeClass {
     /// Eq. 1 of the slowdown paper within the class: its 95th percentile over its median.
     pub fn variability(&self) -> f64 {
-        super::ratio(self.p95, self.median)
+        ratio(self.p95, self.median)
     }
 }
 
@@ -88,6 +88,10 @@ fn border(class: usize) -> Span {
     let start = if step % 2 == 0 { 1_000_000 } else { ROOT_OF_TEN_US };
     let us = u32::try_from(step / 2).ok().and_then(|decades| 10u128.checked_pow(decades)).map(|ten| ten * start);
     Span::from_us(us.and_then(|us| u64::try_from(us).ok()).unwrap_or(u64::MAX))
+}
+
+pub(super) fn ratio(value: f64, median: f64) -> f64 {
+    if median > 0.0 { value / median } else { 1.0 }
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use crate::job::{PerKind, TaskKind};
 
+/// What all keys of Hadoop's file begin with.
+pub(in crate::schedulers) const PREFIX: &str = "mapred.capacity-scheduler.";
 /// A percentage of 100 in its unit.
 pub(super) const WHOLE: u64 = 100_000_000;
 /// A factor of 1 in its unit.
@@ -108,14 +110,14 @@ pub(super) enum Names {
 impl Names {
     pub(super) fn of_queue(self, queue: &str, key: &str) -> String {
         match self {
-            Names::Hadoop => format!("{}queue.{queue}.{key}", super::from_xml::PREFIX),
+            Names::Hadoop => format!("{}queue.{queue}.{key}", PREFIX),
             Names::Toml => format!("queues.{queue}.{}", key.replace('-', "_")),
         }
     }
 
     pub(super) fn of_system(self, key: &str) -> String {
         match self {
-            Names::Hadoop => format!("{}{key}", super::from_xml::PREFIX),
+            Names::Hadoop => format!("{}{key}", PREFIX),
             Names::Toml => key.replace('-', "_"),
         }
     }

@@ -7,12 +7,9 @@
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-use super::config::{Draft, QueueDraft};
+use super::config::{Draft, PREFIX, QueueDraft};
 use crate::schedulers::hadoop_xml::{Property, properties};
 use crate::schedulers::nearest::nearest;
-
-/// What all keys begin with.
-pub(in crate::schedulers) const PREFIX: &str = "mapred.capacity-scheduler.";
 
 /// Keys of a queue.
 const QUEUE_KEYS: &str = "capacity, maximum-capacity, supports-priority, minimum-user-limit-percent, \

@@ -15,21 +15,24 @@ mod from_toml;
 mod from_xml;
 mod jobs;
 mod queue;
+mod reservations;
 mod reserve;
 mod serve;
 #[cfg(test)]
 mod tests;
+mod turn;
+
+pub(super) use self::config::PREFIX;
 
 use std::collections::BTreeMap;
 
 use self::by_user::Place;
 use self::config::{Names, Settings, Share};
-pub(super) use self::from_xml::PREFIX;
 use self::queue::Queue;
-use self::reserve::Reservations;
-use self::serve::Turn;
+use self::reservations::Reservations;
+use self::turn::Turn;
 use super::hadoop_xml::is_xml;
-use super::registry::{Allocations, Params, Reader, SchedulerError, read};
+use super::params::{Allocations, Params, Reader, SchedulerError, read};
 use super::{Actions, Assignment, Capabilities, Change, Offer, PerJob, QueueView, Queues, Reason, Round, Scheduler};
 use crate::cluster::ClusterState;
 use crate::job::{JobId, JobSpec, PerKind, TaskKind};

@@ -5,7 +5,7 @@ use rstest::rstest;
 use super::config::ONE;
 use super::*;
 use crate::schedulers::by_name;
-use crate::schedulers::registry::Params;
+use crate::schedulers::params::Params;
 
 fn property(name: &str, value: &str) -> String {
     format!("<property><name>mapred.capacity-scheduler.{name}</name><value>{value}</value></property>")

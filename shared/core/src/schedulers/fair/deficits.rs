@@ -10,16 +10,16 @@ mod updates;
 
 use std::cmp::Reverse;
 
+use super::admission::{accepts, held, pool_limit};
 use super::allocations::Allocations;
-use super::explain::held;
-use super::limits::{self, Limits, place};
-use super::pool_limit;
+use super::limits;
+use super::limits::{Limits, place};
 use super::pools::{PoolId, Pools, pool_name};
 use super::settings::{Dialect, PoolProperty, Settings};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::{JobId, JobSpec, PerKind, TaskKind};
+use crate::schedulers::params::{Params, read};
 use crate::schedulers::reason::{rivals, waiting_kind};
-use crate::schedulers::registry::{Params, read};
 use crate::schedulers::{
     Actions, Assignment, Capabilities, Change, Offer, PerJob, QueueView, Queues, Reason, Round, Scheduler,
     SchedulerError, Waiting,
@@ -211,7 +211,7 @@ fn slow_start(job: &Job, kind: TaskKind) -> bool {
 
 impl Queues for DeficitFair {
     fn accepts(&self, job: &JobSpec) -> Result<(), String> {
-        super::accepts(job, &self.settings, &self.allocations)
+        accepts(job, &self.settings, &self.allocations)
     }
 
     fn pool_property(&self) -> Option<&str> {

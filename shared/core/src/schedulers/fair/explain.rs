@@ -1,38 +1,15 @@
 //! Why a job is not running more (its limits, its pool's, the wait for its data, or who goes first), and what pools have.
 
+use super::admission::held;
 use super::delay::waits;
-use super::limits::{Held, Limits, Place};
 use super::pools::{Pool, PoolId};
 use super::preemption::pool_shares;
 use super::{Fair, Member};
-use crate::cluster::{ClusterState, Job};
+use crate::cluster::ClusterState;
 use crate::job::{JobId, Locality, TaskKind};
-use crate::schedulers::reason::{count, count_slots, its_user, rivals, waiting_kind};
+use crate::schedulers::reason::{count_slots, rivals, waiting_kind};
 use crate::schedulers::waiting::tally;
 use crate::schedulers::{QueueView, Reason};
-
-/// The limit of running jobs that holds a job back.
-pub(super) fn held(limits: &Limits, place: Place, job: &Job, pool: &str) -> Option<Reason> {
-    if !limits.is_held(place.2) {
-        return None;
-    }
-    let text = match limits.why_held(place) {
-        Some(Held::ByPool { limit: 0 }) => {
-            format!("Its pool `{pool}` may run no jobs: it is not in the allocation file, or has `maxRunningJobs` 0.")
-        }
-        Some(Held::ByPool { limit }) => {
-            let jobs = count(limit, "job", "jobs");
-            format!("Its pool `{pool}` runs {jobs}, as many as it may; it waits for one of them to end.")
-        }
-        Some(Held::ByUser { limit: 0 }) => format!("{} may run no jobs.", its_user(&job.spec().user)),
-        Some(Held::ByUser { limit }) => {
-            let (user, jobs) = (its_user(&job.spec().user), count(limit, "job", "jobs"));
-            format!("{user} runs {jobs}, as many as allowed; it waits for one of them to end.")
-        }
-        None => "It waits for the Fair scheduler's next update.".to_owned(),
-    };
-    Some(Reason::Limit(text))
-}
 
 impl Fair {
     pub(super) fn why(&self, id: JobId, state: &ClusterState) -> Reason {

@@ -8,36 +8,46 @@
 //! to offer stands in its pool's `waiting`; a pool with such jobs and below its maximum stands in `order`.**
 //! Source: `docs/hadoop.md#allocation-files` and `docs/hadoop.md#fair`.
 
+mod admission;
 mod allocations;
+mod clock;
 mod deficits;
 mod delay;
+mod entries;
 mod explain;
 mod limits;
+mod member;
 mod order;
 mod pools;
 mod preemption;
 mod rounds;
 mod settings;
 mod shares;
+mod starvation;
 mod toml;
+mod turn;
 mod updates;
+mod wait;
 mod xml;
 
+pub(super) use self::settings::{FAIR, LOAD_AWARE, NAIVE};
 pub use allocations::{Allocations, PoolConf, PoolMode};
 pub use deficits::DeficitFair;
 
 use std::collections::BTreeSet;
 
-use self::delay::{Delay, Wait};
+use self::admission::{accepts, pool_limit};
+use self::clock::Clock;
+use self::delay::Delay;
 use self::limits::{Limits, place};
+use self::member::Member;
 use self::order::{job_rank, job_weight, pool_rank};
-use self::pools::DEFAULT as DEFAULT_POOL;
-use self::pools::{JobRank, PoolId, PoolRank, Pools, pool_name};
-use self::rounds::Turn;
+use self::pools::{PoolId, PoolRank, Pools, pool_name};
 use self::settings::{Dialect, PoolProperty, Preempting, Settings};
-pub(super) use self::settings::{FAIR, LOAD_AWARE, NAIVE};
-use self::updates::Clock;
-use super::registry::{Params, Reader};
+use self::starvation::Starvation;
+use self::turn::Turn;
+use self::wait::Wait;
+use super::params::{Params, Reader};
 use super::{
     Actions, Assignment, Capabilities, Change, Offer, PerJob, QueueView, Queues, Reason, Round, Scheduler,
     SchedulerError,
@@ -71,25 +81,6 @@ pub struct Fair {
     /// Attempts that pools were found to be owed, and those that were ordered to stop for them.
     preempted: (u64, u64),
     notes: Vec<String>,
-}
-
-/// One live job.
-#[derive(Clone, Debug)]
-struct Member {
-    pool: PoolId,
-    place: limits::Place,
-    may_run: bool,
-    boosted: bool,
-    /// Running attempts.
-    running: PerKind<u32>,
-    /// What it wants now, and what it wanted at the last update.
-    wants: PerKind<u32>,
-    demand: PerKind<u32>,
-    /// Whether it is in the list of those that want something else than at the last update.
-    stale: bool,
-    /// Its place among its pool's jobs that wait.
-    rank: PerKind<Option<JobRank>>,
-    wait: Wait,
 }
 
 /// Makes `fair`, in the dialect that the parameters name, or one of the policies that are settings of it.
@@ -262,25 +253,6 @@ impl Fair {
     }
 }
 
-/// How many jobs of a pool may run: none of an undeclared one where such pools are not allowed, if one got here past
-/// [`accepts`], as in a replay or after a reload.
-fn pool_limit(name: &str, settings: &Settings, allocations: &Allocations) -> Option<u32> {
-    if is_allowed(name, settings, allocations) { allocations.pool(name).max_running_jobs } else { Some(0) }
-}
-
-fn is_allowed(name: &str, settings: &Settings, allocations: &Allocations) -> bool {
-    settings.allow_undeclared || allocations.pools.contains_key(name) || name == DEFAULT_POOL
-}
-
-/// Refuses a job of a pool that is not declared where such pools are not allowed.
-fn accepts(job: &JobSpec, settings: &Settings, allocations: &Allocations) -> Result<(), String> {
-    let name = pool_name(job, settings);
-    if is_allowed(name, settings, allocations) {
-        return Ok(());
-    }
-    Err(format!("pool `{name}` is not in the allocation file, and `allow.undeclared.pools` is false"))
-}
-
 /// Slots that a job would use: its running attempts and its tasks that wait, unless they wait for slow start.
 ///
 /// `Deviation:` Hadoop adds one for each running task that could get a speculative attempt; here speculative attempts
@@ -351,7 +323,7 @@ impl Scheduler for Fair {
             Change::Recovered => {
                 self.delay = Delay::default();
                 self.pools.iter_mut().flat_map(|pool| &mut pool.kinds).for_each(|kind| {
-                    kind.starvation = preemption::Starvation::new(now);
+                    kind.starvation = Starvation::new(now);
                 });
                 self.update(now, state);
             }

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::allocations::{Allocations, PoolConf};
-use super::preemption::Starvation;
 use super::settings::{PoolProperty, Settings};
+use super::starvation::Starvation;
 use crate::job::{JobSpec, PerKind, TaskKind};
 use crate::schedulers::{QueueView, Waiting};
 use crate::time::Time;

@@ -3,22 +3,15 @@
 //! A kind is over for the turn at its cap, when all that is wanted runs, when the worker has its share of the load,
 //! or when nobody has a task for it. Source: `docs/hadoop.md#fair` (assign loop, LoadManager, delay).
 
-use super::delay::{self, Delay};
+use super::delay::Delay;
+use super::member::Member;
 use super::preemption::is_starved;
-use super::{Fair, Member};
+use super::turn::Turn;
+use super::{Fair, delay};
 use crate::cluster::{ClusterState, Job, Worker};
-use crate::job::{JobId, Locality, PerKind, TaskKind};
+use crate::job::{JobId, Locality, TaskKind};
 use crate::schedulers::{Assignment, Choice, NearestFirst, PerJob, Round};
 use crate::time::{Span, Time};
-
-/// One turn.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
-    round: Round,
-    assigned: PerKind<u32>,
-    rejected: PerKind<bool>,
-    waits: [Span; 2],
-}
 
 impl Fair {
     pub(super) fn begin(&mut self, round: &Round, state: &ClusterState) {

@@ -5,7 +5,7 @@
 use super::allocations::Allocations;
 use crate::cluster::{ClusterState, Worker};
 use crate::job::{PerKind, TaskKind};
-use crate::schedulers::registry::Reader;
+use crate::schedulers::params::Reader;
 use crate::schedulers::{Offer, SchedulerError};
 use crate::time::Span;
 

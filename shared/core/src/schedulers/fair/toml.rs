@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::allocations::{Entries, Entry, Place, SyntaxError};
+use super::entries::{Entries, Entry, Place, SyntaxError};
 
 /// Reads the TOML form.
 pub(super) fn entries(text: &str) -> Entries {

@@ -2,7 +2,7 @@
 
 use roxmltree::Node;
 
-use super::allocations::{Entries, Entry, Place, SyntaxError};
+use super::entries::{Entries, Entry, Place, SyntaxError};
 use crate::schedulers::hadoop_xml::{XmlError, line_of, parse, text_of};
 
 /// Reads `fair-scheduler.xml`. Document type declarations are refused, so that no entity can grow a small file.

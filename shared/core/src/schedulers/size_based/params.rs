@@ -5,7 +5,7 @@ use super::partitions::WHOLE_PPM;
 use super::prediction::{Fit, Prediction, Source};
 use super::service::WaitingReduces;
 use crate::schedulers::numbers::{microseconds, thousandths};
-use crate::schedulers::registry::{Reader, SchedulerError};
+use crate::schedulers::params::{Reader, SchedulerError};
 
 /// Most queues.
 const MAX_QUEUES: usize = 64;

@@ -12,8 +12,8 @@ use super::placement::Placement;
 use super::service::{Service, WaitingReduces};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::{AttemptId, JobId, JobState, Priority, TaskKind};
+use crate::schedulers::params::{Params, SchedulerError, read};
 use crate::schedulers::reason::{count_slots, rivals, waiting_kind};
-use crate::schedulers::registry::{Params, SchedulerError, read};
 use crate::schedulers::waiting::tally;
 use crate::schedulers::{
     Actions, Assignment, Capabilities, Change, Offer, Partition, PerJob, Queues, Reason, Round, Scheduler, Waiting,
@@ -435,7 +435,7 @@ impl Scheduler for SizeBased {
     }
 
     fn reconfigure(&mut self, params: &Params, state: &ClusterState) -> Result<bool, SchedulerError> {
-        let mut new = read(self.name, params, |reader| super::made(self.name, reader))?;
+        let mut new = read(self.name, params, |reader| SizeBased::made(self.name, reader))?;
         new.take_over(self, state);
         *self = new;
         Ok(true)

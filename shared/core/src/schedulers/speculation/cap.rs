@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::cluster::ClusterState;
 use crate::job::AttemptId;
 use crate::schedulers::Change;
-use crate::schedulers::registry::{Reader, SchedulerError};
+use crate::schedulers::params::{Reader, SchedulerError};
 
 /// A limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

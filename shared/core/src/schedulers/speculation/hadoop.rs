@@ -12,7 +12,7 @@ use super::candidate::wanted;
 use super::{Speculation, SpeculativeAttempts};
 use crate::cluster::{ClusterState, Job};
 use crate::job::{TaskKind, WorkerId};
-use crate::schedulers::registry::{Reader, SchedulerError};
+use crate::schedulers::params::{Reader, SchedulerError};
 use crate::schedulers::{Assignment, Change};
 use crate::time::{Span, Time};
 

@@ -23,7 +23,7 @@ use super::statistics::Statistics;
 use super::{Speculation, SpeculativeAttempts};
 use crate::cluster::{Attempt, ClusterState, Job};
 use crate::job::{AttemptState, JobId, PerKind, Progress, TaskId, TaskKind, WorkerId};
-use crate::schedulers::registry::{Reader, SchedulerError};
+use crate::schedulers::params::{Reader, SchedulerError};
 use crate::schedulers::{Assignment, Change, PerJob};
 use crate::time::{Span, Time};
 

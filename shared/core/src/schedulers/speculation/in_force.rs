@@ -1,7 +1,7 @@
 //! Which rule for speculative execution a policy's parameters put in force, for pages.
 
 use super::late;
-use crate::schedulers::registry::Params;
+use crate::schedulers::params::Params;
 
 /// A rule with what is common to all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]

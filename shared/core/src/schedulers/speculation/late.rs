@@ -20,7 +20,7 @@ use super::candidate::wanted;
 use super::{Speculation, SpeculativeAttempts};
 use crate::cluster::{Attempt, ClusterState, Job, WorkerState};
 use crate::job::{AttemptState, PerKind, Progress, TaskId, TaskKind, WorkerId};
-use crate::schedulers::registry::{Reader, SchedulerError};
+use crate::schedulers::params::{Reader, SchedulerError};
 use crate::schedulers::{Assignment, Change, PerJob};
 use crate::time::{Span, Time};
 

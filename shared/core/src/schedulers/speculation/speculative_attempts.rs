@@ -11,7 +11,7 @@ use super::cap::Cap;
 use super::running::RunningTasks;
 use crate::cluster::{Attempt, ClusterState, Job};
 use crate::job::{AttemptId, JobId, TaskKind, WorkerId};
-use crate::schedulers::registry::{Reader, SchedulerError};
+use crate::schedulers::params::{Reader, SchedulerError};
 use crate::schedulers::{Assignment, Change};
 
 /// Notes that nobody has taken are forgotten beyond so many.

@@ -11,6 +11,7 @@ mod attempts;
 mod attributes;
 mod check;
 mod contact;
+mod held;
 mod messages;
 #[cfg(test)]
 mod tests;
@@ -20,9 +21,9 @@ pub use messages::{Directive, StopCause, TrackerConfig, TrackerEffect, TrackerIn
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use self::attempts::{Held, IdleProcess, JobTerms};
 use self::attributes::ReportedAttributes;
 use self::contact::{Contact, Parking};
+use self::held::{Held, IdleProcess, JobTerms};
 use super::planted::{Fault, planted};
 use super::{AttemptReport, Report, Vitals};
 use crate::job::{JobId, TaskKind, WorkerId};

@@ -15,19 +15,12 @@
 //! tasks of the job. The finish is the end of the last. It is not computed: whether it comes before an instant takes one
 //! look at each running attempt.
 
-use super::LoadAware;
 use super::jobs::{Known, Run};
 use super::strain::place_of;
+use super::{End, LoadAware};
 use crate::cluster::{ClusterState, Job, Worker, WorkerState};
 use crate::job::{Progress, TaskKind, WorkerId};
 use crate::time::{Span, Time};
-
-/// Which end of what a rounded progress may mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    Earliest,
-    Latest,
-}
 
 /// A slot of the job: when it is free, and what one more task takes there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

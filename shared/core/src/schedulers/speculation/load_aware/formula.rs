@@ -23,7 +23,7 @@ use std::fmt;
 use crate::job::WorkerId;
 use crate::models::load_curve::{Beyond, ONE_PPM};
 use crate::models::{FrequencyCurve, LoadCurve};
-use crate::schedulers::registry::{Reader, SchedulerError};
+use crate::schedulers::params::{Reader, SchedulerError};
 
 /// The thesis's factor of the linear term.
 const PRINTED_SLOPE: u128 = 17_700;

@@ -24,7 +24,6 @@ mod strain;
 
 use std::any::Any;
 
-use self::finish::End;
 use self::formula::Formula;
 use self::jobs::Jobs;
 use self::strain::Strains;
@@ -32,9 +31,16 @@ use super::candidate::wanted;
 use super::{Speculation, SpeculativeAttempts};
 use crate::cluster::{AttemptRef, ClusterState, Job};
 use crate::job::{AttemptState, TaskKind, WorkerId};
-use crate::schedulers::registry::{Reader, SchedulerError};
+use crate::schedulers::params::{Reader, SchedulerError};
 use crate::schedulers::{Assignment, Change};
 use crate::time::{Span, Time};
+
+/// Which end of what a rounded progress may mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Earliest,
+    Latest,
+}
 
 /// The rule.
 #[derive(Clone, Debug)]

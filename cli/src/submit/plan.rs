@@ -1,0 +1,126 @@
+//! From an application's name to the requests that submit its jobs.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use howdah_apps::{JobPlan, PlanError, PlanRequest};
+use howdah_core::job::{FOLLOWS, JobProfile, Priority, Requirement};
+use howdah_proto::v1::{GetClusterRequest, SubmitJobRequest};
+
+use crate::client::Client;
+use crate::failure::{Failure, Outcome};
+use crate::output::note;
+use crate::submit::args::SubmitArgs;
+
+/// What whoever submits should know of the scheduler as it is: that it orders by deadlines of which there are none, that
+/// it has fewer slots than it promises.
+pub(crate) async fn tell_doubts(client: &mut Client) -> Outcome<()> {
+    let cluster = client.rpc.get_cluster(GetClusterRequest {}).await?.into_inner();
+    cluster.warnings.iter().for_each(|warning| note(format!("warning: {warning}")));
+    Ok(())
+}
+
+/// The jobs that the application consists of. A `/` in its name makes it a program's path.
+pub(crate) fn plans(args: &SubmitArgs, output: Option<&Path>) -> Outcome<Vec<JobPlan>> {
+    let inputs = args.input.iter().map(|input| absolute(input)).collect::<Outcome<Vec<String>>>()?;
+    let output = output.map(|path| absolute(&path.display().to_string())).transpose()?;
+    let mut own = args.args.clone();
+    let streams = [("--mapper", &args.mapper), ("--combiner", &args.combiner), ("--reducer", &args.reducer)];
+    for (flag, command) in streams {
+        own.extend(command.iter().flat_map(|command| [flag.to_owned(), command.clone()]));
+    }
+    let mut app = args.app.as_deref().unwrap_or_default();
+    if app.contains('/') {
+        own.insert(0, app.to_owned());
+        app = "program";
+    }
+    let request = PlanRequest {
+        inputs,
+        output,
+        n_reduces: args.reduces,
+        properties: args.define.iter().cloned().collect(),
+        args: own,
+    };
+    let mut plans = howdah_apps::plan(app, &request).map_err(|error| {
+        let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
+        let failure = Failure::usage(format!("{error}{cause}"));
+        match &error {
+            PlanError::Unexpected { argument, .. } => match super::args::meant(argument) {
+                Some(flag) => failure.help(format!("did you mean `{flag}`?")),
+                None => failure,
+            },
+            _ => failure,
+        }
+    })?;
+    if let Some(name) = &args.name {
+        for plan in &mut plans {
+            plan.name.clone_from(name);
+        }
+    }
+    Ok(plans)
+}
+
+/// What goes with a job besides its plan.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SubmitAs {
+    pub(crate) queue: Option<String>,
+    pub(crate) priority: Option<Priority>,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) requires: Vec<Requirement>,
+    pub(crate) profile: Option<JobProfile>,
+    /// The job before it in its application's chain, which is over.
+    pub(crate) follows: Option<String>,
+}
+
+/// Submits one job and returns its printed id.
+pub(crate) async fn submit_plan(client: &mut Client, plan: &JobPlan, how: &SubmitAs) -> Outcome<String> {
+    Ok(client.rpc.submit_job(request(plan, how)?).await?.into_inner().job)
+}
+
+/// A job as the master gets it.
+pub(crate) fn request(plan: &JobPlan, how: &SubmitAs) -> Outcome<SubmitJobRequest> {
+    let json = |what: &str, text: serde_json::Result<String>| {
+        text.map_err(|error| Failure::broke(format!("cannot write the {what}: {error}")))
+    };
+    let follows = how.follows.clone().map(|job| (FOLLOWS.to_owned(), job));
+    Ok(SubmitJobRequest {
+        name: plan.name.clone(),
+        user: user(),
+        // Without one, the master looks at the job's properties.
+        queue: how.queue.clone().unwrap_or_default(),
+        priority: how.priority.map(|priority| priority.name().to_owned()).unwrap_or_default(),
+        app_json: json("application", serde_json::to_string(&plan.app))?,
+        input_format_json: json("input format", serde_json::to_string(&plan.input_format))?,
+        inputs: plan.inputs.clone(),
+        output: plan.output.clone().unwrap_or_default(),
+        n_reduces: plan.n_reduces,
+        properties: plan.properties.clone().into_iter().chain(follows).collect(),
+        deadline_ms: how.deadline.map_or(0, |deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)),
+        requires: how.requires.iter().map(Requirement::to_string).collect(),
+        profile_json: match &how.profile {
+            Some(profile) => json("profile", serde_json::to_string(profile))?,
+            None => String::new(),
+        },
+    })
+}
+
+/// Workers have other current directories. URLs and absolute paths stay as they are.
+pub(crate) fn absolute(path: &str) -> Outcome<String> {
+    let has_scheme =
+        path.split_once("://").is_some_and(|(scheme, _)| scheme.chars().all(|c| c.is_ascii_alphanumeric()));
+    if has_scheme {
+        return Ok(path.to_owned());
+    }
+    let full =
+        std::path::absolute(PathBuf::from(path)).map_err(|error| Failure::usage(format!("path `{path}`: {error}")))?;
+    Ok(full.display().to_string())
+}
+
+/// Who submits: the environment's word, as Hadoop 1.x trusts it, else the account's name.
+pub(crate) fn user() -> String {
+    let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()).filter(|name| !name.is_empty());
+    named.unwrap_or_else(|| {
+        let uid = nix::unistd::getuid();
+        howdah_proto::names::user_name(uid.as_raw()).unwrap_or_else(|| uid.to_string())
+    })
+}

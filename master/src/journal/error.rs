@@ -1,0 +1,78 @@
+//! What is wrong with a journal.
+
+use std::path::{Path, PathBuf};
+
+/// Version of the layout that is written; readers know all up to it.
+pub const VERSION: u32 = 2;
+
+/// A journal that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The file system refused.
+    #[error("{action} `{path}`")]
+    Io {
+        /// A verb phrase.
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A frame whose checksum or content is wrong, with valid data behind it.
+    #[error("journal `{path}`: frame at offset {offset} is damaged: {problem}")]
+    Corrupt {
+        /// The segment or header file.
+        path: PathBuf,
+        /// Of the frame's first byte.
+        offset: u64,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Frames between two others are gone, or a frame is of another journal.
+    #[error("journal `{path}`: frame at offset {offset} {problem}")]
+    Missing {
+        /// The segment.
+        path: PathBuf,
+        /// Of the frame's first byte.
+        offset: u64,
+        /// What does not fit.
+        problem: String,
+    },
+    /// A layout that this program does not know.
+    #[error("journal `{path}`: version {found}, expected at most {VERSION}")]
+    Version {
+        /// The header file.
+        path: PathBuf,
+        /// The version there.
+        found: u32,
+    },
+    /// A segment is missing between two others.
+    #[error("journal `{path}`: missing, but a later segment exists")]
+    MissingSegment {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// The directory holds no run.
+    #[error("no recorded run in `{path}`, expected a directory `run-…` with a file `header`")]
+    NoRun {
+        /// The directory asked for.
+        path: PathBuf,
+    },
+}
+
+impl JournalError {
+    pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> JournalError {
+        let path = path.to_owned();
+        move |source| JournalError::Io { action, path, source }
+    }
+}
+
+impl JournalError {
+    /// Whether the journal reads up to a place where something is wrong with it.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            JournalError::Corrupt { .. } | JournalError::Missing { .. } | JournalError::MissingSegment { .. }
+        )
+    }
+}

@@ -1,0 +1,32 @@
+//! Why a master cannot go on with a run.
+
+use std::path::PathBuf;
+
+use crate::journal::JournalError;
+use crate::replay::ReplayError;
+
+/// A run that a master cannot go on with.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RecoveryError {
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// The journal's end is cut here, but not its middle.
+    #[error(
+        "{0}\nhelp: `howdah journal check` says how much reads; `howdah journal repair` cuts the journal there; \
+         --new-cluster begins another cluster in this directory"
+    )]
+    Damaged(JournalError),
+    #[error(
+        "run `{path}`, batch {batch}: this build decides other than version {version}, which recorded it\n\
+         help: start that version, or begin another cluster in this directory with --new-cluster"
+    )]
+    Differs { path: PathBuf, batch: u64, version: String },
+    #[error("run `{path}`: the file of {job}, which is not over, does not read: {problem}")]
+    JobFile { path: PathBuf, job: String, problem: String },
+}
+
+impl From<JournalError> for RecoveryError {
+    fn from(error: JournalError) -> RecoveryError {
+        if error.is_damage() { RecoveryError::Damaged(error) } else { RecoveryError::Replay(error.into()) }
+    }
+}

@@ -1,0 +1,51 @@
+//! What is wrong with the input that a job names, and how much of it the master looks at.
+
+use std::path::PathBuf;
+
+/// Files of one job.
+pub(super) const MAX_FILES: usize = 1_000_000;
+/// Entries of directories that one job's input may make the master look at.
+pub(super) const MAX_ENTRIES: usize = 2_000_000;
+/// Directories inside each other.
+pub(super) const MAX_DEPTH: usize = 64;
+
+/// Input that cannot be turned into splits.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum InputError {
+    #[error("the job names no input, expected at least one path")]
+    NoInput,
+    #[error("input `{path}`: expected an absolute path")]
+    Relative { path: String },
+    #[error("input `{path}` does not exist")]
+    Missing { path: String },
+    #[error("input pattern `{path}` matches no file")]
+    NoMatch { path: String },
+    #[error("input pattern `{path}`: {problem}")]
+    Pattern { path: String, problem: String },
+    #[error("input `{path}`: {source}")]
+    Io { path: PathBuf, source: std::io::Error },
+    #[error("input `{path}` is a directory inside an input directory")]
+    Nested { path: PathBuf },
+    #[error("input `{path}` is neither a file nor a directory")]
+    Special { path: PathBuf },
+    #[error("input has more than {MAX_FILES} files")]
+    TooManyFiles,
+    #[error("input has more than {MAX_ENTRIES} entries of directories, counted as often as links lead to them")]
+    TooManyEntries,
+    #[error("input `{path}` is a directory inside itself, or more than {MAX_DEPTH} deep: links lead in a circle")]
+    Circle { path: PathBuf },
+    #[error("nobody waits for this input any more")]
+    Cancelled,
+    #[error("input `{path}` has {length} bytes, expected whole records of {record} bytes")]
+    PartialRecord { path: PathBuf, length: u64, record: u32 },
+    #[error("maps of 0 lines, expected at least 1")]
+    NoLines,
+    #[error("records of 0 bytes, expected at least 1")]
+    EmptyRecords,
+    #[error("property `{key}`: `{value}` is not a number of bytes such as 134217728 or 128m")]
+    Size { key: &'static str, value: String },
+    #[error("the input has more than {max} splits")]
+    TooManySplits { max: u32 },
+    #[error("a job with generated input takes no input paths, found `{path}`")]
+    Unwanted { path: String },
+}

@@ -1,0 +1,4 @@
+//! The line that a history file begins with.
+
+/// First line of the events.
+pub(super) const MARK: &str = "Avro-Json";
