@@ -46,10 +46,12 @@ fn materialized_share(status: &Value) -> f64 {
     count("Map output materialized bytes") / (count("Reduce input records") * record)
 }
 
+/// Plain map output is more than its records, by the lengths before each, as another test asserts. Combined counts of drawn
+/// words leave lz4 little to find: 2 % at the full size.
 #[track_caller]
 fn assert_compressed(status: &Value) {
     let share = materialized_share(status);
-    assert!(share < 0.97, "map outputs have {share} of their records' bytes: nothing was compressed");
+    assert!(share < 0.995, "map outputs have {share} of their records' bytes: nothing was compressed");
 }
 
 /// Runs both jobs with these properties and compares; `meanwhile` runs while the word count does.
