@@ -56,12 +56,12 @@ fn shell_lines(page: &str) -> Vec<String> {
 /// The words of the commands of a line that are ours, as a shell would split them.
 fn commands(line: &str) -> Vec<Vec<String>> {
     let (mut commands, mut words, mut word) = (Vec::new(), Vec::<String>::new(), None::<String>);
-    let mut letters = line.chars().peekable();
+    let mut characters = line.chars().peekable();
     let mut redirected = false;
-    while let Some(letter) = letters.next() {
-        let ends = matches!(letter, '|' | ';' | '&' | '#' | '>' | '<') && !(letter == '#' && word.is_some());
-        if letter.is_whitespace() || ends {
-            if letter == '>' || letter == '<' {
+    while let Some(character) = characters.next() {
+        let ends = matches!(character, '|' | ';' | '&' | '#' | '>' | '<') && !(character == '#' && word.is_some());
+        if character.is_whitespace() || ends {
+            if character == '>' || character == '<' {
                 // Of `2>`, the number belongs to the arrow.
                 word.take_if(|word| word == "2");
             }
@@ -69,20 +69,20 @@ fn commands(line: &str) -> Vec<Vec<String>> {
             if !std::mem::take(&mut redirected) || ended.is_none() {
                 words.extend(ended);
             }
-            match letter {
+            match character {
                 '#' => break,
                 '>' | '<' => redirected = true,
                 '|' | ';' | '&' => commands.push(std::mem::take(&mut words)),
                 _ => {}
             }
-            while redirected && letters.next_if(|next| next.is_whitespace() || *next == '&').is_some() {}
+            while redirected && characters.next_if(|next| next.is_whitespace() || *next == '&').is_some() {}
             continue;
         }
         let word = word.get_or_insert_default();
-        match letter {
-            '\'' | '"' => word.extend(letters.by_ref().take_while(|&next| next != letter)),
-            '\\' => word.extend(letters.next()),
-            letter => word.push(letter),
+        match character {
+            '\'' | '"' => word.extend(characters.by_ref().take_while(|&next| next != character)),
+            '\\' => word.extend(characters.next()),
+            character => word.push(character),
         }
     }
     if !redirected {

@@ -7,6 +7,7 @@
 mod args;
 mod bench;
 mod calibrate;
+mod caller;
 mod client;
 mod cluster;
 mod codes;
@@ -32,6 +33,7 @@ mod hadoop;
 mod history_folder;
 mod interrupt;
 mod job;
+mod job_end;
 mod journal;
 mod listing;
 mod load;

@@ -10,7 +10,7 @@ use crate::args::{ClusterArgs, FormatArgs};
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Checks this machine, the master and each worker as this machine sees them: names, ports, versions, states, disks, limits, \
-and with --share whether the shared folder can be written here. Exit code 1 when a check does not hold.
+and with --share whether the shared folder can be written here. Exit code 1 when a check fails.
 
 Example:
   howdah doctor --master lab0 --share /share")]

@@ -34,7 +34,7 @@ impl Drop for Staging {
 impl Staging {
     pub(super) fn new(site: &Site) -> Staging {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let user = crate::submit::user();
+        let user = crate::caller::user();
         let base = match site.file_system.root() {
             Some(root) => root.join(STAGING.trim_start_matches('/')),
             None => std::env::temp_dir().join("howdah-staging"),

@@ -41,7 +41,7 @@ pub(super) fn generic(site: &mut Site, words: &[&str], value_of: &[&str]) -> Out
             }
             "-fs" => {
                 let (default, root) = (value()?, site.properties.get(super::site::FS_ROOT).map(Into::into));
-                let user = crate::submit::user();
+                let user = crate::caller::user();
                 site.file_system = FileSystem::new(default, root, &user)
                     .map_err(|problem| Failure::usage(format!("-fs {default}: {problem}")))?;
             }

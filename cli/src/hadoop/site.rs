@@ -54,7 +54,7 @@ impl Site {
             return Err(Failure::usage("which configuration? neither HADOOP_CONF_DIR nor an installation names one")
                 .help("`howdah hadoop install DIR` makes DIR/bin/hadoop, which knows its own"));
         };
-        Site::of(&conf, home, &crate::submit::user())
+        Site::of(&conf, home, &crate::caller::user())
     }
 
     /// Reads the files of this directory.

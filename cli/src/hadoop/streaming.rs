@@ -284,7 +284,7 @@ fn plan(site: &Site, generic: Generic, wanted: &Wanted, staging: &Staging) -> Ou
 
 /// What tasks find in their environment about the job's name.
 fn names(name: &str) -> [(String, String); 4] {
-    let user = crate::submit::user();
+    let user = crate::caller::user();
     [("mapreduce.job.name", name), ("mapred.job.name", name), ("mapreduce.job.user.name", &user), ("user.name", &user)]
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
 }

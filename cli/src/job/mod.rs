@@ -17,7 +17,6 @@ use crate::failure::Outcome;
 use crate::job::args::JobCommand;
 
 pub(crate) use history::{counter_lines, games_line, time_grid};
-pub(crate) use steer::not_succeeded;
 
 /// Runs one of them.
 pub(crate) async fn run(context: &Context, command: &JobCommand) -> Outcome {

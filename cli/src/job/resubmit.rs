@@ -11,16 +11,16 @@ use howdah_proto::v1::{GetJobResponse, ResubmitJobRequest};
 use serde_json::json;
 
 use crate::args::Format;
+use crate::caller::{absolute, user};
 use crate::client::{Client, succeeded, unless_interrupted};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::job::args::ResubmitArgs;
-use crate::job::not_succeeded;
 use crate::job::view::Job;
+use crate::job_end::{follow_to_end, not_succeeded};
 use crate::listing::Listing;
 use crate::output::progress::JobProgress;
-use crate::submit::user;
 use crate::units;
 
 /// `howdah job resubmit`
@@ -34,17 +34,10 @@ pub(crate) async fn resubmit(context: &Context, args: &ResubmitArgs) -> Outcome 
         None => Vec::new(),
     };
     let output = match &args.to {
-        Some(path) => {
-            std::path::absolute(path).map_err(|e| Failure::usage(format!("path `{}`: {e}", path.display())))?
-        }
-        None => std::path::PathBuf::new(),
+        Some(path) => absolute(&path.display().to_string())?,
+        None => String::new(),
     };
-    let request = ResubmitJobRequest {
-        job: before.clone(),
-        user: user(),
-        output: output.display().to_string(),
-        maps: maps.clone(),
-    };
+    let request = ResubmitJobRequest { job: before.clone(), user: user(), output, maps: maps.clone() };
     let job = client.rpc.resubmit_job(request).await?.into_inner().job;
     let table = config.output == Format::Table;
     if table {
@@ -58,12 +51,10 @@ pub(crate) async fn resubmit(context: &Context, args: &ResubmitArgs) -> Outcome 
     let mut ended = None;
     if args.wait {
         let name = client.status(&job).await?;
-        let mut progress =
+        let progress =
             if table { JobProgress::new(&screen, &name.name, name.n_reduces > 0) } else { JobProgress::Quiet };
-        let watching = client.watch(&job, |status| progress.show(&screen, status));
-        let status = unless_interrupted(watching, std::slice::from_ref(&job)).await?;
-        progress.finish();
-        ended = Some(status);
+        let following = follow_to_end(&screen, &mut client, &job, progress);
+        ended = Some(unless_interrupted(following, std::slice::from_ref(&job)).await?);
     }
     if !table {
         let ended = ended.as_ref().map(Job::from);
@@ -71,9 +62,7 @@ pub(crate) async fn resubmit(context: &Context, args: &ResubmitArgs) -> Outcome 
         screen.json(&Listing::new("resubmit", body))?;
     }
     match ended {
-        Some(status) if !succeeded(&status) => {
-            Err(not_succeeded(&job, &status.state, Some(status.why.as_str()).filter(|why| !why.is_empty())))
-        }
+        Some(status) if !succeeded(&status) => Err(not_succeeded(&job, &status.state, &status.why)),
         _ => Ok(Exit::Done),
     }
 }

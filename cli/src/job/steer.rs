@@ -14,8 +14,8 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, all_told};
 use crate::job::args::{AttemptArgs, KillArgs, PriorityArgs, WaitArgs};
 use crate::job::view::{Job, now_ms, table};
+use crate::job_end::{follow_to_end, not_succeeded};
 use crate::listing::Listing;
-use crate::output::escape::cell;
 use crate::output::progress::JobProgress;
 use crate::output::{Screen, note};
 
@@ -41,7 +41,7 @@ pub(crate) async fn wait(context: &Context, args: &WaitArgs) -> Outcome {
     }
     match jobs.iter().find(|job| job.state != "SUCCEEDED") {
         None => Ok(Exit::Done),
-        Some(job) => Err(not_succeeded(&job.job, &job.state, job.why.as_deref())),
+        Some(job) => Err(not_succeeded(&job.job, &job.state, job.why.as_deref().unwrap_or_default())),
     }
 }
 
@@ -49,16 +49,14 @@ async fn wait_for_all(screen: &Screen, client: &mut Client, jobs: &[String], qui
     let mut ended = Vec::new();
     for job in jobs {
         let status = client.status(job).await?;
-        let mut progress = if quiet {
+        let progress = if quiet {
             JobProgress::Quiet
         } else if jobs.len() > 1 {
             JobProgress::of_several(screen, &status.job, &status.name, status.n_reduces > 0)
         } else {
             JobProgress::new(screen, &status.name, status.n_reduces > 0)
         };
-        let last = client.watch(&status.job, |status| progress.show(screen, status)).await;
-        progress.finish();
-        ended.push(Job::from(&last?));
+        ended.push(Job::from(&follow_to_end(screen, client, &status.job, progress).await?));
     }
     Ok(ended)
 }
@@ -67,18 +65,6 @@ fn too_late(timeout: Duration, jobs: &[String]) -> Failure {
     let time = crate::units::seconds(timeout.as_secs_f64());
     Failure::timed_out(format!("not over after {time}: {}", jobs.join(", ")))
         .help("it goes on running; `howdah job status` shows how far it is")
-}
-
-/// What a job that failed or was killed ends the command with.
-pub(crate) fn not_succeeded(job: &str, state: &str, why: Option<&str>) -> Failure {
-    let verb = if state == "KILLED" { "was killed" } else { "failed" };
-    let message = match why {
-        // Of somebody else: a line feed in it must not begin a line of ours.
-        Some(why) => format!("job {job} {verb}: {}", cell(why)),
-        None => format!("job {job} {verb}"),
-    };
-    let failure = Failure::failed(message);
-    if state == "KILLED" { failure } else { failure.help(format!("`howdah job why {job}` shows the probable cause")) }
 }
 
 /// `howdah job kill`

@@ -158,7 +158,7 @@ impl From<&JobStatus> for Job {
 /// Jobs in a table; `now_ms` dates those that are not over.
 pub(crate) fn table(jobs: &[Job], now_ms: u64) -> Grid {
     let mut columns = vec!["job", "name", "state", "priority", "queue", ">maps", ">reduces", ">time"];
-    // Nothing is told of jobs that are over.
+    // Jobs that are over have no forecast.
     let told = jobs.iter().any(|job| job.predicted.is_some());
     columns.extend(told.then_some(">ends in"));
     let mut grid = Grid::new(&columns).leaving(&["ends in", "priority", "queue", "reduces"]);

@@ -21,6 +21,7 @@ use crate::client::{Client, succeeded, unless_interrupted};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::job_end::not_succeeded;
 use crate::listing::Listing;
 use crate::optimize::args::MethodChoice;
 use crate::optimize::choices;
@@ -112,11 +113,7 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
         screen.line(format!("all over after {}", seconds(measured)))?;
     }
     match ends.iter().find(|status| !succeeded(status)) {
-        Some(status) => Err(crate::job::not_succeeded(
-            &status.job,
-            &status.state,
-            Some(status.why.as_str()).filter(|why| !why.is_empty()),
-        )),
+        Some(status) => Err(not_succeeded(&status.job, &status.state, &status.why)),
         None => Ok(Exit::Done),
     }
 }

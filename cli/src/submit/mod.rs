@@ -10,7 +10,7 @@ mod profile_file;
 pub(crate) mod properties;
 mod replan;
 
-pub(crate) use plan::{SubmitAs, submit_plan, user};
+pub(crate) use plan::{SubmitAs, submit_plan};
 
 use howdah_apps::JobPlan;
 use howdah_core::job::JobProfile;
@@ -23,6 +23,7 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::job::view::Job;
+use crate::job_end::{follow_to_end, not_succeeded};
 use crate::listing::{Listing, counter_map};
 use crate::output::progress::JobProgress;
 use crate::output::{Screen, Style, note};
@@ -107,11 +108,7 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
         ended.push(Job::from(&status));
         if !good {
             report(&screen, &config.output, &jobs, &ended, &admitted)?;
-            return Err(crate::job::not_succeeded(
-                &job,
-                &status.state,
-                Some(&status.why).filter(|why| !why.is_empty()).map(String::as_str),
-            ));
+            return Err(not_succeeded(&job, &status.state, &status.why));
         }
         clear(&plan.removes);
         if !quiet {
@@ -136,11 +133,8 @@ fn report(screen: &Screen, format: &Format, jobs: &[String], ended: &[Job], admi
 }
 
 async fn follow(screen: &Screen, client: &mut Client, job: &str, plan: &JobPlan, quiet: bool) -> Outcome<JobStatus> {
-    let mut progress =
-        if quiet { JobProgress::Quiet } else { JobProgress::new(screen, &plan.name, plan.n_reduces > 0) };
-    let status = client.watch(job, |status| progress.show(screen, status)).await;
-    progress.finish();
-    status
+    let progress = if quiet { JobProgress::Quiet } else { JobProgress::new(screen, &plan.name, plan.n_reduces > 0) };
+    follow_to_end(screen, client, job, progress).await
 }
 
 /// Results of earlier jobs of a chain that nobody needs any more.

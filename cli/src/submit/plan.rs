@@ -1,12 +1,13 @@
 //! From an application's name to the requests that submit its jobs.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use howdah_apps::{JobPlan, PlanError, PlanRequest};
 use howdah_core::job::{FOLLOWS, JobProfile, Priority, Requirement};
 use howdah_proto::v1::{GetClusterRequest, SubmitJobRequest};
 
+use crate::caller::{absolute, user};
 use crate::client::Client;
 use crate::failure::{Failure, Outcome};
 use crate::output::note;
@@ -101,26 +102,5 @@ pub(crate) fn request(plan: &JobPlan, how: &SubmitAs) -> Outcome<SubmitJobReques
             Some(profile) => json("profile", serde_json::to_string(profile))?,
             None => String::new(),
         },
-    })
-}
-
-/// Workers have other current directories. URLs and absolute paths stay as they are.
-pub(crate) fn absolute(path: &str) -> Outcome<String> {
-    let has_scheme =
-        path.split_once("://").is_some_and(|(scheme, _)| scheme.chars().all(|c| c.is_ascii_alphanumeric()));
-    if has_scheme {
-        return Ok(path.to_owned());
-    }
-    let full =
-        std::path::absolute(PathBuf::from(path)).map_err(|error| Failure::usage(format!("path `{path}`: {error}")))?;
-    Ok(full.display().to_string())
-}
-
-/// Who submits: the environment's word, as Hadoop 1.x trusts it, else the account's name.
-pub(crate) fn user() -> String {
-    let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()).filter(|name| !name.is_empty());
-    named.unwrap_or_else(|| {
-        let uid = nix::unistd::getuid();
-        howdah_proto::names::user_name(uid.as_raw()).unwrap_or_else(|| uid.to_string())
     })
 }

@@ -19,7 +19,9 @@ pub(crate) use processes::Mark;
 pub(crate) use scene::Scene;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::waiting::wait_within;
 
 /// Long enough for a slow machine; reached only when something hangs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
@@ -39,13 +41,7 @@ pub(crate) fn scratch() -> PathBuf {
 }
 
 /// Waits until `done` returns something; panics with `what` when it does not within [`PATIENCE`].
-pub(crate) fn wait_for<T>(what: &str, mut done: impl FnMut() -> Option<T>) -> T {
-    let started = Instant::now();
-    loop {
-        if let Some(found) = done() {
-            return found;
-        }
-        assert!(started.elapsed() < PATIENCE, "waited {} s in vain for {what}", PATIENCE.as_secs());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+#[track_caller]
+pub(crate) fn wait_for<T>(what: &str, done: impl FnMut() -> Option<T>) -> T {
+    wait_within(PATIENCE, what, done)
 }

@@ -32,3 +32,5 @@ mod steering;
 mod told;
 mod validation;
 mod vitals;
+#[path = "../waiting/mod.rs"]
+mod waiting;

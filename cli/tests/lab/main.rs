@@ -12,20 +12,18 @@ mod names;
 mod network;
 mod reach;
 mod share;
+#[path = "../waiting/mod.rs"]
+mod waiting;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use waiting::wait_within;
 
 /// Long enough for a slow machine; reached only when something hangs.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Waits until `done` returns something; panics with `what` when it does not within [`PATIENCE`].
-fn wait_for<T>(what: &str, mut done: impl FnMut() -> Option<T>) -> T {
-    let started = Instant::now();
-    loop {
-        if let Some(found) = done() {
-            return found;
-        }
-        assert!(started.elapsed() < PATIENCE, "waited {} s in vain for {what}", PATIENCE.as_secs());
-        std::thread::sleep(Duration::from_millis(50));
-    }
+#[track_caller]
+fn wait_for<T>(what: &str, done: impl FnMut() -> Option<T>) -> T {
+    wait_within(PATIENCE, what, done)
 }

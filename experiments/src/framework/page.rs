@@ -1,6 +1,10 @@
 //! The Markdown page of an experiment.
 
-use super::{About, Check, Table};
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::{About, Check, Lab, Table};
 
 /// Marks a number that a paper shows in a figure only: it could be read off, but not cited.
 pub const FIGURE_ONLY: &str = "figure only";
@@ -64,6 +68,18 @@ impl Page {
         if !missed.is_empty() {
             self.paragraph(&format!("**MISSED**: {}.", missed.join("; ")));
         }
+    }
+
+    /// Writes the page with its table and its figure under one name; returns the files in this order.
+    ///
+    /// # Errors
+    /// When the figure could not be drawn or the file system refuses.
+    pub fn write(&self, lab: &Lab<'_>, name: &str, table: &Table, figure: Result<String>) -> Result<Vec<PathBuf>> {
+        Ok(vec![
+            lab.write(&format!("{name}.md"), self.text())?,
+            lab.write(&format!("{name}.csv"), &table.csv())?,
+            lab.write(&format!("{name}.svg"), &figure?)?,
+        ])
     }
 
     /// The whole page.

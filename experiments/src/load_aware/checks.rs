@@ -4,9 +4,7 @@
 //! however much the seeds differ. *To win clearly* is to be shorter in three seeds of four, which of twenty equal rules
 //! one in fifty does.
 
-pub(super) use super::bars::{OTHERS, few_attempts, not_lost, wins};
-
-use super::bars::{ALIKE, HELPED};
+use super::bars::{ALIKE, HELPED, OTHERS, few_attempts, not_lost, wins};
 use super::compared::Compared;
 use super::figures::Runs;
 use super::live::Measured;

@@ -1,7 +1,5 @@
 //! Page, tables and figures of the four experiments.
 
-pub(super) use super::signed::signed;
-
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -13,6 +11,7 @@ use super::found::Found;
 use super::paired::Paired;
 use super::rule::Rule;
 use super::scenario::Section;
+use super::signed::signed;
 use super::simulated::{CURVE, WORKERS};
 use super::{live, sweep};
 use crate::framework::{About, Bars, Curve, Lab, Page, Plot, Series, Table};

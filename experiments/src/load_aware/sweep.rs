@@ -10,14 +10,15 @@ use std::ops::RangeInclusive;
 
 use anyhow::Result;
 
+use super::bars;
 use super::bound::Bounds;
 use super::compared::{Compared, compare};
 use super::figures::Runs;
 use super::paired::Paired;
 use super::rule::Rule;
 use super::scenario::{Point, Section};
+use super::signed::signed;
 use super::simulated::{USUAL, WORKERS};
-use super::{checks, page};
 use crate::framework::{Check, Curve, Lab, Plot, Table};
 
 /// Maps of each job.
@@ -52,13 +53,13 @@ impl Sweep {
         let what = |text: &str| format!("{}, {} to {} maps a job: {text}", self.label, MAPS.start(), MAPS.end());
         let (ours, hadoop) = (self.together(Rule::LoadAware), self.together(Rule::Hadoop));
         let against = |other| Paired::new(&ours, &self.together(other));
-        let mut all = checks::wins(&what("seeds"), &checks::OTHERS, &against, judged);
-        all.push(checks::few_attempts(what(""), &ours, &hadoop, judged));
+        let mut all = bars::wins(&what("seeds"), &bars::OTHERS, &against, judged);
+        all.push(bars::few_attempts(what(""), &ours, &hadoop, judged));
         // The number of maps at which it comes nearest to losing.
-        for other in checks::OTHERS {
+        for other in bars::OTHERS {
             let pairs = self.points.iter().map(|(maps, one)| (*maps, one.paired(Rule::LoadAware, other)));
             if let Some((maps, paired)) = pairs.max_by(|(_, one), (_, two)| one.median().total_cmp(&two.median())) {
-                all.push(checks::not_lost(format!("{}, {maps} maps a job", self.label), other, &paired, judged));
+                all.push(bars::not_lost(format!("{}, {maps} maps a job", self.label), other, &paired, judged));
             }
         }
         all
@@ -95,7 +96,7 @@ pub(super) fn table(sweeps: &[Sweep]) -> Table {
 
 fn row(table: &mut Table, name: [String; 2], of: &dyn Fn(Rule) -> Runs, ends: [Runs; 2]) {
     let hadoop = of(Rule::Hadoop);
-    let against = |runs: &Runs| page::signed(Paired::new(runs, &hadoop).median());
+    let against = |runs: &Runs| signed(Paired::new(runs, &hadoop).median());
     let ours = of(Rule::LoadAware);
     let paired = Paired::new(&ours, &hadoop);
     let launched = |runs: &Runs| format!("{:.1}", runs.mean(|figures| figures.launched as f64));

@@ -160,11 +160,7 @@ fn write(lab: &Lab<'_>, about: &About, found: &BTreeMap<(&str, &str), Times>) ->
     };
     page.image("online-linear.svg", "time of a task by the size of the job's input");
     page.checks(&checks);
-    let files = vec![
-        lab.write("online-linear.md", page.text())?,
-        lab.write("online-linear.csv", &rows.csv())?,
-        lab.write("online-linear.svg", &plot.svg()?)?,
-    ];
+    let files = page.write(lab, "online-linear", &rows, plot.svg())?;
     Ok(Outcome { files, checks })
 }
 

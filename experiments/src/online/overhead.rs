@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use howdah_planning::compare::estimate;
 use serde_json::Value;
 
 use crate::framework::{About, Bars, Check, Experiment, Lab, Needs, Outcome, Page, Series, Table, papers, percent};
@@ -113,19 +114,10 @@ impl Experiment for OnlineOverhead {
     }
 }
 
-/// Mean of the ratios less 1, and half of the interval that holds it in 95 of 100 such experiments.
+/// The ratios less 1: their mean, with half of its 95 % interval.
 fn overhead(pairs: &[(Took, Took)], of: fn(&Took) -> f64) -> (f64, f64) {
     let ratios: Vec<f64> = pairs.iter().map(|(off, on)| of(on) / of(off) - 1.0).collect();
-    let n = ratios.len() as f64;
-    let mean = ratios.iter().sum::<f64>() / n;
-    let variance = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-    (mean, student_95(ratios.len().saturating_sub(1)) * (variance / n).sqrt())
-}
-
-/// Student's factor for an interval of 95 %, by degrees of freedom.
-fn student_95(free: usize) -> f64 {
-    const FACTORS: [f64; 10] = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
-    FACTORS.get(free.saturating_sub(1)).copied().unwrap_or(2.1)
+    estimate(&ratios).map_or((f64::NAN, f64::NAN), |found| (found.mean, found.half_width.unwrap_or(f64::NAN)))
 }
 
 fn write(lab: &Lab<'_>, about: &About, pairs: &[(Took, Took)]) -> Result<Outcome> {
@@ -163,11 +155,7 @@ fn write(lab: &Lab<'_>, about: &About, pairs: &[(Took, Took)]) -> Result<Outcome
     let what = "workload time with a round every 5 s over none, mean of the pairs".to_owned();
     let checks = vec![Check { what, found: mean, bar: BAR, judged: !lab.quick }];
     page.checks(&checks);
-    let files = vec![
-        lab.write("online-overhead.md", page.text())?,
-        lab.write("online-overhead.csv", &table.csv())?,
-        lab.write("online-overhead.svg", &figure.svg()?)?,
-    ];
+    let files = page.write(lab, "online-overhead", &table, figure.svg())?;
     Ok(Outcome { files, checks })
 }
 
@@ -194,6 +182,6 @@ mod tests {
         let (mean, half) = overhead(&[pair(100.0, 102.0), pair(50.0, 51.0)], |took| took.workload_s);
         assert!((mean - 0.02).abs() < 1e-9 && half < 1e-9);
         let (mean, half) = overhead(&[pair(100.0, 104.0), pair(100.0, 100.0)], |took| took.workload_s);
-        assert!((mean - 0.02).abs() < 1e-9 && (half - 12.71 * 0.02).abs() < 1e-6, "{half}");
+        assert!((mean - 0.02).abs() < 1e-9 && (half - 12.706_205 * 0.02).abs() < 1e-6, "{half}");
     }
 }

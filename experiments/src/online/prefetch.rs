@@ -88,7 +88,7 @@ impl Experiment for OnlinePrefetch {
         let mut page = Page::new(&self.about(), lab.quick);
         page.paragraph(
             "Three jobs of Table II on a cluster with room for all. A job whose input is in memory takes half its time, as the \
-             paper assumes. No worker of ours prefetches: this is the table's arithmetic and nothing was measured.",
+             paper assumes. This is the table's arithmetic: no worker reads ahead here and nothing was measured.",
         );
         page.table(&table);
         let figure = Bars {
@@ -99,11 +99,7 @@ impl Experiment for OnlinePrefetch {
         };
         page.image("online-prefetch.svg", "cluster-seconds of the three jobs");
         page.checks(&checks);
-        let files = vec![
-            lab.write("online-prefetch.md", page.text())?,
-            lab.write("online-prefetch.csv", &table.csv())?,
-            lab.write("online-prefetch.svg", &figure.svg()?)?,
-        ];
+        let files = page.write(lab, "online-prefetch", &table, figure.svg())?;
         Ok(Outcome { files, checks })
     }
 }

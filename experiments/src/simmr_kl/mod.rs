@@ -128,11 +128,7 @@ fn write(lab: &Lab<'_>, about: &About, found: &Similarity, repeats: u32, checks:
             .map(|(name, values)| Series::new(name, values.to_vec()))
             .to_vec(),
     };
-    let files = vec![
-        lab.write("simmr-kl.md", page.text())?,
-        lab.write("simmr-kl.csv", &csv(found).csv())?,
-        lab.write("simmr-kl.svg", &figure.svg()?)?,
-    ];
+    let files = page.write(lab, "simmr-kl", &csv(found), figure.svg())?;
     Ok(Outcome { files, checks })
 }
 

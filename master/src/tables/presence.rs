@@ -66,7 +66,7 @@ impl Presence {
         self.remembered = false;
     }
 
-    /// Whether nothing is heard of it, or nothing yet.
+    /// Whether its heartbeats are missing, or have not come yet.
     pub(crate) const fn is_silent(&self) -> bool {
         self.silent || self.remembered
     }

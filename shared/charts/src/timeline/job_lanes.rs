@@ -20,7 +20,7 @@ const PEAKS: f64 = 70.0;
 const LETTER: f64 = 6.9;
 /// Around a lane's name.
 const AROUND: f64 = 16.0;
-/// The longest name that is written whole, in letters: more would leave the lanes no room.
+/// The longest name that is written whole, in characters: more would leave the lanes no room.
 const LONGEST: usize = 72;
 
 /// Writes the picture.
