@@ -10,6 +10,8 @@ mod books;
 mod error;
 mod leftovers;
 #[cfg(test)]
+mod long_history;
+#[cfg(test)]
 mod tests;
 mod unfinished;
 

@@ -1,0 +1,201 @@
+//! How long a start takes after a long history: a measurement, and that what it finds is right.
+//!
+//! The history is made by the core itself with a worker that does what it is told: each job of ten maps comes, runs and
+//! ends, and its file lies where a master puts it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use howdah_core::cluster::Vitals;
+use howdah_core::job::{
+    App, AttemptId, AttemptState, ClusterId, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Phase,
+    Progress, Split, WorkerId,
+};
+use howdah_core::time::Time;
+use howdah_core::tracker::{AttemptReport, ClusterConfig, Effect, Input, Registration, Report};
+use howdah_proto::v1;
+
+use super::recover;
+use crate::config::MasterConfig;
+use crate::policies;
+use crate::recorder::{Origin, Recorder};
+
+const CLUSTER: u64 = 202_611_201_200;
+const MAPS: u32 = 10;
+const SLOTS: u16 = 2_000;
+/// How long a start may take after ten thousand jobs, by an optimised build.
+const BAR: Duration = Duration::from_secs(2);
+
+struct History {
+    run: PathBuf,
+    recorder: Recorder,
+    now: u64,
+    jobs: u32,
+    response_id: u32,
+    /// What the worker runs, and whether its next report says that it has ended.
+    attempts: BTreeMap<AttemptId, AttemptState>,
+    open: usize,
+}
+
+impl History {
+    fn new(run: &Path) -> History {
+        std::fs::create_dir(run.join("jobs")).unwrap();
+        let origin = Origin {
+            cluster_id: CLUSTER,
+            cluster: ClusterConfig::default(),
+            scheduler: "fifo".to_owned(),
+            scheduler_params: BTreeMap::new(),
+            seed: 0,
+        };
+        let scheduler = policies::make("fifo", &BTreeMap::new()).unwrap();
+        let recorder = Recorder::create(run, &origin, scheduler, 16 << 20).unwrap();
+        let mut history = History {
+            run: run.to_owned(),
+            recorder,
+            now: 1,
+            jobs: 0,
+            response_id: 0,
+            attempts: BTreeMap::new(),
+            open: 0,
+        };
+        history.apply(&Input::Register(Box::new(Registration {
+            worker: WorkerId(0),
+            incarnation: 7,
+            name: "w".to_owned(),
+            host: "h".to_owned(),
+            rack: "/r".to_owned(),
+            map_slots: SLOTS,
+            reduce_slots: 1,
+            attributes: Vec::new(),
+        })));
+        history
+    }
+
+    fn apply(&mut self, input: &Input) {
+        let (mut recorded, mut effects) = (vec![v1::JournalInput::from(input)], Vec::new());
+        self.now += 100;
+        self.recorder.apply(Time::from_ms(self.now), std::slice::from_ref(input), &mut recorded, &mut effects);
+        self.recorder.write().unwrap();
+        let mut done = Vec::new();
+        for effect in effects {
+            match effect {
+                // A master promotes the output, also of a job that has none, and says so.
+                Effect::CommitJob { job } => done.push(Input::JobCommitted { job, ok: true }),
+                Effect::Launch { attempt, .. } => drop(self.attempts.entry(attempt).or_insert(AttemptState::Running)),
+                Effect::Answer { response_id, .. } => self.response_id = response_id,
+                Effect::JobState { state, .. } if state.is_final() => self.open -= 1,
+                _ => {}
+            }
+        }
+        done.iter().for_each(|input| self.apply(input));
+    }
+
+    /// Reports; attempts that were said to have ended are forgotten then.
+    fn report(&mut self) {
+        let status = |(&attempt, &state): (&AttemptId, &AttemptState)| AttemptReport {
+            attempt,
+            state,
+            phase: Phase::Map,
+            progress: Progress::ZERO,
+            fetch_failures: Vec::new(),
+            fatal: false,
+        };
+        let running = self.attempts.values().filter(|state| !state.is_final()).count() as u16;
+        let report = Report {
+            worker: WorkerId(0),
+            incarnation: 7,
+            response_id: self.response_id,
+            free_maps: SLOTS - running,
+            free_reduces: 1,
+            accepts_tasks: true,
+            may_park: false,
+            attempts: self.attempts.iter().map(status).collect(),
+            vitals: Vitals::default(),
+            attributes: None,
+        };
+        self.attempts.retain(|_, state| !state.is_final());
+        self.apply(&Input::Report(Box::new(report)));
+    }
+
+    fn submit(&mut self) {
+        self.jobs += 1;
+        self.open += 1;
+        let (job, cluster) = (JobId(self.jobs), ClusterId(CLUSTER));
+        let spec = JobSpec {
+            name: format!("job {}", self.jobs).into(),
+            n_maps: MAPS,
+            conf: JobConf { commits_output: false, ..JobConf::default() },
+            ..JobSpec::default()
+        };
+        let file = JobFile {
+            id: cluster.job(job),
+            submit_ms_epoch: self.now,
+            spec: spec.clone(),
+            app: App::BuiltIn { name: "sleep".to_owned() },
+            input_format: InputFormat::Generated { n_maps: MAPS },
+            splits: vec![Split::Generated; MAPS as usize],
+            output: OutputFormat::None,
+            marked: false,
+            properties: BTreeMap::new(),
+            token: "0".repeat(32),
+        };
+        let path = self.run.join("jobs").join(format!("{}.json", file.id));
+        std::fs::write(path, serde_json::to_vec_pretty(&file).unwrap()).unwrap();
+        self.apply(&Input::Submit { job, spec: Arc::new(spec) });
+    }
+
+    /// A job comes, runs and ends.
+    fn finish_a_job(&mut self) {
+        let before = self.open;
+        self.submit();
+        for _ in 0..20 {
+            self.report();
+            if self.open == before {
+                return;
+            }
+            self.attempts.values_mut().for_each(|state| *state = AttemptState::Succeeded);
+        }
+        panic!("job {} does not end", self.jobs);
+    }
+}
+
+/// Makes the history and starts on it; how long that took.
+fn start_after(finished: u32, running: u32) -> Duration {
+    let dir = tempfile::tempdir().unwrap();
+    let mut history = History::new(dir.path());
+    (0..finished).for_each(|_| history.finish_a_job());
+    (0..running).for_each(|_| history.submit());
+    history.report();
+    history.report();
+    history.recorder.sync().unwrap();
+    let launched = history.attempts.len();
+    drop(history);
+    let journal = std::fs::read_dir(dir.path().join("journal")).unwrap().flatten();
+    let bytes: u64 = journal.map(|segment| segment.metadata().unwrap().len()).sum();
+    let began = Instant::now();
+    let recovered = recover(dir.path(), &MasterConfig::default()).unwrap();
+    let took = began.elapsed();
+    assert_eq!(recovered.last_job, finished + running);
+    assert_eq!(recovered.tables.live_jobs(), running as usize);
+    assert_eq!(launched, (running * MAPS).min(SLOTS.into()) as usize);
+    let maps = recovered.tables.running(howdah_core::job::TaskKind::Map);
+    assert_eq!(maps as usize, launched, "what ran runs");
+    let batches = recovered.batches;
+    eprintln!("{finished} jobs of history and {running} running, {batches} batches, {bytes} bytes: {took:.2?}");
+    took
+}
+
+#[test]
+fn a_start_after_a_history_finds_the_jobs_that_ran_and_what_they_ran() {
+    start_after(50, 5);
+}
+
+/// `cargo test --release --package howdah-master --lib long_history -- --ignored --nocapture`
+#[test]
+#[ignore = "a measurement"]
+fn a_start_after_ten_thousand_jobs_with_two_hundred_running() {
+    let took = [1_000, 10_000].map(|finished| start_after(finished, 200));
+    assert!(cfg!(debug_assertions) || took[1] < BAR, "{took:.2?}");
+}
