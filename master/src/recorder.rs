@@ -103,6 +103,8 @@ impl Recorder {
         std::mem::swap(&mut frame.inputs, recorded);
         frame.decisions.clear();
         frame.decisions.extend(new.iter().filter_map(decision));
+        frame.preempted.clear();
+        frame.preempted.extend(self.tracker.preempted().iter().map(v1::JournalPreemption::from));
         frame.n_effects = new.len() as u32;
         frame.digest.clear();
         frame.digest.extend_from_slice(&self.chain.add(new));

@@ -17,7 +17,7 @@ pub(crate) enum RecoveryError {
     )]
     Damaged(JournalError),
     #[error(
-        "run `{path}`, batch {batch}: this build decides other than version {version}, which recorded it\n\
+        "run `{path}`, batch {batch}: this build makes something else of it than version {version}, which recorded it\n\
          help: start that version, or begin another cluster in this directory with --new-cluster"
     )]
     Differs { path: PathBuf, batch: u64, version: String },

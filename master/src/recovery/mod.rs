@@ -1,9 +1,10 @@
 //! A master that starts again where another one stopped, however it stopped.
 //!
-//! The journal's inputs go through a fresh core, batch by batch, and each batch must do what is recorded: a build that
-//! decides otherwise must not rewrite what workers already do, so it refuses. `Deviation:` the policy decides again and
-//! its decisions are compared, instead of recorded decisions being applied: the journal names launches only, and a
-//! policy keeps books of its own about everything that it decided. What people see (names, counters, times) is rebuilt
+//! The journal's inputs go through a fresh core, batch by batch, and each batch must do what is recorded. The policy
+//! decides again at first: as long as it decides alike, its own books are as they were, too. A build, or an external
+//! program, that decides otherwise must not rewrite what workers already do: then the start begins again, applies the
+//! recorded decisions, and the policy takes over what is there at the end. Where even that does not lead to what is
+//! recorded, the build's other rules have changed, and it refuses. What people see (names, counters, times) is rebuilt
 //! from the same inputs and the job files. Then the input `Recovered` starts all clocks again.
 
 mod books;
@@ -22,9 +23,11 @@ pub(crate) use self::unfinished::Unfinished;
 use std::path::Path;
 
 use howdah_core::job::{ClusterId, JobId, JobState};
+use howdah_core::schedulers::registry::Params;
+use howdah_core::schedulers::{Scheduler, SchedulerError};
 use howdah_core::time::Time;
 use howdah_core::tracker::{Effect, Input, SchedulerChoice};
-use howdah_proto::convert::ConvertError;
+use howdah_proto::convert::{ConvertError, recorded};
 
 use self::books::Books;
 use crate::config::MasterConfig;
@@ -35,6 +38,9 @@ use crate::policies;
 use crate::recorder::Recorder;
 use crate::replay::{Build, ReplayError, build, build_of};
 use crate::tables::Tables;
+
+/// Makes a policy from its name and parameters.
+type Make = fn(&str, &Params) -> Result<Box<dyn Scheduler>, SchedulerError>;
 
 /// A core, its journal and the tables, as they were.
 pub(crate) struct Recovered {
@@ -56,13 +62,38 @@ pub(crate) fn can_resume(run_dir: &Path) -> Result<bool, JournalError> {
     Ok(crate::journal::read_header(run_dir)?.version >= 2)
 }
 
+/// Who says what is decided in a batch of the past.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Decided {
+    /// The policy, as it did then.
+    Again,
+    /// The record.
+    AsRecorded,
+}
+
 /// Reads the run and makes its journal ready to be continued. Nobody else may use it.
 pub(crate) fn recover(run_dir: &Path, config: &MasterConfig) -> Result<Recovered, RecoveryError> {
+    recover_with(run_dir, config, policies::make)
+}
+
+/// As [`recover`], with policies made by the caller.
+fn recover_with(run_dir: &Path, config: &MasterConfig, make: Make) -> Result<Recovered, RecoveryError> {
+    match go_through(run_dir, config, make, Decided::Again) {
+        Err(RecoveryError::Differs { batch, version, .. }) => {
+            let recovered = go_through(run_dir, config, make, Decided::AsRecorded)?;
+            tracing::warn!(batch, version, "this build decides otherwise; what was decided before it stands");
+            Ok(recovered)
+        }
+        recovered => recovered,
+    }
+}
+
+fn go_through(run_dir: &Path, config: &MasterConfig, make: Make, decided: Decided) -> Result<Recovered, RecoveryError> {
     let mut reader = JournalReader::open(run_dir)?;
     let header = reader.header().clone();
     let recorded_by = build_of(&header);
     let cluster = ClusterId(header.cluster_id);
-    let mut tracker = build(run_dir, &header, policies::make)?;
+    let mut tracker = build(run_dir, &header, make)?;
     let mut in_force =
         SchedulerChoice { name: header.scheduler, params: header.scheduler_params.into_iter().collect() };
     let mut books = Books::new(cluster, run_dir, &config.limits, tracker.config().free_lost_names);
@@ -79,9 +110,13 @@ pub(crate) fn recover(run_dir: &Path, config: &MasterConfig) -> Result<Recovered
         for wire in &frame.inputs {
             inputs.push(Input::try_from(wire).map_err(|source| input(run_dir, batches, source))?);
         }
+        let recorded = recorded(&frame).map_err(|source| input(run_dir, batches, source))?;
         books.before(&inputs, frame.inputs, time);
         effects.clear();
-        tracker.apply(time, &inputs, &mut effects);
+        match decided {
+            Decided::Again => tracker.apply(time, &inputs, &mut effects),
+            Decided::AsRecorded => tracker.apply_recorded(time, &inputs, recorded, &mut effects),
+        }
         digest = Chain::after(digest).add(&effects);
         if digest[..] != frame.digest[..] {
             return Err(differs(run_dir, batches, recorded_by));
@@ -89,6 +124,10 @@ pub(crate) fn recover(run_dir: &Path, config: &MasterConfig) -> Result<Recovered
         note_scheduler(&inputs, &effects, &mut in_force);
         let notes = tracker.take_notes();
         books.after(&effects, time, tracker.state(), notes);
+    }
+    if decided == Decided::AsRecorded {
+        // It only looked on: its own books begin with what there is.
+        tracker.switch_scheduler(policy(run_dir, &in_force, make)?);
     }
     let torn = reader.truncation().is_some();
     let journal = JournalWriter::resume(run_dir, &reader.tail(), config.segment_bytes())?;
@@ -105,6 +144,11 @@ pub(crate) fn recover(run_dir: &Path, config: &MasterConfig) -> Result<Recovered
     };
     let recorder = Recorder::resumed(tracker, digest, journal);
     Ok(Recovered { recorder, tables, unfinished, in_force, last, last_job, batches, torn })
+}
+
+fn policy(run_dir: &Path, choice: &SchedulerChoice, make: Make) -> Result<Box<dyn Scheduler>, ReplayError> {
+    let failed = |source| ReplayError::Scheduler { path: run_dir.to_owned(), source };
+    make(&choice.name, &choice.params).map_err(failed)
 }
 
 fn in_state(tables: &Tables, wanted: impl Fn(JobState) -> bool) -> Vec<JobId> {

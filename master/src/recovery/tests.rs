@@ -4,8 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use howdah_core::job::{JobId, JobSpec, WorkerId};
-use howdah_core::tracker::{ClusterConfig, Registration};
+use howdah_core::cluster::Vitals;
+use howdah_core::job::{
+    App, AttemptId, AttemptState, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Phase, Progress, Split,
+    TaskId, TaskKind, WorkerId,
+};
+use howdah_core::tracker::{AttemptReport, ClusterConfig, Registration, Report};
 use howdah_proto::v1;
 
 use super::*;
@@ -91,6 +95,97 @@ fn a_build_that_decides_otherwise_is_refused() {
     let error = recover(dir.path(), &MasterConfig::default()).err().expect("the digest is another one");
     assert!(matches!(error, RecoveryError::Differs { batch: 1, .. }), "{error}");
     assert!(error.to_string().contains("--new-cluster"), "{error}");
+}
+
+/// What the header calls FIFO is another policy in this build.
+fn changed(name: &str, params: &Params) -> Result<Box<dyn Scheduler>, SchedulerError> {
+    policies::make(if name == "fifo" { "shortest" } else { name }, params)
+}
+
+fn report(response_id: u32, attempts: Vec<AttemptReport>) -> Input {
+    let free_maps = 2 - attempts.iter().filter(|status| !status.state.is_final()).count() as u16;
+    Input::Report(Box::new(Report {
+        worker: WorkerId(0),
+        incarnation: 7,
+        response_id,
+        free_maps,
+        free_reduces: 1,
+        accepts_tasks: true,
+        may_park: false,
+        attempts,
+        vitals: Vitals::default(),
+        attributes: None,
+    }))
+}
+
+fn map_of(job: u32, index: u32, state: AttemptState) -> AttemptReport {
+    AttemptReport {
+        attempt: TaskId { job: JobId(job), kind: TaskKind::Map, index }.attempt(0),
+        state,
+        phase: Phase::Map,
+        progress: Progress::ZERO,
+        fetch_failures: Vec::new(),
+        fatal: false,
+    }
+}
+
+#[test]
+fn a_policy_that_has_changed_leaves_what_was_decided_before_it() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("jobs")).unwrap();
+    let mut recorder = new_run(dir.path());
+    let submit = |job, n_maps| {
+        let file = JobFile {
+            id: ClusterId(202_611_201_200).job(JobId(job)),
+            submit_ms_epoch: 0,
+            spec: JobSpec {
+                n_maps,
+                conf: JobConf { commits_output: false, ..JobConf::default() },
+                ..JobSpec::default()
+            },
+            app: App::BuiltIn { name: "sleep".to_owned() },
+            input_format: InputFormat::Generated { n_maps },
+            splits: vec![Split::Generated; n_maps as usize],
+            output: OutputFormat::None,
+            marked: false,
+            properties: BTreeMap::new(),
+            token: String::new(),
+        };
+        let path = dir.path().join("jobs").join(format!("{}.json", file.id));
+        std::fs::write(path, serde_json::to_vec(&file).unwrap()).unwrap();
+        Input::Submit { job: JobId(job), spec: Arc::new(file.spec) }
+    };
+    let runs = |index| map_of(1, index, AttemptState::Running);
+    // FIFO fills the worker with the long job; the shortest first would have been the other.
+    let inputs =
+        [submit(1, 50), submit(2, 1), registration(0), report(0, Vec::new()), report(1, vec![runs(0), runs(1)])];
+    record(&mut recorder, 1, &inputs);
+    drop(recorder);
+    let running = |recovered: &Recovered| -> Vec<AttemptId> {
+        let attempts = recovered.recorder.tracker().state().attempts().iter();
+        attempts.map(|(_, attempt)| attempt.id()).collect()
+    };
+    let config = MasterConfig::default();
+    let again = go_through(dir.path(), &config, changed, Decided::Again).err().expect("it decides otherwise");
+    assert!(matches!(again, RecoveryError::Differs { batch: 4, .. }), "{again}");
+
+    let mut recovered = recover_with(dir.path(), &config, changed).unwrap();
+    let before = [runs(0).attempt, runs(1).attempt];
+    assert_eq!(running(&recovered), before, "what ran runs");
+    assert_eq!(recovered.tables.running(TaskKind::Map), 2);
+    assert_eq!(recovered.recorder.tracker().scheduler().name(), "shortest");
+    // From now on the changed policy decides.
+    let done = map_of(1, 0, AttemptState::Succeeded);
+    record(&mut recovered.recorder, 20, &[Input::Recovered, report(2, vec![done, runs(1)])]);
+    let other = TaskId { job: JobId(2), kind: TaskKind::Map, index: 0 };
+    let after = running(&recovered);
+    assert!(after.contains(&before[1]) && after.iter().any(|id| id.task() == other), "{after:?}");
+    drop(recovered);
+    let recovered = recover_with(dir.path(), &config, changed).unwrap();
+    assert_eq!(running(&recovered), after, "the next start finds the decisions of both");
+    // The build that began it finds them, too, and so would any other.
+    drop(recovered);
+    assert_eq!(running(&recover(dir.path(), &config).unwrap()), after);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use howdah_core::job::{JobId, JobSpec, Locality, Priority, WorkerId};
-use howdah_core::tracker::{Effect, Input, Report, SchedulerChoice};
+use howdah_core::tracker::{Effect, Input, Preemption, Recorded, RecordedLaunch, Report, SchedulerChoice};
 
 use super::{ConvertError, attempt_id, registration};
 use crate::v1;
@@ -112,6 +112,38 @@ pub fn decision(effect: &Effect) -> Option<v1::JournalDecision> {
         locality: locality as u32,
         speculative,
     })
+}
+
+/// What a frame says of the decisions of its batch.
+///
+/// # Errors
+/// Names the field that makes no sense.
+pub fn recorded(frame: &v1::JournalFrame) -> Result<Recorded, ConvertError> {
+    let launch = |launch: &v1::JournalDecision| {
+        Ok(RecordedLaunch {
+            worker: WorkerId(launch.worker),
+            attempt: attempt_id("decisions.attempt", launch.attempt)?,
+            locality: locality(launch.locality)?,
+            speculative: launch.speculative,
+        })
+    };
+    let preemption = |preempted: &v1::JournalPreemption| {
+        let turn = preempted.after_worker.checked_sub(1).map(WorkerId);
+        Ok(Preemption { attempt: attempt_id("preempted.attempt", preempted.attempt)?, turn })
+    };
+    Ok(Recorded {
+        launches: frame.decisions.iter().map(launch).collect::<Result<_, ConvertError>>()?,
+        preemptions: frame.preempted.iter().map(preemption).collect::<Result<_, ConvertError>>()?,
+    })
+}
+
+impl From<&Preemption> for v1::JournalPreemption {
+    fn from(preemption: &Preemption) -> v1::JournalPreemption {
+        v1::JournalPreemption {
+            attempt: Some(preemption.attempt.into()),
+            after_worker: preemption.turn.map_or(0, |worker| worker.0 + 1),
+        }
+    }
 }
 
 /// A locality by its wire number.

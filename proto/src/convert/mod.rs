@@ -20,7 +20,7 @@ use howdah_core::job::{AttemptId, AttemptState, JobId, Phase, TaskKind};
 pub use howdah_core::job::requirement::MAX_ATTRIBUTES;
 
 pub use directive::{cause_text, directive};
-pub use journal::{decision, locality};
+pub use journal::{decision, locality, recorded};
 pub use report::{check_warnings, drop_bad_fields, registration};
 
 use crate::v1;

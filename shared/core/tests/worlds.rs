@@ -2,7 +2,10 @@
 
 mod kit;
 
-use howdah_core::tracker::Effect;
+use std::collections::BTreeMap;
+
+use howdah_core::schedulers::by_name;
+use howdah_core::tracker::{Effect, JobTracker, Recorded};
 use kit::world::{Dice, World};
 use proptest::prelude::*;
 
@@ -92,6 +95,25 @@ fn a_fork_goes_on_as_the_original_does() {
         }
         assert!(world.cluster.effects == fork.cluster.effects, "the fork of world {seed} went another way");
     }
+}
+
+#[test]
+fn what_was_decided_stands_under_another_policy() {
+    let mut preempted = 0;
+    for seed in 1..120 {
+        let world = play(&numbers(seed, 1_200));
+        let fifo = by_name("fifo", &BTreeMap::new()).expect("fifo exists");
+        let mut tracker = JobTracker::new(world.cluster.tracker.config().clone(), fifo);
+        for (time, inputs, effects, preemptions) in world.cluster.batches.as_ref().expect("they are kept") {
+            preempted += preemptions.len();
+            let mut found = Vec::new();
+            tracker.apply_recorded(*time, inputs, Recorded::of(effects, preemptions), &mut found);
+            assert_eq!(&found, effects, "world {seed} at {time:?}: {inputs:?}");
+        }
+        tracker.check_invariants().expect("they hold");
+        assert_eq!(tracker.state().last_job(), world.cluster.state().last_job());
+    }
+    assert!(preempted > 20, "{preempted} preemptions show nothing");
 }
 
 /// Otherwise the properties above would hold for want of events.

@@ -16,7 +16,8 @@ use howdah_core::job::{
 use howdah_core::schedulers::{Scheduler, by_name};
 use howdah_core::time::Time;
 use howdah_core::tracker::{
-    AttemptReport, AttributeSet, ClusterConfig, Effect, HeartbeatRule, Input, JobTracker, Registration, Report, Vitals,
+    AttemptReport, AttributeSet, ClusterConfig, Effect, HeartbeatRule, Input, JobTracker, Preemption, Registration,
+    Report, Vitals,
 };
 
 pub mod odd;
@@ -99,8 +100,13 @@ pub struct Cluster {
     pub parks: bool,
     /// Whether workers report loads and progress without any sense.
     pub noisy: bool,
+    /// All batches, if they are to be kept: inputs, effects and what the policy preempted.
+    pub batches: Option<Vec<Batch>>,
     jobs: u32,
 }
+
+/// One batch as it was.
+pub type Batch = (Time, Vec<Input>, Vec<Effect>, Vec<Preemption>);
 
 impl Cluster {
     /// FIFO, a fixed heartbeat of 3 s, Hadoop's timeouts; workers do not park.
@@ -128,6 +134,7 @@ impl Cluster {
             effects: Vec::new(),
             parks: false,
             noisy: false,
+            batches: None,
             jobs: 0,
         }
     }
@@ -144,7 +151,13 @@ impl Cluster {
 
     /// The same cluster with a fork of its JobTracker.
     pub fn fork(&self) -> Cluster {
-        Cluster { tracker: self.tracker.fork(), puppets: self.puppets.clone(), effects: self.effects.clone(), ..*self }
+        Cluster {
+            tracker: self.tracker.fork(),
+            puppets: self.puppets.clone(),
+            effects: self.effects.clone(),
+            batches: self.batches.clone(),
+            ..*self
+        }
     }
 
     pub fn parking(mut self) -> Cluster {
@@ -206,6 +219,10 @@ impl Cluster {
         self.tracker.apply(self.now, inputs, &mut self.effects);
         if let Err(broken) = self.tracker.check_invariants() {
             panic!("{broken}\nafter {inputs:?}\neffects {:?}", &self.effects[from..]);
+        }
+        if let Some(batches) = &mut self.batches {
+            let effects = self.effects[from..].to_vec();
+            batches.push((self.now, inputs.to_vec(), effects, self.tracker.preempted().to_vec()));
         }
         for effect in &self.effects[from..] {
             hear(&mut self.puppets, effect);

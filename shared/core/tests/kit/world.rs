@@ -116,6 +116,7 @@ impl World {
         };
         let mut cluster = Cluster::made(change, scheduler);
         cluster.parks = !dice.one_in(3);
+        cluster.batches = Some(Vec::new());
         for worker in 0..1 + dice.below(6) {
             let host = format!("h{}", worker / (1 + dice.below(2)));
             let (maps, reduces) = (dice.below(4) as u16, dice.below(3) as u16);

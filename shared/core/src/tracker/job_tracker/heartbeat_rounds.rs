@@ -20,7 +20,7 @@ const NUMBERS_PER_EPOCH: u32 = 1_000;
 const MAX_FIRST_NUMBER: u32 = 64_000;
 
 /// Who hears of launches by answers only.
-struct Answered;
+pub(super) struct Answered;
 
 impl Driver for Answered {
     fn ended(&mut self, _ended: Ended) {}
@@ -94,6 +94,9 @@ impl JobTracker {
 
     /// Offers new work to parked workers, longest parked first, as long as there is any.
     fn offer_parked(&mut self) {
+        if self.recorded.is_some() {
+            return self.offer_recorded();
+        }
         let mut from = 0;
         loop {
             let wanted = |kind: usize| self.wake_all || (self.wake[kind] && self.state.totals.offerable_jobs[kind] > 0);
@@ -110,6 +113,9 @@ impl JobTracker {
     /// A round of a worker that reports: its launches go with the answer.
     #[inline(never)]
     fn run_answered_round(&mut self, id: WorkerId, parked: bool) -> u32 {
+        if self.recorded.is_some() {
+            return self.run_recorded_round(id, parked);
+        }
         self.run_round(id, parked, &mut Answered)
     }
 
@@ -133,7 +139,7 @@ impl JobTracker {
         }
         self.scheduler.end_round(&self.state, &mut self.actions);
         if !self.actions.list.is_empty() {
-            self.apply_actions();
+            self.apply_actions(Some(id));
         }
         launched
     }
@@ -165,7 +171,7 @@ impl JobTracker {
 
     /// Starts an attempt; false, and nothing done, if the policy's choice is not possible.
     #[inline(always)]
-    fn launch(&mut self, id: WorkerId, a: &Assignment, driver: &mut impl Driver) -> bool {
+    pub(super) fn launch(&mut self, id: WorkerId, a: &Assignment, driver: &mut impl Driver) -> bool {
         self.start_plain(id, a, driver).or_else(|| self.start(id, a, driver)).is_some()
     }
 
@@ -334,6 +340,9 @@ impl JobTracker {
             } else if attempt.state == AttemptState::Launching {
                 let Attempt { locality, speculative, .. } = *attempt;
                 self.out.push(Effect::Launch { worker, attempt: attempt_id, locality, speculative });
+                if let Some(recorded) = &mut self.recorded {
+                    recorded.launches.pop_front();
+                }
             } else if attempt.commit {
                 self.out.push(Effect::Commit { worker, attempt: attempt_id });
             }

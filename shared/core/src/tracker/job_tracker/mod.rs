@@ -7,6 +7,7 @@
 //! that of arrival. **Invariants: [`JobTracker::check_invariants`] holds after every batch; no input makes it
 //! panic; equal inputs give equal effects.**
 
+mod as_recorded;
 mod attempts;
 mod attributes;
 mod become_direct;
@@ -29,7 +30,7 @@ pub use self::jobs::MAX_TASKS;
 use self::liveness::Liveness;
 use self::parking::Parking;
 use super::planted::{Fault, planted};
-use super::{ClusterConfig, Effect, Input, Rejection, SchedulerChoice};
+use super::{ClusterConfig, Effect, Input, Preemption, Recorded, Rejection, SchedulerChoice};
 use crate::cluster::{AttemptRef, ClusterState, WorkerState};
 use crate::job::{AttemptState, JobId, PerKind, TaskKind, WorkerId};
 use crate::schedulers::{Actions, Capabilities, Change, Reason, Scheduler, SchedulerError, registry};
@@ -62,6 +63,10 @@ pub struct JobTracker {
     /// Number of the report being applied.
     report: u32,
     actions: Actions,
+    /// What the policy preempted in this batch.
+    preempted: Vec<Preemption>,
+    /// What was decided in this batch when it came first, if it is not decided again.
+    recorded: Option<Box<Recorded>>,
     /// Whether the policy ever reserved a worker.
     reserves: bool,
     pace: Pace,
@@ -91,6 +96,8 @@ impl JobTracker {
             wake_all: false,
             report: 0,
             actions: Actions::default(),
+            preempted: Vec::new(),
+            recorded: None,
             reserves: false,
             pace: Pace::default(),
             small_waiting: [0; 2],
@@ -103,6 +110,7 @@ impl JobTracker {
     /// `now` must not go back; an earlier time counts as the last one.
     pub fn apply(&mut self, now: Time, inputs: &[Input], effects: &mut Vec<Effect>) {
         self.state.now = self.state.now.max(now);
+        self.preempted.clear();
         std::mem::swap(&mut self.out, effects);
         for input in inputs {
             match input {
@@ -264,6 +272,8 @@ impl JobTracker {
             wake_all: self.wake_all,
             report: self.report,
             actions: Actions::default(),
+            preempted: Vec::new(),
+            recorded: None,
             reserves: self.reserves,
             pace: self.pace,
             small_waiting: self.small_waiting,
@@ -337,7 +347,7 @@ impl JobTracker {
         self.expire_launches();
         self.forgive();
         self.scheduler.tick(now, &self.state, &mut self.actions);
-        self.apply_actions();
+        self.apply_actions(None);
     }
 
     /// Silence after which a worker is lost, in a cluster of this size.
@@ -439,14 +449,20 @@ impl JobTracker {
         }
     }
 
-    /// Carries out what the policy asked for.
-    fn apply_actions(&mut self) {
+    /// Carries out what the policy asked for after a worker's turn, or as time had come.
+    fn apply_actions(&mut self, turn: Option<WorkerId>) {
         use crate::schedulers::Action;
+        if self.recorded.is_some() {
+            return self.preempt_recorded(turn);
+        }
         let mut list = std::mem::take(&mut self.actions.list);
         for action in list.drain(..) {
             match action {
                 Action::Preempt(reference) => {
-                    if self.state.attempts.get(reference).is_some() {
+                    if let Some(attempt) = self.state.attempts.get(reference) {
+                        if !self.direct {
+                            self.preempted.push(Preemption { attempt: attempt.id, turn });
+                        }
                         self.order_kill(reference.slot, super::EndCause::Preempted, false);
                     }
                 }

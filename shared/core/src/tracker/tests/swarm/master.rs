@@ -8,7 +8,7 @@ use super::world::{Driver, Event, World};
 use crate::job::{AttemptId, JobId, JobState, WorkerId};
 use crate::time::{Span, Time};
 use crate::tracker::task_tracker::{Directive, TrackerInput};
-use crate::tracker::{Effect, Input, JobTracker, Report, WorkerState};
+use crate::tracker::{Effect, Input, JobTracker, Preemption, Recorded, Report, WorkerState};
 
 /// A report under way: its node, which run of it, and its number.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,7 @@ pub(super) struct Entry {
     /// Number of the report in it, by worker and incarnation.
     report: Option<(WorkerId, u64, u32)>,
     effects: Vec<Effect>,
+    preempted: Vec<Preemption>,
 }
 
 /// A master that runs.
@@ -80,7 +81,8 @@ impl World {
         self.check(stopping_jobs_stop(&master.tracker));
         self.check(zombies_are_refused(&master.tracker, &inputs, &effects));
         self.inputs += inputs.len() as u64;
-        self.journal.push(Entry { at: self.now, inputs, report, effects: effects.clone() });
+        let preempted = master.tracker.preempted().to_vec();
+        self.journal.push(Entry { at: self.now, inputs, report, effects: effects.clone(), preempted });
         let skips = self.driver == Some(Driver::SkipSync) && self.dice.one_in(2);
         if !skips {
             self.synced = self.journal.len();
@@ -246,6 +248,7 @@ impl World {
             let newest = master.newest.entry((worker, incarnation)).or_default();
             *newest = seq.max(*newest);
         }
+        self.check(self.another_policy_leaves_what_was_decided());
         self.starts += 1;
         self.master = Some(master);
         self.watch_new();
@@ -259,6 +262,20 @@ impl World {
                 self.begin_promotion(job);
             }
         }
+    }
+
+    /// A start under another policy that applies what is recorded does what is recorded.
+    fn another_policy_leaves_what_was_decided(&self) -> Result<(), String> {
+        let mut tracker = JobTracker::new(self.plan.config.clone(), self.plan.another_scheduler());
+        for entry in &self.journal {
+            let mut effects = Vec::new();
+            let recorded = Recorded::of(&entry.effects, &entry.preempted);
+            tracker.apply_recorded(entry.at, &entry.inputs, recorded, &mut effects);
+            if effects != entry.effects {
+                return Err(format!("at {:?} another policy changed what was decided", entry.at));
+            }
+        }
+        tracker.check_invariants()
     }
 
     fn nothing_acknowledged_is_forgotten(&self) -> Result<(), String> {

@@ -99,7 +99,16 @@ impl Plan {
 
     /// The policy, as every start of the master makes it.
     pub(super) fn scheduler(&self) -> Box<dyn Scheduler> {
-        let name = match self.policy {
+        Plan::numbered(self.policy)
+    }
+
+    /// One that decides otherwise.
+    pub(super) fn another_scheduler(&self) -> Box<dyn Scheduler> {
+        Plan::numbered((self.policy + 1) % 4 % 3)
+    }
+
+    fn numbered(policy: u64) -> Box<dyn Scheduler> {
+        let name = match policy {
             0 => "fifo",
             1 => "fair",
             _ => return Box::new(Odd::eager()),

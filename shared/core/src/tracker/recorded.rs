@@ -1,0 +1,52 @@
+//! What was decided in one batch, as a record has it.
+//!
+//! A start of the master applies it where it would decide otherwise; `job_tracker/as_recorded.rs` does.
+
+use std::collections::VecDeque;
+
+use super::effect::Effect;
+use crate::job::{AttemptId, Locality, WorkerId};
+
+/// What was decided in one batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// What workers were told to launch, in that order, launches that were told before included.
+    pub launches: VecDeque<RecordedLaunch>,
+    /// In their order.
+    pub preemptions: Vec<Preemption>,
+}
+
+/// One launch, as a worker was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedLaunch {
+    /// Who.
+    pub worker: WorkerId,
+    /// What.
+    pub attempt: AttemptId,
+    /// How close to its data.
+    pub locality: Locality,
+    /// Whether another attempt of the task ran.
+    pub speculative: bool,
+}
+
+/// An attempt that the policy had stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preemption {
+    /// Which.
+    pub attempt: AttemptId,
+    /// After whose turn; `None` where time had come.
+    pub turn: Option<WorkerId>,
+}
+
+impl Recorded {
+    /// The decisions of a batch with these effects, in which the policy preempted these attempts.
+    pub fn of(effects: &[Effect], preemptions: &[Preemption]) -> Recorded {
+        let launch = |effect: &Effect| match *effect {
+            Effect::Launch { worker, attempt, locality, speculative } => {
+                Some(RecordedLaunch { worker, attempt, locality, speculative })
+            }
+            _ => None,
+        };
+        Recorded { launches: effects.iter().filter_map(launch).collect(), preemptions: preemptions.to_vec() }
+    }
+}
