@@ -69,7 +69,7 @@ impl Failure {
 
 /// How a command about several things ends: done if nothing went wrong, else with the first of the failures, after
 /// the others were printed.
-pub(crate) fn all_told(failures: Vec<Failure>) -> Outcome {
+pub(crate) fn all_reported(failures: Vec<Failure>) -> Outcome {
     let mut failures = failures.into_iter();
     let Some(first) = failures.next() else { return Ok(Exit::Done) };
     failures.for_each(|failure| note(failure.to_string()));
@@ -78,7 +78,7 @@ pub(crate) fn all_told(failures: Vec<Failure>) -> Outcome {
 
 /// A failure for programs, schema `howdah/error/v1`.
 #[derive(Serialize)]
-struct Told<'a> {
+struct FailureDocument<'a> {
     error: &'a str,
     help: Vec<&'a str>,
     exit_code: u8,
@@ -97,8 +97,8 @@ impl Failure {
     /// As one JSON object on a line.
     pub(crate) fn json(&self) -> String {
         let (error, help) = self.lines();
-        let told = Told { error, help, exit_code: self.exit as u8 };
-        serde_json::to_string(&Listing::new("error", told)).unwrap_or_else(|_| self.to_string())
+        let document = FailureDocument { error, help, exit_code: self.exit as u8 };
+        serde_json::to_string(&Listing::new("error", document)).unwrap_or_else(|_| self.to_string())
     }
 }
 
@@ -143,10 +143,10 @@ mod tests {
     #[test]
     fn programs_get_the_same_in_json() {
         let failure = Failure::usage("no such file `\u{1b}`\nhelp: make it first").help("or name another");
-        let told: serde_json::Value = serde_json::from_str(&failure.json()).expect("JSON");
+        let document: serde_json::Value = serde_json::from_str(&failure.json()).expect("JSON");
         let expected = serde_json::json!({ "schema": "howdah/error/v1", "error": "no such file `\u{1b}`",
             "help": ["make it first", "or name another"], "exit_code": 2 });
-        assert_eq!(told, expected);
+        assert_eq!(document, expected);
         assert!(!failure.json().contains('\n'));
     }
 

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_is_told_by_its_first_line() {
+    fn a_log_is_recognised_by_its_first_line() {
         assert!(is_log(br#"{"schema":"howdah/replay-log/v1","source":""}"#));
         assert!(!is_log(b"{\"schema\":\"howdah/trace/v1\"}\n\"howdah/replay-log/v1\""));
         assert!(!is_log(b""));

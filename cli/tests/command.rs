@@ -311,12 +311,12 @@ fn errors_are_json_where_json_was_asked_for() {
     ] {
         let said = run(dir.path(), args, &[]);
         assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{args:?}: {}", said.stderr);
-        let told: Value = serde_json::from_str(&said.stderr).expect("JSON");
+        let document: Value = serde_json::from_str(&said.stderr).expect("JSON");
         assert_eq!(
-            (&told["schema"], &told["error"], &told["exit_code"]),
+            (&document["schema"], &document["error"], &document["exit_code"]),
             (&"howdah/error/v1".into(), &error.into(), &2.into())
         );
-        assert!(told["help"].as_array().is_some_and(|help| !help.is_empty()), "{told}");
+        assert!(document["help"].as_array().is_some_and(|help| !help.is_empty()), "{document}");
     }
     let said = run(dir.path(), &["job", "list"], &[("HOWDAH_OUTPUT", "json")]);
     assert!(serde_json::from_str::<Value>(&said.stderr).is_ok(), "{}", said.stderr);

@@ -160,7 +160,7 @@ fn the_same_seed_decides_the_same_and_another_one_only_what_is_random() {
 }
 
 #[test]
-fn one_worker_with_all_slots_that_is_heard_at_once_does_what_the_pool_does() {
+fn one_worker_with_all_slots_and_immediate_heartbeats_does_what_the_pool_does() {
     let dir = here();
     let worker = json(dir.path(), &[&["--workers", "1"], &SLOTS[..]].concat());
     assert_eq!(worker["decisions_digest"], json(dir.path(), &SLOTS)["decisions_digest"]);
@@ -299,11 +299,11 @@ fn a_trace_of_bytes_is_simulated_by_the_cost_model_and_says_so_where_it_is_not_s
     let slots = ["--map-slots", "1", "--reduce-slots", "1"];
     let maps = |answer: Value| answer["jobs"][0]["maps"].clone();
     let note = "note: `day.tsv` tells bytes: the cost model made tasks of them by its defaults";
-    let (answer, told) = said(&[&["replay", "day.tsv"], &slots[..]].concat());
-    assert!(maps(answer) == 4 && told.starts_with(note), "{told}");
+    let (answer, notes) = said(&[&["replay", "day.tsv"], &slots[..]].concat());
+    assert!(maps(answer) == 4 && notes.starts_with(note), "{notes}");
     let set = [&slots[..], &["-D", "swim.split=128MiB"]].concat();
-    let (answer, told) = said(&[&["replay", "day.tsv"], &set[..]].concat());
-    assert_eq!((maps(answer), told.as_str()), (2.into(), ""));
+    let (answer, notes) = said(&[&["replay", "day.tsv"], &set[..]].concat());
+    assert_eq!((maps(answer), notes.as_str()), (2.into(), ""));
     assert!(!said(&[&["optimize", "day.tsv"], &set[..]].concat()).1.contains("defaults"));
     assert!(!said(&[&["tune", "fbq", "day.tsv", "--limits", "1s,9s"], &set[..]].concat()).1.contains("defaults"));
     let idle = "note: `t.json` has another format: -D swim.… changes nothing\n";
@@ -418,7 +418,7 @@ fn an_interrupted_replay_tells_what_it_had_writes_nothing_and_ends_with_130() {
 }
 
 #[test]
-fn an_external_program_decides_in_a_replay_and_its_mistakes_are_told() {
+fn an_external_program_decides_in_a_replay_and_its_mistakes_are_reported() {
     let dir = here();
     let jobs = r#"{"schema":"howdah/trace/v1","source":"by hand","jobs":[
         {"name":"long","n_maps":6,"map_ms":[1000]},{"name":"short","n_maps":2,"map_ms":[1000]}]}"#;
@@ -532,7 +532,7 @@ fn hadoops_own_site_chooses_the_scheduler_with_its_file_and_is_overruled_by_what
 }
 
 #[test]
-fn queues_of_a_trace_that_mean_nothing_to_the_scheduler_are_told_once() {
+fn queues_of_a_trace_that_mean_nothing_to_the_scheduler_are_reported_once() {
     let dir = here();
     let said = |words: &[&str]| replay(dir.path(), &[&SLOTS[..], &["--scheduler"], words].concat()).stderr;
     assert_eq!(
@@ -695,10 +695,10 @@ fn a_folder_of_job_histories_is_one_trace_and_damaged_files_are_named() {
     let replayed = |trace: &str| {
         let said = run(dir.path(), &[&[trace, "--output", "json"][..], &SLOTS].concat(), "");
         assert_eq!(said.code, Some(0), "{}", said.stderr);
-        let mut told: Value = serde_json::from_str(&said.stdout).expect("JSON");
+        let mut answer: Value = serde_json::from_str(&said.stdout).expect("JSON");
         // Where it comes from is another place.
-        told.as_object_mut().expect("an object").remove("trace");
-        (told, said.stderr)
+        answer.as_object_mut().expect("an object").remove("trace");
+        (answer, said.stderr)
     };
     let (of_folder, said) = replayed("done");
     assert!(said.contains("warning: left out `done/2026/01/02/cut.jhist`: "), "{said}");

@@ -54,7 +54,7 @@ fn help_is_what_was_agreed() {
 }
 
 #[test]
-fn a_topology_in_a_traces_place_is_told_where_it_belongs() {
+fn a_topology_in_a_traces_place_is_refused_with_where_it_belongs() {
     let dir = here();
     let topologies = ["{\"name\":\"<root>\",\"children\":[]}", "{\"rack\":\"rack1\",\"nodes\":[{\"node\":\"node1\"}]}"];
     for topology in topologies {

@@ -1,4 +1,4 @@
-//! What a master can be told.
+//! The settings of a master.
 //!
 //! Every field has a default, unknown fields are errors; the command layers a file, variables and flags.
 

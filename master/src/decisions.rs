@@ -91,7 +91,7 @@ fn place(kind: TaskKind, locality: Locality) -> Option<&'static str> {
 /// # Errors
 /// When the run does not read.
 pub fn read(dir: &Path, mut tell: impl FnMut(Decision)) -> Result<DecisionReport, ReplayError> {
-    let mut told = BTreeSet::new();
+    let mut answered = BTreeSet::new();
     replay_seen(dir, policies::make, |cluster, at, effects, tracker| {
         for effect in effects {
             let (worker, attempt, what) = match *effect {
@@ -101,7 +101,7 @@ pub fn read(dir: &Path, mut tell: impl FnMut(Decision)) -> Result<DecisionReport
                 Effect::Kill { worker, attempt, cause } => (worker, attempt, What::Stop(cause)),
                 _ => continue,
             };
-            if told.insert((attempt, matches!(what, What::Stop(_)))) {
+            if answered.insert((attempt, matches!(what, What::Stop(_)))) {
                 tell(Decision::new(at, cluster.job(attempt.job), attempt, name(tracker, worker), what));
             }
         }

@@ -70,7 +70,7 @@ pub fn read(dir: &Path, mut tell: impl FnMut(Estimate)) -> Result<DecisionReport
                 tell(Estimate { succeeded, ..line(attempt, worker, started, "end") });
             }
         }
-        for reference in heard(tracker, at, &launched) {
+        for reference in just_reported(tracker, at, &launched) {
             let estimate_s = tracker.expected_end(reference);
             let Some(attempt) = tracker.state().attempts().get(reference) else { continue };
             let worker = name_of(tracker, attempt.worker());
@@ -85,11 +85,11 @@ pub fn read(dir: &Path, mut tell: impl FnMut(Estimate)) -> Result<DecisionReport
 }
 
 /// Attempts that are new, or whose worker has just reported.
-fn heard(tracker: &JobTracker, now: Time, launched: &BTreeSet<AttemptId>) -> Vec<AttemptRef> {
+fn just_reported(tracker: &JobTracker, now: Time, launched: &BTreeSet<AttemptId>) -> Vec<AttemptRef> {
     let state = tracker.state();
     let running = state.attempts().iter().filter(|(_, attempt)| !attempt.detached());
     let news = running.filter(|(_, attempt)| {
-        let reported = state.worker(attempt.worker()).is_some_and(|worker| worker.last_heard() == now);
+        let reported = state.worker(attempt.worker()).is_some_and(|worker| worker.last_contact() == now);
         reported || !launched.contains(&attempt.id())
     });
     news.map(|(reference, _)| reference).collect()

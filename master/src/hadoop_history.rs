@@ -67,7 +67,7 @@ fn record(history: &JobHistory) -> JobRecord {
 
 fn attempt(attempt: &AttemptHistory) -> AttemptRecord {
     let (start_ms, finish_ms) = (attempt.assigned_ms_epoch, attempt.ended_ms_epoch.max(attempt.assigned_ms_epoch));
-    // An instant of the worker's clock, as long before the attempt's end as it was there, as in traces of recorded runs: told
+    // An instant of the worker's clock, as long before the attempt's end as it was there, as in traces of recorded runs: stated
     // from the start, a reduce could have sorted before the map ended that it waited for.
     let here = |at_ms: u64| {
         let before = attempt.finished_ms_epoch.checked_sub(at_ms).filter(|_| at_ms > 0);
@@ -176,14 +176,14 @@ mod tests {
 
     #[test]
     fn phases_end_as_long_before_the_end_as_they_did_on_the_workers_clock() {
-        let told = |reduce: &AttemptHistory| {
+        let shuffle_end = |reduce: &AttemptHistory| {
             let AttemptRecord { shuffled_ms, sorted_ms, .. } = attempt(reduce);
             [shuffled_ms, sorted_ms]
         };
-        assert_eq!(told(&reduce()), [1_050, 1_051]);
+        assert_eq!(shuffle_end(&reduce()), [1_050, 1_051]);
         // Never sorted, and a clock that jumped back by an hour.
-        assert_eq!(told(&AttemptHistory { sort_done_ms_epoch: 0, ..reduce() }), [1_050, 1_060]);
-        assert_eq!(told(&AttemptHistory { finished_ms_epoch: 5, ..reduce() }), [1_060, 1_060]);
+        assert_eq!(shuffle_end(&AttemptHistory { sort_done_ms_epoch: 0, ..reduce() }), [1_050, 1_060]);
+        assert_eq!(shuffle_end(&AttemptHistory { finished_ms_epoch: 5, ..reduce() }), [1_060, 1_060]);
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub struct DecisionReport {
     pub batches: u64,
     /// Inputs of the run.
     pub inputs: u64,
-    /// Launches that the run told its workers, once for each answer that told them.
+    /// Launches that the run sent its workers, once for each answer that carried them.
     pub decisions: u64,
     /// Effects that the run recorded or the replay produced, whichever is more, batch by batch.
     pub compared: u64,

@@ -47,8 +47,8 @@ use crate::{address, journal, policies, prediction, reach, recovery, reload, res
 pub const ACCESS_FILE: &str = "access.json";
 /// Streams of one connection: a gateway may speak for thousands of workers.
 const STREAMS_PER_CONNECTION: u32 = 65_536;
-/// Between two looks at who is silent.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Between two checks for silent workers.
+const CHECK_EVERY: Duration = Duration::from_millis(500);
 /// Runs are named after the minute of their start.
 const RUN_ID: &str = "%Y%m%d%H%M";
 /// How long open calls may take to end once the core has stopped.
@@ -179,9 +179,9 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     }
 }
 
-/// Has the core's thread look, now and then, who is silent.
+/// Has the core's thread check for silent workers from time to time.
 async fn look(core: CoreHandle) {
-    let mut times = tokio::time::interval(LOOK_EVERY);
+    let mut times = tokio::time::interval(CHECK_EVERY);
     times.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         times.tick().await;

@@ -141,7 +141,7 @@ impl Workers {
 }
 
 impl Known {
-    /// A change is told again until it is confirmed, and of several within a millisecond the last one counts.
+    /// A change is reported again until it is confirmed, and of several within a millisecond the last one counts.
     fn says(&mut self, now_ms: u64, attributes: BTreeMap<String, String>) {
         match self.said.last_mut() {
             Some((_, last)) if *last == attributes => {}

@@ -232,10 +232,10 @@ fn estimates_are_those_of_the_runs_own_rule_at_each_launch() {
     let params = BTreeMap::from([("speculation".to_owned(), "load-aware".to_owned())]);
     let dir = tempfile::tempdir().unwrap();
     let launches = record(dir.path(), by_name("fifo", &params).unwrap(), &params);
-    let mut told = Vec::new();
-    let report = howdah_master::estimates::read(dir.path(), |estimate| told.push(estimate)).unwrap();
+    let mut answered = Vec::new();
+    let report = howdah_master::estimates::read(dir.path(), |estimate| answered.push(estimate)).unwrap();
     assert_eq!(report.compared, report.identical);
-    let of = |event: &str| told.iter().filter(|estimate| estimate.event == event).collect::<Vec<_>>();
+    let of = |event: &str| answered.iter().filter(|estimate| estimate.event == event).collect::<Vec<_>>();
     let (began, ended) = (of("launch"), of("end"));
     assert_eq!((began.len() as u64, ended.len() as u64), (launches, launches));
     assert!(ended.iter().all(|end| end.succeeded == Some(true) && (end.ran_s - 0.001).abs() < 1e-9));

@@ -1,4 +1,4 @@
-//! How a daemon is told to stop: first kindly, then at once.
+//! How a daemon is told to stop: first gracefully, then at once.
 //!
 //! Both daemons take a [`Stop`]; the command cancels `drain` on SIGTERM or the first SIGINT and `now` on the
 //! second. Cancelling `now` alone is enough: a daemon that waits for `drain` also watches `now`.

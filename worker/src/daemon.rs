@@ -71,8 +71,8 @@ async fn run_in_group(
     let announced = address::announced(&config, listener.local_addr().context("read the address listened on")?)?;
     let own = OwnProcesses::default();
     let mut probes = Probes::new(&config, &directory, own.clone());
-    let told = probes.start();
-    let hello = hello(&config, &directory, announced, &told);
+    let snapshot = probes.start();
+    let hello = hello(&config, &directory, announced, &snapshot);
     tracing::info!(worker = hello.name, http = hello.http_address, dir = %directory.root().display(), "worker starts");
 
     let jobs = Jobs::default();
@@ -91,8 +91,8 @@ async fn run_in_group(
     })?;
     let (inbox, events) = unbounded_channel();
     let watch = tokio::spawn(watch_stop(stop, inbox.clone(), Duration::from_millis(config.drain_grace_ms)));
-    let probes = tokio::spawn(probes.run(told, vitals.clone(), inbox.clone()));
-    let surroundings = Arc::new(ProcessContext {
+    let probes = tokio::spawn(probes.run(snapshot, vitals.clone(), inbox.clone()));
+    let context = Arc::new(ProcessContext {
         directory: directory.clone(),
         worker_name: hello.name.clone(),
         task_command: task_command(&config)?,
@@ -100,7 +100,7 @@ async fn run_in_group(
         cores,
         own,
     });
-    let drive = move || drive(config, surroundings, jobs, vitals, hello, inbox, events);
+    let drive = move || drive(config, context, jobs, vitals, hello, inbox, events);
     let (done, ended) = tokio::sync::oneshot::channel();
     std::thread::Builder::new()
         .name("tracker".to_owned())
@@ -124,7 +124,7 @@ async fn run_in_group(
 /// The tracker's thread: a runtime of its own for the driver and the calls to the master.
 fn drive(
     config: WorkerConfig,
-    surroundings: Arc<ProcessContext>,
+    context: Arc<ProcessContext>,
     jobs: Jobs,
     vitals: VitalsCell,
     hello: v1::RegisterRequest,
@@ -143,9 +143,9 @@ fn drive(
     let result = runtime.block_on(async {
         let link = Link::new(&config.master)?;
         // Microseconds: two workers that start together must not be taken for each other by a new master.
-        let incarnation = surroundings.directory.next_incarnation(wall_us())?;
+        let incarnation = context.directory.next_incarnation(wall_us())?;
         let tracker = TaskTracker::new(tracker_config(&config, incarnation));
-        let driver = Driver::new(config, tracker, surroundings, link.clone(), jobs, vitals, hello, inbox);
+        let driver = Driver::new(config, tracker, context, link.clone(), jobs, vitals, hello, inbox);
         let (worker, incarnation) = driver.run(events).await;
         link.goodbye(worker.0, incarnation).await;
         Ok(())
@@ -197,7 +197,7 @@ fn hello(
     config: &WorkerConfig,
     directory: &Directory,
     announced: Announced,
-    told: &ProbeSnapshot,
+    snapshot: &ProbeSnapshot,
 ) -> v1::RegisterRequest {
     let machine = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
     let machine = machine.unwrap_or_else(|| "localhost".to_owned());
@@ -213,9 +213,9 @@ fn hello(
         http_address: announced.address,
         advertised: announced.advertised,
         incarnation: 0,
-        attributes: told.attributes.clone().into_iter().collect(),
+        attributes: snapshot.attributes.clone().into_iter().collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        probe_warnings: told.warnings.clone(),
+        probe_warnings: snapshot.warnings.clone(),
         directory: resolved.to_string_lossy().into_owned(),
         protocol: PROTOCOL,
         build: build::id().to_owned(),

@@ -23,7 +23,7 @@ use crate::link::Link;
 use crate::map_events::MapEvents;
 use crate::prefetch::Prefetcher;
 use crate::probes::ProbeSnapshot;
-use crate::process::{Assignment, Gate, Heard, Pass, Process, ProcessContext, start};
+use crate::process::{Assignment, Gate, Pass, Process, ProcessContext, ProcessEvent, start};
 use crate::vitals::VitalsCell;
 
 /// How long killed processes may take to be gone when the worker stops.
@@ -39,7 +39,7 @@ const MAX_BATCH: usize = 1_024;
 #[derive(Debug)]
 pub(crate) enum Event {
     /// From a process's keeper.
-    Heard { number: u32, process: Arc<Process>, attempt: AttemptId, heard: Heard, pass: Pass },
+    Process { number: u32, process: Arc<Process>, attempt: AttemptId, noticed: ProcessEvent, pass: Pass },
     /// The answer to a registration.
     Registered(Result<v1::RegisterResponse, Status>),
     /// The answer to report `seq`.
@@ -71,7 +71,7 @@ struct Extra {
 pub(crate) struct Driver {
     pub(crate) config: WorkerConfig,
     pub(crate) tracker: TaskTracker,
-    pub(crate) surroundings: Arc<ProcessContext>,
+    pub(crate) context: Arc<ProcessContext>,
     pub(crate) link: Link,
     pub(crate) jobs: Jobs,
     pub(crate) vitals: VitalsCell,
@@ -87,7 +87,7 @@ pub(crate) struct Driver {
     extras: HashMap<AttemptId, Extra>,
     /// Number of the last full sample of vitals that was sent.
     sampled: u64,
-    /// Whether the last report told what only pages show.
+    /// Whether the last report carried what only pages show.
     paged: bool,
     /// The last number of counters that began to wait.
     waiting: u64,
@@ -115,7 +115,7 @@ impl Driver {
     pub(crate) fn new(
         config: WorkerConfig,
         tracker: TaskTracker,
-        surroundings: Arc<ProcessContext>,
+        context: Arc<ProcessContext>,
         link: Link,
         jobs: Jobs,
         vitals: VitalsCell,
@@ -126,7 +126,7 @@ impl Driver {
         Driver {
             config,
             tracker,
-            surroundings,
+            context,
             link,
             jobs,
             vitals,
@@ -157,7 +157,7 @@ impl Driver {
                 self.carry_out(effect, &mut inputs);
             }
             if self.tracker.is_stopped() {
-                self.bury_all(&mut events).await;
+                self.reap_all(&mut events).await;
                 return (self.tracker.worker(), self.tracker.incarnation());
             }
             if !inputs.is_empty() {
@@ -179,7 +179,7 @@ impl Driver {
     }
 
     /// Ends every process and waits until their keepers are done with them, within reason.
-    async fn bury_all(&mut self, events: &mut UnboundedReceiver<Event>) {
+    async fn reap_all(&mut self, events: &mut UnboundedReceiver<Event>) {
         for process in self.processes.values() {
             process.kill();
         }
@@ -197,17 +197,18 @@ impl Driver {
 
     fn take(&mut self, event: Event, inputs: &mut Vec<TrackerInput>) {
         match event {
-            Event::Heard { number, process, attempt, heard, pass: _pass } => {
+            Event::Process { number, process, attempt, noticed, pass: _pass } => {
                 let is_known = self.processes.get(&number).is_some_and(|known| Arc::ptr_eq(known, &process));
-                if is_known && matches!(heard, Heard::Gone | Heard::Ended { process_alive: false, .. }) {
+                if is_known && matches!(noticed, ProcessEvent::Gone | ProcessEvent::Ended { process_alive: false, .. })
+                {
                     self.processes.remove(&number);
                 }
                 // A process of an earlier registration may tell of an attempt whose id a new master has given again.
                 let is_its = self.extras.get(&attempt).is_some_and(|extra| extra.process == number);
                 // One that was replaced has a successor with its number.
-                let counts = if matches!(heard, Heard::Gone) { is_known } else { is_its };
+                let counts = if matches!(noticed, ProcessEvent::Gone) { is_known } else { is_its };
                 if counts {
-                    self.take_heard(number, attempt, heard, inputs);
+                    self.take_process_event(number, attempt, noticed, inputs);
                 }
             }
             Event::Registered(Ok(answer)) => {
@@ -250,10 +251,10 @@ impl Driver {
                 }
             }
             Event::JobFile { job, file } => self.take_job_file(job, *file, inputs),
-            Event::Attributes(told) => {
-                inputs.push(TrackerInput::Attributes(told.attributes.clone().into_iter().collect()));
-                self.hello.attributes = told.attributes.into_iter().collect();
-                self.hello.probe_warnings = told.warnings;
+            Event::Attributes(snapshot) => {
+                inputs.push(TrackerInput::Attributes(snapshot.attributes.clone().into_iter().collect()));
+                self.hello.attributes = snapshot.attributes.into_iter().collect();
+                self.hello.probe_warnings = snapshot.warnings;
             }
             Event::Drain => inputs.push(TrackerInput::Drain),
             Event::Stop => inputs.push(TrackerInput::Stop),
@@ -296,10 +297,16 @@ impl Driver {
         }
     }
 
-    fn take_heard(&mut self, process: u32, attempt: AttemptId, heard: Heard, inputs: &mut Vec<TrackerInput>) {
+    fn take_process_event(
+        &mut self,
+        process: u32,
+        attempt: AttemptId,
+        noticed: ProcessEvent,
+        inputs: &mut Vec<TrackerInput>,
+    ) {
         let extra = self.extras.entry(attempt).or_default();
-        match heard {
-            Heard::Status { phase, progress, counters, message } => {
+        match noticed {
+            ProcessEvent::Status { phase, progress, counters, message } => {
                 if counters.is_some() && extra.counters.is_none() {
                     self.waiting += 1;
                     extra.waiting = self.waiting;
@@ -308,9 +315,9 @@ impl Driver {
                 extra.message = message.or(extra.message.take());
                 inputs.push(TrackerInput::Progress { attempt, phase, progress });
             }
-            Heard::FetchFailure(map) => inputs.push(TrackerInput::FetchFailure { attempt, map }),
-            Heard::CommitPending => inputs.push(TrackerInput::CommitPending { attempt }),
-            Heard::Ended { ok, fatal, process_alive, mut end, counters } => {
+            ProcessEvent::FetchFailure(map) => inputs.push(TrackerInput::FetchFailure { attempt, map }),
+            ProcessEvent::CommitPending => inputs.push(TrackerInput::CommitPending { attempt }),
+            ProcessEvent::Ended { ok, fatal, process_alive, mut end, counters } => {
                 if extra.timed_out && !ok {
                     let seconds = self
                         .jobs
@@ -324,7 +331,7 @@ impl Driver {
                 extra.counters = Some(counters);
                 inputs.push(TrackerInput::Ended { attempt, ok, process_alive });
             }
-            Heard::Gone => inputs.push(TrackerInput::ProcessGone { process }),
+            ProcessEvent::Gone => inputs.push(TrackerInput::ProcessGone { process }),
         }
     }
 
@@ -364,8 +371,8 @@ impl Driver {
                 // It stays in the list until it is gone.
                 if let Some(process) = self.processes.get(&process).cloned() {
                     // One that does not read must not hold up the heartbeats.
-                    let told = process.clone();
-                    tokio::task::spawn_blocking(move || told.say(&ToTask::Exit));
+                    let leaving = process.clone();
+                    tokio::task::spawn_blocking(move || leaving.say(&ToTask::Exit));
                     let grace = Duration::from_millis(self.config.kill_grace_ms);
                     tokio::spawn(async move {
                         tokio::time::sleep(grace).await;
@@ -457,11 +464,11 @@ impl Driver {
     fn start_process(&mut self, number: u32, assignment: Assignment) -> Arc<Process> {
         let process = Process::new();
         let (inbox, own, gate) = (self.inbox.clone(), process.clone(), Arc::new(Gate::default()));
-        let hear = move |attempt, heard| {
+        let notify = move |attempt, noticed| {
             let pass = gate.enter();
-            let _ = inbox.send(Event::Heard { number, process: own.clone(), attempt, heard, pass });
+            let _ = inbox.send(Event::Process { number, process: own.clone(), attempt, noticed, pass });
         };
-        start(self.surroundings.clone(), process.clone(), assignment, Box::new(hear));
+        start(self.context.clone(), process.clone(), assignment, Box::new(notify));
         self.processes.insert(number, process.clone());
         process
     }
@@ -481,7 +488,7 @@ impl Driver {
         let extra = self.extras.entry(attempt).or_default();
         extra.process = number;
         let waiting = self.processes.get(&number).filter(|_| reused);
-        let given = waiting.filter(|process| process.give(&self.surroundings, assignment.clone())).cloned();
+        let given = waiting.filter(|process| process.give(&self.context, assignment.clone())).cloned();
         // One that has just ended is replaced: that is no fault of the attempt's.
         let process = given.unwrap_or_else(|| self.start_process(number, assignment));
         if attempt.kind == TaskKind::Reduce {
@@ -505,7 +512,7 @@ impl Driver {
             prefetcher.forget(job.0);
         }
         self.jobs.forget(&self.cluster.job(job));
-        let Some(path) = self.surroundings.directory.set_aside(self.cluster, job) else { return };
+        let Some(path) = self.context.directory.set_aside(self.cluster, job) else { return };
         tokio::spawn(async move {
             if let Err(error) = tokio::fs::remove_dir_all(&path).await
                 && error.kind() != std::io::ErrorKind::NotFound

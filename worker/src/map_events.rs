@@ -33,7 +33,7 @@ struct Log {
 #[derive(Default)]
 struct LogState {
     events: Vec<MapEvent>,
-    /// Events heard, the senseless ones included.
+    /// Events received, the senseless ones included.
     known: u64,
     closed: bool,
 }
@@ -124,7 +124,7 @@ fn domain(cluster: ClusterId, event: v1::MapEvent) -> Option<MapEvent> {
 }
 
 fn forward(log: &Log, attempt: AttemptId, process: &Process) {
-    // What comes before the attempt itself is not heard.
+    // What comes before the attempt itself is ignored.
     process.wait_for_birth();
     let mut sent = 0;
     loop {

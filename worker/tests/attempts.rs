@@ -1,4 +1,4 @@
-//! Attempts as the master sees them: launched, heard, killed, committed, reused.
+//! Attempts as the master sees them: launched, reported, killed, committed, reused.
 
 mod kit;
 
@@ -25,10 +25,11 @@ async fn a_launched_attempt_runs_and_its_end_is_reported_with_what_it_cost() {
 async fn progress_counters_and_message_of_a_running_attempt_reach_the_master() {
     let cluster = Cluster::start(job("hang", JobConf::default())).await;
     cluster.master.launch(map(0));
-    let status = cluster.master.until("the status", |heard| heard.status(map(0)).filter(|s| s.progress > 0).cloned());
+    let status =
+        cluster.master.until("the status", |received| received.status(map(0)).filter(|s| s.progress > 0).cloned());
     let status = status.await;
     assert_eq!((status.state(), status.progress), (AttemptState::Running, 5_000));
-    let counters = |h: &kit::master::Heard| {
+    let counters = |h: &kit::master::Received| {
         h.reports.iter().flat_map(|r| &r.attempts).any(|s| s.message == "half" && s.counters.is_some()).then_some(())
     };
     cluster.master.until("counters and message", counters).await;
@@ -39,11 +40,11 @@ async fn progress_counters_and_message_of_a_running_attempt_reach_the_master() {
 async fn a_slot_is_taken_while_an_attempt_runs_and_free_when_its_end_is_reported() {
     let cluster = Cluster::start(job("commit", JobConf::default())).await;
     cluster.master.launch(reduce(0));
-    cluster.master.until("a full slot", |heard| (heard.reports.last()?.free_reduces == 1).then_some(())).await;
+    cluster.master.until("a full slot", |received| (received.reports.last()?.free_reduces == 1).then_some(())).await;
     cluster.master.until_state(reduce(0), AttemptState::CommitPending).await;
     cluster.master.commit(reduce(0));
     cluster.master.until_state(reduce(0), AttemptState::Succeeded).await;
-    cluster.master.until("free slots", |heard| (heard.reports.last()?.free_reduces == 2).then_some(())).await;
+    cluster.master.until("free slots", |received| (received.reports.last()?.free_reduces == 2).then_some(())).await;
     cluster.end().await;
 }
 
@@ -109,10 +110,10 @@ async fn an_attempt_that_says_nothing_for_too_long_fails() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_attempt_without_a_job_fails_and_says_why() {
     let cluster = Cluster::start(job("done", JobConf::default())).await;
-    let mut stranger = map(0);
-    stranger.job.0 = 2;
-    cluster.master.launch(stranger);
-    let end = cluster.master.until_state(stranger, AttemptState::Failed).await.end.expect("an end");
+    let mut of_other_job = map(0);
+    of_other_job.job.0 = 2;
+    cluster.master.launch(of_other_job);
+    let end = cluster.master.until_state(of_other_job, AttemptState::Failed).await.end.expect("an end");
     assert_eq!(end.diagnostics, "the job's file could not be fetched");
     cluster.end().await;
 }
@@ -207,15 +208,15 @@ async fn the_end_of_an_earlier_masters_attempt_is_not_taken_for_that_of_a_new_on
     cluster.master.until_state(map(0), AttemptState::Running).await;
     let pid = number_in(cluster.logs(map(0)).join("pid")).await;
     cluster.master.forget_worker();
-    cluster.master.until("another registration", |heard| (heard.registrations.len() == 2).then_some(())).await;
-    let before = cluster.master.look(|heard| heard.reports.len());
+    cluster.master.until("another registration", |received| (received.registrations.len() == 2).then_some(())).await;
+    let before = cluster.master.look(|received| received.reports.len());
     cluster.master.launch(map(0));
-    // The keeper of the first process hears of its end a second later, since a child of it holds the umbilical.
+    // The keeper of the first process notices its end a second later, since a child of it holds the umbilical.
     until("the first process to be reaped", || (!std::fs::exists(format!("/proc/{pid}")).unwrap()).then_some(())).await;
-    let now = cluster.master.look(|heard| heard.reports.len());
-    cluster.master.until("some more reports", |heard| (heard.reports.len() > now + 3).then_some(())).await;
-    let states = |heard: &kit::master::Heard| {
-        let said = heard.reports[before..].iter().flat_map(|report| &report.attempts);
+    let now = cluster.master.look(|received| received.reports.len());
+    cluster.master.until("some more reports", |received| (received.reports.len() > now + 3).then_some(())).await;
+    let states = |received: &kit::master::Received| {
+        let said = received.reports[before..].iter().flat_map(|report| &report.attempts);
         said.map(|status| status.state()).collect::<Vec<_>>()
     };
     let states = cluster.master.look(states);
@@ -292,12 +293,12 @@ async fn reduces_hear_of_map_outputs_and_their_fetch_failures_are_reported() {
     let cluster = Cluster::start(job("events", JobConf::default())).await;
     cluster.master.map_done(0, map(0), "127.0.0.1:1");
     cluster.master.launch(reduce(0));
-    let failed = |heard: &kit::master::Heard| {
-        let statuses = heard.reports.iter().flat_map(|report| &report.attempts);
+    let failed = |received: &kit::master::Received| {
+        let statuses = received.reports.iter().flat_map(|report| &report.attempts);
         statuses.flat_map(|status| &status.fetch_failures).next().copied()
     };
     assert_eq!(cluster.master.until("a fetch failure", failed).await, map(0).into());
-    // A reduce that comes later hears everything, and both hear what is new.
+    // A reduce that comes later receives everything, and both receive what is new.
     cluster.master.launch(reduce(1));
     until("the first event", || {
         let log = std::fs::read_to_string(cluster.logs(reduce(1)).join("stdout")).ok()?;
@@ -307,14 +308,14 @@ async fn reduces_hear_of_map_outputs_and_their_fetch_failures_are_reported() {
     cluster.master.map_done(1, map(1), "127.0.0.1:1");
     cluster.master.until_state(reduce(0), AttemptState::Succeeded).await;
     cluster.master.until_state(reduce(1), AttemptState::Succeeded).await;
-    assert_eq!(cluster.master.look(|heard| heard.event_requests.clone()), [0], "one stream serves both");
+    assert_eq!(cluster.master.look(|received| received.event_requests.clone()), [0], "one stream serves both");
     cluster.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn logs_can_be_read_while_and_after_the_job_runs_and_files_go_with_the_job() {
     let cluster = Cluster::start(job("done", JobConf::default())).await;
-    let address = cluster.master.look(|heard| format!("127.0.0.1{}", heard.registrations[0].http_address));
+    let address = cluster.master.look(|received| format!("127.0.0.1{}", received.registrations[0].http_address));
     cluster.master.launch(map(0));
     cluster.master.until_state(map(0), AttemptState::Succeeded).await;
     assert!(cluster.local(map(0)).is_dir(), "a map's output stays until the job is over");
@@ -335,7 +336,7 @@ async fn logs_can_be_read_while_and_after_the_job_runs_and_files_go_with_the_job
 #[tokio::test(flavor = "multi_thread")]
 async fn map_output_is_served_to_who_has_the_token() {
     let cluster = Cluster::start(job("done", JobConf::default())).await;
-    let address = cluster.master.look(|heard| format!("127.0.0.1{}", heard.registrations[0].http_address));
+    let address = cluster.master.look(|received| format!("127.0.0.1{}", received.registrations[0].http_address));
     cluster.master.launch(map(0));
     cluster.master.until_state(map(0), AttemptState::Succeeded).await;
     let file = job("done", JobConf::default());

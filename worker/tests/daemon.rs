@@ -10,7 +10,7 @@ use howdah_proto::stop::Stop;
 use howdah_proto::v1::AttemptState;
 use howdah_proto::v1::directive::Kind;
 use howdah_worker::WorkerConfig;
-use kit::master::Heard;
+use kit::master::Received;
 use kit::{Cluster, FakeMaster, is_alive, job, map, number_in, until};
 use tempfile::TempDir;
 
@@ -20,11 +20,11 @@ async fn the_registration_says_what_the_worker_is() {
         config.attributes.insert("gpu".to_owned(), "no".to_owned());
     });
     let cluster = cluster.await;
-    let hello = cluster.master.look(|heard| heard.registrations[0].clone());
+    let hello = cluster.master.look(|received| received.registrations[0].clone());
     assert_eq!((hello.name.as_str(), hello.host.as_str()), ("worker-1", "localhost"));
     assert_eq!((hello.map_slots, hello.reduce_slots), (4, 2));
     assert_eq!(hello.attributes.get("gpu").map(String::as_str), Some("no"));
-    let report = cluster.master.until("a report", |heard| heard.reports.first().cloned()).await;
+    let report = cluster.master.until("a report", |received| received.reports.first().cloned()).await;
     assert_eq!((report.worker, report.incarnation), (3, hello.incarnation));
     assert!(report.accepts_tasks && report.may_park);
     let vitals = report.vitals.expect("vitals");
@@ -43,36 +43,38 @@ async fn a_report_of_eight_running_attempts_is_small() {
     for index in 0..8 {
         cluster.master.launch(map(index));
     }
-    let told = |heard: &Heard| {
-        let with = heard.reports.iter().flat_map(|report| &report.attempts).filter(|status| status.counters.is_some());
-        let told: BTreeSet<u32> = with.filter_map(|status| status.attempt.map(|attempt| attempt.index)).collect();
-        (told.len() == 8).then_some(())
+    let counted = |received: &Received| {
+        let with =
+            received.reports.iter().flat_map(|report| &report.attempts).filter(|status| status.counters.is_some());
+        let counted: BTreeSet<u32> = with.filter_map(|status| status.attempt.map(|attempt| attempt.index)).collect();
+        (counted.len() == 8).then_some(())
     };
-    cluster.master.until("the counters of all", told).await;
+    cluster.master.until("the counters of all", counted).await;
     // The first words on an attempt have its counters and message with them; later ones do not.
-    let report = cluster.master.until("a plain report", |heard| {
-        let report = heard.reports.last()?;
+    let report = cluster.master.until("a plain report", |received| {
+        let report = received.reports.last()?;
         let plain = report.attempts.iter().all(|status| status.progress > 0 && status.counters.is_none());
         (report.attempts.len() == 8 && plain).then(|| report.clone())
     });
     let bytes = prost::Message::encoded_len(&report.await);
     assert!(bytes < 400, "{bytes} bytes");
     // The counters of a few at a time.
-    let most = cluster.master.look(|heard| {
+    let most = cluster.master.look(|received| {
         let with_counters = |report: &howdah_proto::v1::HeartbeatRequest| {
             report.attempts.iter().filter(|status| status.counters.is_some()).count()
         };
-        heard.reports.iter().map(with_counters).max()
+        received.reports.iter().map(with_counters).max()
     });
     assert!(most.is_some_and(|most| most <= 3), "{most:?} attempts with counters in a report");
     // A machine of many cores has much to show, and a program may have many counters: never both at once.
-    let (pages, both) = cluster.master.look(|heard| {
-        let pages = heard.reports.iter().filter(|r| r.vitals.as_ref().is_some_and(|vitals| vitals.details.is_some()));
+    let (pages, both) = cluster.master.look(|received| {
+        let pages =
+            received.reports.iter().filter(|r| r.vitals.as_ref().is_some_and(|vitals| vitals.details.is_some()));
         (pages.clone().count(), pages.filter(|r| r.attempts.iter().any(|status| status.counters.is_some())).count())
     });
     assert!(pages > 0 && both == 0, "{both} of {pages}");
     // Whether it has counters or not, and whatever only pages show, it stays below a KiB.
-    let most = cluster.master.look(|heard| heard.reports.iter().map(prost::Message::encoded_len).max());
+    let most = cluster.master.look(|received| received.reports.iter().map(prost::Message::encoded_len).max());
     assert!(most.is_some_and(|bytes| bytes < 1_024), "{most:?} bytes");
     cluster.end().await;
 }
@@ -97,8 +99,8 @@ async fn vitals_agree_with_what_the_kernel_says() {
         disk.blocks_available() * disk.fragment_size() / 1_024
     };
     let close = |one: u64, other: u64, of: u64| one.abs_diff(other) <= of / 64;
-    let vitals = cluster.master.until("a report that agrees with /proc and the disk", |heard| {
-        let v = heard
+    let vitals = cluster.master.until("a report that agrees with /proc and the disk", |received| {
+        let v = received
             .reports
             .last()?
             .vitals
@@ -127,8 +129,8 @@ async fn vitals_agree_with_what_the_kernel_says() {
         vitals.max_khz >= vitals.cpu_khz * 9 / 10 && vitals.effective_khz <= vitals.max_khz.max(vitals.cpu_khz),
         "{vitals:?}"
     );
-    let vitals = cluster.master.until("a full sample", |heard| {
-        heard.reports.iter().filter_map(|report| report.vitals.clone()).find(|v| v.details.is_some())
+    let vitals = cluster.master.until("a full sample", |received| {
+        received.reports.iter().filter_map(|report| report.vitals.clone()).find(|v| v.details.is_some())
     });
     let vitals = vitals.await;
     assert_eq!(vitals.core_use_parts.len(), cpus);
@@ -147,7 +149,7 @@ async fn what_a_script_says_takes_the_place_of_what_is_measured() {
         config.vitals_interval_ms = 200;
     });
     let cluster = cluster.await;
-    let report = cluster.master.until("a report", |heard| heard.reports.first().cloned()).await;
+    let report = cluster.master.until("a report", |received| received.reports.first().cloned()).await;
     let vitals = report.vitals.expect("vitals");
     assert_eq!((vitals.foreign_milli, vitals.load1_milli, vitals.cpu_khz), (41_500, 7_250, 1_000_000));
     assert_eq!(vitals.details.expect("is there").source, "script");
@@ -160,7 +162,7 @@ async fn a_worker_without_disk_takes_no_tasks() {
         config.min_free_disk_bytes = u64::MAX;
     });
     let cluster = cluster.await;
-    let report = cluster.master.until("a report", |heard| heard.reports.first().cloned()).await;
+    let report = cluster.master.until("a report", |received| received.reports.first().cloned()).await;
     assert!(!report.accepts_tasks);
     cluster.end().await;
 }
@@ -173,7 +175,7 @@ async fn a_launch_whose_answer_is_lost_runs_once_all_the_same() {
     cluster.master.until_state(map(0), AttemptState::Succeeded).await;
     let log = std::fs::read_to_string(cluster.logs(map(0)).join("stdout")).unwrap();
     assert_eq!(log.lines().count(), 1, "{log}");
-    assert_eq!(cluster.master.look(|heard| heard.registrations.len()), 1);
+    assert_eq!(cluster.master.look(|received| received.registrations.len()), 1);
     cluster.end().await;
 }
 
@@ -183,14 +185,14 @@ async fn attempts_outlive_an_absence_of_the_master() {
     cluster.master.launch(map(0));
     let pid = number_in(cluster.logs(map(0)).join("pid")).await;
     cluster.master.go_away().await;
-    let before = cluster.master.look(|heard| heard.reports.len());
+    let before = cluster.master.look(|received| received.reports.len());
     cluster.master.come_back().await;
-    cluster.master.until("a report", |heard| (heard.reports.len() > before).then_some(())).await;
+    cluster.master.until("a report", |received| (received.reports.len() > before).then_some(())).await;
     cluster.master.until_state(map(0), AttemptState::CommitPending).await;
     assert!(is_alive(pid));
     cluster.master.commit(map(0));
     cluster.master.until_state(map(0), AttemptState::Succeeded).await;
-    assert_eq!(cluster.master.look(|heard| heard.registrations.len()), 1);
+    assert_eq!(cluster.master.look(|received| received.registrations.len()), 1);
     cluster.end().await;
 }
 
@@ -215,14 +217,14 @@ async fn a_master_that_forgot_the_worker_makes_it_start_afresh() {
     cluster.master.launch(map(0));
     let pid = number_in(cluster.logs(map(0)).join("pid")).await;
     cluster.master.direct([Kind::Reinit(Default::default())]);
-    let hellos = cluster
-        .master
-        .until("a second registration", |heard| (heard.registrations.len() == 2).then(|| heard.registrations.clone()));
+    let hellos = cluster.master.until("a second registration", |received| {
+        (received.registrations.len() == 2).then(|| received.registrations.clone())
+    });
     let hellos = hellos.await;
     assert!(hellos[1].incarnation > hellos[0].incarnation);
     until("the attempt to be gone", || (!is_alive(pid)).then_some(())).await;
-    let report = cluster.master.until("a fresh report", |heard| {
-        heard.reports.last().filter(|report| report.incarnation == hellos[1].incarnation).cloned()
+    let report = cluster.master.until("a fresh report", |received| {
+        received.reports.last().filter(|report| report.incarnation == hellos[1].incarnation).cloned()
     });
     let report = report.await;
     assert_eq!((report.free_maps, report.attempts.len()), (4, 0));
@@ -235,12 +237,12 @@ async fn draining_lets_attempts_end_and_says_goodbye() {
     cluster.master.launch(map(0));
     cluster.master.until_state(map(0), AttemptState::CommitPending).await;
     cluster.stop.drain.cancel();
-    cluster.master.until("a refusal", |heard| (!heard.reports.last()?.accepts_tasks).then_some(())).await;
+    cluster.master.until("a refusal", |received| (!received.reports.last()?.accepts_tasks).then_some(())).await;
     cluster.master.commit(map(0));
     let (master, _dir, result) = cluster.ended().await;
     result.unwrap();
     master.until_state(map(0), AttemptState::Succeeded).await;
-    assert_eq!(master.look(|heard| heard.goodbyes.len()), 1);
+    assert_eq!(master.look(|received| received.goodbyes.len()), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -252,7 +254,7 @@ async fn draining_has_an_end_when_attempts_have_none() {
     let (master, _dir, result) = cluster.ended().await;
     result.unwrap();
     until("the attempt to be gone", || (!is_alive(pid)).then_some(())).await;
-    assert_eq!(master.look(|heard| heard.goodbyes.len()), 1);
+    assert_eq!(master.look(|received| received.goodbyes.len()), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -263,7 +265,7 @@ async fn stopping_now_kills_attempts_and_leaves_no_files() {
     let child = number_in(cluster.logs(map(0)).join("child")).await;
     let (master, dir) = cluster.end().await;
     until("the attempt to be gone", || (!is_alive(pid) && !is_alive(child)).then_some(())).await;
-    assert_eq!(master.look(|heard| heard.goodbyes.len()), 1);
+    assert_eq!(master.look(|received| received.goodbyes.len()), 1);
     assert!(kit::logs(dir.path(), map(0)).is_dir(), "logs stay");
     let local = std::fs::read_dir(dir.path().join("local")).map_or(0, Iterator::count);
     assert_eq!(local, 0, "nothing else does");
@@ -286,7 +288,7 @@ async fn leftovers_of_an_earlier_run_go_at_the_start() {
     std::fs::create_dir_all(&stale).unwrap();
     let stop = Stop::new();
     let worker = tokio::spawn(howdah_worker::run(kit::config(&master, dir.path()), stop.clone()));
-    master.until("a registration", |heard| heard.registrations.last().cloned()).await;
+    master.until("a registration", |received| received.registrations.last().cloned()).await;
     assert!(!stale.exists());
     stop.now.cancel();
     worker.await.unwrap().unwrap();
@@ -315,7 +317,7 @@ async fn attempts_end_when_their_worker_is_killed() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    master.until("a registration", |heard| heard.registrations.last().cloned()).await;
+    master.until("a registration", |received| received.registrations.last().cloned()).await;
     let mut pids = Vec::new();
     for index in 0..4 {
         master.launch(map(index));

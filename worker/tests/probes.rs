@@ -8,15 +8,15 @@ use std::path::Path;
 use howdah_core::job::JobConf;
 use howdah_proto::v1::{AttemptState, HeartbeatRequest};
 use howdah_worker::{VitalsSource, WorkerConfig};
-use kit::master::Heard;
+use kit::master::Received;
 use kit::{Cluster, is_alive, job, map, number_in, until};
 
 type Map = HashMap<String, String>;
 
 /// The newest word on attributes and warnings.
-fn told(heard: &Heard) -> (&Map, &Map) {
-    let set = heard.reports.iter().rev().find_map(|report| report.attributes.as_ref());
-    match (set, heard.registrations.last()) {
+fn probed(received: &Received) -> (&Map, &Map) {
+    let set = received.reports.iter().rev().find_map(|report| report.attributes.as_ref());
+    match (set, received.registrations.last()) {
         (Some(set), _) => (&set.attributes, &set.probe_warnings),
         (None, Some(hello)) => (&hello.attributes, &hello.probe_warnings),
         (None, None) => panic!("the kit waits for a registration"),
@@ -50,8 +50,8 @@ async fn what_probes_print_is_told_at_once_and_each_change_of_it() {
     });
     let cluster = cluster.await;
     let all = |gpu: &'static str| {
-        move |heard: &Heard| {
-            let (attributes, warnings) = told(heard);
+        move |received: &Received| {
+            let (attributes, warnings) = probed(received);
             let whole = has(attributes, "gpu", gpu) && has(attributes, "room", "cellar");
             (whole && has(attributes, "disk", "ssd") && warnings.is_empty()).then_some(())
         }
@@ -61,11 +61,14 @@ async fn what_probes_print_is_told_at_once_and_each_change_of_it() {
     cluster.master.until_state(map(0), AttemptState::Running).await;
     write(&cluster.dir.path().join("n"), "2");
     cluster.master.until("the other number", all("2")).await;
-    let still = cluster.master.look(|heard| heard.status(map(0)).map(|status| status.state()));
+    let still = cluster.master.look(|received| received.status(map(0)).map(|status| status.state()));
     assert_eq!(still, Some(AttemptState::Running), "what runs goes on");
-    assert_eq!(cluster.master.look(|heard| heard.registrations.len()), 1, "nobody registers for that");
+    assert_eq!(cluster.master.look(|received| received.registrations.len()), 1, "nobody registers for that");
     // Once it is confirmed, reports are as small as before.
-    cluster.master.until("a plain report", |heard| heard.reports.last()?.attributes.is_none().then_some(())).await;
+    cluster
+        .master
+        .until("a plain report", |received| received.reports.last()?.attributes.is_none().then_some(()))
+        .await;
     cluster.end().await;
 }
 
@@ -76,18 +79,21 @@ async fn a_lost_answer_loses_no_change_and_a_registration_tells_all() {
         quick(config, &[("gpu", "cat n")]);
     });
     let cluster = cluster.await;
-    cluster.master.until("the attribute", |heard| has(told(heard).0, "gpu", "1").then_some(())).await;
-    cluster.master.until("a plain report", |heard| heard.reports.last()?.attributes.is_none().then_some(())).await;
+    cluster.master.until("the attribute", |received| has(probed(received).0, "gpu", "1").then_some(())).await;
+    cluster
+        .master
+        .until("a plain report", |received| received.reports.last()?.attributes.is_none().then_some(()))
+        .await;
     cluster.master.lose_answers(1);
     write(&cluster.dir.path().join("n"), "2");
-    let twice = |heard: &Heard| {
+    let twice = |received: &Received| {
         let carries =
             |report: &&HeartbeatRequest| report.attributes.as_ref().is_some_and(|set| has(&set.attributes, "gpu", "2"));
-        (heard.reports.iter().filter(carries).count() >= 2).then_some(())
+        (received.reports.iter().filter(carries).count() >= 2).then_some(())
     };
     cluster.master.until("the change again, as nobody answered", twice).await;
     cluster.master.forget_worker();
-    let hello = cluster.master.until("another registration", |heard| heard.registrations.get(1).cloned()).await;
+    let hello = cluster.master.until("another registration", |received| received.registrations.get(1).cloned()).await;
     assert!(has(&hello.attributes, "gpu", "2"), "{hello:?}");
     cluster.end().await;
 }
@@ -108,9 +114,9 @@ async fn a_probe_that_hangs_fails_or_prints_garbage_costs_its_attribute_and_dela
     });
     let cluster = cluster.await;
     // Before the one that hangs was killed.
-    cluster.master.until("the sound one", |heard| has(told(heard).0, "sound", "yes").then_some(())).await;
-    let warnings = |heard: &Heard| {
-        let (attributes, warnings) = told(heard);
+    cluster.master.until("the sound one", |received| has(probed(received).0, "sound", "yes").then_some(())).await;
+    let warnings = |received: &Received| {
+        let (attributes, warnings) = probed(received);
         (warnings.len() == 4).then(|| (attributes.clone(), warnings.clone()))
     };
     let (attributes, warnings) = cluster.master.until("four warnings", warnings).await;
@@ -135,15 +141,16 @@ async fn number_in_first_line(path: &Path) -> i32 {
 async fn a_probe_that_recovers_brings_its_attribute_back() {
     let cluster = Cluster::start_with(job("done", JobConf::default()), |config| quick(config, &[("gpu", "cat n")]));
     let cluster = cluster.await;
-    let warned = |heard: &Heard| told(heard).1.get("gpu").cloned();
+    let warned = |received: &Received| probed(received).1.get("gpu").cloned();
     let warning = cluster.master.until("a warning", warned).await;
     assert!(warning.starts_with("exited with code 1: "), "{warning}");
     write(&cluster.dir.path().join("n"), "4");
-    let back = |heard: &Heard| (has(told(heard).0, "gpu", "4") && told(heard).1.is_empty()).then_some(());
+    let back =
+        |received: &Received| (has(probed(received).0, "gpu", "4") && probed(received).1.is_empty()).then_some(());
     cluster.master.until("the attribute", back).await;
     std::fs::remove_file(cluster.dir.path().join("n")).unwrap();
     cluster.master.until("the warning again", warned).await;
-    assert!(cluster.master.look(|heard| told(heard).0.is_empty()), "and the attribute is gone");
+    assert!(cluster.master.look(|received| probed(received).0.is_empty()), "and the attribute is gone");
     cluster.end().await;
 }
 
@@ -154,18 +161,22 @@ async fn the_probes_file_is_followed_and_a_bad_one_changes_nothing() {
     let cluster = cluster.await;
     let file = cluster.dir.path().join("probes.toml");
     write(&file, "gpu = 'echo 1'\n");
-    cluster.master.until("the file's probe", |heard| has(told(heard).0, "gpu", "1").then_some(())).await;
+    cluster.master.until("the file's probe", |received| has(probed(received).0, "gpu", "1").then_some(())).await;
     write(&file, "gpu = 'echo 2'\nssd =\n");
-    let warning = cluster.master.until("a word on the file", |heard| told(heard).1.get("probes_file").cloned()).await;
+    let warning =
+        cluster.master.until("a word on the file", |received| probed(received).1.get("probes_file").cloned()).await;
     assert!(warning.starts_with("line 2: "), "{warning}");
-    assert!(cluster.master.look(|heard| has(told(heard).0, "gpu", "1")), "the old probes stay");
+    assert!(cluster.master.look(|received| has(probed(received).0, "gpu", "1")), "the old probes stay");
     write(&file, "gpu = 'echo 3'\nssd = 'echo yes'\n");
-    let both = |heard: &Heard| (has(told(heard).0, "gpu", "3") && has(told(heard).0, "ssd", "yes")).then_some(());
+    let both = |received: &Received| {
+        (has(probed(received).0, "gpu", "3") && has(probed(received).0, "ssd", "yes")).then_some(())
+    };
     cluster.master.until("the mended file's probes", both).await;
     std::fs::remove_file(&file).unwrap();
-    let gone = |heard: &Heard| (*told(heard).0 == [("room".to_owned(), "cellar".to_owned())].into()).then_some(());
+    let gone =
+        |received: &Received| (*probed(received).0 == [("room".to_owned(), "cellar".to_owned())].into()).then_some(());
     cluster.master.until("the configuration's alone", gone).await;
-    assert!(cluster.master.look(|heard| told(heard).1.is_empty()), "who removes a probe is not warned");
+    assert!(cluster.master.look(|received| probed(received).1.is_empty()), "who removes a probe is not warned");
     cluster.end().await;
 }
 
@@ -178,13 +189,14 @@ async fn a_script_of_vitals_that_fails_is_warned_of_until_it_works() {
         config.vitals_interval_ms = 100;
     });
     let cluster = cluster.await;
-    let warned = |heard: &Heard| told(heard).1.get("vitals_script").cloned();
+    let warned = |received: &Received| probed(received).1.get("vitals_script").cloned();
     let warning = cluster.master.until("a warning", warned).await;
     assert_eq!(warning, "it ended with exit status: 1");
     write(&cluster.dir.path().join("said"), "foreign_load 41.5");
-    cluster.master.until("no warning", |heard| told(heard).1.is_empty().then_some(())).await;
-    let said =
-        |heard: &Heard| Some(heard.reports.last()?.vitals.as_ref()?.foreign_milli).filter(|&load| load == 41_500);
+    cluster.master.until("no warning", |received| probed(received).1.is_empty().then_some(())).await;
+    let said = |received: &Received| {
+        Some(received.reports.last()?.vitals.as_ref()?.foreign_milli).filter(|&load| load == 41_500)
+    };
     cluster.master.until("what it says", said).await;
     cluster.end().await;
 }

@@ -65,9 +65,10 @@ async fn use_and_run_queue_of_a_busy_machine_are_those_of_proc() {
     let cluster = cluster.await;
     let busy = Busy::start(1);
     let (mut seen, mut before) = (0, None);
-    let agrees = cluster.master.until("a second whose use is that of /proc/stat", |heard| {
+    let agrees = cluster.master.until("a second whose use is that of /proc/stat", |received| {
         // The details come with a full sample only.
-        let mut full = heard.reports.iter().filter_map(|report| report.vitals.as_ref().filter(|v| v.details.is_some()));
+        let mut full =
+            received.reports.iter().filter_map(|report| report.vitals.as_ref().filter(|v| v.details.is_some()));
         let (n, vitals) = (full.clone().count(), full.next_back()?);
         if n == seen {
             return None;
@@ -76,22 +77,22 @@ async fn use_and_run_queue_of_a_busy_machine_are_those_of_proc() {
         let earlier: (f64, f64) = before.replace(now).filter(|_| n == seen + 1).unwrap_or(now);
         seen = n;
         let by_kernel = (now.0 - earlier.0) / (now.1 - earlier.1);
-        let told = f64::from(vitals.cpu_use_parts) / 1e4;
+        let reported = f64::from(vitals.cpu_use_parts) / 1e4;
         let cores = vitals.core_use_parts.iter().map(|&parts| f64::from(parts) / 1e4);
         let mean = cores.sum::<f64>() / vitals.core_use_parts.len() as f64;
         // One thread takes all of a core, or as much of it as a busy machine or a hypervisor leaves.
-        let something = told > 0.5 / vitals.core_use_parts.len() as f64;
-        (something && (told - by_kernel).abs() < 0.05 && (told - mean).abs() < 0.001).then_some(())
+        let something = reported > 0.5 / vitals.core_use_parts.len() as f64;
+        (something && (reported - by_kernel).abs() < 0.05 && (reported - mean).abs() < 0.001).then_some(())
     });
     agrees.await;
     drop(busy);
 
     let _busy = Busy::start(8);
-    let agrees = cluster.master.until("a run queue that is that of /proc/loadavg", |heard| {
-        let vitals = heard.reports.last()?.vitals.clone()?;
-        let told = f64::from(vitals.run_queue_milli) / 1e3;
+    let agrees = cluster.master.until("a run queue that is that of /proc/loadavg", |received| {
+        let vitals = received.reports.last()?.vitals.clone()?;
+        let reported = f64::from(vitals.run_queue_milli) / 1e3;
         // Less the thread that looks.
-        (told > 7.5 && (told - (running() - 1.0)).abs() < 1.0).then_some(vitals)
+        (reported > 7.5 && (reported - (running() - 1.0)).abs() < 1.0).then_some(vitals)
     });
     let vitals = agrees.await;
     assert!(vitals.foreign_milli > 7_500, "it has no attempts: {vitals:?}");

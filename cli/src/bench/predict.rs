@@ -46,10 +46,10 @@ pub(crate) fn run(bench: &Bench<'_>) -> Outcome<Report> {
             let heartbeats = Heartbeats::Given(HEARTBEAT);
             let options = ForecastOptions { starts, draws, heartbeats, ..ForecastOptions::default() };
             let began = thread_time()?;
-            let told = forecast(fork.fork(), &predictor, &|_| String::new(), &Changes::default(), &options);
-            let told = told.map_err(|error| Failure::broke(error.to_string()))?;
+            let outlook = forecast(fork.fork(), &predictor, &|_| String::new(), &Changes::default(), &options);
+            let outlook = outlook.map_err(|error| Failure::broke(error.to_string()))?;
             row.push((thread_time()? - began).as_secs_f64() * 1e3);
-            if told.jobs.iter().filter(|job| job.finish.is_some()).count() < 50 {
+            if outlook.jobs.iter().filter(|job| job.finish.is_some()).count() < 50 {
                 return Err(Failure::broke("the forecast ended fewer jobs than an hour holds"));
             }
         }
@@ -68,7 +68,7 @@ pub(crate) fn run(bench: &Bench<'_>) -> Outcome<Report> {
         rows: vec![
             row("fork of the live state", &rows[0], Some(Bar::AtMost(1.0))),
             row("one simulation of an hour", &rows[1], Some(Bar::AtMost(50.0))),
-            row("the same with 10,000 starts told", &rows[2], None),
+            row("the same with 10,000 starts listed", &rows[2], None),
             row("a whole forecast, with the intervals of 4 draws", &rows[3], None),
         ],
         notes: vec!["CPU time of the thread, medians; the fork is what the core's thread stands still for".to_owned()],

@@ -231,7 +231,7 @@ async fn waiting(bench: &Bench<'_>) -> Outcome<Row> {
     })
 }
 
-/// Workers that are heard every three seconds only.
+/// Workers that send a heartbeat every three seconds only.
 async fn workers(bench: &Bench<'_>) -> Outcome<Row> {
     let n: usize = 1_000;
     let worker = |index| SimWorker {

@@ -1,10 +1,10 @@
 //! What one decision of each scheduler costs, with 10 and with 10,000 jobs that wait.
 //!
 //! A simulation runs under a policy whose every call is timed. A decision is all that the policy did from one launch to
-//! the next: hearing of the end that freed the slot, its turn, its choice, hearing of the launch. So an index that is
+//! the next: notification of the end that freed the slot, its turn, its choice, notification of the launch. So an index that is
 //! dear to keep counts as much as one that is dear to ask. The time of reading the clock is measured and taken off.
 //! Turns in which no job can be served decide nothing; they are timed apart, with jobs that no worker suits. So is what
-//! Fair does by the clock: its updates belong to no decision, and are told as a mean over all launches between them.
+//! Fair does by the clock: its updates belong to no decision, and are reported as a mean over all launches between them.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -184,10 +184,11 @@ pub(crate) fn run(bench: &Bench<'_>) -> Outcome<Report> {
         if variant.updates() {
             rows.push(row("a launch with its part of the updates, 10,000 against 10", many.mean, Some(few.mean), None));
         }
-        rows.push(row("nobody served, 10,000 against 10", vain(MANY)?, Some(vain(FEW)?), None));
+        rows.push(row("no eligible job, 10,000 against 10", vain(MANY)?, Some(vain(FEW)?), None));
     }
     let external = external(bench)?;
-    let told = if external.is_empty() { "there is no python3, so that external was not measured" } else { EXTERNAL };
+    let external_note =
+        if external.is_empty() { "there is no python3, so that external was not measured" } else { EXTERNAL };
     rows.extend(external);
     Ok(Report {
         name: "schedulers",
@@ -196,11 +197,11 @@ pub(crate) fn run(bench: &Bench<'_>) -> Outcome<Report> {
         rows,
         notes: vec![
             format!("{SLOTS} slots; jobs of 10 users with deadlines, profiles and five priorities; each policy with its defaults"),
-            "a decision is all that the policy does from one launch to the next: it hears of an end, has its turn, chooses, hears of the launch; medians over launches, and of the repeats".to_owned(),
+            "a decision is all that the policy does from one launch to the next: it is notified of an end, has its turn, chooses, is notified of the launch; medians over launches, and of the repeats".to_owned(),
             "its first row is the dearer of the two numbers of waiting jobs".to_owned(),
             UPDATES.to_owned(),
-            told.to_owned(),
-            "nobody served: a turn of a worker that lacks what all waiting jobs require; it decides nothing, and has no bar".to_owned(),
+            external_note.to_owned(),
+            "no eligible job: a turn of a worker that lacks what all waiting jobs require; it decides nothing, and has no bar".to_owned(),
             format!("reading the clock took {clock_ns:.0} ns a call, which is taken off; what is left of a decision counts as {STEP_NS:.0} ns at least"),
         ],
         repeats: bench.repeats(),

@@ -12,7 +12,7 @@ use crate::units::parse_duration;
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 The same work runs again and again while `howdah load` keeps so many other tasks busy; two
-curves are fitted to its times, and the better one is what a load-aware cluster wants to be told.
+curves are fitted to its times, and the better one is what a load-aware cluster is configured with.
 Where frequencies can be set it also runs at several of them. That needs root, and whatever ends
 it, they are put back.
 

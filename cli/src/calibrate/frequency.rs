@@ -82,9 +82,9 @@ impl Setter {
     ///
     /// # Errors
     /// When one cannot be set or put back, or the work fails.
-    pub(super) fn measure(&mut self, bench: &Bench, told: impl FnMut(Frequency)) -> Outcome<Vec<AtFrequency>> {
+    pub(super) fn measure(&mut self, bench: &Bench, on_run: impl FnMut(Frequency)) -> Outcome<Vec<AtFrequency>> {
         match self {
-            Setter::Ready(throttle, _) => Ok(measure_frequencies(bench, throttle, told)?),
+            Setter::Ready(throttle, _) => Ok(measure_frequencies(bench, throttle, on_run)?),
             Setter::Not | Setter::Cannot(_) => Ok(Vec::new()),
         }
     }

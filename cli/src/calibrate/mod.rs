@@ -57,7 +57,7 @@ pub(crate) fn calibrate(context: &Context, args: &CalibrateArgs) -> Outcome {
         _ => Work::Sudoku { rounds: 1 },
     };
     let place = args.group.clone().map_or(Place::Here, Place::Group);
-    // First of all, as a method that this machine does not have is better told before minutes of measuring.
+    // First of all, as a method that this machine does not have is better reported before minutes of measuring.
     let mut setter = frequency::setter(args, &program, &place)?;
     let shown = spinner(&screen, "finding out how much work that is");
     let bench = Bench::new(&program, work, place, args.task)?;

@@ -258,7 +258,7 @@ pub(crate) struct Cluster {
     pub(crate) lost_workers: u32,
     pub(crate) blacklisted_workers: u32,
     pub(crate) draining_workers: u32,
-    /// Not heard of for some heartbeats, and not lost yet.
+    /// Without a message for some heartbeats, and not lost yet.
     pub(crate) silent_workers: u32,
     pub(crate) map_slots: u32,
     pub(crate) reduce_slots: u32,

@@ -50,7 +50,7 @@ impl Default for ClientConfig {
 /// What was typed for everything, and the files.
 #[derive(Debug)]
 pub(crate) struct Context {
-    /// The machine's, the user's and the one that was named, as far as they are there; later ones stand over earlier ones.
+    /// The machine's, the user's and the one that was named, as far as they exist; later ones override earlier ones.
     files: Vec<ConfigFile>,
     /// Whether the last of them was named.
     named: bool,

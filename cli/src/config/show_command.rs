@@ -21,7 +21,7 @@ pub(crate) fn show(context: &Context, args: &ConfigShowArgs) -> Outcome {
     let (client, client_settings) = context.client_settings(&ClusterArgs::default(), args.format.output)?;
     let all = !(args.master || args.worker || args.client || args.log);
     let mut shown = Vec::new();
-    // Every section is read, so that a fault in any of them is told.
+    // Every section is read, so that a fault in any of them is reported.
     let (_, master) = context.settings::<howdah_master::MasterConfig>(Section::Master, Vec::new())?;
     let (_, worker) = context.settings::<howdah_worker::WorkerConfig>(Section::Worker, Vec::new())?;
     let (_, log) = context.settings::<LogConfig>(Section::Log, Vec::new())?;

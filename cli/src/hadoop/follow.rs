@@ -53,28 +53,28 @@ async fn watch(site: &Site, client: &mut Client, job: &str) -> Outcome<JobStatus
         Ok(())
     });
     let telling = async {
-        let mut told = Told::default();
+        let mut printed = Printed::default();
         while let Some(status) = changes.recv().await {
-            told.status(&status);
-            if status.failed_attempts as usize > told.failed.len() {
-                told.failures(site, &mut other, job).await?;
+            printed.status(&status);
+            if status.failed_attempts as usize > printed.failed.len() {
+                printed.failures(site, &mut other, job).await?;
             }
         }
         Ok::<(), Failure>(())
     };
-    let (status, told) = tokio::join!(following, telling);
-    told?;
+    let (status, printed) = tokio::join!(following, telling);
+    printed?;
     status
 }
 
 /// What was said already.
 #[derive(Default)]
-struct Told {
+struct Printed {
     percent: Option<(u32, u32)>,
     failed: BTreeSet<String>,
 }
 
-impl Told {
+impl Printed {
     fn status(&mut self, status: &JobStatus) {
         let percent = |share: f64| (share.clamp(0.0, 1.0) * 100.0) as u32;
         let now = (percent(status.map_progress), percent(status.reduce_progress));

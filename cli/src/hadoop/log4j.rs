@@ -9,7 +9,7 @@ use std::io::{self, Write};
 fn record(level: &str, logger: &str, message: &str) {
     let now = jiff::Zoned::now();
     let line = format!("{} {level} {logger}: {message}\n", now.strftime("%Y-%m-%d %H:%M:%S,%3f"));
-    // Nobody is left to hear that standard error is broken.
+    // Nobody is left to be notified that standard error is broken.
     let _ = io::stderr().lock().write_all(line.as_bytes());
 }
 

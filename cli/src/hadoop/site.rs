@@ -1,4 +1,4 @@
-//! What the client is told by `core-site.xml`, `hdfs-site.xml` and `mapred-site.xml` of `HADOOP_CONF_DIR`.
+//! What the client learns from `core-site.xml`, `hdfs-site.xml` and `mapred-site.xml` of `HADOOP_CONF_DIR`.
 //!
 //! The default file system of an installation is a directory: `hdfs:///a` is the file `a` in it (`howdah.fs.root`).
 //! Everything else that a file says is a property of the jobs that are submitted, under `-D`. Deprecated names of the few

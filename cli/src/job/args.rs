@@ -69,7 +69,7 @@ pub(crate) struct JobListArgs {
     /// Only the last so many jobs
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) last: Option<usize>,
-    /// With --last: the so manieth page of so many jobs, 1 being the newest
+    /// With --last: which page of that many jobs to show, 1 being the newest
     #[arg(long, value_name = "P", requires = "last", value_parser = at_least_one)]
     pub(crate) page: Option<usize>,
     #[command(flatten)]

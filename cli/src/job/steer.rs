@@ -11,7 +11,7 @@ use crate::args::Format;
 use crate::client::{Client, succeeded, unless_interrupted};
 use crate::config::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Outcome, all_told};
+use crate::failure::{Failure, Outcome, all_reported};
 use crate::job::args::{AttemptArgs, KillArgs, PriorityArgs, WaitArgs};
 use crate::job::view::{Job, now_ms, table};
 use crate::job_end::{follow_to_end, not_succeeded};
@@ -91,7 +91,7 @@ pub(crate) async fn kill(context: &Context, args: &KillArgs) -> Outcome {
     if ids.is_empty() {
         screen.line("no job to kill: none that is not over fits")?;
     }
-    all_told(failures)
+    all_reported(failures)
 }
 
 /// `howdah job kill-attempt` and `howdah job fail-attempt`
@@ -126,5 +126,5 @@ pub(crate) async fn set_priority(context: &Context, args: &PriorityArgs) -> Outc
     if ids.is_empty() {
         screen.line("no job that is not over fits")?;
     }
-    all_told(failures)
+    all_reported(failures)
 }

@@ -40,7 +40,7 @@ impl Speculation {
     }
 }
 
-/// A job's end as the master's last round of forecasts told it; null beyond the horizon.
+/// A job's end as the master's last round of forecasts predicted it; null beyond the horizon.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Predicted {
     pub(crate) at_ms_epoch: u64,
@@ -159,8 +159,8 @@ impl From<&JobStatus> for Job {
 pub(crate) fn table(jobs: &[Job], now_ms: u64) -> Grid {
     let mut columns = vec!["job", "name", "state", "priority", "queue", ">maps", ">reduces", ">time"];
     // Jobs that are over have no forecast.
-    let told = jobs.iter().any(|job| job.predicted.is_some());
-    columns.extend(told.then_some(">ends in"));
+    let any_predicted = jobs.iter().any(|job| job.predicted.is_some());
+    columns.extend(any_predicted.then_some(">ends in"));
     let mut grid = Grid::new(&columns).leaving(&["ends in", "priority", "queue", "reduces"]);
     for job in jobs {
         let end = job.finish_ms_epoch.unwrap_or(now_ms);

@@ -104,7 +104,7 @@ impl LocalCluster {
         Client::connect_to(&self.address, Duration::from_secs(5)).await
     }
 
-    /// Stops kindly within `grace`, then at once, then by force.
+    /// Stops gracefully within `grace`, then at once, then by force.
     pub(crate) async fn stop(mut self, grace: Duration) -> Outcome<Stopped> {
         let daemons = std::mem::take(&mut self.daemons);
         let processes: Vec<Process> = daemons.iter().map(|daemon| daemon.process.clone()).collect();

@@ -1,4 +1,4 @@
-//! Stopping daemons: workers first, then the master, kindly within a bound, then at once, then by force.
+//! Stopping daemons: workers first, then the master, gracefully within a bound, then at once, then by force.
 //!
 //! Workers say goodbye to a master that still listens, so the recorded run ends with an orderly cluster.
 

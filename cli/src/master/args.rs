@@ -38,7 +38,7 @@ pub(crate) struct MasterArgs {
     /// Set a parameter of the scheduler; may be repeated
     #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub(crate) define: Vec<(String, String)>,
-    /// Hadoop's own configuration, from which the scheduler and its parameters come; what is set here stands over it
+    /// Hadoop's own configuration, from which the scheduler and its parameters come; what is set here overrides it
     #[arg(long, value_name = "FILE")]
     pub(crate) mapred_site: Option<PathBuf>,
     /// Seed of the run's random streams

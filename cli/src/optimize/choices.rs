@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn algorithm_2_is_as_printed_unless_told_otherwise() {
+    fn algorithm_2_is_as_printed_by_default() {
         assert_eq!(method(MethodChoice::BalancedPools, &PoolArgs::default()), Method::BALANCED_POOLS);
     }
 }

@@ -149,7 +149,7 @@ impl JobProgress {
     }
 }
 
-/// What is said of a job's end, after what is done of it: nothing where it is not told, is only guessed, or is overdue.
+/// What is said of a job's end, after what is done of it: nothing where it is not known, is only guessed, or is overdue.
 fn time_left(status: &JobStatus, now_ms: u64) -> String {
     let seen = status.predicted.filter(|predicted| predicted.seen);
     let left_s = seen.map_or(0, |predicted| predicted.finish_ms_epoch.saturating_sub(now_ms)).div_ceil(1_000);
@@ -307,16 +307,16 @@ mod tests {
     }
 
     #[test]
-    fn the_time_left_is_told_roughly_and_only_where_it_is_known() {
-        let told = |finish_s: u64, seen: bool| {
+    fn the_time_left_is_given_roughly_and_only_where_it_is_known() {
+        let left_text = |finish_s: u64, seen: bool| {
             let predicted = PredictedEnd { finish_ms_epoch: finish_s * 1_000, seen, ..PredictedEnd::default() };
             time_left(&JobStatus { predicted: Some(predicted), ..JobStatus::default() }, 1_000_000)
         };
-        assert_eq!(told(1_004, true), ", some seconds left");
-        assert_eq!(told(1_042, true), ", about 45 s left");
-        assert_eq!(told(1_125, true), ", about 2 min left");
-        assert_eq!(told(1_000 + 7_300, true), ", about 2 h left");
-        assert_eq!([told(1_125, false), told(990, true), told(0, true)], ["", "", ""]);
+        assert_eq!(left_text(1_004, true), ", some seconds left");
+        assert_eq!(left_text(1_042, true), ", about 45 s left");
+        assert_eq!(left_text(1_125, true), ", about 2 min left");
+        assert_eq!(left_text(1_000 + 7_300, true), ", about 2 h left");
+        assert_eq!([left_text(1_125, false), left_text(990, true), left_text(0, true)], ["", "", ""]);
         assert_eq!(time_left(&JobStatus::default(), 0), "");
     }
 

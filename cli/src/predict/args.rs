@@ -49,7 +49,7 @@ pub(crate) struct LookArgs {
     /// How far to look ahead
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1h")]
     pub(crate) horizon: Duration,
-    /// How task times are told: linear, piecewise, mean, quantile or per-worker
+    /// How task times are predicted: linear, piecewise, mean, quantile or per-worker
     #[arg(long, value_name = "MODEL", default_value = "linear")]
     pub(crate) model: String,
     /// Starts of waiting tasks to tell, the first ones
@@ -81,7 +81,7 @@ pub(crate) struct ScoreArgs {
     /// How far each looks ahead
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "1h")]
     pub(crate) horizon: Duration,
-    /// How task times are told: linear, piecewise, mean, quantile or per-worker
+    /// How task times are predicted: linear, piecewise, mean, quantile or per-worker
     #[arg(long, value_name = "MODEL", default_value = "linear")]
     pub(crate) model: String,
     #[command(flatten)]

@@ -80,7 +80,7 @@ pub(crate) async fn of_job(client: &mut Client, job: &str) -> Option<JobView> {
     let request = PredictRequest::default();
     let answer = tokio::time::timeout(PATIENCE, client.rpc.predict(request)).await.ok()?.ok()?.into_inner();
     let forecast = ForecastView::from(answer.present.as_ref()?);
-    forecast.jobs.into_iter().find(|told| told.job.as_deref() == Some(job))
+    forecast.jobs.into_iter().find(|end| end.job.as_deref() == Some(job))
 }
 
 /// A master answered without what was asked for.

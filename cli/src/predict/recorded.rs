@@ -11,7 +11,7 @@ use howdah_proto::v1::{PredictChanges, PredictResponse};
 use crate::failure::{Failure, Outcome};
 use crate::predict::args::LookArgs;
 
-/// What a run told of task times.
+/// What a run recorded of task times.
 pub(super) fn learn_from(dir: Option<&Path>) -> Outcome<TaskHistory> {
     let Some(dir) = dir else { return Ok(TaskHistory::default()) };
     let run = prediction::read_run(dir, TaskHistory::default(), |_| None, |_| {}, |_, _, _| {});
@@ -79,8 +79,8 @@ fn tell(moment: &Moment<'_>, args: &LookArgs, changes: Option<PredictChanges>) -
     let fork_us = started.elapsed().as_micros() as u64;
     let started = Instant::now();
     let look = |changes: &Changes| {
-        let told = forecast(fork.fork(), &predictor, &application, changes, &options);
-        told.map_err(|error| Failure::usage(error.to_string()))
+        let outlook = forecast(fork.fork(), &predictor, &application, changes, &options);
+        outlook.map_err(|error| Failure::usage(error.to_string()))
     };
     let present = look(&Changes::default())?;
     let changed = if changes.is_empty() { None } else { Some(look(&changes)?) };

@@ -29,7 +29,7 @@ pub(super) fn score(context: &Context, args: &ScoreArgs) -> Outcome {
     let model = by_name(&args.model).ok_or_else(|| no_model(&args.model))?;
     let every = span(args.every).max(Span::from_ms(1));
     let options = ForecastOptions { horizon: span(args.horizon), starts: 100_000, ..ForecastOptions::default() };
-    let mut told: Vec<Forecast> = Vec::new();
+    let mut predictions: Vec<Forecast> = Vec::new();
     let mut tasks: Vec<TaskError> = Vec::new();
     let mut failed = None;
     let run = prediction::read_run(
@@ -40,7 +40,7 @@ pub(super) fn score(context: &Context, args: &ScoreArgs) -> Outcome {
             let predictor = TaskPredictor::new(moment.history, &*model, Fallback::default());
             let fork = moment.tracker.fork();
             match forecast(fork, &predictor, moment.application, &Changes::default(), &options) {
-                Ok(forecast) if !forecast.jobs.is_empty() => told.push(forecast),
+                Ok(forecast) if !forecast.jobs.is_empty() => predictions.push(forecast),
                 Ok(_) => {}
                 Err(error) => failed = Some(error),
             }
@@ -66,11 +66,11 @@ pub(super) fn score(context: &Context, args: &ScoreArgs) -> Outcome {
     };
     let last = run.finishes.values().max().copied().unwrap_or(start);
     let errors = |window| -> Vec<StartError> {
-        told.iter().flat_map(|told| score_starts(told.at, window, &told.starts, &run.launches)).collect()
+        predictions.iter().flat_map(|one| score_starts(one.at, window, &one.starts, &run.launches)).collect()
     };
     let windows = WINDOWS.map(|window| WindowScore::of(window, &errors(window))).to_vec();
-    let jobs: Vec<_> = told.iter().flat_map(|told| errors_of_jobs(start, told, &run.finishes)).collect();
-    let score = RunScore::new(told.len() as u64, &tasks, windows, &jobs, last.since(start));
+    let jobs: Vec<_> = predictions.iter().flat_map(|one| errors_of_jobs(start, one, &run.finishes)).collect();
+    let score = RunScore::new(predictions.len() as u64, &tasks, windows, &jobs, last.since(start));
     match config.output {
         Format::Json => screen.json(&Listing::new("prediction-score", json!({ "score": score, "jobs": jobs })))?,
         Format::Table => screen.line(text(&screen, &score))?,
@@ -80,12 +80,13 @@ pub(super) fn score(context: &Context, args: &ScoreArgs) -> Outcome {
 
 fn errors_of_jobs(
     start: Time,
-    told: &Forecast,
+    prediction: &Forecast,
     finishes: &std::collections::BTreeMap<howdah_core::job::JobId, Time>,
 ) -> Vec<howdah_planning::prediction::JobError> {
-    let ended =
-        |job: &howdah_planning::prediction::JobForecast| Some(job_error(start, told.at, job, *finishes.get(&job.job)?));
-    told.jobs.iter().filter_map(ended).collect()
+    let ended = |job: &howdah_planning::prediction::JobForecast| {
+        Some(job_error(start, prediction.at, job, *finishes.get(&job.job)?))
+    };
+    prediction.jobs.iter().filter_map(ended).collect()
 }
 
 fn text(screen: &Screen, score: &RunScore) -> String {

@@ -121,7 +121,7 @@ impl Made {
         let score = match self.scored_tasks {
             0 => String::new(),
             _ => format!(
-                "; of {} told before their end, {} were within 10 %",
+                "; of {} predicted before their end, {} were within 10 %",
                 units::counted(self.scored_tasks, "time"),
                 units::percent(self.within_10_percent)
             ),

@@ -43,7 +43,7 @@ pub(crate) struct ReplayArgs {
     /// Set a parameter of the policy, or of a foreign trace's import, such as swim.split=64MiB; may be repeated
     #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Policy")]
     pub(crate) define: Vec<(String, String)>,
-    /// Hadoop's own configuration, from which the scheduler and its parameters come; what is set here stands over it
+    /// Hadoop's own configuration, from which the scheduler and its parameters come; what is set here overrides it
     #[arg(long, value_name = "FILE", help_heading = "Policy")]
     pub(crate) mapred_site: Option<PathBuf>,
     /// Share of a job's maps that must have finished before its reduces start, 0 to 1 [default: the trace's, else 0.05]
@@ -75,7 +75,7 @@ pub(crate) struct ReplayClusterArgs {
     /// Workers, one per host, and their racks: Rumen's topology or SLS' list of nodes, gzip or not
     #[arg(long, value_name = "FILE", conflicts_with = "workers")]
     pub(crate) topology: Option<PathBuf>,
-    /// Time between two heartbeats of a worker, or `instant`: heard whenever there is something to say [default: instant]
+    /// Time between two heartbeats of a worker, or `instant`: whenever there is something to report [default: instant]
     #[arg(long, value_name = "DURATION", value_parser = parse_heartbeat)]
     pub(crate) heartbeat: Option<Span>,
     /// Tell the end of an attempt with the next regular heartbeat, not at once
@@ -202,7 +202,7 @@ pub(crate) enum LaneChoice {
 }
 
 impl ReplayClusterArgs {
-    /// When workers are heard.
+    /// When workers send heartbeats.
     pub(crate) fn heartbeat(&self) -> SimHeartbeat {
         SimHeartbeat { interval: self.heartbeat.unwrap_or(Span::ZERO), out_of_band: !self.in_band }
     }

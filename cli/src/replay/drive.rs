@@ -24,7 +24,7 @@ pub(super) struct Driven {
     pub(super) stopped_at: Option<Time>,
 }
 
-/// Runs to the end, or until interrupted. Where partitions are to be told, the policy is asked after each instant.
+/// Runs to the end, or until interrupted. Where partitions are to be reported, the policy is asked after each instant.
 pub(super) fn drive(
     simulation: &mut Simulation<'_>,
     partitions: Option<&UsageByPartition>,

@@ -63,11 +63,11 @@ fn figures(screen: &Screen, replayed: &Replayed<'_>) -> String {
         line("completion", format!("median {median}, 95th percentile {p95}, mean {mean}"));
     }
     if let Some(s) = &summary.slowdown {
-        let told =
+        let values =
             s.percentiles.iter().map(|p| format!("{} at {} ({})", factor(p.slowdown), p.q, factor(p.variability)));
         let (median, mean, v) = (factor(s.median), factor(s.mean), factor(s.variability()));
         line("slowdown", format!("median {median}, mean {mean}, variability at the 95th percentile {v}"));
-        line("", format!("percentiles (with variability): {}", told.collect::<Vec<_>>().join(", ")));
+        line("", format!("percentiles (with variability): {}", values.collect::<Vec<_>>().join(", ")));
     }
     if summary.with_deadline > 0 {
         let (missed, of) = (count(summary.deadlines_missed), count(summary.with_deadline));
@@ -91,12 +91,12 @@ fn cluster(view: &View, [maps, reduces]: [u32; 2]) -> String {
     match view {
         View::Slots { .. } => format!("{slots}, one pool"),
         View::Workers(view) => {
-            let heard = match (view.heartbeat.interval, view.heartbeat.out_of_band) {
+            let heartbeats = match (view.heartbeat.interval, view.heartbeat.out_of_band) {
                 (Span::ZERO, _) => "immediate heartbeats".to_owned(),
-                (every, true) => format!("heard every {} and when an attempt ends", seconds(every.as_secs_f64())),
-                (every, false) => format!("heard every {}", seconds(every.as_secs_f64())),
+                (every, true) => format!("heartbeats every {} and when an attempt ends", seconds(every.as_secs_f64())),
+                (every, false) => format!("heartbeats every {}", seconds(every.as_secs_f64())),
             };
-            format!("{} with {slots} in all, {heard}", counted(view.workers.len() as u64, "worker"))
+            format!("{} with {slots} in all, {heartbeats}", counted(view.workers.len() as u64, "worker"))
         }
     }
 }
@@ -109,11 +109,11 @@ fn job_counts(screen: &Screen, replayed: &Replayed<'_>) -> String {
         (jobs.killed, "killed", Some(Style::Warn)),
         (jobs.unfinished, "not finished", Some(Style::Warn)),
     ];
-    let told = all.iter().filter(|(n, ..)| *n > 0).map(|(n, what, style)| {
+    let values = all.iter().filter(|(n, ..)| *n > 0).map(|(n, what, style)| {
         let text = format!("{} {what}", count(*n));
         style.map_or(text.clone(), |style| screen.paint(style, text))
     });
-    told.collect::<Vec<_>>().join(", ")
+    values.collect::<Vec<_>>().join(", ")
 }
 
 /// Attempts that did not count; nothing if all did.

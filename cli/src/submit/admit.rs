@@ -19,7 +19,7 @@ use crate::units;
 const LIKELY: f64 = 0.5;
 /// Whoever is later by less does not suffer.
 const NOTICED_S: f64 = 1.0;
-/// Of those who suffer, so many are told to people.
+/// Of the jobs that would be delayed, at most so many are listed.
 const TOLD: usize = 5;
 
 /// What was forecast of a job before it was submitted.
@@ -54,18 +54,18 @@ pub(super) async fn ask(client: &mut Client, request: &SubmitJobRequest, rule: A
     let changes = PredictChanges { enter: vec![request.clone()], ..PredictChanges::default() };
     let asked = PredictRequest { changes: Some(changes), ..PredictRequest::default() };
     let answer = client.rpc.predict(asked).await?.into_inner();
-    let told =
+    let admission =
         admitted(request.deadline_ms, answer.present.as_ref(), answer.changed.as_ref()).ok_or_else(no_forecast)?;
-    if rule == Admit::Check && told.in_time < LIKELY {
+    if rule == Admit::Check && admission.in_time < LIKELY {
         let failure = Failure::failed(format!(
             "the deadline of {} cannot be met: {}",
-            units::seconds(told.deadline_s),
-            told.sentence()
+            units::seconds(admission.deadline_s),
+            admission.sentence()
         ));
-        let failure = told.suffering().into_iter().fold(failure, Failure::help);
+        let failure = admission.suffering().into_iter().fold(failure, Failure::help);
         return Err(failure.help("nothing was submitted; `--admit force` submits it anyway"));
     }
-    Ok(told)
+    Ok(admission)
 }
 
 fn admitted(deadline_ms: u64, present: Option<&Forecast>, changed: Option<&Forecast>) -> Option<Admitted> {
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_later_is_told_with_the_deadlines_that_would_be_missed() {
+    fn jobs_that_end_later_are_listed_with_the_deadlines_that_would_be_missed() {
         let present = forecast(vec![
             job("job_1_0001", 1_010, None),
             job("job_1_0002", 1_020, Some(1.0)),
@@ -173,8 +173,8 @@ mod tests {
             job("job_1_0003", 0, None),
             job("", 1_040, Some(0.75)),
         ]);
-        let told = admitted(60_000, Some(&present), Some(&changed)).expect("both are there");
-        let lines = told.lines();
+        let admission = admitted(60_000, Some(&present), Some(&changed)).expect("both are there");
+        let lines = admission.lines();
         assert_eq!(lines.len(), 3, "{lines:?}");
         assert!(lines[0].starts_with("Deadline in 60.0 s: it would end in about 40.0 s, between "), "{}", lines[0]);
         assert!(lines[0].ends_with("is in time in 75 % of the simulations"), "{}", lines[0]);

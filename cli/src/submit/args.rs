@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_job_is_told_is_refused_beside_a_batch() {
+    fn options_of_one_job_are_refused_beside_a_batch() {
         use clap::Parser;
         let line = |flag: &str| format!("howdah submit --batch b.toml {flag} x");
         for flag in ["--profile", "--input", "--name", "--mapper"] {

@@ -213,7 +213,7 @@ async fn check_policy(client: &mut Client, plan: &Plan, args: &SubmitArgs, sched
     let johnsons = (planned(MethodChoice::Johnson) || planned(MethodChoice::BalancedPools))
         && choices::objective(&args.pools) == Objective::Makespan;
     if scheduler == "balanced-pools" && !johnsons {
-        // Whether the policy was told so already, the master does not say.
+        // Whether the policy was notified already, the master does not say.
         note(
             "note: the cluster's scheduler is `balanced-pools`, which by itself has each pool's jobs in Johnson's order; \
              the planned one holds under `howdah scheduler set balanced-pools -D order=submitted`",

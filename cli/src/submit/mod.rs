@@ -70,17 +70,17 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
     for (index, plan) in plans.iter().enumerate() {
         let how = SubmitAs { profile: known[index], follows: jobs.last().cloned(), ..how.clone() };
         let request = request(plan, &how)?;
-        let told = match args.admit {
+        let admission = match args.admit {
             Admit::Off => None,
             rule => Some(admit::ask(&mut client, &request, rule).await?),
         };
-        if let Some(told) = &told
+        if let Some(admission) = &admission
             && !quiet
         {
-            told.lines().into_iter().try_for_each(|line| screen.line(line))?;
+            admission.lines().into_iter().try_for_each(|line| screen.line(line))?;
         }
         let job = client.rpc.submit_job(request).await?.into_inner().job;
-        admitted.extend(told);
+        admitted.extend(admission);
         jobs.push(job.clone());
         if !quiet {
             screen.line(format!("Submitted job: {job}"))?;

@@ -56,7 +56,7 @@ pub(crate) struct TraceRecordArgs {
 /// `trace import`
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-What is dropped or repaired is counted and told on standard error, each with its reason and first place.
+What is dropped or repaired is counted and reported on standard error, each with its reason and first place.
 Several files become one trace, in order of submission.
 
 Examples:

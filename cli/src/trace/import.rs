@@ -23,7 +23,7 @@ pub(crate) fn import(context: &Context, args: &TraceImportArgs) -> Outcome {
     // Only a form that was asked for: the trace itself goes to standard output otherwise.
     let form = args.format.output;
     // Otherwise the answer tells what was dropped or repaired.
-    let told_here = form.is_none();
+    let decided_here = form.is_none();
     let screen = context.screen(context.client(&ClusterArgs::default(), form)?.color);
     let to_screen = args.out.as_deref().is_none_or(is_dash);
     if to_screen && args.out.is_some() && form.is_some() {
@@ -37,7 +37,7 @@ pub(crate) fn import(context: &Context, args: &TraceImportArgs) -> Outcome {
     let mut all_notes = Vec::new();
     for file in &args.files {
         let (trace, notes) = read_trace(file, args.read.from, &options)?;
-        if told_here {
+        if decided_here {
             tell(file, &notes);
         }
         all_notes.push((file.as_path(), notes));
@@ -46,7 +46,7 @@ pub(crate) fn import(context: &Context, args: &TraceImportArgs) -> Outcome {
     let mut trace = joined(parts);
     if let Some(path) = &args.topology {
         let (workers, notes) = read_topology(path)?;
-        if told_here {
+        if decided_here {
             tell(path, &notes);
         }
         all_notes.push((path.as_path(), notes));

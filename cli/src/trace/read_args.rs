@@ -9,7 +9,7 @@ use crate::flag_values::parse_pair;
 /// How a trace is read. Part of every command that takes one.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ReadArgs {
-    /// Format of the trace [default: told by its first bytes]
+    /// Format of the trace [default: recognised by its first bytes]
     #[arg(long = "format", value_name = "NAME", value_parser = formats(), hide_possible_values = true)]
     pub(crate) from: Option<Format>,
     /// A setting of the import, such as swim.split=64MiB; repeatable

@@ -55,7 +55,7 @@ pub(crate) struct UpArgs {
     /// Set a parameter of the scheduler; may be repeated
     #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub(crate) define: Vec<(String, String)>,
-    /// Hadoop's own configuration, from which the scheduler and its parameters come; what is set here stands over it
+    /// Hadoop's own configuration, from which the scheduler and its parameters come; what is set here overrides it
     #[arg(long, value_name = "FILE", conflicts_with = "hosts")]
     pub(crate) mapred_site: Option<PathBuf>,
     /// Address for the master [default: any free port on 127.0.0.1; with --hosts its machine's name and port 9001]

@@ -2,7 +2,7 @@
 //!
 //! Starting waits until the daemon is of use, a master until it listens, a worker until its master has it LIVE, and says
 //! the daemon's own last words where it ends instead. Which process is meant is kept in `process.json`, with its start
-//! time, so that no stranger of the same number is taken for it.
+//! time, so that no other process of the same number is taken for it.
 
 use std::fs::File;
 use std::path::Path;

@@ -29,7 +29,7 @@ struct Site {
     dir: PathBuf,
 }
 
-type Told = (String, Result<String, String>);
+type HostOutcome = (String, Result<String, String>);
 
 /// `howdah up --hosts`
 pub(crate) async fn up(context: &Context, args: &UpArgs, file: &Path) -> Outcome {
@@ -47,13 +47,13 @@ pub(crate) async fn up(context: &Context, args: &UpArgs, file: &Path) -> Outcome
         Failure::broke(format!("the master on {}: {reason}", machines.master))
     })?;
     shown.set_message(format!("starting {}", units::counted(machines.workers.len() as u64, "worker")));
-    let told = all(&machines.workers, |host| {
+    let outcomes = all(&machines.workers, |host| {
         let (site, args, address) = (site.clone(), worker_args(args, &host, &address), address.clone());
         async move { site.start(&host, "worker", &[name_of(&host).to_owned(), address], &args).await }
     })
     .await;
     shown.finish_and_clear();
-    let live = told.iter().filter(|(_, outcome)| outcome.is_ok()).count();
+    let live = outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).count();
     screen.line(format!(
         "{}: one master at {} and {}",
         screen.paint(Style::Good, "up"),
@@ -64,7 +64,7 @@ pub(crate) async fn up(context: &Context, args: &UpArgs, file: &Path) -> Outcome
         "  look around    howdah cluster --master {address}   ·   export HOWDAH_MASTER={address} saves the typing"
     ))?;
     screen.line(format!("  stop it        howdah down --hosts {} --dir {}", file.display(), args.dir.display()))?;
-    complain(told, "the worker on", "mend it and type the same again: what runs stays as it is")
+    complain(outcomes, "the worker on", "mend it and type the same again: what runs stays as it is")
 }
 
 /// `howdah down --hosts`
@@ -74,27 +74,28 @@ pub(crate) async fn down(screen: &Screen, args: &DownArgs, file: &Path) -> Outco
     let grace = args.grace.as_millis();
     let shown = spinner(screen, "stopping");
     // Workers say goodbye to a master that still listens.
-    let mut told = all(&machines.workers, |host| {
+    let mut outcomes = all(&machines.workers, |host| {
         let site = site.clone();
         async move { site.stop(&host, "worker", grace).await }
     })
     .await;
-    told.push((machines.master.clone(), site.stop(&machines.master, "master", grace).await));
+    outcomes.push((machines.master.clone(), site.stop(&machines.master, "master", grace).await));
     shown.finish_and_clear();
-    let stopped = told.iter().filter(|(_, outcome)| outcome.as_deref() == Ok("stopped")).count();
-    let idle = told.iter().filter(|(_, outcome)| outcome.as_deref() == Ok("nothing runs")).count();
+    let stopped = outcomes.iter().filter(|(_, outcome)| outcome.as_deref() == Ok("stopped")).count();
+    let idle = outcomes.iter().filter(|(_, outcome)| outcome.as_deref() == Ok("nothing runs")).count();
     let also = if idle > 0 { format!(", {idle} did not run") } else { String::new() };
     screen.line(format!("down: {} stopped{also}", units::counted(stopped as u64, "daemon")))?;
-    for (host, outcome) in &told {
+    for (host, outcome) in &outcomes {
         if let Ok(how @ ("hurried" | "killed")) = outcome.as_deref() {
             screen.line(format!("  {host}: it did not end by itself and was {how}"))?;
         }
     }
-    complain(told, "the daemon on", "type the same again once the machine can be reached")
+    complain(outcomes, "the daemon on", "type the same again once the machine can be reached")
 }
 
-fn complain(told: Vec<Told>, what: &str, advice: &str) -> Outcome {
-    let failed: Vec<(String, String)> = told.into_iter().filter_map(|(host, told)| Some((host, told.err()?))).collect();
+fn complain(outcomes: Vec<HostOutcome>, what: &str, advice: &str) -> Outcome {
+    let failed: Vec<(String, String)> =
+        outcomes.into_iter().filter_map(|(host, outcomes)| Some((host, outcomes.err()?))).collect();
     if failed.is_empty() {
         return Ok(Exit::Done);
     }
@@ -105,20 +106,20 @@ fn complain(told: Vec<Told>, what: &str, advice: &str) -> Outcome {
     }
     // The first one is what the command ends with, so the advice has the last word.
     failures.reverse();
-    crate::failure::all_told(failures)
+    crate::failure::all_reported(failures)
 }
 
 /// Does something on all machines at a time, and keeps their order.
-async fn all<F>(hosts: &[String], work: impl Fn(String) -> F) -> Vec<Told>
+async fn all<F>(hosts: &[String], work: impl Fn(String) -> F) -> Vec<HostOutcome>
 where
     F: Future<Output = Result<String, String>> + Send + 'static,
 {
     let running: Vec<_> = hosts.iter().map(|host| (host.clone(), tokio::spawn(work(host.clone())))).collect();
-    let mut told = Vec::new();
+    let mut outcomes = Vec::new();
     for (host, task) in running {
-        told.push((host, task.await.unwrap_or_else(|error| Err(error.to_string()))));
+        outcomes.push((host, task.await.unwrap_or_else(|error| Err(error.to_string()))));
     }
-    told
+    outcomes
 }
 
 impl Machines {

@@ -27,7 +27,7 @@ pub(crate) async fn up(context: &Context, args: &UpArgs) -> Outcome {
     if let Some(file) = &args.machines.hosts {
         return machines::up(context, args, file).await;
     }
-    // What is wrong with it is told before anything is made.
+    // What is wrong with it is reported before anything is made.
     let mut plan = plan(context, args, args.dir.clone())?;
     make_dir(&args.dir)?;
     plan.dir = args.dir.canonicalize().map_err(|error| cannot("use", &args.dir, &error))?;

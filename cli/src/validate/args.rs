@@ -32,7 +32,7 @@ pub(crate) struct ValidateArgs {
     /// Write every decision of the run, one JSON object a line: launches, and attempts that were stopped
     #[arg(long, value_name = "FILE")]
     pub(crate) decisions: Option<PathBuf>,
-    /// Write what the rule for second attempts estimated of every attempt, one JSON object a line: at its launch, with
+    /// Write what the rule for speculative execution estimated of every attempt, one JSON object a line: at its launch, with
     /// each report of its worker, and what it took in the end
     #[arg(long, value_name = "FILE")]
     pub(crate) estimates: Option<PathBuf>,

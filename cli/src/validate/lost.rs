@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_error_of_jobs_that_lost_attempts_is_told_apart() {
+    fn the_error_of_jobs_that_lost_attempts_is_reported_separately() {
         let job = |id: &str, lost: &[(bool, bool)]| JobTemplate {
             id: id.to_owned(),
             lost_attempts: lost

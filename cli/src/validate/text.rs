@@ -42,7 +42,7 @@ fn decisions(screen: &Screen, run: &Run) -> Vec<String> {
             units::counted(report.batches, "batch").replace("batchs", "batches")
         ),
         format!(
-            "decisions  {} compared, {} identical, {} of them launches told to workers: {mark}",
+            "decisions  {} compared, {} identical, {} of them launches sent to workers: {mark}",
             units::counted(report.compared, "effect"),
             units::count(report.identical),
             units::count(report.decisions),

@@ -41,7 +41,7 @@ pub(crate) struct WhatIfArgs {
     /// With --submit: input of each map
     #[arg(long, value_name = "SIZE", requires = "submit", value_parser = parse_bytes)]
     pub(crate) split_size: Option<u64>,
-    /// With --submit: its name, of whose family task times are told [default: the application's]
+    /// With --submit: its name, from whose family task times are predicted [default: the application's]
     #[arg(long, value_name = "NAME", requires = "submit")]
     pub(crate) name: Option<String>,
     /// With --submit: its queue or pool

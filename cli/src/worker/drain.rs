@@ -5,7 +5,7 @@ use howdah_proto::v1::{DrainWorkerRequest, ListWorkersRequest};
 use super::args::DrainArgs;
 use crate::client::Client;
 use crate::config::Context;
-use crate::failure::{Failure, Outcome, all_told};
+use crate::failure::{Failure, Outcome, all_reported};
 use crate::output::escape::cell;
 
 /// `howdah worker drain`
@@ -28,5 +28,5 @@ pub(crate) async fn drain(context: &Context, args: &DrainArgs) -> Outcome {
             Err(status) => failures.push(Failure::from(status)),
         }
     }
-    all_told(failures)
+    all_reported(failures)
 }

@@ -79,8 +79,8 @@ fn worker_table(workers: &[Worker], now_ms: u64, wide: bool) -> Grid {
     if prefetches {
         columns.push(">read ahead: hits, misses, wasted");
     }
-    let told = workers.iter().any(|w| !w.attributes.is_empty());
-    if told {
+    let with_attributes = workers.iter().any(|w| !w.attributes.is_empty());
+    if with_attributes {
         columns.push("attributes");
     }
     let mut grid = Grid::new(&columns).leaving(&["rack", "GHz", "foreign", "host", "free memory", "load", "cpu"]);
@@ -113,7 +113,7 @@ fn worker_table(workers: &[Worker], now_ms: u64, wide: bool) -> Grid {
                 format!("{}, {}, {}", costs.hits, costs.misses, units::bytes(costs.wasted_bytes))
             }));
         }
-        if told {
+        if with_attributes {
             row.push(w.attributes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "));
         }
         grid.row(row);

@@ -172,7 +172,7 @@ fn find(root: &Path, name: &str) -> Option<PathBuf> {
 }
 
 #[test]
-fn a_machine_without_frequencies_is_told_of_in_a_line_with_what_works_anywhere() {
+fn a_machine_without_frequencies_is_reported_in_a_line_with_what_works_anywhere() {
     let bench = Bench::new();
     fs::rename(bench.path("cores"), bench.path("elsewhere")).expect("renamed");
     let words = [&QUICK[..], &["table", "--repeats", "2"]].concat();

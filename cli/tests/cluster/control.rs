@@ -86,7 +86,9 @@ fn two_sigints_stop_a_worker_at_once() {
     cluster.wait_running_maps(&job, 2);
     cluster.signal_worker(0, Signal::SIGINT);
     // Two that come at once are one to the kernel.
-    wait_for("the first to be heard", || cluster.worker_log(0).contains("once more stops at once").then_some(()));
+    wait_for("the first signal to be noticed", || {
+        cluster.worker_log(0).contains("once more stops at once").then_some(())
+    });
     let second = Instant::now();
     cluster.stop_worker(0, Signal::SIGINT);
     // Its attempt would go on for ten minutes.

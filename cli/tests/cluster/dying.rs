@@ -38,11 +38,11 @@ fn a_frozen_worker_is_silent_in_lists_explanations_and_the_log_and_comes_back() 
     wait_for("the worker to be silent", || state_is(&cluster, 0, "SILENT"));
     let job = cluster.sleep(1, 10, 0);
     let said = cluster.run(&["job", "explain", &job]).expect_code(0).stdout;
-    assert!(said.contains("1 of 1 workers take no tasks: worker-1 (SILENT, nothing heard for"), "{said}");
+    assert!(said.contains("1 of 1 workers take no tasks: worker-1 (SILENT, no heartbeat for"), "{said}");
     let log = std::fs::read_to_string(cluster.output("master.err")).expect("read the master's log");
-    assert!(log.contains("a worker is silent: nothing heard for"), "{log}");
+    assert!(log.contains("a worker is silent: no heartbeat for"), "{log}");
     cluster.signal_worker(0, Signal::SIGCONT);
-    wait_for("the worker to be heard again", || state_is(&cluster, 0, "LIVE"));
+    wait_for("the worker to send heartbeats again", || state_is(&cluster, 0, "LIVE"));
     cluster.wait_job(&job, 0);
     cluster.stop_and_replay();
 }

@@ -1,4 +1,4 @@
-//! Jobs that fail, jobs that are refused, and what people are told.
+//! Jobs that fail, jobs that are refused, and what is reported.
 
 use crate::harness::{Cluster, Setup};
 

@@ -235,9 +235,9 @@ fn a_finished_job_leaves_a_history_in_hadoops_form_with_its_hosts_times_and_coun
     for name in ["Map input records", "Reduce output records"] {
         let value = counters["counters"]["Map-Reduce Framework"][name].as_i64().expect("a counter");
         let constant = name.to_uppercase().replace(' ', "_");
-        let told = format!(r#"{{"displayName":"{name}","name":"{constant}","value":{value}}}"#);
+        let expected_counter = format!(r#"{{"displayName":"{name}","name":"{constant}","value":{value}}}"#);
         let end = text.lines().rfind(|line| line.contains("JOB_FINISHED")).expect("the end");
-        assert!(end.contains(&told), "no {told} in {end}");
+        assert!(end.contains(&expected_counter), "no {expected_counter} in {end}");
     }
     for attempt in &attempts {
         let (id, worker) = (attempt["attempt"].as_str().expect("an id"), attempt["worker"].as_str().expect("a name"));

@@ -20,6 +20,7 @@ mod leftovers;
 mod machines;
 mod many_keys;
 mod master_kills;
+mod notices;
 mod plans;
 mod planted;
 mod prediction;
@@ -27,9 +28,8 @@ mod requirements;
 mod resubmission;
 mod same_bytes;
 mod schedulers;
-mod second_attempts;
+mod speculative_attempts;
 mod steering;
-mod told;
 mod validation;
 mod vitals;
 #[path = "../waiting/mod.rs"]

@@ -56,8 +56,8 @@ fn a_job_runs_through_kills_of_the_master_and_writes_the_same_bytes() {
 
     let out = cluster.output("out");
     let second = submit(&cluster, &out);
-    let heard = cluster.path("waiter.out");
-    let lines = std::fs::File::create(&heard).expect("create a file");
+    let printed = cluster.path("waiter.out");
+    let lines = std::fs::File::create(&printed).expect("create a file");
     let mut waiter = howdah(&cluster.mark)
         .env("HOWDAH_MASTER", &cluster.address)
         .args(["job", "wait", &second])
@@ -65,8 +65,8 @@ fn a_job_runs_through_kills_of_the_master_and_writes_the_same_bytes() {
         .stderr(lines)
         .spawn()
         .expect("wait for the job");
-    let said = || std::fs::read_to_string(&heard).unwrap_or_default();
-    wait_for("the waiting command to hear of its job", || (!said().is_empty()).then_some(()));
+    let said = || std::fs::read_to_string(&printed).unwrap_or_default();
+    wait_for("the waiting command to be notified of its job", || (!said().is_empty()).then_some(()));
     let mut times = Vec::new();
     for n in 0..kills() {
         std::thread::sleep(Duration::from_millis(100 + spread(n) % 900));

@@ -26,19 +26,19 @@ fn a_live_cluster_tells_when_its_jobs_will_end_and_its_recording_tells_the_same_
         cluster.json(&["predict"])["made"]["tasks_learnt"].as_u64().filter(|&n| n >= 9)
     });
     let jobs = [nap(&cluster, 2), nap(&cluster, 3), nap(&cluster, 4)];
-    let told = cluster.json(&["predict", "--starts", "100"]);
+    let answer = cluster.json(&["predict", "--starts", "100"]);
     let ends: Vec<u64> = jobs
         .iter()
         .map(|id| {
-            let job = job(&told["forecast"], id);
-            assert_eq!(job["seen"], true, "{told}");
-            let end = |key: &str| job[key].as_u64().unwrap_or_else(|| panic!("no {key}: {told}"));
+            let job = job(&answer["forecast"], id);
+            assert_eq!(job["seen"], true, "{answer}");
+            let end = |key: &str| job[key].as_u64().unwrap_or_else(|| panic!("no {key}: {answer}"));
             assert!(end("low_ms_epoch") <= end("finish_ms_epoch") && end("finish_ms_epoch") <= end("high_ms_epoch"));
             end("finish_ms_epoch")
         })
         .collect();
-    assert!(ends.windows(2).all(|pair| pair[0] <= pair[1]), "under FIFO they end in order: {told}");
-    assert!(told["forecast"]["starts"].as_array().is_some_and(|starts| !starts.is_empty()), "{told}");
+    assert!(ends.windows(2).all(|pair| pair[0] <= pair[1]), "under FIFO they end in order: {answer}");
+    assert!(answer["forecast"]["starts"].as_array().is_some_and(|starts| !starts.is_empty()), "{answer}");
 
     let worse = cluster.json(&["what-if", "--workers", "-1"]);
     assert!(worse["changed"]["makespan_s"].as_f64() > worse["present"]["makespan_s"].as_f64(), "{worse}");
@@ -54,9 +54,9 @@ fn a_live_cluster_tells_when_its_jobs_will_end_and_its_recording_tells_the_same_
         cluster.wait_job(id, 0);
     }
     let last = cluster.json(&["job", "status", &jobs[2]])["finish_ms_epoch"].as_u64().expect("it is over");
-    let took = last.saturating_sub(told["forecast"]["at_ms_epoch"].as_u64().expect("an instant")) as f64;
+    let took = last.saturating_sub(answer["forecast"]["at_ms_epoch"].as_u64().expect("an instant")) as f64;
     let error = (last as f64 - ends[2] as f64).abs();
-    assert!(error < 0.5 * took + 2_000.0, "told {error} ms wrong of {took} ms: {told}");
+    assert!(error < 0.5 * took + 2_000.0, "predicted {error} ms wrong of {took} ms: {answer}");
 
     let dir = cluster.output("master");
     let at = cluster.json(&["predict", "--dir", &dir, "--at", "1s"]);
@@ -97,13 +97,16 @@ fn jobs_are_listed_with_their_ends_though_nobody_asked_for_a_forecast() {
     // The timer is no help here: the submission itself calls for one.
     let cluster = taught("[master.prediction]\nevery_ms = 3600000\n");
     let job = submit(&cluster, &naps(2, 40, 400), &[]);
-    let told = wait_for("the end of the job in the list", || {
+    let answer = wait_for("the end of the job in the list", || {
         let listed = cluster.json(&["job", "list", "--active"]);
-        Some(listed["jobs"][0]["predicted"].clone()).filter(|told| told["finish_ms_epoch"].is_u64())
+        Some(listed["jobs"][0]["predicted"].clone()).filter(|answer| answer["finish_ms_epoch"].is_u64())
     });
-    let end = |key: &str| told[key].as_u64().unwrap_or_else(|| panic!("no {key}: {told}"));
-    assert!(told["seen"] == true && end("at_ms_epoch") < end("finish_ms_epoch"), "{told}");
-    assert!(end("low_ms_epoch") <= end("finish_ms_epoch") && end("finish_ms_epoch") <= end("high_ms_epoch"), "{told}");
+    let end = |key: &str| answer[key].as_u64().unwrap_or_else(|| panic!("no {key}: {answer}"));
+    assert!(answer["seen"] == true && end("at_ms_epoch") < end("finish_ms_epoch"), "{answer}");
+    assert!(
+        end("low_ms_epoch") <= end("finish_ms_epoch") && end("finish_ms_epoch") <= end("high_ms_epoch"),
+        "{answer}"
+    );
     let table = cluster.run(&["job", "list"]).expect_code(0);
     assert!(table.stdout.contains("ends in"), "{}", table.stdout);
     cluster.run(&["job", "kill", &job]).expect_code(0);
@@ -114,7 +117,7 @@ fn jobs_are_listed_with_their_ends_though_nobody_asked_for_a_forecast() {
 
 // Small jobs behind a large one: whoever lets the shortest go first is better by far.
 #[test]
-fn the_scheduler_with_the_best_forecast_takes_over_once_and_what_came_of_it_is_told() {
+fn the_scheduler_with_the_best_forecast_takes_over_once_and_the_outcome_is_reported() {
     let cluster = taught(
         "[master.prediction]\nevery_ms = 1000\n\
          [master.prediction.switch]\ncandidates = [\"fifo\", \"shortest\"]\nhold_ms = 1000\n",

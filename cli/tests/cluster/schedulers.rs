@@ -182,7 +182,7 @@ fn a_pool_below_its_minimum_share_takes_a_slot_from_a_live_job() {
 }
 
 #[test]
-fn queues_that_nobody_knows_are_refused_and_pools_that_do_not_fit_are_told() {
+fn unknown_queues_are_refused_and_pools_that_do_not_fit_are_reported() {
     let cluster = Cluster::start(Setup::default());
     let sleep = ["submit", "sleep", "-m", "1", "-mt", "600000"];
     let asked = |more: &[&str]| cluster.run(&[&sleep[..], more].concat());

@@ -34,8 +34,8 @@ fn what_a_task_complains_of_does_not_steer_a_terminal_and_programs_get_it_unchan
     assert!(why.stdout.contains(r"on \u{1b}[2Jfire\u{202e}\u{9b}1m"), "{}", why.stdout);
     let json = cluster.run(&["job", "why", &job, "--output", "json"]).expect_code(0);
     assert!(!steers(&json.stdout), "{:?}", json.stdout);
-    let told = json.json()["failed_attempts"][0]["stderr_tail"].to_string();
-    let tail: String = serde_json::from_str(&told).expect("a text");
+    let printed = json.json()["failed_attempts"][0]["stderr_tail"].to_string();
+    let tail: String = serde_json::from_str(&printed).expect("a text");
     assert!(tail.contains("on \u{1b}[2Jfire\u{202e}\u{9b}1m"), "{tail:?}");
     // A file's own content passes as it is.
     let log = cluster.run(&["job", "logs", &job, "--stderr"]).expect_code(0);

@@ -98,7 +98,7 @@ impl Cpufreq {
         Ok(kept)
     }
 
-    /// Puts everything back; the first failure is told when the rest has been tried as well.
+    /// Puts everything back; the first failure is reported when the rest has been tried as well.
     ///
     /// # Errors
     /// When a file cannot be written.

@@ -22,20 +22,20 @@ pub struct AtFrequency {
     pub run: Measured,
 }
 
-/// Measures the work once at each frequency, and puts back what there was; `told` hears of each run before it begins.
+/// Measures the work once at each frequency, and puts back what there was; `on_run` is notified of each run before it begins.
 ///
 /// # Errors
 /// When a frequency cannot be set or the work fails; the guard puts everything back in any case.
 pub fn measure_frequencies(
     bench: &Bench,
     throttle: &mut Throttle,
-    mut told: impl FnMut(Frequency),
+    mut on_run: impl FnMut(Frequency),
 ) -> Result<Vec<AtFrequency>> {
     let bench = bench.at(throttle.place(bench.place()));
     let frequencies = throttle.hello().frequencies.clone();
     let mut measured = Vec::new();
     for (place, &frequency) in frequencies.iter().enumerate() {
-        told(frequency);
+        on_run(frequency);
         throttle.set(place)?;
         measured.push(AtFrequency { frequency, run: bench.measure_as_it_is(0.0)? });
     }

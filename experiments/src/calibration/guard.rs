@@ -1,6 +1,6 @@
 //! Who makes cores slower for a calibration and puts back what was: a process of its own.
 //!
-//! The calibration tells it over its standard input which frequency it wants and hears over its standard output that it
+//! The calibration tells it over its standard input which frequency it wants and reads from its standard output that it
 //! is set. **When that input ends, whatever ended it, the guard puts everything back**: a calibration that was
 //! interrupted, failed or was killed leaves no slow machine behind. It does not share the calibration's process group,
 //! so that Ctrl-C does not reach it.
@@ -87,11 +87,11 @@ fn obey(slows: &mut dyn Slows, input: impl BufRead, output: &mut impl Write) -> 
     let mut tell = |line: String| writeln!(output, "{line}").and_then(|()| output.flush()).context("answer");
     tell(serde_json::to_string(&slows.hello())?)?;
     for line in input.lines() {
-        let line = line.context("hear what to set")?;
+        let line = line.context("read what to set")?;
         match line.trim().parse() {
             Ok(place) if place < n => slows.set(place)?,
             _ if line.trim() == BACK => slows.release()?,
-            _ => bail!("hear what to set: found `{line}`, expected a number below {n}"),
+            _ => bail!("read what to set: found `{line}`, expected a number below {n}"),
         }
         tell(line)?;
     }
@@ -119,15 +119,14 @@ impl Throttle {
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().context("start the guard of the frequencies")?;
         let input = child.stdin.take();
-        let mut output = BufReader::new(child.stdout.take().context("hear the guard of the frequencies")?);
+        let mut output = BufReader::new(child.stdout.take().context("read from the frequency guard")?);
         let mut line = String::new();
-        output.read_line(&mut line).context("hear the guard of the frequencies")?;
+        output.read_line(&mut line).context("read from the frequency guard")?;
         if line.is_empty() {
             drop(input);
             bail!("{}", last_words(child)?.unwrap_or_else(|| "the guard of the frequencies said nothing".to_owned()));
         }
-        let hello =
-            serde_json::from_str(&line).with_context(|| format!("hear the guard of the frequencies: `{line}`"))?;
+        let hello = serde_json::from_str(&line).with_context(|| format!("read from the frequency guard: `{line}`"))?;
         Ok(Throttle { child, input, output, hello })
     }
 
@@ -158,9 +157,9 @@ impl Throttle {
     }
 
     fn tell(&mut self, word: &str) -> Result<()> {
-        let told = self.input.as_mut().is_some_and(|input| writeln!(input, "{word}").is_ok());
+        let sent = self.input.as_mut().is_some_and(|input| writeln!(input, "{word}").is_ok());
         let mut line = String::new();
-        if told && self.output.read_line(&mut line).context("hear the guard of the frequencies")? > 0 {
+        if sent && self.output.read_line(&mut line).context("read from the frequency guard")? > 0 {
             return Ok(());
         }
         self.end()?;
@@ -258,12 +257,12 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_that_cannot_is_heard() {
+    fn a_guard_that_cannot_says_so() {
         let words = [std::ffi::OsString::from("x")];
         let start = |program: &str| Throttle::start(std::path::Path::new(program), &words, &Place::Here);
         let error = start("/bin/false").expect_err("it says nothing").to_string();
         assert_eq!(error, "the guard of the frequencies said nothing");
         let error = format!("{:#}", start("/bin/echo").expect_err("no JSON"));
-        assert!(error.starts_with("hear the guard of the frequencies: `calibrate x"), "{error}");
+        assert!(error.starts_with("read from the frequency guard: `calibrate x"), "{error}");
     }
 }

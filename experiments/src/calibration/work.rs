@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_users_program_reads_its_input_and_its_failure_is_told() {
+    fn a_users_program_reads_its_input_and_its_failure_is_reported() {
         let file = tempfile::NamedTempFile::new().expect("a file");
         std::fs::write(file.path(), "7\n").expect("written");
         let program = Program::new(std::path::Path::new("unused"));

@@ -86,7 +86,7 @@ pub struct Lab<'a> {
     pub schedulers: Vec<String>,
     /// Repeats of each live run; `None` leaves it to the experiment.
     pub repeats: Option<u32>,
-    /// Who hears how far it is.
+    /// Is notified of how far it is.
     pub progress: &'a dyn Progress,
 }
 

@@ -26,7 +26,7 @@ const LEAST_LEFT: f64 = 0.01;
 /// nothing but computing, and loses more to a neighbour than work that waits for memory as well. Found by timing word
 /// count, grep and sort beside it.
 const TASKS: f64 = 0.85;
-/// An idle core counts for so little beside a busy one that nothing else is heard of it.
+/// An idle core counts for so little beside a busy one that nothing else is known of it.
 const IDLE: f64 = 1e-3;
 
 /// How many times as fast tasks are on a core that does the piece of work in `ms` as on one that takes `plain_ms` for it.

@@ -50,9 +50,9 @@ impl Yardstick {
     fn begin(every: Duration, steady: Option<Steady>) -> Yardstick {
         let stop = Arc::new(AtomicBool::new(false));
         let begin = |core: usize| {
-            let heard = Arc::clone(&stop);
+            let stopped = Arc::clone(&stop);
             let thread = std::thread::Builder::new().name(format!("yardstick-{core}"));
-            Some((core, thread.spawn(move || cores::on(core, || pieces(core, every, steady, &heard))).ok()?))
+            Some((core, thread.spawn(move || cores::on(core, || pieces(core, every, steady, &stopped))).ok()?))
         };
         let threads = cores::allowed().into_iter().take(MOST_CORES).filter_map(begin).collect();
         Yardstick { stop, threads }

@@ -32,7 +32,7 @@ pub(super) fn not_lost(of: String, other: Rule, paired: &Paired, judged: bool) -
     Check { what, found: paired.median(), bar: ALIKE, judged }
 }
 
-/// A shorter total time than the others' on nearly every seed. Judged against `clear`, told against the rest, which is
+/// A shorter total time than the others' on nearly every seed. Judged against `clear`, reported against the rest, which is
 /// not to be lost to. The thesis says of §4.1 that it beats *the other schedulers*, its `default` (Hadoop's rule) and
 /// LATE; and of §4.2 that it gains up to 15 %, while LATE with its cap of 2 is better than the default by itself. No
 /// speculation at all, which has no attempts in vain either, it does not compare.

@@ -46,7 +46,7 @@ pub(super) fn bounds(works: &[f64], paces: &[Pace]) -> Bounds {
     let listed_s = listed(works, paces);
     let mut ascending = works.to_vec();
     ascending.sort_unstable_by(f64::total_cmp);
-    // Above `late` there is a schedule, so it can be done; it is never told of anything that cannot.
+    // Above `late` there is a schedule, so it can be done; it is never said of anything that cannot.
     let (mut early, mut late) = (0.0, listed_s);
     for _ in 0..50 {
         let middle = (early + late) / 2.0;

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_win_is_asked_against_some_and_told_against_the_rest() {
+    fn a_win_is_required_against_some_and_reported_against_the_rest() {
         let totals = |all: [f64; 4]| Runs(all.map(|total_s| Figures { total_s, ..Figures::default() }).to_vec());
         let ours = totals([9.0; 4]);
         let against = |other| {

@@ -31,7 +31,7 @@ const QUOTA: f64 = 0.4;
 const MAP_S: f64 = 2.0;
 /// Of the run queue: half of a map's time; the thesis's load average of a minute is a whole one.
 const SMOOTHING_MS: u32 = 1_000;
-/// A load is there once the master hears of this share of it, which takes about so long.
+/// A load counts once the master knows this share of it, which takes about so long.
 const THERE: f64 = 0.8;
 const AHEAD_S: f64 = 2.0;
 /// Foreign load as a share of the thesis's.

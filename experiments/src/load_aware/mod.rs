@@ -53,7 +53,7 @@ impl Experiment for LoadAware {
         match self.0 {
             Section::Unnecessary => about(
                 "la-unnecessary",
-                "Second attempts that help nobody, on a cluster with one loaded or slowed worker",
+                "Speculative attempts that help no job, on a cluster with one loaded or slowed worker",
                 "Figure 4.1",
                 [300, 60],
             ),
@@ -62,13 +62,13 @@ impl Experiment for LoadAware {
             }
             Section::Jobs => about(
                 "la-jobs",
-                "Second attempts and total time for more and more jobs beside one loaded worker",
+                "Speculative attempts and total time for more and more jobs beside one loaded worker",
                 "Figure 4.3",
                 [400, 60],
             ),
             Section::Waves => about(
                 "la-waves",
-                "What avoiding second attempts is worth for more and more maps for each worker",
+                "What avoiding speculative attempts is worth for more and more maps for each worker",
                 "Figure 4.4",
                 [300, 60],
             ),

@@ -50,7 +50,7 @@ pub(super) fn write(lab: &Lab<'_>, about: &About, found: &Found) -> Result<Vec<P
     page.heading("What there was to win");
     page.paragraph(
         "Medians over the same seeds. *Listed*: each task in order goes where it ends first, by somebody who knows all \
-         times and all loads to come and whom nobody waits 3 s to hear of. *Least*: what no schedule can beat, second \
+         times and all loads to come and whose ends nobody learns 3 s late. *Least*: what no schedule can beat, second \
          attempts or not, by counting whole tasks and all work. In brackets the middle difference from Hadoop, seed by \
          seed: the most that any rule could have won here lies between the last two.",
     );

@@ -167,7 +167,7 @@ impl Point {
     }
 
     /// Whether a speculative attempt can help a job of one map a worker that runs alone: a copy starts once the other
-    /// maps have ended, and takes as long as they did. `None` where load is what is wrong; it is told by what comes of
+    /// maps have ended, and takes as long as they did. `None` where load is what is wrong; it is seen by what comes of
     /// it.
     pub(super) fn slow_enough(&self) -> Option<bool> {
         match self.trouble {

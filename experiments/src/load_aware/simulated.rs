@@ -36,7 +36,7 @@ pub(super) struct Reading {
     /// Maps of a job, as a multiple of those of the scenario.
     maps: f64,
     curve: &'static str,
-    /// Whether the end of an attempt is told at once.
+    /// Whether the end of an attempt is reported at once.
     out_of_band: bool,
 }
 
@@ -55,7 +55,7 @@ pub(super) const READINGS: [Reading; 7] = [
     Reading { name: "two map slots and two maps a node", slots: 2, maps: 2.0, ..USUAL },
     Reading { name: "two map slots, three maps on two nodes", slots: 2, maps: 1.5, ..USUAL },
     Reading { name: "three maps on two nodes", maps: 1.5, ..USUAL },
-    Reading { name: "ends told at once", out_of_band: true, ..USUAL },
+    Reading { name: "ends reported at once", out_of_band: true, ..USUAL },
     Reading { name: "slope against 500 s", curve: "below=0.28,exponential=0.12", ..USUAL },
     Reading { name: "loaded workers four times as slow", curve: "below=8,exponential=0.12", ..USUAL },
 ];

@@ -56,7 +56,7 @@ pub(super) fn checks(lab: &Lab<'_>, curves: &[Curve]) -> Vec<Check> {
         let best = |curve: &Curve| 1.0 - curve.most(Point::pools_gain).0;
         effect(workload, "pools well below Johnson's order: their share of it, at best", WELL_BELOW, &best);
     }
-    // The paper's own number holds for its own draw and sizes, which it does not tell: what other readings give is told
+    // The paper's own number holds for its own draw and sizes, which it does not tell: what other readings give is stated
     // beside it, and nothing is judged.
     if let Some(curve) = curves.iter().find(|curve| curve.workload == "synthetic1-bimodal") {
         checks.push(Check {

@@ -1,7 +1,7 @@
 //! What the paper leaves open of its algorithms: stages' estimates, slow start, and the order of Algorithm 1's list.
 //!
 //! The pseudo-code of Algorithm 1 sorts its list in descending order where text and Figure 7 say ascending. What becomes
-//! of the gains if the authors' program did as printed, in all strategies or in the pools alone, is told here.
+//! of the gains if the authors' program did as printed, in all strategies or in the pools alone, is stated here.
 
 use anyhow::{Context, Result};
 

@@ -13,7 +13,7 @@ use howdah_planning::prediction::{
     TaskHistory, TaskPredictor, by_name, family, forecast, job_error, score_starts,
 };
 
-use super::world::{Heard, options};
+use super::world::{Reporting, options};
 
 /// What is written down as a run goes.
 #[derive(Default)]
@@ -52,18 +52,18 @@ pub(super) struct Judged {
 impl Judged {
     /// The starts within a window after each forecast.
     pub(super) fn starts(&self, window: Span) -> Vec<Vec<StartError>> {
-        self.forecasts.iter().map(|told| score_starts(told.at, window, &told.starts, &self.launches)).collect()
+        self.forecasts.iter().map(|one| score_starts(one.at, window, &one.starts, &self.launches)).collect()
     }
 }
 
 /// Runs the trace under a policy, with a forecast every so often; `None` makes none, as in training.
 pub(super) fn judge(
     trace: &Trace,
-    (scheduler, heard): (&str, Heard),
+    (scheduler, reporting): (&str, Reporting),
     every: Option<Span>,
     history: TaskHistory,
 ) -> Result<Judged> {
-    let mut run = Simulation::new(trace, &options(scheduler, heard)).context("make the cluster")?;
+    let mut run = Simulation::new(trace, &options(scheduler, reporting)).context("make the cluster")?;
     let notes = Rc::new(RefCell::new(Notes::default()));
     run.observe(Box::new(Noting(Rc::clone(&notes))));
     let model = by_name("linear").context("find the paper's model")?;
@@ -84,10 +84,10 @@ pub(super) fn judge(
         if every.is_some() && run.tracker().state().n_jobs() > 0 {
             let predictor = TaskPredictor::new(&judged.history, &*model, Fallback::default());
             let options =
-                ForecastOptions { heartbeats: Heartbeats::Given(heard.heartbeat()), ..ForecastOptions::default() };
+                ForecastOptions { heartbeats: Heartbeats::Given(reporting.heartbeat()), ..ForecastOptions::default() };
             let fork = run.tracker().fork();
-            let told = forecast(fork, &predictor, &|_| String::new(), &Changes::default(), &options)?;
-            judged.forecasts.push(told);
+            let one = forecast(fork, &predictor, &|_| String::new(), &Changes::default(), &options)?;
+            judged.forecasts.push(one);
         }
         if run.next_time().is_none() {
             break;
@@ -98,10 +98,10 @@ pub(super) fn judge(
     judged.outcomes = report.jobs;
     judged.length = report.makespan;
     judged.launches = notes.borrow().launches.clone();
-    for told in &judged.forecasts {
-        let errors = told.jobs.iter().filter_map(|job| {
+    for one in &judged.forecasts {
+        let errors = one.jobs.iter().filter_map(|job| {
             let ended = judged.outcomes.iter().find(|outcome| outcome.id == job.job)?;
-            Some(job_error(Time::ZERO, told.at, job, ended.finish))
+            Some(job_error(Time::ZERO, one.at, job, ended.finish))
         });
         judged.jobs.extend(errors);
     }

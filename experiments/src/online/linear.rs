@@ -97,7 +97,7 @@ impl Experiment for OnlineLinear {
 struct Fit {
     /// Share of the squares around the mean that it leaves.
     left: f64,
-    /// Of its tasks, the share told within 10 %.
+    /// Of its tasks, the share predicted within 10 %.
     within: f64,
 }
 
@@ -111,10 +111,10 @@ fn fit(model: &str, of: &Times) -> Option<Fit> {
     let n = samples.len() as f64;
     let us = |sample: &Sample| sample.time.as_us() as f64;
     let mean = samples.iter().map(us).sum::<f64>() / n;
-    let told = |sample: &Sample| fitted.estimate(sample.bytes, None).expected;
+    let estimated = |sample: &Sample| fitted.estimate(sample.bytes, None).expected;
     let around_mean: f64 = samples.iter().map(|sample| (us(sample) - mean).powi(2)).sum();
-    let around_line: f64 = samples.iter().map(|sample| (us(sample) - told(sample)).powi(2)).sum();
-    let near = samples.iter().filter(|sample| (told(sample) / us(sample).max(1.0) - 1.0).abs() <= 0.1).count();
+    let around_line: f64 = samples.iter().map(|sample| (us(sample) - estimated(sample)).powi(2)).sum();
+    let near = samples.iter().filter(|sample| (estimated(sample) / us(sample).max(1.0) - 1.0).abs() <= 0.1).count();
     Some(Fit { left: around_line / around_mean.max(1.0), within: near as f64 / n })
 }
 

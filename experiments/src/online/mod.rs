@@ -1,4 +1,4 @@
-//! `online-tasks`, `online-jobs` and `online-starts`: how well task times, starts and ends of jobs are told while a workload
+//! `online-tasks`, `online-jobs` and `online-starts`: how well task times, starts and ends of jobs are predicted while a workload
 //! runs, after the evaluation of the online prediction paper (§III), at its size and in replay.
 //!
 //! The same workload runs twice, first to learn from, as in the paper. Task times are ours (they scatter by a stated share),
@@ -37,10 +37,10 @@ impl Experiment for Online {
     fn about(&self) -> About {
         let (name, line, figure) = match self {
             Online::Tasks => {
-                ("online-tasks", "Task times told from the size of the input, after one run", "Figures 3 and 4")
+                ("online-tasks", "Task times predicted from the size of the input, after one run", "Figures 3 and 4")
             }
-            Online::Jobs => ("online-jobs", "Ends of jobs told while a workload runs", "Figures 5 and 6"),
-            Online::Starts => ("online-starts", "Where and when tasks start, told ahead", "Figures 7 to 9"),
+            Online::Jobs => ("online-jobs", "Ends of jobs predicted while a workload runs", "Figures 5 and 6"),
+            Online::Starts => ("online-starts", "Where and when tasks start, predicted ahead", "Figures 7 to 9"),
         };
         About { name, line, paper: papers::ONLINE, figure, needs: Needs::Simulation, estimate_s: [20, 5] }
     }
@@ -52,17 +52,17 @@ impl Experiment for Online {
     fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
         let n = lab.size(10, 4);
         let mut runs = Vec::new();
-        let settings = self.heard().iter().flat_map(|&heard| POLICIES.map(|policy| (heard, policy)));
-        for (heard, (scheduler, policy)) in settings {
-            lab.progress.step(&format!("{policy}, ends told {}: the first run, to learn from", heard.name()));
+        let settings = self.reporting().iter().flat_map(|&reporting| POLICIES.map(|policy| (reporting, policy)));
+        for (reporting, (scheduler, policy)) in settings {
+            lab.progress.step(&format!("{policy}, ends reported {}: the first run, to learn from", reporting.name()));
             let first = workload(self.jobs(), lab.seed, 1, n);
-            let history = judge(&first, (scheduler, heard), None, TaskHistory::default())?.history;
-            lab.progress.step(&format!("{policy}, ends told {}: a forecast every {EVERY}", heard.name()));
-            let judged = judge(&workload(self.jobs(), lab.seed, 2, n), (scheduler, heard), Some(EVERY), history)?;
+            let history = judge(&first, (scheduler, reporting), None, TaskHistory::default())?.history;
+            lab.progress.step(&format!("{policy}, ends reported {}: a forecast every {EVERY}", reporting.name()));
+            let judged = judge(&workload(self.jobs(), lab.seed, 2, n), (scheduler, reporting), Some(EVERY), history)?;
             let windows = WINDOWS.map(|window| WindowScore::of(window, &judged.starts(window).concat())).to_vec();
             let n_forecasts = judged.forecasts.len() as u64;
             let score = RunScore::new(n_forecasts, &judged.tasks, windows, &judged.jobs, judged.length);
-            runs.push(Under { policy, heard, judged, score });
+            runs.push(Under { policy, reporting, judged, score });
         }
         let checks = self.checks(lab, &runs);
         let files = page::write(*self, lab, &self.about(), &runs, &checks)?;
@@ -73,17 +73,17 @@ impl Experiment for Online {
 #[cfg(test)]
 mod tests {
     use super::score::score_of;
-    use super::world::{Heard, Jobs};
+    use super::world::{Jobs, Reporting};
     use super::*;
 
     #[test]
-    fn the_second_run_of_a_small_workload_is_told_well_after_the_first() {
-        let under = ("fifo", Heard::AtOnce);
+    fn the_second_run_of_a_small_workload_is_predicted_well_after_the_first() {
+        let under = ("fifo", Reporting::AtOnce);
         let history = judge(&workload(Jobs::Both, 7, 1, 2), under, None, TaskHistory::default()).unwrap().history;
         let judged = judge(&workload(Jobs::Both, 7, 2, 2), under, Some(EVERY), history).unwrap();
         assert!(score_of(&judged.tasks, "map").within_10_percent > 0.9);
         assert!(judged.forecasts.len() > 5 && judged.tasks.iter().all(|task| task.seen));
-        // Chained jobs are not known before they come: only ends of word counts at the front are told from the start.
+        // Chained jobs are not known before they come: only ends of word counts at the front are predicted from the start.
         let first = judged.forecasts[0].jobs[0].finish.expect("within the hour");
         let actual = judged.outcomes[0].finish;
         let error = first.since(actual).as_us().max(actual.since(first).as_us());
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn of_the_ends_of_a_whole_run_about_nine_of_ten_lie_in_their_intervals() {
         for scheduler in ["fifo", "naive-fair"] {
-            let under = (scheduler, Heard::AtOnce);
+            let under = (scheduler, Reporting::AtOnce);
             let first = workload(Jobs::WordCount, 7, 1, 3);
             let history = judge(&first, under, None, TaskHistory::default()).unwrap().history;
             let judged = judge(&workload(Jobs::WordCount, 7, 2, 3), under, Some(EVERY), history).unwrap();

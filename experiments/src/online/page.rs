@@ -58,7 +58,7 @@ fn tasks(page: &mut Page, runs: &[Under]) -> Written {
             let score = score_of(&run.judged.tasks, kind);
             let paper = match kind {
                 "map" => "75 % within 5 %, 95 % within 10 %",
-                _ => "95 % within 10 %; one task of 3 s told as 7.8 s",
+                _ => "95 % within 10 %; one task of 3 s predicted as 7.8 s",
             };
             table.row([
                 run.policy.to_owned(),
@@ -105,12 +105,12 @@ fn jobs(page: &mut Page, runs: &[Under]) -> Written {
     page.heading("Errors of jobs' ends");
     let columns = [
         "scheduler",
-        "ends told",
+        "ends reported",
         "forecasts",
         "run's length",
         "mean error",
         "worst",
-        "within the interval told",
+        "within the predicted interval",
         "the paper",
     ];
     let mut table = Table::new(&columns);
@@ -122,7 +122,7 @@ fn jobs(page: &mut Page, runs: &[Under]) -> Written {
         let score = &run.score;
         table.row([
             run.policy.to_owned(),
-            run.heard.name().to_owned(),
+            run.reporting.name().to_owned(),
             score.forecasts.to_string(),
             format!("{:.0} s", score.length_s),
             format!("{:.2} %", score.job_error_percent),
@@ -133,10 +133,11 @@ fn jobs(page: &mut Page, runs: &[Under]) -> Written {
     }
     page.table(&table);
     page.paragraph(
-        "Errors are shares of the run's length, as the paper states its own. A line that stays level told its job's end \
+        "Errors are shares of the run's length, as the paper states its own. A line that stays level predicted its job's end \
          from the start.",
     );
-    let mut rows = Table::new(&["scheduler", "ends_told", "job", "at_s", "predicted_s", "actual_s", "within_interval"]);
+    let mut rows =
+        Table::new(&["scheduler", "ends_reported", "job", "at_s", "predicted_s", "actual_s", "within_interval"]);
     let mut plots = Vec::new();
     for run in runs {
         let mut curves: Vec<Curve> = Vec::new();
@@ -144,7 +145,7 @@ fn jobs(page: &mut Page, runs: &[Under]) -> Written {
             let predicted = error.predicted_s.map_or_else(String::new, |s| format!("{s:.3}"));
             rows.row([
                 run.policy.to_owned(),
-                run.heard.name().to_owned(),
+                run.reporting.name().to_owned(),
                 error.job.to_string(),
                 format!("{:.3}", error.at_s),
                 predicted,
@@ -158,9 +159,12 @@ fn jobs(page: &mut Page, runs: &[Under]) -> Written {
                 None => curves.push(Curve { name, points: vec![point], joined: true }),
             }
         }
-        let title =
-            format!("Ends of jobs as they were told under {}, ends of tasks told {}", run.policy, run.heard.name());
-        plots.push((file_part(run), plot(title, "time of the forecast in s", "told end in s", curves)));
+        let title = format!(
+            "Ends of jobs as they were predicted under {}, ends of tasks reported {}",
+            run.policy,
+            run.reporting.name()
+        );
+        plots.push((file_part(run), plot(title, "time of the forecast in s", "predicted end in s", curves)));
     }
     (rows, plots)
 }
@@ -169,7 +173,7 @@ fn starts(page: &mut Page, runs: &[Under]) -> Written {
     page.heading("Starts of tasks within a window after each forecast");
     let columns = [
         "scheduler",
-        "ends told",
+        "ends reported",
         "window",
         "starts",
         "mean error",
@@ -190,7 +194,7 @@ fn starts(page: &mut Page, runs: &[Under]) -> Written {
             };
             table.row([
                 run.policy.to_owned(),
-                run.heard.name().to_owned(),
+                run.reporting.name().to_owned(),
                 format!("{} s", window.window_s),
                 window.starts.to_string(),
                 format!("{:.2} s", window.mean_error_s),
@@ -205,14 +209,14 @@ fn starts(page: &mut Page, runs: &[Under]) -> Written {
     }
     page.table(&table);
     page.paragraph(
-        "A map counts as told only if it ran on the worker that was told; the last share leaves that out. Under FCFS \
-         the next map in order goes to whichever slot is free first, so that two tasks that end in another order than told, \
+        "A map counts as predicted only if it ran on the predicted worker; the last share leaves that out. Under FCFS \
+         the next map in order goes to whichever slot is free first, so that two tasks that end in another order than predicted, \
          by milliseconds, send two maps elsewhere: with six slots, tasks of 4 to 19 s and a scatter of 4 % that is what is \
          lost, and no forecast can know it. Under Fair a job takes the slot again that its own task has left. Ends that are \
-         told with heartbeats are told by one heartbeat wrong, 3 s, or not at all; those rows are not judged, as workers of \
+         reported with heartbeats are predicted one heartbeat wrong, 3 s, or not at all; those rows are not judged, as workers of \
          a live cluster here tell ends at once.",
     );
-    let mut rows = Table::new(&["scheduler", "ends_told", "window_s", "forecast", "starts", "mean_error_s"]);
+    let mut rows = Table::new(&["scheduler", "ends_reported", "window_s", "forecast", "starts", "mean_error_s"]);
     let mut plots = Vec::new();
     for run in runs {
         let mut curves = Vec::new();
@@ -224,7 +228,7 @@ fn starts(page: &mut Page, runs: &[Under]) -> Written {
             for (errors, forecast) in errors.iter().zip(0_u32..) {
                 rows.row([
                     run.policy.to_owned(),
-                    run.heard.name().to_owned(),
+                    run.reporting.name().to_owned(),
                     seconds(window).to_string(),
                     forecast.to_string(),
                     errors.len().to_string(),
@@ -232,7 +236,8 @@ fn starts(page: &mut Page, runs: &[Under]) -> Written {
                 ]);
             }
         }
-        let title = format!("Mean error of starts under {}, ends of tasks told {}", run.policy, run.heard.name());
+        let title =
+            format!("Mean error of starts under {}, ends of tasks reported {}", run.policy, run.reporting.name());
         plots.push((file_part(run), plot(title, "forecast", "mean error in s", curves)));
     }
     (rows, plots)
@@ -240,7 +245,7 @@ fn starts(page: &mut Page, runs: &[Under]) -> Written {
 
 /// What tells one run's figure from another's.
 fn file_part(run: &Under) -> String {
-    format!("{}-{}", run.policy, run.heard.name()).to_lowercase().replace(' ', "-")
+    format!("{}-{}", run.policy, run.reporting.name()).to_lowercase().replace(' ', "-")
 }
 
 fn seconds(span: Span) -> u64 {

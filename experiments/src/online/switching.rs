@@ -16,7 +16,7 @@ use howdah_planning::prediction::{
 };
 
 use super::judge::judge;
-use super::world::{Heard, options};
+use super::world::{Reporting, options};
 use crate::framework::{About, Bars, Check, Experiment, Lab, Needs, Outcome, Page, Series, Table, papers};
 
 /// The experiment.
@@ -27,8 +27,8 @@ const CANDIDATES: [&str; 3] = ["fifo", "naive-fair", "shortest"];
 const EVERY: Span = Span::from_secs(20);
 /// From a submission to the forecast that it calls for.
 const SETTLE: Span = Span::from_ms(100);
-/// Workers are heard as in a live cluster.
-const HEARD: Heard = Heard::AtOnce;
+/// Workers send heartbeats as in a live cluster.
+const REPORTING: Reporting = Reporting::AtOnce;
 /// Switching is to be within this of the best fixed policy.
 const NEAR: f64 = 0.05;
 
@@ -105,14 +105,14 @@ fn mean_s(run: &Simulation<'_>) -> f64 {
 }
 
 fn fixed(trace: &Trace, scheduler: &str) -> Result<Ran> {
-    let mut run = Simulation::new(trace, &options(scheduler, HEARD)).context("make the cluster")?;
+    let mut run = Simulation::new(trace, &options(scheduler, REPORTING)).context("make the cluster")?;
     run.run();
     Ok(Ran { mean_s: mean_s(&run), switches: Vec::new() })
 }
 
 /// Starts under the first candidate.
 fn switching(trace: &Trace, history: &TaskHistory) -> Result<Ran> {
-    let mut run = Simulation::new(trace, &options(CANDIDATES[0], HEARD)).context("make the cluster")?;
+    let mut run = Simulation::new(trace, &options(CANDIDATES[0], REPORTING)).context("make the cluster")?;
     let model = by_name("linear").context("find the paper's model")?;
     let mut switcher = Switcher::new(SwitchRule::default());
     let mut switches = Vec::new();
@@ -134,7 +134,7 @@ fn switching(trace: &Trace, history: &TaskHistory) -> Result<Ran> {
         let options = ForecastOptions {
             draws: 0,
             starts: 0,
-            heartbeats: Heartbeats::Given(HEARD.heartbeat()),
+            heartbeats: Heartbeats::Given(REPORTING.heartbeat()),
             ..ForecastOptions::default()
         };
         let under = |(name, index): (&&str, usize)| -> Result<Forecast> {
@@ -198,7 +198,7 @@ impl Experiment for OnlineSwitch {
                 jobs: (workload.make)(&mut Random::new(lab.seed, stream * 10 + run), n),
                 ..Trace::default()
             };
-            let history = judge(&made(1), (CANDIDATES[0], HEARD), None, TaskHistory::default())?.history;
+            let history = judge(&made(1), (CANDIDATES[0], REPORTING), None, TaskHistory::default())?.history;
             let trace = made(2);
             let fixed_s: Result<Vec<f64>> = CANDIDATES.iter().map(|name| Ok(fixed(&trace, name)?.mean_s)).collect();
             let switching = switching(&trace, &history)?;

@@ -5,7 +5,7 @@ use howdah_planning::prediction::{RunScore, StartError, WindowScore};
 
 use super::judge::Judged;
 use super::score::score_of;
-use super::world::{Heard, Jobs};
+use super::world::{Jobs, Reporting};
 use crate::framework::{Check, Lab};
 
 /// The policies: the paper's FCFS, and its naive Fair.
@@ -28,9 +28,9 @@ impl Online {
     /// All of them.
     pub(crate) const ALL: [Online; 3] = [Online::Tasks, Online::Jobs, Online::Starts];
 
-    /// How ends are told; task times do not depend on it.
-    pub(super) fn heard(self) -> &'static [Heard] {
-        if self == Online::Tasks { &[Heard::AtOnce] } else { &[Heard::AtOnce, Heard::Regularly] }
+    /// How ends are reported; task times do not depend on it.
+    pub(super) fn reporting(self) -> &'static [Reporting] {
+        if self == Online::Tasks { &[Reporting::AtOnce] } else { &[Reporting::AtOnce, Reporting::Regularly] }
     }
 
     pub(super) fn jobs(self) -> Jobs {
@@ -41,7 +41,7 @@ impl Online {
 /// A run under a policy, and its figures.
 pub(super) struct Under {
     pub(super) policy: &'static str,
-    pub(super) heard: Heard,
+    pub(super) reporting: Reporting,
     pub(super) judged: Judged,
     pub(super) score: RunScore,
 }
@@ -50,15 +50,15 @@ impl Online {
     pub(super) fn checks(self, lab: &Lab<'_>, runs: &[Under]) -> Vec<Check> {
         let mut checks = Vec::new();
         for run in runs {
-            let judged = !lab.quick && run.heard == Heard::AtOnce;
+            let judged = !lab.quick && run.reporting == Reporting::AtOnce;
             let check = |what: String, found, bar| Check { what, found, bar, judged };
             let fcfs = run.policy == POLICIES[0].1;
-            let of = |what: &str| format!("{}, ends told {}: {what}", run.policy, run.heard.name());
+            let of = |what: &str| format!("{}, ends reported {}: {what}", run.policy, run.reporting.name());
             match self {
                 Online::Tasks => {
                     for kind in ["map", "reduce"] {
                         let beyond = 1.0 - score_of(&run.judged.tasks, kind).within_10_percent;
-                        checks.push(check(of(&format!("{kind} times told more than 10 % wrong")), beyond, 0.05));
+                        checks.push(check(of(&format!("{kind} times predicted more than 10 % wrong")), beyond, 0.05));
                     }
                 }
                 Online::Jobs => {
@@ -70,7 +70,7 @@ impl Online {
                     let bar = if fcfs { 0.05 } else { 0.15 };
                     let missed = 1.0 - run.score.windows[0].within_2s;
                     checks.push(check(
-                        of("starts in a 30 s window told more than 2 s wrong, or elsewhere"),
+                        of("starts in a 30 s window predicted more than 2 s wrong, or elsewhere"),
                         missed,
                         bar,
                     ));
@@ -81,7 +81,7 @@ impl Online {
     }
 }
 
-/// Mean error in seconds of the starts that were told at all; 0 in an empty window.
+/// Mean error in seconds of the starts that were predicted at all; 0 in an empty window.
 pub(super) fn mean_error_s(errors: &[StartError]) -> f64 {
     WindowScore::of(Span::ZERO, errors).mean_error_s
 }

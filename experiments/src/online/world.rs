@@ -26,31 +26,31 @@ pub(super) enum Jobs {
     WordCount,
 }
 
-/// When workers are heard.
+/// When workers report the ends of attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum Reporting {
     /// Every three seconds, and at once when an attempt ends, as the workers of a live cluster.
     AtOnce,
     /// Every three seconds, ends included, as the paper's Hadoop 0.20.203 has it unless it is configured otherwise.
     Regularly,
 }
 
-impl Heard {
+impl Reporting {
     pub(super) fn heartbeat(self) -> SimHeartbeat {
-        SimHeartbeat { interval: HEARTBEAT, out_of_band: self == Heard::AtOnce }
+        SimHeartbeat { interval: HEARTBEAT, out_of_band: self == Reporting::AtOnce }
     }
 
     /// For tables.
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Heard::AtOnce => "at once",
-            Heard::Regularly => "with heartbeats",
+            Reporting::AtOnce => "at once",
+            Reporting::Regularly => "with heartbeats",
         }
     }
 }
 
 /// The cluster under a policy.
-pub(super) fn options(scheduler: &str, heard: Heard) -> ReplayOptions {
+pub(super) fn options(scheduler: &str, reporting: Reporting) -> ReplayOptions {
     let worker = |index| SimWorker {
         name: format!("worker-{index}"),
         host: format!("host-{index}"),
@@ -62,7 +62,7 @@ pub(super) fn options(scheduler: &str, heard: Heard) -> ReplayOptions {
     let workers = (1..=WORKERS).map(worker).collect();
     ReplayOptions {
         scheduler: scheduler.to_owned(),
-        view: View::Workers(WorkersView { workers, heartbeat: heard.heartbeat(), ..WorkersView::default() }),
+        view: View::Workers(WorkersView { workers, heartbeat: reporting.heartbeat(), ..WorkersView::default() }),
         slowstart_ppm: Some(1_000_000),
         ..ReplayOptions::default()
     }

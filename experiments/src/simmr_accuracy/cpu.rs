@@ -13,7 +13,7 @@
 //! Jobs take 2 to 8 s where a core is like ours and held at one speed, and come 10 s apart, so that hardly any waits for
 //! another: a queue multiplies every error of the work before a job by its waiting time, and then two real runs differ by
 //! more than the simulation is asked to. Queues are what the sleeping workload is for, whose tasks take what they are
-//! told.
+//! reported.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

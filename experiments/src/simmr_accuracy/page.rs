@@ -56,7 +56,7 @@ the profile of a repeat, for a run on other slots or under another policy. *Muma
 prediction without shuffles. Errors are shares of measured completion times, over all jobs of all predictions.
 
 *One speed*: beside each run a fixed piece of work, done two hundred times a second on each core, measures how fast the \
-core is. Where strangers share a machine that changes for milliseconds or minutes, by half and more. While jobs compute, \
+core is. Where other programs share a machine that changes for milliseconds or minutes, by half and more. While jobs compute, \
 what a core could do beyond one speed, below that of its slow spells, is therefore taken from it by a thread that \
 computes for nothing, as one sets a machine to one clock frequency before measuring on it. It takes from each run alike, \
 whatever runs. Sleeping tasks need none of that.

@@ -16,7 +16,7 @@ use howdah_planning::workloads::{Choices, find};
 
 use super::policy::Policy;
 
-/// 100 workers of 6 + 2 (§V-A). They are heard whenever a slot is free and nothing depends on which worker a task
+/// 100 workers of 6 + 2 (§V-A). They send a heartbeat whenever a slot is free and nothing depends on which worker a task
 /// runs, so one pool of all slots decides the same.
 pub(super) const SLOTS: [u16; 2] = [600, 200];
 /// Input of a map in the stand-in, and what the policies take a map's unknown input for.

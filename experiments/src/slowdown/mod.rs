@@ -1,6 +1,6 @@
 //! `slowdown`: the simulations of the slowdown paper, Figures 4 to 13 and Table I.
 //!
-//! 100 workers of 6 + 2 slots that are heard whenever a slot is free, the stand-in for the paper's 1,121 jobs, loads of
+//! 100 workers of 6 + 2 slots that send a heartbeat whenever a slot is free, the stand-in for the paper's 1,121 jobs, loads of
 //! 0.7 and 0.9, three repeats. Limits and partition sizes are sought as §VI-A does and used in the later figures;
 //! the paper's own are set beside them. What the paper leaves open is swept at the end.
 

@@ -13,7 +13,7 @@ use super::scatter::{Main, Shown};
 use super::sweep::Sweeps;
 use crate::framework::{About, Check, FIGURE_ONLY, Lab, Page, Table, percent};
 
-const HOW: &str = "One pool of 600 map and 200 reduce slots, which decides as 100 workers of 6 + 2 that are heard \
+const HOW: &str = "One pool of 600 map and 200 reduce slots, which decides as 100 workers of 6 + 2 that send a heartbeat \
 whenever a slot is free. Each repeat is a set of the stand-in workload `slowdown-swim` with its own seed and Poisson \
 arrivals; figures are means over the repeats. A load is the share of the scarcest kind of slots that the work fills \
 (see the readings at the end), and reduces start when all maps of their job are done. A waiting reduce receives no service; SITA and COMP predict by the line through all \
@@ -255,14 +255,15 @@ fn stated_at_ten(main: &Main) -> String {
     let ratio = |scheduler: &str| -> Option<f64> {
         Some(main.of(scheduler, LOADS[1])?.figures.median / main.of("fifo", LOADS[1])?.figures.median)
     };
-    let told = |scheduler: &str| ratio(scheduler).map_or_else(|| "unknown".to_owned(), |ratio| format!("{ratio:.2}"));
+    let ratio_text =
+        |scheduler: &str| ratio(scheduler).map_or_else(|| "unknown".to_owned(), |ratio| format!("{ratio:.2}"));
     let p95 = |scheduler: &str| main.of(scheduler, LOADS[1]).map_or(0.0, |shown| shown.figures.p95);
     format!(
         "Stated of a load of 0.9: the median of TAGS is twice FIFO's (here {} of it), that of SITA half of it (here {}); \
          the 95th percentiles of TAGS and COMP are above 60 (here {:.1} and {:.1}). All else of the figure is figure \
          only.",
-        told("tags"),
-        told("sita"),
+        ratio_text("tags"),
+        ratio_text("sita"),
         p95("tags"),
         p95("comp")
     )

@@ -131,7 +131,7 @@ impl Readings {
     pub(super) fn why(&self) -> String {
         let mut text = String::new();
         if let (Some(made), Some(balanced)) = (self.heavy(AS_MADE, TAGS), self.heavy(BALANCED, TAGS)) {
-            let told = |one: &Reading| {
+            let stated = |one: &Reading| {
                 let (median, fifo) = (one.figures.median, one.fifo.median);
                 format!("a median of {median:.2} (FIFO {fifo:.2}) and a 95th percentile of {:.1}", one.figures.p95)
             };
@@ -140,8 +140,8 @@ impl Readings {
                  slots to 0.9 and the map slots to less than half of that, so that only one kind of each partition can \
                  be overloaded, and a search over limits and shares finds a way between: with 30 % and the best limit, \
                  {}. Where both kinds carry 0.9, that is {}. ",
-                told(made),
-                told(balanced)
+                stated(made),
+                stated(balanced)
             );
         }
         if let Some(known) = self.heavy(AS_MADE, FEWEST_LEFT) {

@@ -11,12 +11,12 @@ use crate::framework::{Check, Lab};
 pub(super) const LOADS: [u32; 2] = [700, 900];
 
 /// Tells the lab how far a set of simulations is.
-pub(super) struct Told<'a> {
+pub(super) struct ProgressLines<'a> {
     pub(super) lab: &'a Lab<'a>,
     pub(super) what: &'a str,
 }
 
-impl Listener for Told<'_> {
+impl Listener for ProgressLines<'_> {
     fn done(&self, done: usize, all: usize) {
         self.lab.progress.tick(&format!("{}: {done} of {all} simulations", self.what));
     }
@@ -26,7 +26,7 @@ impl Listener for Told<'_> {
 pub(super) fn play_each(lab: &Lab<'_>, bench: &Bench, what: &str, runs: &[(Policy, u32)]) -> Result<Vec<Vec<Played>>> {
     lab.progress.step(what);
     let all: Vec<Run<'_>> = runs.iter().flat_map(|(policy, load)| bench.runs(policy, *load)).collect();
-    let played = play_all(&all, &Told { lab, what })?.context("find all simulations")?;
+    let played = play_all(&all, &ProgressLines { lab, what })?.context("find all simulations")?;
     Ok(played.chunks(bench.repeats()).map(<[Played]>::to_vec).collect())
 }
 

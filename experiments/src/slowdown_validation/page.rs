@@ -19,7 +19,7 @@ const TABLE_TWO: [(&str, f64, f64); 8] = [
     ("wordcount-600", 579.73, 589.02),
 ];
 
-const NEAR: &str = "Nearly every slot is taken again in the instant in which the end of its attempt is heard, so a \
+const NEAR: &str = "Nearly every slot is taken again in the instant in which the end of its attempt is reported, so a \
 simulation from a run's own profile launches nearly every attempt within a millisecond of the run. What is left: while \
 an answer is on its way to a worker, its other free slots cannot be given. That takes a millisecond or two, and ten or \
 more while sixty processes start at once on a few cores; no profile holds it, so work that comes just then starts \

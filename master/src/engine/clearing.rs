@@ -1,6 +1,6 @@
 //! Output directories of failed jobs that are about to be cleared away.
 //!
-//! People hear that a job failed before its output is gone. Whoever wants the same directory for the next job
+//! A job is reported as failed before its output is gone. Whoever wants the same directory for the next job
 //! waits here, or would be told that it exists, or would lose it again to the clearing.
 
 use std::collections::BTreeSet;

@@ -15,7 +15,7 @@ const HOLD: Span = Span::from_secs(300);
 
 impl Engine {
     /// Takes a worker of whom enough others complain for unreachable, before the report itself is applied.
-    pub(super) fn hear_complaints(&mut self, report: &Report) {
+    pub(super) fn take_fetch_complaints(&mut self, report: &Report) {
         let now = self.clock.read();
         for map in report.attempts.iter().flat_map(|attempt| &attempt.fetch_failures) {
             let record = self.tables.jobs.get(&map.job).and_then(|row| row.attempt(*map));

@@ -43,7 +43,7 @@ pub(crate) enum Message {
     Change(Change),
     /// A connection closed, through which workers may have spoken.
     Closed { connection: u64 },
-    /// Time to look who is silent.
+    /// Time to check which workers are silent.
     Look,
     /// No batch after this one.
     Stop,
@@ -106,9 +106,9 @@ impl Message {
     }
 }
 
-/// Someone who hears when the batch is done.
+/// Is notified when the batch is done.
 pub(super) enum Pending {
-    Stranger {
+    Unknown {
         worker: WorkerId,
         reply: oneshot::Sender<v1::HeartbeatResponse>,
     },

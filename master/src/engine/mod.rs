@@ -302,20 +302,20 @@ impl Engine {
         for job in self.tables.unseen(&report, &extras, self.clock.read()) {
             self.record(Input::CannotServe { worker: report.worker, job });
         }
-        self.hear_complaints(&report);
+        self.take_fetch_complaints(&report);
         self.tables.report(&report, extras, pages, self.clock.read());
         let row = self.tables.workers.get_mut(report.worker.0 as usize);
         match row.filter(|row| row.incarnation == report.incarnation) {
             // A newer report of the same worker takes the place of a parked one.
             Some(row) => {
                 row.waiting = Some(reply);
-                row.presence.heard(connection, refusal);
+                row.presence.note_heartbeat(connection, refusal);
                 if let Some((version, warnings)) = warnings {
                     row.warn(version, warnings);
                 }
             }
-            // The core answers neither strangers nor earlier runs of a worker: its answers go to the present one.
-            None => self.pending.push(Pending::Stranger { worker: report.worker, reply }),
+            // The core answers neither unknown workers nor earlier runs of a worker: its answers go to the present run.
+            None => self.pending.push(Pending::Unknown { worker: report.worker, reply }),
         }
         self.recorded.push(v1::JournalInput { kind: Some(v1::journal_input::Kind::Report(request)) });
         self.inputs.push(Input::Report(report));
@@ -425,7 +425,7 @@ impl Engine {
         let Some(row) = self.tables.workers.get_mut(worker.0 as usize) else { return };
         let directives = std::mem::take(&mut row.directives);
         let prefetch = std::mem::take(&mut row.prefetch);
-        row.presence.told(interval_ms);
+        row.presence.set_interval(interval_ms);
         if let Some(reply) = row.waiting.take() {
             // A worker that hung up reports again and gets the same answer.
             let _ = reply.send(v1::HeartbeatResponse { response_id, interval_ms, directives, prefetch });
@@ -441,11 +441,11 @@ impl Engine {
             |wanted: &dyn Fn(&Rejection) -> bool| rejections.iter().map(|(_, why)| *why).find(|why| wanted(why));
         for pending in self.pending.drain(..) {
             match pending {
-                Pending::Stranger { worker, reply } => {
+                Pending::Unknown { worker, reply } => {
                     // Never registered here, or with a master before this one: it is to start over.
                     let reinit = v1::directive::Kind::Reinit(v1::Reinit {});
                     let directives = vec![v1::Directive { kind: Some(reinit) }];
-                    tracing::debug!(worker = worker.0, "a stranger reports; it is told to register");
+                    tracing::debug!(worker = worker.0, "an unknown worker reports; it is told to register");
                     let _ = reply.send(v1::HeartbeatResponse {
                         response_id: 0,
                         interval_ms: 1_000,

@@ -24,7 +24,7 @@ impl Engine {
         }
     }
 
-    /// Finds out who is silent by now, and says goodbye for those who are gone.
+    /// Finds the workers that are silent by now, and says goodbye for those that are gone.
     pub(super) fn look(&mut self) {
         let now = self.clock.read();
         if now < self.trust_from {
@@ -36,18 +36,18 @@ impl Engine {
             if row.state == WorkerState::Lost {
                 continue;
             }
-            let quiet = now.since(row.last_heard.max(self.trust_from));
+            let quiet = now.since(row.last_contact.max(self.trust_from));
             let silent = quiet > row.presence.patience(interval_ms);
             if silent != std::mem::replace(&mut row.presence.silent, silent) {
                 let (worker, seconds) = (&*row.name, quiet.as_secs_f64());
                 if silent {
-                    tracing::warn!(worker, "a worker is silent: nothing heard for {seconds:.1} s");
+                    tracing::warn!(worker, "a worker is silent: no heartbeat for {seconds:.1} s");
                 } else {
                     tracing::info!(worker, "a worker sends heartbeats again");
                 }
             }
             let closed = row.presence.closed.filter(|&closed| closed >= self.trust_from);
-            let due = closed.and_then(|_| row.presence.back_by(row.last_heard, COMES_BACK));
+            let due = closed.and_then(|_| row.presence.back_by(row.last_contact, COMES_BACK));
             if due.is_some_and(|due| due <= now) {
                 row.presence.going.get_or_insert(Going::Closed);
                 row.presence.closed = None;
@@ -67,7 +67,7 @@ impl Engine {
         let row = self.tables.worker(worker).filter(|row| row.state != WorkerState::Lost)?;
         let presence = &row.presence;
         let same = presence.connection == from.connection || presence.connection == 0 || from.connection == 0;
-        let quiet = self.clock.read().since(row.last_heard);
+        let quiet = self.clock.read().since(row.last_contact);
         let alive = presence.closed.is_none() && quiet <= presence.patience(self.recorder.tracker().interval_ms());
         if same || !alive {
             return None;
@@ -119,8 +119,8 @@ impl Engine {
                 Some(Going::Removed) => tracing::warn!(worker = name, attempts, "a worker was removed"),
                 Some(Going::Again) => {}
                 None => {
-                    let seconds = now.since(row.last_heard).as_secs_f64();
-                    tracing::warn!(worker = name, attempts, "a worker is lost: nothing heard for {seconds:.1} s");
+                    let seconds = now.since(row.last_contact).as_secs_f64();
+                    tracing::warn!(worker = name, attempts, "a worker is lost: no heartbeat for {seconds:.1} s");
                 }
             },
             WorkerState::Blacklisted => tracing::warn!(worker = name, "a worker is blacklisted"),

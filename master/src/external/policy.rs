@@ -1,7 +1,7 @@
 //! [`Scheduler`] on behalf of a program.
 //!
-//! A turn is one question: the program hears what changed since the last one and answers with a list, which is handed
-//! out assignment by assignment. The fallback policy hears of every change as well, so that it can take a turn at
+//! A turn is one question: the program is told what changed since the last one and answers with a list, which is handed
+//! out assignment by assignment. The fallback policy is notified of every change as well, so that it can take a turn at
 //! once. **Invariant: a program that is given up is never spoken to again.** What is said to it is in `talk`, the rounds
 //! and changes in `turns`.
 
@@ -67,9 +67,9 @@ pub(crate) struct External {
     strikes: u32,
     warned: [bool; 4],
     offers: u64,
-    /// Jobs that the program was told of.
+    /// Jobs that the program knows.
     known: BTreeSet<JobId>,
-    /// Jobs that it is to be told of.
+    /// Jobs that it is to be notified of.
     changed: BTreeSet<JobId>,
     gone: Vec<u32>,
     /// Lines that wait for the next question.
@@ -111,7 +111,7 @@ impl External {
             })?;
             Ok(External::new(command, timeout, patience, warn, fallback))
         })?;
-        // Last, or a wrong parameter would be told only after a program has run.
+        // Last, or a wrong parameter would be reported only after a program has run.
         policy.start().map_err(|wrong| SchedulerError::BadParameter {
             scheduler: NAME.to_owned(),
             key: "command".to_owned(),

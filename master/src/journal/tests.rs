@@ -174,8 +174,8 @@ fn a_frame_of_another_journal_is_noticed() {
     write(other.path(), &[frame(5, 3), frame(6, 0), frame(7, 40)]);
     let (starts, theirs) = (starts(&path), starts(&segment_path(other.path(), 1)));
     let mut bytes = std::fs::read(&path).unwrap();
-    let stranger = std::fs::read(segment_path(other.path(), 1)).unwrap();
-    bytes.splice(starts[1]..starts[2], stranger[theirs[1]..theirs[2]].iter().copied());
+    let other_bytes = std::fs::read(segment_path(other.path(), 1)).unwrap();
+    bytes.splice(starts[1]..starts[2], other_bytes[theirs[1]..theirs[2]].iter().copied());
     std::fs::write(&path, &bytes).unwrap();
     let error = read(dir.path()).unwrap_err();
     assert!(error.to_string().contains("does not continue the frame before it"), "{error}");

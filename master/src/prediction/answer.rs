@@ -7,7 +7,7 @@ use howdah_planning::prediction::{Changes, Forecast, Hypothetical, JobForecast};
 use howdah_proto::v1;
 use tonic::Status;
 
-use super::message::Told;
+use super::message::ForecastAnswer;
 use crate::services::status;
 
 /// What is to be different, and what the jobs run that are only thought of. Whole jobs are the caller's business, who knows
@@ -82,13 +82,13 @@ fn worker_name(tracker: &JobTracker, worker: howdah_core::job::WorkerId) -> Stri
 }
 
 /// The score as it is sent.
-pub(crate) fn score_message(told: &Told) -> v1::TaskTimeScore {
+pub(crate) fn score_message(answer: &ForecastAnswer) -> v1::TaskTimeScore {
     v1::TaskTimeScore {
-        tasks: told.score.n,
-        within_5_percent: told.score.within_5_percent,
-        within_10_percent: told.score.within_10_percent,
-        p95_percent: told.score.p95_percent,
-        unseen: told.unseen,
+        tasks: answer.score.n,
+        within_5_percent: answer.score.within_5_percent,
+        within_10_percent: answer.score.within_10_percent,
+        p95_percent: answer.score.p95_percent,
+        unseen: answer.unseen,
     }
 }
 

@@ -19,7 +19,7 @@ use crate::tables::Tables;
 pub(crate) struct Feed {
     learner: Learner,
     send: Sender<Message>,
-    /// Who makes forecasts hears that the world changed.
+    /// Notifies who makes forecasts that the world changed.
     changed: Arc<Notify>,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Ask {
 
 /// The answer.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct ForecastAnswer {
     pub(crate) present: Forecast,
     /// In the order in which they were asked for.
     pub(crate) others: Vec<Forecast>,
@@ -36,6 +36,6 @@ pub(crate) struct Told {
 /// What reaches the thread.
 pub(super) enum Message {
     Learned(Learned),
-    Ask { ask: Box<Ask>, reply: oneshot::Sender<Result<Told, ChangesError>> },
+    Ask { ask: Box<Ask>, reply: oneshot::Sender<Result<ForecastAnswer, ChangesError>> },
     Stop,
 }

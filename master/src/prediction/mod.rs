@@ -23,7 +23,7 @@ pub(crate) use answer::score_message;
 pub use answer::{changes, forecast_message};
 pub(crate) use feed::Feed;
 pub(crate) use fork::Forked;
-pub(crate) use message::{Ask, Told};
+pub(crate) use message::{Ask, ForecastAnswer};
 pub use recorded::{Moment, RecordedRun, read_run};
 pub(crate) use rounds::{RoundCosts, Rounds};
 pub(crate) use switching::{Switched, Switches, Switching, candidates};

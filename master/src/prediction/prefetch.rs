@@ -1,6 +1,6 @@
 //! Which input each worker will most likely need next, named with its next answer: the forecast's first starts of maps.
 //!
-//! A hint: it changes no decision, and a worker without memory for it is told nothing. Source: Wang et al., ICPADS 2013,
+//! A hint: it changes no decision, and a worker without memory for it gets none. Source: Wang et al., ICPADS 2013,
 //! §IV-A.
 
 use howdah_core::job::{Split, TaskKind};

@@ -101,7 +101,7 @@ pub fn read_run(
             }
         }
     })?;
-    // A launch is told again until its worker confirms it.
+    // A launch is repeated until its worker confirms it.
     let mut seen = std::collections::BTreeSet::new();
     run.launches.retain(|&(_, attempt, _)| seen.insert(attempt));
     Ok(run)

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::answer::score_message;
 use super::fork::Forked;
-use super::message::{Ask, Told};
+use super::message::{Ask, ForecastAnswer};
 use super::prefetch;
 use super::switching::Switching;
 use super::thread::{AskError, PredictionHandle};
@@ -28,18 +28,18 @@ use crate::policies;
 const REST: u32 = 19;
 /// And in times of what it took of the core's thread alone: 0.2 % of it at most, as heartbeats wait for a fork.
 const FORK_REST: u32 = 499;
-/// Least rest: what comes together is told together.
+/// Least rest: what comes together is forecast together.
 const LEAST_REST: Duration = Duration::from_millis(500);
 /// How long a change waits for others.
 const SETTLE: Duration = Duration::from_millis(100);
 
-/// Starts that are told where workers prefetch.
+/// Starts that are predicted where workers prefetch.
 const STARTS: usize = 2_000;
 
 /// What rounds have cost, for metrics.
 #[derive(Debug, Default)]
 pub(crate) struct RoundCosts {
-    /// Rounds that told something.
+    /// Rounds that predicted something.
     pub(crate) rounds: AtomicU64,
     /// Time on the core's thread, all together.
     pub(crate) fork_us: AtomicU64,
@@ -47,7 +47,7 @@ pub(crate) struct RoundCosts {
     pub(crate) fork_max_us: AtomicU64,
     /// Time on the prediction thread, all together.
     pub(crate) simulated_us: AtomicU64,
-    /// How well tasks had been told, at the last round.
+    /// How well tasks had been predicted, at the last round.
     pub(crate) score: Mutex<v1::TaskTimeScore>,
 }
 
@@ -67,8 +67,8 @@ pub(crate) struct Rounds {
 
 /// A fork, if there is anything to tell. A policy that is a program of somebody's is not started many times in every round.
 fn fork(view: &View<'_>) -> Option<Forked> {
-    let told = view.tables.live_jobs() > 0 && view.tracker.scheduler().name() != policies::EXTERNAL;
-    told.then(|| Forked::of(view))
+    let wanted = view.tables.live_jobs() > 0 && view.tracker.scheduler().name() != policies::EXTERNAL;
+    wanted.then(|| Forked::of(view))
 }
 
 impl Rounds {
@@ -108,19 +108,19 @@ impl Rounds {
             model: String::new(),
             hypothetical: Vec::new(),
         };
-        let mut told = match self.prediction.ask(ask).await {
-            Ok(told) => told,
+        let mut latest = match self.prediction.ask(ask).await {
+            Ok(latest) => latest,
             Err(AskError::Stopped) => return Err(()),
             Err(error) => {
                 tracing::debug!(%error, "no forecast this time");
                 return Ok((fork_took, Duration::ZERO));
             }
         };
-        self.note(fork_took, &told);
-        let at = told.present.at;
+        self.note(fork_took, &latest);
+        let at = latest.present.at;
         let ends: Vec<(JobId, v1::PredictedEnd)> =
-            told.present.jobs.iter().map(|job| (job.job, predicted_end(at, job))).collect();
-        let starts = std::mem::take(&mut told.present.starts);
+            latest.present.jobs.iter().map(|job| (job.job, predicted_end(at, job))).collect();
+        let starts = std::mem::take(&mut latest.present.starts);
         let published = self.core.change(move |tables| {
             prefetch::name(tables, at, &starts);
             for (job, end) in ends {
@@ -134,18 +134,18 @@ impl Rounds {
             Err(_) => return Err(()),
         }
         if let Some(switching) = &mut self.switching {
-            switching.consider(&self.core, &told.present, told.others).await;
+            switching.consider(&self.core, &latest.present, latest.others).await;
         }
-        Ok((fork_took, told.took))
+        Ok((fork_took, latest.took))
     }
 
-    fn note(&self, fork: Duration, told: &Told) {
+    fn note(&self, fork: Duration, latest: &ForecastAnswer) {
         let us = |took: Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         self.costs.rounds.fetch_add(1, Ordering::Relaxed);
         self.costs.fork_us.fetch_add(us(fork), Ordering::Relaxed);
         self.costs.fork_max_us.fetch_max(us(fork), Ordering::Relaxed);
-        self.costs.simulated_us.fetch_add(us(told.took), Ordering::Relaxed);
-        *self.costs.score.lock().unwrap_or_else(PoisonError::into_inner) = score_message(told);
+        self.costs.simulated_us.fetch_add(us(latest.took), Ordering::Relaxed);
+        *self.costs.score.lock().unwrap_or_else(PoisonError::into_inner) = score_message(latest);
     }
 }
 

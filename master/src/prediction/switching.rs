@@ -35,7 +35,7 @@ pub(crate) struct Switched {
     /// The figure that its jobs had in the end, once all are over.
     pub(crate) came: Option<f64>,
     /// As it was forecast for the policy that took over.
-    told: Forecast,
+    forecast: Forecast,
     /// Of its jobs that are over.
     ended: BTreeMap<JobId, Time>,
 }
@@ -129,7 +129,7 @@ impl Switching {
             from: from.name.clone(),
             to: to.name.clone(),
             measure: self.measure,
-            told: forecasts.swap_remove(switch.to),
+            forecast: forecasts.swap_remove(switch.to),
             switch,
             came: None,
             ended: BTreeMap::new(),
@@ -209,7 +209,7 @@ impl Switched {
     /// For the log and for pages.
     fn sentence(&self) -> String {
         let Switch { staying, switching, .. } = self.switch;
-        let n = self.told.jobs.len();
+        let n = self.forecast.jobs.len();
         format!(
             "scheduler `{}` takes over from `{}`: its forecast has a {} of {switching:.1} instead of {staying:.1} over the \
              {n} jobs that are not over",
@@ -219,7 +219,7 @@ impl Switched {
 
     /// Jobs that it was made for and that are not over.
     fn waits_for(&self) -> Vec<JobId> {
-        self.told.jobs.iter().map(|job| job.job).filter(|job| !self.ended.contains_key(job)).collect()
+        self.forecast.jobs.iter().map(|job| job.job).filter(|job| !self.ended.contains_key(job)).collect()
     }
 
     /// Takes the ends of its jobs; with the last of them it has its score.
@@ -228,14 +228,14 @@ impl Switched {
             match ends.get(&job) {
                 Some(Some(end)) => drop(self.ended.insert(job, *end)),
                 // What was killed, or is forgotten, tells nothing.
-                Some(None) => self.told.jobs.retain(|told| told.job != job),
+                Some(None) => self.forecast.jobs.retain(|forecast| forecast.job != job),
                 None => {}
             }
         }
         if !self.waits_for().is_empty() {
             return;
         }
-        let mut came = self.told.clone();
+        let mut came = self.forecast.clone();
         for job in &mut came.jobs {
             job.finish = self.ended.get(&job.job).copied();
         }
@@ -267,14 +267,15 @@ mod tests {
 
     fn switched(jobs: Vec<JobForecast>) -> Switched {
         let until = Time::ZERO + Span::from_secs(3_600);
-        let told = Forecast { at: Time::ZERO, until, scheduler: String::new(), jobs, starts: Vec::new(), events: 0 };
+        let forecast =
+            Forecast { at: Time::ZERO, until, scheduler: String::new(), jobs, starts: Vec::new(), events: 0 };
         Switched {
             from: "fifo".to_owned(),
             to: "shortest".to_owned(),
             measure: Measure::MeanCompletion,
             switch: Switch { at: Time::ZERO, from: 0, to: 1, staying: 30.0, switching: 15.0 },
             came: None,
-            told,
+            forecast,
             ended: BTreeMap::new(),
         }
     }

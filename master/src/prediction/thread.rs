@@ -5,7 +5,7 @@
 //! After each it rests three times as long as it worked: a quarter of a core at most, however many ask.
 
 pub(super) use super::message::Message;
-pub(crate) use super::message::{Ask, Told};
+pub(crate) use super::message::{Ask, ForecastAnswer};
 
 use std::collections::VecDeque;
 use std::fs;
@@ -57,7 +57,7 @@ pub(crate) enum AskError {
 
 impl PredictionHandle {
     /// Waits for a forecast.
-    pub(crate) async fn ask(&self, ask: Ask) -> Result<Told, AskError> {
+    pub(crate) async fn ask(&self, ask: Ask) -> Result<ForecastAnswer, AskError> {
         let (reply, answer) = oneshot::channel();
         self.send.try_send(Message::Ask { ask: Box::new(ask), reply }).map_err(|_| AskError::Full)?;
         Ok(answer.await.map_err(|_| AskError::Stopped)??)
@@ -118,8 +118,8 @@ impl Thread {
                 let started = Instant::now();
                 // Whoever hung up meanwhile needs no answer.
                 if !reply.is_closed() {
-                    let told = self.tell(&ask);
-                    let _ = reply.send(told);
+                    let result = self.tell(&ask);
+                    let _ = reply.send(result);
                 }
                 rests_until = Instant::now() + (started.elapsed() * REST).min(LONGEST_REST);
             }
@@ -130,7 +130,7 @@ impl Thread {
         }
     }
 
-    /// Scores what would have been told, then learns it.
+    /// Scores what would have been predicted, then learns it.
     fn learn(&mut self, learned: Learned) {
         if let (Learned::Task { class, sample, .. }, Some(model)) = (&learned, by_name("linear")) {
             let predictor = TaskPredictor::new(&self.history, &*model, Fallback::default());
@@ -148,7 +148,7 @@ impl Thread {
         self.changed = true;
     }
 
-    fn tell(&self, ask: &Ask) -> Result<Told, ChangesError> {
+    fn tell(&self, ask: &Ask) -> Result<ForecastAnswer, ChangesError> {
         let started = Instant::now();
         let model = by_name(&ask.model).or_else(|| by_name("linear")).expect("the paper's model is there");
         let predictor = TaskPredictor::new(&self.history, &*model, Fallback::default());
@@ -163,7 +163,7 @@ impl Thread {
         let present = look(&Changes::default(), &ask.options)?;
         let others = ask.others.iter().map(|(changes, options)| look(changes, options));
         let others = others.collect::<Result<Vec<Forecast>, ChangesError>>()?;
-        Ok(Told {
+        Ok(ForecastAnswer {
             present,
             others,
             took: started.elapsed(),

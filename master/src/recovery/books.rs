@@ -109,7 +109,7 @@ impl Books {
             match *effect {
                 Effect::Answer { worker, interval_ms, .. } => {
                     if let Some(row) = self.tables.workers.get_mut(worker.0 as usize) {
-                        row.presence.told(interval_ms);
+                        row.presence.set_interval(interval_ms);
                         row.directives.clear();
                     }
                 }

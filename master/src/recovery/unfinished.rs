@@ -11,7 +11,7 @@ use howdah_core::tracker::SchedulerChoice;
 pub(crate) struct Unfinished {
     /// The policy that is to decide from now on, if that is another one.
     pub(crate) scheduler: Option<SchedulerChoice>,
-    /// Jobs whose output was being promoted, or was promoted and nobody heard of it.
+    /// Jobs whose output was being promoted, or was promoted without anybody being notified.
     pub(crate) promotions: Vec<JobId>,
     /// Finished jobs that have no history on disk.
     pub(crate) histories: Vec<JobId>,

@@ -1,5 +1,5 @@
 //! The ResourceManager's shapes. A slot is a container of one core; memory is what workers have, as nothing here counts
-//! slots by it: allocated memory is told as 0 rather than made up.
+//! slots by it: allocated memory is reported as 0 rather than made up.
 
 use howdah_proto::v1::{GetClusterResponse, JobStatus, WorkerInfo};
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 //! `GET /metrics`: how forecasts do, in the text that Prometheus reads.
 //!
-//! What rounds cost and how well finished tasks had been told are the predictor's own numbers; the ends of jobs are those of
+//! What rounds cost and how well finished tasks had been predicted are the predictor's own numbers; the ends of jobs are those of
 //! the last round, as `howdah job list` shows them.
 
 use std::fmt::Write;
@@ -37,9 +37,14 @@ pub(super) fn text(costs: &RoundCosts, switches: &Switches, view: &View) -> Stri
             "Time that simulations took on their own thread.",
             seconds(load(&costs.simulated_us)),
         ),
-        ("prediction_tasks_scored", "gauge", "Finished tasks whose told times are scored.", score.tasks as f64),
-        ("prediction_tasks_within_5_percent", "gauge", "Share of them told within 5 %.", score.within_5_percent),
-        ("prediction_tasks_within_10_percent", "gauge", "Share of them told within 10 %.", score.within_10_percent),
+        ("prediction_tasks_scored", "gauge", "Finished tasks whose predicted times are scored.", score.tasks as f64),
+        ("prediction_tasks_within_5_percent", "gauge", "Share of them predicted within 5 %.", score.within_5_percent),
+        (
+            "prediction_tasks_within_10_percent",
+            "gauge",
+            "Share of them predicted within 10 %.",
+            score.within_10_percent,
+        ),
         (
             "prediction_task_error_p95",
             "gauge",
@@ -53,17 +58,17 @@ pub(super) fn text(costs: &RoundCosts, switches: &Switches, view: &View) -> Stri
         head(&mut text, name, kind, help);
         let _ = writeln!(text, "howdah_{name} {value}");
     }
-    let told = || view.jobs.iter().filter_map(|job| Some((job, job.predicted?)));
+    let with_forecast = || view.jobs.iter().filter_map(|job| Some((job, job.predicted?)));
     head(&mut text, "job_predicted_finish_timestamp_seconds", "gauge", "When jobs that are not over will be.");
-    for (job, end) in told() {
+    for (job, end) in with_forecast() {
         sample(&mut text, "job_predicted_finish_timestamp_seconds", job, end.finish_ms_epoch);
     }
     head(&mut text, "job_predicted_finish_low_timestamp_seconds", "gauge", "The early end of the interval.");
-    for (job, end) in told() {
+    for (job, end) in with_forecast() {
         sample(&mut text, "job_predicted_finish_low_timestamp_seconds", job, end.low_ms_epoch);
     }
     head(&mut text, "job_predicted_finish_high_timestamp_seconds", "gauge", "The late end of the interval.");
-    for (job, end) in told() {
+    for (job, end) in with_forecast() {
         sample(&mut text, "job_predicted_finish_high_timestamp_seconds", job, end.high_ms_epoch);
     }
     text
@@ -85,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_is_a_line_each_and_what_is_not_is_none() {
+    fn each_known_metric_is_a_line_and_an_unknown_one_is_none() {
         let costs = RoundCosts::default();
         costs.rounds.store(3, Ordering::Relaxed);
         costs.fork_us.store(1_500, Ordering::Relaxed);

@@ -26,7 +26,7 @@ use crate::prediction::Switched;
 use crate::reload;
 use crate::tables::WorkerRow;
 
-/// A watcher hears of changes at most this often.
+/// A watcher is notified of changes at most this often.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The service for clients.
@@ -259,7 +259,7 @@ impl ClientService for ClientApi {
                 if send.send(answer).await.is_err() || broken || seen.is_final {
                     return;
                 }
-                // Changes within the interval are told at its end, the last one at once.
+                // Changes within the interval are sent at its end, the last one at once.
                 let pause = tokio::time::sleep(WATCH_INTERVAL);
                 tokio::select! {
                     over = pulse.wait_for(|pulse| pulse.is_final) => if over.is_err() { return } else { continue },

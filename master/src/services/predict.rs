@@ -9,7 +9,9 @@ use tonic::Status;
 
 use super::walk::Cancel;
 use super::{SharedRef, status, submit};
-use crate::prediction::{Ask, AskError, Forked, Told, application_name, changes, forecast_message, score_message};
+use crate::prediction::{
+    Ask, AskError, ForecastAnswer, Forked, application_name, changes, forecast_message, score_message,
+};
 
 /// The longest look ahead, in milliseconds: a week.
 const MOST_HORIZON_MS: u64 = 7 * 24 * 3_600_000;
@@ -51,31 +53,35 @@ pub(super) async fn predict(
         0 => defaults.horizon,
         ms => Span::from_ms(ms.min(MOST_HORIZON_MS)),
     };
-    // How likely a deadline is met is told in steps of a simulation.
+    // How likely a deadline is met is given in steps of a simulation.
     let draws = if admits { defaults.draws.max(ADMISSION_DRAWS) } else { defaults.draws };
     let options = ForecastOptions { horizon, draws, starts: (starts as usize).min(MOST_STARTS), ..defaults };
     let names = fork.fork();
     let others = if changes.is_empty() { Vec::new() } else { vec![(changes, options)] };
     let ask = Ask { fork: Box::new(fork), applications, options, model, others, hypothetical };
-    let told = shared.prediction.ask(ask).await.map_err(refused)?;
-    Ok(answer(shared, &names, told, fork_took))
+    let forecast_answer = shared.prediction.ask(ask).await.map_err(refused)?;
+    Ok(answer(shared, &names, forecast_answer, fork_took))
 }
 
 fn answer(
     shared: &SharedRef,
     tracker: &howdah_core::tracker::JobTracker,
-    told: Told,
+    forecast_answer: ForecastAnswer,
     fork_took: Duration,
 ) -> v1::PredictResponse {
     let us = |took: Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-    let score = score_message(&told);
+    let score = score_message(&forecast_answer);
     v1::PredictResponse {
         fork_us: us(fork_took),
-        simulated_us: us(told.took),
-        tasks_learnt: told.learnt,
+        simulated_us: us(forecast_answer.took),
+        tasks_learnt: forecast_answer.learnt,
         score: Some(score),
-        present: Some(forecast_message(told.present, shared.cluster, tracker)),
-        changed: told.others.into_iter().next().map(|changed| forecast_message(changed, shared.cluster, tracker)),
+        present: Some(forecast_message(forecast_answer.present, shared.cluster, tracker)),
+        changed: forecast_answer
+            .others
+            .into_iter()
+            .next()
+            .map(|changed| forecast_message(changed, shared.cluster, tracker)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Accepting a job: everything that can be checked is checked before the core hears of it.
+//! Accepting a job: everything that can be checked is checked before the core receives it.
 //!
 //! Order: request, properties, input and splits, output directory, job file on disk, core. What was made on
 //! disk is removed again when a later step refuses.
@@ -178,12 +178,12 @@ async fn reserve(shared: &SharedRef, output: &OutputFormat) -> Result<(), Status
 /// Output must not lie in a directory of the master or of a worker, wherever links lead.
 async fn refuse_daemons_places(shared: &SharedRef, directory: &str, path: &Path) -> Result<(), Status> {
     let workers = |view: &crate::engine::View<'_>| {
-        let told = view.tables.workers.iter().filter(|row| !row.directory.is_empty());
+        let announced = view.tables.workers.iter().filter(|row| !row.directory.is_empty());
         let place = |row: &crate::tables::WorkerRow| Place {
             whose: format!("worker `{}`'s", row.name),
             directory: PathBuf::from(&row.directory),
         };
-        told.map(place).collect::<Vec<_>>()
+        announced.map(place).collect::<Vec<_>>()
     };
     let mut all = shared.core.ask(workers).await.map_err(status::core)?;
     let (path, own) = (path.to_owned(), shared.config.dir.clone());

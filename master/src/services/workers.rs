@@ -131,7 +131,7 @@ fn refuses(row: &WorkerRow, now: Time) -> Option<String> {
     let state = row.state_name();
     let why = match state {
         "LIVE" | "UNREACHABLE" => return None,
-        "SILENT" | "LOST" => format!(", nothing heard for {:.0} s", now.since(row.last_heard).as_secs_f64()),
+        "SILENT" | "LOST" => format!(", no heartbeat for {:.0} s", now.since(row.last_contact).as_secs_f64()),
         "LOW_DISK" => format!(", {} MiB free", row.vitals.disk_free_kib >> 10),
         _ => String::new(),
     };

@@ -72,7 +72,7 @@ pub(crate) struct JobRow {
     failed_task: Option<TaskId>,
     /// Why promoting its output failed.
     pub(crate) commit_problem: Option<String>,
-    /// Its end as the last round of forecasts told it.
+    /// Its end as the last round of forecasts predicted it.
     pub(crate) predicted: Option<v1::PredictedEnd>,
 }
 

@@ -108,7 +108,7 @@ impl Tables {
         self.workers.get_mut(worker.0 as usize)
     }
 
-    /// A worker said hello; called in the order in which the core hears of it.
+    /// A worker said hello; called in the order in which the core receives it.
     pub(crate) fn register(&mut self, worker: WorkerId, request: v1::RegisterRequest, connection: u64, now: Time) {
         let index = worker.0 as usize;
         if index == self.workers.len() {
@@ -160,7 +160,7 @@ impl Tables {
         if row.incarnation != report.incarnation {
             return;
         }
-        row.heard(report, pages, now);
+        row.take_report(report, pages, now);
         for status in &report.attempts {
             let Some(job) = self.jobs.get_mut(&status.attempt.job) else { continue };
             if job.progress(status, report.worker) {

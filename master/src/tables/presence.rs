@@ -1,4 +1,4 @@
-//! Whether a worker is there: what was heard of it and when, through which connection, and how it went.
+//! Whether a worker is present: when it last sent a heartbeat, through which connection, and how it left.
 //!
 //! The core knows live, draining, blacklisted and lost workers. People want to know more, and sooner: that a worker
 //! is silent long before it counts as lost, that one stopped of its own accord, that one takes nothing because its
@@ -36,7 +36,7 @@ pub(crate) struct Presence {
     pub(crate) closed: Option<Time>,
     /// Whether it is silent, as of the last look.
     pub(crate) silent: bool,
-    /// The interval that it was told last.
+    /// The interval that it was given last.
     interval: Span,
     /// Why it takes no tasks, as it says itself.
     pub(crate) refusal: Refusal,
@@ -46,7 +46,7 @@ pub(crate) struct Presence {
     gone: Option<Time>,
     /// Someone drained it; holds over its restarts.
     pub(crate) drained: bool,
-    /// Known from before this master started, and not heard by it yet: nobody can count on it.
+    /// Known from before this master started, and without a message to it yet: nobody can count on it.
     pub(crate) remembered: bool,
     /// Someone removed it: it is not listed until it registers again.
     pub(crate) hidden: bool,
@@ -61,7 +61,7 @@ impl Presence {
     }
 
     /// It reported.
-    pub(crate) fn heard(&mut self, connection: u64, refusal: Refusal) {
+    pub(crate) fn note_heartbeat(&mut self, connection: u64, refusal: Refusal) {
         (self.connection, self.closed, self.refusal) = (connection, None, refusal);
         self.remembered = false;
     }
@@ -72,7 +72,7 @@ impl Presence {
     }
 
     /// It was told when to report again.
-    pub(crate) fn told(&mut self, interval_ms: u32) {
+    pub(crate) fn set_interval(&mut self, interval_ms: u32) {
         self.interval = Span::from_ms(interval_ms.into());
     }
 
@@ -86,15 +86,15 @@ impl Presence {
         (self.gone, self.going) = (None, None);
     }
 
-    /// How long it may say nothing before it is silent; `interval_ms` is what it would be told now.
+    /// How long it may say nothing before it is silent; `interval_ms` is what it would be given now.
     pub(crate) fn patience(&self, interval_ms: u32) -> Span {
         let interval = self.interval.max(Span::from_ms(interval_ms.into()));
         Span::from_us(interval.as_us().saturating_mul(MISSED_BEATS)).max(LEAST_SILENCE)
     }
 
     /// When a worker whose connection closed has had the time to report through another: at its next heartbeat.
-    pub(crate) fn back_by(&self, heard: Time, grace: Span) -> Option<Time> {
-        self.closed.map(|closed| closed.max(heard + self.interval) + grace)
+    pub(crate) fn back_by(&self, last_contact: Time, grace: Span) -> Option<Time> {
+        self.closed.map(|closed| closed.max(last_contact + self.interval) + grace)
     }
 
     /// Whether lists show it without being asked for everything.
@@ -111,7 +111,7 @@ mod tests {
     fn a_worker_is_silent_after_three_of_the_longer_intervals_and_two_seconds_at_least() {
         let mut presence = Presence::default();
         assert_eq!(presence.patience(300), LEAST_SILENCE);
-        presence.told(10_000);
+        presence.set_interval(10_000);
         assert_eq!(presence.patience(300), Span::from_secs(30));
         assert_eq!(presence.patience(20_000), Span::from_secs(60));
     }
@@ -119,20 +119,20 @@ mod tests {
     #[test]
     fn a_worker_whose_connection_closed_has_until_after_its_next_heartbeat_to_come_back() {
         let mut presence = Presence::default();
-        presence.told(10_000);
+        presence.set_interval(10_000);
         let grace = Span::from_secs(3);
         assert_eq!(presence.back_by(Time::from_ms(1_000), grace), None);
         presence.closed = Some(Time::from_ms(2_000));
         assert_eq!(presence.back_by(Time::from_ms(1_000), grace), Some(Time::from_ms(14_000)));
-        presence.told(300);
+        presence.set_interval(300);
         assert_eq!(presence.back_by(Time::from_ms(1_000), grace), Some(Time::from_ms(5_000)));
     }
 
     #[test]
-    fn a_worker_of_before_a_restart_is_silent_until_it_is_heard() {
+    fn a_worker_of_before_a_restart_is_silent_until_its_first_message() {
         let mut presence = Presence { remembered: true, ..Presence::default() };
         assert!(presence.is_silent());
-        presence.heard(1, Refusal::Unspecified);
+        presence.note_heartbeat(1, Refusal::Unspecified);
         assert!(!presence.is_silent());
         presence.remembered = true;
         presence.arrive(2);

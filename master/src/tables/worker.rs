@@ -41,7 +41,7 @@ pub(crate) struct WorkerRow {
     pub(crate) running: [u32; 2],
     /// Failed attempts since the master started.
     pub(crate) failures: u32,
-    pub(crate) last_heard: Time,
+    pub(crate) last_contact: Time,
     pub(crate) vitals: v1::Vitals,
     pub(crate) past: Past,
     /// Of the newest request of this registration.
@@ -80,7 +80,7 @@ impl WorkerRow {
             unseen: None,
             running: [0; 2],
             failures: 0,
-            last_heard: now,
+            last_contact: now,
             vitals: v1::Vitals::default(),
             past: Past::default(),
             sequence: 0,
@@ -109,7 +109,7 @@ impl WorkerRow {
         self.unreachable = None;
         self.shunned_until = Time::ZERO;
         self.unseen = None;
-        self.last_heard = now;
+        self.last_contact = now;
         // What was meant for the previous run of the worker must not reach this one.
         self.sequence = 0;
         self.directives.clear();
@@ -133,8 +133,8 @@ impl WorkerRow {
         }
     }
 
-    pub(crate) fn heard(&mut self, report: &Report, pages: PageVitals, now: Time) {
-        self.last_heard = now;
+    pub(crate) fn take_report(&mut self, report: &Report, pages: PageVitals, now: Time) {
+        self.last_contact = now;
         let old = PageVitals::take(&mut self.vitals);
         self.vitals = v1::Vitals::from(&report.vitals);
         self.vitals.core_use_parts =
@@ -157,7 +157,7 @@ impl WorkerRow {
     /// What keeps it from being of full use.
     pub(crate) fn problems(&self) -> Vec<String> {
         let unseen = self.unseen.as_ref().map(|(what, at)| {
-            let seconds = self.last_heard.since(*at).as_us() / 1_000_000;
+            let seconds = self.last_contact.since(*at).as_us() / 1_000_000;
             format!("{seconds} s ago, {what}")
         });
         self.unreachable.clone().into_iter().chain(unseen).collect()
@@ -189,7 +189,7 @@ impl WorkerRow {
             reduce_slots: self.slots[TaskKind::Reduce as usize],
             maps_running: self.running[TaskKind::Map as usize],
             reduces_running: self.running[TaskKind::Reduce as usize],
-            last_heartbeat_ms_epoch: self.last_heard.as_ms(),
+            last_heartbeat_ms_epoch: self.last_contact.as_ms(),
             http_address: self.http_address.to_string(),
             vitals: Some(self.vitals.clone()),
             attributes: attributes.iter().cloned().collect(),

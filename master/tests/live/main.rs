@@ -98,7 +98,7 @@ async fn a_lost_answer_is_sent_again() {
     cluster.stop().await;
 }
 
-/// The second attempt ends while the answer to the end of the first is on its way to the worker.
+/// Another attempt ends while the answer to the end of the first is on its way to the worker.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_report_that_crosses_an_answer_gets_launches_for_the_slots_that_it_frees() {
     let mut cluster = Cluster::start().await;
@@ -227,8 +227,8 @@ async fn bad_submissions_are_refused_before_anything_runs() {
 async fn hostile_heartbeats_are_answered_with_errors() {
     let mut cluster = Cluster::start().await;
     let mut worker = FakeWorker::register(&mut cluster, "w1", 1, 1).await;
-    let stranger = v1::HeartbeatRequest { worker: 4_000_000_000, ..Default::default() };
-    let answer = worker.client.heartbeat(stranger).await.unwrap().into_inner();
+    let unknown = v1::HeartbeatRequest { worker: 4_000_000_000, ..Default::default() };
+    let answer = worker.client.heartbeat(unknown).await.unwrap().into_inner();
     assert!(matches!(answer.directives[0].kind, Some(v1::directive::Kind::Reinit(_))));
     let huge = v1::HeartbeatRequest { worker: 0, free_maps: 70_000, ..Default::default() };
     assert_eq!(worker.client.heartbeat(huge).await.unwrap_err().code(), Code::InvalidArgument);

@@ -31,14 +31,14 @@ async fn a_worker_whose_connection_closes_is_lost_within_seconds_and_its_attempt
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_silent_worker_is_shown_and_named_in_explanations_until_it_is_heard_again() {
+async fn a_silent_worker_is_shown_and_named_in_explanations_until_its_next_heartbeat() {
     let mut cluster = Cluster::start().await;
     let mut worker = FakeWorker::register(&mut cluster, "w1", 1, 0).await;
     worker.beat(vec![]).await.unwrap();
     let job = cluster.submit(sleep_job(1)).await.unwrap();
     cluster.until_state("w1", "SILENT").await;
     let explained = cluster.client.explain(v1::GetJobRequest { job: job.clone() }).await.unwrap().into_inner().text;
-    assert!(explained.contains("1 of 1 workers take no tasks: w1 (SILENT, nothing heard for"), "{explained}");
+    assert!(explained.contains("1 of 1 workers take no tasks: w1 (SILENT, no heartbeat for"), "{explained}");
     let launch = worker.next_launch().await;
     cluster.until_state("w1", "LIVE").await;
     worker.succeed(launch, 1).await;

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_is_told_from_elsewhere() {
+    fn loopback_is_distinguished_from_other_addresses() {
         let is_loopback = |text: &str| text.parse::<HostPort>().unwrap().is_loopback();
         assert!(["127.0.0.1", "127.0.1.1:1", "[::1]:9", "localhost:9001"].into_iter().all(is_loopback));
         assert!(!["0.0.0.0:9001", "[::]:1", "lab0", "10.0.0.1"].into_iter().any(is_loopback));

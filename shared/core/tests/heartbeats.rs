@@ -1,4 +1,4 @@
-//! Scenarios of heartbeats: response ids, parking, directives, strangers.
+//! Scenarios of heartbeats: response ids, parking, directives, unknown workers.
 
 mod kit;
 
@@ -63,7 +63,7 @@ fn a_crossing_report_without_a_use_for_its_slots_is_answered_all_the_same() {
 }
 
 #[test]
-fn what_a_number_confirms_is_told_again_if_it_came_after_the_first_answer_under_it() {
+fn what_a_number_confirms_is_repeated_if_it_came_after_the_first_answer_under_it() {
     let mut c = Cluster::new().parking().workers(1, 1, 0);
     c.submit(job(1, 0));
     c.puppets[0].deaf = true;
@@ -97,8 +97,8 @@ fn a_job_is_forgotten_under_a_number_that_tells_of_it_from_the_start() {
         c.take(|effect| matches!(effect, Effect::ForgetJob { .. }).then_some(()));
         let before = c.puppets[0].response_id;
         c.beat(0);
-        let told = c.take(|effect| matches!(effect, Effect::ForgetJob { .. }).then_some(())).len();
-        (before, told)
+        let forget_count = c.take(|effect| matches!(effect, Effect::ForgetJob { .. }).then_some(())).len();
+        (before, forget_count)
     };
     assert_eq!(forgets(&mut c), (1, 1), "with the answer that is given again");
     assert_eq!(forgets(&mut c), (2, 1), "2 also names an answer that did not tell");
@@ -228,7 +228,7 @@ fn a_worker_that_runs_what_nobody_waits_for_is_told_to_stop_it() {
     c.expect(Effect::Kill { worker: WorkerId(0), attempt: map(5, 3, 2), cause: EndCause::JobEnded });
     assert_eq!(c.answers(), [0]);
     c.beat(0);
-    assert_eq!(c.answers(), [0_u32; 0], "told once; the next time with the next answer");
+    assert_eq!(c.answers(), [0_u32; 0], "sent once; the next time with the next answer");
     c.puppets[0].attempts.clear();
     c.beat(0);
     c.effects.clear();
@@ -237,7 +237,7 @@ fn a_worker_that_runs_what_nobody_waits_for_is_told_to_stop_it() {
 }
 
 #[test]
-fn a_worker_that_claims_to_run_very_many_strange_attempts_is_told_to_stop_them_bit_by_bit() {
+fn a_worker_that_claims_to_run_very_many_unknown_attempts_is_told_to_stop_them_in_batches() {
     let mut c = Cluster::new().parking().workers(1, 1, 0);
     let claims: Vec<_> = (0..65_536).map(|index| kit::status(map(5, index, 2), Running)).collect();
     let mut report = c.report_of(0);

@@ -15,33 +15,33 @@ fn simple(rule: &str) -> String {
 #[test]
 fn figure_1_1_the_second_jobs_task_runs_instead_of_a_copy_that_would_not_help() {
     let race = Race::new().worker(1.5).worker(1.0).job(4, 90).job(2, 90);
-    let told = race.clone().rule("fifo", &simple("load-aware")).run();
-    let story = told.story();
+    let outcome = race.clone().rule("fifo", &simple("load-aware")).run();
+    let story = outcome.story();
     assert_eq!(story[..5], ["0s w1 j1 m0", "0s w2 j1 m1", "60s w1 j1 m2", "90s w2 j1 m3", "120s w1 j2 m0"]);
     assert_eq!(
-        told.seconds(),
+        outcome.seconds(),
         ["180s w1 j2 m1 again"],
         "job two's last task is on the slow worker: there a copy helps"
     );
     let hadoop = race.rule("fifo", &simple("hadoop")).run();
     assert_eq!(hadoop.seconds()[0], "120s w1 j1 m3 again");
-    assert_eq!((told.finish_s(1), hadoop.finish_s(1)), (180.0, 180.0), "and job one is done no later");
-    assert!(told.makespan_s() < hadoop.makespan_s(), "{} and {}", told.makespan_s(), hadoop.makespan_s());
-    assert_eq!([&told, &hadoop].map(|told| told.report.jobs[0].costs.launched), [0, 1]);
+    assert_eq!((outcome.finish_s(1), hadoop.finish_s(1)), (180.0, 180.0), "and job one is done no later");
+    assert!(outcome.makespan_s() < hadoop.makespan_s(), "{} and {}", outcome.makespan_s(), hadoop.makespan_s());
+    assert_eq!([&outcome, &hadoop].map(|outcome| outcome.report.jobs[0].costs.launched), [0, 1]);
 }
 
 // Thesis Fig. 2.5: five tasks on workers of 3000, 1000 and 1666 MHz, which take 1, 3 and 1.8 minutes.
 #[test]
 fn figure_2_5_the_copy_of_task_5_lets_the_job_end_at_minute_3() {
     let race = Race::new().worker(3.0).worker(1.0).worker(1.6667).job(5, 180);
-    let told = race.clone().rule("fifo", &(simple("load-aware") + " load-aware.pending=all")).run();
-    assert_eq!(told.seconds(), ["120s w1 j1 m4 again"]);
-    assert_eq!(told.finish_s(1), 180.0);
+    let outcome = race.clone().rule("fifo", &(simple("load-aware") + " load-aware.pending=all")).run();
+    assert_eq!(outcome.seconds(), ["120s w1 j1 m4 again"]);
+    assert_eq!(outcome.finish_s(1), 180.0);
     let hadoop = race.clone().rule("fifo", &simple("hadoop")).run();
     assert_eq!(hadoop.seconds()[0], "120s w1 j1 m1 again", "the first that is behind: of no use");
     // Where pending tasks are looked after too, task 5 waits 12 s for the fast worker and no copy is needed.
-    let told = race.rule("fifo", &simple("load-aware")).run();
-    assert_eq!((told.seconds().len(), told.finish_s(1)), (0, 180.0));
+    let outcome = race.rule("fifo", &simple("load-aware")).run();
+    assert_eq!((outcome.seconds().len(), outcome.finish_s(1)), (0, 180.0));
 }
 
 // Four workers, one of which takes five times as long, and a job with two tasks for each: Hadoop's rule starts a copy
@@ -49,9 +49,9 @@ fn figure_2_5_the_copy_of_task_5_lets_the_job_end_at_minute_3() {
 #[test]
 fn the_copy_that_is_needed_stays() {
     let race = Race::new().worker(1.0).worker(1.0).worker(1.0).worker(0.2).job(8, 60);
-    let told = race.clone().rule("load-aware", "").run();
-    assert_eq!(told.seconds(), ["120s w2 j1 m3 again"]);
-    assert_eq!(told.finish_s(1), 180.0);
-    assert_eq!((told.report.costs.launched, told.report.costs.won), (1, 1));
+    let outcome = race.clone().rule("load-aware", "").run();
+    assert_eq!(outcome.seconds(), ["120s w2 j1 m3 again"]);
+    assert_eq!(outcome.finish_s(1), 180.0);
+    assert_eq!((outcome.report.costs.launched, outcome.report.costs.won), (1, 1));
     assert_eq!(race.run().finish_s(1), 300.0, "without it the slow worker holds the job up");
 }

@@ -1,4 +1,4 @@
-//! Faults in simulation, told in seconds: what a lost worker, a failing attempt or a stuck cluster makes of a job.
+//! Faults in simulation, stated in seconds: what a lost worker, a failing attempt or a stuck cluster makes of a job.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -140,7 +140,7 @@ fn scripted_attempts_are_lost_as_in_the_trace() {
     let records = Records::default();
     simulation.observe(Box::new(records.clone()));
     simulation.run();
-    let told: Vec<_> =
+    let notices: Vec<_> =
         records.0.take().iter().map(|r| (r.attempt.kind, r.attempt.number, r.state, r.end.as_ms())).collect();
     use AttemptState::{Failed, Killed, Succeeded};
     use TaskKind::{Map, Reduce};
@@ -151,7 +151,7 @@ fn scripted_attempts_are_lost_as_in_the_trace() {
         (Map, 2, Succeeded, 39_000),
         (Reduce, 1, Succeeded, 47_000),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(notices, expected);
     let outcome = simulation.report().jobs[0];
     assert_eq!((outcome.failed_attempts, outcome.killed_attempts), (2, 1));
 }
@@ -212,7 +212,7 @@ fn heartbeats_in_vain_end_after_an_hour() {
 }
 
 #[test]
-fn what_was_stopped_is_not_heard_of_when_it_would_have_ended() {
+fn a_stopped_attempt_is_not_reported_when_it_would_have_ended() {
     let mut options = options(1, vec![]);
     let View::Workers(view) = &mut options.view else { panic!("made of workers") };
     view.workers[0].map_slots = 2;
@@ -230,7 +230,7 @@ fn what_was_stopped_is_not_heard_of_when_it_would_have_ended() {
 }
 
 #[test]
-fn in_band_a_stopped_attempt_is_told_one_heartbeat_after_its_order() {
+fn in_band_a_stopped_attempt_is_reported_one_heartbeat_after_its_order() {
     let mut options = options(1, vec![]);
     let View::Workers(view) = &mut options.view else { panic!("made of workers") };
     view.workers[0].map_slots = 2;
@@ -239,7 +239,7 @@ fn in_band_a_stopped_attempt_is_told_one_heartbeat_after_its_order() {
     let failed = |number| LostAttempt { number, failed: true, ms: 1_000, ..LostAttempt::default() };
     let lost_attempts = (0..4).map(failed).collect();
     let failing = JobTemplate { map_ms: vec![400_000], n_reduces: 0, lost_attempts, ..job() };
-    // The first map's failures are told at 10, 20, 30 and 40 s; the answer at 40 s stops the second map.
+    // The first map's failures are reported at 10, 20, 30 and 40 s; the answer at 40 s stops the second map.
     let report = replay(vec![failing], &options);
     assert_eq!((report.jobs[0].state, report.jobs[0].finish), (JobState::Failed, Time::from_ms(50_000)));
 }
@@ -263,8 +263,8 @@ fn a_regular_heartbeat_tells_only_what_ended_before_its_worker_stopped() {
         view.heartbeat = SimHeartbeat { interval: Span::from_ms(3_000), out_of_band: false };
         finish(maps.clone(), &options)
     };
-    // Launched at 0 s, over at 10 s, told at 12 s.
+    // Launched at 0 s, over at 10 s, reported at 12 s.
     assert_eq!(with(12), 12.0);
-    // Stops at 11 s: nobody ever heard. Back at 31 s, over at 41 s, told at 42 s.
+    // Stops at 11 s: nobody ever knew. Back at 31 s, over at 41 s, reported at 42 s.
     assert_eq!(with(11), 42.0);
 }

@@ -44,7 +44,7 @@ fn simulated(trace: &Trace, view: &WorkersView) -> (Launches, Ends) {
     (seen.0.take(), finished)
 }
 
-fn by_letter<'t>(trace: &'t Trace, view: &'t WorkersView, parks: bool) -> FullProtocol<'t> {
+fn by_full_protocol<'t>(trace: &'t Trace, view: &'t WorkersView, parks: bool) -> FullProtocol<'t> {
     let mut full_protocol = FullProtocol::new(trace, view, parks);
     full_protocol.run();
     full_protocol
@@ -157,7 +157,7 @@ proptest! {
         let heartbeat = SimHeartbeat { interval: Span::from_ms(interval_ms), out_of_band };
         let view = WorkersView { workers, heartbeat, locality, ..WorkersView::default() };
         let (ours, ends) = simulated(&trace, &view);
-        let theirs = by_letter(&trace, &view, false);
+        let theirs = by_full_protocol(&trace, &view, false);
         prop_assert_eq!(differences(&ours, &theirs.launches), []);
         prop_assert_eq!(ends, theirs.finished);
     }
@@ -175,14 +175,14 @@ proptest! {
         let trace = Trace { jobs: jobs.collect(), ..Trace::default() };
         let heartbeat = SimHeartbeat { interval: Span::from_us(interval), out_of_band };
         let view = WorkersView { workers, heartbeat, ..WorkersView::default() };
-        let theirs = by_letter(&trace, &view, false);
+        let theirs = by_full_protocol(&trace, &view, false);
         prop_assume!(!theirs.is_ambiguous);
         let (ours, ends) = simulated(&trace, &view);
         prop_assert_eq!(differences(&ours, &theirs.launches), []);
         prop_assert_eq!(ends, theirs.finished);
     }
 
-    // A parked worker hears of work at once, as in the simulation every worker does. The one asks those that waited
+    // A parked worker is notified of work at once, as in the simulation every worker does. The one asks those that waited
     // longest first and the other in the order of their numbers: who of them starts an attempt may differ, when may
     // not, if no map prefers anyone.
     #[test]
@@ -191,7 +191,7 @@ proptest! {
         let trace = Trace { jobs: jobs.into_iter().map(anywhere).collect(), ..Trace::default() };
         let view = WorkersView { workers, ..WorkersView::default() };
         let (ours, ends) = simulated(&trace, &view);
-        let theirs = by_letter(&trace, &view, true);
+        let theirs = by_full_protocol(&trace, &view, true);
         prop_assert_eq!(when(&ours), when(&theirs.launches));
         prop_assert_eq!(ends, theirs.finished);
     }

@@ -100,7 +100,7 @@ fn an_attribute_that_comes_later_starts_what_waits_at_once_and_one_that_goes_sto
         while simulation.next_time().is_some_and(|next| next <= at(29)) && simulation.step() {}
         let said = simulation.tracker().explain(JobId(1)).to_string();
         assert_eq!(said, "No live worker meets gpu (of 3: 3 have no gpu).", "as `job explain` says it");
-        assert_eq!(end(&one, &options), Ok(65.0), "the change is told at once, whatever the heartbeats");
+        assert_eq!(end(&one, &options), Ok(65.0), "the change is reported at once, whatever the heartbeats");
     }
 }
 

@@ -41,7 +41,7 @@ fn observed(mut simulation: Simulation<'_>) -> (Vec<Launch>, Vec<JobOutcome>) {
     (launches.take(), jobs)
 }
 
-/// Jobs whose tasks all take some time, so that what ran before an instant can be told from what began at it.
+/// Jobs whose tasks all take some time, so that what ran before an instant can be distinguished from what began at it.
 fn timed() -> impl Strategy<Value = JobTemplate> {
     job().prop_map(|job| {
         let longer = |list: Vec<u64>| if list.is_empty() { vec![1] } else { list.iter().map(|ms| ms + 1).collect() };

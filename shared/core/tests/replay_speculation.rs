@@ -23,21 +23,21 @@ fn maps(seconds: &[u64]) -> JobTemplate {
 
 #[test]
 fn without_a_rule_the_slow_worker_holds_the_job_up() {
-    let told = one_slow().run();
-    assert_eq!(told.finish_s(1), 300.0);
-    assert_eq!(told.seconds(), [""; 0]);
+    let outcome = one_slow().run();
+    assert_eq!(outcome.finish_s(1), 300.0);
+    assert_eq!(outcome.seconds(), [""; 0]);
 }
 
 // Maps 0 to 3 start at 0 s, 4 to 6 at 60 s on the fast workers, 7 at 120 s. Then progress is (6 + 0.39 + 0) / 8 = 0.79
 // on average: map 3 is behind by more than 0.2, and so is map 7, which has only begun, as the job is old enough.
 #[test]
 fn hadoops_rule_helps_the_straggler_and_whoever_has_only_begun() {
-    let told = one_slow().rule("fifo", "speculation=hadoop").run();
-    assert_eq!(told.seconds(), ["120s w2 j1 m3 again", "120s w3 j1 m7 again"]);
-    assert_eq!(told.finish_s(1), 180.0);
-    assert_eq!(told.report.jobs[0].killed_attempts, 2);
+    let outcome = one_slow().rule("fifo", "speculation=hadoop").run();
+    assert_eq!(outcome.seconds(), ["120s w2 j1 m3 again", "120s w3 j1 m7 again"]);
+    assert_eq!(outcome.finish_s(1), 180.0);
+    assert_eq!(outcome.report.jobs[0].killed_attempts, 2);
     // Map 3's first attempt ran for 180 s; both of map 7 end at once, and the first one wins after 60 s.
-    let costs = told.report.costs;
+    let costs = outcome.report.costs;
     assert_eq!((costs.launched, costs.won, costs.lost, costs.wasted), (2, 1, 1, Span::from_secs(180 + 60)));
 }
 
@@ -48,36 +48,36 @@ fn late_helps_the_slowest_once_it_is_a_minute_old() {
     let race = (0..5).fold(Race::new(), |race, _| race.worker(1.0)).worker(0.2);
     let race = race.template(maps(&[20, 100, 100, 100, 100, 60]));
     assert_eq!(race.run().finish_s(1), 300.0);
-    let told = race.rule("fifo", "speculation=late").run();
-    assert_eq!(told.seconds(), ["60s w1 j1 m5 again"]);
-    assert_eq!(told.finish_s(1), 120.0);
+    let outcome = race.rule("fifo", "speculation=late").run();
+    assert_eq!(outcome.seconds(), ["60s w1 j1 m5 again"]);
+    assert_eq!(outcome.finish_s(1), 120.0);
 }
 
 #[test]
 fn a_loser_is_stopped_at_once_and_its_slot_runs_what_waits() {
-    let told = one_slow().job(4, 10).rule("fifo", "speculation=hadoop speculation.cap=1").run();
+    let outcome = one_slow().job(4, 10).rule("fifo", "speculation=hadoop speculation.cap=1").run();
     // At 120 s there is one speculative attempt; the other job has the slots that it leaves, and at 180 s the slow
     // worker's.
-    assert_eq!(told.seconds(), ["120s w2 j1 m3 again"]);
+    assert_eq!(outcome.seconds(), ["120s w2 j1 m3 again"]);
     assert_eq!(
-        told.story()[9..],
+        outcome.story()[9..],
         ["120s w3 j2 m0", "130s w3 j2 m1", "140s w3 j2 m2", "150s w3 j2 m3"],
         "the second job is served by whom the first one leaves"
     );
-    let loser = told.records.iter().find(|record| record.worker == WorkerId(3)).expect("it ran");
+    let loser = outcome.records.iter().find(|record| record.worker == WorkerId(3)).expect("it ran");
     assert_eq!((loser.attempt.index, loser.end), (3, Time::from_ms(180_000)));
-    let told = one_slow().job(60, 10).rule("fifo", "speculation=hadoop speculation.cap=1").run();
-    assert!(told.story().contains(&"180s w4 j2 m9".to_owned()), "{:#?}", told.story());
+    let outcome = one_slow().job(60, 10).rule("fifo", "speculation=hadoop speculation.cap=1").run();
+    assert!(outcome.story().contains(&"180s w4 j2 m9".to_owned()), "{:#?}", outcome.story());
 }
 
-/// An attempt's progress as its worker told it last, from what it does in how much time.
-fn expected(attempt: &Attempt, heard: Time, speed: f64, work_s: f64) -> Progress {
-    let done = heard.since(attempt.started()).as_secs_f64() * speed / work_s;
+/// An attempt's progress as its worker reported it last, from what it does in how much time.
+fn expected(attempt: &Attempt, reported_at: Time, speed: f64, work_s: f64) -> Progress {
+    let done = reported_at.since(attempt.started()).as_secs_f64() * speed / work_s;
     Progress::from_parts((done * 1e4 + 1e-6) as u16)
 }
 
 #[test]
-fn progress_is_the_work_that_was_done_when_the_worker_was_heard() {
+fn progress_is_the_work_that_was_done_at_the_workers_last_report() {
     let race = one_slow().rule("fifo", "speculation=hadoop speculation.cap=0");
     let mut simulation = race.simulation();
     let mut seen = 0;
@@ -86,8 +86,8 @@ fn progress_is_the_work_that_was_done_when_the_worker_was_heard() {
         for (_, attempt) in state.attempts().iter() {
             let worker = state.worker(attempt.worker()).expect("it runs there");
             let speed = f64::from(worker.vitals().effective_khz) / 1e6;
-            if worker.last_heard() > attempt.started() {
-                assert_eq!(attempt.progress(), expected(attempt, worker.last_heard(), speed, 60.0), "{attempt:?}");
+            if worker.last_contact() > attempt.started() {
+                assert_eq!(attempt.progress(), expected(attempt, worker.last_contact(), speed, 60.0), "{attempt:?}");
                 seen += 1;
             }
         }
@@ -113,15 +113,15 @@ fn a_reduce_that_waits_is_as_far_as_its_maps_and_then_in_thirds() {
     let race = Race::new().worker(1.0).machine(no_reduces).template(template);
     let race = race.rule("fifo", "speculation=hadoop speculation.cap=0");
     let mut simulation = race.simulation();
-    let mut told = Vec::new();
+    let mut outcome = Vec::new();
     while simulation.step() {
         let reduces = simulation.tracker().state().attempts().iter();
         let reduces = reduces.filter(|(_, attempt)| attempt.id().kind == TaskKind::Reduce);
         for (_, attempt) in reduces {
-            told.push((simulation.now().as_ms() / 1_000, attempt.id().index, attempt.progress().parts()));
+            outcome.push((simulation.now().as_ms() / 1_000, attempt.id().index, attempt.progress().parts()));
         }
     }
-    let at = |s| told.iter().rfind(|told| told.0 == s).map(|&(_, index, parts)| (index, parts));
+    let at = |s| outcome.iter().rfind(|outcome| outcome.0 == s).map(|&(_, index, parts)| (index, parts));
     assert_eq!(at(50), Some((0, 0)), "no map is done");
     assert_eq!(at(300), Some((0, 1_666)), "half of its maps are");
     assert_eq!(at(410), Some((0, 4_444)), "a third of its own shuffle is");
@@ -137,16 +137,16 @@ fn a_reduce_that_waits_is_as_far_as_its_maps_and_then_in_thirds() {
 fn foreign_load_delays_a_task_by_what_the_curve_says(#[case] scheduler: &str, #[case] rule: &str) {
     let foreign = [(60, 1_000), (180, 0)].map(|(s, milli)| (Time::from_ms(s * 1_000), milli)).to_vec();
     let loaded = SimWorker { map_slots: 1, cores_milli: 1_000, foreign, ..SimWorker::default() };
-    let told = Race::new().machine(loaded).job(1, 150).rule(scheduler, rule).run();
-    assert_eq!(told.finish_s(1), 210.0);
+    let outcome = Race::new().machine(loaded).job(1, 150).rule(scheduler, rule).run();
+    assert_eq!(outcome.finish_s(1), 210.0);
 }
 
 // Two tasks on one core take twice their time while both run, a third one on the other core its own.
 #[test]
 fn own_attempts_slow_each_other_down_where_slots_outnumber_cores() {
     let crowded = SimWorker { map_slots: 2, cores_milli: 1_000, ..SimWorker::default() };
-    let told = Race::new().machine(crowded).worker(1.0).template(maps(&[30, 60, 60])).run();
-    let ends: Vec<(u32, u64)> = told.records.iter().map(|r| (r.attempt.index, r.end.as_ms() / 1_000)).collect();
+    let outcome = Race::new().machine(crowded).worker(1.0).template(maps(&[30, 60, 60])).run();
+    let ends: Vec<(u32, u64)> = outcome.records.iter().map(|r| (r.attempt.index, r.end.as_ms() / 1_000)).collect();
     assert_eq!(ends, [(0, 60), (2, 60), (1, 90)], "map 1 does 30 s of work in 60 s, and the rest alone");
 }
 

@@ -46,7 +46,7 @@ proptest! {
     // Plain FIFO does not look at workers; with instant heartbeats, no cost of distance and no failures, where a slot
     // is makes no difference to any job.
     #[test]
-    fn workers_that_are_heard_at_once_give_the_schedule_of_their_slots(
+    fn workers_with_immediate_heartbeats_give_the_schedule_of_their_slots(
         jobs in vec(job(), 0..8),
         slots in vec((0..4_u16, 0..4_u16), 0..9),
         first in (1..3_u16, 1..3_u16),

@@ -354,7 +354,7 @@ fn the_master_hears_of_every_change_of_attributes_in_spite_of_lost_messages_and_
             let worker = line.master.state().worker_named(&format!("w{node}")).expect("it registered");
             assert_eq!(worker.attribute("n"), Some(last.as_str()), "seed {seed}, node {node}");
             let report = line.nodes[node].tracker.report(Vitals::default(), true);
-            assert_eq!(report.attributes, None, "seed {seed}: confirmed, so not told again");
+            assert_eq!(report.attributes, None, "seed {seed}: confirmed, so not sent again");
         }
     }
 }

@@ -53,7 +53,7 @@ pub struct Compare<'a> {
     pub with_slowdown: bool,
 }
 
-/// All runs, by contender and then by seed; `None` if stopped. `make` makes the policy of a contender, `goes_on` hears
+/// All runs, by contender and then by seed; `None` if stopped. `make` makes the policy of a contender, `goes_on` is told
 /// how many of how many simulations are done and answers whether more are wanted.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! Pieces of work that do not need each other, on all cores.
 //!
 //! They are handed out in their order, one after another to whichever thread is free, and their results come back in
-//! that order: **nothing depends on the number of threads.** Who asks hears how far it is and may stop it, on the thread
+//! that order: **nothing depends on the number of threads.** The caller learns how far it is and may stop it, on the thread
 //! that asked.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -46,7 +46,7 @@ impl<S: Send> Crew<S> {
             return Ok(None);
         }
         let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let (tell, told) = mpsc::channel();
+        let (tell, done_counts) = mpsc::channel();
         let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
         let (mut done, mut stopped, mut failed) = (0, false, None::<(usize, E)>);
         std::thread::scope(|scope| {
@@ -64,7 +64,7 @@ impl<S: Send> Crew<S> {
             }
             drop(tell);
             loop {
-                match told.recv_timeout(PATIENCE) {
+                match done_counts.recv_timeout(PATIENCE) {
                     Ok((place, Ok(result))) => {
                         results[place] = Some(result);
                         done += 1;
@@ -106,19 +106,19 @@ mod tests {
         let items: Vec<u32> = (50..150).collect();
         let doubled: Vec<u32> = items.iter().map(|n| 2 * n).collect();
         for threads in [1, 3, 200] {
-            let mut heard = Vec::new();
+            let mut counts = Vec::new();
             let found = Crew::new(threads, || ()).each(&items, double, |done| {
-                heard.push(done);
+                counts.push(done);
                 true
             });
             assert_eq!(found, Ok(Some(doubled.clone())));
-            assert!(heard.is_sorted() && heard.first() == Some(&0) && heard.last() == Some(&100), "{heard:?}");
+            assert!(counts.is_sorted() && counts.first() == Some(&0) && counts.last() == Some(&100), "{counts:?}");
         }
         assert_eq!(Crew::of_cores().each(&[], double, |_| true), Ok(Some(vec![])));
     }
 
     #[test]
-    fn the_first_error_of_all_is_told() {
+    fn the_first_error_of_all_is_reported() {
         let items: Vec<u32> = (0..100).collect();
         for threads in [1, 2, 8] {
             assert_eq!(Crew::new(threads, || ()).each(&items, double, |_| true), Err(13));

@@ -49,7 +49,7 @@ impl TaskTimes for Truth<'_> {
         Span::ZERO
     }
 
-    // One that has ended already is told with its worker's next heartbeat.
+    // One that has ended already is reported with its worker's next heartbeat.
     fn overdue(&mut self, _expected: Span) -> Span {
         Span::ZERO
     }
@@ -124,19 +124,19 @@ proptest! {
         let options = ForecastOptions {
             horizon: day, draws: 0, starts: 10_000, heartbeats: Heartbeats::Given(heartbeat),
         };
-        let told = outlook(run.tracker().fork(), &mut Truth { trace: &trace, places }, &arrivals, &options);
+        let predicted = outlook(run.tracker().fork(), &mut Truth { trace: &trace, places }, &arrivals, &options);
 
         let launches = Rc::new(RefCell::new(Vec::new()));
         let running: Vec<JobId> = run.tracker().state().jobs().map(|job| job.id()).collect();
         run.observe(Box::new(Launching(Rc::clone(&launches))));
         run.run();
-        let starts: Vec<_> = told.starts.iter().map(|start| (start.at, start.attempt, start.worker)).collect();
+        let starts: Vec<_> = predicted.starts.iter().map(|start| (start.at, start.attempt, start.worker)).collect();
         prop_assert_eq!(&starts, &*launches.borrow(), "starts");
-        for job in &told.jobs {
+        for job in &predicted.jobs {
             let actual = run.report().jobs.into_iter().find(|outcome| outcome.id == job.job).expect("it was known");
             prop_assert_eq!((actual.state, Some(actual.finish)), (JobState::Succeeded, job.finish), "{:?}", job.job);
         }
-        prop_assert_eq!(told.jobs.len(), running.len() + arrivals.len());
+        prop_assert_eq!(predicted.jobs.len(), running.len() + arrivals.len());
     }
 }
 
@@ -161,7 +161,7 @@ fn at_20_s(trace: &Trace) -> Simulation<'_> {
     run
 }
 
-fn told(run: &Simulation<'_>, history: &TaskHistory, changes: &Changes) -> howdah_planning::prediction::Forecast {
+fn predicted(run: &Simulation<'_>, history: &TaskHistory, changes: &Changes) -> howdah_planning::prediction::Forecast {
     let model = by_name("linear").expect("it is listed");
     let predictor = TaskPredictor::new(history, &*model, Fallback::default());
     let options =
@@ -177,8 +177,8 @@ fn a_forecast_leaves_the_live_state_bit_for_bit_as_it_was() {
     let before = (digest(&run), run.report());
     let changes = Changes { workers: 2, kill: vec![JobId(2)], ..Changes::default() };
     let history = TaskHistory::default();
-    told(&run, &history, &Changes::default());
-    told(&run, &history, &changes);
+    predicted(&run, &history, &Changes::default());
+    predicted(&run, &history, &changes);
     assert!((digest(&run), run.report()) == before, "a forecast changed the state that it was made from");
     let mut untouched = at_20_s(&trace);
     run.run();
@@ -191,14 +191,14 @@ fn one_state_and_history_have_one_forecast() {
     let trace = batch();
     let run = at_20_s(&trace);
     let history = TaskHistory::default();
-    assert_eq!(told(&run, &history, &Changes::default()), told(&run, &history, &Changes::default()));
+    assert_eq!(predicted(&run, &history, &Changes::default()), predicted(&run, &history, &Changes::default()));
 }
 
 #[test]
 fn an_unseen_application_is_told_with_a_wide_interval_and_an_empty_cluster_without_jobs() {
     let trace = batch();
     let run = at_20_s(&trace);
-    let forecast = told(&run, &TaskHistory::default(), &Changes::default());
+    let forecast = predicted(&run, &TaskHistory::default(), &Changes::default());
     assert_eq!(forecast.jobs.len(), 3);
     for job in &forecast.jobs {
         let (low, finish) = (job.low.expect("some draws are short"), job.finish.expect("the default is short"));
@@ -208,7 +208,7 @@ fn an_unseen_application_is_told_with_a_wide_interval_and_an_empty_cluster_witho
     }
     let nothing = Trace::default();
     let empty = Simulation::new(&nothing, &ReplayOptions::default()).expect("no jobs");
-    let forecast = told(&empty, &TaskHistory::default(), &Changes::default());
+    let forecast = predicted(&empty, &TaskHistory::default(), &Changes::default());
     assert!(forecast.jobs.is_empty() && forecast.starts.is_empty(), "{forecast:?}");
 }
 
@@ -217,11 +217,11 @@ fn more_workers_bring_the_end_nearer_fewer_push_it_away_and_a_killed_job_is_wait
     let trace = batch();
     let run = at_20_s(&trace);
     let history = TaskHistory::default();
-    let end = |changes: Changes| told(&run, &history, &changes).makespan().expect("within the hour");
+    let end = |changes: Changes| predicted(&run, &history, &changes).makespan().expect("within the hour");
     let now = end(Changes::default());
     assert!(end(Changes { workers: 3, ..Changes::default() }) < now);
     assert!(end(Changes { workers: -2, ..Changes::default() }) > now);
-    let killed = told(&run, &history, &Changes { kill: vec![JobId(3)], ..Changes::default() });
+    let killed = predicted(&run, &history, &Changes { kill: vec![JobId(3)], ..Changes::default() });
     let left: Vec<JobId> = killed.jobs.iter().map(|job| job.job).collect();
     assert!(killed.makespan().expect("within the hour") < now, "{left:?}");
     assert_eq!(left, [JobId(1), JobId(2)]);
@@ -234,11 +234,11 @@ fn a_job_that_is_only_thought_of_has_an_end_and_shows_whom_it_delays() {
     let history = TaskHistory::default();
     let job = Hypothetical { name: "report".to_owned(), n_maps: 6, n_reduces: 1, ..Hypothetical::default() };
     let changes = Changes { submit: vec![job], ..Changes::default() };
-    let with = told(&run, &history, &changes);
+    let with = predicted(&run, &history, &changes);
     let last = with.jobs.last().expect("it is listed");
     assert!(last.hypothetical && last.finish.is_some() && last.job == JobId(4), "{last:?}");
     // Under FIFO nobody ends later because of it.
-    let without = told(&run, &history, &Changes::default());
+    let without = predicted(&run, &history, &Changes::default());
     for (job, other) in without.jobs.iter().zip(&with.jobs) {
         assert_eq!((job.job, job.finish), (other.job, other.finish));
     }
@@ -253,8 +253,8 @@ fn changes_that_cannot_be_are_refused_with_what_was_expected() {
     let predictor = TaskPredictor::new(&history, &*model, Fallback::default());
     let refused = |changes: Changes| {
         let options = ForecastOptions::default();
-        let told = forecast(run.tracker().fork(), &predictor, &|_| String::new(), &changes, &options);
-        told.expect_err("it cannot be").to_string()
+        let predicted = forecast(run.tracker().fork(), &predictor, &|_| String::new(), &changes, &options);
+        predicted.expect_err("it cannot be").to_string()
     };
     assert_eq!(
         refused(Changes { workers: -3, ..Changes::default() }),

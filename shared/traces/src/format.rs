@@ -30,7 +30,7 @@ pub enum Format {
     Howdah,
 }
 
-/// What a reader is told besides the bytes.
+/// What a reader is given besides the bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportOptions {
     /// Makes tasks of SWIM's bytes.

@@ -10,7 +10,7 @@
 //! replays with tasks of 0 ms; every other attempt that is over is a lost attempt. `n_maps` and `n_reduces` are the
 //! declared or the listed number, whichever is larger; a declared number above [`MAX_DECLARED_TASKS`] is not believed.
 //! The map stage ends with the last winning map, also in a job that failed before all of its maps were done.
-//! Whether a lost attempt was speculative is told by the workers' clocks where the history does not say it.
+//! Whether a lost attempt was speculative is decided by the workers' clocks where the history does not say it.
 //! Set-up and clean-up tasks are not replayed: clean-up lies in `commit_ms`, which only jobs that succeeded have.
 
 use super::ImportNotes;

@@ -1,6 +1,6 @@
 //! Where bytes come from: a look at the beginning, and gzip taken away.
 //!
-//! Gzip is told by its two magic bytes, not by a file's name; several members one after another are one text.
+//! Gzip is recognised by its two magic bytes, not by a file's name; several members one after another are one text.
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 

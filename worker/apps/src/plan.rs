@@ -1,4 +1,4 @@
-//! From `howdah submit APP …` to jobs: what each application runs, reads, writes and needs to be told.
+//! From `howdah submit APP …` to jobs: what each application runs, reads, writes and needs to know.
 //!
 //! Planning happens at the client, before anything is accepted. It may read input (terasort samples keys) but
 //! writes nothing. An application with several jobs gets several plans, to be run one after the other.

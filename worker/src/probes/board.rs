@@ -72,22 +72,22 @@ impl Board {
     }
 
     /// Everything. A probe takes the place of the configuration's attribute of its name, also when it has no value.
-    pub(super) fn told(&self) -> ProbeSnapshot {
-        let mut told = ProbeSnapshot { attributes: self.fixed.clone(), warnings: HashMap::new() };
+    pub(super) fn snapshot(&self) -> ProbeSnapshot {
+        let mut snapshot = ProbeSnapshot { attributes: self.fixed.clone(), warnings: HashMap::new() };
         for (probe, word) in &self.said {
-            told.attributes.remove(probe);
+            snapshot.attributes.remove(probe);
             match word {
-                Some(Ok(value)) => drop(told.attributes.insert(probe.clone(), value.clone())),
-                Some(Err(trouble)) => drop(told.warnings.insert(probe.clone(), trouble.to_string())),
+                Some(Ok(value)) => drop(snapshot.attributes.insert(probe.clone(), value.clone())),
+                Some(Err(trouble)) => drop(snapshot.warnings.insert(probe.clone(), trouble.to_string())),
                 None => {}
             }
         }
         for (setting, problem) in [(FILE_SETTING, &self.file), (SCRIPT_SETTING, &self.script)] {
             if let Some(problem) = problem {
-                told.warnings.insert(setting.to_owned(), problem.clone());
+                snapshot.warnings.insert(setting.to_owned(), problem.clone());
             }
         }
-        told
+        snapshot
     }
 }
 
@@ -97,8 +97,8 @@ mod tests {
 
     type Pairs = Vec<(String, String)>;
 
-    fn told(board: &Board) -> (Pairs, Pairs) {
-        let ProbeSnapshot { attributes, warnings } = board.told();
+    fn snapshot(board: &Board) -> (Pairs, Pairs) {
+        let ProbeSnapshot { attributes, warnings } = board.snapshot();
         (attributes.into_iter().collect(), warnings.into_iter().collect())
     }
 
@@ -109,22 +109,26 @@ mod tests {
     #[test]
     fn a_probe_in_trouble_costs_its_attribute_and_a_warning_that_stays_the_same() {
         let mut board = Board::new([("gpu".to_owned(), "9".to_owned())].into());
-        assert_eq!(told(&board), (pair("gpu", "9"), vec![]));
+        assert_eq!(snapshot(&board), (pair("gpu", "9"), vec![]));
         board.add("gpu");
-        assert_eq!(told(&board), (vec![], vec![]), "the probe decides, and it has not spoken");
+        assert_eq!(snapshot(&board), (vec![], vec![]), "the probe decides, and it has not spoken");
         board.say("gpu", Ok("2".to_owned()));
-        assert_eq!(told(&board), (pair("gpu", "2"), vec![]));
+        assert_eq!(snapshot(&board), (pair("gpu", "2"), vec![]));
         let exit = |said: &str| Err(Trouble::Exit { code: 1, said: said.to_owned() });
         board.say("gpu", exit(": at 12:01"));
         board.say("gpu", exit(": at 12:02"));
-        assert_eq!(told(&board), (vec![], pair("gpu", "exited with code 1: at 12:01")));
+        assert_eq!(snapshot(&board), (vec![], pair("gpu", "exited with code 1: at 12:01")));
         board.say("gpu", Err(Trouble::Garbage("control characters")));
-        assert_eq!(told(&board), (vec![], pair("gpu", "printed control characters")));
+        assert_eq!(snapshot(&board), (vec![], pair("gpu", "printed control characters")));
         board.say("gpu", Ok("2".to_owned()));
         board.add("gpu");
-        assert_eq!(told(&board), (pair("gpu", "2"), vec![]), "a probe that is changed keeps its value until it speaks");
+        assert_eq!(
+            snapshot(&board),
+            (pair("gpu", "2"), vec![]),
+            "a probe that is changed keeps its value until it speaks"
+        );
         board.remove("gpu");
         board.say("gpu", Ok("3".to_owned()));
-        assert_eq!(told(&board), (pair("gpu", "9"), vec![]), "and one that is gone says nothing more");
+        assert_eq!(snapshot(&board), (pair("gpu", "9"), vec![]), "and one that is gone says nothing more");
     }
 }

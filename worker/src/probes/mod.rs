@@ -46,7 +46,7 @@ pub(crate) struct Probes {
     running: BTreeMap<String, Probe>,
     started: u64,
     words: UnboundedSender<Word>,
-    heard: UnboundedReceiver<Word>,
+    incoming: UnboundedReceiver<Word>,
 }
 
 /// One that runs.
@@ -67,7 +67,7 @@ impl Probes {
     pub(crate) fn new(config: &WorkerConfig, directory: &Directory, own: OwnProcesses) -> Probes {
         let named = !config.probes_file.as_os_str().is_empty();
         let path = if named { config.probes_file.clone() } else { directory.root().join(FILE) };
-        let (words, heard) = unbounded_channel();
+        let (words, incoming) = unbounded_channel();
         let source = Source { fixed: config.attributes.clone(), commands: config.probes.clone(), path, named };
         Probes {
             board: Board::new(source.fixed.clone()),
@@ -79,7 +79,7 @@ impl Probes {
             running: BTreeMap::new(),
             started: 0,
             words,
-            heard,
+            incoming,
         }
     }
 
@@ -90,7 +90,7 @@ impl Probes {
             self.take_over(&self.source.commands.clone());
         }
         self.read(&look);
-        self.board.told()
+        self.board.snapshot()
     }
 
     /// The file has changed: its probes run from now on, or what is wrong with it is said and the old ones stay.
@@ -106,13 +106,13 @@ impl Probes {
     }
 
     /// Tells the driver of every change, also of what is wrong with the script that `vitals` come from; does not end.
-    pub(crate) async fn run(mut self, mut told: ProbeSnapshot, vitals: VitalsCell, inbox: UnboundedSender<Event>) {
+    pub(crate) async fn run(mut self, mut snapshot: ProbeSnapshot, vitals: VitalsCell, inbox: UnboundedSender<Event>) {
         let mut file = Settled::new(self.source.look());
         let mut looks = tokio::time::interval(LOOK_EVERY);
         loop {
             tokio::select! {
                 // We hold a sender ourselves.
-                Some((name, number, word)) = self.heard.recv() => {
+                Some((name, number, word)) = self.incoming.recv() => {
                     // One that was replaced or removed may have spoken before it was stopped.
                     if self.running.get(&name).is_some_and(|probe| probe.number == number) {
                         self.board.say(&name, word);
@@ -125,10 +125,10 @@ impl Probes {
                     self.board.script(vitals.get().script_trouble);
                 }
             }
-            let now = self.board.told();
-            if now != told {
-                told = now;
-                let _ = inbox.send(Event::Attributes(told.clone()));
+            let now = self.board.snapshot();
+            if now != snapshot {
+                snapshot = now;
+                let _ = inbox.send(Event::Attributes(snapshot.clone()));
             }
         }
     }
@@ -148,8 +148,8 @@ impl Probes {
             self.board.add(name);
             let number = self.started;
             let (words, name, command) = (self.words.clone(), name.clone(), command.clone());
-            let told = name.clone();
-            let say = move |word| drop(words.send((told.clone(), number, word)));
+            let of = name.clone();
+            let say = move |word| drop(words.send((of.clone(), number, word)));
             let start = starter(command.clone(), self.dir.clone(), self.own.clone());
             let task = tokio::spawn(repeat(start, self.interval, self.limit, say));
             self.running.insert(name, Probe { command, number, task });

@@ -140,11 +140,11 @@ impl Run {
 
     /// The value that it prints; it is killed when that takes too long.
     pub(super) async fn value(&mut self, limit: Duration) -> Result<String, Trouble> {
-        let heard = tokio::time::timeout(limit, self.hear()).await.unwrap_or(Err(Trouble::Slow(limit)));
-        if heard.is_err() {
+        let outcome = tokio::time::timeout(limit, self.read_answer()).await.unwrap_or(Err(Trouble::Slow(limit)));
+        if outcome.is_err() {
             self.leash.kill();
         }
-        let status = heard?;
+        let status = outcome?;
         match (status.code(), status.signal()) {
             (Some(0), _) => value_in(&self.stdout.kept),
             (Some(code), _) => Err(Trouble::Exit { code, said: last_line(&self.stderr.kept) }),
@@ -159,7 +159,7 @@ impl Run {
         }
     }
 
-    async fn hear(&mut self) -> Result<ExitStatus, Trouble> {
+    async fn read_answer(&mut self) -> Result<ExitStatus, Trouble> {
         let status = loop {
             tokio::select! {
                 biased;

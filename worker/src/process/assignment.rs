@@ -1,4 +1,4 @@
-//! What a process is told to run, where, and what it tells of it.
+//! What a process is told to run, where, and what its keeper reports.
 
 use std::sync::Arc;
 
@@ -35,9 +35,9 @@ pub(crate) struct Assignment {
     pub(crate) job: Arc<JobFile>,
 }
 
-/// What a keeper hears or sees.
+/// What a keeper notices of its process.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub(crate) enum ProcessEvent {
     /// The attempt said how far it is.
     Status { phase: Phase, progress: Progress, counters: Option<Counters>, message: Option<String> },
     /// The attempt could not fetch this map attempt's output.
@@ -50,5 +50,5 @@ pub(crate) enum Heard {
     Gone,
 }
 
-/// Where a keeper sends what it hears.
-pub(crate) type Hear = Box<dyn Fn(AttemptId, Heard) + Send>;
+/// Where a keeper sends what it notices.
+pub(crate) type EventSink = Box<dyn Fn(AttemptId, ProcessEvent) + Send>;

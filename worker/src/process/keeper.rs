@@ -19,7 +19,7 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use wait4::Wait4;
 
-use super::assignment::{Assignment, Hear, Heard, OWN_EXECUTABLE, ProcessContext};
+use super::assignment::{Assignment, EventSink, OWN_EXECUTABLE, ProcessContext, ProcessEvent};
 use super::{PATIENCE, Process, State, command_of, line, spec};
 use crate::cgroup::AttemptGroup;
 use crate::plain;
@@ -33,19 +33,19 @@ const LARGE_LINE_BYTES: usize = 64 << 10;
 static LARGE_LINE: Mutex<()> = Mutex::new(());
 
 /// Starts a keeper for a new process.
-pub(crate) fn start(surroundings: Arc<ProcessContext>, process: Arc<Process>, first: Assignment, hear: Hear) {
+pub(crate) fn start(context: Arc<ProcessContext>, process: Arc<Process>, first: Assignment, notify: EventSink) {
     // A thread of the runtime's pool: starting one costs more than all else that a keeper does.
-    tokio::task::spawn_blocking(move || Keeper { surroundings, process, hear, current: Running::new(first) }.run());
+    tokio::task::spawn_blocking(move || Keeper { context, process, notify, current: Running::new(first) }.run());
 }
 
 struct Keeper {
-    surroundings: Arc<ProcessContext>,
+    context: Arc<ProcessContext>,
     process: Arc<Process>,
-    hear: Hear,
+    notify: EventSink,
     current: Running,
 }
 
-/// A process that was started and heard of its attempt.
+/// A process that was started and received its attempt.
 struct Born {
     child: Child,
     socket: Arc<UnixStream>,
@@ -147,7 +147,7 @@ impl Keeper {
                 // What is missing here may be there on another machine, so a speculative attempt looks for it.
                 let fatal = missing && !attempt.number.is_multiple_of(1_000);
                 let (end, counters) = (Box::new(end), Counters::default());
-                (self.hear)(attempt, Heard::Ended { ok: false, fatal, process_alive: false, end, counters });
+                (self.notify)(attempt, ProcessEvent::Ended { ok: false, fatal, process_alive: false, end, counters });
             }
         }
     }
@@ -155,10 +155,10 @@ impl Keeper {
     /// Starts the process and hands it its attempt.
     fn spawn(&self) -> Result<Born, Unborn> {
         let Assignment { cluster, attempt, job } = &self.current.assignment;
-        let local = self.surroundings.directory.local(*cluster, *attempt);
-        let logs = self.surroundings.directory.logs(*cluster, *attempt);
+        let local = self.context.directory.local(*cluster, *attempt);
+        let logs = self.context.directory.logs(*cluster, *attempt);
         let failed = |path: &Path, error| format!("create directory `{}`: {error}", path.display());
-        self.surroundings.directory.make_attempt(&local).map_err(|error| failed(&local, error))?;
+        self.context.directory.make_attempt(&local).map_err(|error| failed(&local, error))?;
         plain::make_dir(&logs).map_err(|error| failed(&logs, error))?;
         let log = |name: &str| {
             let path = logs.join(name);
@@ -167,7 +167,7 @@ impl Keeper {
         let (ours, theirs) = UnixStream::pair().map_err(|error| format!("create the umbilical: {error}"))?;
         let limited = ours.set_write_timeout(Some(PATIENCE)).and_then(|()| ours.set_read_timeout(Some(LOOK_EVERY)));
         limited.map_err(|error| format!("set up the umbilical: {error}"))?;
-        let (program, args) = command_of(&self.surroundings, job);
+        let (program, args) = command_of(&self.context, job);
         let name = cluster.attempt(*attempt);
         let mut command = Command::new(&program);
         if program == Path::new(OWN_EXECUTABLE) {
@@ -190,12 +190,12 @@ impl Keeper {
             Unborn { problem: format!("start `{}`: {error}", program.display()), missing }
         })?;
         drop(command);
-        self.surroundings.own.add(child.id());
+        self.context.own.add(child.id());
         let cgroup = match self.settle(child.id(), attempt.kind, &name) {
             Ok(group) => group.map(Arc::new),
             Err(error) => {
-                // It has heard nothing of its attempt yet.
-                self.surroundings.own.remove(child.id());
+                // It has received nothing of its attempt yet.
+                self.context.own.remove(child.id());
                 let _ = child.kill();
                 let _ = child.wait();
                 return Err(error.into());
@@ -203,7 +203,7 @@ impl Keeper {
         };
         let socket = Arc::new(ours);
         // Before anyone else can speak to it. If it does not listen, its end says why.
-        let run = ToTask::Run(Box::new(spec::task_spec(&self.surroundings, &self.current.assignment)));
+        let run = ToTask::Run(Box::new(spec::task_spec(&self.context, &self.current.assignment)));
         self.process.outbox.say(&socket, &line(&run));
         let group = Pid::from_raw(child.id() as i32);
         let alive = State::Alive {
@@ -220,10 +220,10 @@ impl Keeper {
 
     /// Puts a process where attempts of its kind belong: on their cores, and into a control group of its own.
     fn settle(&self, pid: u32, kind: TaskKind, name: &str) -> Result<Option<AttemptGroup>, String> {
-        if let Some(cores) = &self.surroundings.cores[kind] {
+        if let Some(cores) = &self.context.cores[kind] {
             cores.keep(pid)?;
         }
-        let group = self.surroundings.cgroups.as_ref().map(|cgroups| cgroups.take_in(name, Some(pid)));
+        let group = self.context.cgroups.as_ref().map(|cgroups| cgroups.take_in(name, Some(pid)));
         group.transpose().map_err(|error| format!("put the attempt into a control group: {error}"))
     }
 
@@ -272,7 +272,7 @@ impl Keeper {
                     self.current.counters = counters.clone();
                 }
                 let message = message.map(|message| limits::status(message, &mut self.current.cut));
-                (self.hear)(attempt, Heard::Status { phase, progress, counters, message });
+                (self.notify)(attempt, ProcessEvent::Status { phase, progress, counters, message });
             }
             FromTask::FetchFailure { attempt: map, message } => {
                 let message = limits::first_part(&message, limits::STATUS_BYTES);
@@ -280,12 +280,12 @@ impl Keeper {
                 // What it says of other jobs' maps is not its business.
                 if let Some(id) = id.filter(|id| id.job == attempt.job && id.kind == TaskKind::Map) {
                     tracing::warn!(?attempt, map, message, "map output could not be fetched");
-                    (self.hear)(attempt, Heard::FetchFailure(id));
+                    (self.notify)(attempt, ProcessEvent::FetchFailure(id));
                 }
             }
             FromTask::CommitPending => {
                 self.current.asked_commit = true;
-                (self.hear)(attempt, Heard::CommitPending);
+                (self.notify)(attempt, ProcessEvent::CommitPending);
             }
             FromTask::Done { counters, cut } => {
                 let counters = self.bound(counters, cut);
@@ -338,8 +338,8 @@ impl Keeper {
             end.diagnostics = limits::diagnostics(String::new(), self.current.cut);
             self.clear_local(ok);
             self.current.said = Some((ok, message, counters.clone()));
-            let heard = Heard::Ended { ok, fatal: false, process_alive: true, end: Box::new(end), counters };
-            (self.hear)(self.current.attempt(), heard);
+            let noticed = ProcessEvent::Ended { ok, fatal: false, process_alive: true, end: Box::new(end), counters };
+            (self.notify)(self.current.attempt(), noticed);
         } else {
             self.current.said = Some((ok, message, counters));
         }
@@ -376,13 +376,13 @@ impl Keeper {
             let mut state = self.process.lock();
             let _ = killpg(pid, Signal::SIGKILL);
             let last = std::mem::replace(&mut *state, State::Gone).into_current();
-            self.surroundings.own.remove(child.id());
+            self.context.own.remove(child.id());
             (child.wait4(), last)
         };
         // The driver may have given it another attempt that it did not live to speak of.
         let next = last.is_some_and(|last| self.current.said.is_some() && self.move_on(last));
         if !next && self.reported_alive() {
-            (self.hear)(self.current.attempt(), Heard::Gone);
+            (self.notify)(self.current.attempt(), ProcessEvent::Gone);
         } else {
             let (status, mut cpu_us, rss_kib) = match used {
                 Ok(used) => {
@@ -429,12 +429,12 @@ impl Keeper {
         if !ok {
             end.unseen = std::mem::take(&mut self.current.unseen);
             let Assignment { cluster, attempt, .. } = &self.current.assignment;
-            end.stderr_tail = tail(&self.surroundings.directory.logs(*cluster, *attempt).join("stderr"));
+            end.stderr_tail = tail(&self.context.directory.logs(*cluster, *attempt).join("stderr"));
         }
         self.clear_local(ok);
         let fatal = self.current.fatal && !ok;
-        let heard = Heard::Ended { ok, fatal, process_alive: false, end: Box::new(end), counters };
-        (self.hear)(self.current.attempt(), heard);
+        let noticed = ProcessEvent::Ended { ok, fatal, process_alive: false, end: Box::new(end), counters };
+        (self.notify)(self.current.attempt(), noticed);
     }
 
     /// A finished map's output stays for the shuffle; everything else goes.
@@ -443,7 +443,7 @@ impl Keeper {
         if ok && attempt.kind == TaskKind::Map && job.spec.n_reduces > 0 {
             return;
         }
-        self.surroundings.directory.clear_attempt(*cluster, *attempt);
+        self.context.directory.clear_attempt(*cluster, *attempt);
     }
 }
 

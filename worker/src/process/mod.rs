@@ -2,7 +2,7 @@
 //!
 //! Each process has a keeper, a thread that spawns it, reads what it says and reaps it. The driver holds a [`Process`]
 //! to signal it and to speak to it. A process is reaped only after its whole group was killed, while its id
-//! is still its own: a signal can never reach a stranger.
+//! is still its own: a signal can never reach another process.
 
 mod assignment;
 mod cores;
@@ -13,9 +13,9 @@ mod reused;
 mod spec;
 
 pub(crate) use self::assignment::Assignment;
-pub(crate) use self::assignment::Heard;
 pub(crate) use self::assignment::OWN_EXECUTABLE;
 pub(crate) use self::assignment::ProcessContext;
+pub(crate) use self::assignment::ProcessEvent;
 pub(crate) use self::cores::Cores;
 pub(crate) use self::gate::{Gate, Pass};
 pub(crate) use self::keeper::{start, wall_us};
@@ -151,7 +151,7 @@ impl Process {
 
     /// Tells an attempt that its output may be committed.
     pub(crate) fn grant_commit(&self, attempt: AttemptId) {
-        // Before it hears of it, as its answer may come at once.
+        // Before it is told, as its answer may come at once.
         *self.granted.lock().unwrap_or_else(PoisonError::into_inner) = Some(attempt);
         self.tell(attempt, &ToTask::CommitGranted);
     }
@@ -163,13 +163,13 @@ impl Process {
 
     /// Gives a waiting process another attempt; false when it is gone and its keeper knows nothing of the attempt.
     /// If true, the keeper will tell of the attempt's end, whatever becomes of the process. Never waits for the process.
-    pub(crate) fn give(self: &Arc<Process>, surroundings: &ProcessContext, assignment: Assignment) -> bool {
+    pub(crate) fn give(self: &Arc<Process>, context: &ProcessContext, assignment: Assignment) -> bool {
         let (socket, before) = match &mut *self.lock() {
             State::Alive { socket, current, .. } => (socket.clone(), std::mem::replace(current, assignment.clone())),
             State::Unborn { .. } | State::Gone => return false,
         };
-        reused::prepare_reused(surroundings, before.attempt, &assignment);
-        let run = ToTask::Run(Box::new(spec::task_spec(surroundings, &assignment)));
+        reused::prepare_reused(context, before.attempt, &assignment);
+        let run = ToTask::Run(Box::new(spec::task_spec(context, &assignment)));
         match self.outbox.offer(&socket, &line(&run)) {
             Offered::Taken => return true,
             Offered::Begun => {
@@ -215,9 +215,9 @@ fn line(message: &ToTask) -> Vec<u8> {
 }
 
 /// The program of an attempt and its arguments.
-fn command_of(surroundings: &ProcessContext, job: &JobFile) -> (PathBuf, Vec<String>) {
+fn command_of(context: &ProcessContext, job: &JobFile) -> (PathBuf, Vec<String>) {
     match &job.app {
         howdah_core::job::App::Program { path, args } => (PathBuf::from(path), args.clone()),
-        _ => (PathBuf::from(&surroundings.task_command[0]), surroundings.task_command[1..].to_vec()),
+        _ => (PathBuf::from(&context.task_command[0]), context.task_command[1..].to_vec()),
     }
 }

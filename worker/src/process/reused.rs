@@ -9,8 +9,8 @@ use crate::plain;
 
 /// Directories for an attempt in a process that exists. Its standard streams stay what they were, so these files
 /// are the ones of the attempt before.
-pub(super) fn prepare_reused(surroundings: &ProcessContext, before: AttemptId, assignment: &Assignment) {
-    let directory = &surroundings.directory;
+pub(super) fn prepare_reused(context: &ProcessContext, before: AttemptId, assignment: &Assignment) {
+    let directory = &context.directory;
     let (cluster, attempt) = (assignment.cluster, assignment.attempt);
     let (old, new) = (directory.logs(cluster, before), directory.logs(cluster, attempt));
     // What cannot be made here is missed by the attempt, which then says so.

@@ -12,7 +12,7 @@ pub(super) fn asks_commit(job: &JobFile, attempt: AttemptId) -> bool {
 }
 
 /// The attempt's part of the job.
-pub(super) fn task_spec(surroundings: &ProcessContext, assignment: &Assignment) -> TaskSpec {
+pub(super) fn task_spec(context: &ProcessContext, assignment: &Assignment) -> TaskSpec {
     let Assignment { cluster, attempt, job } = assignment;
     TaskSpec {
         job: job.id.clone(),
@@ -29,9 +29,9 @@ pub(super) fn task_spec(surroundings: &ProcessContext, assignment: &Assignment) 
         output: job.output.clone(),
         marked: job.marked,
         asks_commit: asks_commit(job, *attempt),
-        local_dir: surroundings.directory.local(*cluster, *attempt),
+        local_dir: context.directory.local(*cluster, *attempt),
         token: job.token.clone(),
-        worker_name: surroundings.worker_name.clone(),
-        log_dir: Some(surroundings.directory.logs(*cluster, *attempt)),
+        worker_name: context.worker_name.clone(),
+        log_dir: Some(context.directory.logs(*cluster, *attempt)),
     }
 }

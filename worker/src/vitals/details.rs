@@ -53,7 +53,7 @@ impl Rates {
     }
 
     /// With the pressure of cpu, memory and disk.
-    fn told(&self, source: &str, [cpu, memory, io]: [Option<u32>; 3]) -> v1::VitalsDetails {
+    fn as_details(&self, source: &str, [cpu, memory, io]: [Option<u32>; 3]) -> v1::VitalsDetails {
         let rate = |rate: &Smoothed| rate.get().round() as u64;
         v1::VitalsDetails {
             source: source.to_owned(),
@@ -96,7 +96,7 @@ impl Details {
             let of_group = group.and_then(|dir| fs::read_to_string(dir.join(format!("{what}.pressure"))).ok());
             some_avg10(&of_group.unwrap_or_else(|| read(&format!("/proc/pressure/{what}"))))
         };
-        self.rates.told(source, ["cpu", "memory", "io"].map(pressure))
+        self.rates.as_details(source, ["cpu", "memory", "io"].map(pressure))
     }
 }
 
@@ -171,7 +171,7 @@ Inter-|   Receive                                                |  Transmit
         let mut rates = Rates::new(Duration::from_secs(3));
         let totals = |n: u64| Totals { disk_read: n, disk_written: 10 * n, net_received: 100 * n, net_sent: 1_000 * n };
         rates.add(&totals(5), &totals(25), Duration::from_secs(2));
-        let told = |rates: &Rates| rates.told("host", [Some(1), None, Some(3)]);
+        let as_details = |rates: &Rates| rates.as_details("host", [Some(1), None, Some(3)]);
         let expected = v1::VitalsDetails {
             source: "host".to_owned(),
             disk_read_per_s: 10,
@@ -183,10 +183,10 @@ Inter-|   Receive                                                |  Transmit
             pressure_io_parts: Some(3),
             prefetch: None,
         };
-        assert_eq!(told(&rates), expected);
+        assert_eq!(as_details(&rates), expected);
         // Silence: e^(−3 ÷ 3) of it is left. A device that went away is silent as well.
         rates.add(&totals(25), &totals(0), Duration::from_secs(3));
-        let left = told(&rates);
+        let left = as_details(&rates);
         assert_eq!([left.disk_read_per_s, left.disk_written_per_s], [4, 37]);
         assert_eq!([left.net_received_per_s, left.net_sent_per_s], [368, 3_679]);
     }

@@ -22,7 +22,7 @@ const INTERVAL: Duration = Duration::from_millis(400);
 
 /// Everything that the worker said, in order, and what is to be said to it.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct Received {
     pub(crate) registrations: Vec<v1::RegisterRequest>,
     pub(crate) reports: Vec<v1::HeartbeatRequest>,
     pub(crate) goodbyes: Vec<v1::GoodbyeRequest>,
@@ -36,7 +36,7 @@ pub(crate) struct Heard {
     beats: u64,
 }
 
-impl Heard {
+impl Received {
     /// The newest word on an attempt.
     pub(crate) fn status(&self, attempt: AttemptId) -> Option<&v1::AttemptStatus> {
         let wire = Some(v1::AttemptId::from(attempt));
@@ -46,7 +46,7 @@ impl Heard {
 
 #[derive(Debug)]
 struct Shared {
-    heard: Mutex<Heard>,
+    received: Mutex<Received>,
     file: JobFile,
     changed: watch::Sender<u64>,
     address: Mutex<String>,
@@ -65,7 +65,7 @@ pub(crate) struct FakeMaster {
 impl FakeMaster {
     pub(crate) async fn start(file: JobFile) -> FakeMaster {
         let shared = Arc::new(Shared {
-            heard: Mutex::default(),
+            received: Mutex::default(),
             file,
             changed: watch::Sender::new(0),
             address: Mutex::default(),
@@ -75,7 +75,7 @@ impl FakeMaster {
         master
     }
 
-    /// Listens again, with all that was heard so far.
+    /// Listens again, with all that was received so far.
     pub(crate) async fn come_back(&mut self) {
         let listener = TcpListener::bind(&self.address).await.expect("the address is free");
         self.address = listener.local_addr().unwrap().to_string();
@@ -102,17 +102,19 @@ impl FakeMaster {
 
     /// Forgets the worker, as a master that was restarted.
     pub(crate) fn forget_worker(&self) {
-        let mut heard = self.shared.lock();
-        heard.last_id = u32::MAX - 1;
+        let mut received = self.shared.lock();
+        received.last_id = u32::MAX - 1;
     }
 
-    fn change(&self, how: impl FnOnce(&mut Heard)) {
+    fn change(&self, how: impl FnOnce(&mut Received)) {
         how(&mut self.shared.lock());
         self.shared.changed.send_modify(|n| *n += 1);
     }
 
     pub(crate) fn direct(&self, kinds: impl IntoIterator<Item = Kind>) {
-        self.change(|heard| heard.pending.extend(kinds.into_iter().map(|kind| v1::Directive { kind: Some(kind) })));
+        self.change(|received| {
+            received.pending.extend(kinds.into_iter().map(|kind| v1::Directive { kind: Some(kind) }))
+        });
     }
 
     pub(crate) fn launch(&self, attempt: AttemptId) {
@@ -130,16 +132,16 @@ impl FakeMaster {
     pub(crate) fn map_done(&self, map: u32, attempt: AttemptId, address: &str) {
         let event =
             v1::MapEvent { map, attempt: Some(attempt.into()), address: address.to_owned(), ..Default::default() };
-        self.change(|heard| heard.events.push(event));
+        self.change(|received| received.events.push(event));
     }
 
     /// The next answers are made but do not arrive.
     pub(crate) fn lose_answers(&self, n: u32) {
-        self.change(|heard| heard.answers_to_lose = n);
+        self.change(|received| received.answers_to_lose = n);
     }
 
-    /// Waits, with a bound, until `look` finds something in what was heard.
-    pub(crate) async fn until<T>(&self, what: &str, mut look: impl FnMut(&Heard) -> Option<T>) -> T {
+    /// Waits, with a bound, until `look` finds something in what was received.
+    pub(crate) async fn until<T>(&self, what: &str, mut look: impl FnMut(&Received) -> Option<T>) -> T {
         let mut changed = self.shared.changed.subscribe();
         let wait = async {
             loop {
@@ -151,49 +153,49 @@ impl FakeMaster {
         };
         match tokio::time::timeout(PATIENCE, wait).await {
             Ok(found) => found,
-            Err(_) => panic!("waited in vain for {what}; heard {:?}", self.shared.lock().reports.last()),
+            Err(_) => panic!("waited in vain for {what}; received {:?}", self.shared.lock().reports.last()),
         }
     }
 
     pub(crate) async fn until_state(&self, attempt: AttemptId, state: v1::AttemptState) -> v1::AttemptStatus {
         let what = format!("{} to be {state:?}", CLUSTER.attempt(attempt));
-        self.until(&what, |heard| heard.status(attempt).filter(|status| status.state() == state).cloned()).await
+        self.until(&what, |received| received.status(attempt).filter(|status| status.state() == state).cloned()).await
     }
 
-    pub(crate) fn look<T>(&self, look: impl FnOnce(&Heard) -> T) -> T {
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Received) -> T) -> T {
         look(&self.shared.lock())
     }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Received> {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// An answer, if there is one without waiting.
     fn answer(&self, response_id: u32, is_new: bool, overdue: bool) -> Option<Result<v1::HeartbeatResponse, Status>> {
-        let mut heard = self.lock();
-        let answer = if response_id == heard.last_id {
-            if heard.pending.is_empty() && !overdue {
+        let mut received = self.lock();
+        let answer = if response_id == received.last_id {
+            if received.pending.is_empty() && !overdue {
                 return None;
             }
-            let directives = heard.pending.drain(..).collect();
-            heard.last_id += 1;
+            let directives = received.pending.drain(..).collect();
+            received.last_id += 1;
             v1::HeartbeatResponse {
-                response_id: heard.last_id,
+                response_id: received.last_id,
                 interval_ms: INTERVAL.as_millis() as u32,
                 directives,
                 prefetch: Vec::new(),
             }
-        } else if is_new && response_id + 1 == heard.last_id {
-            heard.last_answer.clone()
+        } else if is_new && response_id + 1 == received.last_id {
+            received.last_answer.clone()
         } else {
             let directives = vec![v1::Directive { kind: Some(Kind::Reinit(v1::Reinit {})) }];
             v1::HeartbeatResponse { response_id: response_id + 1, interval_ms: 0, directives, prefetch: Vec::new() }
         };
-        heard.last_answer = answer.clone();
-        if heard.answers_to_lose > 0 {
-            heard.answers_to_lose -= 1;
+        received.last_answer = answer.clone();
+        if received.answers_to_lose > 0 {
+            received.answers_to_lose -= 1;
             return Some(Err(Status::unavailable("this answer is lost")));
         }
         Some(Ok(answer))
@@ -205,10 +207,10 @@ type Events = Pin<Box<dyn tokio_stream::Stream<Item = Result<v1::MapEventsRespon
 #[tonic::async_trait]
 impl WorkerService for Service {
     async fn register(&self, request: Request<v1::RegisterRequest>) -> Result<Response<v1::RegisterResponse>, Status> {
-        let mut heard = self.0.lock();
-        heard.registrations.push(request.into_inner());
-        heard.last_id = 0;
-        drop(heard);
+        let mut received = self.0.lock();
+        received.registrations.push(request.into_inner());
+        received.last_id = 0;
+        drop(received);
         self.0.changed.send_modify(|n| *n += 1);
         Ok(Response::new(v1::RegisterResponse {
             worker: 3,
@@ -227,10 +229,10 @@ impl WorkerService for Service {
         let response_id = request.response_id;
         let parks = request.may_park;
         let (beat, mut changed) = {
-            let mut heard = self.0.lock();
-            heard.beats += 1;
-            heard.reports.push(request);
-            (heard.beats, self.0.changed.subscribe())
+            let mut received = self.0.lock();
+            received.beats += 1;
+            received.reports.push(request);
+            (received.beats, self.0.changed.subscribe())
         };
         self.0.changed.send_modify(|n| *n += 1);
         let deadline = tokio::time::Instant::now() + INTERVAL;

@@ -84,7 +84,7 @@ impl Cluster {
         let stop = Stop::new();
         let worker = tokio::spawn(howdah_worker::run(config, stop.clone()));
         let cluster = Cluster { master, stop, dir, worker };
-        cluster.master.until("a registration", |heard| heard.registrations.last().cloned()).await;
+        cluster.master.until("a registration", |received| received.registrations.last().cloned()).await;
         cluster
     }
 

@@ -1,4 +1,4 @@
-//! One call of `hadoop fs`: what it works on, and how a path's problem is told.
+//! One call of `hadoop fs`: what it works on, and how a path's problem is reported.
 
 use std::fs::Metadata;
 use std::io;

@@ -68,7 +68,7 @@ fn an_attempt_that_never_stops_talking_waits_in_the_place_of_its_workers_memory(
              for (i = 0; i < 50000; i++) printf ",\"c" i "\":1"; print "}}}" }' > line
         while cat line; do :; done >&0"#;
     let job = submit_program(&cluster, body, &[]);
-    wait_for("the attack to be heard", || {
+    wait_for("the attack to be noticed", || {
         cluster.attempts(&job).iter().any(|attempt| attempt["message"] == "talk").then_some(())
     });
     let innocents = [Innocent::submit(&cluster, "first"), Innocent::submit(&cluster, "second")];

@@ -1,4 +1,4 @@
-//! What is said to a program and heard from it, and everything that it can do wrong there.
+//! What is sent to a program and received from it, and everything that it can do wrong there.
 
 use std::time::{Duration, Instant};
 

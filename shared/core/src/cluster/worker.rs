@@ -119,7 +119,7 @@ pub struct Worker {
     pub(crate) accepts: bool,
     /// Slots in the arena of attempts.
     pub(crate) attempts: Vec<u32>,
-    pub(crate) last_heard: Time,
+    pub(crate) last_contact: Time,
     pub(crate) vitals: Vitals,
     /// Number of its last answer.
     pub(crate) response_id: u32,
@@ -205,9 +205,9 @@ impl Worker {
         self.free[kind]
     }
 
-    /// When it was last heard of, or released from parking.
-    pub fn last_heard(&self) -> Time {
-        self.last_heard
+    /// When its last message came, or when it was released from parking.
+    pub fn last_contact(&self) -> Time {
+        self.last_contact
     }
 
     /// As last reported.

@@ -3,7 +3,7 @@
 //! `D'(P,Q) = ½ (D(P‖Q) + D(Q‖P))` with `D(P‖Q) = Σ P(i) · ln(P(i) / Q(i))` (SimMR §II). The paper leaves two things
 //! open, and both move the number, so both are choices here:
 //!
-//! - *Bins.* Its Table I says "in seconds" and no width. Ours are logarithmic, ten to a decade, unless told
+//! - *Bins.* Its Table I says "in seconds" and no width. Ours are logarithmic, ten to a decade, unless set
 //!   otherwise: a bin holds durations within 26 % of each other whatever their scale.
 //!   Deviation: fixed widths, the paper's likely choice, are selectable but tell nothing about tasks below a width.
 //! - *Bins that one of the two does not reach*, where the logarithm has no value. A probability of 0 is replaced by

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn no_part_of_a_time_is_negative_and_errors_are_told() {
+    fn no_part_of_a_time_is_negative_and_errors_are_reported() {
         let point = |khz, time| FrequencyPoint { khz, time };
         // Steeper than inverse, and falling where it should grow.
         let steep = fit_frequency(&[point(2e6, 1.0), point(1e6, 2.2), point(0.5e6, 4.9)]).expect("points enough");

@@ -1,6 +1,6 @@
-//! When workers are heard: the heartbeats of a replay, of which only those that can change something happen.
+//! When workers send heartbeats: of all heartbeats of a replay only those that can change something happen.
 //!
-//! Worker `i` of `n` has its regular heartbeats at `(k + i/n) × interval`. The end of an attempt is told at once
+//! Worker `i` of `n` has its regular heartbeats at `(k + i/n) × interval`. The end of an attempt is reported at once
 //! (out of band) or with the next regular one; a worker with free slots asks for work with the next regular one
 //! after work appeared, and again after each that left something waiting. All other heartbeats would say nothing
 //! and get nothing, so they are skipped, which makes 1,000 idle workers free. With an interval of zero every worker
@@ -111,13 +111,13 @@ impl HeartbeatSchedule {
         start + Span::from_us(self.phases[worker.0 as usize])
     }
 
-    /// When the master hears of what happens on a worker at `at`.
+    /// When the master is notified of what happens on a worker at `at`.
     #[inline]
-    pub(super) fn told(&self, worker: WorkerId, at: Time) -> Time {
+    pub(super) fn reported_at(&self, worker: WorkerId, at: Time) -> Time {
         if self.out_of_band || at == Time::MAX { at } else { self.next_beat(worker, at) }
     }
 
-    /// Whether the master hears of everything as it happens, and what a turn gave does not matter.
+    /// Whether the master is notified of everything as it happens, and what a turn gave does not matter.
     pub(super) fn are_plain(&self) -> bool {
         (self.out_of_band || self.instant) && !self.repeats
     }
@@ -132,8 +132,8 @@ impl HeartbeatSchedule {
         if self.is_answered(worker) { now } else { self.next_beat(worker, now) }
     }
 
-    /// When the master hears that an attempt was stopped that it orders to stop now, and whether the order wins over
-    /// the attempt's own end if that is told at the same instant.
+    /// When the master learns that an attempt was stopped that it orders to stop now, and whether the order wins over
+    /// the attempt's own end if that is reported at the same instant.
     ///
     /// The order goes with the next answer to the worker, which may be at this instant; in band, the report after that
     /// answer tells of it, and whatever else that report tells came later than the order.

@@ -1,4 +1,4 @@
-//! Workers that stop and come back, and when the master hears of it.
+//! Workers that stop and come back, and when the master learns of it.
 //!
 //! ```text
 //!  up ──(at)──► down ──(at + expiry)──► down, and the master knows
@@ -34,7 +34,7 @@ enum Event {
 /// What has happened to a worker.
 #[derive(Debug)]
 pub(super) enum Change {
-    /// It is down. The master has not heard of it yet.
+    /// It is down. The master does not know it yet.
     Stopped(WorkerId),
     /// The master has noticed.
     Noticed(Input),
@@ -84,7 +84,7 @@ impl Losses {
         self.runs.get(worker.0 as usize).is_some_and(|run| run.down)
     }
 
-    /// What a worker says of itself, from its next registration on. Whether it can be told now.
+    /// What a worker says of itself, from its next registration on. Whether it can be reported now.
     pub(super) fn set_attributes(&mut self, worker: WorkerId, attributes: &[(String, String)]) -> bool {
         let Some(run) = self.runs.get_mut(worker.0 as usize) else { return true };
         run.hello.attributes = attributes.to_vec();

@@ -414,13 +414,13 @@ mod tests {
         let runs = [map(0, 100), reduce(1, false), reduce(2, true), Run { work: Span::from_secs(80), ..map(3, 160) }];
         runs.iter().for_each(|&run| model.begin(Time::ZERO, run));
         let at = |s: u64| runs.map(|run| model.progress(Time::from_ms(s * 1_000), run.attempt).expect("it works"));
-        let told = |s| at(s).map(|(phase, progress)| (phase, progress.parts()));
+        let reported = |s| at(s).map(|(phase, progress)| (phase, progress.parts()));
         use Phase::{Map, Reduce, Shuffle, Sort};
-        assert_eq!(told(0), [(Map, 0), (Shuffle, 0), (Sort, 3_333), (Map, 0)]);
-        assert_eq!(told(10), [(Map, 1_000), (Shuffle, 1_666), (Sort, 4_166), (Map, 625)]);
-        assert_eq!(told(30), [(Map, 3_000), (Sort, 5_000), (Sort, 5_833), (Map, 1_875)]);
-        assert_eq!(told(40), [(Map, 4_000), (Reduce, 6_666), (Reduce, 6_666), (Map, 2_500)]);
-        assert_eq!(told(70), [(Map, 7_000), (Reduce, 8_333), (Reduce, 8_333), (Map, 4_375)]);
+        assert_eq!(reported(0), [(Map, 0), (Shuffle, 0), (Sort, 3_333), (Map, 0)]);
+        assert_eq!(reported(10), [(Map, 1_000), (Shuffle, 1_666), (Sort, 4_166), (Map, 625)]);
+        assert_eq!(reported(30), [(Map, 3_000), (Sort, 5_000), (Sort, 5_833), (Map, 1_875)]);
+        assert_eq!(reported(40), [(Map, 4_000), (Reduce, 6_666), (Reduce, 6_666), (Map, 2_500)]);
+        assert_eq!(reported(70), [(Map, 7_000), (Reduce, 8_333), (Reduce, 8_333), (Map, 4_375)]);
     }
 
     #[test]

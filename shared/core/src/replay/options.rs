@@ -74,7 +74,7 @@ pub enum View {
 pub struct WorkersView {
     /// In order of registration.
     pub workers: Vec<SimWorker>,
-    /// When they are heard.
+    /// When they send heartbeats.
     pub heartbeat: SimHeartbeat,
     /// Under a policy that may speculate, how often workers with immediate heartbeats report: with a
     /// [heartbeat interval](SimHeartbeat::interval) of zero. Zero counts as a microsecond.
@@ -194,13 +194,13 @@ impl SimWorker {
     }
 }
 
-/// When simulated workers are heard.
+/// When simulated workers send heartbeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimHeartbeat {
     /// Between two regular heartbeats; zero: a worker sends a heartbeat whenever it has something to say or
     /// could take work.
     pub interval: Span,
-    /// Whether the end of an attempt is told at once, not with the next regular heartbeat.
+    /// Whether the end of an attempt is reported at once, not with the next regular heartbeat.
     pub out_of_band: bool,
 }
 

@@ -82,7 +82,7 @@ impl ReplayReport {
     }
 }
 
-/// One attempt's life, told when it is over.
+/// One attempt's life, given when it is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttemptRecord {
     /// Which.

@@ -21,7 +21,7 @@ pub(super) struct Sharing {
     /// When something next happens on each machine, as a tree: the parent of `i` is `i / 2` and has the earlier of its
     /// children's times; the leaves are the second half.
     tree: Vec<Time>,
-    /// When orders to stop reach attempts, where that is before the master hears of it.
+    /// When orders to stop reach attempts, where that is before the master is notified.
     stops: BinaryHeap<Reverse<(Time, WorkerId, AttemptId)>>,
     /// Attempts from before, with the times of their launches and their planned ends.
     earlier: BTreeMap<AttemptId, (Time, Time)>,

@@ -86,7 +86,7 @@ pub struct Simulation<'t> {
     quiet: (u32, Time),
     tasks_in_all: u64,
     finished: Vec<Finished>,
-    heard: Vec<AttemptProgress>,
+    reports: Vec<AttemptProgress>,
     inputs: Vec<Input>,
     /// Whether a tick is among this instant's inputs.
     ticks: bool,
@@ -220,7 +220,7 @@ impl<'t> Simulation<'t> {
         }
     }
 
-    /// Lets the core hear of this instant's ends (the only one, or those that were finished) and inputs and gives its
+    /// Notifies the core of this instant's ends (the only one, or those that were finished) and inputs and gives its
     /// turns, and does what it answers. Returns the kinds of which new work appeared.
     #[inline(always)]
     fn advance(&mut self, only: Option<Finished>) -> PerKind<bool> {
@@ -282,7 +282,7 @@ impl<'t> Simulation<'t> {
             quiet: self.quiet,
             tasks_in_all: self.tasks_in_all,
             finished: Vec::new(),
-            heard: Vec::new(),
+            reports: Vec::new(),
             inputs: Vec::new(),
             ticks: false,
             effects: Vec::new(),
@@ -379,7 +379,7 @@ impl<'t> Simulation<'t> {
 
 /// Jobs whose last task ended at this instant and that have nothing to promote: they are over before others come, but for
 /// those of which `known` says so already. To most policies that is the same as right after the others, which is when
-/// promotions of no length are heard of.
+/// promotions of no length are announced.
 fn departing(tracker: &JobTracker, jobs: &SimJobs<'_>, known: &[Input]) -> Vec<Input> {
     let is_known = |id: JobId| known.iter().any(|input| matches!(input, Input::JobCommitted { job, .. } if *job == id));
     let committing = tracker.state().jobs().filter(|job| job.state() == JobState::Committing).map(Job::id);

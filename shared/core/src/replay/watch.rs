@@ -7,7 +7,7 @@ use crate::job::{AttemptId, AttemptState, Locality, WorkerId};
 use crate::time::Time;
 use crate::tracker::EndCause;
 
-/// An observer and the attempts that it has not been told of yet.
+/// An observer and the attempts that it has not been notified of yet.
 pub(super) struct Watch<'t> {
     pub(super) observer: Box<dyn Observer + 't>,
     running: BTreeMap<AttemptId, AttemptRecord>,

@@ -1,4 +1,4 @@
-//! What can happen to a cluster, as the JobTracker hears it.
+//! What can happen to a cluster, as the JobTracker receives it.
 //!
 //! A driver hands over all inputs of one instant in one batch. Within a batch the core applies them by rank
 //! (finished attempts, lost workers, submissions and requests, tick, then the rounds of reports that ask for
@@ -75,7 +75,7 @@ pub enum Input {
     Reach {
         /// Which.
         worker: WorkerId,
-        /// Workers are reachable until told otherwise.
+        /// Workers are reachable until an input says otherwise.
         reachable: bool,
     },
     /// Another policy is to decide from now on, or the present one with other parameters.

@@ -26,7 +26,7 @@ pub(crate) enum Fault {
     KeepClocks,
     /// A launch that is repeated starts the attempt again.
     StartTwice,
-    /// A worker says once only that an attempt ended, heard or not.
+    /// A worker says once only that an attempt ended, received or not.
     ForgetEnd,
     /// A loser of a race counts as a second winner.
     TwoWinners,

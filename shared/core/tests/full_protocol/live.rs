@@ -20,7 +20,7 @@ struct Node {
     waiting: Option<u32>,
     /// For the next answer.
     directives: Vec<Directive>,
-    /// What it hears next, at this instant.
+    /// What it receives next, at this instant.
     inbox: Vec<TrackerInput>,
 }
 
@@ -30,7 +30,7 @@ pub struct Live<'t> {
     master: JobTracker,
     now: Time,
     nodes: Vec<Node>,
-    /// What the master hears next, at this instant.
+    /// What the master receives next, at this instant.
     inbox: Vec<Input>,
     arrivals: Vec<&'t JobTemplate>,
     /// Those that came, and their maps that are not done.

@@ -1,4 +1,4 @@
-//! A cluster by the letter: workers that write whole reports to a [`JobTracker`] and do what its answers say.
+//! A cluster that follows the whole protocol: workers that write whole reports to a [`JobTracker`] and do what its answers say.
 //!
 //! What the simulation spares itself is all here: every heartbeat, idle ones too, lists everything that runs; launches
 //! count only when an answer brings them; a winner asks for leave to commit before it ends; a worker may be parked.
@@ -61,9 +61,9 @@ pub struct FullProtocol<'t> {
     /// When each job was over and how, in order of submission.
     pub finished: BTreeMap<JobId, (Time, JobState)>,
     granted: BTreeSet<AttemptId>,
-    /// Who spoke at this instant, and whether anyone told of an end.
+    /// Who spoke at this instant, and whether anyone reported an end.
     spoke: (BTreeSet<usize>, bool),
-    /// Whether several workers ever spoke at one instant of which one told of an end. Who of them came first is
+    /// Whether several workers ever spoke at one instant of which one reported an end. Who of them came first is
     /// anyone's choice then.
     pub is_ambiguous: bool,
 }

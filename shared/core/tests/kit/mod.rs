@@ -2,7 +2,7 @@
 //!
 //! [`Cluster::apply`] checks the invariants after every batch and collects the effects; a scenario takes those
 //! it expects and ends with [`Cluster::nothing_else`]. Reports are written by hand or by [`Cluster::report`],
-//! which repeats what the cluster's workers were told.
+//! which repeats what the cluster's workers received.
 
 #![allow(dead_code, unreachable_pub, unused_imports, reason = "each test binary uses a part of the kit")]
 
@@ -213,7 +213,7 @@ impl Cluster {
         job
     }
 
-    /// Applies a batch now, checks the invariants and notes what the workers are told.
+    /// Applies a batch now, checks the invariants and notes what the workers are sent.
     pub fn apply(&mut self, inputs: &[Input]) {
         let from = self.effects.len();
         self.tracker.apply(self.now, inputs, &mut self.effects);
@@ -225,7 +225,7 @@ impl Cluster {
             batches.push((self.now, inputs.to_vec(), effects, self.tracker.preempted().to_vec()));
         }
         for effect in &self.effects[from..] {
-            hear(&mut self.puppets, effect);
+            take_effect(&mut self.puppets, effect);
         }
     }
 
@@ -272,10 +272,10 @@ impl Cluster {
 
     /// Changes a worker's attributes and sends a heartbeat, which tells them, as all later ones do.
     pub fn tell(&mut self, worker: u32, attributes: &[(&str, &str)]) {
-        let told = &mut self.puppets[worker as usize].attributes;
-        let version = told.as_ref().map_or(1, |set| set.version + 1);
+        let known = &mut self.puppets[worker as usize].attributes;
+        let version = known.as_ref().map_or(1, |set| set.version + 1);
         let attributes = attributes.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
-        *told = Some(AttributeSet { version, attributes });
+        *known = Some(AttributeSet { version, attributes });
         self.beat(worker);
     }
 
@@ -374,7 +374,7 @@ pub fn status(attempt: AttemptId, state: AttemptState) -> AttemptReport {
 }
 
 /// Directives wait for the answer that carries them, as in a driver.
-fn hear(puppets: &mut [Puppet], effect: &Effect) {
+fn take_effect(puppets: &mut [Puppet], effect: &Effect) {
     let worker = match *effect {
         Effect::Launch { worker, .. }
         | Effect::Kill { worker, .. }
@@ -385,12 +385,12 @@ fn hear(puppets: &mut [Puppet], effect: &Effect) {
         _ => return,
     };
     if let Some(puppet) = puppets.get_mut(worker.0 as usize) {
-        puppet.hear(effect);
+        puppet.take_effect(effect);
     }
 }
 
 impl Puppet {
-    fn hear(&mut self, effect: &Effect) {
+    fn take_effect(&mut self, effect: &Effect) {
         let Effect::Answer { response_id, .. } = *effect else {
             self.inbox.push(*effect);
             return;

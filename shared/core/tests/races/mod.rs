@@ -80,7 +80,7 @@ impl Race {
     }
 
     /// Runs it; the core's invariants hold after every step.
-    pub(crate) fn run(&self) -> Told {
+    pub(crate) fn run(&self) -> RaceOutcome {
         let seen = Seen::default();
         let mut simulation = self.simulation();
         simulation.observe(Box::new(seen.clone()));
@@ -90,7 +90,7 @@ impl Race {
         let report = simulation.report();
         drop(simulation);
         let (launches, records) = seen.0.take();
-        Told { launches, records, report }
+        RaceOutcome { launches, records, report }
     }
 }
 
@@ -115,14 +115,14 @@ impl fmt::Display for Launch {
 }
 
 /// What happened.
-pub(crate) struct Told {
+pub(crate) struct RaceOutcome {
     pub(crate) launches: Vec<Launch>,
     /// In order of their ends.
     pub(crate) records: Vec<AttemptRecord>,
     pub(crate) report: ReplayReport,
 }
 
-impl Told {
+impl RaceOutcome {
     /// All launches, in order.
     pub(crate) fn story(&self) -> Vec<String> {
         self.launches.iter().map(Launch::to_string).collect()

@@ -372,15 +372,15 @@ fn a_job_waits_for_its_host_then_for_its_rack_then_takes_any_slot() {
     assert_eq!(launched(&mut c, 4_900), []);
     assert_eq!(launched(&mut c, 100), [(1, map(1, 1, 0))], "rack-local after 5 s");
     c.puppets[1].slots = [0, 0];
-    let told = |c: &mut Cluster| c.launches();
+    let take_launches = |c: &mut Cluster| c.launches();
     for _ in 0..19 {
         c.advance(100);
         c.beat(2);
     }
-    assert_eq!(told(&mut c), []);
+    assert_eq!(take_launches(&mut c), []);
     c.advance(100);
     c.beat(2);
-    assert_eq!(told(&mut c), [(2, map(1, 2, 0))], "anywhere after 2 s more, as its last map was rack-local");
+    assert_eq!(take_launches(&mut c), [(2, map(1, 2, 0))], "anywhere after 2 s more, as its last map was rack-local");
 }
 
 /// Two workers whose heartbeats may be held back for minutes.
@@ -471,13 +471,13 @@ pub(crate) fn crowded(extra: &[(&str, &str)], allocations: &str) -> Cluster {
 pub(crate) fn killed(c: &mut Cluster) -> Vec<u32> {
     // Directives leave with the answers.
     (0..5).for_each(|worker| c.beat(worker));
-    let mut told = c.take(|effect| match *effect {
+    let mut indexes = c.take(|effect| match *effect {
         Effect::Kill { attempt, .. } => Some(attempt.index),
         _ => None,
     });
-    told.sort_unstable();
-    told.dedup();
-    told
+    indexes.sort_unstable();
+    indexes.dedup();
+    indexes
 }
 
 // docs/hadoop.md#fair: min-share starved longer than its timeout; check every 15 s; youngest attempts first.
@@ -575,7 +575,7 @@ fn a_wrong_parameter_is_named_with_what_was_expected(#[case] pairs: &[(&str, &st
 
 // docs/hadoop.md#allocation-files: an unknown element is a warning, not an error.
 #[test]
-fn doubts_about_the_allocation_file_are_told_once() {
+fn doubts_about_the_allocation_file_are_reported_once() {
     let mut policy = fair(&[("allocations", "[pool.a]\nvcores = 3")]);
     assert_eq!(
         policy.take_notes(),

@@ -91,7 +91,7 @@ fn spec(user: usize, maps: u32, reduces: u32, placed: bool, priority: usize) -> 
     spec
 }
 
-/// What the step makes the cluster hear.
+/// The input that the step gives the cluster.
 fn take(c: &mut Cluster, step: &Step) {
     match *step {
         Step::Submit { user, maps, reduces, placed, priority } => {

@@ -1,5 +1,5 @@
 //! Load-Aware where an attempt is past the end that was estimated for it, and where a job's own slots take no more of
-//! it: both must not keep what would help from the job, nor what was declined once be told for ever.
+//! it: both must not keep what would help from the job, nor what was declined once be reported for ever.
 
 use howdah_core::job::{AttemptId, JobId, JobState, WorkerId};
 use howdah_core::tracker::Input;
@@ -69,7 +69,7 @@ fn a_slot_that_takes_no_more_keeps_no_other_worker_from_the_job(
 /// Until minute 4 the second worker's core is shared with three others. It is declined then, as the first one does both
 /// maps that are left until minute 7, and once the load has gone it gets one of them.
 #[test]
-fn nobody_is_told_of_a_worker_that_was_declined_and_then_got_a_map() {
+fn a_worker_that_was_declined_and_then_got_a_map_is_not_reported() {
     let mut stage = Stage::new("fifo", &simple("load-aware"), &[MINUTE, MINUTE]);
     stage.load(1, 3_000, 4 * MINUTE);
     stage.submit(8);

@@ -1,6 +1,6 @@
 //! Parameters that change while jobs run: whatever the policy, it goes on with what it has learned.
 //!
-//! What a policy has learned is nowhere to be read, so it is told by what it decides: after a change that means nothing,
+//! What a policy has learned is nowhere to be read, so it is inferred from what it decides: after a change that means nothing,
 //! every decision is the one of an undisturbed run.
 
 use howdah_core::job::profile::{JobTemplate, Trace};

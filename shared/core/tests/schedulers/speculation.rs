@@ -15,14 +15,14 @@ pub(crate) fn cluster(scheduler: &str, pairs: &[(&str, &str)]) -> Cluster {
 }
 
 /// A heartbeat that says how far attempts are, in percent; 100 ends them.
-pub(crate) fn progress(c: &mut Cluster, worker: u32, told: &[(AttemptId, u16)]) {
-    for &(attempt, percent) in told {
+pub(crate) fn progress(c: &mut Cluster, worker: u32, reports: &[(AttemptId, u16)]) {
+    for &(attempt, percent) in reports {
         let state = if percent == 100 { Succeeded } else { Running };
         c.puppets[worker as usize].attempts.insert(attempt, state);
     }
     let mut report = c.report_of(worker);
     for status in &mut report.attempts {
-        let percent = told.iter().find(|(attempt, _)| *attempt == status.attempt).map_or(0, |told| told.1);
+        let percent = reports.iter().find(|(attempt, _)| *attempt == status.attempt).map_or(0, |reports| reports.1);
         *status = AttemptReport { progress: Progress::from_parts(percent * 100), phase: Phase::Map, ..status.clone() };
     }
     c.puppets[worker as usize].waiting = true;
@@ -168,7 +168,7 @@ fn a_rule_knows_what_ran_before_its_policy_took_over() {
 }
 
 #[test]
-fn a_pool_gets_its_slots_back_from_a_job_that_is_over_before_its_last_attempts_end_is_told() {
+fn a_pool_gets_its_slots_back_from_a_job_that_is_over_before_its_last_attempts_end_is_reported() {
     let pool = [("pools", "p:3+0"), ("speculation", "hadoop")];
     let in_pool = || {
         let once = job_with(3, 0, |conf| (conf.commits_output, conf.max_map_attempts) = (false, 1));
@@ -183,7 +183,7 @@ fn a_pool_gets_its_slots_back_from_a_job_that_is_over_before_its_last_attempts_e
     progress(&mut c, 0, &[(map(1, 0, 0), 100)]);
     assert_eq!(c.launches()[3..], [(0, map(1, 2, 1))]);
     progress(&mut c, 1, &[(map(1, 1, 0), 100)]);
-    // Its only other attempt is over at once, and the job with it, before the end of this one is told.
+    // Its only other attempt is over at once, and the job with it, before the end of this one is reported.
     c.report(2, &[(map(1, 2, 0), Failed)]);
     assert_eq!(c.job_state(JobId(1)), JobState::Failed);
     c.report(0, &[(map(1, 2, 1), Killed)]);

@@ -27,7 +27,7 @@ pub fn across(runs: &[&Trace], model: Model, make: Maker) -> Result<Vec<Predicti
     each(runs, |profile, measured| compare_under(runs[profile], runs[measured], model, make))
 }
 
-/// The same by any comparison of a profile's run and a measured one, told by their places.
+/// The same by any comparison of a profile's run and a measured one, identified by their places.
 pub(super) fn each(
     runs: &[&Trace],
     mut compare: impl FnMut(usize, usize) -> Result<Comparison, AccuracyError>,

@@ -1,6 +1,6 @@
 //! Runs on a machine whose own speed changed while they went on, each with that speed measured beside it.
 //!
-//! Where a stranger shares the cores a task's time says as much of the stranger as of the task. With the speed of each
+//! Where other programs share the cores, a task's time says as much of them as of the task. With the speed of each
 //! worker over time known from something else than the tasks, a run's durations become *work*: what they would have been
 //! at speed 1 throughout. Another run is then simulated with that work on workers as fast as its own were. Nothing of
 //! the jobs of the run that is predicted goes into its prediction, only how fast its machine was.

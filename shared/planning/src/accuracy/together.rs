@@ -1,6 +1,6 @@
 //! Several runs of one workload taken together: their common profile, and their common completion times.
 //!
-//! On a machine whose cores are shared with strangers one run is one draw: the same task takes half as long again when
+//! On a machine whose cores are shared with other programs one run is one draw: the same task takes half as long again when
 //! a neighbour is busy. Two runs then differ by more than any simulation is off, and one of them predicts the other as
 //! badly as the machine repeats itself. So there are two further readings beside run against run. *As it was*: what one
 //! run measured stands as the prediction of another, without any simulation; no profile of that run can do better.

@@ -1,7 +1,7 @@
 //! From a tracker's state and what its tasks will take to a course that can be simulated.
 //!
 //! Time left is what an attempt will take less what has passed since its launch; one that has taken longer already is
-//! given a floor, as it may end at any moment and has not. Where ends are told with regular heartbeats, one that should
+//! given a floor, as it may end at any moment and has not. Where ends are reported with regular heartbeats, one that should
 //! have ended within the last interval is taken to wait for its worker's next heartbeat. A reduce that waits for maps counts from their end.
 
 use super::class::Part;
@@ -36,7 +36,7 @@ pub trait TaskTimes {
     fn overdue(&mut self, expected: Span) -> Span;
 }
 
-/// How workers of the simulated cluster are heard.
+/// When workers of the simulated cluster send heartbeats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Heartbeats {
     /// As the tracker's own settings say: at once where heartbeats may be parked, else by the present interval, and the
@@ -117,7 +117,7 @@ fn end(
     };
     let takes = times.time(of, part, id.index, worker);
     let end = since + takes;
-    // One that should have ended since its worker was heard most likely has: the next heartbeat tells.
+    // One that should have ended since its worker's last message most likely has: the next heartbeat will say.
     let unheard = !heartbeat.out_of_band && now.since(end) < heartbeat.interval;
     Some(if end > now || unheard { end } else { end.max(now + times.overdue(takes)) })
 }
@@ -137,7 +137,7 @@ pub(super) fn template(of: OfJob<'_>, maps_left: bool, times: &mut dyn TaskTimes
         n_maps: spec.n_maps,
         n_reduces: spec.n_reduces,
         map_ms: list(Part::Map, n_maps),
-        // Both with the reduce's own time, which is told with its shuffle.
+        // Both with the reduce's own time, which is predicted with its shuffle.
         first_shuffle_ms: list(Part::FirstReduce, n_reduces),
         typical_shuffle_ms: list(Part::LaterReduce, n_reduces),
         commit_ms: ms(times.commit(of)),

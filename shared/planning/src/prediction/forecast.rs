@@ -42,9 +42,9 @@ pub struct ForecastOptions {
     pub horizon: Span,
     /// Simulations with drawn times, for the intervals; 0 tells none.
     pub draws: u32,
-    /// Starts of tasks that are told, the first ones.
+    /// Starts of tasks that are listed, the first ones.
     pub starts: usize,
-    /// How workers are heard.
+    /// When workers send heartbeats.
     pub heartbeats: Heartbeats,
 }
 
@@ -298,7 +298,7 @@ impl World {
             .jobs()
             .filter(|job| !self.killed.contains(&job.id()))
             .map(|job| OfJob { job: job.id(), spec: job.spec() });
-        let told = |of: OfJob<'_>, hypothetical: bool| {
+        let of_job = |of: OfJob<'_>, hypothetical: bool| {
             let finish = run.ends.get(&of.job).copied().flatten();
             JobForecast {
                 job: of.job,
@@ -314,7 +314,7 @@ impl World {
                 hypothetical,
             }
         };
-        let jobs = present.map(|of| told(of, false)).chain(self.to_come().map(|of| told(of, true))).collect();
+        let jobs = present.map(|of| of_job(of, false)).chain(self.to_come().map(|of| of_job(of, true))).collect();
         Forecast {
             at: state.now(),
             until: self.until,

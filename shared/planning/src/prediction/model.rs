@@ -1,4 +1,4 @@
-//! How the time of a task is told from those of its class: the paper's line, and others beside it.
+//! How the time of a task is predicted from those of its class: the paper's line, and others beside it.
 //!
 //! A model is fitted once to what is remembered and then asked for each task. A new one is a type under
 //! [`TaskTimeModel`] and a line in [`MODELS`]. Times are in microseconds, sizes in bytes.

@@ -122,7 +122,7 @@ mod tests {
         Class { application: application.to_owned(), family: family.to_owned(), part }
     }
 
-    fn told(history: &TaskHistory, class: &Class, bytes: u64) -> (u64, bool) {
+    fn estimated(history: &TaskHistory, class: &Class, bytes: u64) -> (u64, bool) {
         let model = by_name("linear").expect("it is listed");
         let predictor = TaskPredictor::new(history, &*model, Fallback::default());
         let (estimate, seen) = predictor.estimate(class, bytes, None);
@@ -130,16 +130,16 @@ mod tests {
     }
 
     #[test]
-    fn a_task_is_told_from_its_class_then_from_its_application_then_from_nothing() {
+    fn a_task_is_predicted_from_its_class_then_from_its_application_then_from_nothing() {
         let mut history = TaskHistory::default();
         let sample = |ms| Sample { bytes: 1 << 20, time: Span::from_ms(ms), worker: "w".to_owned() };
         history.add(class("grep", "logs", Part::Map), sample(700));
         history.add(class("grep", "mails", Part::Map), sample(900));
-        assert_eq!(told(&history, &class("grep", "logs", Part::Map), 1 << 20), (700, true));
-        assert_eq!(told(&history, &class("grep", "new", Part::Map), 1 << 20), (800, true));
-        assert_eq!(told(&history, &class("sort", "new", Part::Map), 2 << 20), (1_200, false));
-        assert_eq!(told(&history, &class("sort", "new", Part::Map), 0), (10_000, false));
-        assert_eq!(told(&history, &class("", "new", Part::Map), 0), (10_000, false), "no name is no application");
+        assert_eq!(estimated(&history, &class("grep", "logs", Part::Map), 1 << 20), (700, true));
+        assert_eq!(estimated(&history, &class("grep", "new", Part::Map), 1 << 20), (800, true));
+        assert_eq!(estimated(&history, &class("sort", "new", Part::Map), 2 << 20), (1_200, false));
+        assert_eq!(estimated(&history, &class("sort", "new", Part::Map), 0), (10_000, false));
+        assert_eq!(estimated(&history, &class("", "new", Part::Map), 0), (10_000, false), "no name is no application");
     }
 
     #[test]
@@ -147,8 +147,8 @@ mod tests {
         let mut history = TaskHistory::default();
         let sample = Sample { bytes: 0, time: Span::from_ms(400), worker: "w".to_owned() };
         history.add(class("grep", "logs", Part::FirstReduce), sample);
-        assert_eq!(told(&history, &class("grep", "logs", Part::LaterReduce), 0), (400, true));
-        assert_eq!(told(&history, &class("grep", "logs", Part::Map), 0), (10_000, false));
+        assert_eq!(estimated(&history, &class("grep", "logs", Part::LaterReduce), 0), (400, true));
+        assert_eq!(estimated(&history, &class("grep", "logs", Part::Map), 0), (10_000, false));
     }
 
     #[test]

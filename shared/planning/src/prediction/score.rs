@@ -1,7 +1,7 @@
 //! How good forecasts were: what was predicted beside what then happened.
 //!
 //! Task times by the share within 5 % and 10 % and the error that 95 % stay within; starts within windows of 30 s and 60 s
-//! after each forecast, where a map counts only if it ran where it was predicted to; ends of jobs as they were told over
+//! after each forecast, where a map counts only if it ran where it was predicted to; ends of jobs as they were predicted over
 //! time. Source: §III-A and §III-B.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use super::forecast::TaskStart;
 use howdah_core::job::{AttemptId, JobId, TaskId, TaskKind, WorkerId};
 use howdah_core::time::{Span, Time};
 
-/// One task's time, told before its end and measured after.
+/// One task's time, predicted before its end and measured after.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskError {
     /// Its job's family.
@@ -78,11 +78,15 @@ impl WindowScore {
             let hits = errors.iter().filter(|error| error.is_within(Span::from_secs(secs))).count();
             if errors.is_empty() { 1.0 } else { hits as f64 / errors.len() as f64 }
         };
-        let told: Vec<f64> = errors.iter().filter_map(|error| error.by).map(Span::as_secs_f64).collect();
+        let predicted: Vec<f64> = errors.iter().filter_map(|error| error.by).map(Span::as_secs_f64).collect();
         WindowScore {
             window_s: window.as_us() / 1_000_000,
             starts: errors.len() as u64,
-            mean_error_s: if told.is_empty() { 0.0 } else { told.iter().sum::<f64>() / told.len() as f64 },
+            mean_error_s: if predicted.is_empty() {
+                0.0
+            } else {
+                predicted.iter().sum::<f64>() / predicted.len() as f64
+            },
             within_1s: share(1),
             within_2s: share(2),
             within_5s: share(5),
@@ -97,29 +101,30 @@ impl WindowScore {
     }
 }
 
-/// One job's end as one forecast told it.
+/// One job's end as one forecast predicted it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobError {
     /// Which.
     pub job: u32,
-    /// When it was told, in seconds from the run's start.
+    /// When it was predicted, in seconds from the run's start.
     pub at_s: f64,
-    /// Told end, in seconds from the run's start; null beyond the horizon.
+    /// Predicted end, in seconds from the run's start; null beyond the horizon.
     pub predicted_s: Option<f64>,
     /// When it ended, in seconds from the run's start.
     pub actual_s: f64,
-    /// Whether the end lay in the interval that was told.
+    /// Whether the end lay in the predicted interval.
     pub within_interval: bool,
 }
 
-/// Compares the starts that a forecast at `at` told with those that followed within `window`.
+/// Compares the starts that a forecast at `at` predicted with those that followed within `window`.
 pub fn score_starts(
     at: Time,
     window: Span,
-    told: &[TaskStart],
+    predicted: &[TaskStart],
     actual: &[(Time, AttemptId, WorkerId)],
 ) -> Vec<StartError> {
-    let by_task: BTreeMap<TaskId, &TaskStart> = told.iter().rev().map(|start| (start.attempt.task(), start)).collect();
+    let by_task: BTreeMap<TaskId, &TaskStart> =
+        predicted.iter().rev().map(|start| (start.attempt.task(), start)).collect();
     let within = actual.iter().filter(|start| start.0 > at && start.0 <= at + window);
     within
         .map(|&(when, attempt, worker)| match by_task.get(&attempt.task()) {
@@ -147,7 +152,7 @@ pub struct RunScore {
     pub job_error_percent: f64,
     /// The largest one.
     pub job_error_max_percent: f64,
-    /// Share of the ends that lay within the interval told.
+    /// Share of the ends that lay within the predicted interval.
     pub job_within_interval: f64,
     /// From the first submission to the last end, in seconds.
     pub length_s: f64,
@@ -221,14 +226,15 @@ pub(super) fn seconds_from(start: Time, at: Time) -> f64 {
 }
 
 /// Makes a job's error of a forecast.
-pub fn job_error(start: Time, at: Time, told: &super::JobForecast, actual: Time) -> JobError {
-    let JobId(job) = told.job;
+pub fn job_error(start: Time, at: Time, predicted: &super::JobForecast, actual: Time) -> JobError {
+    let JobId(job) = predicted.job;
     JobError {
         job,
         at_s: seconds_from(start, at),
-        predicted_s: told.finish.map(|finish| seconds_from(start, finish)),
+        predicted_s: predicted.finish.map(|finish| seconds_from(start, finish)),
         actual_s: seconds_from(start, actual),
-        within_interval: told.low.is_some_and(|low| low <= actual) && told.high.is_none_or(|high| actual <= high),
+        within_interval: predicted.low.is_some_and(|low| low <= actual)
+            && predicted.high.is_none_or(|high| actual <= high),
     }
 }
 
@@ -241,8 +247,8 @@ mod tests {
     }
 
     #[test]
-    fn a_map_that_ran_elsewhere_counts_as_missed_however_well_its_time_was_told() {
-        let told = [
+    fn a_map_that_ran_elsewhere_counts_as_missed_however_well_its_time_was_predicted() {
+        let predicted = [
             TaskStart { attempt: map(0), at: Time::from_ms(11_000), worker: WorkerId(1) },
             TaskStart { attempt: map(1), at: Time::from_ms(11_000), worker: WorkerId(1) },
         ];
@@ -253,7 +259,7 @@ mod tests {
             (Time::from_ms(12_000), map(2), WorkerId(0)),
             (Time::from_ms(50_000), map(3), WorkerId(0)),
         ];
-        let errors = score_starts(Time::from_ms(10_000), Span::from_secs(30), &told, &actual);
+        let errors = score_starts(Time::from_ms(10_000), Span::from_secs(30), &predicted, &actual);
         let within: Vec<bool> = errors.iter().map(|error| error.is_within(Span::from_secs(1))).collect();
         assert_eq!(within, [true, false, false], "what started before or after the window is not looked at");
         let score = WindowScore::of(Span::from_secs(30), &errors);
@@ -262,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn ninety_five_percent_of_errors_stay_within_what_is_told() {
+    fn ninety_five_percent_of_errors_stay_within_the_stated_bound() {
         let score = Score::of((1..=100).map(f64::from).map(|error| if error < 50.0 { -error } else { error }));
         assert_eq!((score.p95_percent, score.within_10_percent, score.n), (95.0, 0.1, 100));
         assert_eq!(Score::of(std::iter::empty()), Score::default());

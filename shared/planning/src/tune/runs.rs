@@ -70,9 +70,9 @@ impl Figures {
     }
 }
 
-/// Who hears how far a set of simulations is, and can stop it; on the thread that asked for them.
+/// Is notified of how far a set of simulations is, and can stop it; on the thread that asked for them.
 pub trait Listener {
-    /// So many of so many are done. May be told more than once.
+    /// So many of so many are done. May be reported more than once.
     fn done(&self, done: usize, all: usize);
 
     /// Whether to give up.
@@ -87,7 +87,7 @@ pub trait Listener {
 /// A simulation that cannot be made.
 pub fn play_all(runs: &[Run<'_>], listener: &dyn Listener) -> Result<Option<Vec<Played>>, ReplayError> {
     let work = |_: &mut (), run: &Run<'_>| play(run);
-    Crew::of_cores().each(runs, work, |done| told(listener, done, runs.len()))
+    Crew::of_cores().each(runs, work, |done| notify(listener, done, runs.len()))
 }
 
 /// Each job's time alone on the options' cluster, in the trace's order. `None` if somebody wanted it stopped.
@@ -108,7 +108,7 @@ pub(super) fn references(
 }
 
 /// Tells how far it is; whether to go on.
-fn told(listener: &dyn Listener, done: usize, all: usize) -> bool {
+fn notify(listener: &dyn Listener, done: usize, all: usize) -> bool {
     if done > 0 {
         listener.done(done, all);
     }

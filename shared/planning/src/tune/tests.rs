@@ -40,7 +40,7 @@ fn tuning<'a>(trace: &'a Trace, scheduler: &str, queues: usize, shares: &[u32]) 
     }
 }
 
-/// Whoever wants to stop from the start hears of no simulation, not even those of jobs alone.
+/// Whoever wants to stop from the start is notified of no simulation, not even those of jobs alone.
 #[test]
 fn a_stop_while_the_jobs_are_measured_alone_is_heeded() {
     struct Stopped;

@@ -72,7 +72,7 @@ pub struct Workload {
     pub about: &'static str,
     /// Where it is described.
     pub source: &'static str,
-    /// Jobs unless told otherwise.
+    /// Jobs by default.
     pub jobs: usize,
     /// Whether another number of jobs makes sense.
     pub resizable: bool,

@@ -144,7 +144,7 @@ impl Open {
         attempt.finish_ms = finish_ms?.or(attempt.finish_ms);
         attempt.result = fields.get("TASK_STATUS").and_then(Ending::from_name).or(attempt.result);
         let named = fields.get("HOSTNAME").or(fields.get("TRACKER_NAME"));
-        // A rack once told is not forgotten for a bare name.
+        // A rack once stated is not forgotten for a bare name.
         if let Some(place) = named.and_then(|name| Place::parse(host_of(name)))
             && (attempt.place.is_none() || !place.rack.is_empty())
         {

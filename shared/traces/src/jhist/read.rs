@@ -139,7 +139,7 @@ struct History<'a> {
     builder: TraceBuilder,
     /// The job whose events come now.
     job: JobFacts,
-    /// Whether its end was told.
+    /// Whether its end was stated.
     over: bool,
     /// Of this job, so far.
     events: u64,
@@ -180,9 +180,9 @@ impl History<'_> {
 
     fn describe(&mut self, event: Event) {
         let job = &mut self.job;
-        let replace = |known: &mut String, told: Text| {
-            if let Some(told) = told.0.filter(|told| !told.is_empty()) {
-                *known = told;
+        let replace = |known: &mut String, stated: Text| {
+            if let Some(stated) = stated.0.filter(|stated| !stated.is_empty()) {
+                *known = stated;
             }
         };
         replace(&mut job.id, event.jobid);

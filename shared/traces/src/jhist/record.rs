@@ -316,7 +316,7 @@ impl Writer<'_> {
     }
 }
 
-/// Counters under Hadoop's own names. What tasks read and wrote of the job's files is told as HDFS's too, as it would be.
+/// Counters under Hadoop's own names. What tasks read and wrote of the job's files is given as HDFS's too, as it would be.
 fn jh_counters(name: &str, counters: &Counters) -> Value {
     let mut counters = counters.clone();
     let as_hdfs = [

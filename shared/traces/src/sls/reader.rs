@@ -16,7 +16,7 @@ pub const MOST_REPEATED: u64 = 1_000_000;
 /// Nodes that a file may announce.
 pub(super) const MOST_NODES: u64 = 100_000;
 
-/// Priority of reduce containers where their type is not told.
+/// Priority of reduce containers where their type is not stated.
 pub(super) const REDUCE_PRIORITY: i64 = 10;
 
 #[derive(Default, Deserialize)]
@@ -154,8 +154,8 @@ impl Reader<'_> {
     pub(super) fn run(&mut self, container: Container, submit_ms: u64, id: &str) -> Result<Run, TraceError> {
         let start_ms = self.instant(container.start_ms, "start of a container", id).unwrap_or(submit_ms);
         let end_ms = self.instant(container.end_ms, "end of a container", id);
-        let told = container.duration_ms.0.or(container.old_duration_ms.0);
-        let duration_ms = self.instant(Whole(told), "duration of a container", id);
+        let stated = container.duration_ms.0.or(container.old_duration_ms.0);
+        let duration_ms = self.instant(Whole(stated), "duration of a container", id);
         if start_ms < submit_ms {
             self.notes.add("container starts before its job: only its duration counts", || id.to_owned());
         }
@@ -197,9 +197,9 @@ impl Reader<'_> {
     }
 
     /// Zero is an instant here: SLS counts from its own start.
-    pub(super) fn instant(&mut self, told: Whole, what: &str, id: &str) -> Option<u64> {
-        let known = told.count().filter(|&ms| ms <= MAX_INSTANT_MS);
-        if known.is_none() && told.0.is_some() {
+    pub(super) fn instant(&mut self, stated: Whole, what: &str, id: &str) -> Option<u64> {
+        let known = stated.count().filter(|&ms| ms <= MAX_INSTANT_MS);
+        if known.is_none() && stated.0.is_some() {
             self.notes.add("time that cannot be: counts as unknown", || format!("{id}, {what}"));
         }
         known

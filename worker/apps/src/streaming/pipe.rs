@@ -187,7 +187,7 @@ fn report(context: &Context, prefix: &str, line: &[u8]) -> Result {
         Some(Report::Malformed) => context.log(&format!("cannot read `{}`", line.escape_ascii())),
         None => {
             let mut stderr = io::stderr().lock();
-            // Nobody is left to hear that standard error is broken.
+            // Nobody is left to be notified that standard error is broken.
             let _ = stderr.write_all(line).and_then(|()| stderr.write_all(b"\n"));
         }
     }

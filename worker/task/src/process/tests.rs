@@ -55,7 +55,7 @@ impl Process {
     }
 
     /// The next message that is no status.
-    fn hear(&mut self) -> FromTask {
+    fn next_message(&mut self) -> FromTask {
         loop {
             match self.hear_all() {
                 FromTask::Status { .. } => {}
@@ -71,7 +71,7 @@ impl Process {
     }
 
     fn done(&mut self) -> Counters {
-        match self.hear() {
+        match self.next_message() {
             FromTask::Done { counters, .. } => counters,
             other => panic!("expected `Done`, got {other:?}"),
         }
@@ -163,7 +163,7 @@ fn an_output_that_cannot_be_fetched_is_reported_and_taken_from_another_attempt()
     let mut process = Process::start();
     process.say(&ToTask::Run(Box::new(spec(dir.path(), TaskKind::Reduce, "attempt_r_0", 1))));
     process.say(&event("attempt_m_0", Some(server.address())));
-    match process.hear() {
+    match process.next_message() {
         FromTask::FetchFailure { attempt, message } => {
             assert_eq!(attempt, "attempt_m_0");
             assert!(message.contains("404"), "{message}");
@@ -172,7 +172,7 @@ fn an_output_that_cannot_be_fetched_is_reported_and_taken_from_another_attempt()
     }
     process.say(&event("attempt_m_0", None));
     process.say(&event("attempt_m_1", Some(server.address())));
-    assert_eq!(process.hear(), FromTask::CommitPending);
+    assert_eq!(process.next_message(), FromTask::CommitPending);
     process.say(&ToTask::CommitGranted);
     process.done();
     process.join();
@@ -228,14 +228,14 @@ fn damaged_map_output_is_not_used() {
     let mut process = Process::start();
     process.say(&ToTask::Run(Box::new(spec(dir.path(), TaskKind::Reduce, "attempt_r_0", 1))));
     process.say(&event("attempt_m_0", Some(server.address())));
-    match process.hear() {
+    match process.next_message() {
         FromTask::FetchFailure { message, .. } => assert!(message.contains("checksum"), "{message}"),
         other => panic!("expected `FetchFailure`, got {other:?}"),
     }
     // Once the output is whole again, a later try succeeds.
     std::fs::write(&file, &bytes).expect("write");
     loop {
-        match process.hear() {
+        match process.next_message() {
             FromTask::FetchFailure { .. } => {}
             other => break assert_eq!(other, FromTask::CommitPending),
         }
@@ -258,7 +258,7 @@ fn a_reused_process_runs_attempt_after_attempt_until_one_fails() {
                 map.properties.insert("wrong".to_owned(), "yes".to_owned());
             }
             process.say(&ToTask::Run(Box::new(map)));
-            match process.hear() {
+            match process.next_message() {
                 FromTask::Failed { message, .. } if wrong == Some(number) => {
                     assert!(message.contains("no such application"), "{message}");
                 }

@@ -18,7 +18,7 @@ use crate::umbilical::TaskSpec;
 
 /// Tries before a fetch counts as failed, and the wait before each further one.
 const WAITS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(250)];
-/// A try that took longer than this is not repeated before the failure is told: somebody does not answer.
+/// A try that took longer than this is not repeated before the failure is reported: somebody does not answer.
 const LONG_TRY: Duration = Duration::from_secs(1);
 /// Bytes read at once.
 const CHUNK_BYTES: usize = 64 * 1024;

@@ -88,7 +88,7 @@ impl<'t> Simulation<'t> {
             orders: Vec::new(),
             quiet: (0, Time::ZERO),
             finished: Vec::new(),
-            heard: Vec::new(),
+            reports: Vec::new(),
             inputs: Vec::new(),
             ticks: false,
             effects: Vec::new(),

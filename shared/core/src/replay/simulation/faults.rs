@@ -64,7 +64,7 @@ impl Simulation<'_> {
     }
 
     /// Takes the map outputs of the workers that stopped at this instant from the reduces that need them. What
-    /// ended at the instant itself has been told before.
+    /// ended at the instant itself has been reported before.
     #[inline(never)]
     pub(super) fn take_outputs(&mut self) {
         for worker in std::mem::take(&mut self.stopped) {

@@ -12,7 +12,7 @@ use crate::tracker::{Input, SchedulerChoice};
 
 impl Simulation<'_> {
     /// Puts another policy in charge from the next instant on; what runs goes on. If it is the first one that may
-    /// speculate, it hears of attempts that run already by the share of their time that has passed.
+    /// speculate, it is notified of attempts that run already by the share of their time that has passed.
     pub fn switch_scheduler(&mut self, scheduler: Box<dyn Scheduler>) {
         self.follow_policy(&*scheduler);
         self.tracker.switch_scheduler(scheduler);

@@ -44,7 +44,7 @@ pub struct Course {
     pub ends: Vec<(AttemptRef, Time)>,
     /// When the jobs are over whose output is being promoted; those that are not listed at once.
     pub commits: Vec<(JobId, Time)>,
-    /// When workers are heard.
+    /// When workers send heartbeats.
     pub heartbeat: SimHeartbeat,
     /// Workers that ask for work at once: those that were not offered what waits now.
     pub asking: Vec<WorkerId>,
@@ -115,7 +115,7 @@ impl<'t> Simulation<'t> {
             orders: Vec::new(),
             quiet: (0, now),
             finished: Vec::new(),
-            heard: Vec::new(),
+            reports: Vec::new(),
             inputs: Vec::new(),
             ticks: false,
             effects: Vec::new(),
@@ -178,8 +178,12 @@ fn put_running(stage: &mut Stage<'_>, tracker: &JobTracker, course: &Course) {
         } else if id.kind == TaskKind::Reduce && stage.jobs[id.job.0 as usize - 1].maps_left > 0 {
             stage.wait_for_maps(Placed { attempt: id, reference, worker });
         } else if let Some(&at) = ends.get(&reference.launch) {
-            let told = stage.heartbeats.told(worker, at).max(now);
-            stage.ends.plan(told, TieBreak::ByLaunch, Finished { attempt: reference, state: AttemptState::Succeeded });
+            let reported_at = stage.heartbeats.reported_at(worker, at).max(now);
+            stage.ends.plan(
+                reported_at,
+                TieBreak::ByLaunch,
+                Finished { attempt: reference, state: AttemptState::Succeeded },
+            );
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Stage<'t> {
     pub(super) shuffle: ShuffleModel,
     pub(super) heartbeats: HeartbeatSchedule,
     pub(super) machines: Machines,
-    /// Where attempts work, if they slow each other down or their progress is told.
+    /// Where attempts work, if they slow each other down or their progress is reported.
     pub(super) sharing: Sharing,
     pub(super) injector: FaultInjector,
     pub(super) ends: Ends,
@@ -173,7 +173,7 @@ impl<'t> Stage<'t> {
         }
         let template = self.jobs[attempt.job.0 as usize - 1].outcome.template;
         if self.machines.losses.any() {
-            // One that fails before needs no map from then on, told or not.
+            // One that fails before needs no map from then on, reported or not.
             let (_, end) = self.injector.drawn(template, attempt, shuffle + reduce);
             let reduce = Reducing { attempt: launched, sorted: after(shuffle.min(end)) };
             self.jobs[attempt.job.0 as usize - 1].at_risk.make().reducing.push(reduce);
@@ -196,7 +196,7 @@ impl<'t> Stage<'t> {
     fn plan_at(&mut self, worker: WorkerId, work: Span, end: Finished) {
         if !self.machines.losses.is_down(worker) {
             let at = self.machines.end_of(worker, self.now, work);
-            self.ends.plan(self.heartbeats.told(worker, at), TieBreak::ByLaunch, end);
+            self.ends.plan(self.heartbeats.reported_at(worker, at), TieBreak::ByLaunch, end);
         }
     }
 
@@ -214,7 +214,7 @@ impl<'t> Stage<'t> {
         job.fillers.retain(|filler| filler.attempt != id);
     }
 
-    /// Who follows attempts hears of an end.
+    /// Notifies those who follow attempts of an end.
     #[inline(never)]
     fn watch_end(&mut self, id: AttemptId, state: AttemptState, cause: EndCause) {
         if let Some(watch) = &mut self.watch {

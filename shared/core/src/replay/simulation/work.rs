@@ -24,8 +24,8 @@ impl Simulation<'_> {
             Event::Done(Run { attempt, state, .. }) => {
                 needs_nothing(&mut self.stage.jobs, attempt, now);
                 if let Some(attempt) = self.tracker.state().reference(worker, attempt) {
-                    let told = self.stage.heartbeats.told(worker, now);
-                    self.stage.ends.plan(told, TieBreak::ByLaunch, Finished { attempt, state });
+                    let reported_at = self.stage.heartbeats.reported_at(worker, now);
+                    self.stage.ends.plan(reported_at, TieBreak::ByLaunch, Finished { attempt, state });
                 }
             }
             Event::Sorted(attempt) => {
@@ -37,7 +37,7 @@ impl Simulation<'_> {
         });
     }
 
-    /// The attempts of which the master is about to hear have stopped.
+    /// The attempts of which the master is about to be notified have stopped.
     #[inline(never)]
     pub(super) fn stop_finished(&mut self) {
         for end in &self.finished {
@@ -47,7 +47,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// An order to stop an attempt leaves at this instant. If the master hears at once that it was followed, the attempt
+    /// An order to stop an attempt leaves at this instant. If the master learns at once that it was followed, the attempt
     /// stops then.
     pub(super) fn stop_when_reached(&mut self, worker: WorkerId, attempt: AttemptId) {
         let reached = self.stage.heartbeats.reached(worker, self.stage.now);
@@ -58,7 +58,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Lets the core hear of this instant's ends, then the reports of the workers that have turns, then the rest. Returns
+    /// Notifies the core of this instant's ends, then the reports of the workers that have turns, then the rest. Returns
     /// the kinds of which new work appeared.
     #[inline(never)]
     pub(super) fn advance_with_reports(&mut self) -> PerKind<bool> {
@@ -74,7 +74,7 @@ impl Simulation<'_> {
             self.inputs.splice(gathered..gathered, departed);
         }
         for &worker in turns {
-            self.heard.clear();
+            self.reports.clear();
             for attempt in self.tracker.state().attempts_on(worker) {
                 let id = attempt.id();
                 let job = &self.stage.jobs[id.job.0 as usize - 1];
@@ -82,10 +82,10 @@ impl Simulation<'_> {
                 let waits =
                     || (id.kind == TaskKind::Reduce && job.maps_left > 0).then(|| fetched(n_maps, job.maps_left));
                 let known = self.stage.sharing.progress(worker, now, id).or_else(waits);
-                self.heard.extend(known.map(|(phase, progress)| AttemptProgress { attempt: id, phase, progress }));
+                self.reports.extend(known.map(|(phase, progress)| AttemptProgress { attempt: id, phase, progress }));
             }
             let vitals = self.stage.sharing.vitals(worker, now);
-            self.tracker.hear(now, worker, &vitals, &self.heard);
+            self.tracker.take_report(now, worker, &vitals, &self.reports);
         }
         let rest = self.tracker.advance(now, &[], &self.inputs, turns, &mut self.effects);
         self.finished.clear();

@@ -178,7 +178,7 @@ fn summarise(
 ) -> Option<SlowdownSummary> {
     let sorted = sorted(slowdowns.iter().flatten().copied());
     let median = percentile(&sorted, 50.0)?;
-    let told = |&q: &f64| {
+    let at_quantile = |&q: &f64| {
         let slowdown = percentile(&sorted, q)?;
         Some(SlowdownPercentile { q, slowdown, variability: ratio(slowdown, median) })
     };
@@ -187,7 +187,7 @@ fn summarise(
         mean: Moments::of(&sorted).mean,
         median,
         p95: percentile(&sorted, 95.0)?,
-        percentiles: percentiles.iter().filter_map(told).collect(),
+        percentiles: percentiles.iter().filter_map(at_quantile).collect(),
         by_size: sizes::classes(report, trace, slowdowns),
     })
 }

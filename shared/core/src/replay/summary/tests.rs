@@ -47,8 +47,8 @@ fn slowdown_is_completion_over_the_time_alone_and_variability_is_over_the_median
     // 0.95 × 4 = 3.8: from 5 four fifths of the way to 20.
     assert!((slowdown.p95 - 17.0).abs() < 1e-12, "{}", slowdown.p95);
     assert!((slowdown.variability() - 4.25).abs() < 1e-12);
-    let told: Vec<(f64, f64)> = slowdown.percentiles.iter().map(|p| (p.slowdown, p.variability)).collect();
-    assert_eq!(told, [(4.0, 1.0), (5.0, 1.25), (20.0, 5.0)]);
+    let measured: Vec<(f64, f64)> = slowdown.percentiles.iter().map(|p| (p.slowdown, p.variability)).collect();
+    assert_eq!(measured, [(4.0, 1.0), (5.0, 1.25), (20.0, 5.0)]);
     let completion = summary.completion.expect("five jobs");
     assert_eq!((completion.mean_s, completion.median_s), (46.0, 40.0));
 }
@@ -91,12 +91,12 @@ fn lateness_is_relative_and_summed_over_the_late_ones_only() {
 }
 
 #[test]
-fn mean_slowdown_is_told_per_class_of_size() {
+fn mean_slowdown_is_reported_per_class_of_size() {
     let report = ReplayReport { jobs: vec![job(0, 0, 10), job(1, 0, 30), job(2, 0, 600)], ..ReplayReport::default() };
     let summary = Summary::new(&report, &trace(&[5, 5, 200]), Some(&seconds(&[5, 5, 200])), &[]);
     let classes = summary.slowdown.expect("three jobs").by_size;
-    let told: Vec<(u64, f64, f64)> = classes.iter().map(|class| (class.jobs, class.mean, class.max)).collect();
-    assert_eq!(told, [(2, 4.0, 6.0), (1, 3.0, 3.0)]);
+    let measured: Vec<(u64, f64, f64)> = classes.iter().map(|class| (class.jobs, class.mean, class.max)).collect();
+    assert_eq!(measured, [(2, 4.0, 6.0), (1, 3.0, 3.0)]);
     assert_eq!((classes[1].from, classes[1].below), (Span::from_secs(100), Span::from_us(316_227_800)));
 }
 

@@ -10,7 +10,7 @@ use crate::schedulers::Actions;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reservations {
     pub(super) held: BTreeMap<(WorkerId, TaskKind), JobId>,
-    /// What the core has not been told yet: a job to keep the worker for, or none to let it go.
+    /// What the core does not know yet: a job to keep the worker for, or none to let it go.
     pub(super) untold: Vec<(WorkerId, TaskKind, Option<JobId>)>,
 }
 
@@ -41,7 +41,7 @@ impl Reservations {
         }
     }
 
-    /// Takes over what the core has not been told.
+    /// Takes over what the core does not know yet.
     pub(super) fn tell_as(&mut self, old: &Reservations) {
         self.untold.clone_from(&old.untold);
     }

@@ -34,7 +34,7 @@ pub(super) fn pool_shares(pools: &Pools, kind: TaskKind, slots: u32) -> Vec<f64>
 
 impl Fair {
     /// Notes which pools get too little; true if one does that may do something about it.
-    pub(super) fn note_hunger(&mut self, before: Time, state: &ClusterState) -> bool {
+    pub(super) fn note_starvation(&mut self, before: Time, state: &ClusterState) -> bool {
         let mut any = false;
         for kind in TaskKind::ALL {
             let shares = pool_shares(&self.pools, kind, state.totals().slots[kind]);

@@ -44,7 +44,7 @@ impl Fair {
         self.clock.stale = stale;
         if self.tracks() {
             let before = self.clock.before(now);
-            let starved = self.note_hunger(before, state);
+            let starved = self.note_starvation(before, state);
             if starved && !self.clock.starved {
                 // While nobody was, looks were left out.
                 self.clock.checked = self.clock.checked.max(before);

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_is_told_with_its_cap_whether_that_was_given_or_not() {
+    fn a_rule_is_described_with_its_cap_whether_that_was_given_or_not() {
         let of = |scheduler: &str, pairs: &[(&str, &str)]| {
             let params = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
             let SecondAttemptRule { rule, cap, dry_run } = second_attempt_rule(scheduler, &params);

@@ -35,7 +35,7 @@ impl JobTracker {
             if worker.state == WorkerState::Lost {
                 continue;
             }
-            self.liveness.heard(worker.id, now);
+            self.liveness.note_contact(worker.id, now);
             TaskKind::ALL.into_iter().for_each(|kind| worker.free_at_once(kind));
             for &slot in &worker.attempts {
                 let attempt = self.state.attempts.at_mut(slot);

@@ -1,4 +1,4 @@
-//! The core without heartbeat messages, for simulations: what ends is told as ids, and a turn is a worker's number.
+//! The core without heartbeat messages, for simulations: what ends is passed as ids, and a turn is a worker's number.
 //!
 //! A [`Report`](crate::tracker::Report) lists everything that a worker runs, so that a network may lose and repeat
 //! it; a simulation loses nothing, and building and checking such lists would be most of its work. Here directives
@@ -8,7 +8,7 @@
 //! [`into_direct`](JobTracker::into_direct), and never goes back.**
 //!
 //! Nearly all that happens is that an attempt succeeds and another one is launched. A [`Driver`] is notified of these
-//! two at once, in the middle of the instant; the rest are effects at its end. **What is told and the effects after it
+//! two at once, in the middle of the instant; the rest are effects at its end. **What is passed and the effects after it
 //! are in the order in which it happened: once an effect waits, all that follows is an effect as well.**
 
 use std::sync::Arc;
@@ -207,7 +207,7 @@ impl JobTracker {
         }
     }
 
-    /// Ends an instant: appends the effects that the driver was not told. Returns the kinds of which new work appeared
+    /// Ends an instant: appends the effects that the driver was not given. Returns the kinds of which new work appeared
     /// that workers without a turn might take.
     #[inline(always)]
     pub fn end_instant(&mut self, effects: &mut Vec<Effect>) -> PerKind<bool> {
@@ -225,16 +225,16 @@ impl JobTracker {
     /// where they were; one that does not run there is ignored. Its round is a turn of `advance`.
     ///
     /// `now` must not go back.
-    pub fn hear(&mut self, now: Time, worker: WorkerId, vitals: &Vitals, attempts: &[AttemptProgress]) {
+    pub fn take_report(&mut self, now: Time, worker: WorkerId, vitals: &Vitals, attempts: &[AttemptProgress]) {
         debug_assert!(self.direct, "made by `JobTracker::direct`");
         self.state.now = self.state.now.max(now);
         let speaks = |known: &&mut Worker| known.state != WorkerState::Lost;
         let Some(known) = self.state.workers.get_mut(worker.0 as usize).filter(speaks) else { return };
         known.vitals = *vitals;
-        known.last_heard = self.state.now;
-        for heard in attempts {
-            if let Some(slot) = self.state.find_on(worker, heard.attempt) {
-                self.update_attempt(slot, AttemptState::Running, heard.phase, heard.progress);
+        known.last_contact = self.state.now;
+        for report in attempts {
+            if let Some(slot) = self.state.find_on(worker, report.attempt) {
+                self.update_attempt(slot, AttemptState::Running, report.phase, report.progress);
             }
         }
         self.observe(Change::Reported { worker });

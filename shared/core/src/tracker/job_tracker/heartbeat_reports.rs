@@ -35,8 +35,8 @@ impl JobTracker {
         self.report = self.report.wrapping_add(1).max(1);
         let worker = &mut self.state.workers[id.0 as usize];
         self.parking.leave(worker);
-        self.liveness.heard(id, now);
-        worker.last_heard = now;
+        self.liveness.note_contact(id, now);
+        worker.last_contact = now;
         worker.vitals = report.vitals;
         worker.may_park = report.may_park;
         worker.accepts = report.accepts_tasks;
@@ -86,7 +86,7 @@ impl JobTracker {
             response_id = worker.response_id;
             worker.calling = 0;
             if self.parking.leave(worker) {
-                self.liveness.heard(id, self.state.now);
+                self.liveness.note_contact(id, self.state.now);
             }
         }
         self.out.push(Effect::Reinit { worker: id });

@@ -19,7 +19,7 @@ const NUMBERS_PER_EPOCH: u32 = 1_000;
 /// The highest first number of a run; beyond it, numbers go on from the last one.
 const MAX_FIRST_NUMBER: u32 = 64_000;
 
-/// Who hears of launches by answers only.
+/// A driver that is notified of launches by answers only.
 pub(super) struct Answered;
 
 impl Driver for Answered {
@@ -320,15 +320,15 @@ impl JobTracker {
     ///
     /// A `repeat` is the last answer once more, under its number, with what has come since. A report that names the
     /// number need not have had what came since. Launches can bear that, as reports list what runs; a directive that
-    /// the number itself confirms is told again under the next number.
+    /// the number itself confirms is repeated under the next number.
     /// `Deviation:` Hadoop sends the very same answer again, and the slots of that report wait for the next one.
     pub(super) fn answer(&mut self, id: WorkerId, repeat: bool) {
         let interval_ms = self.interval_ms();
         let now = self.state.now;
         let worker = &mut self.state.workers[id.0 as usize];
         self.parking.leave(worker);
-        worker.last_heard = now;
-        self.liveness.heard(id, now);
+        worker.last_contact = now;
+        self.liveness.note_contact(id, now);
         let mut again = false;
         for &slot in &worker.attempts {
             let attempt = self.state.attempts.at_mut(slot);

@@ -1,4 +1,4 @@
-//! Who was heard of last, as a list in order of time, so that the next expiry is at its head.
+//! Which worker sent the last message when, as a list in order of time, so that the next expiry is at its head.
 //!
 //! All workers have the same expiry, so hearing of one moves it to the tail; nothing is searched or sorted.
 //! Parked and lost workers are not in the list. **Invariant: times ascend along the list.**
@@ -11,7 +11,7 @@ const NONE: u32 = u32::MAX;
 /// One worker's links.
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    heard: Time,
+    contact: Time,
     previous: u32,
     next: u32,
     listed: bool,
@@ -33,16 +33,16 @@ impl Liveness {
     /// The worker that has been silent longest, and since when.
     pub(super) fn longest_silent(&self) -> Option<(WorkerId, Time)> {
         let link = self.links.get(self.head as usize)?;
-        Some((WorkerId(self.head), link.heard))
+        Some((WorkerId(self.head), link.contact))
     }
 
-    /// Notes that a worker was heard of now; `now` never goes back.
-    pub(super) fn heard(&mut self, worker: WorkerId, now: Time) {
+    /// Notes that a worker sent a message now; `now` never goes back.
+    pub(super) fn note_contact(&mut self, worker: WorkerId, now: Time) {
         self.remove(worker);
         while self.links.len() <= worker.0 as usize {
-            self.links.push(Link { heard: now, previous: NONE, next: NONE, listed: false });
+            self.links.push(Link { contact: now, previous: NONE, next: NONE, listed: false });
         }
-        self.links[worker.0 as usize] = Link { heard: now, previous: self.tail, next: NONE, listed: true };
+        self.links[worker.0 as usize] = Link { contact: now, previous: self.tail, next: NONE, listed: true };
         match self.links.get_mut(self.tail as usize) {
             Some(tail) => tail.next = worker.0,
             None => self.head = worker.0,
@@ -68,7 +68,7 @@ impl Liveness {
     /// Starts everyone's clock again.
     pub(super) fn restart(&mut self, now: Time) {
         for link in &mut self.links {
-            link.heard = now;
+            link.contact = now;
         }
     }
 
@@ -80,10 +80,10 @@ impl Liveness {
     pub(super) fn check(&self) -> bool {
         let (mut at, mut previous, mut n, mut last) = (self.head, NONE, 0, Time::ZERO);
         while let Some(link) = self.links.get(at as usize) {
-            if !link.listed || link.previous != previous || link.heard < last {
+            if !link.listed || link.previous != previous || link.contact < last {
                 return false;
             }
-            (previous, last, n) = (at, link.heard, n + 1);
+            (previous, last, n) = (at, link.contact, n + 1);
             at = link.next;
         }
         previous == self.tail && n == self.links.iter().filter(|link| link.listed).count()
@@ -98,9 +98,9 @@ mod tests {
     fn the_head_is_the_longest_silent() {
         let mut list = Liveness::new();
         for i in 0..4 {
-            list.heard(WorkerId(i), Time::from_us(u64::from(i)));
+            list.note_contact(WorkerId(i), Time::from_us(u64::from(i)));
         }
-        list.heard(WorkerId(0), Time::from_us(10));
+        list.note_contact(WorkerId(0), Time::from_us(10));
         list.remove(WorkerId(2));
         list.remove(WorkerId(2));
         let mut order = Vec::new();

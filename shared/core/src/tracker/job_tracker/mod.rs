@@ -162,7 +162,7 @@ impl JobTracker {
         if self.direct {
             return rare;
         }
-        let silent = self.liveness.longest_silent().map(|(_, heard)| heard + self.expiry());
+        let silent = self.liveness.longest_silent().map(|(_, contact)| contact + self.expiry());
         let launch = self.launches.front().map(|&(due, _)| due);
         let parked = self.parking.first_deadline().map(|(due, _)| due);
         [silent, launch, parked, rare].into_iter().flatten().min()
@@ -338,8 +338,8 @@ impl JobTracker {
     /// a third late; here the expiry is exact.
     fn on_tick(&mut self) {
         let now = self.state.now;
-        while let Some((worker, heard)) = self.liveness.longest_silent()
-            && heard + self.expiry() <= now
+        while let Some((worker, contact)) = self.liveness.longest_silent()
+            && contact + self.expiry() <= now
             && !planted(Fault::NeverExpire)
         {
             self.lose_worker(worker);
@@ -386,10 +386,10 @@ impl JobTracker {
             let worker = &mut self.state.workers[index];
             if worker.state != WorkerState::Lost {
                 worker.parked = None;
-                worker.last_heard = now;
+                worker.last_contact = now;
                 let id = worker.id;
                 if !self.liveness.watches(id) {
-                    self.liveness.heard(id, now);
+                    self.liveness.note_contact(id, now);
                 }
             }
         }

@@ -48,7 +48,7 @@ impl JobTracker {
         }
         self.forget_blindness(id);
         self.place_host(id);
-        self.liveness.heard(id, self.state.now);
+        self.liveness.note_contact(id, self.state.now);
         self.state.settle_worker(id, false);
         let state = self.state.workers[id.0 as usize].state;
         self.out.push(Effect::WorkerState { worker: id, state });
@@ -75,7 +75,7 @@ impl JobTracker {
             free: if self.direct { [registration.map_slots, registration.reduce_slots] } else { [0; 2] },
             accepts: self.direct,
             attempts: Default::default(),
-            last_heard: self.state.now,
+            last_contact: self.state.now,
             vitals: Default::default(),
             response_id: 0,
             parked: None,

@@ -1,7 +1,7 @@
 //! The worker's attributes, and what the master knows of them.
 //!
 //! A registration tells all of them. When they change later, the next report goes out at once and, like every other until
-//! an answer to one of them arrives, carries the whole set: whichever of them gets lost, the master hears of the change.
+//! an answer to one of them arrives, carries the whole set: whichever of them gets lost, the master learns of the change.
 
 use crate::tracker::AttributeSet;
 
@@ -29,7 +29,7 @@ impl ReportedAttributes {
         self.carried_in = 0;
     }
 
-    /// Whether the master should hear of a change before the next report is due.
+    /// Whether the master should be notified of a change before the next report is due.
     pub(super) fn is_news(&self) -> bool {
         self.version > self.confirmed && self.carried_in == 0
     }
@@ -87,7 +87,7 @@ mod tests {
         effects
     }
 
-    fn told(tracker: &TaskTracker) -> Option<AttributeSet> {
+    fn reported(tracker: &TaskTracker) -> Option<AttributeSet> {
         tracker.report(Vitals::default(), true).attributes
     }
 
@@ -105,28 +105,28 @@ mod tests {
         assert_eq!(tracker.attributes(), gpu("1"), "the registration tells them");
         let registered = TrackerInput::Registered { worker: WorkerId(3), interval: Span::from_secs(3) };
         assert_eq!(feed(&mut tracker, 1_000, registered), [TrackerEffect::Report { seq: 1 }]);
-        assert_eq!(told(&tracker), None);
+        assert_eq!(reported(&tracker), None);
 
         let effects = feed(&mut tracker, 1_100, TrackerInput::Attributes(gpu("2")));
         assert_eq!(effects, [TrackerEffect::Report { seq: 2 }], "though report 1 waits at the master");
-        assert_eq!(told(&tracker), Some(AttributeSet { version: 2, attributes: gpu("2") }));
+        assert_eq!(reported(&tracker), Some(AttributeSet { version: 2, attributes: gpu("2") }));
         assert_eq!(feed(&mut tracker, 1_200, answer(1, 1)), [], "an answer to a report before the change");
-        assert_eq!(told(&tracker), Some(AttributeSet { version: 2, attributes: gpu("2") }));
+        assert_eq!(reported(&tracker), Some(AttributeSet { version: 2, attributes: gpu("2") }));
 
         assert_eq!(feed(&mut tracker, 1_300, TrackerInput::HeartbeatFailed { seq: 2 }), []);
         assert_eq!(feed(&mut tracker, 9_000, TrackerInput::Tick), [TrackerEffect::Report { seq: 3 }]);
-        assert_eq!(told(&tracker), Some(AttributeSet { version: 2, attributes: gpu("2") }), "report 2 was lost");
+        assert_eq!(reported(&tracker), Some(AttributeSet { version: 2, attributes: gpu("2") }), "report 2 was lost");
         feed(&mut tracker, 9_100, answer(3, 2));
-        assert_eq!(told(&tracker), None);
+        assert_eq!(reported(&tracker), None);
     }
 
     #[test]
-    fn a_change_during_a_registration_is_told_after_it() {
+    fn a_change_during_a_registration_is_reported_after_it() {
         let mut tracker = TaskTracker::new(TrackerConfig::default());
         feed(&mut tracker, 1_000, TrackerInput::Tick);
         assert_eq!(feed(&mut tracker, 1_001, TrackerInput::Attributes(gpu("1"))), []);
         let registered = TrackerInput::Registered { worker: WorkerId(3), interval: Span::from_secs(3) };
         assert_eq!(feed(&mut tracker, 1_002, registered), [TrackerEffect::Report { seq: 1 }]);
-        assert_eq!(told(&tracker), Some(AttributeSet { version: 1, attributes: gpu("1") }));
+        assert_eq!(reported(&tracker), Some(AttributeSet { version: 1, attributes: gpu("1") }));
     }
 }

@@ -18,7 +18,7 @@ use crate::time::{Span, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// Not registered; `asked` once a registration is under way.
-    Stranger { asked: bool },
+    Unregistered { asked: bool },
     /// Registered under this number.
     Known(WorkerId),
 }
@@ -68,7 +68,7 @@ pub(super) struct Contact {
 impl Contact {
     pub(super) fn new(incarnation: u64, pause: Span) -> Contact {
         Contact {
-            stage: Stage::Stranger { asked: false },
+            stage: Stage::Unregistered { asked: false },
             incarnation,
             response_id: 0,
             last_seq: 0,
@@ -90,7 +90,7 @@ impl Contact {
     pub(super) fn worker(&self) -> WorkerId {
         match self.stage {
             Stage::Known(worker) => worker,
-            Stage::Stranger { .. } => WorkerId(0),
+            Stage::Unregistered { .. } => WorkerId(0),
         }
     }
 
@@ -112,7 +112,7 @@ impl Contact {
 
     /// Takes a number in; false when nobody asked for one.
     pub(super) fn on_registered(&mut self, now: Time, worker: WorkerId, interval: Span) -> bool {
-        if self.stage != (Stage::Stranger { asked: true }) {
+        if self.stage != (Stage::Unregistered { asked: true }) {
             return false;
         }
         self.stage = Stage::Known(worker);
@@ -132,14 +132,14 @@ impl Contact {
         self.pause = Span::from_us((self.pause.as_us() * 2).min(config.retry_max.as_us()));
         self.outstanding = None;
         self.due_at = self.not_before;
-        if let Stage::Stranger { asked } = &mut self.stage {
+        if let Stage::Unregistered { asked } = &mut self.stage {
             *asked = false;
         }
     }
 
     /// Back to the beginning, as a younger incarnation.
     pub(super) fn on_reinit(&mut self) {
-        self.stage = Stage::Stranger { asked: false };
+        self.stage = Stage::Unregistered { asked: false };
         self.incarnation += 1;
         self.outstanding = None;
         self.old_seq = self.last_seq;
@@ -179,9 +179,9 @@ impl Contact {
             return None;
         }
         match self.stage {
-            Stage::Stranger { asked: true } => None,
-            Stage::Stranger { asked: false } => {
-                self.stage = Stage::Stranger { asked: true };
+            Stage::Unregistered { asked: true } => None,
+            Stage::Unregistered { asked: false } => {
+                self.stage = Stage::Unregistered { asked: true };
                 Some(TrackerEffect::Register { incarnation: self.incarnation })
             }
             Stage::Known(_) => {
@@ -211,8 +211,8 @@ impl Contact {
     /// When something would be due without any input.
     pub(super) fn deadline(&self, parking: Parking, pause: Span) -> Option<Time> {
         match self.stage {
-            Stage::Stranger { asked: true } => None,
-            Stage::Stranger { asked: false } => Some(self.not_before),
+            Stage::Unregistered { asked: true } => None,
+            Stage::Unregistered { asked: false } => Some(self.not_before),
             Stage::Known(_) if self.outstanding.is_some() => None,
             Stage::Known(_) => Some(self.next_plain(parking, pause).max(self.not_before)),
         }

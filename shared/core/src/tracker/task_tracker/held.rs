@@ -42,7 +42,7 @@ pub(super) struct Held {
     pub(super) fetch_failures: Vec<(AttemptId, u32)>,
 }
 
-/// What the driver told of a job.
+/// What the driver said of a job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JobTerms {
     pub(super) job: JobId,
@@ -89,7 +89,7 @@ impl Held {
         matches!(self.stage, Stage::Ended(_))
     }
 
-    /// Whether the master should hear of it before the next interval.
+    /// Whether the master should be notified of it before the next interval.
     pub(super) fn is_news(&self) -> bool {
         let state = matches!(self.stage, Stage::Ended(_)) || (self.stage == Stage::CommitPending && !self.granted);
         (state && self.reported_in == 0) || self.fetch_failures.iter().any(|&(_, seq)| seq == 0)

@@ -1,4 +1,4 @@
-//! What a TaskTracker hears and what it wants done.
+//! What a TaskTracker receives and what it wants done.
 
 use crate::job::{AttemptId, AttemptState, JobId, Phase, Progress, WorkerId};
 use crate::time::Span;

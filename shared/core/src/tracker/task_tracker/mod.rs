@@ -37,13 +37,13 @@ pub struct TaskTracker {
     attributes: ReportedAttributes,
     /// In order of launch; ended ones stay until their end is acknowledged. At most a few per slot.
     attempts: Vec<Held>,
-    /// Jobs whose terms the driver has told us, in order of arrival.
+    /// Jobs whose terms the driver has given, in order of arrival.
     jobs: Vec<JobTerms>,
     /// Processes that wait for another attempt of their job.
     idle: Vec<IdleProcess>,
     next_process: u32,
     draining: bool,
-    /// The master should hear soon that this worker drains.
+    /// The master should be notified soon that this worker drains.
     announce: bool,
     stopped: bool,
     jitter: ChaCha8Rng,

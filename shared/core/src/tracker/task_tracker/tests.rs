@@ -335,9 +335,9 @@ struct Model {
     reports: Vec<(u32, Report)>,
     running: Vec<(AttemptId, u32)>,
     started: Vec<AttemptId>,
-    /// How attempts really ended, and what the master heard.
+    /// How attempts really ended, and what the master received.
     ended: Vec<(AttemptId, AttemptState)>,
-    heard: Vec<(AttemptId, AttemptState)>,
+    reported: Vec<(AttemptId, AttemptState)>,
     launched: u32,
 }
 
@@ -352,7 +352,7 @@ impl Model {
             running: Vec::new(),
             started: Vec::new(),
             ended: Vec::new(),
-            heard: Vec::new(),
+            reported: Vec::new(),
             launched: 0,
         };
         model.feed(TrackerInput::Tick);
@@ -403,8 +403,8 @@ impl Model {
         }
         for status in &report.attempts {
             self.orders.retain(|order| *order != Directive::Launch(status.attempt));
-            if status.state.is_final() && !self.heard.contains(&(status.attempt, status.state)) {
-                self.heard.push((status.attempt, status.state));
+            if status.state.is_final() && !self.reported.contains(&(status.attempt, status.state)) {
+                self.reported.push((status.attempt, status.state));
             }
         }
         let input = if answer_arrives {
@@ -485,8 +485,8 @@ proptest! {
             model.pass_time();
         }
         model.ended.sort_unstable();
-        model.heard.sort_unstable();
-        prop_assert_eq!(&model.ended, &model.heard);
+        model.reported.sort_unstable();
+        prop_assert_eq!(&model.ended, &model.reported);
         let running = model.running.len();
         prop_assert_eq!(model.tracker.attempts.len(), running, "acknowledged attempts are still held");
         let launches = model.orders.iter().any(|order| matches!(order, Directive::Launch(_)));

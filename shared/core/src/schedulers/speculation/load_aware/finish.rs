@@ -1,7 +1,7 @@
 //! When running attempts will end, and whether a job's own slots will have done all of it by some time.
 //!
 //! *An attempt*: what it has left takes as long as what it has done, corrected by how its worker's load was then and is
-//! now: `told + (1 − p) ÷ p × work × f(load now)`, where `work` is the time that it would have needed so far at no
+//! now: `reported_at + (1 − p) ÷ p × work × f(load now)`, where `work` is the time that it would have needed so far at no
 //! load. A load that moved shows at once. Without progress it ends after the estimate for its worker; never before now.
 //! One that is past the end that was estimated when its progress last moved needs as long again as it is late.
 //! `Deviation:` the thesis does not say what becomes of an attempt that hangs; if it always were to end now, it would get
@@ -74,7 +74,7 @@ impl LoadAware {
             since + Span::from_us(u64::try_from(us).unwrap_or(u64::MAX))
         };
         let late = now.since(end_after(run.moved, run.work_moved_us, End::Latest));
-        Some(end_after(run.told, run.work_us, end).max(now + late))
+        Some(end_after(run.reported_at, run.work_us, end).max(now + late))
     }
 
     /// The slots of the job, those of attempts that are being stopped left out; `None` where an end is unknown.

@@ -18,7 +18,7 @@ pub(super) struct Run {
     /// Its worker's sums when it began.
     begun: Sums,
     /// When its worker last reported.
-    pub(super) told: Time,
+    pub(super) reported_at: Time,
     /// Microseconds of work at no load that its worker had let it do by then.
     pub(super) work_us: u64,
     progress: Progress,
@@ -62,14 +62,14 @@ impl Jobs {
     }
 
     /// An attempt began, or is found running; its worker's strain is up to date.
-    pub(super) fn begin(&mut self, reference: AttemptRef, attempt: &Attempt, told: Time, strains: &Strains) {
+    pub(super) fn begin(&mut self, reference: AttemptRef, attempt: &Attempt, reported_at: Time, strains: &Strains) {
         let (id, worker, started) = (attempt.id(), attempt.worker(), attempt.started());
         let Some(strain) = strains.get(worker) else { return };
         let begun = strain.sums_at(started);
-        let told = told.max(started);
-        let (work_us, progress) = (strain.sums_at(told).work_us_since(begun), attempt.progress());
-        let (moved, work_moved_us) = (told, work_us);
-        let run = Run { reference, worker, started, begun, told, work_us, progress, moved, work_moved_us };
+        let reported_at = reported_at.max(started);
+        let (work_us, progress) = (strain.sums_at(reported_at).work_us_since(begun), attempt.progress());
+        let (moved, work_moved_us) = (reported_at, work_us);
+        let run = Run { reference, worker, started, begun, reported_at, work_us, progress, moved, work_moved_us };
         if self.0.get(id.job).is_none() {
             self.0.insert(id.job, Default::default());
         }
@@ -104,10 +104,10 @@ impl Jobs {
             let id = attempt.id();
             let known = self.get_mut(id.job, id.kind);
             if let Some(run) = known.and_then(|known| known.runs.get_mut(&(id.index, id.number))) {
-                run.told = state.now();
+                run.reported_at = state.now();
                 run.work_us = sums.work_us_since(run.begun);
                 if run.progress != attempt.progress() {
-                    (run.progress, run.moved, run.work_moved_us) = (attempt.progress(), run.told, run.work_us);
+                    (run.progress, run.moved, run.work_moved_us) = (attempt.progress(), run.reported_at, run.work_us);
                 }
             }
         }
@@ -134,8 +134,8 @@ impl Jobs {
     pub(super) fn attach(&mut self, state: &ClusterState, strains: &Strains) {
         self.0.clear();
         for (reference, attempt) in state.attempts().iter().filter(|(_, attempt)| !attempt.detached()) {
-            let told = state.worker(attempt.worker()).map_or(state.now(), |worker| worker.last_heard());
-            self.begin(reference, attempt, told, strains);
+            let reported_at = state.worker(attempt.worker()).map_or(state.now(), |worker| worker.last_contact());
+            self.begin(reference, attempt, reported_at, strains);
         }
     }
 }

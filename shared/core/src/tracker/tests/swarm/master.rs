@@ -89,7 +89,7 @@ impl World {
         }
         let crashes = self.faults && self.dice.one_in(self.plan.master_crashes);
         if crashes && self.driver != Some(Driver::AnswerFirst) && self.dice.one_in(2) {
-            // The frame is torn, or whole and nobody hears of it.
+            // The frame is torn, or whole and nobody is notified.
             if self.dice.one_in(2) {
                 self.journal.pop();
             }
@@ -155,7 +155,7 @@ impl World {
             }
             Effect::CommitJob { job } => self.begin_promotion(job),
             Effect::AbortJob { job } => self.private.retain(|attempt| attempt.job != job),
-            Effect::JobState { job, state } if state.is_final() => drop(self.told.insert(job, state)),
+            Effect::JobState { job, state } if state.is_final() => drop(self.announced.insert(job, state)),
             _ => {}
         }
     }
@@ -178,7 +178,7 @@ impl World {
         self.later(Span::from_ms(5), Event::Promote { start: self.starts, job });
     }
 
-    /// One more file is moved, or the master hears that all are.
+    /// One more file is moved, or the master learns that all are.
     pub(super) fn promote(&mut self, start: u32, job: JobId) {
         let Some(master) = self.master.as_mut().filter(|_| start == self.starts) else { return };
         let Some(winner) = master.promoting.get_mut(&job).and_then(Vec::pop) else {
@@ -286,7 +286,7 @@ impl World {
                 return Err(format!("{job:?} was acknowledged and is forgotten"));
             }
         }
-        for (&job, &end) in &self.told {
+        for (&job, &end) in &self.announced {
             if state.ended_job(job).map(|summary| summary.state) != Some(end) {
                 return Err(format!("{job:?} was told to be {end:?} and is not"));
             }

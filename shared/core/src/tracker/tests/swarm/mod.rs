@@ -18,7 +18,7 @@ mod world;
 
 use std::time::{Duration, Instant};
 
-use self::world::{Driver, Told, World};
+use self::world::{Driver, World, WorldOutcome};
 use crate::time::Span;
 use crate::tracker::planted::{Fault, plant};
 
@@ -32,11 +32,11 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is a number")))
 }
 
-fn run(seed: u64) -> Result<Told, String> {
+fn run(seed: u64) -> Result<WorldOutcome, String> {
     World::new(seed, None).run()
 }
 
-fn must_hold(seed: u64) -> Told {
+fn must_hold(seed: u64) -> WorldOutcome {
     run(seed).unwrap_or_else(|why| {
         panic!("{why}\nrun it again: HOWDAH_SWARM_SEED={seed} cargo test -p howdah-core --lib swarm::one_seed")
     })
@@ -45,8 +45,8 @@ fn must_hold(seed: u64) -> Told {
 #[test]
 fn one_seed() {
     if let Some(seed) = number("HOWDAH_SWARM_SEED") {
-        let told = must_hold(seed);
-        eprintln!("seed {seed} holds: {told:?}");
+        let outcome = must_hold(seed);
+        eprintln!("seed {seed} holds: {outcome:?}");
     }
 }
 
@@ -63,15 +63,15 @@ fn a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well() {
     let seconds = number("HOWDAH_SWARM_SECONDS");
     let until = Instant::now() + Duration::from_secs(seconds.unwrap_or(SECONDS));
     let first = number("HOWDAH_SWARM_FIRST").unwrap_or(1);
-    let (mut worlds, mut sum) = (0, Told::default());
+    let (mut worlds, mut sum) = (0, WorldOutcome::default());
     while Instant::now() < until && (seconds.is_some() || worlds < SEEDS) {
-        let told = must_hold(first + worlds);
+        let outcome = must_hold(first + worlds);
         worlds += 1;
-        sum.simulated = Span::from_us(sum.simulated.as_us() + told.simulated.as_us());
-        sum.inputs += told.inputs;
-        sum.master_crashes += told.master_crashes;
-        sum.worker_faults += told.worker_faults;
-        sum.jobs += told.jobs;
+        sum.simulated = Span::from_us(sum.simulated.as_us() + outcome.simulated.as_us());
+        sum.inputs += outcome.inputs;
+        sum.master_crashes += outcome.master_crashes;
+        sum.worker_faults += outcome.worker_faults;
+        sum.jobs += outcome.jobs;
     }
     eprintln!(
         "{worlds} worlds from seed {first}: {:.1} simulated hours, {} inputs, {} jobs, {} crashes of a master, {} of \

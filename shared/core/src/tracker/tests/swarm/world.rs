@@ -93,10 +93,10 @@ pub(super) struct World {
     /// Output that attempts wrote for themselves, and output that readers see.
     pub(super) private: BTreeSet<AttemptId>,
     pub(super) promoted: BTreeMap<TaskId, AttemptId>,
-    /// What clients were told.
+    /// What was announced to clients.
     pub(super) submitted: BTreeSet<JobId>,
     pub(super) killed: BTreeSet<JobId>,
-    pub(super) told: BTreeMap<JobId, JobState>,
+    pub(super) announced: BTreeMap<JobId, JobState>,
     kills_asked: BTreeSet<JobId>,
     pub(super) faults: bool,
     pub(super) starts: u32,
@@ -110,7 +110,7 @@ pub(super) struct World {
 
 /// What a world that held went through.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct WorldOutcome {
     pub(super) simulated: Span,
     pub(super) inputs: u64,
     pub(super) master_crashes: u64,
@@ -149,7 +149,7 @@ impl World {
             promoted: BTreeMap::new(),
             submitted: BTreeSet::new(),
             killed: BTreeSet::new(),
-            told: BTreeMap::new(),
+            announced: BTreeMap::new(),
             kills_asked: BTreeSet::new(),
             faults: true,
             starts: 0,
@@ -180,7 +180,7 @@ impl World {
     ///
     /// # Errors
     /// Says what should not have happened, or did not.
-    pub(super) fn run(mut self) -> Result<Told, String> {
+    pub(super) fn run(mut self) -> Result<WorldOutcome, String> {
         self.start_master();
         for node in 0..self.nodes.len() {
             self.start_node(node);
@@ -311,8 +311,8 @@ impl World {
             attributes: Vec::new(),
         };
         let interval = Span::from_ms(u64::from(master.tracker.interval_ms()));
-        let heard = self.master(vec![Input::Register(Box::new(hello))]) && incarnation >= known;
-        if heard && !self.is_lost(node) {
+        let taken = self.master(vec![Input::Register(Box::new(hello))]) && incarnation >= known;
+        if taken && !self.is_lost(node) {
             self.later(
                 Span::from_ms(1),
                 Event::ToNode { node, life, input: TrackerInput::Registered { worker, interval } },
@@ -598,7 +598,7 @@ impl World {
         .collect()
     }
 
-    fn final_checks(&self) -> Result<Told, String> {
+    fn final_checks(&self) -> Result<WorldOutcome, String> {
         let Some(master) = &self.master else { return Err("there is no master".to_owned()) };
         let state = master.tracker.state();
         for (index, spec) in self.plan.jobs.iter().enumerate() {
@@ -613,7 +613,7 @@ impl World {
                 other => return Err(format!("job {} ended as {other:?} for no reason", job.0)),
             }
         }
-        Ok(Told {
+        Ok(WorldOutcome {
             simulated: self.now.since(Time::ZERO),
             inputs: self.inputs,
             master_crashes: self.crashes,

@@ -1,4 +1,4 @@
-//! What people are told without asking: properties that nothing reads, a scheduler that does nothing special, workers
+//! What is reported without asking: properties that nothing reads, a scheduler that does nothing special, workers
 //! that went silent, names for their shells.
 
 use std::process::Command;

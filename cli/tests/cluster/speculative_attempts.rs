@@ -10,7 +10,7 @@ use crate::harness::{Cluster, Setup, howdah, wait_for};
 
 /// Of two workers with a slot each, one runs two maps while the other one's stands still.
 #[test]
-fn a_map_that_hangs_gets_a_copy_under_load_aware_and_its_cost_is_told() {
+fn a_map_that_hangs_gets_a_copy_under_load_aware_and_its_cost_is_reported() {
     let cluster = Cluster::start(Setup { map_slots: 1, own_hosts: true, ..Setup::default() });
     let rule = ["-D", "speculation.age=0", "-D", "speculation.gap=0.05"];
     cluster.run(&[&["scheduler", "set", "load-aware"], &rule[..]].concat()).expect_code(0);
