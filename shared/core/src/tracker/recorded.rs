@@ -10,13 +10,13 @@ use crate::job::{AttemptId, Locality, WorkerId};
 /// What was decided in one batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
-    /// What workers were told to launch, in that order, launches that were told before included.
+    /// What workers were told to launch, in that order, launches that were sent before included.
     pub launches: VecDeque<RecordedLaunch>,
     /// In their order.
     pub preemptions: Vec<Preemption>,
 }
 
-/// One launch, as a worker was told.
+/// One launch, as a worker received it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedLaunch {
     /// Who.

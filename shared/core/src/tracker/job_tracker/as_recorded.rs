@@ -1,7 +1,7 @@
 //! Decisions that were made before: a start of the master applies them where it would decide otherwise.
 //!
 //! What workers run was decided once, by another build perhaps or by a program that does not answer alike twice. The
-//! policy is told of everything and asked nothing: launches and preemptions come from the record, in the order in
+//! policy is notified of everything and asked nothing: launches and preemptions come from the record, in the order in
 //! which they were made. All else follows from the inputs as ever, so the effects are those of the record too, and
 //! whoever calls this compares them. What a policy reserves is not recorded; launches then need no reservation.
 
@@ -63,7 +63,7 @@ impl JobTracker {
         launched
     }
 
-    /// The next launch that the worker is told of before any other worker is, and that it was not told of before.
+    /// The next launch that the worker is sent before any other worker is, and that it was not sent before.
     fn next_recorded(&self, id: WorkerId) -> Option<RecordedLaunch> {
         let launches = &self.recorded.as_ref()?.launches;
         let mut own = launches.iter().take_while(|launch| launch.worker == id);
