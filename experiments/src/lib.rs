@@ -6,17 +6,12 @@
 
 pub mod calibration;
 pub mod framework;
-mod la_estimate;
 mod live;
 mod load_aware;
 mod makespan;
-mod makespan_testbed;
 mod online;
-mod simmr_accuracy;
-mod simmr_deadlines;
-mod simmr_kl;
+mod simmr;
 mod slowdown;
-mod slowdown_validation;
 
 use framework::Experiment;
 pub use live::yardstick_ms;
@@ -24,14 +19,14 @@ pub use live::yardstick_ms;
 /// All experiments, in the order of `howdah experiment list`.
 pub fn all() -> Vec<Box<dyn Experiment>> {
     let mut all: Vec<Box<dyn Experiment>> = vec![
-        Box::new(simmr_accuracy::SimMrAccuracy),
-        Box::new(simmr_kl::SimMrKl),
-        Box::new(simmr_deadlines::SimMrDeadlines),
+        Box::new(simmr::accuracy::SimMrAccuracy),
+        Box::new(simmr::kl::SimMrKl),
+        Box::new(simmr::deadlines::SimMrDeadlines),
         Box::new(makespan::Makespan),
-        Box::new(makespan_testbed::MakespanTestbed),
+        Box::new(makespan::testbed::MakespanTestbed),
         Box::new(slowdown::Slowdown),
-        Box::new(slowdown_validation::SlowdownValidation),
-        Box::new(la_estimate::LaEstimate),
+        Box::new(slowdown::validation::SlowdownValidation),
+        Box::new(load_aware::estimate::LaEstimate),
     ];
     all.extend(load_aware::LoadAware::ALL.map(|one| Box::new(one) as Box<dyn Experiment>));
     all.push(Box::new(online::OnlineLinear));

@@ -7,6 +7,7 @@ mod bars;
 mod bound;
 mod checks;
 mod compared;
+pub(crate) mod estimate;
 mod figures;
 mod found;
 mod live;

@@ -13,6 +13,7 @@ mod page;
 mod readings;
 mod rules;
 mod sweep;
+pub(crate) mod testbed;
 mod why;
 
 pub(super) use self::open::Open;

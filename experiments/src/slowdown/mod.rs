@@ -14,6 +14,7 @@ mod readings;
 mod runs;
 mod scatter;
 mod sweep;
+pub(crate) mod validation;
 
 use std::path::PathBuf;
 
