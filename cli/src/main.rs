@@ -35,6 +35,8 @@ mod interrupt;
 mod job;
 mod job_end;
 mod journal;
+#[cfg(test)]
+mod json_page;
 mod listing;
 mod load;
 mod local;

@@ -46,6 +46,7 @@ fn body(number: u64, frame: &JournalFrame, cluster: ClusterId) -> Value {
         })
     });
     json!({
+        "schema": "howdah/journal-batch/v1",
         "batch": number,
         "time_us_epoch": frame.time_us,
         "inputs": frame.inputs.iter().map(|input| input_text(input, cluster)).collect::<Vec<_>>(),

@@ -9,7 +9,7 @@ use howdah_proto::v1::SetSchedulerRequest;
 use serde_json::json;
 
 use self::about::about;
-use crate::args::{Format, FormatArgs};
+use crate::args::{ClusterArgs, Format, FormatArgs};
 use crate::client::Client;
 use crate::config::Context;
 use crate::define::params;
@@ -29,9 +29,10 @@ pub(crate) async fn run(context: &Context, command: &SchedulerCommand) -> Outcom
 }
 
 fn list(context: &Context, format: &FormatArgs) -> Outcome {
-    let screen = context.screen(context.colour()?);
+    let config = context.client(&ClusterArgs::default(), format.output)?;
+    let screen = context.screen(config.color);
     let names: Vec<&str> = policies::names().collect();
-    match format.output.unwrap_or(Format::Table) {
+    match config.output {
         Format::Json => {
             let described: Vec<_> = names
                 .iter()
