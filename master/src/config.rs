@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use howdah_core::job::CLUSTER_MEMORY_KEYS;
 use howdah_core::time::Span;
@@ -77,6 +78,8 @@ pub struct MasterConfig {
     pub limits: Limits,
     /// What a slot holds, and what no task may ask for more than.
     pub memory: Memory,
+    /// What is kept of jobs that are over.
+    pub keep_jobs: KeepJobs,
     /// Forecasts that the master makes by itself.
     pub prediction: Prediction,
     /// Size of one segment of the journal.
@@ -172,6 +175,34 @@ impl Default for SchedulerSwitch {
     }
 }
 
+/// How many jobs that are over are kept, with their history, their counters and what they were submitted as; the one that
+/// ended first goes first. 0 is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KeepJobs {
+    /// So many.
+    pub number: u32,
+    /// For so long after their end.
+    pub hours: u32,
+    /// So many bytes of all of them.
+    pub bytes: u64,
+}
+
+impl KeepJobs {
+    /// Whether nothing ever goes.
+    pub(crate) fn keeps_all(self) -> bool {
+        self == KeepJobs::default()
+    }
+
+    /// Whether a job of this age, which is the last of so many with so many bytes, is too much.
+    pub(crate) fn is_exceeded_by(self, number: u32, age: Duration, bytes: u64) -> bool {
+        let hours = Duration::from_secs(u64::from(self.hours) * 3_600);
+        (self.number > 0 && number > self.number)
+            || (self.hours > 0 && age > hours)
+            || (self.bytes > 0 && bytes > self.bytes)
+    }
+}
+
 /// Sizes that nobody may exceed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -257,6 +288,7 @@ impl Default for MasterConfig {
             },
             limits: Limits::default(),
             memory: Memory::default(),
+            keep_jobs: KeepJobs::default(),
             prediction: Prediction::default(),
             journal_segment_bytes: 16 << 20,
             drain_grace_ms: 10_000,

@@ -18,9 +18,7 @@ pub const DIRECTORY: &str = "hadoop-history";
 /// Writes both files of a job that is over; again when one of its attempts ends late.
 pub(crate) fn write(history: &JobHistory, run_dir: &Path) -> io::Result<PathBuf> {
     let record = record(history);
-    let ended = i64::try_from(history.finish_ms_epoch).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
-    let day = ended.unwrap_or_default().to_zoned(jiff::tz::TimeZone::system()).strftime("%Y/%m/%d").to_string();
-    let place = run_dir.join(DIRECTORY).join("done").join(day).join(record.serial_directory());
+    let place = place(history, &record, run_dir);
     fs::create_dir_all(&place)?;
     let conf = place.join(record.conf_name());
     whole(&conf, |out| out.write_all(configuration(history).as_bytes()))?;
@@ -28,6 +26,26 @@ pub(crate) fn write(history: &JobHistory, run_dir: &Path) -> io::Result<PathBuf>
     let path = place.join(record.file_name());
     whole(&path, |out| record.write(out))?;
     Ok(path)
+}
+
+/// Removes what [`write`] wrote; what is not there is no error.
+pub(crate) fn remove(history: &JobHistory, run_dir: &Path) -> io::Result<()> {
+    let record = record(history);
+    let place = place(history, &record, run_dir);
+    for name in [record.conf_name(), record.file_name()] {
+        match fs::remove_file(place.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The directory of the day on which the job ended.
+fn place(history: &JobHistory, record: &JobRecord, run_dir: &Path) -> PathBuf {
+    let ended = i64::try_from(history.finish_ms_epoch).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    let day = ended.unwrap_or_default().to_zoned(jiff::tz::TimeZone::system()).strftime("%Y/%m/%d").to_string();
+    run_dir.join(DIRECTORY).join("done").join(day).join(record.serial_directory())
 }
 
 /// Nobody sees half of a file.

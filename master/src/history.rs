@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use howdah_core::cluster::SpeculationCosts;
 use howdah_core::job::counters::{Counters, JOB};
@@ -255,7 +256,10 @@ impl JobHistory {
             let mut out = BufWriter::new(File::create(&temporary)?);
             serde_json::to_writer_pretty(&mut out, self)?;
             out.write_all(b"\n")?;
-            out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_data()?;
+            let file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+            // Whoever looks for the oldest need not read them, and one that is written again is no younger.
+            file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_millis(self.finish_ms_epoch))?;
+            file.sync_data()?;
             std::fs::rename(&temporary, &path)
         };
         write().map_err(|source| HistoryError::Io { action: "write", path: path.clone(), source })
@@ -265,6 +269,11 @@ impl JobHistory {
 /// Where the history of a job lies in a run's directory.
 pub fn history_path(run_dir: &Path, cluster: ClusterId, job: JobId) -> PathBuf {
     run_dir.join("history").join(format!("{}.json", cluster.job(job)))
+}
+
+/// Where what a job was submitted as lies in a run's directory; there for every job that was not let go.
+pub(crate) fn job_file_path(run_dir: &Path, cluster: ClusterId, job: JobId) -> PathBuf {
+    run_dir.join("jobs").join(format!("{}.json", cluster.job(job)))
 }
 
 /// All histories of a run, by file name.

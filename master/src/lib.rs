@@ -33,5 +33,5 @@ mod tables;
 pub mod trace;
 mod why;
 
-pub use config::{Limits, MasterConfig, Memory, Profile};
+pub use config::{KeepJobs, Limits, MasterConfig, Memory, Profile};
 pub use run::{ACCESS_FILE, lock, run};

@@ -315,7 +315,7 @@ fn start_core(
 ) -> anyhow::Result<(CoreHandle, Engine)> {
     let (send, inbox) = crossbeam_channel::bounded(config.limits.inbox.max(16) as usize);
     let core = CoreHandle::new(send);
-    let out = Outbox::start(start.run_dir, start.cluster, core.clone(), clearing);
+    let out = Outbox::start(start.run_dir, start.cluster, core.clone(), clearing, config.keep_jobs);
     let mut engine = Engine::new(start.recorder, start.tables, inbox, out, feed, start.last);
     if let Some(unfinished) = &start.unfinished {
         engine.recover(unfinished).context("write the journal")?;

@@ -41,6 +41,9 @@ pub(crate) struct MasterArgs {
     /// Hadoop's own configuration, from which the scheduler and its parameters come; what is set here overrides it
     #[arg(long, value_name = "FILE")]
     pub(crate) mapred_site: Option<PathBuf>,
+    /// Keep so many jobs that are over: history, counters, what they were submitted as
+    #[arg(long, value_name = "N")]
+    pub(crate) keep_jobs: Option<u32>,
     /// Seed of the run's random streams
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,

@@ -17,6 +17,7 @@ pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
         Flag::new("--listen", "listen", &args.listen),
         Flag::new("--as-root", "as_root", &args.as_root.then_some(true)),
         Flag::new("--scheduler", "scheduler", &args.scheduler),
+        Flag::new("--keep-jobs", "keep_jobs.number", &args.keep_jobs),
         Flag::new("--seed", "seed", &args.seed),
     ];
     let (mut config, settings) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;

@@ -26,6 +26,7 @@ mod planted;
 mod prediction;
 mod requirements;
 mod resubmission;
+mod retention;
 mod same_bytes;
 mod schedulers;
 mod speculative_attempts;

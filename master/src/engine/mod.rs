@@ -17,6 +17,7 @@ mod handle;
 mod message;
 mod out;
 mod pool;
+mod retention;
 mod trouble;
 mod view;
 mod watch;

@@ -10,8 +10,10 @@ use std::time::Duration;
 use howdah_core::job::{ClusterId, JobId, OutputFormat};
 
 use super::pool::Pool;
+use super::retention::Retention;
 use super::{Clearing, CoreHandle};
 use crate::commit::{self, Promotion};
+use crate::config::KeepJobs;
 use crate::hadoop_history;
 use crate::history::JobHistory;
 use crate::tables::{JobSnapshot, Tables};
@@ -36,12 +38,19 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    pub(crate) fn start(run_dir: PathBuf, cluster: ClusterId, core: CoreHandle, clearing: Clearing) -> Outbox {
+    pub(crate) fn start(
+        run_dir: PathBuf,
+        cluster: ClusterId,
+        core: CoreHandle,
+        clearing: Clearing,
+        keep: KeepJobs,
+    ) -> Outbox {
         let theirs = clearing.clone();
         let promotes = move |work| perform(work, cluster, &core, &theirs);
         let files = Pool::start("promote", FILE_THREADS, promotes);
         let (histories, work) = mpsc::channel();
-        let body = move || write_histories(&work, &run_dir, cluster);
+        let retention = Retention::new(keep, &run_dir, cluster);
+        let body = move || write_histories(&work, &run_dir, cluster, retention);
         let historian = std::thread::Builder::new().name("history".to_owned()).spawn(body);
         Outbox { files, histories, historian: historian.expect("the system starts threads"), clearing }
     }
@@ -114,17 +123,25 @@ fn perform(work: Work, cluster: ClusterId, core: &CoreHandle, clearing: &Clearin
 }
 
 /// Writes histories as they come; one that cannot be written now is tried again until it can or a newer one of the same
-/// job has come. What is left when the master stops is written by the next start.
-fn write_histories(work: &mpsc::Receiver<Box<JobSnapshot>>, run_dir: &Path, cluster: ClusterId) {
+/// job has come. What is left when the master stops is written by the next start. Old ones go, if not all are to be kept.
+fn write_histories(
+    work: &mpsc::Receiver<Box<JobSnapshot>>,
+    run_dir: &Path,
+    cluster: ClusterId,
+    mut retention: Retention,
+) {
     let mut unwritten: BTreeMap<JobId, Box<JobSnapshot>> = BTreeMap::new();
     loop {
-        let next = if unwritten.is_empty() {
-            work.recv().map_err(|_| mpsc::RecvTimeoutError::Disconnected)
-        } else {
-            work.recv_timeout(RETRY_HISTORY)
+        let retry = (!unwritten.is_empty()).then_some(RETRY_HISTORY);
+        let next = match [retry, retention.wait()].into_iter().flatten().min() {
+            None => work.recv().map_err(|_| mpsc::RecvTimeoutError::Disconnected),
+            Some(wait) => work.recv_timeout(wait),
         };
         match next {
-            Ok(snapshot) => drop(unwritten.insert(snapshot.meta.id, snapshot)),
+            Ok(snapshot) => {
+                retention.written();
+                drop(unwritten.insert(snapshot.meta.id, snapshot));
+            }
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => return,
         }
@@ -138,5 +155,6 @@ fn write_histories(work: &mpsc::Receiver<Box<JobSnapshot>>, run_dir: &Path, clus
             }
             written.is_err()
         });
+        retention.look();
     }
 }

@@ -13,6 +13,7 @@ use howdah_core::tracker::{Effect, JobTracker};
 use howdah_planning::prediction::{Class, Learned, Learner, Sample, TaskHistory};
 
 use super::application_name;
+use crate::history::job_file_path;
 use crate::journal::find_run;
 use crate::policies;
 use crate::replay::{ReplayError, replay_seen};
@@ -109,7 +110,8 @@ pub fn read_run(
 
 /// What a job of the run ran; empty if its file is gone.
 fn application_of(run: &Path, cluster: ClusterId, job: JobId) -> String {
-    let path = run.join("jobs").join(format!("{}.json", cluster.job(job)));
-    let file = fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<JobFile>(&bytes).ok());
+    let file = fs::read(job_file_path(run, cluster, job))
+        .ok()
+        .and_then(|bytes| serde_json::from_slice::<JobFile>(&bytes).ok());
     file.map_or_else(String::new, |file| application_name(&file.app))
 }

@@ -32,7 +32,7 @@ use howdah_proto::convert::{ConvertError, recorded};
 use self::books::Books;
 use crate::config::MasterConfig;
 use crate::digest::{Chain, DIGEST_BYTES};
-use crate::history::history_path;
+use crate::history::{history_path, job_file_path};
 use crate::journal::{JournalError, JournalReader, JournalWriter};
 use crate::policies;
 use crate::recorder::Recorder;
@@ -138,6 +138,8 @@ fn go_through(run_dir: &Path, config: &MasterConfig, make: Make, decided: Decide
         promotions: in_state(&tables, |state| state == JobState::Committing),
         histories: in_state(&tables, JobState::is_final)
             .into_iter()
+            // One without its file was let go.
+            .filter(|&job| job_file_path(run_dir, cluster, job).exists())
             .filter(|&job| !history_path(run_dir, cluster, job).exists())
             .collect(),
         aborts,

@@ -205,6 +205,10 @@ fn a_job_that_is_not_over_needs_its_file_and_one_that_is_does_not() {
     record(&mut new_run(dir.path()), 1, &inputs);
     let recovered = recover(dir.path(), &MasterConfig::default()).unwrap();
     assert_eq!((recovered.last_job, recovered.tables.live_jobs()), (1, 0));
+    assert_eq!(recovered.unfinished.histories, [], "without its file it was let go");
+    std::fs::create_dir(dir.path().join("jobs")).unwrap();
+    std::fs::write(job_file_path(dir.path(), ClusterId(202_611_201_200), JobId(1)), "{").unwrap();
+    let recovered = recover(dir.path(), &MasterConfig::default()).unwrap();
     assert_eq!(recovered.unfinished.histories, [JobId(1)], "its history was not written");
 }
 

@@ -20,7 +20,7 @@ use super::connections::streaming;
 use super::walk::{Cancel, CancelOnDrop};
 use super::{SharedRef, logs, predict, resubmit, status, submit, workers};
 use crate::engine::View;
-use crate::history::{AttemptHistory, JobHistory, history_path};
+use crate::history::{AttemptHistory, JobHistory, history_path, job_file_path};
 use crate::policies::ALLOCATIONS;
 use crate::prediction::Switched;
 use crate::reload;
@@ -72,10 +72,14 @@ impl ClientApi {
         let snapshot =
             self.ask(move |view| view.tables.jobs.get(&job).map(|row| row.snapshot(view.tables.cluster))).await?;
         let (cluster, path) = (self.0.cluster, history_path(&self.0.run_dir, self.0.cluster, job));
-        if snapshot.is_none() && self.ask(move |view| view.tables.status(job)).await?.is_some() {
+        let submitted = job_file_path(&self.0.run_dir, cluster, job);
+        let listed = self.ask(move |view| view.tables.status(job)).await?.is_some();
+        let gone = listed && !tokio::fs::try_exists(&submitted).await.unwrap_or(true);
+        if listed && !gone && snapshot.is_none() {
             history_written(&path).await;
         }
         let make = move || match snapshot {
+            _ if gone => Err(status::let_go(cluster, job)),
             Some(snapshot) => Ok(JobHistory::new(&snapshot, cluster)),
             None if !path.exists() => Err(status::no_job(cluster, job)),
             None => JobHistory::read(&path).map_err(|e| status::internal("read a history", e)),

@@ -31,6 +31,7 @@ use howdah_proto::stop::Stop;
 
 use crate::config::MasterConfig;
 use crate::engine::{Clearing, CoreHandle};
+use crate::history::job_file_path;
 use crate::prediction::{PredictionHandle, RoundCosts, Switches};
 use crate::reload::InForce;
 
@@ -85,7 +86,7 @@ impl Shared {
 
     /// Where a job's file lies.
     pub(crate) fn job_path(&self, job: howdah_core::job::JobId) -> PathBuf {
-        self.run_dir.join("jobs").join(format!("{}.json", self.cluster.job(job)))
+        job_file_path(&self.run_dir, self.cluster, job)
     }
 }
 

@@ -45,6 +45,12 @@ pub(super) fn no_job(cluster: ClusterId, job: JobId) -> Status {
     Status::not_found(with_help(message, "`howdah job list` shows the jobs of this cluster"))
 }
 
+/// A job that is listed and of which nothing else is kept.
+pub(super) fn let_go(cluster: ClusterId, job: JobId) -> Status {
+    let message = format!("job `{}` is over and its history is not kept any more", cluster.job(job));
+    Status::not_found(with_help(message, "[master.keep_jobs] says how many jobs that are over are kept"))
+}
+
 /// A disk that is full, or not there for a while: the same may be asked for again.
 pub(super) fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Status {
     tracing::warn!(path = %path.display(), %error, "a job's file cannot be written; the job is refused");
