@@ -47,7 +47,8 @@ usage: cargo xtask WORD
   dist       the executable that is handed on, stripped, its debug file beside it: target/dist/
   soak [N]   property tests of the core again and again for N minutes (10)
   soak swarm --hours N   simulated faults for N hours, from another seed each day
-  soak faults            real faults: a job through 20 kills of the master (release build)";
+  soak faults [N]        real faults: a job through 20 kills of the master, mixed work through N (200; release build)
+  soak fuzz [N]          readers of files, messages and journals on changed bytes for N minutes (10)";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -65,7 +66,16 @@ fn main() -> ExitCode {
             Ok(hours) if hours > 0.0 => vec![Step::SoakSwarm { seconds: (hours * 3_600.0) as u64 }],
             _ => return usage(&format!("soak swarm: `{hours}` is not a number of hours")),
         },
-        ["soak", "faults"] => vec![Step::SoakFaults],
+        ["soak", "faults"] => vec![Step::SoakFaults { kills: 200 }],
+        ["soak", "faults", kills] => match kills.parse() {
+            Ok(kills) => vec![Step::SoakFaults { kills }],
+            Err(_) => return usage(&format!("soak faults: `{kills}` is not a number of kills")),
+        },
+        ["soak", "fuzz"] => vec![Step::SoakFuzz { minutes: 10 }],
+        ["soak", "fuzz", minutes] => match minutes.parse() {
+            Ok(minutes) => vec![Step::SoakFuzz { minutes }],
+            Err(_) => return usage(&format!("soak fuzz: `{minutes}` is not a number of minutes")),
+        },
         ["soak", minutes] => match minutes.parse() {
             Ok(minutes) => vec![Step::Soak { minutes }],
             Err(_) => return usage(&format!("soak: `{minutes}` is not a number of minutes")),

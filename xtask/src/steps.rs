@@ -41,7 +41,13 @@ pub(crate) enum Step {
         seconds: u64,
     },
     /// Not part of `test`.
-    SoakFaults,
+    SoakFaults {
+        kills: u32,
+    },
+    /// Not part of `test`.
+    SoakFuzz {
+        minutes: u64,
+    },
 }
 
 /// Why the run is not a good one; the reason has been printed.
@@ -102,7 +108,8 @@ impl Step {
             Step::Dist => "dist",
             Step::Soak { .. } => "soak",
             Step::SoakSwarm { .. } => "swarm",
-            Step::SoakFaults => "faults",
+            Step::SoakFaults { .. } => "faults",
+            Step::SoakFuzz { .. } => "fuzz",
         }
     }
 
@@ -144,11 +151,13 @@ impl Step {
                 let test = "a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well";
                 cargo_test(&["--release", "--package", "howdah-core", "--lib", test, "--", "--nocapture"], &variables)
             }
-            Step::SoakFaults => {
-                let args =
-                    ["--release", "--package", "howdah", "--test", "cluster", "master_kills", "--", "--nocapture"];
-                cargo_test(&args, &[("HOWDAH_TEST_KILLS", "20")])
+            Step::SoakFaults { kills } => {
+                let test = ["--release", "--package", "howdah", "--test", "cluster", "master_kills", "--"];
+                let args = [&test[..], &["--nocapture", "--test-threads=1"]].concat();
+                let mixed = kills.to_string();
+                cargo_test(&args, &[("HOWDAH_TEST_KILLS", "20"), ("HOWDAH_TEST_MIXED_KILLS", &mixed)])
             }
+            Step::SoakFuzz { minutes } => fuzz(Duration::from_secs(minutes * 60)),
         }
     }
 }
@@ -188,6 +197,31 @@ fn lab() -> (Counts, Result<String>) {
     }
     let args = ["--release", "--package", "howdah", "--test", "lab", "--", "--ignored", "--test-threads=1"];
     cargo_test(&args, &[])
+}
+
+/// Everything that reads what people, peers and disks give, on more and more bytes; each test says how many.
+fn fuzz(span: Duration) -> (Counts, Result<String>) {
+    let started = Instant::now();
+    let mut counts = Counts::default();
+    let mut rounds = 0;
+    let targets = [
+        ["--package", "howdah", "--bins", "fuzz"],
+        ["--package", "howdah-traces", "--test", "fuzz_readers"],
+        ["--package", "howdah-proto", "--lib", "convert"],
+        ["--package", "howdah-master", "--lib", "journal"],
+    ];
+    while started.elapsed() < span {
+        for target in targets {
+            let args = [&["--release"], &target[..], &["--", "--nocapture"]].concat();
+            let (more, result) = cargo_test(&args, &[("PROPTEST_CASES", "20000")]);
+            counts += more;
+            if let Err(error) = result {
+                return (counts, Err(error.context(format!("fuzz {}, round {}", target[1], rounds + 1))));
+            }
+        }
+        rounds += 1;
+    }
+    (counts, Ok(format!("{rounds} rounds, {counts}")))
 }
 
 fn soak(span: Duration) -> (Counts, Result<String>) {

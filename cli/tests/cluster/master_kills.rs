@@ -102,6 +102,78 @@ fn a_job_runs_through_kills_of_the_master_and_writes_the_same_bytes() {
     cluster.stop_and_replay();
 }
 
+/// What one round of the mixed work submits: its name, its arguments without an output, and whether it writes one.
+fn mixed(cluster: &Cluster, input: &str) -> Vec<(&'static str, Vec<String>, bool)> {
+    let mapper = cluster.script("slow-mapper.sh", "sleep 0.2; tr ' ' '\\n'");
+    let reducer = cluster.script("counter.sh", "sort | uniq -c");
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let streaming = format!("streaming --mapper {mapper} --reducer {reducer} --reduces 2 --input {input}");
+    vec![
+        ("wordcount", words(&format!("wordcount --reduces 2 --input {input}")), true),
+        ("maps", words(&format!("streaming --mapper {mapper} --reduces 0 --input {input}")), true),
+        ("streaming", words(&streaming), true),
+        ("sleep", words("sleep -D mapred.map.tasks=6 -D sleep.job.map.sleep.time=100 --reduces 1"), false),
+    ]
+}
+
+/// Kills of the master while jobs of several kinds come and go; `HOWDAH_TEST_MIXED_KILLS` sets another number.
+#[test]
+fn mixed_work_runs_through_kills_of_the_master_and_nothing_acknowledged_is_lost() {
+    let kills = std::env::var("HOWDAH_TEST_MIXED_KILLS").map_or(3, |text| text.parse().expect("a number of kills"));
+    let mut cluster = Cluster::start(expiring());
+    let text: String = (0..2_000).map(|n| format!("word{} of line {n}\n", spread(n) % 311)).collect();
+    let input = cluster.text("input.txt", &text);
+    let work = mixed(&cluster, &input);
+    let submit = |cluster: &Cluster, words: &[String], out: Option<&str>| {
+        let words = words.iter().map(String::as_str);
+        cluster.submit(&words.chain(out.into_iter().flat_map(|out| ["--output", out])).collect::<Vec<_>>())
+    };
+    // What each writes when nobody is killed.
+    let quiet: Vec<String> = work
+        .iter()
+        .map(|(name, words, writes)| {
+            let out = cluster.output(&format!("quiet-{name}"));
+            let job = submit(&cluster, words, writes.then_some(&*out));
+            cluster.wait_job(&job, 0);
+            out
+        })
+        .collect();
+    let mut jobs: Vec<(String, usize, String)> = Vec::new();
+    let mut times = Vec::new();
+    for n in 0..kills {
+        // At most so many are under way, or the queue would only grow.
+        let open = cluster.jobs().iter().filter(|job| job["finish_ms_epoch"].is_null()).count();
+        if open < 6 {
+            let kind = spread(n) as usize % work.len();
+            let (name, words, writes) = &work[kind];
+            let out = cluster.output(&format!("{name}-{n}"));
+            let job = submit(&cluster, words, writes.then_some(&*out));
+            jobs.push((job, kind, out));
+        }
+        std::thread::sleep(Duration::from_millis(spread(n) % 700));
+        cluster.kill_master();
+        let began = Instant::now();
+        cluster.restart_master();
+        let listed = cluster.jobs();
+        times.push(began.elapsed());
+        assert_eq!(listed.len(), work.len() + jobs.len(), "after kill {n}: what was acknowledged, and nothing else");
+    }
+    for (job, kind, out) in &jobs {
+        cluster.wait_job(job, 0);
+        if work[*kind].2 {
+            assert_eq!(parts(out), parts(&quiet[*kind]), "{job} ({})", work[*kind].0);
+        }
+    }
+    times.sort();
+    let (middle, longest) = (times.get(times.len() / 2), times.last());
+    eprintln!(
+        "{} kills, {} jobs; from kill to the listing: {middle:?} in the middle, {longest:?} at most",
+        times.len(),
+        jobs.len()
+    );
+    cluster.stop_and_replay();
+}
+
 #[test]
 fn a_cluster_that_was_stopped_goes_on_with_its_jobs_and_shows_the_old_ones() {
     let mut cluster = Cluster::start(Setup { workers: 1, ..expiring() });
