@@ -10,6 +10,7 @@ use howdah_planning::phase::Phase;
 use serde_json::{Value, json};
 
 use super::import::tell;
+use super::sample::check_tasks;
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
@@ -38,6 +39,7 @@ pub(crate) fn compare(context: &Context, args: &TraceCompareArgs) -> Outcome {
     let read = |path: &Path| -> Outcome<Trace> {
         let (trace, notes) = read_trace(path, args.read.from, &options)?;
         tell(path, &notes);
+        check_tasks(&trace, path)?;
         Ok(trace)
     };
     let (a, b) = (read(&args.a)?, read(&args.b)?);

@@ -6,6 +6,7 @@ use howdah_planning::phase::Phase;
 use serde_json::{Value, json};
 
 use super::import::tell;
+use super::sample::check_tasks;
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
@@ -38,6 +39,7 @@ pub(crate) fn fit(context: &Context, args: &TraceFitArgs) -> Outcome {
             )));
         }
     }
+    check_tasks(&trace, &args.trace)?;
     let wanted = |phase: &Phase| match args.phase {
         None => true,
         Some(PhaseChoice::Map) => *phase == Phase::Map,

@@ -5,6 +5,7 @@ use howdah_traces::howdah;
 use serde_json::{Value, json};
 
 use super::import::tell;
+use super::sample::check_tasks;
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
@@ -30,6 +31,7 @@ pub(crate) fn fold(context: &Context, args: &TraceFoldArgs) -> Outcome {
     }
     let (long, notes) = read_trace(&args.trace, args.read.from, &import_options(&args.read.settings)?)?;
     tell(&args.trace, &notes);
+    check_tasks(&long, &args.trace)?;
     let keep = match (args.jobs, args.span, args.factor) {
         (_, Some(span), _) => Keep::Span(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)),
         (_, _, Some(factor)) => Keep::Factor(factor),

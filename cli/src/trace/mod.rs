@@ -13,6 +13,7 @@ mod info;
 pub(crate) mod model_args;
 mod read_args;
 mod record;
+mod sample;
 mod scale;
 pub(crate) mod view;
 
