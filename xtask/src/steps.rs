@@ -213,7 +213,7 @@ fn fuzz(span: Duration) -> (Counts, Result<String>) {
     while started.elapsed() < span {
         for target in targets {
             let args = [&["--release"], &target[..], &["--", "--nocapture"]].concat();
-            let (more, result) = cargo_test(&args, &[("PROPTEST_CASES", "20000")]);
+            let (more, result) = cargo_test(&args, &[("PROPTEST_CASES", "2000")]);
             counts += more;
             if let Err(error) = result {
                 return (counts, Err(error.context(format!("fuzz {}, round {}", target[1], rounds + 1))));

@@ -1,9 +1,8 @@
 //! No bytes in a file that people write make the command panic: configuration, Hadoop's site files, batches, clusters,
 //! lists of machines.
 //!
-//! Arbitrary bytes, and small good files of which bits are flipped, pieces are cut, doubled or taken out, and numbers are
-//! replaced by extreme ones. PROPTEST_CASES sets how many; each test says how many readings it made. The readers of traces
-//! have tests of their own kind in `shared/traces/tests/fuzz_readers.rs`, the journal in `master/src/journal`.
+//! Arbitrary bytes, and small good files that are changed. The readers of traces have tests of their own kind in
+//! `shared/traces/tests/fuzz_readers.rs`.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,6 +11,7 @@ use howdah_master::MasterConfig;
 use howdah_worker::WorkerConfig;
 use proptest::prelude::*;
 
+use super::change::{apply, change};
 use crate::config::{ClientConfig, ConfigFile, Section, Settings};
 use crate::local::access::Access;
 use crate::log::LogConfig;
@@ -31,10 +31,6 @@ const CLUSTER: &str = "[[worker]]\ncount = 3\nmap_slots = 2\nreduce_slots = 1\nc
 const ACCESS: &str =
     "{\"master\":\"m:1\",\"pids\":[1],\"processes\":[{\"name\":\"master\",\"pid\":1,\"start_ticks\":2}]}";
 const GOOD: [&str; 5] = [CONFIG, SITE, BATCH, CLUSTER, ACCESS];
-
-/// Numbers at which arithmetic or parsing might stumble.
-const EXTREMES: [&str; 8] =
-    ["0", "-1", "", "1e308", "nan", "18446744073709551616", "-9223372036854775808", "99999999999999999999999999"];
 
 static READINGS: AtomicU64 = AtomicU64::new(0);
 
@@ -62,48 +58,6 @@ fn settings<T: Default + serde::Serialize + serde::de::DeserializeOwned>(section
     let mut settings = Settings::defaults::<T>(section).expect("defaults are written");
     if settings.add_file::<T>(file).is_ok() {
         settings.build::<T>().expect("what was taken piece by piece is taken as a whole");
-    }
-}
-
-/// One change of a text.
-#[derive(Clone, Debug)]
-enum Change {
-    Flip(usize, u8),
-    Cut(usize),
-    Remove(usize, usize),
-    Double(usize, usize, usize),
-    Number(usize, usize),
-}
-
-fn change() -> impl Strategy<Value = Change> {
-    prop_oneof![
-        (any::<usize>(), 0..8_u8).prop_map(|(at, bit)| Change::Flip(at, bit)),
-        any::<usize>().prop_map(Change::Cut),
-        (any::<usize>(), 1..60_usize).prop_map(|(at, n)| Change::Remove(at, n)),
-        (any::<usize>(), 1..80_usize, any::<usize>()).prop_map(|(at, n, to)| Change::Double(at, n, to)),
-        (any::<usize>(), 0..EXTREMES.len()).prop_map(|(which, extreme)| Change::Number(which, extreme)),
-    ]
-}
-
-fn apply(bytes: &mut Vec<u8>, change: &Change) {
-    let n = bytes.len();
-    if n == 0 {
-        return;
-    }
-    match *change {
-        Change::Flip(at, bit) => bytes[at % n] ^= 1 << bit,
-        Change::Cut(at) => bytes.truncate(at % n),
-        Change::Remove(at, count) => drop(bytes.drain(at % n..(at % n + count).min(n))),
-        Change::Double(at, count, to) => {
-            let piece = bytes[at % n..(at % n + count).min(n)].to_vec();
-            bytes.splice(to % n..to % n, piece);
-        }
-        Change::Number(which, extreme) => {
-            let digits: Vec<usize> = (0..n).filter(|&at| bytes[at].is_ascii_digit()).collect();
-            if let Some(&at) = digits.get(which % digits.len().max(1)) {
-                bytes.splice(at..=at, EXTREMES[extreme].bytes());
-            }
-        }
     }
 }
 

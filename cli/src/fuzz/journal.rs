@@ -1,0 +1,192 @@
+//! The journal: damaged bytes are read as far as they are good, and whole frames may say anything.
+//!
+//! A checksum and a chain keep nearly all changed bytes from being read at all. What gets past them would be a frame that
+//! was written so: frames whose payload is changed are therefore written anew, with a good checksum and chain, and then
+//! go through the core.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+
+use howdah_core::job::{AttemptState, JobConf, JobId, JobSpec, Phase, Priority, Progress, TaskId, TaskKind, WorkerId};
+use howdah_core::time::Time;
+use howdah_core::tracker::{AttemptReport, ClusterConfig, Input, Registration, Report, SchedulerChoice, Vitals};
+use howdah_master::journal::{JournalReader, JournalWriter, check, read_header, repair};
+use howdah_master::policies;
+use howdah_master::recorder::{Origin, Recorder};
+use howdah_master::replay::replay_decisions;
+use howdah_proto::v1;
+use proptest::prelude::*;
+use prost::Message;
+
+use super::change::{apply, change};
+
+const SEGMENT: u64 = 1 << 16;
+
+static READINGS: AtomicU64 = AtomicU64::new(0);
+
+/// A small run as it lies on disk.
+struct Run {
+    header: v1::JournalHeader,
+    frames: Vec<v1::JournalFrame>,
+    header_bytes: Vec<u8>,
+    segment: Vec<u8>,
+}
+
+static RUN: LazyLock<Run> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("make a folder");
+    record(folder.path());
+    let header_bytes = std::fs::read(folder.path().join("header")).expect("the header");
+    let segment = std::fs::read(folder.path().join("journal/00000001.seg")).expect("the segment");
+    let header = read_header(folder.path()).expect("it reads");
+    Run { header, frames: frames_in(folder.path()), header_bytes, segment }
+});
+
+fn frames_in(run: &Path) -> Vec<v1::JournalFrame> {
+    let Ok(mut reader) = JournalReader::open(run) else { return Vec::new() };
+    std::iter::from_fn(|| reader.next_frame().ok().flatten()).collect()
+}
+
+/// A job comes, runs on a worker and ends; another one is killed, and everything else happens once.
+fn record(run: &Path) {
+    let origin = Origin {
+        cluster_id: 202_611_201_200,
+        cluster: ClusterConfig::default(),
+        scheduler: "fifo".to_owned(),
+        scheduler_params: BTreeMap::new(),
+        seed: 0,
+    };
+    let fifo = policies::make("fifo", &BTreeMap::new()).expect("it exists");
+    let mut recorder = Recorder::create(run, &origin, fifo, SEGMENT).expect("make the journal");
+    for (n, input) in inputs().iter().enumerate() {
+        let mut recorded = vec![v1::JournalInput::from(input)];
+        let now = Time::from_ms(1_000 * (n as u64 + 1));
+        recorder.apply(now, std::slice::from_ref(input), &mut recorded, &mut Vec::new());
+    }
+    recorder.close().expect("write the journal");
+}
+
+fn inputs() -> Vec<Input> {
+    let worker = WorkerId(0);
+    let spec = JobSpec {
+        n_maps: 2,
+        n_reduces: 1,
+        conf: JobConf { commits_output: false, ..JobConf::default() },
+        ..JobSpec::default()
+    };
+    let status = |kind, index, state| AttemptReport {
+        attempt: TaskId { job: JobId(1), kind, index }.attempt(0),
+        state,
+        phase: Phase::Starting,
+        progress: Progress::ZERO,
+        fetch_failures: Vec::new(),
+        fatal: false,
+    };
+    let report = |response_id, attempts| {
+        Input::Report(Box::new(Report {
+            worker,
+            incarnation: 7,
+            response_id,
+            free_maps: 2,
+            free_reduces: 1,
+            accepts_tasks: true,
+            may_park: response_id == 3,
+            attempts,
+            vitals: Vitals::default(),
+            attributes: None,
+        }))
+    };
+    let registration = Registration {
+        worker,
+        incarnation: 7,
+        name: "w".to_owned(),
+        host: "h".to_owned(),
+        rack: "/r".to_owned(),
+        map_slots: 2,
+        reduce_slots: 1,
+        attributes: vec![("gpu".to_owned(), "1".to_owned())],
+    };
+    let (maps, ended) = ([0, 1], AttemptState::Succeeded);
+    let fair = SchedulerChoice { name: "fair".to_owned(), params: BTreeMap::new() };
+    vec![
+        Input::Register(Box::new(registration)),
+        Input::Submit { job: JobId(1), spec: Arc::new(spec.clone()) },
+        report(0, Vec::new()),
+        report(1, maps.map(|index| status(TaskKind::Map, index, AttemptState::Running)).to_vec()),
+        report(2, maps.map(|index| status(TaskKind::Map, index, ended)).to_vec()),
+        Input::Submit { job: JobId(2), spec: Arc::new(spec) },
+        Input::SetScheduler(Box::new(fair)),
+        report(3, vec![status(TaskKind::Reduce, 0, ended)]),
+        Input::JobCommitted { job: JobId(1), ok: true },
+        Input::SetPriority { job: JobId(2), priority: Priority::High },
+        Input::Reach { worker, reachable: false },
+        Input::CannotServe { worker, job: JobId(2) },
+        Input::Drain { worker, drain: true },
+        Input::KillJob { job: JobId(2) },
+        Input::Tick,
+        Input::Enable { worker },
+        Input::Goodbye { worker, incarnation: 7 },
+        Input::Recovered,
+    ]
+}
+
+#[test]
+fn the_good_run_is_whole_and_a_job_of_it_ends() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    record(folder.path());
+    let found = check(folder.path()).expect("it reads");
+    assert_eq!((found.batches, found.ended, found.damage.is_none()), (inputs().len() as u64, true, true));
+    let report = replay_decisions(folder.path()).expect("it replays");
+    assert!(report.first_difference.is_none() && report.decisions >= 3, "{report:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_damaged_journal_gives_its_first_frames_or_none_and_is_whole_after_a_repair(
+        in_header in prop::bool::weighted(0.1),
+        changes in prop::collection::vec(change(), 1..4),
+    ) {
+        let folder = tempfile::tempdir().expect("make a folder");
+        let (mut header, mut segment) = (RUN.header_bytes.clone(), RUN.segment.clone());
+        let changed = if in_header { &mut header } else { &mut segment };
+        changes.iter().for_each(|change| apply(changed, change));
+        std::fs::create_dir(folder.path().join("journal")).expect("make a folder");
+        std::fs::write(folder.path().join("header"), &header).expect("write the header");
+        std::fs::write(folder.path().join("journal/00000001.seg"), &segment).expect("write the segment");
+        let frames = frames_in(folder.path());
+        prop_assert!(RUN.frames.starts_with(&frames), "other frames come out");
+        if repair(folder.path()).is_ok() {
+            let found = check(folder.path()).expect("it reads");
+            prop_assert!(found.damage.is_none() && found.torn.is_none(), "{found:?}");
+            prop_assert_eq!(found.batches, frames.len() as u64);
+        }
+        eprint!("\r{} journals", READINGS.fetch_add(1, Ordering::Relaxed) + 1);
+    }
+
+    #[test]
+    fn whole_frames_that_say_anything_are_replayed_or_refused(
+        changed in prop::collection::vec((any::<prop::sample::Index>(), prop::collection::vec(change(), 1..3)), 1..4),
+    ) {
+        let folder = tempfile::tempdir().expect("make a folder");
+        let mut frames = RUN.frames.clone();
+        for (which, changes) in &changed {
+            let frame = which.get(&RUN.frames);
+            let mut bytes = frame.encode_to_vec();
+            changes.iter().for_each(|change| apply(&mut bytes, change));
+            if let Ok(other) = v1::JournalFrame::decode(&bytes[..]) {
+                // A time that is not in order would end the replay here.
+                frames[which.index(RUN.frames.len())] = v1::JournalFrame { time_us: frame.time_us, end: false, ..other };
+            }
+        }
+        let mut writer = JournalWriter::create(folder.path(), &RUN.header, SEGMENT).expect("make the journal");
+        frames.iter_mut().for_each(|frame| writer.append(frame));
+        writer.close().expect("write the journal");
+        if let Ok(report) = replay_decisions(folder.path()) {
+            prop_assert_eq!(report.batches, frames.len() as u64);
+        }
+        eprint!("\r{} journals", READINGS.fetch_add(1, Ordering::Relaxed) + 1);
+    }
+}
