@@ -109,8 +109,8 @@ mod tests {
 
     /// What the pages promise must not be doubted.
     #[test]
-    fn every_property_of_the_guides_page_on_jobs_is_known() {
-        let page = include_str!("../../../docs/guide/jobs.md");
+    fn every_property_of_the_guides_page_is_known() {
+        let page = include_str!("../../../docs/guide/properties.md");
         let cells =
             page.lines().filter(|line| line.starts_with("| `")).flat_map(|line| line.split('`').skip(1).step_by(2));
         let is_name =

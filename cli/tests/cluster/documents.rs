@@ -15,7 +15,7 @@ fn read(path: &str) -> String {
 
 #[test]
 fn the_guide_names_every_setting() {
-    let guide = read("docs/guide/configuration.md");
+    let guide = read("docs/guide/settings.md");
     let mut command = howdah(&Mark::new());
     let shown = Finished::of(command.args(["config", "show", "--output", "json"]), BOUND).expect_code(0).json();
     let sections = shown["sections"].as_object().expect("sections");
@@ -33,7 +33,7 @@ fn the_guide_names_every_setting() {
             missing.push(key);
         }
     }
-    assert!(n_keys > 30 && missing.is_empty(), "docs/guide/configuration.md does not have {missing:?}");
+    assert!(n_keys > 30 && missing.is_empty(), "docs/guide/settings.md does not have {missing:?}");
 }
 
 #[test]
