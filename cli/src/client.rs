@@ -30,7 +30,6 @@ impl Client {
         Client::connect_to(&address, Duration::from_millis(config.connect_timeout_ms)).await
     }
 
-    /// Connects to this address.
     pub(crate) async fn connect_to(address: &str, patience: Duration) -> Outcome<Client> {
         let bare = address.trim_start_matches("http://");
         let parsed = bare.parse::<HostPort>();
@@ -68,7 +67,6 @@ impl Client {
         Ok(self.rpc.get_job(GetJobRequest { job }).await?.into_inner())
     }
 
-    /// A job's status.
     pub(crate) async fn status(&mut self, text: &str) -> Outcome<JobStatus> {
         let answer = self.job(text).await?;
         answer.status.ok_or_else(|| Failure::broke(format!("the master answered without a status for `{text}`")))

@@ -37,7 +37,6 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
     all
 }
 
-/// One by its name.
 pub fn by_name(name: &str) -> Option<Box<dyn Experiment>> {
     all().into_iter().find(|experiment| experiment.about().name == name)
 }

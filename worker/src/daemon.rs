@@ -14,13 +14,13 @@ use crate::address::{self, Announced};
 use crate::cgroup::{Cgroups, WorkerGroup};
 use crate::config::WorkerConfig;
 use crate::directory::Directory;
-use crate::driver::{Driver, Event};
+use crate::driver::{Driver, Event, Parts};
 use crate::http::{FileServerState, router};
 use crate::jobs::Jobs;
 use crate::link::Link;
 use crate::probes::{ProbeSnapshot, Probes};
 use crate::process::{Cores, OWN_EXECUTABLE, ProcessContext, wall_us};
-use crate::vitals::{self, OwnProcesses, VitalsCell};
+use crate::vitals::{self, OwnProcesses};
 
 /// Runs a worker until it is told to stop.
 ///
@@ -100,7 +100,8 @@ async fn run_in_group(
         cores,
         own,
     });
-    let drive = move || drive(config, context, jobs, vitals, hello, inbox, events);
+    let parts = Parts { config, context, jobs, vitals, hello, inbox };
+    let drive = move || drive(parts, events);
     let (done, ended) = tokio::sync::oneshot::channel();
     std::thread::Builder::new()
         .name("tracker".to_owned())
@@ -122,17 +123,9 @@ async fn run_in_group(
 }
 
 /// The tracker's thread: a runtime of its own for the driver and the calls to the master.
-fn drive(
-    config: WorkerConfig,
-    context: Arc<ProcessContext>,
-    jobs: Jobs,
-    vitals: VitalsCell,
-    hello: v1::RegisterRequest,
-    inbox: UnboundedSender<Event>,
-    events: UnboundedReceiver<Event>,
-) -> anyhow::Result<()> {
+fn drive(parts: Parts, events: UnboundedReceiver<Event>) -> anyhow::Result<()> {
     // Each process occupies a blocking thread, and one more may be ending while its successor starts.
-    let threads = 256 + 2 * (usize::from(config.map_slots) + usize::from(config.reduce_slots));
+    let threads = 256 + 2 * (usize::from(parts.config.map_slots) + usize::from(parts.config.reduce_slots));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(threads)
@@ -141,11 +134,11 @@ fn drive(
         .build()
         .context("start the tracker's runtime")?;
     let result = runtime.block_on(async {
-        let link = Link::new(&config.master)?;
+        let link = Link::new(&parts.config.master)?;
         // Microseconds: two workers that start together must not be taken for each other by a new master.
-        let incarnation = context.directory.next_incarnation(wall_us())?;
-        let tracker = TaskTracker::new(tracker_config(&config, incarnation));
-        let driver = Driver::new(config, tracker, context, link.clone(), jobs, vitals, hello, inbox);
+        let incarnation = parts.context.directory.next_incarnation(wall_us())?;
+        let tracker = TaskTracker::new(tracker_config(&parts.config, incarnation));
+        let driver = Driver::new(parts, tracker, link.clone());
         let (worker, incarnation) = driver.run(events).await;
         link.goodbye(worker.0, incarnation).await;
         Ok(())

@@ -110,18 +110,19 @@ impl Clock {
     }
 }
 
+/// What the daemon makes for the driver before the driver's thread starts.
+pub(crate) struct Parts {
+    pub(crate) config: WorkerConfig,
+    pub(crate) context: Arc<ProcessContext>,
+    pub(crate) jobs: Jobs,
+    pub(crate) vitals: VitalsCell,
+    pub(crate) hello: v1::RegisterRequest,
+    pub(crate) inbox: UnboundedSender<Event>,
+}
+
 impl Driver {
-    #[expect(clippy::too_many_arguments, reason = "called once, by the daemon that made all of them")]
-    pub(crate) fn new(
-        config: WorkerConfig,
-        tracker: TaskTracker,
-        context: Arc<ProcessContext>,
-        link: Link,
-        jobs: Jobs,
-        vitals: VitalsCell,
-        hello: v1::RegisterRequest,
-        inbox: UnboundedSender<Event>,
-    ) -> Driver {
+    pub(crate) fn new(parts: Parts, tracker: TaskTracker, link: Link) -> Driver {
+        let Parts { config, context, jobs, vitals, hello, inbox } = parts;
         let prefetcher = Prefetcher::start(config.prefetch_bytes);
         Driver {
             config,

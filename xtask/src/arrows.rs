@@ -73,7 +73,6 @@ const FORBIDDEN_WORDS: &[&str] = &[
     "thread_rng",
 ];
 
-/// Checks all of it.
 pub(crate) fn check() -> Result<String> {
     let json = cargo_output(&["metadata", "--locked", "--format-version", "1"])?;
     let metadata: Value = serde_json::from_slice(&json).context("read cargo's metadata")?;

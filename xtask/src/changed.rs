@@ -10,7 +10,6 @@ use serde_json::Value;
 
 use crate::process::{cargo_output, root};
 
-/// The changed crates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changed {
     /// Their names, ascending.

@@ -11,7 +11,6 @@ use super::setting::Bench;
 use crate::failure::{Failure, Outcome};
 use crate::local::proc;
 
-/// Runs it.
 pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     let workers: u32 = bench.size(1_000, 100);
     let rounds: u32 = bench.size(20, 5);

@@ -9,7 +9,6 @@ use super::setting::Bench;
 use crate::failure::{Failure, Outcome};
 use crate::local::LocalCluster;
 
-/// Runs it.
 pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     let n: u32 = bench.size(200, 40);
     let dir = bench.place("idle-cluster");

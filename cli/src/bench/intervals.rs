@@ -17,7 +17,6 @@ const RULES: [(&str, &str); 4] = [
 ];
 const BASELINE: (usize, bool) = (1, false);
 
-/// Runs it.
 pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     let jobs: u32 = bench.size(20, 6);
     let cases: Vec<(usize, bool)> =

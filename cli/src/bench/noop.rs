@@ -38,7 +38,6 @@ impl Way {
     }
 }
 
-/// Runs it.
 pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     let n: u32 = bench.size(10_000, 1_000);
     let mut base = Vec::new();

@@ -20,7 +20,6 @@ const JOBS: u32 = 200;
 const MAPS: u32 = 250;
 const HEARTBEAT: SimHeartbeat = SimHeartbeat { interval: Span::from_secs(3), out_of_band: true };
 
-/// Runs it.
 pub(crate) fn run(bench: &Bench<'_>) -> Outcome<Report> {
     let trace = trace();
     let options = ReplayOptions { view: view(), ..ReplayOptions::default() };

@@ -35,7 +35,6 @@ const MOST_TURNS: usize = 4;
 /// Jobs that wait at the same time when few do.
 const FEW: usize = 50;
 
-/// Runs it.
 pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     let copies: u64 = bench.size(100, 5);
     // First, before this process grows.

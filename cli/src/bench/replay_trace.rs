@@ -10,7 +10,6 @@ use crate::failure::{Failure, Outcome};
 /// Jobs of the workload that SimMR's trace stands for (§IV-E).
 pub(super) const PAPER_JOBS: usize = 1_148;
 
-/// Its tasks.
 pub(super) const PAPER_TASKS: u64 = 200_000;
 
 /// Jobs of one kind, each of 20 tasks.

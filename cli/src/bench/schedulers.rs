@@ -151,7 +151,6 @@ impl Scheduler for Timed {
     }
 }
 
-/// Runs it.
 pub(crate) fn run(bench: &Bench<'_>) -> Outcome<Report> {
     CLOCK_NS.set(0);
     let readings: Vec<f64> = (0..10_001).map(|_| alone(|| timed(|| ()))).collect();

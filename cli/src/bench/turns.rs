@@ -44,7 +44,6 @@ impl<T> Turns<T> {
         self.all.push((measured, before.max(after)));
     }
 
-    /// All of them.
     pub(super) fn all(&self) -> impl Iterator<Item = &T> {
         self.all.iter().map(|(measured, _)| measured)
     }

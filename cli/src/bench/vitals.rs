@@ -19,7 +19,6 @@ const ATTEMPTS: u32 = 8;
 /// Percent of a core.
 const MOST: f64 = 0.5;
 
-/// Runs it.
 pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     let over = Duration::from_secs(bench.size(30, 8));
     let mut rows = Vec::new();

@@ -16,7 +16,6 @@ use crate::units;
 
 const DISTINCT: u32 = 200_000;
 
-/// Runs it.
 pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     let bytes = bench.size(1 << 30, 64 << 20);
     let input = bench.dir.join("wordcount.txt");

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use howdah_core::schedulers::nearest::distance;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -140,7 +139,10 @@ impl Settings {
 
     fn unknown(&self, place: &str, key: &str) -> Failure {
         let failure = bad(format!("{place}: unknown key `{}.{key}`", self.section.name()));
-        let near = self.values.keys().filter(|known| distance(known, key) <= 2 || known.ends_with(&format!(".{key}")));
+        let near = self
+            .values
+            .keys()
+            .filter(|known| strsim::levenshtein(known, key) <= 2 || known.ends_with(&format!(".{key}")));
         let near: Vec<String> = near.map(|known| format!("`{known}`")).collect();
         if near.is_empty() {
             let all: Vec<&str> = self.values.keys().map(String::as_str).collect();

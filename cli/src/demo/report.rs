@@ -53,7 +53,6 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// One finding on the screen.
     pub(crate) fn say(&mut self, screen: &Screen, finding: Result<String, String>) -> Outcome<()> {
         match finding {
             Ok(text) => {

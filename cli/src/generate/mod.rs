@@ -16,7 +16,6 @@ use crate::local::cannot;
 use crate::output::note;
 use crate::units;
 
-/// Runs one of them.
 pub(crate) fn run(command: &GenerateCommand) -> Outcome {
     match command {
         GenerateCommand::Sudoku(args) => sudoku(args),

@@ -20,7 +20,6 @@ const USAGE: &str = "mapred job -list [all] | -status JOB | -counter JOB GROUP N
 /// What the JVM ends with when Hadoop returns -1.
 const UNKNOWN: u8 = 255;
 
-/// Runs one of them.
 pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
     let generic = super::options::generic(&mut site, words, &[])?;
     let words: Vec<&str> = generic.rest.iter().map(String::as_str).collect();

@@ -7,7 +7,6 @@ pub(super) fn application(job: &str) -> String {
     format!("application{}", job.strip_prefix("job").unwrap_or(job))
 }
 
-/// The job that an application is.
 pub(super) fn job_of(application: &str) -> String {
     application.strip_prefix("application").map_or_else(|| application.to_owned(), |numbers| format!("job{numbers}"))
 }

@@ -9,7 +9,6 @@ use crate::failure::{Failure, Outcome};
 
 const USAGE: &str = "mapred queue -list | -info QUEUE [-showJobs]";
 
-/// Runs one of them.
 pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
     let generic = super::options::generic(&mut site, words, &[])?;
     let words: Vec<&str> = generic.rest.iter().map(String::as_str).collect();

@@ -18,7 +18,6 @@ use crate::job::args::JobCommand;
 
 pub(crate) use history::{counter_lines, games_line, time_grid};
 
-/// Runs one of them.
 pub(crate) async fn run(context: &Context, command: &JobCommand) -> Outcome {
     match command {
         JobCommand::List(args) => list::list(context, args).await,

@@ -17,7 +17,6 @@ use crate::units;
 /// Jobs of a pool that the table shows.
 const SHOWN: usize = 10;
 
-/// As JSON.
 pub(super) fn json(found: &Found<'_>) -> Listing<Value> {
     let mut strategies = vec![row("Min", found.theory.min, None), row("Max", found.theory.max, None)];
     strategies.extend(

@@ -38,7 +38,6 @@ pub(crate) struct StartView {
     pub(crate) in_s: f64,
 }
 
-/// One forecast.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ForecastView {
     pub(crate) at_ms_epoch: u64,

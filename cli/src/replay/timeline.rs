@@ -15,7 +15,6 @@ pub(super) fn lanes(args: &ReplayArgs) -> Lanes {
     }
 }
 
-/// The replay as a timeline.
 pub(super) fn timeline(args: &ReplayArgs, replayed: &Replayed<'_>, attempts: Vec<AttemptRecord>) -> Timeline {
     let Replayed { trace, report, options, summary, .. } = replayed;
     let bars = report.jobs.iter().map(|job| {

@@ -40,7 +40,6 @@ struct Shown {
     switches: Vec<Switch>,
 }
 
-/// One switch.
 #[derive(Debug, Serialize)]
 struct Switch {
     at_ms_epoch: u64,

@@ -85,7 +85,8 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
     }
     let quiet = config.output == Format::Json;
     if !quiet {
-        screen.line(table(&screen, &ready, &order, &jobs, found.as_ref(), &moved, others))?;
+        let outlook = found.as_ref().map_or_else(String::new, |plan| outlook(plan, &moved, others));
+        screen.line(table(&screen, &ready, &order, &jobs) + &outlook)?;
     }
     let ends =
         if args.wait { unless_interrupted(wait(&screen, &mut client, &jobs, quiet), &jobs).await? } else { Vec::new() };
@@ -269,15 +270,7 @@ fn measured_s(ends: &[JobStatus]) -> Option<f64> {
     Some(last.saturating_sub(first) as f64 / 1e3)
 }
 
-fn table(
-    screen: &Screen,
-    ready: &[Ready],
-    order: &[usize],
-    jobs: &[String],
-    plan: Option<&Plan>,
-    moved: &[(String, String)],
-    others: u32,
-) -> String {
+fn table(screen: &Screen, ready: &[Ready], order: &[usize], jobs: &[String]) -> String {
     let mut grid = Grid::new(&["job", "name", "queue"]);
     for (n, &place) in order.iter().enumerate() {
         let job = jobs.get(n).map_or("-", String::as_str);
@@ -285,23 +278,23 @@ fn table(
         grid.row([job, &plan.name, how.queue.as_deref().unwrap_or("default")]);
     }
     let said = if jobs.is_empty() { "planned" } else { "submitted" };
-    let mut text = format!("{}\n{} {said}", grid.render(screen), counted(order.len() as u64, "job"));
-    if let Some(plan) = plan {
-        let (end, delay) = (plan.makespan().as_secs_f64(), plan.mean_delay().as_secs_f64());
-        text += &format!(", to be over after {}, mean delay {}", seconds(end), seconds(delay));
-        if !moved.is_empty() {
-            let pools = moved.iter().map(|(job, queue)| format!("{job} in {queue}")).collect::<Vec<_>>().join(", ");
-            text += &format!(
-                "\nplanned together with what is left of {}: {pools}",
-                counted(moved.len() as u64, "earlier job")
-            );
-        }
-        if others > 0 {
-            let others = counted(u64::from(others), "other job");
-            text += &format!(
-                "\nplanned for a cluster with nothing else to do: {others} came before, so that it may take longer"
-            );
-        }
+    format!("{}\n{} {said}", grid.render(screen), counted(order.len() as u64, "job"))
+}
+
+/// What a plan promises, and what it leaves out.
+fn outlook(plan: &Plan, moved: &[(String, String)], others: u32) -> String {
+    let (end, delay) = (plan.makespan().as_secs_f64(), plan.mean_delay().as_secs_f64());
+    let mut text = format!(", to be over after {}, mean delay {}", seconds(end), seconds(delay));
+    if !moved.is_empty() {
+        let pools = moved.iter().map(|(job, queue)| format!("{job} in {queue}")).collect::<Vec<_>>().join(", ");
+        let earlier = counted(moved.len() as u64, "earlier job");
+        text += &format!("\nplanned together with what is left of {earlier}: {pools}");
+    }
+    if others > 0 {
+        let others = counted(u64::from(others), "other job");
+        text += &format!(
+            "\nplanned for a cluster with nothing else to do: {others} came before, so that it may take longer"
+        );
     }
     text
 }

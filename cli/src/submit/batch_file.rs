@@ -14,7 +14,6 @@ use crate::failure::{Failure, Outcome};
 use crate::local::cannot;
 use crate::trace_file::read_jobs;
 
-/// All of it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BatchFile {

@@ -21,7 +21,6 @@ use crate::config::Context;
 use crate::failure::Outcome;
 use crate::trace::args::TraceCommand;
 
-/// Runs one of them.
 pub(crate) fn run(context: &Context, command: &TraceCommand) -> Outcome {
     match command {
         TraceCommand::Record(args) => record::record(args),

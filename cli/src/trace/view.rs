@@ -65,7 +65,6 @@ const PHASES: [(&str, &str); 6] = [
 ];
 
 impl Summary {
-    /// Of this trace.
     pub(crate) fn of(trace: &Trace) -> Summary {
         let jobs = &trace.jobs;
         let total = |of: fn(&JobTemplate) -> u64| jobs.iter().map(of).fold(0, u64::saturating_add);

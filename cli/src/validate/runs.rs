@@ -10,7 +10,6 @@ use howdah_planning::accuracy::{self, AccuracyError, Comparison, Kind, Model, Pr
 use super::lost::Lost;
 use crate::failure::{Failure, Outcome};
 
-/// One run.
 #[derive(Debug)]
 pub(crate) struct Run {
     /// As it was decided again.

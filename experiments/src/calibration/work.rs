@@ -27,7 +27,6 @@ pub enum Work {
     Mapper {
         /// For the shell.
         command: String,
-        /// Its input.
         input: PathBuf,
     },
 }

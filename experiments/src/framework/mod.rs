@@ -44,7 +44,6 @@ pub struct About {
     pub paper: &'static str,
     /// Table or figure of the paper.
     pub figure: &'static str,
-    /// What it needs.
     pub needs: Needs,
     /// Rough time in seconds: in full, and with `--quick`.
     pub estimate_s: [u32; 2],
@@ -52,7 +51,6 @@ pub struct About {
 
 /// One of the papers' tables or figures.
 pub trait Experiment {
-    /// What it is.
     fn about(&self) -> About;
 
     /// Whether it reads [`Lab::schedulers`].

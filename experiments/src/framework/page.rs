@@ -31,12 +31,10 @@ impl Page {
         self.text += &format!("\n## {title}\n");
     }
 
-    /// A paragraph.
     pub fn paragraph(&mut self, text: &str) {
         self.text += &format!("\n{text}\n");
     }
 
-    /// A table.
     pub fn table(&mut self, table: &Table) {
         self.text += &format!("\n{}", table.markdown());
     }

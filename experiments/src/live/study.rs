@@ -49,7 +49,6 @@ pub(crate) struct Other {
     pub(crate) judged: bool,
 }
 
-/// One live run.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveRun {
     pub(crate) label: String,

@@ -81,7 +81,6 @@ impl Gains {
     }
 }
 
-/// All of them.
 pub(super) fn run(lab: &Lab<'_>) -> Result<Vec<Cause>> {
     let mut causes = Vec::new();
     for (workload, scale, name) in CASES.into_iter().take(lab.size(CASES.len(), 3)) {

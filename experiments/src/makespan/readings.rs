@@ -48,7 +48,6 @@ pub(super) struct Reading {
     pub(super) possible: (f64, f64),
 }
 
-/// All of them.
 pub(super) fn run(lab: &Lab<'_>) -> Result<Vec<Reading>> {
     let mut readings = Vec::new();
     let negatives = [

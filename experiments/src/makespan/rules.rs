@@ -49,7 +49,6 @@ pub(super) struct Rule {
     pools: (f64, f64),
 }
 
-/// All of them.
 pub(super) fn run(lab: &Lab<'_>) -> Result<Vec<Rule>> {
     let mut rules = Vec::new();
     for (name, sizes) in WORKLOADS.into_iter().take(lab.size(WORKLOADS.len(), 2)) {

@@ -29,7 +29,6 @@ pub(super) struct Point {
     pub(super) floor: f64,
     /// Map slots of the pools, small jobs first; one entry when one pool was best.
     pub(super) pools: Vec<u16>,
-    /// Jobs of the pools.
     pub(super) pool_jobs: Vec<usize>,
 }
 

@@ -32,7 +32,6 @@ const REPORTING: Reporting = Reporting::AtOnce;
 /// Switching is to be within this of the best fixed policy.
 const NEAR: f64 = 0.05;
 
-/// A workload by what is in it.
 struct Workload {
     name: &'static str,
     about: &'static str,

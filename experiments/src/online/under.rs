@@ -25,7 +25,6 @@ pub(crate) enum Online {
 }
 
 impl Online {
-    /// All of them.
     pub(crate) const ALL: [Online; 3] = [Online::Tasks, Online::Jobs, Online::Starts];
 
     /// How ends are reported; task times do not depend on it.

@@ -13,11 +13,9 @@ use howdah_core::time::Span;
 
 /// How far tasks scatter around their line, as a share of their time.
 pub(super) const SCATTER: f64 = 0.04;
-/// Workers.
 const WORKERS: u32 = 3;
 const HEARTBEAT: Span = Span::from_secs(3);
 
-/// Which jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Jobs {
     /// 10 grep and 10 word count.
@@ -79,13 +77,13 @@ pub(super) fn workload(jobs: Jobs, seed: u64, run: u64, n: u32) -> Trace {
     for index in 1..=n {
         if jobs == Jobs::Both {
             let id = format!("search-{index}");
-            let search = draw.job("grep-search", index, 24, 1, Line(1_500.0, 90.0), Line(2_500.0, 1.0));
-            let sort = draw.job("grep-sort", index, 1, 1, Line(1_800.0, 20.0), Line(2_500.0, 1.0));
+            let search = draw.job("grep-search", index, [24, 1], Line(1_500.0, 90.0), Line(2_500.0, 1.0));
+            let sort = draw.job("grep-sort", index, [1, 1], Line(1_800.0, 20.0), Line(2_500.0, 1.0));
             let follows = Some(Box::new(Follows { job: id.clone(), after_ms: 1_000 }));
             trace.jobs.push(JobTemplate { id, ..search });
             trace.jobs.push(JobTemplate { follows, ..sort });
         }
-        trace.jobs.push(draw.job("wordcount", index, 48, 2, Line(2_000.0, 260.0), Line(4_000.0, 4.0)));
+        trace.jobs.push(draw.job("wordcount", index, [48, 2], Line(2_000.0, 260.0), Line(4_000.0, 4.0)));
     }
     trace
 }
@@ -96,7 +94,7 @@ struct Draw {
 }
 
 impl Draw {
-    fn job(&mut self, name: &str, index: u32, n_maps: u32, n_reduces: u32, map: Line, reduce: Line) -> JobTemplate {
+    fn job(&mut self, name: &str, index: u32, [n_maps, n_reduces]: [u32; 2], map: Line, reduce: Line) -> JobTemplate {
         let mib: Vec<u64> = (0..n_maps).map(|_| 8 + self.sizes.below(57) as u64).collect();
         let all: u64 = mib.iter().sum();
         let map_ms = mib.iter().map(|&mib| self.time(map, mib as f64)).collect();

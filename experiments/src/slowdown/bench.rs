@@ -133,7 +133,6 @@ impl Set {
         format!("{:.3}s,{:.3}s", line.slope, line.offset)
     }
 
-    /// That line.
     pub(super) fn line(&self) -> Line {
         let line = self.points.line().unwrap_or_default();
         if line.offset >= 0.0 {

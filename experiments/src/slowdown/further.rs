@@ -27,7 +27,6 @@ struct Three {
     fewest: Figures,
 }
 
-/// All of it.
 pub(super) struct Further {
     /// One per draw at a load of 0.9.
     draws: Vec<Three>,
@@ -37,7 +36,6 @@ pub(super) struct Further {
     hours: [f64; 2],
 }
 
-/// Runs it.
 pub(super) fn run(lab: &Lab<'_>, repeats: usize, jobs: Option<usize>) -> Result<Further> {
     let draws = lab.size(12, 2);
     let bench = Bench::new(lab.seed, draws, jobs, MAIN)?;

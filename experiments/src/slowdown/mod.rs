@@ -22,6 +22,7 @@ use anyhow::Result;
 
 use crate::framework::{About, Experiment, Lab, Needs, Outcome, papers};
 use bench::{Bench, MAIN};
+use page::Findings;
 
 /// The experiment.
 pub(crate) struct Slowdown;
@@ -53,8 +54,8 @@ impl Slowdown {
         files.extend(figures::workload(lab, &bench)?);
         let sweeps = sweep::run(lab, &bench)?;
         files.extend(figures::sweeps(lab, &sweeps)?);
-        let shares = partition_use::run(lab, &bench, &sweeps)?;
-        files.extend(figures::partition_use(lab, &shares)?);
+        let uses = partition_use::run(lab, &bench, &sweeps)?;
+        files.extend(figures::partition_use(lab, &uses)?);
         let main = scatter::run(lab, &bench, &sweeps)?;
         files.extend(figures::main(lab, &main)?);
         let readings = readings::run(lab, repeats, jobs)?;
@@ -62,7 +63,8 @@ impl Slowdown {
         let further = further::run(lab, repeats, jobs)?;
         files.push(lab.write("slowdown-wider.csv", &further.table().csv())?);
         let checks = main.checks(!lab.quick);
-        let text = page::page(&self.about(), lab, &bench, &sweeps, &shares, &main, (&readings, &further), &checks);
+        let findings = Findings { bench, sweeps, uses, main, readings, further };
+        let text = page::page(&self.about(), lab, &findings, &checks);
         files.insert(0, lab.write("slowdown.md", &text)?);
         Ok(Outcome { files, checks })
     }

@@ -20,17 +20,18 @@ arrivals; figures are means over the repeats. A load is the share of the scarces
 jobs of the set, as from a history. The best parameters are those with the lowest slowdown variability at a load of \
 0.7 among those that leave the median at most 5 % above FIFO's.";
 
-#[allow(clippy::too_many_arguments, reason = "the page is where everything meets")]
-pub(super) fn page(
-    about: &About,
-    lab: &Lab<'_>,
-    bench: &Bench,
-    sweeps: &Sweeps,
-    uses: &[Use],
-    main: &Main,
-    (readings, further): (&Readings, &Further),
-    checks: &[Check],
-) -> String {
+/// What the simulations gave, part by part of the page.
+pub(super) struct Findings {
+    pub(super) bench: Bench,
+    pub(super) sweeps: Sweeps,
+    pub(super) uses: Vec<Use>,
+    pub(super) main: Main,
+    pub(super) readings: Readings,
+    pub(super) further: Further,
+}
+
+pub(super) fn page(about: &About, lab: &Lab<'_>, findings: &Findings, checks: &[Check]) -> String {
+    let Findings { bench, sweeps, uses, main, readings, further } = findings;
     let mut page = Page::new(about, lab.quick);
     page.paragraph(HOW);
     page.checks(checks);

@@ -44,10 +44,8 @@ pub(super) struct Reading {
     pub(super) fifo: Figures,
 }
 
-/// All of them.
 pub(super) struct Readings(pub(super) Vec<Reading>);
 
-/// Runs them.
 pub(super) fn run(lab: &Lab<'_>, repeats: usize, jobs: Option<usize>) -> Result<Readings> {
     let mut all = Vec::new();
     let workloads = [(Shape::AsMade, AS_MADE), (Shape::Balanced, BALANCED)];

@@ -34,7 +34,6 @@ pub(super) fn mean(repeats: &[Played]) -> Figures {
     Figures::mean_of(&repeats.iter().map(Played::figures).collect::<Vec<_>>())
 }
 
-/// A bar.
 pub(super) fn check(what: String, found: f64, bar: f64, judged: bool) -> Check {
     Check { what, found, bar, judged }
 }

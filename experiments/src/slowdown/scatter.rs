@@ -20,7 +20,6 @@ pub(super) struct Shown {
     pub(super) figures: Figures,
 }
 
-/// All of them.
 pub(super) struct Main {
     /// FIFO, FBQ, TAGS, SITA and COMP with the best parameters found here, at both loads (Fig. 10 to 12).
     pub(super) best: Vec<Shown>,
@@ -83,7 +82,6 @@ impl Shown {
     }
 }
 
-/// Runs them.
 pub(super) fn run(lab: &Lab<'_>, bench: &Bench, sweeps: &Sweeps) -> Result<Main> {
     let best = |scheduler| {
         sweeps

@@ -28,14 +28,12 @@ pub(super) struct Point {
     pub(super) figures: Figures,
 }
 
-/// All of them.
 pub(super) struct Sweeps {
     pub(super) points: Vec<Point>,
     /// FIFO at each of the loads.
     pub(super) fifo: [Figures; 2],
 }
 
-/// A policy with one limit.
 pub(super) fn two_queues(scheduler: &'static str, share: u32, limit: Span) -> Policy {
     let policy = Policy::new(scheduler, &[("limits", howdah_planning::tune::time(limit))]);
     let policy = if share > 0 { policy.with("partitions", format!("{share}%")) } else { policy };

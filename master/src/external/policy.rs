@@ -46,7 +46,6 @@ enum Program {
     GivenUp,
 }
 
-/// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     NotAsked,

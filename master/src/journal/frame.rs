@@ -67,7 +67,6 @@ impl Layout {
         }
     }
 
-    /// Appends one message.
     pub(super) fn append(self, out: &mut Vec<u8>, message: &impl Message) {
         let start = out.len();
         let prefix = self.prefix();

@@ -21,7 +21,6 @@ pub(crate) struct Ask {
     pub(crate) hypothetical: Vec<String>,
 }
 
-/// The answer.
 #[derive(Debug)]
 pub(crate) struct ForecastAnswer {
     pub(crate) present: Forecast,

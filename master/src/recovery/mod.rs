@@ -67,7 +67,6 @@ pub(crate) fn can_resume(run_dir: &Path) -> Result<bool, JournalError> {
 enum Decided {
     /// The policy, as it did then.
     Again,
-    /// The record.
     AsRecorded,
 }
 

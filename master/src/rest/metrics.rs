@@ -15,7 +15,6 @@ use crate::prediction::{RoundCosts, Switches};
 /// As the exposition format's version 0.0.4 names itself.
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4";
 
-/// All of it.
 pub(super) fn text(costs: &RoundCosts, switches: &Switches, view: &View) -> String {
     let mut text = String::new();
     let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);

@@ -43,7 +43,6 @@ impl Query {
         Ok((begin..=end).contains(&ms))
     }
 
-    /// A number.
     pub(super) fn number(&self, key: &str) -> Result<Option<u64>, Refusal> {
         let Some(value) = self.get(key) else { return Ok(None) };
         value.parse().map(Some).map_err(|_| Refusal::bad(format!("{key}: `{value}` is not a number")))

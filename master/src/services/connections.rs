@@ -39,7 +39,6 @@ const RESERVED: u64 = 256;
 /// Bound where nobody says how many descriptors there are.
 const UNKNOWN: u64 = 1_024;
 
-/// One connection.
 #[derive(Debug)]
 struct Connection {
     number: u64,

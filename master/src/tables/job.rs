@@ -47,7 +47,6 @@ pub(crate) struct Tally {
     pub(crate) maps_by_locality: [u32; 4],
 }
 
-/// A job's row.
 #[derive(Debug)]
 pub(crate) struct JobRow {
     pub(crate) meta: Arc<JobMeta>,

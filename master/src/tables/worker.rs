@@ -50,7 +50,6 @@ pub(crate) struct WorkerRow {
     pub(crate) directives: Vec<v1::Directive>,
     /// Input that it will most likely need next, for the next answer.
     pub(crate) prefetch: Vec<v1::SplitRange>,
-    /// The heartbeat that waits for it.
     pub(crate) waiting: Option<oneshot::Sender<v1::HeartbeatResponse>>,
 }
 

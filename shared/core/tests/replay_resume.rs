@@ -19,7 +19,6 @@ use naive::traces::{job, trace};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// One launch.
 type Launch = (Time, AttemptId, WorkerId, Locality);
 /// All of them, in order.
 type Launches = Rc<RefCell<Vec<Launch>>>;

@@ -9,7 +9,6 @@ use howdah_core::job::profile::{JobTemplate, Trace};
 /// A part of tasks' time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Maps.
     Map,
     /// First and typical shuffles together: SimMR's Table I has one column for them.
     Shuffle,

@@ -17,7 +17,6 @@ use crate::phase::Phase;
 pub struct Application<'t> {
     /// For people.
     pub name: String,
-    /// One trace a run.
     pub runs: Vec<&'t Trace>,
 }
 

@@ -45,7 +45,6 @@ pub struct JobFacts {
     attempts: BTreeMap<(TaskKind, u32, u32), AttemptFacts>,
 }
 
-/// One task.
 #[derive(Clone, Debug, Default)]
 pub struct TaskFacts {
     /// When the master gave its first attempt away, on the master's clock.

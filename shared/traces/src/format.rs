@@ -40,7 +40,6 @@ pub struct ImportOptions {
 }
 
 impl Format {
-    /// All of them.
     pub const ALL: [Format; 8] = [
         Format::Rumen,
         Format::Hadoop1,
@@ -66,7 +65,6 @@ impl Format {
         }
     }
 
-    /// The format of this name.
     pub fn named(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }

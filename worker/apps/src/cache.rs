@@ -21,7 +21,6 @@ const DIRECTORY: &str = "cache";
 const MAX_FILES: usize = 100_000;
 const MAX_BYTES: u64 = 16 << 30;
 
-/// One of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {

@@ -28,7 +28,6 @@ pub struct Written {
     pub bytes: u64,
     /// Words, repeated ones included.
     pub words: u64,
-    /// Lines.
     pub lines: u64,
 }
 

@@ -74,7 +74,7 @@ struct Running {
     shuffle_done_ms: u64,
     sort_done_ms: u64,
     /// What the attempt said of its end, before its process ended.
-    said: Option<(bool, String, Counters)>,
+    said: Option<Said>,
     /// The path that it did not see, if that was why it failed.
     unseen: String,
     /// The newest counters it sent.
@@ -85,6 +85,13 @@ struct Running {
     cut: Cut,
     /// Whether it says that no other attempt could do better.
     fatal: bool,
+}
+
+/// An attempt's own word on its end.
+struct Said {
+    ok: bool,
+    message: String,
+    counters: Counters,
 }
 
 impl Running {
@@ -251,7 +258,11 @@ impl Keeper {
                     line.shrink_to(LARGE_LINE_BYTES);
                 }
                 Err(problem) => {
-                    self.current.said.get_or_insert((false, problem, Counters::default()));
+                    self.current.said.get_or_insert(Said {
+                        ok: false,
+                        message: problem,
+                        counters: Counters::default(),
+                    });
                     self.process.kill();
                     return;
                 }
@@ -337,11 +348,11 @@ impl Keeper {
             end.peak_memory_kib = peak_kib(&counters);
             end.diagnostics = limits::diagnostics(String::new(), self.current.cut);
             self.clear_local(ok);
-            self.current.said = Some((ok, message, counters.clone()));
+            self.current.said = Some(Said { ok, message, counters: counters.clone() });
             let noticed = ProcessEvent::Ended { ok, fatal: false, process_alive: true, end: Box::new(end), counters };
             (self.notify)(self.current.attempt(), noticed);
         } else {
-            self.current.said = Some((ok, message, counters));
+            self.current.said = Some(Said { ok, message, counters });
         }
     }
 
@@ -410,16 +421,18 @@ impl Keeper {
     /// Whether the end of the current attempt has already been reported, with the process alive.
     fn reported_alive(&self) -> bool {
         let reusable = self.current.assignment.job.spec.conf.reuse_tasks != 1;
-        reusable && self.current.said.as_ref().is_some_and(|said| said.0)
+        reusable && self.current.said.as_ref().is_some_and(|said| said.ok)
     }
 
     fn report_end(&mut self, status: Option<std::process::ExitStatus>, cpu_us: u64, cgroup_kib: u64, rss_kib: u64) {
         let said = self.current.said.take();
         let exit_code = status.and_then(|status| status.code());
         let signal = status.and_then(|status| status.signal());
-        let ok = said.as_ref().is_some_and(|said| said.0) && exit_code == Some(0);
-        let (_, message, counters) =
-            said.unwrap_or_else(|| (false, self.process.why_unheard(), self.current.counters.clone()));
+        let ok = said.as_ref().is_some_and(|said| said.ok) && exit_code == Some(0);
+        let (message, counters) = match said {
+            Some(said) => (said.message, said.counters),
+            None => (self.process.why_silent(), self.current.counters.clone()),
+        };
         let mut end = v1::AttemptEnd { exit_code, signal, cpu_us, ..self.current.end() };
         // The process's own figure first: the kernel's maximum is inherited from whoever started the process.
         let own = peak_kib(&counters);

@@ -198,7 +198,7 @@ impl Process {
     }
 
     /// Why an attempt ended of which the process never said a word, if it is known.
-    fn why_unheard(&self) -> String {
+    fn why_silent(&self) -> String {
         let reason = || format!("the reused process did not read its next attempt within {} s", PATIENCE.as_secs());
         self.overslept.load(Ordering::Acquire).then(reason).unwrap_or_default()
     }

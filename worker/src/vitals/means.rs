@@ -10,7 +10,6 @@ use sysinfo::Cpu;
 
 use super::smooth::Smoothed;
 
-/// Means of the cores.
 #[derive(Debug)]
 pub(super) struct CoreMeans {
     constant: Duration,

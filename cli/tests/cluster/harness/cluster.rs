@@ -198,7 +198,6 @@ impl Cluster {
         self.json(&["job", "list"])["jobs"].as_array().expect("a list of jobs").clone()
     }
 
-    /// All attempts of a job.
     pub(crate) fn attempts(&self, job: &str) -> Vec<Value> {
         self.json(&["job", "attempts", job])["attempts"].as_array().expect("a list of attempts").clone()
     }

@@ -10,7 +10,6 @@ pub(crate) const SHAPE: Shape = Shape::even(8, 2, 2);
 
 pub(crate) const SLOTS: Slots = Slots { maps: 16, reduces: 16 };
 
-/// One schedule.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     pub(crate) name: &'static str,

@@ -16,9 +16,7 @@ pub(super) const MAX_PIECES: usize = 50_000;
 /// What one lane stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lanes {
-    /// A slot.
     Slot,
-    /// A job.
     Job,
 }
 

@@ -132,7 +132,7 @@ fn write_lane(
 ) -> io::Result<()> {
     let base = top + height;
     let (x, to_x) = (axis.x(job.submit), axis.x(job.finish));
-    svg.rect("q", x, base - 2.0, (to_x - x).max(1.0), 2.0, None)?;
+    svg.rect("q", [x, base - 2.0, (to_x - x).max(1.0), 2.0], None)?;
     let per_slot = if lane.highest > 0.0 { height / lane.highest } else { 0.0 };
     let mut sum = vec![0.0; (axis.right() - axis.left()) as usize];
     let mut layers = Vec::new();

@@ -63,7 +63,6 @@ impl<'a> SlotLanes<'a> {
         Some(SlotLanes { timeline, axis, rows: Rows::new(placed), pieces })
     }
 
-    /// Writes it.
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let timeline = self.timeline;
         let mut svg = Svg::open(out, self.rows.bottom + FOOT, &timeline.title, &timeline.subtitle)?;
@@ -87,7 +86,7 @@ impl<'a> SlotLanes<'a> {
         while let Some((&(worker, kind), &top)) = groups.next() {
             let next = groups.peek().map_or(self.rows.bottom, |&(_, &next)| next);
             let height = next - top - self.rows.gap();
-            svg.rect("e", self.axis.left(), top, self.axis.right() - self.axis.left(), height.max(1.0), None)?;
+            svg.rect("e", [self.axis.left(), top, self.axis.right() - self.axis.left(), height.max(1.0)], None)?;
             let name = self.timeline.worker(worker);
             let text = match name {
                 Some(name) if kind == TaskKind::Map => shortened(name, 18),
@@ -111,7 +110,7 @@ impl<'a> SlotLanes<'a> {
             let y = self.rows.y(piece.lane);
             let width = (piece.to_x - piece.x).max(0.3);
             let class = format!("{}{} x", piece.stage.class(), if self.is_other(piece) { "2" } else { "" });
-            svg.rect(&class, piece.x, y, width, height, Some(&self.tip(piece)))?;
+            svg.rect(&class, [piece.x, y, width, height], Some(&self.tip(piece)))?;
             let job = self.timeline.attempts[piece.attempt].attempt.job.0.to_string();
             let dark = matches!(piece.stage, Stage::Map | Stage::Reduce) && !self.is_other(piece);
             if height >= 11.0 && width > 8.0 + 6.5 * job.len() as f64 {

@@ -90,7 +90,6 @@ impl Stage {
 /// A stretch of one stage; may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
-    /// Which.
     pub(crate) stage: Stage,
     /// Its first instant.
     pub(crate) from: Time,

@@ -60,7 +60,7 @@ impl<'a> Svg<'a> {
     pub(crate) fn legend(&mut self, entries: &[(&str, &str)]) -> io::Result<()> {
         let mut x = 20.0;
         for (class, label) in entries {
-            self.rect(class, x, 62.0, 14.0, 12.0, None)?;
+            self.rect(class, [x, 62.0, 14.0, 12.0], None)?;
             self.text("t", "start", x + 19.0, 72.5, label)?;
             // Letters differ in width; this is wide enough for any usual font.
             x += 36.0 + 6.9 * label.chars().count() as f64;
@@ -69,8 +69,8 @@ impl<'a> Svg<'a> {
     }
 
     /// A rectangle; `tip` shows when it is pointed at.
-    pub(crate) fn rect(&mut self, class: &str, x: f64, y: f64, w: f64, h: f64, tip: Option<&str>) -> io::Result<()> {
-        let (x, y, w, h) = (num(x), num(y), num(w), num(h));
+    pub(crate) fn rect(&mut self, class: &str, place: [f64; 4], tip: Option<&str>) -> io::Result<()> {
+        let [x, y, w, h] = place.map(num);
         write!(self.out, "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\"")?;
         match tip {
             Some(tip) => writeln!(self.out, "><title>{}</title></rect>", escaped(tip)),

@@ -234,7 +234,6 @@ impl Attempts {
         self.free.push(slot);
     }
 
-    /// A reference to the attempt in a slot.
     pub(crate) fn reference(&self, slot: u32) -> AttemptRef {
         AttemptRef { slot, launch: self.slots[slot as usize].launch }
     }

@@ -136,7 +136,6 @@ impl Ends {
         self.next = self.next.min(at);
     }
 
-    /// The time of a key.
     #[inline(always)]
     fn time(&self, key: u64) -> Time {
         if key == NEVER { Time::MAX } else { Time::from_us(self.base.as_us() + (key >> KEY_SLOT_BITS)) }
@@ -247,7 +246,6 @@ fn end(order: u64) -> Finished {
     Finished { attempt, state: STATES[bits(0, STATE_BITS) as usize] }
 }
 
-/// Whose key it is.
 #[inline(always)]
 fn slot_of(key: u64) -> usize {
     (key & ((1 << KEY_SLOT_BITS) - 1)) as usize

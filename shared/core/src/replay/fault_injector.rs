@@ -16,7 +16,6 @@ use crate::job::profile::{JobTemplate, LostAttempt};
 use crate::job::{AttemptId, AttemptState, TaskKind};
 use crate::time::Span;
 
-/// All of them.
 #[derive(Clone, Debug)]
 pub(super) struct FaultInjector {
     /// By the job's place in the trace, kind, index and number: how it ends, and after which time.

@@ -73,7 +73,6 @@ mod tests {
     use crate::job::profile::{Follows, JobTemplate};
     use crate::replay::{Arrivals, ReplayOptions, ReplayReport, View, simulate};
 
-    /// One map each.
     fn job(id: &str, submit_ms: u64, map_ms: u64, follows: Option<(&str, u64)>) -> JobTemplate {
         JobTemplate {
             id: id.to_owned(),

@@ -31,7 +31,6 @@ impl<'t> SimJobs<'t> {
         self.kept.iter()
     }
 
-    /// The number of the next one.
     pub(super) fn next_number(&self) -> u32 {
         (self.before + self.kept.len() + 1) as u32
     }

@@ -86,7 +86,6 @@ pub(super) enum Event {
     Done(Run),
 }
 
-/// One machine.
 #[derive(Clone, Debug)]
 pub(super) struct MachineModel {
     /// What never changes.

@@ -22,7 +22,6 @@ use crate::tracker::{ClusterConfig, Input, JobTracker, MAX_TASKS};
 /// Most jobs of a replay.
 const MAX_JOBS: u32 = u32::MAX - 1;
 
-/// All of it.
 pub(super) struct Setup {
     pub(super) tracker: JobTracker,
     /// By time, equal times in the trace's order.

@@ -94,6 +94,39 @@ pub struct Simulation<'t> {
 }
 
 impl<'t> Simulation<'t> {
+    /// A simulation in which nothing is to come: whoever makes one adds arrivals, promotions and changes.
+    fn idle(trace: &'t Trace, tracker: JobTracker, stage: Stage<'t>) -> Simulation<'t> {
+        Simulation {
+            trace,
+            slowstart_ppm: None,
+            profiled: true,
+            tracker,
+            stage,
+            arrivals: Vec::new(),
+            n_arrived: 0,
+            followers: Followers::default(),
+            attributes: AttributeSteps::default(),
+            saying: Vec::new(),
+            has_workers: true,
+            next_rare: Time::ZERO,
+            next_fixed: Time::ZERO,
+            nobody_asks: false,
+            next_arrival: Time::MAX,
+            commits: BinaryHeap::new(),
+            next_commit: Time::MAX,
+            stopped: Vec::new(),
+            ordered: false,
+            orders: Vec::new(),
+            quiet: (0, Time::ZERO),
+            tasks_in_all: 0,
+            finished: Vec::new(),
+            reports: Vec::new(),
+            inputs: Vec::new(),
+            ticks: false,
+            effects: Vec::new(),
+        }
+    }
+
     /// Tells `observer` of every attempt and job that is over from now on.
     pub fn observe(&mut self, observer: Box<dyn Observer + 't>) {
         self.stage.watch = Some(Watch::new(observer));
@@ -259,33 +292,23 @@ impl<'t> Simulation<'t> {
     /// An independent copy, not observed, that goes on from here as this one does.
     pub fn fork(&self) -> Simulation<'t> {
         let mut fork = Simulation {
-            trace: self.trace,
             slowstart_ppm: self.slowstart_ppm,
             profiled: self.profiled,
-            tracker: self.tracker.fork(),
-            stage: self.stage.fork(),
             arrivals: self.arrivals.clone(),
             n_arrived: self.n_arrived,
             followers: self.followers.clone(),
             attributes: self.attributes.clone(),
-            saying: Vec::new(),
             has_workers: self.has_workers,
             next_rare: self.next_rare,
             next_fixed: self.next_fixed,
-            nobody_asks: false,
             next_arrival: self.next_arrival,
             commits: self.commits.clone(),
             next_commit: self.next_commit,
-            stopped: Vec::new(),
             ordered: self.ordered,
             orders: self.orders.clone(),
             quiet: self.quiet,
             tasks_in_all: self.tasks_in_all,
-            finished: Vec::new(),
-            reports: Vec::new(),
-            inputs: Vec::new(),
-            ticks: false,
-            effects: Vec::new(),
+            ..Simulation::idle(self.trace, self.tracker.fork(), self.stage.fork())
         };
         fork.settle();
         fork

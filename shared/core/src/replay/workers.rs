@@ -8,7 +8,6 @@ use crate::time::{Span, Time};
 /// A plain worker's speed, and the cost of no distance.
 const PLAIN: u32 = 1_000_000;
 
-/// All of them.
 #[derive(Clone, Debug)]
 pub(super) struct Machines {
     /// By worker; empty when all are plain.

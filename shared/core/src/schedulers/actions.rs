@@ -9,7 +9,6 @@ pub struct Actions {
     pub(crate) list: Vec<Action>,
 }
 
-/// One of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Preempt(AttemptRef),

@@ -41,7 +41,6 @@ struct Entry {
     running: PerKind<u32>,
 }
 
-/// One pool.
 #[derive(Clone, Debug, Default)]
 struct Pool {
     name: String,

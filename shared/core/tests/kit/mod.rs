@@ -26,12 +26,10 @@ pub mod world;
 pub use AttemptState::{CommitPending, Failed, Killed, Running, Succeeded};
 pub use howdah_core::job::AttemptState;
 
-/// A map attempt's id.
 pub fn map(job: u32, index: u32, number: u16) -> AttemptId {
     AttemptId { job: JobId(job), kind: TaskKind::Map, index, number }
 }
 
-/// A reduce attempt's id.
 pub fn reduce(job: u32, index: u32, number: u16) -> AttemptId {
     AttemptId { job: JobId(job), kind: TaskKind::Reduce, index, number }
 }

@@ -94,7 +94,6 @@ impl Race {
     }
 }
 
-/// A launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Launch {
     pub(crate) at: Time,

@@ -22,7 +22,6 @@ pub(crate) fn one_worker(pairs: &[(&str, &str)], maps: u16, reduces: u16) -> Clu
     Cluster::made(|_| {}, fair(pairs)).workers(1, maps, reduces)
 }
 
-/// A job of a user.
 pub(crate) fn of(user: &str, maps: u32, reduces: u32) -> JobSpec {
     JobSpec { user: user.into(), ..job_with(maps, reduces, |conf| conf.commits_output = false) }
 }

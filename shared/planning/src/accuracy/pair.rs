@@ -15,11 +15,8 @@ use super::kind::Kind;
 pub struct PairError {
     /// Printed id of the job without a partner.
     pub id: String,
-    /// Its name.
     pub name: String,
-    /// Its maps.
     pub maps: u32,
-    /// Its reduces.
     pub reduces: u32,
     /// Where it comes from.
     pub measured: String,

@@ -10,7 +10,6 @@ use super::pair::succeeded;
 /// The spread of one job's completion times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSpread {
-    /// Its name.
     pub name: String,
     /// Completion times in seconds, in the order of the runs; a run that lacks the job is missing.
     pub completion_s: Vec<f64>,

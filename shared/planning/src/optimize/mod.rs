@@ -33,9 +33,7 @@ use bench::Bench;
 /// Makespans under the abstraction: Johnson's order and its reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theory {
-    /// *Min*.
     pub min: Span,
-    /// *Max*.
     pub max: Span,
 }
 

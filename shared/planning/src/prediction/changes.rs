@@ -23,11 +23,8 @@ pub struct Hypothetical {
     pub queue: String,
     /// Who submits it.
     pub user: String,
-    /// Its priority.
     pub priority: Priority,
-    /// Maps.
     pub n_maps: u32,
-    /// Reduces.
     pub n_reduces: u32,
     /// Input bytes of each map; 0 where unknown.
     pub bytes_per_map: u64,
@@ -79,7 +76,6 @@ pub enum ChangesError {
     /// A job to submit.
     #[error("job `{name}`: {n} tasks, expected 1 to {most} maps and at most {most} reduces")]
     Tasks {
-        /// Which.
         name: String,
         /// As asked.
         n: u32,

@@ -39,7 +39,6 @@ pub struct Class {
     pub application: String,
     /// The [family](family) of the job's name.
     pub family: String,
-    /// Which part.
     pub part: Part,
 }
 

@@ -118,8 +118,8 @@ fn end(
     let takes = times.time(of, part, id.index, worker);
     let end = since + takes;
     // One that should have ended since its worker's last message most likely has: the next heartbeat will say.
-    let unheard = !heartbeat.out_of_band && now.since(end) < heartbeat.interval;
-    Some(if end > now || unheard { end } else { end.max(now + times.overdue(takes)) })
+    let unreported = !heartbeat.out_of_band && now.since(end) < heartbeat.interval;
+    Some(if end > now || unreported { end } else { end.max(now + times.overdue(takes)) })
 }
 
 /// A job's template: an entry for each of its tasks, or one for all where they are alike.

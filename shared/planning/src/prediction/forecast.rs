@@ -59,7 +59,6 @@ impl Default for ForecastOptions {
 pub struct JobForecast {
     /// Which; of one that was only thought of, the number that it would have.
     pub job: JobId,
-    /// Its name.
     pub name: String,
     /// When it was submitted.
     pub submitted: Time,
@@ -84,7 +83,6 @@ pub struct JobForecast {
 /// A task that waits now, and when and where it will start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskStart {
-    /// Which.
     pub attempt: AttemptId,
     /// When.
     pub at: Time,

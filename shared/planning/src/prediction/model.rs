@@ -51,7 +51,6 @@ pub trait Fitted: Send + Sync {
 /// All models by name: the paper's first.
 pub const MODELS: [&str; 5] = ["linear", "piecewise", "mean", "quantile", "per-worker"];
 
-/// The model of this name.
 pub fn by_name(name: &str) -> Option<Box<dyn TaskTimeModel>> {
     Some(match name {
         "linear" => Box::new(Linear),

@@ -17,7 +17,6 @@ use howdah_core::time::{Span, Time};
 pub struct TaskError {
     /// Its job's family.
     pub family: String,
-    /// Which part.
     pub part: &'static str,
     /// In seconds.
     pub predicted_s: f64,
@@ -104,7 +103,6 @@ impl WindowScore {
 /// One job's end as one forecast predicted it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobError {
-    /// Which.
     pub job: u32,
     /// When it was predicted, in seconds from the run's start.
     pub at_s: f64,

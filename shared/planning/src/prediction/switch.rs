@@ -28,7 +28,6 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// All of them.
     pub const ALL: [Measure; 3] = [Measure::Makespan, Measure::MeanCompletion, Measure::DeadlinesExceeded];
 
     /// As written.
@@ -90,7 +89,6 @@ impl FromStr for Measure {
 /// When a candidate takes over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SwitchRule {
-    /// By what.
     pub measure: Measure,
     /// Least gain, as a share of what the present policy's figure has still to come.
     pub margin: f64,

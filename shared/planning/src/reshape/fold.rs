@@ -54,7 +54,6 @@ pub enum FoldError {
     Jobs {
         /// Jobs of the trace.
         available: usize,
-        /// Asked for.
         asked: usize,
     },
     /// A span that is no shorter.
@@ -62,7 +61,6 @@ pub enum FoldError {
     Span {
         /// From first to last submission.
         available_ms: u64,
-        /// Asked for.
         asked_ms: u64,
     },
     /// A factor that makes the trace longer, or leaves nothing of it.
@@ -70,7 +68,6 @@ pub enum FoldError {
     Factor {
         /// Jobs of the trace.
         available: usize,
-        /// Asked for.
         asked: f64,
     },
 }

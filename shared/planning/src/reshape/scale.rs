@@ -36,7 +36,6 @@ pub enum ScaleError {
     TooManyTasks {
         /// Place in the trace, from 0.
         index: usize,
-        /// Its name.
         name: String,
         /// As computed.
         tasks: f64,

@@ -19,7 +19,6 @@ pub enum Objective {
     Mean,
 }
 
-/// What to tune, and how.
 #[derive(Clone, Debug)]
 pub struct Tune<'a> {
     /// The workload.

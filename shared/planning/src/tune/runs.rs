@@ -18,7 +18,6 @@ pub struct Run<'a> {
     pub trace: &'a Trace,
     /// Each job's time alone, in the trace's order.
     pub references: &'a [Span],
-    /// How.
     pub options: ReplayOptions,
 }
 
@@ -58,7 +57,6 @@ impl Played {
 }
 
 impl Figures {
-    /// The mean of each figure.
     pub fn mean_of(all: &[Figures]) -> Figures {
         let mean = |of: fn(&Figures) -> f64| Moments::of(&all.iter().map(of).collect::<Vec<_>>()).mean;
         Figures {

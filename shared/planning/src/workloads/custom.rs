@@ -32,7 +32,6 @@ use serde::Deserialize;
 use super::build::{assign, count, durations, job, of_job, of_set};
 use super::{Choices, WorkloadError, arrivals};
 
-/// A description.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {

@@ -17,7 +17,6 @@ pub enum WorkloadError {
     /// The number of jobs is part of the workload.
     #[error("workload `{name}`: expected its own {jobs} jobs, found {asked}")]
     FixedSize {
-        /// Which.
         name: &'static str,
         /// Its number of jobs.
         jobs: usize,

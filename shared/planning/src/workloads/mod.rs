@@ -38,7 +38,6 @@ pub enum Scale {
     Durations,
     /// The numbers of its tasks: "each job is scaled", as the text has it for Synthetic1.
     Tasks,
-    /// Both.
     Both,
 }
 
@@ -63,7 +62,6 @@ impl Default for Choices {
     }
 }
 
-/// One workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Workload {
     /// As typed.

@@ -10,7 +10,6 @@ use howdah_core::replay::{ReplayError, ReplayOptions, View, reference_times};
 /// A number about a set of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Property {
-    /// Jobs.
     Jobs,
     /// Maps of all jobs.
     Maps,

@@ -204,7 +204,6 @@ pub fn all() -> &'static [Workload] {
     &ALL
 }
 
-/// The one of this name.
 pub fn find(name: &str) -> Option<&'static Workload> {
     ALL.iter().find(|workload| workload.name == name)
 }

@@ -14,7 +14,6 @@ use super::super::lines::{Lines, shortened};
 /// Longest line, and longest record.
 const LONGEST: usize = 16 << 20;
 
-/// One record.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Record {
     /// `Job`, `Task`, …

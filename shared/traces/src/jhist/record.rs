@@ -29,7 +29,6 @@ pub struct JobRecord {
     pub name: String,
     /// Who submitted it.
     pub user: String,
-    /// Its queue.
     pub queue: String,
     /// Hadoop's name of it.
     pub priority: &'static str,
@@ -59,7 +58,6 @@ pub struct JobRecord {
     pub attempts: Vec<AttemptRecord>,
 }
 
-/// One attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttemptRecord {
     /// Map or reduce.
@@ -74,7 +72,6 @@ pub struct AttemptRecord {
     pub host: String,
     /// Of its worker, such as `/default-rack`.
     pub rack: String,
-    /// Of its worker.
     pub worker: String,
     /// Of a map.
     pub locality: Locality,
@@ -225,7 +222,6 @@ impl Writer<'_> {
         self.event(name, "JobUnsuccessfulCompletion", &fields)
     }
 
-    /// A task, with all of its attempts.
     fn task(&mut self, attempts: &[AttemptRecord], ends: &mut Ends) -> io::Result<()> {
         let (job, first) = (self.job, &attempts[0]);
         let name = format!("{}_{}_{:06}", self.numbers, first.kind.letter(), first.index);

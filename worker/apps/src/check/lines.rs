@@ -15,7 +15,6 @@ pub enum CheckError {
     Io {
         /// A verb.
         action: &'static str,
-        /// Which.
         path: PathBuf,
         /// What the system said.
         source: io::Error,

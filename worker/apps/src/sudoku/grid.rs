@@ -64,7 +64,6 @@ pub enum GridError {
     /// A character that is neither a digit nor a dot.
     #[error("character {byte:?} at place {place}, expected a digit or a dot", byte = char::from(*byte))]
     Character {
-        /// The byte.
         byte: u8,
         /// From 1.
         place: usize,

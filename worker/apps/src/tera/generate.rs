@@ -56,7 +56,6 @@ fn application(properties: &Properties) -> Result<Application> {
     Ok(Application::lines(map).records(RecordFormat::Raw))
 }
 
-/// The row of that number.
 pub fn row(number: u64) -> [u8; ROW] {
     format(next(skip(number)), number)
 }

@@ -40,7 +40,6 @@ fn application(_: &Properties) -> Result<Application> {
 pub struct Checksum(u128);
 
 impl Checksum {
-    /// Adds a row.
     pub fn add(&mut self, row: &[u8]) {
         self.0 += u128::from(crc32fast::hash(row));
     }

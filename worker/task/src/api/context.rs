@@ -190,7 +190,6 @@ impl Context {
         self.0.reporter.borrow().is_due(now)
     }
 
-    /// Enters a phase.
     pub(crate) fn enter(&self, phase: Phase, fraction: f64) -> Result<(), TaskError> {
         self.0.progress.set(fraction);
         let counters = self.counters();

@@ -39,7 +39,6 @@ pub enum TaskError {
     /// A path that the job needs and this machine does not see.
     #[error("this machine does not see `{path}`: {problem}; is the file system that all machines share mounted here?")]
     Unseen {
-        /// Which.
         path: PathBuf,
         /// What the system said.
         problem: String,

@@ -51,7 +51,6 @@ struct Slot {
 
 const SLOT_BYTES: usize = size_of::<Slot>();
 
-/// The number of a key.
 #[inline(always)]
 fn number(key: &[u8]) -> u128 {
     let n = key.len();
@@ -88,7 +87,6 @@ fn mix(number: u128) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// The hash of a key with this number.
 #[inline(always)]
 fn hash(number: u128, key: &[u8]) -> u64 {
     if number & LONG != LONG { mix(number) } else { hash_long(number, key) }

@@ -9,7 +9,6 @@ use crate::segment::{Run, RunWriter, SegmentPlace, write_index};
 
 /// A map's output in its local directory.
 pub(crate) const MAP_OUTPUT: &str = "file.out";
-/// Its index.
 pub(crate) const MAP_OUTPUT_INDEX: &str = "file.out.index";
 
 /// Fewer spills than this are merged without running the program's combiner again (MR1

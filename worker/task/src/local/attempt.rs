@@ -20,7 +20,6 @@ pub(crate) struct Ended {
     pub(crate) counters: Counters,
 }
 
-/// Runs one attempt to its end.
 pub(crate) fn run_attempt(spec: TaskSpec, make: &Arc<Make>, events: &[MapEvent]) -> Result<Ended> {
     std::fs::create_dir_all(&spec.local_dir)?;
     let attempt = spec.attempt.clone();

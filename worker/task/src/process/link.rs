@@ -29,12 +29,17 @@ pub(crate) struct Link {
 /// What came.
 #[derive(Debug)]
 pub(crate) enum Incoming {
-    /// A message.
     Message(ToTask),
     /// The worker closed the connection or is gone.
     Closed,
     /// Nothing yet.
     Nothing,
+}
+
+/// Where there is something to read.
+pub(crate) struct Readable {
+    here: bool,
+    pub(crate) other: bool,
 }
 
 impl Link {
@@ -56,7 +61,7 @@ impl Link {
                 return Ok(Incoming::Message(message));
             }
             if let Some(deadline) = deadline
-                && !self.wait(None, deadline)?.0
+                && !self.wait(None, deadline)?.here
             {
                 return Ok(Incoming::Nothing);
             }
@@ -66,8 +71,8 @@ impl Link {
         }
     }
 
-    /// Waits until there is something to read here or at `other`, or the deadline has passed: (here, there).
-    pub(crate) fn wait(&self, other: Option<BorrowedFd<'_>>, deadline: Instant) -> Result<(bool, bool), TaskError> {
+    /// Waits until there is something to read here or at `other`, or the deadline has passed.
+    pub(crate) fn wait(&self, other: Option<BorrowedFd<'_>>, deadline: Instant) -> Result<Readable, TaskError> {
         let mut fds = vec![PollFd::new(self.stream.as_fd(), PollFlags::POLLIN)];
         fds.extend(other.map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
         let left = deadline.saturating_duration_since(Instant::now()).min(Duration::from_secs(60));
@@ -78,7 +83,7 @@ impl Link {
             Err(error) => return Err(TaskError::Umbilical(format!("poll: {error}"))),
         }
         let ready = |fd: &PollFd<'_>| fd.revents().is_some_and(|events| !events.is_empty());
-        Ok((ready(&fds[0]), fds.get(1).is_some_and(ready)))
+        Ok(Readable { here: ready(&fds[0]), other: fds.get(1).is_some_and(ready) })
     }
 
     /// Whether a whole message has already been read.
@@ -88,7 +93,7 @@ impl Link {
 
     /// Reads what has come, for later. A worker that speaks to an attempt at work must not wait for its end.
     pub(crate) fn soak(&self) -> Result<(), TaskError> {
-        while self.wait(None, Instant::now())?.0 {
+        while self.wait(None, Instant::now())?.here {
             if !self.read_some()? {
                 return Err(TaskError::Umbilical("the worker closed the connection".to_owned()));
             }

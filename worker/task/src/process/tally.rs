@@ -4,12 +4,10 @@ use std::cell::Cell;
 
 use howdah_core::job::counters::{Counters, FILE_INPUT, FILE_OUTPUT, FILE_SYSTEM, FRAMEWORK};
 
-/// One cell.
 #[derive(Default)]
 pub(crate) struct Count(Cell<i64>);
 
 impl Count {
-    /// Adds.
     #[inline]
     pub(crate) fn add(&self, amount: u64) {
         self.0.set(self.0.get().wrapping_add(amount as i64));

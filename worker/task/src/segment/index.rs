@@ -23,7 +23,6 @@ pub struct SegmentPlace {
     pub offset: u64,
     /// Number of bytes, never 0.
     pub length: u64,
-    /// Records in it.
     pub records: u64,
 }
 

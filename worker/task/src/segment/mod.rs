@@ -51,7 +51,6 @@ pub(crate) trait SortedRecords {
     fn value(&self) -> &[u8];
 }
 
-/// The header of a segment.
 fn segment_header(codec: Codec) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..4].copy_from_slice(&MAGIC);

@@ -59,7 +59,6 @@ pub(crate) enum FetchError {
 /// How long a fetcher waits for others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// For a connection.
     pub(crate) connect: Duration,
     /// For an answer to begin, and then for each piece of it.
     pub(crate) idle: Duration,
@@ -112,16 +111,17 @@ pub(crate) struct Fetcher {
     jobs: Sender<Fetch>,
 }
 
+/// What all fetchers of a reduce share, and where they report.
+pub(crate) struct Ends {
+    pub(crate) budget: Arc<Budget>,
+    /// Bytes that have come, of all fetchers.
+    pub(crate) moved: Arc<AtomicU64>,
+    pub(crate) results: Sender<Fetched>,
+    pub(crate) wake: Wake,
+}
+
 impl Fetcher {
-    pub(crate) fn start(
-        number: usize,
-        spec: &TaskSpec,
-        patience: Patience,
-        budget: Arc<Budget>,
-        moved: Arc<AtomicU64>,
-        results: Sender<Fetched>,
-        wake: Wake,
-    ) -> Result<Fetcher, TaskError> {
+    pub(crate) fn start(number: usize, spec: &TaskSpec, patience: Patience, ends: Ends) -> Result<Fetcher, TaskError> {
         let (jobs, incoming) = channel();
         let agent = ureq::Agent::config_builder()
             .timeout_connect(Some(patience.connect))
@@ -137,14 +137,12 @@ impl Fetcher {
             partition: spec.index,
             token: spec.token.clone(),
             dir: spec.local_dir.clone(),
-            budget,
-            moved,
-            wake,
+            ends,
         };
         std::thread::Builder::new()
             .name(format!("fetch-{number}"))
             .stack_size(STACK_BYTES)
-            .spawn(move || worker.run(&incoming, &results))
+            .spawn(move || worker.run(&incoming))
             .map_err(|e| TaskError::Umbilical(format!("start a fetcher: {e}")))?;
         Ok(Fetcher { busy: false, jobs })
     }
@@ -161,20 +159,17 @@ struct Thread {
     partition: u32,
     token: String,
     dir: PathBuf,
-    budget: Arc<Budget>,
-    /// Bytes that have come, of all fetchers.
-    moved: Arc<AtomicU64>,
-    wake: Wake,
+    ends: Ends,
 }
 
 impl Thread {
-    fn run(&self, incoming: &Receiver<Fetch>, results: &Sender<Fetched>) {
+    fn run(&self, incoming: &Receiver<Fetch>) {
         while let Ok(fetch) = incoming.recv() {
             let place = self.try_fetch(&fetch);
-            if results.send(Fetched { fetch, place }).is_err() {
+            if self.ends.results.send(Fetched { fetch, place }).is_err() {
                 return;
             }
-            self.wake.wake();
+            self.ends.wake.wake();
         }
     }
 
@@ -207,7 +202,7 @@ impl Thread {
         };
         let checker = SegmentChecker::new(format!("map output {url}"));
         let mut body = response.body_mut().as_reader();
-        if self.budget.suits(length) {
+        if self.ends.budget.suits(length) {
             self.fetch_to_memory(&mut body, length as usize, checker, &url)
         } else {
             self.fetch_to_disk(&mut body, length, checker, fetch.map, &url)
@@ -221,8 +216,8 @@ impl Thread {
         mut checker: SegmentChecker,
         url: &str,
     ) -> Result<Place, FetchError> {
-        if !self.budget.take(length, || self.wake.wake()) {
-            self.budget.release(length);
+        if !self.ends.budget.take(length, || self.ends.wake.wake()) {
+            self.ends.budget.release(length);
             return Err(FetchError::Failed("the attempt is over".to_owned()));
         }
         let mut bytes = vec![0; length];
@@ -236,14 +231,14 @@ impl Thread {
                 }
                 checker.feed(&bytes[have..have + n]).map_err(|e| chain(&e))?;
                 have += n;
-                self.moved.fetch_add(n as u64, Ordering::Relaxed);
+                self.ends.moved.fetch_add(n as u64, Ordering::Relaxed);
             }
             checker.finish().map_err(|e| chain(&e))
         };
         match all() {
             Ok(records) => Ok(Place::Memory { bytes, records }),
             Err(detail) => {
-                self.budget.release(length);
+                self.ends.budget.release(length);
                 Err(FetchError::Failed(format!("get {url}: {detail}")))
             }
         }
@@ -271,7 +266,7 @@ impl Thread {
             checker.feed(&chunk[..n]).map_err(|e| failed(chain(&e)))?;
             file.write_all(&chunk[..n]).map_err(|e| unusable("write", e))?;
             have += n as u64;
-            self.moved.fetch_add(n as u64, Ordering::Relaxed);
+            self.ends.moved.fetch_add(n as u64, Ordering::Relaxed);
         }
         let records = checker.finish().map_err(|e| failed(chain(&e)))?;
         Ok(Place::Disk(Run { path, places: vec![SegmentPlace { offset: 0, length, records }], bytes: length }))

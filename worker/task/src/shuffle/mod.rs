@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use self::fetcher::{Fetch, Fetched, Fetcher, Patience, Place, Wake};
+use self::fetcher::{Ends, Fetch, Fetched, Fetcher, Patience, Place, Wake};
 use self::memory::Budget;
 use self::state::{MapStates, Verdict};
 use crate::api::context::Context;
@@ -151,16 +151,13 @@ impl Shuffle<'_> {
                 Some(index) => index,
                 None => {
                     let number = self.fetchers.len();
-                    let fetcher = Fetcher::start(
-                        number,
-                        self.context.spec(),
-                        self.patience,
-                        self.budget.clone(),
-                        self.moved.clone(),
-                        self.results.clone(),
-                        self.wake.try_clone()?,
-                    )?;
-                    self.fetchers.push(fetcher);
+                    let ends = Ends {
+                        budget: self.budget.clone(),
+                        moved: self.moved.clone(),
+                        results: self.results.clone(),
+                        wake: self.wake.try_clone()?,
+                    };
+                    self.fetchers.push(Fetcher::start(number, self.context.spec(), self.patience, ends)?);
                     number
                 }
             };
@@ -173,7 +170,7 @@ impl Shuffle<'_> {
         let beat = Instant::now() + BEAT;
         let deadline = self.maps.next_retry().map_or(beat, |at| at.min(beat));
         if !self.link.has_line() {
-            let (_, woken) = self.link.wait(Some(wake_read.as_fd()), deadline)?;
+            let woken = self.link.wait(Some(wake_read.as_fd()), deadline)?.other;
             if woken {
                 Wake::drain(wake_read);
             }

@@ -7,7 +7,6 @@
 /// The number that is never in the heap, after all others.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// The heap.
 #[derive(Clone, Debug)]
 pub(super) struct OpenHeap {
     /// Entry 0. No child is before its parent.

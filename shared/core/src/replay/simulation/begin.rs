@@ -1,7 +1,5 @@
 //! How a replay begins: the cluster and its policy are made, and the arrivals are planned.
 
-use std::collections::BinaryHeap;
-
 use super::super::arrivals::Arrival;
 use super::super::digest::DecisionDigest;
 use super::super::ends::Ends;
@@ -65,33 +63,16 @@ impl<'t> Simulation<'t> {
             plain: false,
         };
         let mut simulation = Simulation {
-            trace,
             slowstart_ppm: options.slowstart_ppm,
             profiled,
-            tracker,
-            stage,
             tasks_in_all: arrivals.iter().chain(followers.all()).map(tasks).sum(),
-            next_rare: Time::ZERO,
             next_fixed,
-            nobody_asks: false,
             next_arrival,
             arrivals,
-            n_arrived: 0,
             followers,
             attributes,
-            saying: Vec::new(),
             has_workers,
-            commits: BinaryHeap::new(),
-            next_commit: Time::MAX,
-            stopped: Vec::new(),
-            ordered: false,
-            orders: Vec::new(),
-            quiet: (0, Time::ZERO),
-            finished: Vec::new(),
-            reports: Vec::new(),
-            inputs: Vec::new(),
-            ticks: false,
-            effects: Vec::new(),
+            ..Simulation::idle(trace, tracker, stage)
         };
         simulation.settle();
         Ok(simulation)

@@ -13,11 +13,9 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::super::arrivals::Arrival;
-use super::super::attributes::AttributeSteps;
 use super::super::digest::DecisionDigest;
 use super::super::ends::{Ends, TieBreak};
 use super::super::fault_injector::FaultInjector;
-use super::super::followers::Followers;
 use super::super::heartbeat_schedule::HeartbeatSchedule;
 use super::super::job::{Placed, SimJob};
 use super::super::jobs::SimJobs;
@@ -92,33 +90,16 @@ impl<'t> Simulation<'t> {
         let left = |job: &Job| TaskKind::ALL.iter().map(|&kind| u64::from(job.tasks(kind).n_left())).sum::<u64>();
         let ordered = tracker.state().attempts().iter().any(|(_, attempt)| attempt.being_killed().is_some());
         let mut simulation = Simulation {
-            trace,
-            slowstart_ppm: None,
-            profiled: true,
             tasks_in_all: tracker.state().jobs().map(left).sum(),
             ordered,
-            tracker,
-            stage,
             next_rare: now,
             next_fixed: next_arrival.min(next_commit).min(asked),
-            nobody_asks: false,
             next_arrival,
             arrivals,
-            n_arrived: 0,
-            followers: Followers::default(),
-            attributes: AttributeSteps::default(),
-            saying: Vec::new(),
-            has_workers: true,
             commits,
             next_commit,
-            stopped: Vec::new(),
-            orders: Vec::new(),
             quiet: (0, now),
-            finished: Vec::new(),
-            reports: Vec::new(),
-            inputs: Vec::new(),
-            ticks: false,
-            effects: Vec::new(),
+            ..Simulation::idle(trace, tracker, stage)
         };
         simulation.settle();
         simulation

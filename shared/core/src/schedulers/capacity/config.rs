@@ -49,7 +49,6 @@ pub(super) struct QueueDraft {
     pub(super) init_accept_jobs_factor: Option<u32>,
 }
 
-/// All settings.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Settings {
     /// `maximum-system-jobs`: jobs that may be initialised at a time, over all queues.

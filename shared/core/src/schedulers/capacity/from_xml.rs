@@ -11,7 +11,6 @@ use super::config::{Draft, PREFIX, QueueDraft};
 use crate::schedulers::hadoop_xml::{Property, properties};
 use crate::schedulers::nearest::nearest;
 
-/// Keys of a queue.
 const QUEUE_KEYS: &str = "capacity, maximum-capacity, supports-priority, minimum-user-limit-percent, \
                           user-limit-factor, maximum-initialized-active-tasks, \
                           maximum-initialized-active-tasks-per-user, init-accept-jobs-factor, map-slots, reduce-slots";

@@ -58,7 +58,6 @@ pub(super) struct User {
     pub(super) active_tasks: u64,
 }
 
-/// One queue.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     pub(super) name: String,

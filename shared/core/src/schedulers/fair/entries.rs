@@ -5,9 +5,7 @@
 pub(super) enum Place {
     /// At the top.
     Top,
-    /// In a pool.
     Pool(String),
-    /// In a user.
     User(String),
 }
 

@@ -22,7 +22,6 @@ pub(super) type JobRank = (u64, Time);
 /// A pool's rank: those below their minimum share first (false), by the ratio, by name.
 pub(super) type PoolRank = (bool, u64, u64);
 
-/// One pool.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     pub(super) name: String,
@@ -144,7 +143,6 @@ impl Pools {
         self.list.iter_mut()
     }
 
-    /// All, by name.
     #[cfg(test)]
     pub(super) fn by_name(&self) -> impl Iterator<Item = &Pool> {
         self.names.values().map(|&id| self.get(id))

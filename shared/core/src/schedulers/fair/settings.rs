@@ -44,7 +44,6 @@ pub(super) enum Preempting {
     On,
 }
 
-/// All of them.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     /// The name under which it was asked for.

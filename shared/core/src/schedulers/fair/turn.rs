@@ -4,7 +4,6 @@ use crate::job::PerKind;
 use crate::schedulers::Round;
 use crate::time::Span;
 
-/// One turn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     pub(super) round: Round,

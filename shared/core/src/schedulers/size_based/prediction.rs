@@ -14,7 +14,6 @@ const BLOCK: u64 = 128 << 20;
 /// What tells a job's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// Its input.
     Input,
     /// What was stated with it: in a replay, the size that the trace has; its input where nothing was.
     Stated,
@@ -35,7 +34,6 @@ impl Fit {
     }
 }
 
-/// Predicts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Prediction {
     source: Source,
@@ -83,7 +81,6 @@ impl Prediction {
     }
 }
 
-/// All input of a job.
 fn input_bytes(job: &Job) -> u64 {
     let spec = job.spec();
     let known: u64 = spec.map_input_bytes.iter().fold(0, |sum, &bytes| sum.saturating_add(bytes));

@@ -7,7 +7,6 @@ use crate::job::AttemptId;
 use crate::schedulers::Change;
 use crate::schedulers::params::{Reader, SchedulerError};
 
-/// A limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Limit {
     None,

@@ -34,7 +34,6 @@ struct DryRun {
     notes: Vec<String>,
 }
 
-/// Attempts of a job and kind.
 fn count(attempts: &BTreeSet<AttemptId>, job: JobId, kind: TaskKind) -> u64 {
     let first = AttemptId { job, index: 0, number: 0, kind: TaskKind::Map };
     let of_job = attempts.range(first..).take_while(|attempt| attempt.job == job);

@@ -35,7 +35,6 @@ pub(super) struct Known {
     pub(super) runs: BTreeMap<(u32, u16), Run>,
     /// The last task that each worker finished.
     by_worker: BTreeMap<WorkerId, Reference>,
-    /// The last one of all.
     last: Option<Reference>,
     /// The worker that was last refused a pending task, and got none since.
     pub(super) declined: Option<WorkerId>,

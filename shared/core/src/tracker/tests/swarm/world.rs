@@ -74,7 +74,6 @@ pub(super) struct Node {
     registering: bool,
 }
 
-/// All of it.
 pub(super) struct World {
     pub(super) plan: Plan,
     pub(super) dice: Dice,
