@@ -34,7 +34,7 @@ Three machines:
 /// A Hadoop-compatible MapReduce cluster, and an exact simulator of itself
 ///
 /// A master hands tasks to workers; workers run each attempt as a process of its own. What the master decided
-/// can be decided again from its recorded inputs, and is compared effect by effect (`howdah validate`).
+/// can be replayed from its recorded inputs, and is compared effect by effect (`howdah validate`).
 #[derive(Debug, Parser)]
 #[command(name = "howdah", version = VERSION, styles = STYLES, max_term_width = 110)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", crate::exit::TABLE))]

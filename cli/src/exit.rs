@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// What was asked for was done.
     Done = 0,
-    /// A job failed or was killed, or a check did not hold.
+    /// A job failed or was killed, or a check failed.
     Failed = 1,
     /// The arguments, the configuration or the input are wrong; nothing was started.
     Usage = 2,
@@ -23,7 +23,7 @@ pub(crate) enum Exit {
 pub(crate) const TABLE: &str = "\
 Exit codes:
   0  done
-  1  a job failed or was killed, or a check did not hold
+  1  a job failed or was killed, or a check failed
   2  wrong usage or bad input; nothing was started
   3  the cluster could not be reached, or broke
   4  timed out

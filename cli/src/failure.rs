@@ -30,7 +30,7 @@ impl Failure {
         Failure { exit, message: message.into(), helps: Vec::new(), silent: false }
     }
 
-    /// A check did not hold or a job failed.
+    /// A check failed or a job failed.
     pub(crate) fn failed(message: impl Into<String>) -> Failure {
         Failure::new(Exit::Failed, message)
     }

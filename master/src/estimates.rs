@@ -1,6 +1,6 @@
 //! What the rule for speculative execution estimated of each attempt, as the run went, beside what came of it.
 //!
-//! The recorded run is decided again, and after each batch its own policy is asked: at launch, and whenever an attempt's
+//! The recorded run is replayed, and after each batch its own policy is asked: at launch, and whenever an attempt's
 //! worker has reported, with the vitals and the progress that the live master had. So it is the system that decided
 //! which is held against the times that followed, not a formula beside it.
 

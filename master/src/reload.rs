@@ -43,7 +43,7 @@ impl InForce {
 /// Why another policy, or other parameters, are not in charge.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SetError {
-    /// They do not hold together.
+    /// They contradict each other.
     #[error(transparent)]
     Scheduler(#[from] SchedulerError),
     /// The core runs no program, and a recording could not ask it again at the same place.

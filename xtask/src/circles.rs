@@ -28,30 +28,6 @@ const CRATES: &[&str] = &[
     "xtask",
 ];
 
-/// Circles that stay: the crate and the files, each with its reason.
-const ALLOWED: &[(&str, &[&str])] = &[
-    // Records pass from a mapper through collectors and combiners to files without a call through a table, so that the
-    // type that a mapper writes to is the collector itself, whose combiner is again a part of the application.
-    (
-        "worker/task",
-        &[
-            "api/application.rs",
-            "api/context.rs",
-            "api/mapper.rs",
-            "api/reducer.rs",
-            "collect/fold.rs",
-            "collect/partition.rs",
-            "collect/sort.rs",
-            "collect/spill.rs",
-            "merge/combine.rs",
-            "merge/groups.rs",
-            "merge/passes.rs",
-            "output/part.rs",
-            "segment/writer.rs",
-        ],
-    ),
-];
-
 /// Words before the name of an item.
 const ITEMS: &[&str] = &["fn", "struct", "enum", "trait", "type", "const", "static", "union"];
 
@@ -80,35 +56,18 @@ struct Source {
 /// The files of a crate by their modules.
 type Sources = BTreeMap<Module, Source>;
 
-/// Complaints about circles that are not allowed, and about allowed ones that are none.
+/// Complaints about circles.
 pub(crate) fn complaints() -> Result<Vec<String>> {
     let mut complaints = Vec::new();
     for folder in CRATES {
         let (sources, names) = read(&root().join(folder).join("src"))?;
-        let circles: Vec<BTreeSet<&str>> = circles(&sources)
-            .iter()
-            .map(|circle| circle.iter().map(|module| names[module].as_str()).collect())
-            .collect();
-        complaints.extend(judge(folder, &circles));
+        complaints.extend(circles(&sources).iter().map(|circle| {
+            let files: BTreeSet<&str> = circle.iter().map(|module| names[module].as_str()).collect();
+            let files = files.into_iter().collect::<Vec<_>>().join(", ");
+            format!("{folder}: a circle of files, move what they share to a lower one: {files}")
+        }));
     }
     Ok(complaints)
-}
-
-fn judge(folder: &str, circles: &[BTreeSet<&str>]) -> Vec<String> {
-    let allowed =
-        || ALLOWED.iter().filter(|(of, _)| *of == folder).map(|(_, files)| BTreeSet::from_iter(files.iter().copied()));
-    let wrong = circles
-        .iter()
-        .filter(|circle| !allowed().any(|files| files.is_superset(circle)))
-        .map(|circle| format!("{folder}: a circle of files, move what they share to a lower one: {}", list(circle)));
-    let gone = allowed().filter(|files| !circles.iter().any(|circle| circle.is_subset(files))).map(|files| {
-        format!("{folder}: the allowed circle of {} is none any more, take it out of xtask's list", list(&files))
-    });
-    wrong.chain(gone).collect()
-}
-
-fn list(files: &BTreeSet<&str>) -> String {
-    files.iter().copied().collect::<Vec<_>>().join(", ")
 }
 
 /// The sources below a folder, and the name of each module's file.
@@ -380,14 +339,5 @@ mod tests {
         assert_eq!(found(&[("folder/mod.rs", root), child]), [""; 0]);
         let uses = "mod child; pub use child::Child; pub struct Own; fn make() -> Child {}";
         assert_eq!(found(&[("folder/mod.rs", uses), child]), ["folder folder::child"]);
-    }
-
-    #[test]
-    fn a_circle_that_is_not_allowed_and_an_allowed_one_that_is_none_are_complained_about() {
-        let wrong = judge("master", &[BTreeSet::from(["a.rs", "b.rs"])]);
-        assert_eq!(wrong, ["master: a circle of files, move what they share to a lower one: a.rs, b.rs"]);
-        let (folder, files) = ALLOWED[0];
-        assert_eq!(judge(folder, &[files.iter().copied().collect()]), [""; 0]);
-        assert!(judge(folder, &[])[0].contains("is none any more"));
     }
 }

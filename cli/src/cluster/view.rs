@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use howdah_proto::v1::{GetClusterResponse, QueueInfo, SecondAttemptRule, WorkerInfo};
+use howdah_proto::v1::{GetClusterResponse, QueueInfo, SpeculationRule, WorkerInfo};
 use serde::Serialize;
 
 use crate::job::view::Speculation;
@@ -252,7 +252,7 @@ pub(crate) struct Cluster {
     pub(crate) scheduler: String,
     /// As they were given; all others have their defaults.
     pub(crate) scheduler_params: BTreeMap<String, String>,
-    pub(crate) second_attempts: SecondAttempts,
+    pub(crate) second_attempts: SpeculationPolicy,
     pub(crate) started_ms_epoch: Option<u64>,
     pub(crate) live_workers: u32,
     pub(crate) lost_workers: u32,
@@ -278,7 +278,7 @@ pub(crate) struct Cluster {
 
 /// When a task that runs gets a speculative attempt.
 #[derive(Debug, Serialize)]
-pub(crate) struct SecondAttempts {
+pub(crate) struct SpeculationPolicy {
     /// none, hadoop, hadoop-0.21, late or load-aware.
     pub(crate) rule: String,
     /// none, a number of attempts, or a share of the slots.
@@ -286,13 +286,13 @@ pub(crate) struct SecondAttempts {
     pub(crate) dry_run: bool,
 }
 
-impl From<SecondAttemptRule> for SecondAttempts {
-    fn from(SecondAttemptRule { rule, cap, dry_run }: SecondAttemptRule) -> SecondAttempts {
-        SecondAttempts { rule, cap, dry_run }
+impl From<SpeculationRule> for SpeculationPolicy {
+    fn from(SpeculationRule { rule, cap, dry_run }: SpeculationRule) -> SpeculationPolicy {
+        SpeculationPolicy { rule, cap, dry_run }
     }
 }
 
-impl SecondAttempts {
+impl SpeculationPolicy {
     /// For people.
     pub(crate) fn line(&self) -> String {
         if self.rule == "none" || self.rule.is_empty() {
@@ -322,7 +322,7 @@ impl Cluster {
             version: c.version.clone(),
             scheduler: c.scheduler.clone(),
             scheduler_params: c.scheduler_params.clone().into_iter().collect(),
-            second_attempts: SecondAttempts::from(c.second_attempts.clone().unwrap_or_default()),
+            second_attempts: SpeculationPolicy::from(c.second_attempts.clone().unwrap_or_default()),
             started_ms_epoch: reached(c.started_ms_epoch),
             live_workers: c.live_workers,
             lost_workers: c.lost_workers,

@@ -1,4 +1,4 @@
-//! `demo`: the main job. A cluster of real processes, two jobs, every result checked, the run decided again.
+//! `demo`: the main job. A cluster of real processes, two jobs, every result checked, the run replayed.
 //!
 //! Whatever happens (Ctrl-C, a failed check, a panic), the guard in [`LocalCluster`] ends the processes and the
 //! temporary directory goes; should this process be killed outright, its daemons see their standard input end and

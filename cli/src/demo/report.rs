@@ -76,7 +76,7 @@ impl Verdict {
                 Ok(Exit::Done)
             }
             Some(first) => Err(Failure::failed(format!(
-                "{} of {} checks did not hold: {first}",
+                "{} of {} checks failed: {first}",
                 self.broken.len(),
                 self.broken.len() + self.held
             ))),

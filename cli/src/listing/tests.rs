@@ -111,7 +111,7 @@ fn cluster_and_queues() {
         version: "0.1.0".to_owned(),
         scheduler: "fifo".to_owned(),
         scheduler_params: [("speculation".to_owned(), "late".to_owned())].into(),
-        second_attempts: Some(pb::SecondAttemptRule { rule: "late".to_owned(), cap: "10%".to_owned(), dry_run: true }),
+        second_attempts: Some(pb::SpeculationRule { rule: "late".to_owned(), cap: "10%".to_owned(), dry_run: true }),
         started_ms_epoch: 1_000_000,
         live_workers: 3,
         map_slots: 24,

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::about::about;
 use crate::args::Format;
 use crate::client::Client;
-use crate::cluster::view::{Cluster, Note, SecondAttempts};
+use crate::cluster::view::{Cluster, Note, SpeculationPolicy};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::Outcome;
@@ -30,7 +30,7 @@ struct Shown {
     what: Option<&'static str>,
     source: Option<&'static str>,
     params: BTreeMap<String, String>,
-    second_attempts: SecondAttempts,
+    second_attempts: SpeculationPolicy,
     /// What it noted last, oldest first.
     notes: Vec<Note>,
     /// What it promises and the cluster as it is has not, and settings that make no difference.

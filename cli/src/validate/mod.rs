@@ -1,4 +1,4 @@
-//! `validate`: a recorded run decided again from its inputs alone, and simulated from its own profile.
+//! `validate`: a recorded run replayed from its inputs alone, and simulated from its own profile.
 //!
 //! The first must be identical, or the command fails. The second is a measurement: how far simulated completion
 //! times are from real ones, beside how far real repeats are from each other. A run without a job that succeeded

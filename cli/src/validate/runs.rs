@@ -1,4 +1,4 @@
-//! Recorded runs: read, decided again, simulated, and compared with each other.
+//! Recorded runs: read, replayed, simulated, and compared with each other.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::failure::{Failure, Outcome};
 
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// As it was decided again.
+    /// As it was replayed.
     pub(crate) decisions: DecisionReport,
     /// Its profile and measured times.
     pub(crate) trace: Trace,

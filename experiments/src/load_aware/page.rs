@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_live_scenario_with_hardly_any_second_attempts_is_named() {
+    fn a_live_scenario_with_hardly_any_speculative_attempts_is_named() {
         let point = Section::Unnecessary.points().remove(0);
         let measured = |launched| Measured {
             point: point.clone(),

@@ -1,6 +1,6 @@
 //! A recorded run as forecasts see it: its state at chosen moments, what had been learnt by then, and what came of it.
 //!
-//! The run is decided again from its journal. A moment's state is the one after the first batch from that moment on; what
+//! The run is replayed from its journal. A moment's state is the one after the first batch from that moment on; what
 //! was learnt is what the run itself had finished by then, after whatever the caller had learnt before.
 
 use std::collections::BTreeMap;

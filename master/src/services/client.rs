@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use howdah_core::job::{AttemptState, JobId, JobState, Priority, TaskKind};
-use howdah_core::schedulers::{QueueView, SecondAttemptRule, second_attempt_rule};
+use howdah_core::schedulers::{QueueView, SpeculationRule, speculation_rule};
 use howdah_core::tracker::{Input, SchedulerChoice, WorkerState};
 use howdah_proto::v1;
 use howdah_proto::v1::client_service_server::ClientService;
@@ -417,8 +417,8 @@ impl ClientService for ClientApi {
         answer.cluster_id = self.0.cluster.0;
         answer.version = env!("CARGO_PKG_VERSION").to_owned();
         let SchedulerChoice { name, mut params } = self.0.in_force.get();
-        let SecondAttemptRule { rule, cap, dry_run } = second_attempt_rule(&name, &params);
-        answer.second_attempts = Some(v1::SecondAttemptRule { rule, cap, dry_run });
+        let SpeculationRule { rule, cap, dry_run } = speculation_rule(&name, &params);
+        answer.second_attempts = Some(v1::SpeculationRule { rule, cap, dry_run });
         params.remove(ALLOCATIONS);
         answer.scheduler_params = params.into_iter().collect();
         answer.started_ms_epoch = self.0.started_ms_epoch;

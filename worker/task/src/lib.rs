@@ -56,11 +56,13 @@ mod segment;
 mod shuffle;
 pub mod umbilical;
 
-pub use api::application::{Application, Fold, Partitioner, RecordFormat};
+pub use api::application::Application;
+pub use api::choices::{Fold, Partitioner};
 pub use api::context::Context;
 pub use api::error::{Error, Result, TaskError, chain};
 pub use api::mapper::{MapOutput, Mapper};
 pub use api::properties::Properties;
+pub use api::record_format::RecordFormat;
 pub use api::reducer::{ReduceOutput, Reducer, Values};
 pub use api::text;
 pub use collect::{hash, hash_partition};

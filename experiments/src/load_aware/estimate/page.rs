@@ -16,7 +16,7 @@ pub(super) fn write(lab: &Lab<'_>, about: &About, found: &Found, checks: &[Check
         "{} calibration runs: the same sudokus as a process of their own on {} cores while `howdah load` keeps so many other \
          tasks busy. Then a master under Load-Aware with that curve and one worker of one slot, whose tasks of the same kind \
          run one after the other, each beside another load between those. The worker gets its slot once its vitals have \
-         settled. Each estimate is the scheduler's own: the recorded run is decided again (`howdah validate --estimates`), and \
+         settled. Each estimate is the scheduler's own: the recorded run is replayed (`howdah validate --estimates`), and \
          its rule is asked at every launch and every report, with the vitals that the worker had measured. Time that the \
          hypervisor took is left out of every figure, and so is what the machine's own speed changed: neighbours on the \
          other threads of its cores make everything up to half as long again for seconds at a time, which no vital can \

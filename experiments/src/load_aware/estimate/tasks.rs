@@ -2,7 +2,7 @@
 //!
 //! A job of equal maps waits for the only slot of a cluster whose scheduler is Load-Aware. The worker is drained while a
 //! load is put beside it and its vitals settle, and has its slot for one task's launch. Afterwards the recorded run is
-//! decided again by `howdah validate --estimates`, which asks the rule itself for its estimates, from what the worker
+//! replayed by `howdah validate --estimates`, which asks the rule itself for its estimates, from what the worker
 //! had measured and reported by then.
 
 use std::path::{Path, PathBuf};

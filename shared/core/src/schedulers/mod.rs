@@ -60,7 +60,7 @@ pub use reason::Reason;
 pub use registry::{by_name, names, orders_by_deadline};
 pub use scheduler::Scheduler;
 pub use shortest::Shortest;
-pub use speculation::{NoSpeculation, SecondAttemptRule, Speculation, second_attempt_rule};
+pub use speculation::{NoSpeculation, Speculation, SpeculationRule, speculation_rule};
 pub use task_choice::{Choice, Decline, NearestFirst, TaskChoice};
 pub use unmet::{Missing, Unmet};
 pub use waiting::Waiting;

@@ -11,7 +11,6 @@ use howdah_core::job::{OutputFormat, Phase, Split, TaskKind};
 
 use super::error::TaskError;
 use super::properties::Properties;
-use crate::output::private_output;
 use crate::process::reporter::Reporter;
 use crate::process::tally::Tally;
 use crate::umbilical::TaskSpec;
@@ -206,4 +205,9 @@ impl Context {
         self.0.tally.add_to(&mut counters);
         counters
     }
+}
+
+/// An attempt's own directory in the job's output directory.
+pub(crate) fn private_output(output: &Path, attempt: &str) -> PathBuf {
+    output.join("_temporary").join(attempt)
 }

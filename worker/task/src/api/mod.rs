@@ -1,9 +1,11 @@
 //! What programs are written against.
 
 pub(crate) mod application;
+pub(crate) mod choices;
 pub(crate) mod context;
 pub(crate) mod error;
 pub(crate) mod mapper;
 pub(crate) mod properties;
+pub(crate) mod record_format;
 pub(crate) mod reducer;
 pub mod text;

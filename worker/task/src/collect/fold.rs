@@ -11,7 +11,7 @@
 use std::cmp::Ordering;
 
 use super::spill::Spiller;
-use crate::api::application::Fold;
+use crate::api::choices::Fold;
 use crate::api::error::TaskError;
 use crate::api::text::{Decimal, parse_long};
 

@@ -1,6 +1,6 @@
 //! Which reduce gets a record.
 
-use crate::api::application::{Application, Partitioner};
+use crate::api::choices::{MakePartitioner, Partitioner};
 use crate::api::context::Context;
 use crate::api::error::TaskError;
 use crate::api::text;
@@ -41,9 +41,8 @@ pub(crate) struct Partition {
 }
 
 impl Partition {
-    pub(crate) fn new(application: &Application, context: &Context) -> Result<Partition, TaskError> {
-        let make = |make: &crate::api::application::MakePartitioner| make(context.properties());
-        let custom = application.partitioner.as_ref().map(make).transpose();
+    pub(crate) fn new(partitioner: Option<&MakePartitioner>, context: &Context) -> Result<Partition, TaskError> {
+        let custom = partitioner.map(|make| make(context.properties())).transpose();
         let custom =
             custom.map_err(|source| TaskError::Program { place: "the partitioner's setup".to_owned(), source })?;
         Ok(Partition { custom, n: context.n_reduces() })

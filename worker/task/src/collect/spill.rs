@@ -1,7 +1,7 @@
 //! What the two collectors share: their limit, their runs, and the merge into `file.out` at the end.
 
 use super::partition::Partition;
-use crate::api::application::{Application, Combiner};
+use crate::api::choices::{Combiner, MakePartitioner};
 use crate::api::context::Context;
 use crate::api::error::TaskError;
 use crate::merge::{CombineStep, MergePlan, merge_runs};
@@ -27,7 +27,11 @@ pub(crate) struct Spiller {
 }
 
 impl Spiller {
-    pub(crate) fn new(application: &Application, context: &Context) -> Result<Spiller, TaskError> {
+    pub(crate) fn new(
+        combiner: &Combiner,
+        partitioner: Option<&MakePartitioner>,
+        context: &Context,
+    ) -> Result<Spiller, TaskError> {
         let properties = context.properties();
         let megabytes = properties.parse_or::<usize>(
             &["io.sort.mb", "mapreduce.task.io.sort.mb"],
@@ -41,12 +45,12 @@ impl Spiller {
         )?;
         let limit = megabytes.clamp(1, 2047) << 20;
         // A folding table may use all of it: it has no index to sort beside it.
-        let folds = matches!(application.combiner, Combiner::Fold(_));
+        let folds = matches!(combiner, Combiner::Fold(_));
         let share = if folds { 1.0 } else { share.clamp(0.1, 1.0) };
         Ok(Spiller {
             context: context.clone(),
-            partition: Partition::new(application, context)?,
-            combine: CombineStep::new(&application.combiner, context)?,
+            partition: Partition::new(partitioner, context)?,
+            combine: CombineStep::new(combiner, context)?,
             limit: (limit as f64 * share) as usize,
             plan: MergePlan::new(context)?,
             runs: Vec::new(),

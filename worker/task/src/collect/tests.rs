@@ -74,7 +74,7 @@ fn parts(records: impl IntoIterator<Item = Record>, n: u32) -> Vec<Vec<Record>> 
 }
 
 fn spiller(application: &Application, context: &Context, limit: usize) -> Spiller {
-    let mut spiller = Spiller::new(application, context).expect("spiller");
+    let mut spiller = Spiller::new(&application.combiner, application.partitioner.as_ref(), context).expect("spiller");
     // Far below what the property allows, so that small tests spill often.
     spiller.limit = limit;
     spiller
@@ -180,7 +180,10 @@ fn a_million_distinct_keys_fold_within_a_small_buffer() {
     let dir = tempfile::tempdir().expect("temporary directory");
     let context = context(dir.path(), 3, &[("io.sort.mb", "1")]);
     let application = Application::identity().fold(Fold::Max);
-    let mut collector = FoldCollector::new(Fold::Max, Spiller::new(&application, &context).expect("spiller"));
+    let mut collector = FoldCollector::new(
+        Fold::Max,
+        Spiller::new(&application.combiner, application.partitioner.as_ref(), &context).expect("spiller"),
+    );
     for i in 0..2_000_000_u32 {
         let key = i.wrapping_mul(2_654_435_761) % 1_000_000;
         collector.collect_long(format!("key {key}").as_bytes(), i64::from(i % 7)).expect("collect");

@@ -1,7 +1,7 @@
 //! Writing sorted records into a run, combined or not. Spills and merges alike go through here.
 
 use super::groups::{Groups, reduce_groups};
-use crate::api::application::{Combiner, Fold};
+use crate::api::choices::{Combiner, Fold};
 use crate::api::context::Context;
 use crate::api::error::TaskError;
 use crate::api::reducer::{ReduceOutput, ReduceSink, Reducer};

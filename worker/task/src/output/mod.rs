@@ -7,4 +7,4 @@
 mod encoder;
 mod part;
 
-pub(crate) use part::{PartWriter, private_output};
+pub(crate) use part::PartWriter;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use howdah_core::job::{OutputFormat, TaskKind};
 
 use super::encoder::{Encoder, OutputCodec};
-use crate::api::application::RecordFormat;
-use crate::api::context::Context;
+use crate::api::context::{Context, private_output};
 use crate::api::error::TaskError;
+use crate::api::record_format::RecordFormat;
 
 /// Bytes that are written at once.
 const BUFFER_BYTES: usize = 128 * 1024;
@@ -99,11 +99,6 @@ impl PartWriter {
         }
         Ok(())
     }
-}
-
-/// An attempt's own directory in the job's output directory.
-pub(crate) fn private_output(output: &Path, attempt: &str) -> PathBuf {
-    output.join("_temporary").join(attempt)
 }
 
 fn create(output: &Path, context: &Context) -> Result<(Encoder, PathBuf), TaskError> {

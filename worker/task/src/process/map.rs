@@ -6,7 +6,8 @@ use howdah_core::job::{FileState, InputFormat, Phase, Split};
 
 use super::faults::FaultPlan;
 use super::pace::Pace;
-use crate::api::application::{Application, Combiner};
+use crate::api::application::Application;
+use crate::api::choices::Combiner;
 use crate::api::context::Context;
 use crate::api::error::TaskError;
 use crate::api::mapper::{MapOutput, MapSink, Mapper};
@@ -23,7 +24,7 @@ pub(crate) fn run(application: &Application, context: &Context, faults: &FaultPl
     let sink = if context.n_reduces() == 0 {
         MapSink::Part(PartWriter::create(application.records, context)?)
     } else {
-        let spiller = Spiller::new(application, context)?;
+        let spiller = Spiller::new(&application.combiner, application.partitioner.as_ref(), context)?;
         match application.combiner {
             Combiner::Fold(fold) => MapSink::Fold(FoldCollector::new(fold, spiller)),
             _ => MapSink::Sort(SortCollector::new(spiller)),

@@ -57,7 +57,7 @@ impl<'t> Simulation<'t> {
     /// If a job that is not over has no template in the course, or a template is not in the trace.
     pub fn resume(tracker: JobTracker, trace: &'t Trace, course: &Course) -> Simulation<'t> {
         let mut tracker = tracker.into_direct();
-        forbid_second_attempts(&mut tracker);
+        forbid_speculation(&mut tracker);
         let now = tracker.state().now();
         let totals = tracker.state().totals();
         let mut heartbeats = HeartbeatSchedule::resume(course.heartbeat, tracker.state(), now);
@@ -131,7 +131,7 @@ fn jobs<'t>(tracker: &JobTracker, trace: &'t Trace, course: &Course) -> SimJobs<
 }
 
 /// Tells the policy that no job wants speculative attempts, if it is one that would start any.
-fn forbid_second_attempts(tracker: &mut JobTracker) {
+fn forbid_speculation(tracker: &mut JobTracker) {
     if !tracker.scheduler().capabilities().may_speculate {
         return;
     }

@@ -5,7 +5,7 @@ use crate::schedulers::params::Params;
 
 /// A rule with what is common to all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SecondAttemptRule {
+pub struct SpeculationRule {
     /// `none`, `hadoop`, `hadoop-0.21`, `late` or `load-aware`.
     pub rule: String,
     /// How many may run at a time, as `speculation.cap` says it: `none`, a number, or a share of the slots.
@@ -15,11 +15,11 @@ pub struct SecondAttemptRule {
 }
 
 /// The rule of the policy of this name with these parameters, which it has taken.
-pub fn second_attempt_rule(scheduler: &str, params: &Params) -> SecondAttemptRule {
+pub fn speculation_rule(scheduler: &str, params: &Params) -> SpeculationRule {
     let default = if scheduler == "load-aware" { "load-aware" } else { "none" };
     let rule = params.get("speculation").map_or(default, String::as_str);
     let cap = if rule == "late" { format!("{}%", late::CAP_PERCENT) } else { "none".to_owned() };
-    SecondAttemptRule {
+    SpeculationRule {
         rule: rule.to_owned(),
         cap: params.get("speculation.cap").cloned().unwrap_or(cap),
         dry_run: params.get("speculation.dry-run").is_some_and(|value| value == "true"),
@@ -34,7 +34,7 @@ mod tests {
     fn a_rule_is_described_with_its_cap_whether_that_was_given_or_not() {
         let of = |scheduler: &str, pairs: &[(&str, &str)]| {
             let params = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
-            let SecondAttemptRule { rule, cap, dry_run } = second_attempt_rule(scheduler, &params);
+            let SpeculationRule { rule, cap, dry_run } = speculation_rule(scheduler, &params);
             format!("{rule}, {cap}, {dry_run}")
         };
         assert_eq!(of("fifo", &[]), "none, none, false");

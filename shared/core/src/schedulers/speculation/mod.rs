@@ -17,7 +17,7 @@ mod running;
 mod speculative_attempts;
 mod statistics;
 
-pub use self::in_force::{SecondAttemptRule, second_attempt_rule};
+pub use self::in_force::{SpeculationRule, speculation_rule};
 pub use self::rule::{NoSpeculation, Speculation};
 
 use self::hadoop::Hadoop;
