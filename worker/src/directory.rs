@@ -99,17 +99,18 @@ impl Directory {
 
     /// Makes an attempt's working directory.
     pub(crate) fn make_attempt(&self, path: &Path) -> io::Result<()> {
-        let take = |spares: &mut Vec<PathBuf>| {
-            let at = spares.iter().rposition(|spare| spare.parent() == path.parent())?;
-            Some(spares.swap_remove(at))
-        };
-        if let Some(spare) = take(&mut self.spares())
-            && is_as_new(&spare)
-            && fs::rename(&spare, path).is_ok()
-        {
-            return Ok(());
+        // Keepers add to them meanwhile, so the lock is not held while the file system is at work.
+        match self.take_spare(path) {
+            Some(spare) if fs::rename(&spare, path).is_ok() => Ok(()),
+            _ => plain::make_dir(path),
         }
-        plain::make_dir(path)
+    }
+
+    /// One that is the same job's.
+    fn take_spare(&self, path: &Path) -> Option<PathBuf> {
+        let mut spares = self.spares();
+        let at = spares.iter().rposition(|spare| spare.parent() == path.parent())?;
+        Some(spares.swap_remove(at))
     }
 
     fn spares(&self) -> MutexGuard<'_, Vec<PathBuf>> {
@@ -230,12 +231,13 @@ mod tests {
         directory.clear_attempt(cluster, attempt(1, 0));
         assert_ne!(make(2, 0), first, "another job's");
         assert_eq!(make(1, 1), first, "the same job's");
+        fs::write(directory.local(cluster, attempt(1, 1)).join("left"), "").unwrap();
         directory.clear_attempt(cluster, attempt(1, 1));
-        fs::write(directory.local(cluster, attempt(1, 1)).join("planted"), "").unwrap();
-        assert_ne!(make(1, 2), first, "it is not empty any more");
+        assert_ne!(make(1, 2), first, "it was not empty");
         drop(held);
-        directory.clear_attempt(cluster, attempt(1, 2));
         fs::set_permissions(directory.local(cluster, attempt(1, 2)), fs::Permissions::from_mode(0o500)).unwrap();
+        directory.clear_attempt(cluster, attempt(1, 2));
+        assert!(directory.spares().is_empty(), "nobody could write there");
         make(1, 3);
         directory.clear_attempt(cluster, attempt(1, 3));
         directory.set_aside(cluster, JobId(1)).unwrap();

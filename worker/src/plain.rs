@@ -19,15 +19,20 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 
 /// Makes a file of its own in the place of whatever is there.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+    let make = || OpenOptions::new().write(true).create_new(true).open(path);
+    match make() {
+        // Seldom, so what is there is not looked for first.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::remove_file(path).and_then(|()| make()),
+        made => made,
     }
-    OpenOptions::new().write(true).create_new(true).open(path)
 }
 
 /// Makes a directory that is one itself, not a link to one.
 pub(crate) fn make_dir(path: &Path) -> io::Result<()> {
+    // Nearly always nothing is there and the directory above it is, which one call settles.
+    if fs::create_dir(path).is_ok() {
+        return Ok(());
+    }
     if fs::symlink_metadata(path).is_ok_and(|there| !there.is_dir()) {
         fs::remove_file(path)?;
     }

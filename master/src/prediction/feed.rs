@@ -2,23 +2,24 @@
 
 use std::sync::Arc;
 
-use crossbeam_channel::Sender;
 use howdah_core::cluster::ClusterState;
 use howdah_core::job::{JobId, JobState};
 use howdah_core::time::Time;
 use howdah_core::tracker::Effect;
-use howdah_planning::prediction::Learner;
+use howdah_planning::prediction::{Learned, Learner};
 use tokio::sync::Notify;
 
 use super::application_name;
-use super::message::Message;
+use super::inbox::Inbox;
 use crate::tables::Tables;
 
 /// The core's thread's end.
 #[derive(Debug)]
 pub(crate) struct Feed {
     learner: Learner,
-    send: Sender<Message>,
+    inbox: Arc<Inbox>,
+    /// What was learnt of the batch that is looked at; empty between two.
+    batch: Vec<Learned>,
     /// Notifies who makes forecasts that the world changed.
     changed: Arc<Notify>,
 }
@@ -33,8 +34,8 @@ fn changes_world(effect: &Effect) -> bool {
 }
 
 impl Feed {
-    pub(super) fn new(send: Sender<Message>) -> Feed {
-        Feed { learner: Learner::default(), send, changed: Arc::default() }
+    pub(super) fn new(inbox: Arc<Inbox>) -> Feed {
+        Feed { learner: Learner::default(), inbox, batch: Vec::new(), changed: Arc::default() }
     }
 
     /// Hears when the world changed.
@@ -46,11 +47,11 @@ impl Feed {
     pub(crate) fn follow(&mut self, now: Time, effects: &[Effect], state: &ClusterState, tables: &Tables) {
         let application =
             |job: JobId| tables.jobs.get(&job).map_or_else(String::new, |row| application_name(&row.meta.file.app));
-        let send = &self.send;
-        self.learner.follow(now, effects, state, application, |learned| {
-            // A thread that is behind by so much does without some: the core never waits for it.
-            let _ = send.try_send(Message::Learned(learned));
-        });
+        let batch = &mut self.batch;
+        self.learner.follow(now, effects, state, application, |learned| batch.push(learned));
+        if !batch.is_empty() {
+            self.inbox.put(batch.drain(..));
+        }
         if effects.iter().any(changes_world) {
             self.changed.notify_one();
         }
@@ -60,7 +61,7 @@ impl Feed {
 #[cfg(test)]
 impl Feed {
     /// As if the core had seen it.
-    pub(super) fn send_for_tests(&self, learned: howdah_planning::prediction::Learned) {
-        self.send.send(Message::Learned(learned)).unwrap();
+    pub(super) fn put_for_tests(&self, learned: Learned) {
+        self.inbox.put(std::iter::once(learned));
     }
 }

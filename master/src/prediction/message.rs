@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use howdah_core::tracker::JobTracker;
-use howdah_planning::prediction::{Changes, ChangesError, Forecast, ForecastOptions, Learned, Score};
+use howdah_planning::prediction::{Changes, ChangesError, Forecast, ForecastOptions, Score};
 use tokio::sync::oneshot;
 
 use super::applications::Applications;
@@ -32,9 +32,8 @@ pub(crate) struct ForecastAnswer {
     pub(crate) unseen: u64,
 }
 
-/// What reaches the thread.
+/// What wakes the thread.
 pub(super) enum Message {
-    Learned(Learned),
     Ask { ask: Box<Ask>, reply: oneshot::Sender<Result<ForecastAnswer, ChangesError>> },
     Stop,
 }

@@ -12,6 +12,7 @@ mod answer;
 mod applications;
 mod feed;
 mod fork;
+mod inbox;
 mod message;
 mod prefetch;
 mod recorded;

@@ -11,32 +11,34 @@ use std::collections::VecDeque;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use howdah_planning::prediction::{
-    Changes, ChangesError, Fallback, Forecast, ForecastOptions, Learned, Score, TaskHistory, TaskPredictor, by_name,
-    forecast,
+    Changes, ChangesError, Fallback, Forecast, ForecastOptions, Learned, RunningScore, TaskHistory, TaskPredictor,
+    by_name, forecast,
 };
 use tokio::sync::oneshot;
 
 use super::feed::Feed;
+use super::inbox::Inbox;
 
 /// Name of the history's file.
 const FILE: &str = "task-history.json";
 /// A larger file is not one of ours.
 const MOST_BYTES: u64 = 256 << 20;
-/// Messages that may wait; a finished task takes a few hundred bytes.
-const WAITING: usize = 65_536;
+/// Requests that may wait; each holds a fork of the state.
+const WAITING: usize = 64;
+/// How often finished tasks are learnt if nobody asks.
+const LEARN_EVERY: Duration = Duration::from_secs(1);
 /// How often what was learnt is written.
 const WRITE_EVERY: Duration = Duration::from_secs(10);
 /// Rest after each forecast, in times of its length.
 const REST: u32 = 3;
 /// Longest rest.
 const LONGEST_REST: Duration = Duration::from_secs(10);
-/// Errors that are kept for the score.
-const SCORED: usize = 10_000;
 
 /// Asks the thread.
 #[derive(Clone, Debug)]
@@ -75,29 +77,29 @@ impl PredictionHandle {
 /// When there can be no thread.
 pub(crate) fn start(dir: &Path) -> anyhow::Result<(PredictionHandle, Feed, std::thread::JoinHandle<()>)> {
     let (send, receive) = crossbeam_channel::bounded(WAITING);
-    let path = dir.join(FILE);
+    let inbox = Arc::<Inbox>::default();
+    let (path, feed) = (dir.join(FILE), Feed::new(Arc::clone(&inbox)));
     let builder = std::thread::Builder::new().name("prediction".to_owned());
-    let body = move || Thread::new(path).run(&receive);
+    let body = move || Thread::new(path, inbox).run(&receive);
     let thread = builder.spawn(body).context("start the prediction thread")?;
-    Ok((PredictionHandle { send: send.clone() }, Feed::new(send), thread))
+    Ok((PredictionHandle { send }, feed, thread))
 }
 
 struct Thread {
     path: PathBuf,
     history: TaskHistory,
+    inbox: Arc<Inbox>,
     changed: bool,
-    /// In percent, of tasks whose class was seen before.
-    errors: VecDeque<f64>,
-    unseen: u64,
+    judged: RunningScore,
 }
 
 impl Thread {
-    fn new(path: PathBuf) -> Thread {
+    fn new(path: PathBuf, inbox: Arc<Inbox>) -> Thread {
         let history = read(&path).unwrap_or_else(|e| {
             tracing::warn!("what was learnt of task times is lost: {e:#}");
             TaskHistory::default()
         });
-        Thread { path, history, changed: false, errors: VecDeque::new(), unseen: 0 }
+        Thread { path, history, inbox, changed: false, judged: RunningScore::default() }
     }
 
     fn run(mut self, receive: &Receiver<Message>) {
@@ -105,9 +107,11 @@ impl Thread {
         let mut rests_until = Instant::now();
         let mut waiting = VecDeque::new();
         loop {
-            let wake_at = if waiting.is_empty() { write_at } else { write_at.min(rests_until) };
-            match receive.recv_timeout(wake_at.saturating_duration_since(Instant::now())) {
-                Ok(Message::Learned(learned)) => self.learn(learned),
+            let now = Instant::now();
+            let wake_at = if waiting.is_empty() { now + LEARN_EVERY } else { rests_until.min(now + LEARN_EVERY) };
+            let message = receive.recv_timeout(wake_at.saturating_duration_since(now));
+            self.learn();
+            match message {
                 Ok(Message::Ask { ask, reply }) => waiting.push_back((ask, reply)),
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return self.write(),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -130,22 +134,15 @@ impl Thread {
         }
     }
 
-    /// Scores what would have been predicted, then learns it.
-    fn learn(&mut self, learned: Learned) {
-        if let (Learned::Task { class, sample, .. }, Some(model)) = (&learned, by_name("linear")) {
-            let predictor = TaskPredictor::new(&self.history, &*model, Fallback::default());
-            let (estimate, seen) = predictor.estimate(class, sample.bytes, Some(&sample.worker));
-            if !seen {
-                self.unseen += 1;
-            } else if sample.time.as_us() > 0 {
-                if self.errors.len() >= SCORED {
-                    self.errors.pop_front();
-                }
-                self.errors.push_back(100.0 * (estimate.expected / sample.time.as_us() as f64 - 1.0));
+    /// Judges what would have been predicted of each task that has ended, then learns it.
+    fn learn(&mut self) {
+        for learned in self.inbox.take() {
+            if let Learned::Task { class, sample, .. } = &learned {
+                self.judged.judge(&self.history, class, sample);
             }
+            learned.put_into(&mut self.history);
+            self.changed = true;
         }
-        learned.put_into(&mut self.history);
-        self.changed = true;
     }
 
     fn tell(&self, ask: &Ask) -> Result<ForecastAnswer, ChangesError> {
@@ -168,8 +165,8 @@ impl Thread {
             others,
             took: started.elapsed(),
             learnt: self.history.seen(),
-            score: Score::of(self.errors.iter().copied()),
-            unseen: self.unseen,
+            score: self.judged.score(),
+            unseen: self.judged.unseen(),
         })
     }
 
@@ -222,7 +219,7 @@ mod tests {
         for before in [0, 2] {
             let (handle, feed, thread) = start(dir.path()).unwrap();
             for ms in [100, 110] {
-                feed.send_for_tests(learned(ms));
+                feed.put_for_tests(learned(ms));
             }
             handle.stop();
             thread.join().unwrap();
@@ -230,19 +227,6 @@ mod tests {
         }
         fs::write(dir.path().join(FILE), "{\"classes\": 3}").unwrap();
         assert!(read(&dir.path().join(FILE)).is_err());
-        assert_eq!(Thread::new(dir.path().join(FILE)).history.seen(), 0);
-    }
-
-    #[test]
-    fn each_finished_task_is_scored_by_what_was_known_before_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut thread = Thread::new(dir.path().join(FILE));
-        for ms in [100, 100, 125] {
-            thread.learn(learned(ms));
-        }
-        assert_eq!(
-            (thread.unseen, thread.errors.iter().map(|e| e.round() as i64).collect::<Vec<_>>()),
-            (1, vec![0, -20])
-        );
+        assert_eq!(Thread::new(dir.path().join(FILE), Arc::default()).history.seen(), 0);
     }
 }

@@ -104,6 +104,11 @@ impl TaskHistory {
         self.classes.get(class).map_or_else(Vec::new, |known| known.samples.iter().collect())
     }
 
+    /// How many tasks of a class are remembered.
+    pub fn remembered(&self, class: &Class) -> usize {
+        self.classes.get(class).map_or(0, |known| known.samples.len())
+    }
+
     /// What is remembered of a part of an application's jobs, whatever their names.
     pub fn of_application(&self, class: &Class) -> Vec<&Sample> {
         if class.application.is_empty() {

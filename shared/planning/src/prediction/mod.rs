@@ -13,6 +13,7 @@ mod history;
 mod learner;
 mod model;
 mod predictor;
+mod running_score;
 mod score;
 mod switch;
 
@@ -24,5 +25,6 @@ pub use history::{Sample, TaskHistory};
 pub use learner::{Learned, Learner};
 pub use model::{Estimate, Fitted, MODELS, TaskTimeModel, by_name};
 pub use predictor::{Fallback, TaskPredictor};
+pub use running_score::RunningScore;
 pub use score::{JobError, RunScore, Score, StartError, TaskError, WindowScore, job_error, score_starts};
 pub use switch::{Measure, Switch, SwitchRule, Switcher};

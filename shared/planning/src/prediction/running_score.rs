@@ -1,0 +1,112 @@
+//! How well task times are predicted while tasks end: each is predicted from what was remembered before it.
+//!
+//! Fitting a class anew for each of its tasks would cost a thousand times what a task tells, so a fit is kept until the
+//! class has grown by a fiftieth since. A small class is fitted for every task.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::class::Class;
+use super::history::{Sample, TaskHistory};
+use super::model::by_name;
+use super::predictor::{Fallback, Known, TaskPredictor};
+use super::score::Score;
+
+/// Errors that are kept.
+const KEPT: usize = 10_000;
+/// Classes whose fits are kept.
+const CLASSES: usize = 2_000;
+/// A fit is made anew when its class has grown by this part of itself.
+const GROWTH: usize = 50;
+
+/// See the module's documentation.
+#[derive(Default)]
+pub struct RunningScore {
+    fits: BTreeMap<Class, Fit>,
+    /// In percent, of tasks whose class was seen before; the newest last.
+    errors: VecDeque<f64>,
+    unseen: u64,
+}
+
+struct Fit {
+    known: Known,
+    /// Tasks that it still serves.
+    serves: usize,
+}
+
+impl RunningScore {
+    /// Predicts a task that has ended from a history that does not hold it yet, by the paper's model.
+    pub fn judge(&mut self, history: &TaskHistory, class: &Class, sample: &Sample) {
+        let fit = match self.fits.get_mut(class) {
+            Some(fit) if fit.serves > 0 => fit,
+            _ => {
+                let fit = fit(history, class);
+                if self.fits.len() >= CLASSES {
+                    self.fits.clear();
+                }
+                self.fits.entry(class.clone()).insert_entry(fit).into_mut()
+            }
+        };
+        fit.serves = fit.serves.saturating_sub(1);
+        if !fit.known.is_seen() {
+            self.unseen += 1;
+        } else if sample.time.as_us() > 0 {
+            if self.errors.len() >= KEPT {
+                self.errors.pop_front();
+            }
+            let estimate = fit.known.estimate(sample.bytes, Some(&sample.worker));
+            self.errors.push_back(100.0 * (estimate.expected / sample.time.as_us() as f64 - 1.0));
+        }
+    }
+
+    /// Of the last tasks whose class was seen before.
+    pub fn score(&self) -> Score {
+        Score::of(self.errors.iter().copied())
+    }
+
+    /// Tasks of which nothing was remembered.
+    pub fn unseen(&self) -> u64 {
+        self.unseen
+    }
+}
+
+fn fit(history: &TaskHistory, class: &Class) -> Fit {
+    let model = by_name("linear").expect("the paper's model is listed");
+    let known = TaskPredictor::new(history, &*model, Fallback::default()).known(class);
+    Fit { known, serves: 1 + history.remembered(class) / GROWTH }
+}
+
+#[cfg(test)]
+mod tests {
+    use howdah_core::time::Span;
+
+    use super::super::class::Part;
+    use super::*;
+
+    fn judged(times: &[u64]) -> RunningScore {
+        let class = Class { application: "sleep".to_owned(), family: "nap".to_owned(), part: Part::Map };
+        let (mut history, mut running) = (TaskHistory::default(), RunningScore::default());
+        for &ms in times {
+            let sample = Sample { bytes: 0, time: Span::from_ms(ms), worker: "w".to_owned() };
+            running.judge(&history, &class, &sample);
+            history.add(class.clone(), sample);
+        }
+        running
+    }
+
+    #[test]
+    fn each_task_is_judged_by_what_was_known_before_it() {
+        let running = judged(&[100, 100, 125]);
+        let errors: Vec<i64> = running.errors.iter().map(|error| error.round() as i64).collect();
+        assert_eq!((running.unseen(), errors), (1, vec![0, -20]));
+    }
+
+    #[test]
+    fn a_fit_is_not_older_than_a_fiftieth_of_its_class() {
+        // After 200 tasks of 100 ms the time doubles: the mean must have followed it by then.
+        let mut times = vec![100; 200];
+        times.extend([200; 400]);
+        let last = *judged(&times).errors.back().unwrap();
+        let exact = 100.0 * ((200.0 * 100.0 + 399.0 * 200.0) / 599.0 / 200.0 - 1.0);
+        assert!((last - exact).abs() < 0.5, "{last} % and {exact} %");
+    }
+}
