@@ -3,6 +3,7 @@
 
 mod daemons;
 mod manifests;
+mod package;
 mod scripts;
 #[path = "../waiting/mod.rs"]
 mod waiting;

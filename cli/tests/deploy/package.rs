@@ -1,0 +1,108 @@
+//! The Debian package: built from the executable under test, then installed, looked at, removed and purged by the machine's
+//! own `dpkg` in a change root over a layer above this machine's files, which stay as they are.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use crate::daemons::HOWDAH;
+use crate::deploy;
+
+/// Where a release build is promised to be installed in.
+const MOST: Duration = Duration::from_secs(10);
+
+fn text(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
+}
+
+/// Builds the package in `folder`, or says why it cannot be built on this machine.
+fn build(folder: &Path) -> Option<PathBuf> {
+    if let Err(error) = Command::new("dpkg-deb").arg("--version").output() {
+        assert!(std::env::var("CI").is_err(), "dpkg-deb: {error}");
+        eprintln!("not tested here: dpkg-deb: {error}");
+        return None;
+    }
+    let output = Command::new(deploy().join("debian/build.sh")).arg(HOWDAH).arg(folder).output().expect("run build.sh");
+    assert!(output.status.success(), "{}", text(&output));
+    Some(String::from_utf8(output.stdout).expect("a path").trim_end().into())
+}
+
+#[test]
+fn the_package_has_what_a_machine_of_a_lab_needs_and_its_configuration_is_kept_as_such() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let Some(package) = build(folder.path()) else { return };
+    let run = |args: &[&str]| text(&Command::new("dpkg-deb").args(args).arg(&package).output().expect("run dpkg-deb"));
+    let files = run(&["--contents"]);
+    for path in [
+        "./usr/bin/howdah",
+        "./etc/howdah/howdah.toml",
+        "./lib/systemd/system/howdah-master.service",
+        "./lib/systemd/system/howdah-worker.service",
+        "./usr/share/man/man1/howdah-job-list.1.gz",
+        "./usr/share/bash-completion/completions/howdah",
+        "./usr/share/zsh/vendor-completions/_howdah",
+        "./usr/share/fish/vendor_completions.d/howdah.fish",
+    ] {
+        let line = files.lines().find(|line| line.ends_with(path)).unwrap_or_else(|| panic!("no {path} in\n{files}"));
+        assert!(line.contains("root/root"), "{line}");
+    }
+    assert_eq!(run(&["--info"]).matches("Package: howdah\n").count(), 1);
+    let conffiles = Command::new("dpkg-deb").arg("--info").arg(&package).arg("conffiles").output().expect("run dpkg-deb");
+    assert_eq!(String::from_utf8_lossy(&conffiles.stdout), "/etc/howdah/howdah.toml\n");
+}
+
+/// A shell in a layer above this machine's files, its `dpkg` included; the words after the layer are its `$1` and on.
+const IN_A_LAYER: &str = r#"
+mount -t tmpfs none "$1" && mkdir "$1/upper" "$1/work" "$1/root"
+mount -t overlay -o lowerdir=/,upperdir="$1/upper",workdir="$1/work" none "$1/root" || exit 77
+mount --bind /dev "$1/root/dev"
+mkdir -p "$1/root/package" && cp "$2" "$1/root/package/"
+exec chroot "$1/root" /bin/sh -eu -c "$3"
+"#;
+
+/// What is done with the package, with a line of what is there after each step.
+const STEPS: &str = r#"
+exec 2>&1
+dpkg --install /package/*.deb
+echo "installed: $(howdah --version | head -n 1 | cut -d ' ' -f 1) $(getent passwd howdah | cut -d : -f 6)"
+echo "owner: $(stat -c %U /var/lib/howdah)"
+[ -s /lib/systemd/system/howdah-worker.service ]
+echo "# mine" >> /etc/howdah/howdah.toml
+dpkg --install /package/*.deb
+echo "again: $(tail -n 1 /etc/howdah/howdah.toml)"
+dpkg --remove howdah
+echo "removed: $(ls /usr/bin/howdah 2> /dev/null) $(tail -n 1 /etc/howdah/howdah.toml) $(getent passwd howdah | cut -d : -f 1)"
+dpkg --purge howdah
+echo "purged: $(ls -d /etc/howdah /var/lib/howdah 2> /dev/null) $(getent passwd howdah)"
+"#;
+
+#[test]
+fn the_package_is_installed_again_removed_and_purged_and_keeps_what_an_administrator_wrote() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let Some(package) = build(folder.path()) else { return };
+    let layer = folder.path().join("layer");
+    std::fs::create_dir(&layer).expect("make a folder");
+    let started = Instant::now();
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", IN_A_LAYER, "sh"]).arg(&layer).arg(&package).arg(STEPS);
+    let output = command.output().expect("run unshare");
+    let said = text(&output);
+    if !nix::unistd::geteuid().is_root() || output.status.code() == Some(77) {
+        assert!(std::env::var("CI").is_err() || !nix::unistd::geteuid().is_root(), "{said}");
+        eprintln!("not tested here: installing the package, for want of root or of layered file systems");
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+    for line in [
+        "installed: howdah /var/lib/howdah",
+        "owner: howdah",
+        "again: # mine",
+        "removed:  # mine howdah",
+        "purged:  ",
+    ] {
+        assert!(said.lines().any(|one| one == line), "no line `{line}` in\n{said}");
+    }
+    // Four times, in fact.
+    assert!(started.elapsed() < 4 * MOST, "{:?}", started.elapsed());
+    assert!(!Path::new("/var/lib/howdah").exists() || !said.contains("/var/lib/dpkg/lock"), "{said}");
+}
