@@ -1,7 +1,7 @@
 #!/bin/sh
 # A Debian package of one executable: `deploy/debian/build.sh EXECUTABLE FOLDER`, after `cargo xtask dist` with
-# `target/dist/howdah`. Needs `dpkg-deb` and no rights. The executable itself says its version and writes its manual pages
-# and completions, so that none of them can be of another build. Prints the path of the package.
+# `target/dist/howdah`. Needs `dpkg-deb` and `strip`, no rights. The executable itself says its version and writes its
+# manual pages and completions, so that none of them can be of another build. Prints the path of the package.
 set -eu
 [ $# -eq 2 ] || { echo "usage: $0 EXECUTABLE FOLDER" >&2; exit 2; }
 here=$(dirname "$(realpath "$0")")
@@ -17,6 +17,7 @@ chmod 755 "$root"
 umask 022
 
 install -D -m 755 "$program" "$root/usr/bin/howdah"
+strip "$root/usr/bin/howdah"
 install -D -m 644 "$here/../howdah.toml" "$root/etc/howdah/howdah.toml"
 for unit in howdah-master howdah-worker; do
     install -D -m 644 "$here/../systemd/$unit.service" "$root/lib/systemd/system/$unit.service"

@@ -47,7 +47,8 @@ fn the_package_has_what_a_machine_of_a_lab_needs_and_its_configuration_is_kept_a
         assert!(line.contains("root/root"), "{line}");
     }
     assert_eq!(run(&["--info"]).matches("Package: howdah\n").count(), 1);
-    let conffiles = Command::new("dpkg-deb").arg("--info").arg(&package).arg("conffiles").output().expect("run dpkg-deb");
+    let conffiles =
+        Command::new("dpkg-deb").arg("--info").arg(&package).arg("conffiles").output().expect("run dpkg-deb");
     assert_eq!(String::from_utf8_lossy(&conffiles.stdout), "/etc/howdah/howdah.toml\n");
 }
 
@@ -61,7 +62,7 @@ exec chroot "$1/root" /bin/sh -eu -c "$3"
 "#;
 
 /// What is done with the package, with a line of what is there after each step.
-const STEPS: &str = r#"
+const STEPS: &str = r##"
 exec 2>&1
 dpkg --install /package/*.deb
 echo "installed: $(howdah --version | head -n 1 | cut -d ' ' -f 1) $(getent passwd howdah | cut -d : -f 6)"
@@ -74,7 +75,7 @@ dpkg --remove howdah
 echo "removed: $(ls /usr/bin/howdah 2> /dev/null) $(tail -n 1 /etc/howdah/howdah.toml) $(getent passwd howdah | cut -d : -f 1)"
 dpkg --purge howdah
 echo "purged: $(ls -d /etc/howdah /var/lib/howdah 2> /dev/null) $(getent passwd howdah)"
-"#;
+"##;
 
 #[test]
 fn the_package_is_installed_again_removed_and_purged_and_keeps_what_an_administrator_wrote() {
@@ -93,13 +94,9 @@ fn the_package_is_installed_again_removed_and_purged_and_keeps_what_an_administr
         return;
     }
     assert!(output.status.success(), "{said}");
-    for line in [
-        "installed: howdah /var/lib/howdah",
-        "owner: howdah",
-        "again: # mine",
-        "removed:  # mine howdah",
-        "purged:  ",
-    ] {
+    for line in
+        ["installed: howdah /var/lib/howdah", "owner: howdah", "again: # mine", "removed:  # mine howdah", "purged:  "]
+    {
         assert!(said.lines().any(|one| one == line), "no line `{line}` in\n{said}");
     }
     // Four times, in fact.
