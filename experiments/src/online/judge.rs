@@ -17,14 +17,14 @@ use super::world::{Reporting, options};
 
 /// What is written down as a run goes.
 #[derive(Default)]
-struct Notes {
+pub(super) struct Notes {
     records: Vec<AttemptRecord>,
-    launches: Vec<(Time, AttemptId, WorkerId)>,
+    pub(super) launches: Vec<(Time, AttemptId, WorkerId)>,
     /// The template of each job, by number less 1.
     ended: usize,
 }
 
-struct Noting(Rc<RefCell<Notes>>);
+pub(super) struct Noting(pub(super) Rc<RefCell<Notes>>);
 
 impl Observer for Noting {
     fn launched(&mut self, at: Time, attempt: AttemptId, worker: WorkerId, _: Locality, _: bool) {

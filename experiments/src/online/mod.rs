@@ -6,6 +6,7 @@
 //! a scatter does to a simulated future, which is the paper's question.
 
 mod judge;
+mod limits;
 mod linear;
 mod overhead;
 mod page;
@@ -26,12 +27,15 @@ use howdah_core::time::Span;
 use howdah_planning::prediction::{RunScore, TaskHistory, WindowScore};
 
 use self::judge::judge;
+use self::limits::limits;
 use self::under::{POLICIES, Under, WINDOWS};
-use self::world::workload;
+use self::world::{Reporting, workload};
 use crate::framework::{About, Experiment, Lab, Needs, Outcome, papers};
 
 /// A forecast this often: the paper finds 20 s often enough.
 const EVERY: Span = Span::from_secs(20);
+/// Futures that are drawn for each forecast, to see how well starts could be predicted at all.
+const DRAWS: u32 = 200;
 
 impl Experiment for Online {
     fn about(&self) -> About {
@@ -58,11 +62,20 @@ impl Experiment for Online {
             let first = workload(self.jobs(), lab.seed, 1, n);
             let history = judge(&first, (scheduler, reporting), None, TaskHistory::default())?.history;
             lab.progress.step(&format!("{policy}, ends reported {}: a forecast every {EVERY}", reporting.name()));
-            let judged = judge(&workload(self.jobs(), lab.seed, 2, n), (scheduler, reporting), Some(EVERY), history)?;
+            let second = workload(self.jobs(), lab.seed, 2, n);
+            let judged = judge(&second, (scheduler, reporting), Some(EVERY), history)?;
             let windows = WINDOWS.map(|window| WindowScore::of(window, &judged.starts(window).concat())).to_vec();
             let n_forecasts = judged.forecasts.len() as u64;
             let score = RunScore::new(n_forecasts, &judged.tasks, windows, &judged.jobs, judged.length);
-            runs.push(Under { policy, reporting, judged, score });
+            let limits = match self {
+                Online::Starts if reporting == Reporting::AtOnce => {
+                    lab.progress.step(&format!("{policy}: {} futures of each forecast", lab.size(DRAWS, 10)));
+                    let draws = u64::from(lab.size(DRAWS, 10));
+                    Some(limits(&second, (scheduler, reporting), (EVERY, WINDOWS[0]), draws)?)
+                }
+                _ => None,
+            };
+            runs.push(Under { policy, reporting, judged, score, limits });
         }
         let checks = self.checks(lab, &runs);
         let files = page::write(*self, lab, &self.about(), &runs, &checks)?;
@@ -73,7 +86,7 @@ impl Experiment for Online {
 #[cfg(test)]
 mod tests {
     use super::score::score_of;
-    use super::world::{Jobs, Reporting};
+    use super::world::Jobs;
     use super::*;
 
     #[test]

@@ -43,6 +43,9 @@ pub(super) struct Under {
     pub(super) reporting: Reporting,
     pub(super) judged: Judged,
     pub(super) score: RunScore,
+    /// How well who knows more could predict starts in the first window, by [`Knows::ALL`](super::limits::Knows::ALL); looked
+    /// at where starts are judged.
+    pub(super) limits: Option<[WindowScore; 3]>,
 }
 
 impl Online {

@@ -6,6 +6,7 @@
 //! of them take about the paper's 900 s. A task takes a start and a time for each MiB, as Fig. 1 has it, and each task
 //! scatters around its line by a normal draw.
 
+use howdah_core::job::TaskKind;
 use howdah_core::job::profile::{Follows, JobTemplate, Trace};
 use howdah_core::models::Random;
 use howdah_core::replay::{ReplayOptions, SimHeartbeat, SimWorker, View, WorkersView};
@@ -70,6 +71,43 @@ pub(super) fn options(scheduler: &str, reporting: Reporting) -> ReplayOptions {
 #[derive(Clone, Copy)]
 struct Line(f64, f64);
 
+impl Line {
+    fn ms(self, mib: f64) -> f64 {
+        self.0 + self.1 * mib
+    }
+}
+
+/// What jobs of a name take: their maps and their reduces.
+struct Application {
+    name: &'static str,
+    map: Line,
+    reduce: Line,
+}
+
+const SEARCH: Application = Application { name: "grep-search", map: Line(1_500.0, 90.0), reduce: Line(2_500.0, 1.0) };
+const SORT: Application = Application { name: "grep-sort", map: Line(1_800.0, 20.0), reduce: Line(2_500.0, 1.0) };
+const WORD_COUNT: Application =
+    Application { name: "wordcount", map: Line(2_000.0, 260.0), reduce: Line(4_000.0, 4.0) };
+
+/// What a task of a workload's job takes on its line, before it scatters, in milliseconds: the best that anybody can know
+/// of it before it ends.
+pub(super) fn line_ms(job: &JobTemplate, kind: TaskKind, index: u32) -> f64 {
+    let named = |application: &&Application| job.name.starts_with(application.name);
+    let application = [&SEARCH, &SORT, &WORD_COUNT].into_iter().find(named).expect("workloads have these three");
+    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    match kind {
+        TaskKind::Map => application.map.ms(mib(job.map_input_bytes[index as usize])),
+        TaskKind::Reduce => {
+            application.reduce.ms(mib(job.map_input_bytes.iter().sum::<u64>()) / f64::from(job.n_reduces))
+        }
+    }
+}
+
+/// A task's time, from its line and a standard normal draw.
+pub(super) fn scattered_ms(line_ms: f64, normal: f64) -> u64 {
+    (line_ms * (1.0 + SCATTER * normal).max(0.1)).round().max(1.0) as u64
+}
+
 /// One run of the workload: sizes by `sizes`, the same in every run; how tasks scatter by `run`.
 pub(super) fn workload(jobs: Jobs, seed: u64, run: u64, n: u32) -> Trace {
     let mut draw = Draw { sizes: Random::new(seed, 1), scatter: Random::new(seed, 100 + run) };
@@ -77,13 +115,13 @@ pub(super) fn workload(jobs: Jobs, seed: u64, run: u64, n: u32) -> Trace {
     for index in 1..=n {
         if jobs == Jobs::Both {
             let id = format!("search-{index}");
-            let search = draw.job("grep-search", index, [24, 1], Line(1_500.0, 90.0), Line(2_500.0, 1.0));
-            let sort = draw.job("grep-sort", index, [1, 1], Line(1_800.0, 20.0), Line(2_500.0, 1.0));
+            let search = draw.job(&SEARCH, index, [24, 1]);
+            let sort = draw.job(&SORT, index, [1, 1]);
             let follows = Some(Box::new(Follows { job: id.clone(), after_ms: 1_000 }));
             trace.jobs.push(JobTemplate { id, ..search });
             trace.jobs.push(JobTemplate { follows, ..sort });
         }
-        trace.jobs.push(draw.job("wordcount", index, [48, 2], Line(2_000.0, 260.0), Line(4_000.0, 4.0)));
+        trace.jobs.push(draw.job(&WORD_COUNT, index, [48, 2]));
     }
     trace
 }
@@ -94,24 +132,23 @@ struct Draw {
 }
 
 impl Draw {
-    fn job(&mut self, name: &str, index: u32, [n_maps, n_reduces]: [u32; 2], map: Line, reduce: Line) -> JobTemplate {
+    fn job(&mut self, of: &Application, index: u32, [n_maps, n_reduces]: [u32; 2]) -> JobTemplate {
         let mib: Vec<u64> = (0..n_maps).map(|_| 8 + self.sizes.below(57) as u64).collect();
         let all: u64 = mib.iter().sum();
-        let map_ms = mib.iter().map(|&mib| self.time(map, mib as f64)).collect();
+        let map_ms = mib.iter().map(|&mib| self.time(of.map, mib as f64)).collect();
         let share = all as f64 / f64::from(n_reduces);
         JobTemplate {
-            name: format!("{name}-{index}"),
+            name: format!("{}-{index}", of.name),
             n_maps,
             n_reduces,
             map_ms,
             map_input_bytes: mib.iter().map(|mib| mib << 20).collect(),
-            reduce_ms: (0..n_reduces).map(|_| self.time(reduce, share)).collect(),
+            reduce_ms: (0..n_reduces).map(|_| self.time(of.reduce, share)).collect(),
             ..JobTemplate::default()
         }
     }
 
-    fn time(&mut self, Line(start, per_mib): Line, mib: f64) -> u64 {
-        let scatter = (1.0 + SCATTER * self.scatter.normal()).max(0.1);
-        ((start + per_mib * mib) * scatter).round().max(1.0) as u64
+    fn time(&mut self, line: Line, mib: f64) -> u64 {
+        scattered_ms(line.ms(mib), self.scatter.normal())
     }
 }
