@@ -6,7 +6,7 @@ use std::rc::Rc;
 use anyhow::{Context, Result};
 use howdah_core::job::profile::Trace;
 use howdah_core::job::{AttemptId, AttemptState, Locality, TaskKind, WorkerId};
-use howdah_core::replay::{AttemptRecord, JobOutcome, Observer, Simulation};
+use howdah_core::replay::{AttemptRecord, JobOutcome, Observer, ReplayReport, Simulation};
 use howdah_core::time::{Span, Time};
 use howdah_planning::prediction::{
     Changes, Class, Fallback, Forecast, ForecastOptions, Heartbeats, JobError, Part, Sample, StartError, TaskError,
@@ -24,7 +24,7 @@ pub(super) struct Notes {
     ended: usize,
 }
 
-pub(super) struct Noting(pub(super) Rc<RefCell<Notes>>);
+struct Noting(Rc<RefCell<Notes>>);
 
 impl Observer for Noting {
     fn launched(&mut self, at: Time, attempt: AttemptId, worker: WorkerId, _: Locality, _: bool) {
@@ -56,6 +56,28 @@ impl Judged {
     }
 }
 
+/// Runs the trace under a policy to its end; every so often `look` sees it, with what was written down so far.
+pub(super) fn follow(
+    trace: &Trace,
+    (scheduler, reporting): (&str, Reporting),
+    every: Span,
+    mut look: impl FnMut(&Simulation<'_>, &mut Notes) -> Result<()>,
+) -> Result<(ReplayReport, Notes)> {
+    let mut run = Simulation::new(trace, &options(scheduler, reporting)).context("make the cluster")?;
+    let notes = Rc::new(RefCell::new(Notes::default()));
+    run.observe(Box::new(Noting(Rc::clone(&notes))));
+    let mut at = Time::ZERO;
+    loop {
+        run.run_until(at);
+        look(&run, &mut notes.borrow_mut())?;
+        if run.next_time().is_none() {
+            break;
+        }
+        at += every;
+    }
+    Ok((run.report(), notes.take()))
+}
+
 /// Runs the trace under a policy, with a forecast every so often; `None` makes none, as in training.
 pub(super) fn judge(
     trace: &Trace,
@@ -63,9 +85,6 @@ pub(super) fn judge(
     every: Option<Span>,
     history: TaskHistory,
 ) -> Result<Judged> {
-    let mut run = Simulation::new(trace, &options(scheduler, reporting)).context("make the cluster")?;
-    let notes = Rc::new(RefCell::new(Notes::default()));
-    run.observe(Box::new(Noting(Rc::clone(&notes))));
     let model = by_name("linear").context("find the paper's model")?;
     let mut judged = Judged {
         tasks: Vec::new(),
@@ -76,28 +95,20 @@ pub(super) fn judge(
         length: Span::ZERO,
         history,
     };
-    let step = every.unwrap_or(Span::from_secs(60));
-    let mut at = Time::ZERO;
-    loop {
-        run.run_until(at);
-        learn(&run, trace, &notes, &mut judged);
+    let (report, notes) = follow(trace, (scheduler, reporting), every.unwrap_or(Span::from_secs(60)), |run, notes| {
+        learn(run, trace, notes, &mut judged);
         if every.is_some() && run.tracker().state().n_jobs() > 0 {
             let predictor = TaskPredictor::new(&judged.history, &*model, Fallback::default());
             let options =
                 ForecastOptions { heartbeats: Heartbeats::Given(reporting.heartbeat()), ..ForecastOptions::default() };
             let fork = run.tracker().fork();
-            let one = forecast(fork, &predictor, &|_| String::new(), &Changes::default(), &options)?;
-            judged.forecasts.push(one);
+            judged.forecasts.push(forecast(fork, &predictor, &|_| String::new(), &Changes::default(), &options)?);
         }
-        if run.next_time().is_none() {
-            break;
-        }
-        at += step;
-    }
-    let report = run.report();
+        Ok(())
+    })?;
     judged.outcomes = report.jobs;
     judged.length = report.makespan;
-    judged.launches = notes.borrow().launches.clone();
+    judged.launches = notes.launches;
     for one in &judged.forecasts {
         let errors = one.jobs.iter().filter_map(|job| {
             let ended = judged.outcomes.iter().find(|outcome| outcome.id == job.job)?;
@@ -109,10 +120,8 @@ pub(super) fn judge(
 }
 
 /// Tells the time of each task that has ended since, then learns it.
-fn learn(run: &Simulation<'_>, trace: &Trace, notes: &Rc<RefCell<Notes>>, judged: &mut Judged) {
+fn learn(run: &Simulation<'_>, trace: &Trace, Notes { records, ended, .. }: &mut Notes, judged: &mut Judged) {
     let jobs = run.report().jobs;
-    let mut notes = notes.borrow_mut();
-    let Notes { records, ended, .. } = &mut *notes;
     let model = by_name("linear").expect("the paper's model is listed");
     for record in &records[*ended..] {
         if record.state != AttemptState::Succeeded {

@@ -7,23 +7,20 @@
 //! that most of many drawn futures start it on: **no forecast from lines can do better than that, on average and but for
 //! the number of draws**, as a task's scatter is drawn anew and nothing but its time so far tells of it before it ends.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use howdah_core::job::profile::{JobTemplate, Trace};
 use howdah_core::job::{TaskId, TaskKind, WorkerId};
 use howdah_core::models::Random;
 use howdah_core::replay::Simulation;
 use howdah_core::time::{Span, Time};
 use howdah_planning::prediction::{
-    Forecast, ForecastOptions, Heartbeats, OfJob, Part, StartError, TaskStart, TaskTimes, WindowScore, outlook,
-    score_starts,
+    ForecastOptions, Heartbeats, OfJob, Part, StartError, TaskStart, TaskTimes, WindowScore, outlook, score_starts,
 };
 
-use super::judge::{Notes, Noting};
-use super::world::{Reporting, line_ms, options, scattered_ms};
+use super::judge::follow;
+use super::world::{Reporting, line_ms, scattered_ms};
 
 /// A running task's time is drawn this often, until it is longer than what has passed.
 const TRIES: u32 = 200;
@@ -61,26 +58,17 @@ pub(super) fn limits(
     (every, window): (Span, Span),
     draws: u64,
 ) -> Result<[WindowScore; 3]> {
-    let mut run = Simulation::new(trace, &options(scheduler, reporting)).context("make the cluster")?;
-    let notes = Rc::new(RefCell::new(Notes::default()));
-    run.observe(Box::new(Noting(Rc::clone(&notes))));
     let mut predicted: Vec<(Time, [Vec<TaskStart>; 3])> = Vec::new();
-    let mut at = Time::ZERO;
-    loop {
-        run.run_until(at);
+    let (_, notes) = follow(trace, (scheduler, reporting), every, |run, _| {
         if run.tracker().state().n_jobs() > 0 {
-            let look = Look { run: &run, trace, reporting, window };
+            let look = Look::new(run, trace, reporting, window);
             // Windows begin where those of the predictor's forecasts do, at the state's last event.
-            predicted.push((run.tracker().state().now(), Knows::ALL.map(|knows| look.starts(knows, draws))));
+            predicted.push((run.tracker().state().now(), look.starts(draws)));
         }
-        if run.next_time().is_none() {
-            break;
-        }
-        at += every;
-    }
-    let launches = &notes.borrow().launches;
+        Ok(())
+    })?;
     Ok([0, 1, 2].map(|of| {
-        let each = predicted.iter().map(|(at, starts)| score_starts(*at, window, &starts[of], launches));
+        let each = predicted.iter().map(|(at, starts)| score_starts(*at, window, &starts[of], &notes.launches));
         let errors: Vec<StartError> = each.flatten().collect();
         WindowScore::of(window, &errors)
     }))
@@ -92,66 +80,73 @@ struct Look<'a> {
     trace: &'a Trace,
     reporting: Reporting,
     window: Span,
+    /// The trace's place of each job, by number less 1.
+    places: Vec<usize>,
+    /// How long running tasks have been running.
+    passed: BTreeMap<TaskId, Span>,
 }
 
-impl Look<'_> {
-    fn starts(&self, knows: Knows, draws: u64) -> Vec<TaskStart> {
-        let central = |knows| self.simulate(knows, None).starts;
-        match knows {
-            Knows::Everything | Knows::Lines => central(knows),
-            Knows::LinesAndScatter => {
-                let mut futures: BTreeMap<TaskId, BTreeMap<WorkerId, Vec<Time>>> = BTreeMap::new();
-                for draw in 0..draws {
-                    let random = Random::new(draw, self.run.tracker().state().now().as_us());
-                    for start in self.simulate(knows, Some(random)).starts {
-                        let workers = futures.entry(start.attempt.task()).or_default();
-                        workers.entry(start.worker).or_default().push(start.at);
-                    }
-                }
-                // When it starts there: the middle of the futures that start it there.
-                let mut starts = central(Knows::Lines);
-                for start in &mut starts {
-                    let workers = futures.get(&start.attempt.task());
-                    let likeliest = workers.and_then(|workers| workers.iter().max_by_key(|(_, at)| at.len()));
-                    if let Some((&worker, at)) = likeliest {
-                        let mut at = at.clone();
-                        at.sort_unstable();
-                        (start.worker, start.at) = (worker, at[at.len() / 2]);
-                    }
-                }
-                starts
-            }
+impl<'a> Look<'a> {
+    fn new(run: &'a Simulation<'a>, trace: &'a Trace, reporting: Reporting, window: Span) -> Look<'a> {
+        let state = run.tracker().state();
+        let running = state.attempts().iter();
+        Look {
+            places: run.report().jobs.iter().map(|job| job.template as usize).collect(),
+            passed: running.map(|(_, one)| (one.id().task(), state.now().since(one.started()))).collect(),
+            run,
+            trace,
+            reporting,
+            window,
         }
     }
 
-    fn simulate(&self, knows: Knows, random: Option<Random>) -> Forecast {
+    /// By [`Knows::ALL`].
+    fn starts(&self, draws: u64) -> [Vec<TaskStart>; 3] {
+        let lines = self.simulate(Knows::Lines, None);
+        let likeliest = self.likeliest(lines.clone(), draws);
+        [lines, likeliest, self.simulate(Knows::Everything, None)]
+    }
+
+    /// The starts, each moved to where most of the drawn futures have it, and to the middle of those.
+    fn likeliest(&self, mut starts: Vec<TaskStart>, draws: u64) -> Vec<TaskStart> {
+        let mut futures: BTreeMap<TaskId, BTreeMap<WorkerId, Vec<Time>>> = BTreeMap::new();
+        for draw in 0..draws {
+            let random = Random::new(draw, self.run.tracker().state().now().as_us());
+            for start in self.simulate(Knows::LinesAndScatter, Some(random)) {
+                let workers = futures.entry(start.attempt.task()).or_default();
+                workers.entry(start.worker).or_default().push(start.at);
+            }
+        }
+        for start in &mut starts {
+            let Some(workers) = futures.get_mut(&start.attempt.task()) else { continue };
+            if let Some((&worker, at)) = workers.iter_mut().max_by_key(|(_, at)| at.len()) {
+                at.sort_unstable();
+                (start.worker, start.at) = (worker, at[at.len() / 2]);
+            }
+        }
+        starts
+    }
+
+    fn simulate(&self, knows: Knows, random: Option<Random>) -> Vec<TaskStart> {
         let fork = self.run.tracker().fork();
         // A start predicted a little late may still be one in the window.
         let horizon = self.window + Span::from_secs(30);
         let heartbeats = Heartbeats::Given(self.reporting.heartbeat());
         let options = ForecastOptions { horizon, heartbeats, draws: 0, ..ForecastOptions::default() };
-        let running = fork.state().attempts().iter();
-        let passed = running.map(|(_, running)| (running.id().task(), fork.state().now().since(running.started())));
-        let passed = passed.collect();
-        let places = self.run.report().jobs.iter().map(|job| job.template as usize).collect();
-        outlook(fork, &mut Times { trace: self.trace, places, passed, knows, random }, &[], &options)
+        outlook(fork, &mut Times { look: self, knows, random }, &[], &options).starts
     }
 }
 
 /// Task times as somebody knows them.
 struct Times<'a> {
-    trace: &'a Trace,
-    /// The trace's place of each job, by number less 1.
-    places: Vec<usize>,
-    /// How long running tasks have been running.
-    passed: BTreeMap<TaskId, Span>,
+    look: &'a Look<'a>,
     knows: Knows,
     random: Option<Random>,
 }
 
 impl Times<'_> {
     fn template(&self, of: OfJob<'_>) -> &JobTemplate {
-        &self.trace.jobs[self.places[of.job.0 as usize - 1]]
+        &self.look.trace.jobs[self.look.places[of.job.0 as usize - 1]]
     }
 }
 
@@ -164,7 +159,7 @@ impl TaskTimes for Times<'_> {
             return Span::from_ms(times[index as usize]);
         }
         let line = line_ms(template, kind, index);
-        let passed = self.passed.get(&TaskId { job: of.job, kind, index }).copied().unwrap_or(Span::ZERO);
+        let passed = self.look.passed.get(&TaskId { job: of.job, kind, index }).copied().unwrap_or(Span::ZERO);
         let Some(random) = &mut self.random else { return Span::from_ms(scattered_ms(line, 0.0)) };
         let mut drawn = (0..TRIES).map(|_| Span::from_ms(scattered_ms(line, random.normal())));
         drawn.find(|&time| time > passed).unwrap_or(passed + SOON)
