@@ -91,7 +91,10 @@ async fn run_in_group(
     })?;
     let (inbox, events) = unbounded_channel();
     let watch = tokio::spawn(watch_stop(stop, inbox.clone(), Duration::from_millis(config.drain_grace_ms)));
-    let probes = tokio::spawn(probes.run(snapshot, vitals.clone(), inbox.clone()));
+    let attributes = inbox.clone();
+    let probes = tokio::spawn(probes.run(snapshot, vitals.clone(), move |snapshot| {
+        let _ = attributes.send(Event::Attributes(snapshot));
+    }));
     let context = Arc::new(ProcessContext {
         directory: directory.clone(),
         worker_name: hello.name.clone(),

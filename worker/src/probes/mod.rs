@@ -23,7 +23,6 @@ use self::file::{ProbesError, Source};
 use self::run::{Run, Trouble};
 use crate::config::WorkerConfig;
 use crate::directory::Directory;
-use crate::driver::Event;
 use crate::vitals::{OwnProcesses, VitalsCell};
 
 /// Between two looks at the file.
@@ -105,8 +104,13 @@ impl Probes {
         }
     }
 
-    /// Tells the driver of every change, also of what is wrong with the script that `vitals` come from; does not end.
-    pub(crate) async fn run(mut self, mut snapshot: ProbeSnapshot, vitals: VitalsCell, inbox: UnboundedSender<Event>) {
+    /// Hands every change to `changed`, also of what is wrong with the script that `vitals` come from; does not end.
+    pub(crate) async fn run(
+        mut self,
+        mut snapshot: ProbeSnapshot,
+        vitals: VitalsCell,
+        changed: impl Fn(ProbeSnapshot),
+    ) {
         let mut file = Settled::new(self.source.look());
         let mut looks = tokio::time::interval(LOOK_EVERY);
         loop {
@@ -128,7 +132,7 @@ impl Probes {
             let now = self.board.snapshot();
             if now != snapshot {
                 snapshot = now;
-                let _ = inbox.send(Event::Attributes(snapshot.clone()));
+                changed(snapshot.clone());
             }
         }
     }
