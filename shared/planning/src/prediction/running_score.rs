@@ -34,7 +34,7 @@ struct Fit {
 }
 
 impl RunningScore {
-    /// Predicts a task that has ended from a history that does not hold it yet, by the paper's model.
+    /// Predicts a task that has ended from a history without it, by the paper's model.
     pub fn judge(&mut self, history: &TaskHistory, class: &Class, sample: &Sample) {
         let fit = match self.fits.get_mut(class) {
             Some(fit) if fit.serves > 0 => fit,
