@@ -51,6 +51,9 @@ pub struct JobHistory {
     pub failed_attempts: u32,
     /// Attempts that ended KILLED.
     pub killed_attempts: u32,
+    /// How often the master was started again while the job was not over; 0 in histories of before that was counted.
+    #[serde(default)]
+    pub master_restarts: u32,
     /// Launched maps by locality.
     pub maps_by_locality: LocalityCounts,
     /// What its speculative attempts cost; zeros in histories of before that was counted.
@@ -217,6 +220,7 @@ impl JobHistory {
             reduces_done: status.reduces_done,
             failed_attempts: status.failed_attempts,
             killed_attempts: status.killed_attempts,
+            master_restarts: status.master_restarts,
             maps_by_locality: LocalityCounts { node, rack, off_rack, unknown },
             speculation: snapshot.costs.into(),
             output: status.output.clone(),

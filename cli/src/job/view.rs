@@ -98,6 +98,8 @@ pub(crate) struct Job {
     pub(crate) reduce_progress: f64,
     pub(crate) failed_attempts: u32,
     pub(crate) killed_attempts: u32,
+    /// How often the master was started again while it was not over.
+    pub(crate) master_restarts: u32,
     pub(crate) submit_ms_epoch: Option<u64>,
     pub(crate) launch_ms_epoch: Option<u64>,
     pub(crate) maps_done_ms_epoch: Option<u64>,
@@ -137,6 +139,7 @@ impl From<&JobStatus> for Job {
             reduce_progress: s.reduce_progress,
             failed_attempts: s.failed_attempts,
             killed_attempts: s.killed_attempts,
+            master_restarts: s.master_restarts,
             submit_ms_epoch: reached(s.submit_ms_epoch),
             launch_ms_epoch: reached(s.launch_ms_epoch),
             maps_done_ms_epoch: reached(s.maps_done_ms_epoch),
@@ -216,6 +219,9 @@ pub(crate) fn card(screen: &Screen, job: &Job, now_ms: u64) -> String {
     if job.failed_attempts + job.killed_attempts > 0 {
         rows.push(("attempts", format!("{} failed, {} killed", job.failed_attempts, job.killed_attempts)));
     }
+    if let Some(line) = restarts(job.master_restarts) {
+        rows.push(("master", line));
+    }
     if let Some(line) = job.speculation.line() {
         rows.push(("copies", line));
     }
@@ -238,6 +244,16 @@ pub(crate) fn card(screen: &Screen, job: &Job, now_ms: u64) -> String {
         .map(|(name, value)| format!("{} {}", screen.paint(Style::Dim, format!("{name:>10}")), one_line(&value)))
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// How often the master was started again under the job, unless it never was.
+fn restarts(n: u32) -> Option<String> {
+    let times = match n {
+        0 => return None,
+        1 => "once".to_owned(),
+        n => format!("{n} times"),
+    };
+    Some(format!("started again {times} meanwhile"))
 }
 
 fn phase(progress: f64, done: u32, all: u32, running: u32) -> String {

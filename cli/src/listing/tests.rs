@@ -21,6 +21,7 @@ fn status() -> pb::JobStatus {
         maps_done: 4,
         maps_running: 1,
         failed_attempts: 4,
+        master_restarts: 2,
         map_progress: 0.875,
         submit_ms_epoch: 1_000_000,
         launch_ms_epoch: 1_000_050,

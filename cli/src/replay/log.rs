@@ -108,6 +108,7 @@ fn history(
         reduces_done: done(TaskKind::Reduce),
         failed_attempts: job.failed_attempts,
         killed_attempts: job.killed_attempts,
+        master_restarts: 0,
         maps_by_locality: LocalityCounts {
             node: maps_at(Locality::Node),
             rack: maps_at(Locality::Rack),

@@ -45,8 +45,12 @@ fn a_job_runs_through_kills_of_the_master_and_writes_the_same_bytes() {
     let text: String = (0..4_000).map(|n| format!("word{} of line {n}\n", spread(n) % 977)).collect();
     let input = cluster.text("input.txt", &text);
     let mapper = cluster.script("mapper.sh", "sleep 0.4; tr ' ' '\\n'");
-    let reducer = cluster.script("reducer.sh", "sleep 0.4; sort | uniq -c");
-    let split = format!("mapred.max.split.size={}", text.len() / 12);
+    // The job outlives all kills, however fast it is.
+    let gate = cluster.text("gate.txt", "open");
+    let reducer =
+        cluster.script("reducer.sh", &format!("until [ -e '{gate}' ]; do sleep 0.1; done; sleep 0.4; sort | uniq -c"));
+    let kills = kills();
+    let split = format!("mapred.max.split.size={}", text.len() as u64 / (12 + kills));
     let job = ["streaming", "--mapper", &mapper, "--reducer", &reducer, "--input", &input, "--reduces", "3"];
     let submit = |cluster: &Cluster, out: &str| cluster.submit(&[&job[..], &["-D", &split, "--output", out]].concat());
     // What it writes when nobody is killed.
@@ -54,6 +58,7 @@ fn a_job_runs_through_kills_of_the_master_and_writes_the_same_bytes() {
     let first = submit(&cluster, &quiet);
     cluster.wait_job(&first, 0);
 
+    std::fs::remove_file(&gate).expect("shut the gate");
     let out = cluster.output("out");
     let second = submit(&cluster, &out);
     let printed = cluster.path("waiter.out");
@@ -68,7 +73,7 @@ fn a_job_runs_through_kills_of_the_master_and_writes_the_same_bytes() {
     let said = || std::fs::read_to_string(&printed).unwrap_or_default();
     wait_for("the waiting command to be notified of its job", || (!said().is_empty()).then_some(()));
     let mut times = Vec::new();
-    for n in 0..kills() {
+    for n in 0..kills {
         std::thread::sleep(Duration::from_millis(100 + spread(n) % 900));
         let before = cluster.status(&second);
         cluster.kill_master();
@@ -81,11 +86,20 @@ fn a_job_runs_through_kills_of_the_master_and_writes_the_same_bytes() {
         }
         let ids: Vec<_> = cluster.jobs().iter().map(|job| job["job"].clone()).collect();
         assert_eq!(ids, [first.as_str(), second.as_str()]);
+        assert_eq!(after["master_restarts"], n + 1, "the kills that it has outlived: {after}");
     }
+    std::fs::write(&gate, "open").expect("open the gate");
     eprintln!("{} kills; from kill to the first answer: {times:?}", times.len());
     let status = wait_for("the waiting command to end", || waiter.try_wait().expect("look at the command"));
     assert_eq!(status.code(), Some(0), "it waited on: {}", said());
     assert_eq!(parts(&out), parts(&quiet));
+    // A start after its end is no matter of the job's.
+    cluster.kill_master();
+    cluster.restart_master();
+    let restarts = |job: &str| cluster.json(&["job", "history", job])["job"]["master_restarts"].clone();
+    assert_eq!((restarts(&first), restarts(&second)), (0.into(), kills.into()));
+    let card = cluster.run(&["job", "history", &second]).expect_code(0).stdout;
+    assert!(card.contains(&format!("started again {kills} times meanwhile")), "{card}");
     // Sizes and numbers of records are the same in every run; times and bytes of scratch files are not.
     let counters = |job: &str| {
         let all = cluster.json(&["job", "counters", job])["counters"].clone();

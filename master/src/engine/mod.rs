@@ -182,6 +182,7 @@ impl Engine {
     /// When the journal cannot be written.
     pub(crate) fn recover(&mut self, unfinished: &Unfinished) -> Result<(), JournalError> {
         self.record(Input::Recovered);
+        self.tables.recovered();
         if let Some(choice) = &unfinished.scheduler {
             self.record(Input::SetScheduler(Box::new(choice.clone())));
         }

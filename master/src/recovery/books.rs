@@ -92,6 +92,7 @@ impl Books {
                 }
                 (Input::Recovered, _) => {
                     self.aborts.clear();
+                    self.tables.recovered();
                     // Heartbeats that waited ended with the master before.
                     self.tables.workers.iter_mut().for_each(|row| row.waiting = None);
                 }

@@ -130,6 +130,7 @@ fn status_of(history: &JobHistory) -> v1::JobStatus {
         requires: history.spec.conf.requires.texts(),
         speculation: Some(history.speculation.into()),
         predicted: None,
+        master_restarts: history.master_restarts,
     }
 }
 

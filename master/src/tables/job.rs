@@ -67,6 +67,8 @@ pub(crate) struct JobRow {
     pub(crate) events: Arc<EventLog>,
     pulse: watch::Sender<Pulse>,
     why: String,
+    /// Masters that took the job over from the one before.
+    restarts: u32,
     /// The first task that ran out of attempts.
     failed_task: Option<TaskId>,
     /// Why promoting its output failed.
@@ -112,6 +114,7 @@ impl JobRow {
             events: Arc::new(EventLog::new()),
             pulse: watch::Sender::new(Pulse::default()),
             why: String::new(),
+            restarts: 0,
             failed_task: None,
             commit_problem: None,
             predicted: None,
@@ -230,6 +233,13 @@ impl JobRow {
         }
     }
 
+    /// The master was started again; what is over has nothing to do with that any more.
+    pub(super) fn taken_over(&mut self) {
+        if !self.state.is_final() {
+            self.restarts += 1;
+        }
+    }
+
     pub(crate) fn set_state(&mut self, state: JobState, now: Time, cluster: ClusterId) {
         self.state = state;
         if state.is_final() {
@@ -320,6 +330,7 @@ impl JobRow {
             requires: spec.conf.requires.texts(),
             speculation: Some(self.costs.into()),
             predicted: self.predicted.filter(|_| !self.state.is_final()),
+            master_restarts: self.restarts,
         }
     }
 

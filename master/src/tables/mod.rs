@@ -126,6 +126,11 @@ impl Tables {
         }
     }
 
+    /// The core was told that the master was started again.
+    pub(crate) fn recovered(&mut self) {
+        self.jobs.values_mut().for_each(JobRow::taken_over);
+    }
+
     /// A job entered the core.
     pub(crate) fn submit(&mut self, job: JobId, row: JobRow) {
         self.jobs.insert(job, row);
