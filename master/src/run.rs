@@ -19,6 +19,7 @@ use howdah_core::job::ClusterId;
 use howdah_core::schedulers::registry::Params;
 use howdah_core::time::Time;
 use howdah_core::tracker::{SchedulerChoice, WorkerState};
+use howdah_proto::service_manager;
 use howdah_proto::stop::Stop;
 use howdah_proto::v1::client_service_server::ClientServiceServer;
 use howdah_proto::v1::worker_service_server::WorkerServiceServer;
@@ -141,6 +142,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let mut server = tokio::spawn(serve(incoming, Arc::clone(&shared), closing.clone()));
     let (until, looks) = (closing.clone(), core.clone());
     tokio::spawn(async move { until.run_until_cancelled(look(looks)).await });
+    let (until, asked) = (closing.clone(), core.clone());
+    tokio::spawn(async move { until.run_until_cancelled(prove_alive(asked)).await });
     if let Some(http) = http {
         let (shared, closing) = (Arc::clone(&shared), closing.clone());
         tokio::spawn(async move {
@@ -151,11 +154,13 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     }
     write_access(&dir, address, http_address)?;
     tracing::info!(%address, cluster = cluster.0, dir = %shared.run_dir.display(), "the master listens");
+    service_manager::ready(&format!("listening on {address}"));
     tokio::select! {
         () = stop.any() => {}
         _ = &mut core_ended => {}
         result = &mut server => { result.context("serve")?.context("serve")?; }
     }
+    service_manager::stopping("running jobs may end; a second signal stops at once");
     if !stop.now.is_cancelled() && core_ended.try_recv().is_err() {
         wait_for_jobs(&shared).await;
     }
@@ -189,6 +194,12 @@ async fn look(core: CoreHandle) {
             return;
         }
     }
+}
+
+/// The core's thread is what the service manager's watchdog watches: whatever else still answers is of no use without it.
+async fn prove_alive(core: CoreHandle) {
+    service_manager::ask_alive(|| async { core.ask(|_| service_manager::alive()).await != Err(CoreError::Stopped) })
+        .await;
 }
 
 async fn serve(

@@ -6,6 +6,7 @@ pub mod build;
 pub mod convert;
 pub mod dial;
 pub mod names;
+pub mod service_manager;
 pub mod settled;
 pub mod stop;
 

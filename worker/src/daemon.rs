@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow};
 use howdah_core::time::Span;
 use howdah_core::tracker::task_tracker::{TaskTracker, TrackerConfig};
 use howdah_proto::stop::Stop;
-use howdah_proto::{PROTOCOL, build, v1};
+use howdah_proto::{PROTOCOL, build, service_manager, v1};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::address::{self, Announced};
@@ -95,6 +95,11 @@ async fn run_in_group(
     let probes = tokio::spawn(probes.run(snapshot, vitals.clone(), move |snapshot| {
         let _ = attributes.send(Event::Attributes(snapshot));
     }));
+    let asked = inbox.clone();
+    let watchdog =
+        tokio::spawn(service_manager::ask_alive(move || std::future::ready(asked.send(Event::ProveAlive).is_ok())));
+    // Registering may take until the master's machine is up; what waits for this service should not wait for that.
+    service_manager::ready(&format!("looking for the master at {}", config.master));
     let context = Arc::new(ProcessContext {
         directory: directory.clone(),
         worker_name: hello.name.clone(),
@@ -111,7 +116,7 @@ async fn run_in_group(
         .spawn(move || done.send(drive()))
         .context("start the tracker's thread")?;
     ended.await.context("run the tracker's thread")??;
-    for task in [watch, pruner, probes] {
+    for task in [watch, pruner, probes, watchdog] {
         task.abort();
     }
     server.abort();
@@ -165,6 +170,7 @@ fn tracker_config(config: &WorkerConfig, incarnation: u64) -> TrackerConfig {
 
 async fn watch_stop(stop: Stop, inbox: UnboundedSender<Event>, grace: Duration) {
     stop.any().await;
+    service_manager::stopping("running attempts may end; a second signal stops at once");
     if !stop.now.is_cancelled() {
         let _ = inbox.send(Event::Drain);
         let _ = tokio::time::timeout(grace, stop.now.cancelled()).await;

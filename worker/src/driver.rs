@@ -12,7 +12,7 @@ use howdah_core::job::{AttemptId, AttemptState, ClusterId, JobFile, JobId, TaskK
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::Report;
 use howdah_core::tracker::task_tracker::{Directive, StopCause, TaskTracker, TrackerEffect, TrackerInput};
-use howdah_proto::{convert, v1};
+use howdah_proto::{convert, service_manager, v1};
 use howdah_task::umbilical::ToTask;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tonic::{Code, Status};
@@ -48,6 +48,8 @@ pub(crate) enum Event {
     JobFile { job: JobId, file: Box<anyhow::Result<JobFile>> },
     /// The worker's attributes, or the conditions of its probes, are others now.
     Attributes(ProbeSnapshot),
+    /// The service manager's watchdog wants a sign of life of this thread.
+    ProveAlive,
     /// Take no more attempts.
     Drain,
     /// Stop at once.
@@ -221,7 +223,7 @@ impl Driver {
                     master = answer.version,
                     "registered"
                 );
-                self.away = false;
+                self.note_back();
                 // It may be another master, or one that forgot.
                 self.sampled = 0;
                 let interval = Span::from_ms(answer.interval_ms.into());
@@ -232,7 +234,9 @@ impl Driver {
                 inputs.push(TrackerInput::RegisterFailed);
             }
             Event::Answered { seq, answer: Ok(answer) } => {
-                self.away = false;
+                if self.away {
+                    self.note_back();
+                }
                 if let Some(prefetcher) = &mut self.prefetcher {
                     prefetcher.want(answer.prefetch);
                 }
@@ -257,6 +261,7 @@ impl Driver {
                 self.hello.attributes = snapshot.attributes.into_iter().collect();
                 self.hello.probe_warnings = snapshot.warnings;
             }
+            Event::ProveAlive => service_manager::alive(),
             Event::Drain => inputs.push(TrackerInput::Drain),
             Event::Stop => inputs.push(TrackerInput::Stop),
         }
@@ -279,12 +284,18 @@ impl Driver {
         }
     }
 
+    fn note_back(&mut self) {
+        self.away = false;
+        service_manager::status(&format!("worker {} of the master at {}", self.hello.name, self.config.master));
+    }
+
     /// Says once that the master is away, not at each try.
     fn note_away(&mut self, status: &Status) {
         if self.away {
             return;
         }
         self.away = true;
+        service_manager::status(&format!("without a master: {}: {}", self.config.master, status.message()));
         let refused = [Code::FailedPrecondition, Code::InvalidArgument, Code::ResourceExhausted];
         if refused.contains(&status.code()) {
             let master = &self.config.master;

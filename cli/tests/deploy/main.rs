@@ -2,9 +2,12 @@
 //! start, and its scripts bring up a cluster.
 
 mod daemons;
+mod layer;
 mod manifests;
 mod package;
 mod scripts;
+mod service_manager;
+mod services;
 #[path = "../waiting/mod.rs"]
 mod waiting;
 

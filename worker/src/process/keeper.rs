@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use howdah_core::job::counters::{Counters, FRAMEWORK};
 use howdah_core::job::limits::Cut;
 use howdah_core::job::{AttemptId, Phase, TaskKind, limits};
-use howdah_proto::v1;
+use howdah_proto::{service_manager, v1};
 use howdah_task::umbilical::{FromTask, ToTask};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
@@ -189,6 +189,7 @@ impl Keeper {
             .current_dir(&local)
             .env("HOWDAH_LOG_DIR", &logs)
             .env("HOWDAH_ATTEMPT", &name)
+            .env_remove(service_manager::SOCKET_VARIABLE)
             .process_group(0);
         // Read while the attempt runs, also before it or without that it says anything there.
         drop(log("syslog")?);
