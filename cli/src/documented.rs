@@ -1,9 +1,7 @@
 //! Every command of the README and of the guide, held against what is parsed.
 //!
-//! Pages whose commands need nothing but an empty directory run as they stand, and so do the README's first job and its
-//! pictures (`cli/tests/cluster/documents.rs`). The others want files, clusters or hours that a test has not: of those at
-//! least the words must be right, which is what a reader meets first: commands, flags, their values, and schedulers with
-//! their parameters.
+//! `cli/tests/pages` types the commands themselves. This is the fast half, which needs no daemon and reads what that one must
+//! leave out, too: the words that a reader meets first, commands, flags, their values, and schedulers with their parameters.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -33,7 +31,7 @@ fn shell_lines(page: &str) -> Vec<String> {
     let (mut inside, mut lines, mut open) = (false, Vec::<String>::new(), false);
     for line in page.lines() {
         if let Some(language) = line.trim_start().strip_prefix("```") {
-            inside = !inside && ["sh", "bash"].contains(&language);
+            inside = !inside && ["sh", "bash", "console"].contains(&language);
             open = false;
             continue;
         }
@@ -105,6 +103,8 @@ fn complaint(words: &[String]) -> Option<String> {
     };
     let policy = match &cli.command {
         Command::Replay(args) => Some((args.scheduler.as_deref().unwrap_or("fifo"), &args.define)),
+        Command::Up(args) => args.scheduler.as_deref().map(|name| (name, &args.define)),
+        Command::Master(args) => args.scheduler.as_deref().map(|name| (name, &args.define)),
         Command::Scheduler(SchedulerCommand::Set(args)) => Some((args.name.as_str(), &args.define)),
         _ => None,
     };
@@ -156,6 +156,7 @@ fn what_is_wrong_on_a_page_would_be_found() {
         "howdah replay run.json --schedler fbq",
         "howdah replay run.json --scheduler fbq -D queues=3",
         "howdah scheduler set fifo -D no.such=1",
+        "howdah up --scheduler fbq -D queues=3",
         "howdah jub list",
     ] {
         assert!(complaint(wrong).is_some(), "{wrong}");

@@ -1,7 +1,6 @@
 //! The documents say what the command says: every setting, every application, the example program.
 
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use crate::harness::{Cluster, Finished, Mark, Setup, howdah};
@@ -78,43 +77,6 @@ fn the_first_job_of_the_readme_runs() {
     cluster.wait_job(&job, 0);
     let part = std::fs::read_to_string(Path::new(&output).join("part-r-00000")).expect("the README shows its head");
     assert!(part.lines().any(|line| line.starts_with("howdah\t")), "the guide's words are counted");
-}
-
-/// The lines of a page's shell blocks that can be copied, without those that build the command under test.
-fn shell_lines(page: &str) -> Vec<&str> {
-    let mut inside = false;
-    let lines = page.lines().filter(|line| {
-        let fence = line.starts_with("```");
-        if fence {
-            inside = *line == "```sh";
-        }
-        inside && !fence && !line.starts_with("cargo ")
-    });
-    lines.collect()
-}
-
-/// Every command of the tutorial, one after another in one shell, in an empty directory.
-#[test]
-fn the_tutorial_runs_as_it_stands() {
-    let page = read("docs/guide/tutorial.md");
-    let lines = shell_lines(&page);
-    assert!(lines.iter().filter(|line| line.starts_with("howdah ")).count() > 12, "{lines:?}");
-    let folder = tempfile::tempdir().expect("a directory");
-    let mark = Mark::new();
-    let of_howdah = howdah(&mark);
-    let own = Path::new(of_howdah.get_program()).parent().expect("it lies in a folder");
-    let path = format!("{}:{}", own.display(), std::env::var("PATH").expect("a shell needs a path"));
-    let (variable, value) = mark.variable();
-    let mut shell = Command::new("bash");
-    shell.args(["-euc", &lines.join("\n")]).current_dir(folder.path()).env("PATH", path).env(variable, value);
-    let done = Finished::of(&mut shell, Duration::from_secs(600));
-    let left = mark.processes();
-    mark.kill_all();
-    let done = done.expect_code(0);
-    assert!(left.is_empty(), "the tutorial's last command leaves {left:?}");
-    for expected in ["Job complete: job_", "identical", "down: all 3 processes"] {
-        assert!(done.stdout.contains(expected), "{expected}: {}", done.all());
-    }
 }
 
 /// What the README says of its picture is what the commands below it print.

@@ -1,0 +1,2 @@
+# The page's own file.
+cp ../blocks/1.toml howdah.toml

@@ -1,0 +1,1 @@
+howdah --help > notes.txt

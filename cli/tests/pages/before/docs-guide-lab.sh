@@ -1,0 +1,1 @@
+books /share/books

@@ -1,0 +1,2 @@
+books books
+howdah up --workers 2 --dir cluster

@@ -1,0 +1,2 @@
+run cluster
+howdah trace record --dir cluster -o run.jsonl

@@ -1,0 +1,2 @@
+jobs run.json
+cp "$REPOSITORY/docs/guide/schedulers/examples/shortest_first.py" .
