@@ -32,6 +32,11 @@ impl Drop for Staging {
 }
 
 impl Staging {
+    /// Leaves the files where they are: the job outlives the command.
+    pub(super) fn keep(self) {
+        std::mem::forget(self);
+    }
+
     pub(super) fn new(site: &Site) -> Staging {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let user = crate::caller::user();

@@ -17,8 +17,8 @@ use crate::submit::{SubmitAs, submit_plan};
 
 const JOB: &str = "mapreduce.Job";
 
-/// Runs a job to its end; the code is 1 when it did not succeed.
-pub(super) async fn run(site: &Site, plan: &JobPlan) -> Ended {
+/// Submits a job and says its id.
+pub(super) async fn submit(site: &Site, plan: &JobPlan) -> Outcome<(Client, String)> {
     let priority = property(&plan.properties, ["mapreduce.job.priority", "mapred.job.priority"]);
     let priority = priority.map(|text| {
         text.trim().parse::<Priority>().map_err(|_| {
@@ -32,6 +32,12 @@ pub(super) async fn run(site: &Site, plan: &JobPlan) -> Ended {
     let job = submit_plan(&mut client, plan, &how).await?;
     log4j::info("impl.YarnClientImpl", format!("Submitted application {}", application(&job)));
     log4j::info(JOB, format!("Running job: {job}"));
+    Ok((client, job))
+}
+
+/// Runs a job to its end; the code is 1 when it did not succeed.
+pub(super) async fn run(site: &Site, plan: &JobPlan) -> Ended {
+    let (mut client, job) = submit(site, plan).await?;
     let status = watch(site, &mut client, &job).await?;
     if succeeded(&status) {
         log4j::info(JOB, format!("Job {job} completed successfully"));

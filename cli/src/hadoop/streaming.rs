@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use howdah_apps::{JobPlan, PlanRequest};
-use howdah_core::job::{App, InputFormat};
+use howdah_core::job::{App, InputFormat, LAZY_OUTPUT};
 
 use super::cache::Staging;
 use super::ended::{Ended, say};
@@ -38,11 +38,10 @@ const VALUED: &[&str] = &[
     "-mapdebug",
     "-reducedebug",
     "-additionalconfspec",
-    "-dfs",
 ];
 const USAGE: &str = "hadoop jar hadoop-streaming.jar [-D k=v] [-files f,…] [-archives a,…] -input PATH -output DIR \
     [-mapper CMD] [-reducer CMD|aggregate|NONE] [-combiner CMD] [-file F] [-cmdenv K=V] [-numReduceTasks N] \
-    [-partitioner C] [-inputformat C] [-outputformat C]";
+    [-partitioner C] [-inputformat C] [-outputformat C] [-lazyOutput] [-background]";
 /// The line by which clients know that it is over and not well.
 pub(super) const FAILED: &str = "Streaming Command Failed!";
 const LOGGER: &str = "streaming.StreamJob";
@@ -61,6 +60,8 @@ struct Wanted {
     files: Vec<String>,
     n_reduces: Option<u32>,
     format: Format,
+    /// `-background`.
+    leaves_it: bool,
     /// Properties that options stand for.
     properties: BTreeMap<String, String>,
 }
@@ -80,7 +81,8 @@ pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
         say(format!("Usage: {USAGE}"))?;
         return Ok(0);
     }
-    let mut generic = options::generic(&mut site, words, VALUED)?;
+    let words: Vec<&str> = words.iter().map(|&word| if word == "-dfs" { "-fs" } else { word }).collect();
+    let mut generic = options::generic(&mut site, &words, VALUED)?;
     let wanted = read(&mut generic).inspect_err(|_| log4j::bare("Try -help for more information"))?;
     if let Some(code) = check_paths(&site, &wanted)? {
         log4j::bare(FAILED);
@@ -92,7 +94,14 @@ pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
         say(format!("packageJobJar: [{}] [] none tmpDir=null", wanted.files.join(", ")))?;
     }
     let plan = plan(&site, generic, &wanted, &staging)?;
-    let code = follow::run(&site, &plan).await?;
+    let code = if wanted.leaves_it {
+        follow::submit(&site, &plan).await?;
+        staging.keep();
+        log4j::info(LOGGER, "Job is running in background.");
+        0
+    } else {
+        follow::run(&site, &plan).await?
+    };
     if code == 0 {
         log4j::info(LOGGER, format!("Output directory: {}", qualified(&site, &wanted.output)?));
     } else {
@@ -142,6 +151,15 @@ fn read(generic: &mut Generic) -> Outcome<Wanted> {
         if !VALUED.contains(&word.as_str()) {
             match word.as_str() {
                 "-verbose" | "-debug" => continue,
+                "-lazyOutput" => {
+                    let format = "org.apache.hadoop.mapred.TextOutputFormat";
+                    wanted.properties.insert(LAZY_OUTPUT.to_owned(), format.to_owned());
+                    continue;
+                }
+                "-background" => {
+                    wanted.leaves_it = true;
+                    continue;
+                }
                 _ => return Err(refused(&word)),
             }
         }
@@ -330,6 +348,8 @@ mod tests {
             "org.apache.hadoop.mapred.lib.IdentityReducer",
             "-numReduceTasks",
             "3",
+            "-lazyOutput",
+            "-background",
         ];
         let (wanted, generic) = wanted(&words).expect("known options");
         assert_eq!(wanted.inputs, ["hdfs:///i", "hdfs:///j", "k"]);
@@ -339,13 +359,16 @@ mod tests {
         );
         assert_eq!(generic.properties["stream.addenvironment"], "A=1 B=2");
         assert!(wanted.properties["mapreduce.job.partitioner.class"].ends_with("KeyFieldBasedPartitioner"));
+        assert!(wanted.leaves_it && wanted.properties[LAZY_OUTPUT].ends_with("TextOutputFormat"));
     }
 
     #[test]
     fn what_is_not_supported_is_refused_by_name() {
         for (words, named) in [
             (&["-inputreader", "StreamXmlRecordReader"][..], "-inputreader StreamXmlRecordReader"),
-            (&["-lazyOutput"], "-lazyOutput"),
+            (&["-mapdebug", "look.sh"], "-mapdebug look.sh"),
+            (&["-io", "typedbytes"], "-io typedbytes"),
+            (&["-nonsense"], "-nonsense"),
             (
                 &["-mapper", "org.apache.hadoop.mapred.lib.RegexMapper"],
                 "-mapper org.apache.hadoop.mapred.lib.RegexMapper",

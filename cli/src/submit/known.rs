@@ -3,7 +3,7 @@
 //! A test holds the list against the sources that read them.
 
 /// What the cluster, the task library and the applications read or set, under all of Hadoop's names.
-pub(super) const KNOWN: [&str; 148] = [
+pub(super) const KNOWN: [&str; 155] = [
     "dfs.block.size",
     "dfs.blocksize",
     "howdah.block.size",
@@ -54,6 +54,8 @@ pub(super) const KNOWN: [&str; 148] = [
     "mapred.min.split.size",
     "mapred.output.compress",
     "mapred.output.compression.codec",
+    "mapred.output.key.comparator.class",
+    "mapred.output.value.groupfn.class",
     "mapred.partitioner.class",
     "mapred.reduce.max.attempts",
     "mapred.reduce.parallel.copies",
@@ -64,6 +66,7 @@ pub(super) const KNOWN: [&str; 148] = [
     "mapred.task.is.map",
     "mapred.task.partition",
     "mapred.task.timeout",
+    "mapred.text.key.comparator.options",
     "mapred.text.key.partitioner.options",
     "mapred.textoutputformat.separator",
     "mapred.tip.id",
@@ -85,6 +88,8 @@ pub(super) const KNOWN: [&str; 148] = [
     "mapreduce.job.maps",
     "mapreduce.job.maxtaskfailures.per.tracker",
     "mapreduce.job.name",
+    "mapreduce.job.output.group.comparator.class",
+    "mapreduce.job.output.key.comparator.class",
     "mapreduce.job.partitioner.class",
     "mapreduce.job.priority",
     "mapreduce.job.queuename",
@@ -106,7 +111,9 @@ pub(super) const KNOWN: [&str; 148] = [
     "mapreduce.map.speculative",
     "mapreduce.output.fileoutputformat.compress",
     "mapreduce.output.fileoutputformat.compress.codec",
+    "mapreduce.output.lazyoutputformat.outputformat",
     "mapreduce.output.textoutputformat.separator",
+    "mapreduce.partition.keycomparator.options",
     "mapreduce.partition.keypartitioner.options",
     "mapreduce.reduce.failures.maxpercent",
     "mapreduce.reduce.maxattempts",

@@ -250,3 +250,72 @@ fn a_finished_job_leaves_a_history_in_hadoops_form_with_its_hosts_times_and_coun
     }
     cluster.stop_and_replay();
 }
+
+#[test]
+fn a_secondary_sort_gives_each_reduce_its_keys_in_the_comparators_order() {
+    let cluster = Cluster::start(Setup::default());
+    let hadoop = Installation::of(&cluster);
+    // City, temperature, sensor: by city upwards, then by temperature as a number downwards.
+    let readings: Vec<(String, i64, u64)> =
+        (0..6_000_u64).map(|i| (format!("city{}", i * 7919 % 11), (i * 104_729 % 2_003) as i64 - 1_000, i)).collect();
+    let lines: String = readings.iter().map(|(city, degrees, id)| format!("{city}.{degrees}\tsensor {id}\n")).collect();
+    let input = format!("file://{}", cluster.text("readings", &lines));
+    let arguments = [
+        &["-D", "mapred.output.key.comparator.class=org.apache.hadoop.mapred.lib.KeyFieldBasedComparator"][..],
+        &["-D", "mapred.text.key.comparator.options=-k1,1 -k2,2nr", "-D", "map.output.key.field.separator=."],
+        &["-D", "mapreduce.partition.keypartitioner.options=-k1,1", "-D", "io.sort.mb=1", "-D", "io.sort.factor=2"],
+        &["-D", "mapred.max.split.size=30000", "-partitioner", "org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner"],
+        &["-input", &input, "-output", "/sorted", "-mapper", "cat", "-reducer", "cat", "-numReduceTasks", "3"],
+    ]
+    .concat();
+    hadoop.streaming(&arguments).expect_code(0);
+    let parts = read_parts(&hadoop.file("sorted"));
+    assert_eq!(parts.len(), 3);
+    let mut found = Vec::new();
+    for part in &parts {
+        let text = String::from_utf8(part.clone()).expect("text");
+        let keys = text.lines().map(|line| {
+            let (key, sensor) = line.split_once('\t').expect("a value");
+            let (city, degrees) = key.split_once('.').expect("two fields");
+            (
+                city.to_owned(),
+                degrees.parse::<i64>().expect("a number"),
+                sensor["sensor ".len()..].parse().expect("an id"),
+            )
+        });
+        let keys: Vec<(String, i64, u64)> = keys.collect();
+        assert!(keys.is_sorted_by_key(|(city, degrees, _)| (city.clone(), -degrees)), "out of order: {text}");
+        found.extend(keys);
+    }
+    found.sort_by_key(|(_, _, id)| *id);
+    assert_eq!(found, readings, "each record once");
+    let job = cluster.jobs()[0]["job"].as_str().expect("an id").to_owned();
+    let groups = ["job", "-counter", &job, "Map-Reduce Framework", "Reduce input groups"];
+    let distinct: std::collections::BTreeSet<_> = readings.iter().map(|(city, degrees, _)| (city, degrees)).collect();
+    assert_eq!(hadoop.run("mapred", &groups).expect_code(0).stdout, format!("{}\n", distinct.len()));
+
+    let wrong = ["-D", "mapred.output.key.comparator.class=org.apache.hadoop.io.LongWritable$DecreasingComparator"];
+    let refused = hadoop.streaming(&[&wrong[..], &["-input", &input, "-output", "/o", "-mapper", "cat"]].concat());
+    assert!(refused.expect_code(2).stderr.contains("`org.apache.hadoop.io.LongWritable$DecreasingComparator`"));
+
+    // Few of so many reduces get a key, and the others leave no file.
+    let lazy =
+        ["-input", &input, "-output", "/lazy", "-mapper", "cut -d. -f1", "-reducer", "uniq", "-numReduceTasks", "40"];
+    hadoop.streaming(&[&["-lazyOutput"][..], &lazy].concat()).expect_code(0);
+    let files: Vec<_> =
+        std::fs::read_dir(hadoop.file("lazy")).expect("list").map(|e| e.expect("entry").path()).collect();
+    assert!(files.iter().any(|path| path.ends_with("_SUCCESS")), "{files:?}");
+    let parts: Vec<String> = files
+        .iter()
+        .filter(|path| !path.ends_with("_SUCCESS"))
+        .map(|path| std::fs::read_to_string(path).expect("a part"))
+        .collect();
+    assert!(parts.iter().all(|part| !part.is_empty()) && parts.len() <= 11, "{files:?}");
+    let mut cities: Vec<&str> = parts.iter().flat_map(|part| part.lines()).map(str::trim_end).collect();
+    cities.sort_unstable();
+    let mut expected: Vec<&str> = readings.iter().map(|(city, ..)| city.as_str()).collect();
+    expected.sort_unstable();
+    expected.dedup();
+    assert_eq!(cities, expected);
+    cluster.stop_and_replay();
+}

@@ -28,6 +28,8 @@ pub(crate) struct Promotion {
     pub(crate) output: PathBuf,
     /// Printed id of each winner and the file name prefix that its task must have left, such as `part-r-00003`.
     pub(crate) winners: Vec<(String, String)>,
+    /// Whether a winner that wrote nothing has no file ([`LAZY_OUTPUT`](howdah_core::job::LAZY_OUTPUT)).
+    pub(crate) is_lazy: bool,
     /// `mapreduce.fileoutputcommitter.marksuccessfuljobs`.
     pub(crate) mark_success: bool,
 }
@@ -87,7 +89,8 @@ fn promote_into(folder: &Folder, promotion: &Promotion, moved: &mut Vec<OsString
         Err(e) if e.kind() == io::ErrorKind::NotFound => None,
         Err(e) => return Err(failed("open", &temporary)(e)),
     };
-    for (attempt, _) in &promotion.winners {
+    let mut without_proof = Vec::new();
+    for winner @ (attempt, _) in &promotion.winners {
         let Some(private) = &private else { break };
         let from = temporary.join(attempt);
         match private.folder(attempt) {
@@ -97,11 +100,16 @@ fn promote_into(folder: &Folder, promotion: &Promotion, moved: &mut Vec<OsString
                     moved.push(name);
                 }
             }
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) if e.kind() == io::ErrorKind::NotFound => without_proof.push(winner),
             Err(e) => return Err(failed("open", &from)(e)),
         }
     }
-    check_promoted(folder, promotion)?;
+    if promotion.is_lazy {
+        // A private directory proves that its attempt wrote nothing but what was in it.
+        check_promoted(folder, promotion, &without_proof)?;
+    } else {
+        check_promoted(folder, promotion, &promotion.winners.iter().collect::<Vec<_>>())?;
+    }
     // What is left belongs to losers, and one that still runs may write while it is removed. The output is
     // whole without it, so that is no reason to fail the job: names with an underscore are no output.
     if let Err(e) = folder.remove(TEMPORARY) {
@@ -144,11 +152,11 @@ fn mark_success(folder: &Folder, output: &Path) -> Result<(), CommitError> {
     }
 }
 
-/// Every winner's file must be in the output, promoted now or before.
-fn check_promoted(folder: &Folder, promotion: &Promotion) -> Result<(), CommitError> {
+/// The file of each of these winners must be in the output, promoted now or before.
+fn check_promoted(folder: &Folder, promotion: &Promotion, winners: &[&(String, String)]) -> Result<(), CommitError> {
     let output = &promotion.output;
     let names = names_in_order(folder, output)?;
-    for (attempt, prefix) in &promotion.winners {
+    for (attempt, prefix) in winners {
         let is_file = |name: &&str| folder.kind(name).is_ok_and(|kind| kind == Kind::File);
         if !its_names(&names, prefix).any(|name| is_file(&name)) {
             return Err(CommitError::Missing {
@@ -222,6 +230,7 @@ mod tests {
         Promotion {
             output: output.to_owned(),
             winners: vec![winner("a_0", "part-r-00000"), winner("b_1", "part-r-00001")],
+            is_lazy: false,
             mark_success: true,
         }
     }
@@ -266,13 +275,29 @@ mod tests {
     }
 
     #[test]
+    fn with_lazy_output_only_an_empty_directory_proves_that_there_was_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let output = dir.path().join("out");
+        reserve(&output).unwrap();
+        private(&output, "a_0", "part-r-00000", "a");
+        let promotion = Promotion { is_lazy: true, ..promotion(&output) };
+        let error = promote(&promotion).unwrap_err();
+        assert!(matches!(error, CommitError::Missing { .. }), "{error}");
+        private(&output, "a_0", "part-r-00000", "a");
+        fs::create_dir_all(output.join("_temporary/b_1")).unwrap();
+        promote(&promotion).unwrap();
+        promote(&promotion).unwrap();
+        assert_eq!(names(&output), ["_SUCCESS", "part-r-00000"]);
+    }
+
+    #[test]
     fn the_file_of_a_task_with_a_longer_number_is_no_proof() {
         let dir = tempfile::tempdir().unwrap();
         let output = dir.path().join("out");
         reserve(&output).unwrap();
         fs::write(output.join("part-m-100000"), "").unwrap();
         let winners = vec![("a_0".to_owned(), "part-m-10000".to_owned())];
-        let promotion = Promotion { output: output.clone(), winners, mark_success: true };
+        let promotion = Promotion { output: output.clone(), winners, is_lazy: false, mark_success: true };
         assert!(matches!(promote(&promotion), Err(CommitError::Missing { .. })));
         fs::write(output.join("part-m-10000.gz"), "").unwrap();
         promote(&promotion).unwrap();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use howdah_core::job::{ClusterId, JobId, OutputFormat};
+use howdah_core::job::{ClusterId, JobId, LAZY_OUTPUT, OutputFormat};
 
 use super::pool::Pool;
 use super::retention::Retention;
@@ -71,8 +71,12 @@ impl Outbox {
             .iter()
             .find_map(|key| file.properties.get(*key))
             .is_none_or(|value| value.trim() != "false");
-        let promotion =
-            Promotion { output, winners: row.output_winners().into_iter().map(winner).collect(), mark_success: mark };
+        let promotion = Promotion {
+            output,
+            winners: row.output_winners().into_iter().map(winner).collect(),
+            is_lazy: file.properties.contains_key(LAZY_OUTPUT),
+            mark_success: mark,
+        };
         self.files.send(job, Work::Promote { job, promotion });
     }
 

@@ -16,7 +16,7 @@
 //! }
 //! ```
 //!
-//! A program is an [`Application`]: a [`Mapper`], and if it wants a [`Reducer`], a combiner, a [`Partitioner`].
+//! A program is an [`Application`]: a [`Mapper`], and if it wants a [`Reducer`], a combiner, a [`Partitioner`], a [`KeyComparator`].
 //! Functions will do; types with state implement the traits. Keys and values are bytes; [`text`] has words, longs and
 //! keys that sort as numbers do. [`local::LocalJob`] runs a whole job in one process, for tests.
 //!
@@ -24,7 +24,8 @@
 //!
 //! Keys reach a reducer in the order of their bytes, the values of a key in the order of theirs. So a job's part files
 //! do not depend on split sizes, buffer sizes, the number of workers, or on failures, as long as its functions depend
-//! on nothing but their arguments. (`Deviation:` Hadoop leaves the order of values open.)
+//! on nothing but their arguments. (`Deviation:` Hadoop leaves the order of values open.) A [`KeyComparator`] puts keys in
+//! another order, and in groups of the keys that it takes for equal.
 //!
 //! # Memory
 //!
@@ -60,6 +61,7 @@ pub use api::application::Application;
 pub use api::choices::{Fold, Partitioner};
 pub use api::context::Context;
 pub use api::error::{Error, Result, TaskError, chain};
+pub use api::key_order::KeyComparator;
 pub use api::mapper::{MapOutput, Mapper};
 pub use api::properties::Properties;
 pub use api::record_format::RecordFormat;

@@ -117,6 +117,10 @@ impl Split {
 /// The mark that the master leaves under an output's directory: the job's id. Attempts run only where they see it.
 pub const OUTPUT_MARK: &str = "_temporary/_job";
 
+/// When a job sets it, a task that writes no record leaves no part file (Hadoop's LazyOutputFormat); the value is the
+/// format that it stands before.
+pub const LAZY_OUTPUT: &str = "mapreduce.output.lazyoutputformat.outputformat";
+
 /// A job's file, schema `howdah/job/v1`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

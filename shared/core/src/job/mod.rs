@@ -19,7 +19,7 @@ mod split_hosts;
 pub mod splits;
 mod state;
 
-pub use file::{App, FileState, InputFormat, JobFile, OUTPUT_MARK, OutputFormat, Split};
+pub use file::{App, FileState, InputFormat, JobFile, LAZY_OUTPUT, OUTPUT_MARK, OutputFormat, Split};
 pub use ids::{AttemptId, ClusterId, IdError, JobId, TaskId, TaskKind, WorkerId};
 pub use memory::CLUSTER_KEYS as CLUSTER_MEMORY_KEYS;
 pub use per_kind::PerKind;

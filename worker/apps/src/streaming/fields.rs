@@ -5,6 +5,8 @@
 
 use howdah_task::{Partitioner, Properties, Result};
 
+use super::key_fields::{KeyRange, KeyRanges};
+
 /// Where the key of a line ends and its value begins.
 #[derive(Clone, Debug)]
 pub(super) struct Separator {
@@ -43,21 +45,9 @@ pub(super) fn text(properties: &Properties, name: &str) -> Vec<u8> {
 const OPTIONS: [&str; 2] = ["mapreduce.partition.keypartitioner.options", "mapred.text.key.partitioner.options"];
 const N_FIELDS: &str = "num.key.fields.for.partition";
 const CLASS: [&str; 2] = ["mapreduce.job.partitioner.class", "mapred.partitioner.class"];
-const SEPARATOR: [&str; 2] = ["mapreduce.map.output.key.field.separator", "map.output.key.field.separator"];
-
-/// A range of fields and characters, both from 1 as in `-k1.2,3.4`; a character of 0 at the end is the field's last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
-    first: (usize, usize),
-    /// `None`: to the key's end.
-    last: Option<(usize, usize)>,
-}
 
 /// Partitions by fields of the key.
-pub(super) struct KeyFields {
-    separator: Vec<u8>,
-    ranges: Vec<Range>,
-}
+pub(super) struct KeyFields(KeyRanges);
 
 impl KeyFields {
     /// Whether the job's properties choose fields.
@@ -68,89 +58,28 @@ impl KeyFields {
 
     /// Reads the fields.
     pub(super) fn of(properties: &Properties) -> Result<KeyFields> {
-        let separator = properties.first(&SEPARATOR).map_or("\t", |(_, value)| value).as_bytes().to_vec();
-        let ranges = match properties.first(&OPTIONS) {
-            Some((name, options)) => parse(options)
-                .ok_or_else(|| format!("property `{name}`: `{options}` is not of the form -k1.2,3.4 …"))?,
+        if properties.first(&OPTIONS).is_some() || properties.get(N_FIELDS).is_none() {
             // The class alone takes the whole key.
-            None if properties.get(N_FIELDS).is_none() => vec![Range { first: (1, 1), last: None }],
-            None => vec![Range {
-                first: (1, 1),
-                last: Some((properties.parse_or(&[N_FIELDS], 1, "a number of fields from 1")?, 0)),
-            }],
-        };
-        Ok(KeyFields { separator, ranges })
-    }
-
-    /// Start and end of the `nth` field, from 1, without its separator.
-    fn field(&self, key: &[u8], nth: usize) -> Option<(usize, usize)> {
-        let mut start = 0;
-        for _ in 1..nth {
-            start += memchr::memmem::find(&key[start..], &self.separator)? + self.separator.len();
+            return KeyRanges::of(properties, &OPTIONS).map(KeyFields);
         }
-        let length = memchr::memmem::find(&key[start..], &self.separator).unwrap_or(key.len() - start);
-        Some((start, start + length))
-    }
-
-    fn bytes<'a>(&self, key: &'a [u8], range: Range) -> &'a [u8] {
-        let Some((start, _)) = self.field(key, range.first.0) else { return b"" };
-        let start = start + range.first.1 - 1;
-        let end = match range.last {
-            None => key.len(),
-            Some((field, character)) => match self.field(key, field) {
-                None => key.len(),
-                Some((_, end)) if character == 0 => end,
-                Some((start, end)) => (start + character).min(end),
-            },
-        };
-        key.get(start..end).unwrap_or_default()
+        let n = properties.parse_or(&[N_FIELDS], 1, "a number of fields from 1")?;
+        Ok(KeyFields(KeyRanges::new(properties, vec![KeyRange::of_first(n)])))
     }
 }
 
 impl Partitioner for KeyFields {
     fn partition(&self, key: &[u8], n_partitions: u32) -> u32 {
-        let bytes = self.ranges.iter().flat_map(|range| self.bytes(key, *range));
+        let bytes = self.0.ranges.iter().filter_map(|range| self.0.bytes(key, *range)).flatten();
         let hash = bytes.fold(0_i32, |hash, &byte| hash.wrapping_mul(31).wrapping_add(i32::from(byte as i8)));
         (hash & 0x7fff_ffff) as u32 % n_partitions
     }
-}
-
-/// Reads `-k1,2 -k3.2`; sort flags after a position are allowed and without meaning here.
-fn parse(options: &str) -> Option<Vec<Range>> {
-    let mut ranges = Vec::new();
-    let mut words = options.split_whitespace();
-    while let Some(word) = words.next() {
-        let Some(text) = word.strip_prefix("-k") else {
-            // Global sort flags.
-            if word.strip_prefix('-').is_some_and(|flags| flags.bytes().all(|flag| b"nr".contains(&flag))) {
-                continue;
-            }
-            return None;
-        };
-        let text = if text.is_empty() { words.next()? } else { text };
-        let (first, last) = match text.split_once(',') {
-            Some((first, last)) => (first, Some(position(last, 0)?)),
-            None => (text, None),
-        };
-        ranges.push(Range { first: position(first, 1)?, last });
-    }
-    (!ranges.is_empty()).then_some(ranges)
-}
-
-/// `FIELD[.CHARACTER]`
-fn position(text: &str, default: usize) -> Option<(usize, usize)> {
-    let text = text.trim_end_matches(['n', 'r']);
-    let (field, character) = match text.split_once('.') {
-        Some((field, character)) => (field.parse().ok()?, character.parse().ok()?),
-        None => (text.parse().ok()?, default),
-    };
-    (field > 0 && character >= default).then_some((field, character))
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
+    use super::super::key_fields::SEPARATOR;
     use super::*;
 
     fn properties(pairs: &[(&str, &str)]) -> Properties {

@@ -6,9 +6,12 @@
 
 mod aggregate;
 mod command;
+mod comparator;
 mod environment;
 mod fields;
+mod key_fields;
 mod lines;
+mod number;
 mod pipe;
 mod reporter;
 mod task;
@@ -17,6 +20,7 @@ use howdah_core::job::App;
 use howdah_task::{Application, Properties, Result};
 
 use self::aggregate::Aggregate;
+use self::comparator::FieldComparator;
 use self::fields::KeyFields;
 use self::task::{StreamCombiner, StreamMapper, StreamReducer};
 use crate::built_in::BuiltIn;
@@ -39,6 +43,7 @@ fn plan(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
         let list = planner.properties.entry(environment::ADDED.to_owned()).or_default();
         list.push_str(&format!("{}{variable}", if list.is_empty() { "" } else { " " }));
     }
+    check_key_options(&planner.properties.clone().into()).map_err(|reason| planner.refuse("-D", reason))?;
     let mut job = planner.files_job("", 1)?;
     let maps_only = reducer.as_deref() == Some("NONE");
     if maps_only {
@@ -46,6 +51,17 @@ fn plan(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
     }
     job.app = App::Streaming { mapper, reducer: reducer.filter(|_| !maps_only), combiner: combiner.or(aggregates) };
     Ok(vec![job])
+}
+
+/// Mistakes in how keys are partitioned and compared, which shall show before the job runs.
+fn check_key_options(properties: &Properties) -> Result {
+    if KeyFields::are_asked_for(properties) {
+        KeyFields::of(properties)?;
+    }
+    if FieldComparator::is_asked_for(properties)? {
+        FieldComparator::of(properties)?;
+    }
+    Ok(())
 }
 
 /// The command line of an option, as it is to be run on workers.
@@ -80,6 +96,9 @@ pub(crate) fn application(
     };
     if KeyFields::are_asked_for(properties) {
         application = application.partitioner(KeyFields::of);
+    }
+    if FieldComparator::is_asked_for(properties)? {
+        application = application.key_comparator(FieldComparator::of);
     }
     Ok(application)
 }

@@ -105,13 +105,14 @@ impl Fed {
         Ok(Fed { pipe: Pipe::start(command, context)?, between, separator })
     }
 
-    fn feed(&mut self, key: &[u8], values: &mut Values<'_>, out: &mut ReduceOutput) -> Result {
+    /// Each value goes with its own key: with a comparator, those of a group may differ.
+    fn feed(&mut self, values: &mut Values<'_>, out: &mut ReduceOutput) -> Result {
         let Fed { pipe, between, separator } = self;
         let mut emit = |line: &[u8]| {
             let (key, value) = separator.split(line);
             out.emit(key, value)
         };
-        while let Some(value) = values.next()? {
+        while let Some((key, value)) = values.next_record()? {
             pipe.feed(&[key, between, value], &mut emit)?;
         }
         Ok(())
@@ -145,9 +146,9 @@ impl Reducer for StreamReducer {
         Ok(())
     }
 
-    fn reduce(&mut self, key: &[u8], values: &mut Values<'_>, out: &mut ReduceOutput) -> Result {
+    fn reduce(&mut self, _key: &[u8], values: &mut Values<'_>, out: &mut ReduceOutput) -> Result {
         self.has_input = true;
-        self.running.as_mut().ok_or("the command is not running")?.feed(key, values, out)
+        self.running.as_mut().ok_or("the command is not running")?.feed(values, out)
     }
 
     /// A reducer without input runs too, but what it says is dropped: Hadoop's rule.
@@ -171,12 +172,12 @@ impl StreamCombiner {
 }
 
 impl Reducer for StreamCombiner {
-    fn reduce(&mut self, key: &[u8], values: &mut Values<'_>, out: &mut ReduceOutput) -> Result {
+    fn reduce(&mut self, _key: &[u8], values: &mut Values<'_>, out: &mut ReduceOutput) -> Result {
         let fed = match &mut self.running {
             Some(fed) => fed,
             None => self.running.insert(Fed::start(&self.command, out.context())?),
         };
-        fed.feed(key, values, out)
+        fed.feed(values, out)
     }
 
     fn end_run(&mut self, out: &mut ReduceOutput) -> Result {

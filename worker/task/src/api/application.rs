@@ -2,6 +2,7 @@
 
 use super::choices::{Combiner, Fold, Make, MakePartitioner, Partitioner};
 use super::error::Result;
+use super::key_order::{KeyComparator, MakeComparator};
 use super::mapper::{LineMapper, MapOutput, Mapper};
 use super::properties::Properties;
 use super::record_format::RecordFormat;
@@ -14,6 +15,7 @@ pub struct Application {
     pub(crate) combiner: Combiner,
     pub(crate) reducer: Option<Make<dyn Reducer>>,
     pub(crate) partitioner: Option<MakePartitioner>,
+    pub(crate) comparator: Option<MakeComparator>,
     pub(crate) records: RecordFormat,
 }
 
@@ -25,6 +27,7 @@ impl Application {
             combiner: Combiner::None,
             reducer: None,
             partitioner: None,
+            comparator: None,
             records: RecordFormat::Text,
         }
     }
@@ -78,6 +81,17 @@ impl Application {
         make: impl Fn(&Properties) -> Result<P> + 'static,
     ) -> Application {
         self.partitioner = Some(Box::new(move |properties| Ok(Box::new(make(properties)?))));
+        self
+    }
+
+    /// Sets the order in which keys reach reducers, and which keys are one group; that of their bytes otherwise. `make`
+    /// is called once per attempt.
+    #[must_use]
+    pub fn key_comparator<C: KeyComparator + 'static>(
+        mut self,
+        make: impl Fn(&Properties) -> Result<C> + 'static,
+    ) -> Application {
+        self.comparator = Some(Box::new(move |properties| Ok(Box::new(make(properties)?))));
         self
     }
 

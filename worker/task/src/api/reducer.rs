@@ -2,14 +2,15 @@
 
 use super::context::Context;
 use super::error::{Result, TaskError};
+use super::key_order::KeyOrder;
 use super::text::{self, Decimal};
 use crate::output::PartWriter;
 use crate::segment::RunWriter;
 
 /// A program's reduce function, with its state; as a combiner too. One value serves one attempt.
 ///
-/// Keys come in ascending order of their bytes, the values of a key in ascending order of theirs, so that what a
-/// reducer sees does not depend on how the input was split.
+/// Keys come in ascending order of their bytes (or in that of a [`KeyComparator`](crate::KeyComparator)), the values of a
+/// key in ascending order of theirs, so that what a reducer sees does not depend on how the input was split.
 /// A function `|key: &[u8], values: &mut Values<'_>, out: &mut ReduceOutput| -> Result` is a reducer too.
 pub trait Reducer {
     /// Called before the first key.
@@ -21,7 +22,7 @@ pub trait Reducer {
         Ok(())
     }
 
-    /// Called for each distinct key. Values that it does not read are skipped.
+    /// Called for each group of equal keys. Values that it does not read are skipped.
     ///
     /// # Errors
     /// Fails the attempt; pass on what `values` and `out` return.
@@ -62,6 +63,8 @@ pub struct Values<'a> {
 pub(crate) trait ValueSource {
     /// The next value of the current key.
     fn next_value(&mut self) -> Result<Option<&[u8]>, TaskError>;
+    /// The record of the value that came last: its own key, and the value.
+    fn record(&self) -> (&[u8], &[u8]);
 }
 
 impl<'a> Values<'a> {
@@ -77,6 +80,18 @@ impl<'a> Values<'a> {
     #[inline]
     pub fn next(&mut self) -> Result<Option<&[u8]>> {
         Ok(self.source.next_value()?)
+    }
+
+    /// The next value and its own key; `None` after the last. With a [`KeyComparator`](crate::KeyComparator) the keys of
+    /// a group may differ: the reducer is called with the first one.
+    ///
+    /// # Errors
+    /// When stored data cannot be read back.
+    pub fn next_record(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        if self.source.next_value()?.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(self.source.record()))
     }
 
     /// The next value as a long; `None` after the last.
@@ -117,8 +132,8 @@ pub struct ReduceOutput {
 pub(crate) enum ReduceSink {
     /// A reduce's part file.
     Part(PartWriter),
-    /// A combiner's spill.
-    Combine(RunWriter),
+    /// A combiner's spill, and the order of its keys.
+    Combine(RunWriter, KeyOrder),
     /// Between two spills.
     Nowhere,
 }
@@ -154,7 +169,7 @@ impl ReduceOutput {
     fn write(&mut self, key: &[u8], value: Option<&[u8]>) -> Result {
         match &mut self.sink {
             ReduceSink::Part(part) => Ok(part.write(key, value)?),
-            ReduceSink::Combine(segment) => Ok(segment.append_checked(key, value.unwrap_or_default())?),
+            ReduceSink::Combine(run, order) => Ok(run.append_checked(key, value.unwrap_or_default(), order)?),
             ReduceSink::Nowhere => Err("a combiner may only emit while it reduces a key".into()),
         }
     }

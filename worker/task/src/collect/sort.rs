@@ -8,7 +8,8 @@ use std::cmp::Ordering;
 
 use super::spill::Spiller;
 use crate::api::error::TaskError;
-use crate::merge::{CombineStep, prefix};
+use crate::api::key_order::KeyOrder;
+use crate::merge::CombineStep;
 use crate::segment::SortedRecords;
 
 /// Size of the arena when the first record comes.
@@ -55,6 +56,13 @@ impl Entry {
             }
         })
     }
+
+    /// The order of partitions, keys and values, of keys that a comparator orders.
+    fn custom_order(&self, other: &Entry, arena: &[u8], order: &KeyOrder) -> Ordering {
+        let partitions = self.partition.cmp(&other.partition);
+        let keys = || order.compare(self.key(arena), other.key(arena));
+        partitions.then_with(keys).then_with(|| self.value(arena).cmp(other.value(arena)))
+    }
 }
 
 /// Sorts the records of each key by value, where they are not in order already: mostly one look at each does, which
@@ -87,7 +95,7 @@ impl SortCollector {
         self.arena.extend_from_slice(key);
         self.arena.extend_from_slice(value);
         self.index.push(Entry {
-            prefix: prefix(key),
+            prefix: self.spiller.order().prefix(key),
             partition,
             offset: offset as u32,
             key_len: key.len() as u32,
@@ -118,16 +126,22 @@ impl SortCollector {
 
     fn spill(&mut self) -> Result<(), TaskError> {
         let arena = &self.arena;
-        self.index.sort_unstable_by(|a, b| a.order(b, arena));
-        // Combiners make their own values of what they get, in whatever order.
-        if !matches!(self.spiller.combine, CombineStep::Reducer(_)) {
-            order_values(&mut self.index, arena);
+        let order = self.spiller.order();
+        if order.is_of_bytes() {
+            self.index.sort_unstable_by(|a, b| a.order(b, arena));
+            // Combiners make their own values of what they get, in whatever order.
+            if !matches!(self.spiller.combine, CombineStep::Reducer(_)) {
+                order_values(&mut self.index, arena);
+            }
+        } else {
+            self.index.sort_unstable_by(|a, b| a.custom_order(b, arena, order));
         }
+        let order = order.clone();
         let mut run = self.spiller.begin()?;
         let mut start = 0;
         for partition in 0..self.spiller.partition.n {
             let n = self.index[start..].partition_point(|entry| entry.partition <= partition);
-            let mut records = Sorted { arena, entries: &self.index[start..start + n], at: None };
+            let mut records = Sorted { arena, entries: &self.index[start..start + n], order: &order, at: None };
             run = self.spiller.combine.write_segment(&mut records, run)?;
             start += n;
         }
@@ -155,6 +169,7 @@ impl SortCollector {
 struct Sorted<'a> {
     arena: &'a [u8],
     entries: &'a [Entry],
+    order: &'a KeyOrder,
     at: Option<usize>,
 }
 
@@ -174,5 +189,10 @@ impl SortedRecords for Sorted<'_> {
     #[inline]
     fn value(&self) -> &[u8] {
         self.entries[self.at.unwrap_or(0)].value(self.arena)
+    }
+
+    #[inline]
+    fn is_of_group(&self, key: &[u8]) -> bool {
+        self.order.is_same_group(self.key(), key)
     }
 }

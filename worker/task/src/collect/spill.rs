@@ -4,6 +4,7 @@ use super::partition::Partition;
 use crate::api::choices::{Combiner, MakePartitioner};
 use crate::api::context::Context;
 use crate::api::error::TaskError;
+use crate::api::key_order::KeyOrder;
 use crate::merge::{CombineStep, MergePlan, merge_runs};
 use crate::segment::{Run, RunWriter, SegmentPlace, write_index};
 
@@ -30,6 +31,7 @@ impl Spiller {
     pub(crate) fn new(
         combiner: &Combiner,
         partitioner: Option<&MakePartitioner>,
+        order: KeyOrder,
         context: &Context,
     ) -> Result<Spiller, TaskError> {
         let properties = context.properties();
@@ -50,11 +52,17 @@ impl Spiller {
         Ok(Spiller {
             context: context.clone(),
             partition: Partition::new(partitioner, context)?,
-            combine: CombineStep::new(combiner, context)?,
+            combine: CombineStep::new(combiner, &order, context)?,
             limit: (limit as f64 * share) as usize,
-            plan: MergePlan::new(context)?,
+            plan: MergePlan::new(order, context)?,
             runs: Vec::new(),
         })
+    }
+
+    /// The order of keys.
+    #[inline]
+    pub(crate) fn order(&self) -> &KeyOrder {
+        &self.plan.order
     }
 
     /// Starts a spill.
@@ -89,7 +97,7 @@ impl Spiller {
                 combine = CombineStep::None;
             }
             let runs = plan.shrink(runs, "merge", &mut combine, &context)?;
-            let merged = merge_runs(runs, output, plan.codec, &mut combine, &context)?;
+            let merged = merge_runs(runs, output, &plan, &mut combine, &context)?;
             context.log(&format!("merged {n} spills: {} bytes", merged.bytes));
             merged
         };

@@ -1,5 +1,6 @@
 //! Both collectors against a naive model: random records, tiny buffers, many spills, every codec.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -10,6 +11,7 @@ use proptest::prelude::*;
 
 use super::{FoldCollector, MAP_OUTPUT, MAP_OUTPUT_INDEX, SortCollector, Spiller, hash_partition};
 use crate::api::context::Context;
+use crate::api::key_order::KeyOrder;
 use crate::process::link::Link;
 use crate::process::log::Syslog;
 use crate::process::reporter::Reporter;
@@ -73,8 +75,14 @@ fn parts(records: impl IntoIterator<Item = Record>, n: u32) -> Vec<Vec<Record>> 
     parts
 }
 
+fn order(application: &Application, context: &Context) -> KeyOrder {
+    KeyOrder::new(application.comparator.as_ref(), context).expect("a comparator")
+}
+
 fn spiller(application: &Application, context: &Context, limit: usize) -> Spiller {
-    let mut spiller = Spiller::new(&application.combiner, application.partitioner.as_ref(), context).expect("spiller");
+    let mut spiller =
+        Spiller::new(&application.combiner, application.partitioner.as_ref(), order(application, context), context)
+            .expect("spiller");
     // Far below what the property allows, so that small tests spill often.
     spiller.limit = limit;
     spiller
@@ -162,6 +170,57 @@ proptest! {
     }
 }
 
+/// Orders keys by their length alone, so that many that differ are one group.
+fn by_length(a: &[u8], b: &[u8]) -> Ordering {
+    a.len().cmp(&b.len())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_comparators_order_holds_through_spills_merges_and_groups(
+        records in proptest::collection::vec((key(), -5_i64..1000), 0..300),
+        limit in 200_usize..20_000,
+        factor in prop_oneof![Just("2"), Just("10")],
+    ) {
+        let records: Vec<Record> =
+            records.into_iter().map(|(key, number)| (key, number.to_string().into_bytes())).collect();
+        let mut expected = records.clone();
+        expected.sort_by(|a, b| by_length(&a.0, &b.0).then_with(|| a.cmp(b)));
+        let application = || Application::identity().key_comparator(|_| Ok(by_length));
+
+        let dir = tempfile::tempdir().expect("temporary directory");
+        let context_ = context(dir.path(), 1, &properties("", factor));
+        let mut collector = SortCollector::new(spiller(&application(), &context_, limit));
+        for (key, value) in &records {
+            collector.collect(key, value).expect("collect");
+        }
+        collector.finish().expect("finish");
+        prop_assert_eq!(stored(dir.path(), 1), vec![expected.clone()]);
+
+        // Combined, each length is one record, of its first key.
+        let mut sums: Vec<(Vec<u8>, i64)> = Vec::new();
+        for (key, value) in expected {
+            let value: i64 = String::from_utf8_lossy(&value).parse().expect("a number");
+            match sums.last_mut() {
+                Some((first, sum)) if first.len() == key.len() => *sum += value,
+                _ => sums.push((key, value)),
+            }
+        }
+        let sums: Vec<Record> = sums.into_iter().map(|(key, sum)| (key, sum.to_string().into_bytes())).collect();
+        let dir = tempfile::tempdir().expect("temporary directory");
+        let context_ = context(dir.path(), 1, &properties("", factor));
+        let combined = application().combiner(|| sum);
+        let mut collector = SortCollector::new(spiller(&combined, &context_, 1 << 20));
+        for (key, value) in &records {
+            collector.collect(key, value).expect("collect");
+        }
+        collector.finish().expect("finish");
+        prop_assert_eq!(stored(dir.path(), 1), vec![sums]);
+    }
+}
+
 #[test]
 fn a_record_larger_than_the_buffer_passes_through() {
     let dir = tempfile::tempdir().expect("temporary directory");
@@ -182,7 +241,8 @@ fn a_million_distinct_keys_fold_within_a_small_buffer() {
     let application = Application::identity().fold(Fold::Max);
     let mut collector = FoldCollector::new(
         Fold::Max,
-        Spiller::new(&application.combiner, application.partitioner.as_ref(), &context).expect("spiller"),
+        Spiller::new(&application.combiner, application.partitioner.as_ref(), KeyOrder::default(), &context)
+            .expect("spiller"),
     );
     for i in 0..2_000_000_u32 {
         let key = i.wrapping_mul(2_654_435_761) % 1_000_000;

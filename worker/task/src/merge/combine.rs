@@ -4,6 +4,7 @@ use super::groups::{Groups, reduce_groups};
 use crate::api::choices::{Combiner, Fold};
 use crate::api::context::Context;
 use crate::api::error::TaskError;
+use crate::api::key_order::KeyOrder;
 use crate::api::reducer::{ReduceOutput, ReduceSink, Reducer};
 use crate::api::text::{self, Decimal};
 use crate::segment::{RunWriter, SortedRecords};
@@ -21,12 +22,13 @@ pub(crate) enum CombineStep {
 /// A program's combiner, set up.
 pub(crate) struct Combining {
     reducer: Box<dyn Reducer>,
+    order: KeyOrder,
     out: ReduceOutput,
 }
 
 impl CombineStep {
     /// The step that an application asks for, set up.
-    pub(crate) fn new(combiner: &Combiner, context: &Context) -> Result<CombineStep, TaskError> {
+    pub(crate) fn new(combiner: &Combiner, order: &KeyOrder, context: &Context) -> Result<CombineStep, TaskError> {
         Ok(match combiner {
             Combiner::None => CombineStep::None,
             Combiner::Fold(fold) => CombineStep::Fold(*fold),
@@ -36,7 +38,7 @@ impl CombineStep {
                     .setup(context)
                     .map_err(|source| TaskError::Program { place: "the combiner's setup".to_owned(), source })?;
                 let out = ReduceOutput { sink: ReduceSink::Nowhere, context: context.clone() };
-                CombineStep::Reducer(Box::new(Combining { reducer, out }))
+                CombineStep::Reducer(Box::new(Combining { reducer, order: order.clone(), out }))
             }
         })
     }
@@ -56,8 +58,8 @@ impl CombineStep {
             }
             CombineStep::Fold(fold) => write_folded(*fold, records, &mut run)?,
             CombineStep::Reducer(combining) => {
-                let Combining { reducer, out } = combining.as_mut();
-                out.sink = ReduceSink::Combine(run);
+                let Combining { reducer, order, out } = combining.as_mut();
+                out.sink = ReduceSink::Combine(run, order.clone());
                 run = write_combined(records, reducer.as_mut(), out)?;
             }
         }
@@ -96,7 +98,7 @@ fn write_combined<S: SortedRecords>(
     let done = reduce_groups(&mut groups, reducer, out, |_| Ok(()));
     let n_records = groups.n_records;
     let ended = if done.is_ok() { reducer.end_run(out) } else { Ok(()) };
-    let ReduceSink::Combine(run) = std::mem::replace(&mut out.sink, ReduceSink::Nowhere) else {
+    let ReduceSink::Combine(run, _) = std::mem::replace(&mut out.sink, ReduceSink::Nowhere) else {
         return Err(TaskError::Rule("a combiner exchanged its output".to_owned()));
     };
     done.map_err(|failure| TaskError::Program {

@@ -72,7 +72,7 @@ impl<S: SortedRecords> ValueSource for Groups<'_, S> {
                     self.place = Place::End;
                     return Ok(None);
                 }
-                if self.records.key() != self.key {
+                if !self.records.is_of_group(&self.key) {
                     self.place = Place::Next;
                     return Ok(None);
                 }
@@ -85,6 +85,10 @@ impl<S: SortedRecords> ValueSource for Groups<'_, S> {
             self.context.beat()?;
         }
         Ok(Some(self.records.value()))
+    }
+
+    fn record(&self) -> (&[u8], &[u8]) {
+        (self.records.key(), self.records.value())
     }
 }
 

@@ -1,35 +1,24 @@
 //! A k-way merge over a binary heap of readers.
 
 use crate::api::error::TaskError;
+use crate::api::key_order::KeyOrder;
 use crate::segment::{SegmentReader, SortedRecords};
 
 /// The records of several segments in one order. Equal records come in no particular order: nobody can tell.
 pub(crate) struct Merge<R = SegmentReader> {
     readers: Vec<R>,
-    /// First eight bytes of each reader's key, so that most comparisons touch no record.
+    order: KeyOrder,
+    /// [`KeyOrder::prefix`] of each reader's key, so that most comparisons touch no record.
     prefixes: Vec<u64>,
     /// Readers that have a record, smallest first.
     heap: Vec<u32>,
     started: bool,
 }
 
-/// The first eight bytes of a key as a number that orders as they do; shorter keys as if zeros followed.
-#[inline]
-pub(crate) fn prefix(key: &[u8]) -> u64 {
-    match key.first_chunk::<8>() {
-        Some(bytes) => u64::from_be_bytes(*bytes),
-        None => {
-            let mut bytes = [0; 8];
-            bytes[..key.len()].copy_from_slice(key);
-            u64::from_be_bytes(bytes)
-        }
-    }
-}
-
 impl<R: SortedRecords> Merge<R> {
-    pub(crate) fn new(readers: Vec<R>) -> Merge<R> {
+    pub(crate) fn new(readers: Vec<R>, order: KeyOrder) -> Merge<R> {
         let prefixes = vec![0; readers.len()];
-        Merge { readers, prefixes, heap: Vec::new(), started: false }
+        Merge { readers, order, prefixes, heap: Vec::new(), started: false }
     }
 
     pub(crate) fn readers(&self) -> &[R] {
@@ -40,7 +29,7 @@ impl<R: SortedRecords> Merge<R> {
         self.started = true;
         for (index, reader) in self.readers.iter_mut().enumerate() {
             if reader.advance()? {
-                self.prefixes[index] = prefix(reader.key());
+                self.prefixes[index] = self.order.prefix(reader.key());
                 self.heap.push(index as u32);
             }
         }
@@ -57,7 +46,7 @@ impl<R: SortedRecords> Merge<R> {
             return self.prefixes[a] < self.prefixes[b];
         }
         let (a, b) = (&self.readers[a], &self.readers[b]);
-        (a.key(), a.value()) < (b.key(), b.value())
+        self.order.compare(a.key(), b.key()).then_with(|| a.value().cmp(b.value())).is_lt()
     }
 
     /// Moves the reader at `at` down to its place.
@@ -90,7 +79,7 @@ impl<R: SortedRecords> SortedRecords for Merge<R> {
         let Some(&top) = self.heap.first() else { return Ok(false) };
         let reader = &mut self.readers[top as usize];
         if reader.advance()? {
-            self.prefixes[top as usize] = prefix(reader.key());
+            self.prefixes[top as usize] = self.order.prefix(reader.key());
         } else {
             self.heap.swap_remove(0);
         }
@@ -108,5 +97,10 @@ impl<R: SortedRecords> SortedRecords for Merge<R> {
     #[inline]
     fn value(&self) -> &[u8] {
         self.readers[self.heap[0] as usize].value()
+    }
+
+    #[inline]
+    fn is_of_group(&self, key: &[u8]) -> bool {
+        self.order.is_same_group(self.key(), key)
     }
 }

@@ -7,5 +7,5 @@ mod passes;
 
 pub(crate) use combine::CombineStep;
 pub(crate) use groups::{Groups, reduce_groups};
-pub(crate) use heap::{Merge, prefix};
+pub(crate) use heap::Merge;
 pub(crate) use passes::{MergePlan, merge_runs};

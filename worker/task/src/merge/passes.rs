@@ -6,11 +6,12 @@ use super::combine::CombineStep;
 use super::heap::Merge;
 use crate::api::context::Context;
 use crate::api::error::TaskError;
+use crate::api::key_order::KeyOrder;
 use crate::api::properties::Properties;
 use crate::segment::{Codec, Run, RunWriter, SegmentReader};
 
 /// How runs are merged.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct MergePlan {
     /// `io.sort.factor`: runs merged at once.
     pub(crate) factor: usize,
@@ -18,11 +19,13 @@ pub(crate) struct MergePlan {
     pub(crate) codec: Codec,
     /// Where intermediate runs go.
     pub(crate) dir: PathBuf,
+    /// Of keys.
+    pub(crate) order: KeyOrder,
 }
 
 impl MergePlan {
     /// From the job's properties.
-    pub(crate) fn new(context: &Context) -> Result<MergePlan, TaskError> {
+    pub(crate) fn new(order: KeyOrder, context: &Context) -> Result<MergePlan, TaskError> {
         let properties: &Properties = context.properties();
         let factor = properties.parse_or::<usize>(
             &["io.sort.factor", "mapreduce.task.io.sort.factor"],
@@ -33,6 +36,7 @@ impl MergePlan {
             factor: factor.clamp(2, 500),
             codec: Codec::of_map_output(properties)?,
             dir: context.local_dir().to_owned(),
+            order,
         })
     }
 
@@ -58,7 +62,7 @@ impl MergePlan {
             let n = if pass == 0 { self.first_pass(runs.len()) } else { self.factor };
             let rest = runs.split_off(n.min(runs.len()));
             let path = self.dir.join(format!("{name}.{pass}"));
-            let merged = merge_runs(runs, path, self.codec, combine, context)?;
+            let merged = merge_runs(runs, path, self, combine, context)?;
             runs = rest;
             runs.push(merged);
             pass += 1;
@@ -71,11 +75,11 @@ impl MergePlan {
 pub(crate) fn merge_runs(
     runs: Vec<Run>,
     path: PathBuf,
-    codec: Codec,
+    plan: &MergePlan,
     combine: &mut CombineStep,
     context: &Context,
 ) -> Result<Run, TaskError> {
-    let mut writer = RunWriter::create(path, codec, context)?;
+    let mut writer = RunWriter::create(path, plan.codec, context)?;
     let partitions = runs.first().map_or(0, |run| run.places.len());
     for partition in 0..partitions {
         let mut readers = Vec::with_capacity(runs.len());
@@ -84,7 +88,7 @@ pub(crate) fn merge_runs(
                 readers.push(SegmentReader::open(run.path(), run.places[partition])?);
             }
         }
-        let mut merge = Merge::new(readers);
+        let mut merge = Merge::new(readers, plan.order.clone());
         writer = combine.write_segment(&mut merge, writer)?;
         let read: u64 = merge.readers().iter().map(|r| r.position().0).sum();
         context.tally().file_bytes_read.add(read);

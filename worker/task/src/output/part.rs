@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use howdah_core::job::{OutputFormat, TaskKind};
+use howdah_core::job::{LAZY_OUTPUT, OutputFormat, TaskKind};
 
 use super::encoder::{Encoder, OutputCodec};
 use crate::api::context::{Context, private_output};
@@ -15,6 +15,9 @@ const BUFFER_BYTES: usize = 128 * 1024;
 
 /// A part file, or nothing for jobs without output. Memory: [`BUFFER_BYTES`] and one record.
 pub(crate) struct PartWriter {
+    /// Where it is to be, and with what compression.
+    place: Option<(PathBuf, OutputCodec)>,
+    /// Open from the start, with lazy output from the first record.
     file: Option<(Encoder, PathBuf)>,
     format: RecordFormat,
     separator: Vec<u8>,
@@ -26,18 +29,19 @@ pub(crate) struct PartWriter {
 }
 
 impl PartWriter {
-    /// Creates the attempt's directory and file, if the job has output.
+    /// Creates the attempt's directory, if the job has output, and the file, unless it waits for a record.
     pub(crate) fn create(format: RecordFormat, context: &Context) -> Result<PartWriter, TaskError> {
         let properties = context.properties();
         let keys = ["mapred.textoutputformat.separator", "mapreduce.output.textoutputformat.separator"];
         let separator = properties.first(&keys).map_or("\t", |(_, value)| value).as_bytes().to_vec();
         let sync = properties.parse_or(&["howdah.output.sync"], true, "true or false")?;
-        let file = match &context.spec().output {
+        let place = match &context.spec().output {
             OutputFormat::None => None,
-            OutputFormat::Files { directory } => Some(create(Path::new(directory), context)?),
+            OutputFormat::Files { directory } => Some(place(Path::new(directory), context)?),
         };
-        Ok(PartWriter {
-            file,
+        let mut writer = PartWriter {
+            place,
+            file: None,
             format,
             separator,
             buffer: Vec::new(),
@@ -45,7 +49,20 @@ impl PartWriter {
             bytes: 0,
             sync,
             context: context.clone(),
-        })
+        };
+        if properties.get(LAZY_OUTPUT).is_none() {
+            writer.open()?;
+        }
+        Ok(writer)
+    }
+
+    fn open(&mut self) -> Result<(), TaskError> {
+        if let Some((path, codec)) = self.place.take() {
+            let file = File::create(&path).map_err(TaskError::io("create", &path))?;
+            let encoder = Encoder::new(codec, file).map_err(TaskError::io("start to compress", &path))?;
+            self.file = Some((encoder, path));
+        }
+        Ok(())
     }
 
     /// Writes a record.
@@ -68,6 +85,7 @@ impl PartWriter {
     }
 
     fn flush(&mut self) -> Result<(), TaskError> {
+        self.open()?;
         if let Some((encoder, path)) = &mut self.file {
             encoder.write_all(&self.buffer).map_err(TaskError::io("write", &*path))?;
         }
@@ -77,7 +95,8 @@ impl PartWriter {
 
     /// Completes the file. Its records are counted as the output of the attempt's kind.
     pub(crate) fn finish(mut self) -> Result<(), TaskError> {
-        if !self.buffer.is_empty() {
+        // A record may have no bytes.
+        if self.records > 0 {
             self.flush()?;
         }
         let mut written = 0;
@@ -101,7 +120,8 @@ impl PartWriter {
     }
 }
 
-fn create(output: &Path, context: &Context) -> Result<(Encoder, PathBuf), TaskError> {
+/// Makes the attempt's directory. With lazy output too: that it is there and empty says that nothing was lost.
+fn place(output: &Path, context: &Context) -> Result<(PathBuf, OutputCodec), TaskError> {
     let codec = OutputCodec::new(context.properties())?;
     let directory = private_output(output, context.attempt());
     // Mostly the parent exists; one call is cheaper than looking first. Where the master made it, nobody else does: that
@@ -113,8 +133,5 @@ fn create(output: &Path, context: &Context) -> Result<(Encoder, PathBuf), TaskEr
     });
     made.map_err(TaskError::io("create directory", &directory))?;
     let name = format!("part-{}-{:05}{}", context.kind().letter(), context.task_index(), codec.suffix());
-    let path = directory.join(name);
-    let file = File::create(&path).map_err(TaskError::io("create", &path))?;
-    let encoder = Encoder::new(codec, file).map_err(TaskError::io("start to compress", &path))?;
-    Ok((encoder, path))
+    Ok((directory.join(name), codec))
 }

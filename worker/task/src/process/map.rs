@@ -10,6 +10,7 @@ use crate::api::application::Application;
 use crate::api::choices::Combiner;
 use crate::api::context::Context;
 use crate::api::error::TaskError;
+use crate::api::key_order::KeyOrder;
 use crate::api::mapper::{MapOutput, MapSink, Mapper};
 use crate::api::text::{Decimal, printable};
 use crate::collect::{FoldCollector, SortCollector, Spiller};
@@ -24,9 +25,11 @@ pub(crate) fn run(application: &Application, context: &Context, faults: &FaultPl
     let sink = if context.n_reduces() == 0 {
         MapSink::Part(PartWriter::create(application.records, context)?)
     } else {
-        let spiller = Spiller::new(&application.combiner, application.partitioner.as_ref(), context)?;
+        let order = KeyOrder::new(application.comparator.as_ref(), context)?;
+        let folds = order.is_of_bytes();
+        let spiller = Spiller::new(&application.combiner, application.partitioner.as_ref(), order, context)?;
         match application.combiner {
-            Combiner::Fold(fold) => MapSink::Fold(FoldCollector::new(fold, spiller)),
+            Combiner::Fold(fold) if folds => MapSink::Fold(FoldCollector::new(fold, spiller)),
             _ => MapSink::Sort(SortCollector::new(spiller)),
         }
     };

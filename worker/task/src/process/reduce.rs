@@ -9,6 +9,7 @@ use crate::api::application::Application;
 use crate::api::choices::{Combiner, Fold};
 use crate::api::context::Context;
 use crate::api::error::{Result, TaskError};
+use crate::api::key_order::KeyOrder;
 use crate::api::reducer::{ReduceOutput, ReduceSink, Reducer, Values};
 use crate::api::text::printable;
 use crate::merge::{CombineStep, Groups, Merge, MergePlan, reduce_groups};
@@ -24,8 +25,9 @@ pub(crate) fn run(
     link: &Link,
 ) -> Result<(), TaskError> {
     context.enter(Phase::Shuffle, 0.0)?;
-    let plan = MergePlan::new(context)?;
-    let mut combine = CombineStep::new(&application.combiner, context)?;
+    let order = KeyOrder::new(application.comparator.as_ref(), context)?;
+    let mut combine = CombineStep::new(&application.combiner, &order, context)?;
+    let plan = MergePlan::new(order, context)?;
     let fetched = shuffle::fetch(context, link, &plan, &mut combine)?;
     context.enter(Phase::Sort, 1.0 / 3.0)?;
     let runs = plan.shrink(fetched.runs, "reduce-merge", &mut combine, context)?;
@@ -40,7 +42,7 @@ pub(crate) fn run(
     }
     context.log(&format!("merging {} segments, {} of them on disk", readers.len(), runs.len()));
     context.enter(Phase::Reduce, 2.0 / 3.0)?;
-    reduce(application, context, faults, Merge::new(readers))?;
+    reduce(application, context, faults, Merge::new(readers, plan.order))?;
     context.tally().file_bytes_read.add(runs.iter().map(|run| run.bytes).sum());
     runs.iter().for_each(crate::segment::Run::remove);
     Ok(())

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! The CRC-32 covers both lengths and the stored bytes, so that a block is trusted only after it was checked.
-//! Records are in ascending order of (key bytes, value bytes). Ordering values too costs a comparison where keys are
+//! Records are in ascending order of (key, value): of the bytes of both, unless the application brings another order of
+//! keys. Ordering values too costs a comparison where keys are
 //! equal and buys that nothing downstream depends on how the input was split or when what was spilled.
 //! A block holds about 64 KiB and at least one record; a reader needs memory for one block.
 
@@ -49,6 +50,11 @@ pub(crate) trait SortedRecords {
     fn key(&self) -> &[u8];
     /// The current record's value.
     fn value(&self) -> &[u8];
+    /// Whether the current record belongs to the group of `key`.
+    #[inline]
+    fn is_of_group(&self, key: &[u8]) -> bool {
+        self.key() == key
+    }
 }
 
 fn segment_header(codec: Codec) -> [u8; HEADER_BYTES] {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{BLOCK_BYTES, BlockHeader, Codec, END_MARK, SegmentPlace, put_varint, segment_header};
 use crate::api::context::Context;
 use crate::api::error::TaskError;
+use crate::api::key_order::KeyOrder;
 
 /// Stored bytes that are written to the file at once.
 const FLUSH_BYTES: usize = 256 * 1024;
@@ -74,8 +75,8 @@ impl RunWriter {
     }
 
     /// Like [`RunWriter::append`], for records that a program made: refuses keys out of order.
-    pub(crate) fn append_checked(&mut self, key: &[u8], value: &[u8]) -> Result<(), TaskError> {
-        if self.segment_records > 0 && key < &self.last_key[..] {
+    pub(crate) fn append_checked(&mut self, key: &[u8], value: &[u8], order: &KeyOrder) -> Result<(), TaskError> {
+        if self.segment_records > 0 && order.compare(key, &self.last_key).is_lt() {
             return Err(TaskError::Rule(format!(
                 "a combiner emitted key `{}` after `{}`: it may only emit the key that it was given",
                 crate::text::printable(key),

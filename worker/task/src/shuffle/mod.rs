@@ -280,7 +280,7 @@ impl Shuffle<'_> {
             readers.push(SegmentReader::memory(bytes, what)?);
         }
         let writer = RunWriter::create(path, self.plan.codec, self.context)?;
-        let run = self.combine.write_segment(&mut Merge::new(readers), writer)?.finish()?;
+        let run = self.combine.write_segment(&mut Merge::new(readers, self.plan.order.clone()), writer)?.finish()?;
         self.context.tally().spilled_records.add(run.places.iter().map(|place| place.records).sum());
         Ok(run)
     }
