@@ -14,7 +14,7 @@ use crate::predict::args::LookArgs;
 /// What a run recorded of task times.
 pub(super) fn learn_from(dir: Option<&Path>) -> Outcome<TaskHistory> {
     let Some(dir) = dir else { return Ok(TaskHistory::default()) };
-    let run = prediction::read_run(dir, TaskHistory::default(), |_| None, |_| {}, |_, _, _| {});
+    let run = prediction::read_run(dir, TaskHistory::default(), |_| None, |_| None, |_, _, _| {});
     Ok(run.map_err(unreadable)?.history)
 }
 
@@ -49,7 +49,10 @@ pub(super) fn look(
         dir,
         history,
         |_| once.take(),
-        |moment| answer = Some(tell(moment, args, changes.clone())),
+        |moment| {
+            answer = Some(tell(moment, args, changes.clone()));
+            None
+        },
         |_, _, _| {},
     );
     let run = run.map_err(unreadable)?;

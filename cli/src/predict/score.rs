@@ -1,14 +1,16 @@
 //! `predict score`: forecasts at intervals over a recorded run, beside what then happened.
 
+use std::path::Path;
+
 use howdah_core::time::{Span, Time};
-use howdah_master::prediction;
+use howdah_master::prediction::{self, RecordedRun};
 use howdah_planning::prediction::{
-    Changes, Fallback, Forecast, ForecastOptions, RunScore, StartError, TaskError, TaskPredictor, WindowScore, by_name,
-    forecast, job_error, score_starts,
+    Changes, Fallback, Forecast, ForecastOptions, RunScore, StartError, TaskError, TaskHistory, TaskPredictor,
+    WindowScore, by_name, forecast, job_error, score_starts,
 };
 use serde_json::json;
 
-use super::recorded::{learn_from, no_model, span, unreadable};
+use super::recorded::{no_model, span, unreadable};
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
@@ -22,45 +24,22 @@ use crate::units;
 /// Windows after each forecast in which starts are looked at.
 const WINDOWS: [Span; 2] = [Span::from_secs(30), Span::from_secs(60)];
 
+/// What came of a run and of the forecasts that were made on the way.
+struct Scored {
+    predictions: Vec<Forecast>,
+    tasks: Vec<TaskError>,
+    run: RecordedRun,
+}
+
 /// `howdah predict score`
 pub(super) fn score(context: &Context, args: &ScoreArgs) -> Outcome {
     let config = context.client(&ClusterArgs::default(), args.format.output)?;
     let screen = Screen::new(config.color);
-    let model = by_name(&args.model).ok_or_else(|| no_model(&args.model))?;
-    let every = span(args.every).max(Span::from_ms(1));
-    let options = ForecastOptions { horizon: span(args.horizon), starts: 100_000, ..ForecastOptions::default() };
-    let mut predictions: Vec<Forecast> = Vec::new();
-    let mut tasks: Vec<TaskError> = Vec::new();
-    let mut failed = None;
-    let run = prediction::read_run(
-        &args.dir,
-        learn_from(args.train.as_deref())?,
-        |last| Some(last.map_or(Span::ZERO, |last| last + every)),
-        |moment| {
-            let predictor = TaskPredictor::new(moment.history, &*model, Fallback::default());
-            let fork = moment.tracker.fork();
-            match forecast(fork, &predictor, moment.application, &Changes::default(), &options) {
-                Ok(forecast) if !forecast.jobs.is_empty() => predictions.push(forecast),
-                Ok(_) => {}
-                Err(error) => failed = Some(error),
-            }
-        },
-        |history, class, sample| {
-            let predictor = TaskPredictor::new(history, &*model, Fallback::default());
-            let (estimate, seen) = predictor.estimate(class, sample.bytes, Some(&sample.worker));
-            tasks.push(TaskError {
-                family: class.family.clone(),
-                part: class.part.name(),
-                predicted_s: estimate.expected / 1e6,
-                actual_s: sample.time.as_secs_f64(),
-                seen,
-            });
-        },
-    );
-    let run = run.map_err(unreadable)?;
-    if let Some(error) = failed {
-        return Err(Failure::broke(error.to_string()));
-    }
+    let history = match &args.train {
+        Some(train) => follow(train, TaskHistory::default(), args)?.run.history,
+        None => TaskHistory::default(),
+    };
+    let Scored { predictions, tasks, run } = follow(&args.dir, history, args)?;
     let Some(start) = run.start else {
         return Err(Failure::usage(format!("run `{}`: no job was submitted in it", args.dir.display())));
     };
@@ -76,6 +55,43 @@ pub(super) fn score(context: &Context, args: &ScoreArgs) -> Outcome {
         Format::Table => screen.line(text(&screen, &score))?,
     }
     Ok(Exit::Done)
+}
+
+/// Goes through a recorded run with a forecast every so often; what it teaches of times and of forecasts is in its history.
+fn follow(dir: &Path, history: TaskHistory, args: &ScoreArgs) -> Outcome<Scored> {
+    let model = by_name(&args.model).ok_or_else(|| no_model(&args.model))?;
+    let every = span(args.every).max(Span::from_ms(1));
+    let options = ForecastOptions { horizon: span(args.horizon), starts: 100_000, ..ForecastOptions::default() };
+    let mut predictions: Vec<Forecast> = Vec::new();
+    let mut tasks: Vec<TaskError> = Vec::new();
+    let mut failed = None;
+    let run = prediction::read_run(
+        dir,
+        history,
+        |last| Some(last.map_or(Span::ZERO, |last| last + every)),
+        |moment| {
+            let predictor = TaskPredictor::new(moment.history, &*model, Fallback::default());
+            let fork = moment.tracker.fork();
+            match forecast(fork, &predictor, moment.application, &Changes::default(), &options) {
+                Ok(forecast) if !forecast.jobs.is_empty() => predictions.push(forecast),
+                Ok(_) => return None,
+                Err(error) => {
+                    failed = Some(error);
+                    return None;
+                }
+            }
+            predictions.last().cloned()
+        },
+        |history, class, sample| {
+            let predictor = TaskPredictor::new(history, &*model, Fallback::default());
+            let told = predictor.estimate(class, sample.bytes, Some(&sample.worker));
+            tasks.push(TaskError::new(class, told, sample.time));
+        },
+    );
+    match failed {
+        Some(error) => Err(Failure::broke(error.to_string())),
+        None => Ok(Scored { predictions, tasks, run: run.map_err(unreadable)? }),
+    }
 }
 
 fn errors_of_jobs(
@@ -109,16 +125,27 @@ fn text(screen: &Screen, score: &RunScore) -> String {
             "2 s, maps on the right worker".to_owned(),
         ]);
     }
+    let stated = units::percent(score.stated);
+    grid.row([
+        "their intervals".to_owned(),
+        tasks.n.to_string(),
+        String::new(),
+        units::percent(score.tasks_within_interval),
+        format!("stated {stated}; {:.1} % of the time wide", score.tasks_interval_percent),
+    ]);
     grid.row([
         "job ends".to_owned(),
         score.forecasts.to_string(),
         error(score.job_error_percent),
+        String::new(),
+        format!("worst {:.1} % of the run's {}", score.job_error_max_percent, units::seconds(score.length_s)),
+    ]);
+    grid.row([
+        "their intervals".to_owned(),
+        score.forecasts.to_string(),
+        String::new(),
         units::percent(score.job_within_interval),
-        format!(
-            "their intervals; worst {:.1} % of the run's {}",
-            score.job_error_max_percent,
-            units::seconds(score.length_s)
-        ),
+        format!("stated {stated}; {} wide", units::seconds(score.job_interval_s)),
     ]);
     let unseen = match score.unseen_tasks {
         0 => String::new(),

@@ -1,16 +1,17 @@
 //! A run of the workload with forecasts at intervals, and what came of each.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use howdah_core::job::profile::Trace;
-use howdah_core::job::{AttemptId, AttemptState, Locality, TaskKind, WorkerId};
+use howdah_core::job::{AttemptId, AttemptState, JobId, JobState, Locality, TaskKind, WorkerId};
 use howdah_core::replay::{AttemptRecord, JobOutcome, Observer, ReplayReport, Simulation};
 use howdah_core::time::{Span, Time};
 use howdah_planning::prediction::{
-    Changes, Class, Fallback, Forecast, ForecastOptions, Heartbeats, JobError, Part, Sample, StartError, TaskError,
-    TaskHistory, TaskPredictor, by_name, family, forecast, job_error, score_starts,
+    Changes, Class, EndWatch, Fallback, Forecast, ForecastOptions, Heartbeats, JobError, Part, Sample, StartError,
+    TaskError, TaskHistory, TaskPredictor, by_name, family, forecast, job_error, score_starts,
 };
 
 use super::world::{Reporting, options};
@@ -95,14 +96,18 @@ pub(super) fn judge(
         length: Span::ZERO,
         history,
     };
+    let mut watched = Watched::default();
     let (report, notes) = follow(trace, (scheduler, reporting), every.unwrap_or(Span::from_secs(60)), |run, notes| {
         learn(run, trace, notes, &mut judged);
+        watched.look(&run.report().jobs, &mut judged.history);
         if every.is_some() && run.tracker().state().n_jobs() > 0 {
             let predictor = TaskPredictor::new(&judged.history, &*model, Fallback::default());
             let options =
                 ForecastOptions { heartbeats: Heartbeats::Given(reporting.heartbeat()), ..ForecastOptions::default() };
             let fork = run.tracker().fork();
-            judged.forecasts.push(forecast(fork, &predictor, &|_| String::new(), &Changes::default(), &options)?);
+            let forecast = forecast(fork, &predictor, &|_| String::new(), &Changes::default(), &options)?;
+            watched.watch.predicted(&forecast);
+            judged.forecasts.push(forecast);
         }
         Ok(())
     })?;
@@ -117,6 +122,23 @@ pub(super) fn judge(
         judged.jobs.extend(errors);
     }
     Ok(judged)
+}
+
+/// Holds forecasts of ends against the ends that come.
+#[derive(Default)]
+struct Watched {
+    watch: EndWatch,
+    over: BTreeSet<JobId>,
+}
+
+impl Watched {
+    fn look(&mut self, jobs: &[JobOutcome], history: &mut TaskHistory) {
+        for job in jobs.iter().filter(|job| job.state.is_final()) {
+            if self.over.insert(job.id) {
+                self.watch.ended(job.id, (job.state == JobState::Succeeded).then_some(job.finish), history);
+            }
+        }
+    }
 }
 
 /// Tells the time of each task that has ended since, then learns it.
@@ -140,15 +162,8 @@ fn learn(run: &Simulation<'_>, trace: &Trace, Notes { records, ended, .. }: &mut
         let class = Class { application: String::new(), family: family(&template.name), part };
         let time = Span::from_ms(times[id.index as usize % times.len()]);
         let sample = Sample { bytes, time, worker: format!("worker-{}", record.worker.0 + 1) };
-        let (estimate, seen) =
-            TaskPredictor::new(&judged.history, &*model, Fallback::default()).estimate(&class, bytes, None);
-        judged.tasks.push(TaskError {
-            family: class.family.clone(),
-            part: part.name(),
-            predicted_s: estimate.expected / 1e6,
-            actual_s: sample.time.as_secs_f64(),
-            seen,
-        });
+        let told = TaskPredictor::new(&judged.history, &*model, Fallback::default()).estimate(&class, bytes, None);
+        judged.tasks.push(TaskError::new(&class, told, sample.time));
         judged.history.add(class, sample);
     }
     *ended = records.len();

@@ -103,16 +103,41 @@ mod tests {
         assert!(error < judged.length.as_us() / 20, "{first:?} {actual:?}");
     }
 
+    /// Of the ends that were predicted after training: the share that lay in their intervals, how wide these were over how far
+    /// off the ends were, and over how wide they had been without what earlier forecasts taught.
+    struct Covered {
+        within: f64,
+        over_error: f64,
+        over_drawn: f64,
+    }
+
+    /// Runs of three word counts, each with what the earlier ones taught, of which the first `train` are not counted.
+    fn covered(scheduler: &str, train: u64, runs: u64) -> Covered {
+        let under = (scheduler, Reporting::AtOnce);
+        let (mut history, mut jobs, mut drawn) = (TaskHistory::default(), Vec::new(), 0.0);
+        for run in 1..=train + runs {
+            let judged = judge(&workload(Jobs::WordCount, 7, run, 3), under, Some(EVERY), history).unwrap();
+            history = judged.history;
+            if run > train {
+                jobs.extend(judged.jobs);
+                let halves = judged.forecasts.iter().flat_map(|one| &one.jobs).flat_map(|job| job.drawn.unwrap());
+                drawn += halves.map(Span::as_secs_f64).sum::<f64>();
+            }
+        }
+        let within = jobs.iter().filter(|job| job.within_interval).count() as f64 / jobs.len() as f64;
+        let width: f64 = jobs.iter().map(|job| job.high_s.unwrap() - job.low_s.unwrap()).sum();
+        let error: f64 = jobs.iter().map(|job| (job.predicted_s.unwrap() - job.actual_s).abs()).sum();
+        Covered { within, over_error: width / error, over_drawn: width / drawn }
+    }
+
+    // A normal draw's 90 % interval is 4.1 times as wide as its mean error; here some forecasts are off by more than others.
     #[test]
-    fn of_the_ends_of_a_whole_run_about_nine_of_ten_lie_in_their_intervals() {
+    fn nine_of_ten_ends_lie_in_their_intervals_after_training_and_these_are_narrower_than_without() {
         for scheduler in ["fifo", "naive-fair"] {
-            let under = (scheduler, Reporting::AtOnce);
-            let first = workload(Jobs::WordCount, 7, 1, 3);
-            let history = judge(&first, under, None, TaskHistory::default()).unwrap().history;
-            let judged = judge(&workload(Jobs::WordCount, 7, 2, 3), under, Some(EVERY), history).unwrap();
-            let within = judged.jobs.iter().filter(|job| job.within_interval).count() as f64;
-            let share = within / judged.jobs.len() as f64;
-            assert!(share >= 0.88, "{scheduler}: {share} of {} ends", judged.jobs.len());
+            let Covered { within, over_error, over_drawn } = covered(scheduler, 6, 20);
+            assert!((0.86..=0.94).contains(&within), "{scheduler}: {within} of the ends");
+            assert!((4.0..8.0).contains(&over_error), "{scheduler}: {over_error} mean errors wide");
+            assert!(over_drawn < 0.8, "{scheduler}: {over_drawn} of the drawn width");
         }
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use howdah_core::job::{AttemptId, ClusterId, JobFile, JobId, WorkerId};
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{Effect, JobTracker};
-use howdah_planning::prediction::{Class, Learned, Learner, Sample, TaskHistory};
+use howdah_planning::prediction::{Class, EndWatch, Forecast, Learned, Learner, Sample, TaskHistory};
 
 use super::application_name;
 use crate::history::job_file_path;
@@ -52,8 +52,9 @@ pub struct RecordedRun {
 }
 
 /// Reads the run in `dir` (a run, a master's directory or a cluster's: the latest run). `history` is what was learnt
-/// before. `at` tells after each moment when the next one is, counted from the first submission; `see` looks at it, and
-/// `learning` at each finished task before it is learnt.
+/// before. `at` tells after each moment when the next one is, counted from the first submission; `see` looks at it, and a
+/// forecast of its present course that it returns is held against what comes, as a live master does; `learning` looks at each
+/// finished task before it is learnt.
 ///
 /// # Errors
 /// When the run does not read.
@@ -61,12 +62,12 @@ pub fn read_run(
     dir: &Path,
     history: TaskHistory,
     mut at: impl FnMut(Option<Span>) -> Option<Span>,
-    mut see: impl FnMut(&Moment<'_>),
+    mut see: impl FnMut(&Moment<'_>) -> Option<Forecast>,
     mut learning: impl FnMut(&TaskHistory, &Class, &Sample),
 ) -> Result<RecordedRun, ReplayError> {
     let run_dir = find_run(dir)?;
     let mut run = RecordedRun { history, ..RecordedRun::default() };
-    let mut learner = Learner::default();
+    let (mut learner, mut watch) = (Learner::default(), EndWatch::default());
     let mut next = at(None);
     replay_seen(dir, policies::make, |cluster, now, effects, tracker| {
         run.batches += 1;
@@ -77,9 +78,13 @@ pub fn read_run(
         let application = |job| application_of(&run_dir, cluster, job);
         let (tasks, history) = (&mut run.tasks, &mut run.history);
         learner.follow(now, effects, tracker.state(), application, |learned| {
-            if let Learned::Task { class, sample, .. } = &learned {
-                learning(history, class, sample);
-                tasks.push((class.clone(), sample.clone()));
+            match &learned {
+                Learned::Task { class, sample, .. } => {
+                    learning(history, class, sample);
+                    tasks.push((class.clone(), sample.clone()));
+                }
+                Learned::End(job, succeeded) => watch.ended(*job, *succeeded, history),
+                Learned::Commit(_) => {}
             }
             learned.put_into(history);
         });
@@ -93,9 +98,12 @@ pub fn read_run(
             }
         }
         let Some(start) = run.start else { return };
-        while let Some(moment) = next.filter(|&moment| start + moment <= now) {
-            see(&Moment { tracker, history: &run.history, application: &application, cluster, start });
-            next = at(Some(moment));
+        while let Some(due) = next.filter(|&due| start + due <= now) {
+            let moment = Moment { tracker, history: &run.history, application: &application, cluster, start };
+            if let Some(forecast) = see(&moment) {
+                watch.predicted(&forecast);
+            }
+            next = at(Some(due));
             // Moments between two batches have one state.
             while next.is_some_and(|following| start + following <= now) {
                 next = at(next);

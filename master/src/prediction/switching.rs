@@ -259,6 +259,7 @@ mod tests {
             finish: Some(Time::from_ms(finish_ms)),
             low: None,
             high: None,
+            drawn: None,
             in_time: None,
             seen: true,
             hypothetical: false,

@@ -1,7 +1,8 @@
 //! The thread that remembers and simulates.
 //!
 //! It keeps the history of finished tasks, in a file of the master's directory, so that a restart knows what was learnt
-//! before; tells each finished task's time before it learns it, and keeps the score; and answers requests with forecasts.
+//! before; tells each finished task's time before it learns it, and keeps the score; and answers requests with forecasts,
+//! which it holds against the ends that come, so that the intervals of later ones hold what they state.
 //! After each it rests three times as long as it worked: a quarter of a core at most, however many ask.
 
 pub(super) use super::message::Message;
@@ -17,8 +18,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use howdah_planning::prediction::{
-    Changes, ChangesError, Fallback, Forecast, ForecastOptions, Learned, RunningScore, TaskHistory, TaskPredictor,
-    by_name, forecast,
+    Changes, ChangesError, EndWatch, Fallback, Forecast, ForecastOptions, Learned, RunningScore, TaskHistory,
+    TaskPredictor, by_name, forecast,
 };
 use tokio::sync::oneshot;
 
@@ -91,6 +92,8 @@ struct Thread {
     inbox: Arc<Inbox>,
     changed: bool,
     judged: RunningScore,
+    /// Forecasts of jobs that are not over.
+    watch: EndWatch,
 }
 
 impl Thread {
@@ -99,7 +102,7 @@ impl Thread {
             tracing::warn!("what was learnt of task times is lost: {e:#}");
             TaskHistory::default()
         });
-        Thread { path, history, inbox, changed: false, judged: RunningScore::default() }
+        Thread { path, history, inbox, changed: false, judged: RunningScore::default(), watch: EndWatch::default() }
     }
 
     fn run(mut self, receive: &Receiver<Message>) {
@@ -137,15 +140,17 @@ impl Thread {
     /// Judges what would have been predicted of each task that has ended, then learns it.
     fn learn(&mut self) {
         for learned in self.inbox.take() {
-            if let Learned::Task { class, sample, .. } = &learned {
-                self.judged.judge(&self.history, class, sample);
+            match &learned {
+                Learned::Task { class, sample, .. } => self.judged.judge(&self.history, class, sample),
+                Learned::End(job, succeeded) => self.watch.ended(*job, *succeeded, &mut self.history),
+                Learned::Commit(_) => {}
             }
             learned.put_into(&mut self.history);
             self.changed = true;
         }
     }
 
-    fn tell(&self, ask: &Ask) -> Result<ForecastAnswer, ChangesError> {
+    fn tell(&mut self, ask: &Ask) -> Result<ForecastAnswer, ChangesError> {
         let started = Instant::now();
         let model = by_name(&ask.model).or_else(|| by_name("linear")).expect("the paper's model is there");
         let predictor = TaskPredictor::new(&self.history, &*model, Fallback::default());
@@ -160,6 +165,10 @@ impl Thread {
         let present = look(&Changes::default(), &ask.options)?;
         let others = ask.others.iter().map(|(changes, options)| look(changes, options));
         let others = others.collect::<Result<Vec<Forecast>, ChangesError>>()?;
+        // Other models have other errors.
+        if ask.model.is_empty() {
+            self.watch.predicted(&present);
+        }
         Ok(ForecastAnswer {
             present,
             others,

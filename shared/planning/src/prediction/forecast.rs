@@ -2,7 +2,8 @@
 //!
 //! One simulation with the expected times gives the forecast. Others, in which each class is off by what its history does
 //! not tell and each task by what its class scatters, give every job the interval in which nine of ten ends are expected.
-//! They are drawn from a stated seed, so that one state has one forecast. No failures and no jobs but those asked about come
+//! They are drawn from a stated seed, and scaled by what earlier forecasts had needed, which is part of the history: one state and
+//! history have one forecast. No failures and no jobs but those asked about come
 //! in virtual time; the next forecast will see what has changed (§II-B, Limitation).
 
 use std::cell::RefCell;
@@ -13,6 +14,7 @@ use super::changes::{Changes, ChangesError, Hypothetical};
 use super::class::{Class, Part, family};
 use super::course::{Heartbeats, OfJob, TaskTimes, course, template};
 use super::learner::{map_bytes, reduce_bytes};
+use super::model::TWO_SIDED_90;
 use super::predictor::{Known, TaskPredictor};
 use howdah_core::cluster::WorkerState;
 use howdah_core::job::profile::{JobTemplate, Trace};
@@ -24,6 +26,8 @@ use howdah_core::tracker::JobTracker;
 
 /// What is left of an attempt that has taken longer than expected, as a share of what it should have taken.
 const OVERDUE: f64 = 0.1;
+/// An interval that is scaled goes so far either way at least, before it is scaled.
+const LEAST_HALF_US: f64 = 100_000.0;
 /// An attempt ends no sooner than this.
 const SOON: Span = Span::from_ms(10);
 /// A drawn time is at least this share of the expected one.
@@ -32,9 +36,6 @@ const LEAST: f64 = 0.1;
 const UNSEEN_FACTORS: [f64; 7] = [0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0];
 /// Of a class that was seen, off by this share of its tasks' deviation.
 const CLASS_SHARE: f64 = 0.3;
-/// Half of 95 % of a normal distribution, in standard deviations.
-const TWO_SIDED_95: f64 = 1.96;
-
 /// How to look ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForecastOptions {
@@ -72,6 +73,9 @@ pub struct JobForecast {
     pub low: Option<Time>,
     /// To here; `None` beyond the horizon.
     pub high: Option<Time>,
+    /// How far the drawn interval goes before and after `finish`, not scaled and not cut off at the present; `None` where
+    /// nothing is drawn, the job's like was not seen, or some ends lie beyond the horizon.
+    pub drawn: Option<[Span; 2]>,
     /// Of all simulations, the share in which it meets its deadline; `None` without one.
     pub in_time: Option<f64>,
     /// Whether tasks of all its classes were seen before.
@@ -141,17 +145,28 @@ pub fn forecast(
             ends.push(run.ends.get(&job.job).copied().flatten());
         }
     }
+    let scale = predictor.end_scale(&forecast.scheduler);
     for (job, ends) in forecast.jobs.iter_mut().zip(&drawn_ends) {
-        job.spread(ends, world.tracker.state().now());
+        job.spread(ends, forecast.at, scale);
     }
     Ok(forecast)
 }
 
 impl JobForecast {
     /// Takes its ends in all simulations, of which the first had the expected times.
-    fn spread(&mut self, ends: &[Option<Time>], now: Time) {
+    fn spread(&mut self, ends: &[Option<Time>], now: Time, scale: Option<f64>) {
         let (low, high) = interval(ends, now);
-        (self.low, self.high) = (low, high);
+        let at = |us: f64| now + Span::from_us(us.max(0.0).round() as u64);
+        (self.low, self.high) = (low.map(at), high.map(at));
+        if let (true, Some(finish), Some(low), Some(high)) = (self.seen && ends.len() > 1, self.finish, low, high) {
+            let finish = finish.since(now).as_us() as f64;
+            let halves = [finish - low, high - finish].map(|half| half.max(LEAST_HALF_US));
+            self.drawn = Some(halves.map(|half| Span::from_us(half.round() as u64)));
+            if let Some(scale) = scale {
+                self.low = Some(at(finish - scale * halves[0]));
+                self.high = Some(at(finish + scale * halves[1]));
+            }
+        }
         self.in_time = self.deadline.map(|deadline| {
             let due = self.submitted + deadline;
             let met = ends.iter().flatten().filter(|&&end| end <= due).count();
@@ -160,9 +175,9 @@ impl JobForecast {
     }
 }
 
-/// Where nine of ten ends are expected: by the spread of the drawn ones, with Student's factor for so few of them, and never
-/// narrower than all of them together.
-fn interval(ends: &[Option<Time>], now: Time) -> (Option<Time>, Option<Time>) {
+/// Where nine of ten ends are expected, in microseconds from now: by the spread of the drawn ones, with Student's factor for so
+/// few of them, and never narrower than all of them together.
+fn interval(ends: &[Option<Time>], now: Time) -> (Option<f64>, Option<f64>) {
     let known: Vec<f64> = ends.iter().flatten().map(|end| end.since(now).as_us() as f64).collect();
     let (Some(&first), n) = (known.first(), known.len() as f64) else { return (None, None) };
     let (least, most) = known.iter().fold((first, first), |(low, high), &end| (low.min(end), high.max(end)));
@@ -175,9 +190,8 @@ fn interval(ends: &[Option<Time>], now: Time) -> (Option<Time>, Option<Time>) {
         }
         _ => 0.0,
     };
-    let at = |us: f64| now + Span::from_us(us.max(0.0).round() as u64);
-    let high = (known.len() == ends.len()).then(|| at(most.max(mean + half)));
-    (Some(at(least.min(mean - half))), high)
+    let high = (known.len() == ends.len()).then(|| most.max(mean + half));
+    (Some(least.min(mean - half)), high)
 }
 
 /// What 90 % of draws from a normal distribution stay within, either way, in deviations that so many degrees of freedom tell
@@ -307,6 +321,7 @@ impl World {
                 finish,
                 low: finish,
                 high: finish,
+                drawn: None,
                 in_time: None,
                 seen: seen(of),
                 hypothetical,
@@ -419,7 +434,7 @@ impl TaskTimes for Predicted<'_> {
             (None, _) => estimate.expected,
             (Some(_), false) => estimate.expected * off,
             (Some(random), true) => {
-                let deviation = (estimate.high - estimate.low) / (2.0 * TWO_SIDED_95);
+                let deviation = (estimate.high - estimate.low) / (2.0 * TWO_SIDED_90);
                 (estimate.expected + deviation * (off + random.normal())).max(estimate.expected * LEAST)
             }
         };
@@ -456,7 +471,7 @@ mod tests {
                 let mut end = |scatter: f64| Some(at(1_000.0 + scatter * random.normal()));
                 let ends: Vec<Option<Time>> = (0..=draws).map(|draw| end(if draw == 0 { 0.0 } else { 50.0 })).collect();
                 let (low, high) = interval(&ends, at(0.0));
-                let truth = end(50.0);
+                let truth = end(50.0).map(|end| end.as_us() as f64);
                 low <= truth && truth <= high
             });
             let share = within.count() as f64 / trials as f64;
@@ -467,10 +482,49 @@ mod tests {
     #[test]
     fn an_end_beyond_the_horizon_has_no_latest_end_and_none_that_is_past() {
         let now = at(100.0);
-        assert_eq!(interval(&[None, Some(at(200.0)), None], now), (Some(at(200.0)), None));
+        assert_eq!(interval(&[None, Some(at(200.0)), None], now), (Some(1e8), None));
         assert_eq!(interval(&[None, None], now), (None, None));
-        assert_eq!(interval(&[Some(at(150.0))], now), (Some(at(150.0)), Some(at(150.0))), "no draws, no interval");
-        let (low, _) = interval(&[Some(at(101.0)), Some(at(101.0)), Some(at(300.0))], now);
-        assert_eq!(low, Some(now));
+        assert_eq!(interval(&[Some(at(150.0))], now), (Some(5e7), Some(5e7)), "no draws, no interval");
+        let mut job = job(101.0);
+        job.spread(&[Some(at(101.0)), Some(at(101.0)), Some(at(300.0))], now, None);
+        assert_eq!(job.low, Some(now));
+        assert!(job.drawn.is_some_and(|[before, _]| before > Span::from_secs(1)), "not cut off: {job:?}");
+    }
+
+    #[test]
+    fn a_scale_narrows_the_interval_of_a_job_whose_like_was_seen_and_of_no_other() {
+        let ends = [200.0, 190.0, 210.0, 200.0].map(|end| Some(at(end)));
+        let spread = |seen, scale| {
+            let mut job = JobForecast { seen, ..job(200.0) };
+            job.spread(&ends, at(100.0), scale);
+            job
+        };
+        let (wide, narrow) = (spread(true, None), spread(true, Some(0.5)));
+        assert_eq!(wide.drawn, narrow.drawn, "what is scored does not depend on the scale");
+        let halves =
+            |job: &JobForecast| [at(200.0).since(job.low.expect("known")), job.high.expect("known").since(at(200.0))];
+        assert_eq!(
+            halves(&narrow).map(|half| half.as_us().div_ceil(10)),
+            halves(&wide).map(|half| half.as_us().div_ceil(20))
+        );
+        let unseen = spread(false, Some(0.5));
+        assert_eq!((unseen.low, unseen.high, unseen.drawn), (wide.low, wide.high, None));
+    }
+
+    fn job(finish_s: f64) -> JobForecast {
+        JobForecast {
+            job: JobId(1),
+            name: String::new(),
+            submitted: Time::ZERO,
+            deadline: None,
+            start: None,
+            finish: Some(at(finish_s)),
+            low: None,
+            high: None,
+            drawn: None,
+            in_time: None,
+            seen: true,
+            hypothetical: false,
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use super::calibration::EndErrors;
 use super::class::Class;
 use howdah_core::time::Span;
 
@@ -40,6 +41,8 @@ pub struct TaskHistory {
     classes: BTreeMap<Class, Known>,
     commits: VecDeque<Span>,
     seen: u64,
+    /// What came of earlier forecasts of ends.
+    pub(super) end_errors: EndErrors,
 }
 
 /// As it lies in a file.
@@ -48,17 +51,19 @@ struct Stored {
     classes: Vec<(Class, Known)>,
     commits: VecDeque<Span>,
     seen: u64,
+    #[serde(default)]
+    end_errors: EndErrors,
 }
 
 impl From<Stored> for TaskHistory {
-    fn from(Stored { classes, commits, seen }: Stored) -> TaskHistory {
-        TaskHistory { classes: classes.into_iter().collect(), commits, seen }
+    fn from(Stored { classes, commits, seen, end_errors }: Stored) -> TaskHistory {
+        TaskHistory { classes: classes.into_iter().collect(), commits, seen, end_errors }
     }
 }
 
 impl From<TaskHistory> for Stored {
-    fn from(TaskHistory { classes, commits, seen }: TaskHistory) -> Stored {
-        Stored { classes: classes.into_iter().collect(), commits, seen }
+    fn from(TaskHistory { classes, commits, seen, end_errors }: TaskHistory) -> Stored {
+        Stored { classes: classes.into_iter().collect(), commits, seen, end_errors }
     }
 }
 

@@ -27,6 +27,8 @@ pub enum Learned {
     },
     /// A job's output took so long to promote.
     Commit(Span),
+    /// A job is over: when, if it succeeded. Whoever made forecasts of it holds them against that.
+    End(JobId, Option<Time>),
 }
 
 impl Learned {
@@ -35,6 +37,7 @@ impl Learned {
         match self {
             Learned::Task { class, sample, .. } => history.add(class, sample),
             Learned::Commit(time) => history.add_commit(time),
+            Learned::End(..) => {}
         }
     }
 }
@@ -79,6 +82,7 @@ impl Learner {
                     if let (JobState::Succeeded, Some(since)) = (end, known.and_then(|job| job.committing)) {
                         learned(Learned::Commit(now.since(since)));
                     }
+                    learned(Learned::End(job, (end == JobState::Succeeded).then_some(now)));
                 }
                 Effect::Launch { attempt, .. } => self.meet(attempt.job, state, &mut application),
                 Effect::AttemptEnded { attempt, worker, state: AttemptState::Succeeded, started, .. } => {

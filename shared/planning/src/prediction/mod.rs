@@ -5,6 +5,7 @@
 //! and lets the same scheduler run ahead in virtual time. Everything here is a function of its arguments: equal state and
 //! history give equal forecasts. Source: Wang, Khasymski, Krish K. R. and Butt, ICPADS 2013, §II.
 
+mod calibration;
 mod changes;
 mod class;
 mod course;
@@ -16,7 +17,9 @@ mod predictor;
 mod running_score;
 mod score;
 mod switch;
+mod watch;
 
+pub use calibration::STATED;
 pub use changes::{Changes, ChangesError, Hypothetical};
 pub use class::{Class, Part, family};
 pub use course::{Heartbeats, OfJob, TaskTimes};
@@ -28,3 +31,4 @@ pub use predictor::{Fallback, TaskPredictor};
 pub use running_score::RunningScore;
 pub use score::{JobError, RunScore, Score, StartError, TaskError, WindowScore, job_error, score_starts};
 pub use switch::{Measure, Switch, SwitchRule, Switcher};
+pub use watch::EndWatch;

@@ -5,10 +5,10 @@
 
 use super::history::Sample;
 
-/// Half of 95 % of a normal distribution, in standard deviations.
-const TWO_SIDED_95: f64 = 1.96;
+/// What 90 % of a normal distribution stay within, either way, in standard deviations.
+pub(super) const TWO_SIDED_90: f64 = 1.645;
 
-/// A time with the interval in which 95 % of such tasks are expected, in microseconds.
+/// A time with the interval in which 90 % of such tasks are expected, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The time.
@@ -23,8 +23,25 @@ impl Estimate {
     /// With a standard deviation.
     fn within(expected: f64, deviation: f64) -> Estimate {
         let expected = expected.max(1.0);
-        let half = TWO_SIDED_95 * deviation;
+        let half = TWO_SIDED_90 * deviation;
         Estimate { expected, low: (expected - half).max(0.0), high: expected + half }
+    }
+
+    /// With an interval of another width around the same time.
+    pub(super) fn scaled(self, by: f64) -> Estimate {
+        let Estimate { expected, low, high } = self;
+        Estimate { expected, low: (expected - by * (expected - low)).max(0.0), high: expected + by * (high - expected) }
+    }
+
+    /// How far off it is from what a task took, in halves of the interval: 1 at its ends.
+    pub(super) fn error(&self, time: f64) -> f64 {
+        let half = if time < self.expected { self.expected - self.low } else { self.high - self.expected };
+        (time - self.expected).abs() / half.max(1.0)
+    }
+
+    /// Whether a task's time lies within.
+    pub fn holds(&self, time: f64) -> bool {
+        self.low <= time && time <= self.high
     }
 }
 
@@ -93,8 +110,8 @@ impl Line {
         let from_line = |point: &(f64, f64)| point.1 - mean_time - slope * (point.0 - mean_bytes);
         let squares: f64 = points.iter().map(|point| from_line(point).powi(2)).sum();
         let free = n - if slope > 0.0 { 2.0 } else { 1.0 };
-        // One task, or two on their own line, do not tell how far others are: half of the time either way, as 95 %.
-        let deviation = if free > 0.0 { (squares / free).sqrt() } else { mean_time / 2.0 / TWO_SIDED_95 };
+        // One task, or two on their own line, do not tell how far others are: half of the time either way, as 90 %.
+        let deviation = if free > 0.0 { (squares / free).sqrt() } else { mean_time / 2.0 / TWO_SIDED_90 };
         Some(Line { n, mean_bytes, mean_time, slope, spread, deviation, squares })
     }
 
@@ -194,7 +211,7 @@ impl TaskTimeModel for Mean {
     }
 }
 
-/// The median, with the quantiles at 2.5 % and 97.5 %: stragglers do not move it.
+/// The median, with the quantiles at 5 % and 95 %: stragglers do not move it.
 struct Quantile;
 
 struct Quantiles(Estimate);
@@ -208,7 +225,7 @@ impl TaskTimeModel for Quantile {
         let mut times: Vec<u64> = samples.iter().map(|sample| sample.time.as_us()).collect();
         times.sort_unstable();
         let at = |per_mille: usize| times.get((times.len().saturating_sub(1) * per_mille + 500) / 1_000).copied();
-        let (low, expected, high) = (at(25)?, at(500)?, at(975)?);
+        let (low, expected, high) = (at(50)?, at(500)?, at(950)?);
         Some(Box::new(Quantiles(Estimate { expected: (expected as f64).max(1.0), low: low as f64, high: high as f64 })))
     }
 }

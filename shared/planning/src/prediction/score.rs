@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::calibration::STATED;
+use super::class::Class;
 use super::forecast::TaskStart;
+use super::model::Estimate;
 use howdah_core::job::{AttemptId, JobId, TaskId, TaskKind, WorkerId};
 use howdah_core::time::{Span, Time};
 
@@ -20,6 +23,10 @@ pub struct TaskError {
     pub part: &'static str,
     /// In seconds.
     pub predicted_s: f64,
+    /// Where the interval of nine of ten began, in seconds.
+    pub low_s: f64,
+    /// Where it ended, in seconds.
+    pub high_s: f64,
     /// In seconds.
     pub actual_s: f64,
     /// Whether tasks of its class were seen before.
@@ -27,6 +34,24 @@ pub struct TaskError {
 }
 
 impl TaskError {
+    /// A task of a class that has ended, beside what was predicted of it.
+    pub fn new(class: &Class, (estimate, seen): (Estimate, bool), time: Span) -> TaskError {
+        TaskError {
+            family: class.family.clone(),
+            part: class.part.name(),
+            predicted_s: estimate.expected / 1e6,
+            low_s: estimate.low / 1e6,
+            high_s: estimate.high / 1e6,
+            actual_s: time.as_secs_f64(),
+            seen,
+        }
+    }
+
+    /// Whether it took what its interval says.
+    pub fn within_interval(&self) -> bool {
+        self.low_s <= self.actual_s && self.actual_s <= self.high_s
+    }
+
     /// In percent of what it took; positive if more was predicted.
     pub fn percent(&self) -> f64 {
         if self.actual_s > 0.0 { 100.0 * (self.predicted_s / self.actual_s - 1.0) } else { 0.0 }
@@ -108,6 +133,10 @@ pub struct JobError {
     pub at_s: f64,
     /// Predicted end, in seconds from the run's start; null beyond the horizon.
     pub predicted_s: Option<f64>,
+    /// Where the interval of nine of ten began, in seconds from the run's start; null beyond the horizon.
+    pub low_s: Option<f64>,
+    /// Where it ended, in seconds from the run's start; null beyond the horizon.
+    pub high_s: Option<f64>,
     /// When it ended, in seconds from the run's start.
     pub actual_s: f64,
     /// Whether the end lay in the predicted interval.
@@ -144,6 +173,12 @@ pub struct RunScore {
     pub tasks: Score,
     /// Tasks whose class was new when they were predicted; in no figure.
     pub unseen_tasks: u64,
+    /// The share of truths that intervals state to hold.
+    pub stated: f64,
+    /// The share of these tasks that took what their intervals said.
+    pub tasks_within_interval: f64,
+    /// How wide those were on average, in percent of the predicted times.
+    pub tasks_interval_percent: f64,
     /// Of 30 s and 60 s.
     pub windows: Vec<WindowScore>,
     /// Mean error of jobs' ends over all forecasts, in percent of the run's length.
@@ -152,6 +187,8 @@ pub struct RunScore {
     pub job_error_max_percent: f64,
     /// Share of the ends that lay within the predicted interval.
     pub job_within_interval: f64,
+    /// How wide those were on average, in seconds, of those within the horizon.
+    pub job_interval_s: f64,
     /// From the first submission to the last end, in seconds.
     pub length_s: f64,
 }
@@ -203,19 +240,30 @@ impl RunScore {
         let length_s = length.as_secs_f64();
         let of_length = |job: &JobError| Some(100.0 * (job.predicted_s? - job.actual_s).abs() / length_s.max(1e-6));
         let errors: Vec<f64> = jobs.iter().filter_map(of_length).collect();
-        let n = errors.len().max(1) as f64;
+        let seen = || tasks.iter().filter(|task| task.seen);
+        let width = |task: &TaskError| 100.0 * (task.high_s - task.low_s) / task.predicted_s.max(1e-6);
+        let holds = |held: bool| if held { 1.0 } else { 0.0 };
         RunScore {
             forecasts,
-            tasks: Score::of(tasks.iter().filter(|task| task.seen).map(TaskError::percent)),
+            tasks: Score::of(seen().map(TaskError::percent)),
             unseen_tasks: tasks.iter().filter(|task| !task.seen).count() as u64,
+            stated: STATED,
+            tasks_within_interval: mean(seen().map(|task| holds(task.within_interval()))),
+            tasks_interval_percent: mean(seen().map(width)),
             windows,
-            job_error_percent: errors.iter().sum::<f64>() / n,
+            job_error_percent: mean(errors.iter().copied()),
             job_error_max_percent: errors.iter().copied().fold(0.0, f64::max),
-            job_within_interval: jobs.iter().filter(|job| job.within_interval).count() as f64
-                / jobs.len().max(1) as f64,
+            job_within_interval: mean(jobs.iter().map(|job| holds(job.within_interval))),
+            job_interval_s: mean(jobs.iter().filter_map(|job| Some(job.high_s? - job.low_s?))),
             length_s,
         }
     }
+}
+
+/// 0 of none.
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, n) = values.fold((0.0, 0_u32), |(sum, n), value| (sum + value, n + 1));
+    sum / f64::from(n.max(1))
 }
 
 /// A job's end as it came, on the clock of the forecasts.
@@ -230,6 +278,8 @@ pub fn job_error(start: Time, at: Time, predicted: &super::JobForecast, actual: 
         job,
         at_s: seconds_from(start, at),
         predicted_s: predicted.finish.map(|finish| seconds_from(start, finish)),
+        low_s: predicted.low.map(|low| seconds_from(start, low)),
+        high_s: predicted.high.map(|high| seconds_from(start, high)),
         actual_s: seconds_from(start, actual),
         within_interval: predicted.low.is_some_and(|low| low <= actual)
             && predicted.high.is_none_or(|high| actual <= high),

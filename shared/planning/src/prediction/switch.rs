@@ -176,6 +176,7 @@ mod tests {
             finish: Some(Time::from_ms(ends_s * 1_000)),
             low: None,
             high: None,
+            drawn: None,
             in_time: None,
             seen: true,
             hypothetical: false,

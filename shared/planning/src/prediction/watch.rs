@@ -1,0 +1,157 @@
+//! Holds forecasts of jobs' ends against the ends that come, so that the history knows how far off they were.
+//!
+//! A job's forecasts wait here until it is over, each with how far its drawn interval went; of a long job they are evenly
+//! thinned out. What then goes into the history are errors in widths of those intervals.
+
+use std::collections::BTreeMap;
+
+use super::forecast::{Forecast, JobForecast};
+use super::history::TaskHistory;
+use howdah_core::job::JobId;
+use howdah_core::time::Time;
+
+/// Errors that are kept of one job: its forecasts, evenly thinned out.
+const OF_ONE_JOB: usize = 64;
+
+/// An end as it was predicted, with how far before and after it the drawn interval went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Predicted {
+    finish: Time,
+    halves_us: [f64; 2],
+}
+
+impl Predicted {
+    fn of(job: &JobForecast) -> Option<Predicted> {
+        Some(Predicted {
+            finish: job.finish?,
+            halves_us: job.drawn.map(|halves| halves.map(|half| half.as_us() as f64))?,
+        })
+    }
+
+    /// How far off it was, in halves of the interval: 1 at its ends.
+    fn error(&self, actual: Time) -> f64 {
+        let [before, after] = self.halves_us;
+        if actual < self.finish {
+            self.finish.since(actual).as_us() as f64 / before.max(1.0)
+        } else {
+            actual.since(self.finish).as_us() as f64 / after.max(1.0)
+        }
+    }
+}
+
+/// What was predicted of a job that is not over.
+#[derive(Clone, Debug, Default)]
+struct Pending {
+    policy: String,
+    predicted: Vec<Predicted>,
+    /// One forecast of so many is kept.
+    one_of: usize,
+    skipped: usize,
+}
+
+impl Pending {
+    fn add(&mut self, predicted: Predicted) {
+        self.skipped += 1;
+        if self.skipped < self.one_of {
+            return;
+        }
+        self.skipped = 0;
+        if self.predicted.len() >= OF_ONE_JOB {
+            let mut keep = false;
+            self.predicted.retain(|_| {
+                keep = !keep;
+                keep
+            });
+            self.one_of = self.one_of.max(1) * 2;
+        }
+        self.predicted.push(predicted);
+    }
+}
+
+/// Holds forecasts of ends against the ends that come.
+#[derive(Clone, Debug, Default)]
+pub struct EndWatch {
+    pending: BTreeMap<JobId, Pending>,
+}
+
+impl EndWatch {
+    /// A forecast of the present course was made.
+    pub fn predicted(&mut self, forecast: &Forecast) {
+        for job in forecast.jobs.iter().filter(|job| !job.hypothetical) {
+            let Some(predicted) = Predicted::of(job) else { continue };
+            let pending = self.pending.entry(job.job).or_default();
+            if pending.policy != forecast.scheduler {
+                *pending = Pending { policy: forecast.scheduler.clone(), ..Pending::default() };
+            }
+            pending.add(predicted);
+        }
+    }
+
+    /// A job is over: all its tasks are done, or it was killed or failed (`None`), which nobody predicts.
+    pub fn ended(&mut self, job: JobId, succeeded: Option<Time>, history: &mut TaskHistory) {
+        let Some(Pending { policy, predicted, .. }) = self.pending.remove(&job) else { return };
+        if let Some(at) = succeeded {
+            history.end_errors.add(policy, predicted.iter().map(|one| one.error(at)).collect());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::calibration::ENOUGH;
+    use howdah_core::time::Span;
+
+    use super::*;
+
+    fn forecast(job: u32, finish_s: u64, halves_s: [u64; 2]) -> Forecast {
+        let job = JobForecast {
+            job: JobId(job),
+            name: String::new(),
+            submitted: Time::ZERO,
+            deadline: None,
+            start: None,
+            finish: Some(Time::from_ms(finish_s * 1_000)),
+            low: None,
+            high: None,
+            drawn: Some(halves_s.map(Span::from_secs)),
+            in_time: None,
+            seen: true,
+            hypothetical: false,
+        };
+        Forecast {
+            at: Time::ZERO,
+            until: Time::from_ms(3_600_000),
+            scheduler: "fifo".to_owned(),
+            jobs: vec![job],
+            starts: Vec::new(),
+            events: 0,
+        }
+    }
+
+    #[test]
+    fn the_scale_is_what_earlier_intervals_had_needed_and_there_is_none_before_enough_jobs_ended() {
+        let (mut watch, mut history) = (EndWatch::default(), TaskHistory::default());
+        for job in 1..=10 {
+            assert_eq!(history.end_errors.scale("fifo").is_some(), job > ENOUGH as u32, "job {job}");
+            // Early ends are counted in the part before, late ones in the part after.
+            watch.predicted(&forecast(job, 100, [20, 40]));
+            let ends_s = if job % 2 == 0 { 90 } else { 120 };
+            watch.ended(JobId(job), Some(Time::from_ms(ends_s * 1_000)), &mut history);
+        }
+        assert_eq!(history.end_errors.scale("fifo"), Some(0.5));
+        assert_eq!(history.end_errors.scale("fair"), None, "another policy is another matter");
+    }
+
+    #[test]
+    fn a_killed_job_tells_nothing_and_one_of_many_forecasts_is_thinned_out() {
+        let (mut watch, mut history) = (EndWatch::default(), TaskHistory::default());
+        watch.predicted(&forecast(1, 100, [20, 40]));
+        watch.ended(JobId(1), None, &mut history);
+        assert_eq!(history, TaskHistory::default());
+        for _ in 0..10_000 {
+            watch.predicted(&forecast(2, 100, [20, 40]));
+        }
+        let kept = watch.pending[&JobId(2)].predicted.len();
+        assert!((OF_ONE_JOB / 2..=OF_ONE_JOB).contains(&kept), "{kept}");
+    }
+}
