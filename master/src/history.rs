@@ -272,12 +272,22 @@ impl JobHistory {
 
 /// Where the history of a job lies in a run's directory.
 pub fn history_path(run_dir: &Path, cluster: ClusterId, job: JobId) -> PathBuf {
-    run_dir.join("history").join(format!("{}.json", cluster.job(job)))
+    file_of(&run_dir.join("history"), cluster, job)
 }
 
 /// Where what a job was submitted as lies in a run's directory; there for every job that was not let go.
 pub(crate) fn job_file_path(run_dir: &Path, cluster: ClusterId, job: JobId) -> PathBuf {
-    run_dir.join("jobs").join(format!("{}.json", cluster.job(job)))
+    file_of(&run_dir.join("jobs"), cluster, job)
+}
+
+/// A job's file under its printed id, or under that of earlier versions, which had more than four digits.
+fn file_of(folder: &Path, cluster: ClusterId, job: JobId) -> PathBuf {
+    let path = folder.join(format!("{}.json", cluster.job(job)));
+    if job.0 < 10_000 || path.exists() {
+        return path;
+    }
+    let earlier = folder.join(format!("job_{}_{}.json", cluster.0, job.0));
+    if earlier.exists() { earlier } else { path }
 }
 
 /// All histories of a run, by file name.

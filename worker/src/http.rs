@@ -111,9 +111,7 @@ async fn range(mut file: tokio::fs::File, offset: u64, length: u64) -> Answer {
 
 /// An attempt id of any cluster: logs outlive the master's run.
 fn parse_attempt(text: &str) -> Option<(ClusterId, AttemptId)> {
-    let cluster = text.strip_prefix("attempt_")?.split('_').next()?;
-    let cluster = ClusterId(cluster.bytes().all(|b| b.is_ascii_digit()).then(|| cluster.parse().ok()).flatten()?);
-    let id = cluster.parse_attempt(text).ok()?;
+    let (cluster, id) = ClusterId::of_attempt(text)?;
     // Only the canonical form: `0001`, not `1`.
     (cluster.attempt(id) == text).then_some((cluster, id))
 }
@@ -130,6 +128,7 @@ mod tests {
     #[test]
     fn only_canonical_attempt_ids_become_paths() {
         assert!(parse_attempt("attempt_202611201200_0001_m_000005_0").is_some());
+        assert!(parse_attempt("attempt_202611201200000001_0001_m_000005_0").is_some());
         for text in ["attempt_../etc", "attempt_1_1_m_1_0", "attempt__0001_m_000001_0", "attempt_1_0001_m_000001_0/.."]
         {
             assert!(parse_attempt(text).is_none(), "{text}");

@@ -89,8 +89,7 @@ fn failed_maps(answer: &GetJobResponse, job: &str) -> Outcome<Vec<u32>> {
 fn without_success(answer: &GetJobResponse) -> Outcome<Vec<u32>> {
     let [mut tried, mut good] = [BTreeSet::new(), BTreeSet::new()];
     for attempt in &answer.attempts {
-        let cluster = attempt.attempt.split('_').nth(1).and_then(|number| number.parse().ok()).map(ClusterId);
-        let id = cluster.and_then(|cluster| cluster.parse_attempt(&attempt.attempt).ok());
+        let id = ClusterId::of_attempt(&attempt.attempt).map(|(_, id)| id);
         let id = id.ok_or_else(|| Failure::broke(format!("the master names an attempt `{}`", attempt.attempt)))?;
         if id.kind == TaskKind::Map {
             tried.insert(id.index);

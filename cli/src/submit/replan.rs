@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use howdah_core::job::profile::JobTemplate;
-use howdah_core::job::{JobProfile, PhaseTimes};
+use howdah_core::job::{ClusterId, JobProfile, PhaseTimes};
 use howdah_core::schedulers::BalancedPools;
 use howdah_planning::optimize::Plan;
 use howdah_proto::v1::{
@@ -46,7 +46,7 @@ pub(super) async fn earlier(client: &mut Client, cluster: &GetClusterResponse) -
     let in_own_pool = |status: &&JobStatus| BalancedPools::slots_in(&status.queue).is_some();
     for status in listed.iter().filter(|status| !is_final(&status.state)).filter(in_own_pool) {
         let answer = client.job(&status.job).await?;
-        let number = status.job.rsplit_once('_').and_then(|(_, number)| number.parse().ok());
+        let number = ClusterId(cluster.cluster_id).parse_job(&status.job).ok().map(|job| job.0);
         let (Some(number), Some(rest)) = (number, rest(&answer, now_ms())) else { continue };
         found.push(Earlier { job: status.job.clone(), number, rest });
     }

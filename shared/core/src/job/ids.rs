@@ -3,6 +3,9 @@
 //! The core indexes arrays with these; people and files see `job_202611201200_0001`,
 //! `task_202611201200_0001_m_000005` and `attempt_202611201200_0001_m_000005_0`. The middle part names the
 //! cluster's run and is the same for all of its jobs, so it lives once in a [`ClusterId`].
+//! Clients of Hadoop read four digits at the end. So after 9,999 jobs the middle part moves on, by six more digits that
+//! count how often it did, and the number starts again: `job_202611201200_9999` is followed by
+//! `job_202611201200000001_0001`. No start of a cluster has such a stamp, so these ids are nobody else's.
 //! Source: `docs/hadoop.md#identifiers-and-states`.
 
 use std::fmt;
@@ -23,6 +26,13 @@ pub struct JobId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WorkerId(pub u32);
+
+/// Jobs whose printed ids share their middle part.
+const JOBS_OF_A_STAMP: u32 = 9_999;
+/// Makes room behind a cluster's own digits for how often the middle part moved on: there are fewer than that many turns.
+const TURNS: u64 = 1_000_000;
+/// Minutes are written with twelve digits, so what is larger has turns in it.
+const FIRST_WITH_TURNS: u64 = 1_000_000_000_000_000;
 
 /// Map or reduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -129,29 +139,37 @@ pub enum IdError {
 }
 
 impl ClusterId {
+    /// Middle part and number of a job's printed id.
+    fn printed(self, job: JobId) -> (u64, u32) {
+        let before = job.0.saturating_sub(1);
+        match before / JOBS_OF_A_STAMP {
+            0 => (self.0, job.0),
+            turn => {
+                let stamp = self.0.saturating_mul(TURNS).saturating_add(u64::from(turn));
+                (stamp, before % JOBS_OF_A_STAMP + 1)
+            }
+        }
+    }
+
     /// `job_202611201200_0001`.
     pub fn job(self, job: JobId) -> String {
-        format!("job_{}_{:04}", self.0, job.0)
+        let (stamp, number) = self.printed(job);
+        format!("job_{stamp}_{number:04}")
     }
 
     /// `task_202611201200_0001_m_000005`.
     pub fn task(self, task: TaskId) -> String {
-        format!("task_{}_{:04}_{}_{:06}", self.0, task.job.0, task.kind.letter(), task.index)
+        let (stamp, number) = self.printed(task.job);
+        format!("task_{stamp}_{number:04}_{}_{:06}", task.kind.letter(), task.index)
     }
 
     /// `attempt_202611201200_0001_m_000005_0`.
     pub fn attempt(self, attempt: AttemptId) -> String {
-        format!(
-            "attempt_{}_{:04}_{}_{:06}_{}",
-            self.0,
-            attempt.job.0,
-            attempt.kind.letter(),
-            attempt.index,
-            attempt.number
-        )
+        let (stamp, number) = self.printed(attempt.job);
+        format!("attempt_{stamp}_{number:04}_{}_{:06}_{}", attempt.kind.letter(), attempt.index, attempt.number)
     }
 
-    /// Reads a job id back.
+    /// Reads a job id back, also one of more than four digits, as they were printed before.
     ///
     /// # Errors
     /// When the text has another form or names another cluster.
@@ -164,8 +182,7 @@ impl ClusterId {
         if parts.next().is_some() {
             return Err(form());
         }
-        self.check("job id", text, cluster)?;
-        Ok(JobId(job))
+        self.resolve(cluster, job).ok_or_else(|| self.other("job id", text, cluster))
     }
 
     /// Reads an attempt id back.
@@ -188,15 +205,31 @@ impl ClusterId {
         if parts.next().is_some() {
             return Err(form());
         }
-        self.check("attempt id", text, cluster)?;
-        Ok(AttemptId { job: JobId(job), index, number: tries, kind })
+        let job = self.resolve(cluster, job).ok_or_else(|| self.other("attempt id", text, cluster))?;
+        Ok(AttemptId { job, index, number: tries, kind })
     }
 
-    fn check(self, what: &'static str, text: &str, theirs: u64) -> Result<(), IdError> {
-        if theirs == self.0 {
-            return Ok(());
+    /// An attempt id of whichever cluster it names.
+    pub fn of_attempt(text: &str) -> Option<(ClusterId, AttemptId)> {
+        let stamp = number(text.strip_prefix("attempt_")?.split('_').next())?;
+        let cluster = ClusterId(if stamp < FIRST_WITH_TURNS { stamp } else { stamp / TURNS });
+        Some((cluster, cluster.parse_attempt(text).ok()?))
+    }
+
+    /// The job with this middle part and number, if it is one of this cluster's.
+    fn resolve(self, stamp: u64, number: u32) -> Option<JobId> {
+        if stamp == self.0 {
+            return Some(JobId(number));
         }
-        Err(IdError::OtherCluster { what, text: text.to_owned(), theirs, ours: self.0 })
+        let turn = u32::try_from(stamp % TURNS).ok().filter(|&turn| turn > 0)?;
+        if self.0 == 0 || stamp / TURNS != self.0 || !(1..=JOBS_OF_A_STAMP).contains(&number) {
+            return None;
+        }
+        Some(JobId(turn.checked_mul(JOBS_OF_A_STAMP)?.checked_add(number)?))
+    }
+
+    fn other(self, what: &'static str, text: &str, theirs: u64) -> IdError {
+        IdError::OtherCluster { what, text: text.to_owned(), theirs, ours: self.0 }
     }
 }
 
@@ -225,6 +258,30 @@ mod tests {
         assert_eq!(CLUSTER.attempt(attempt), "attempt_202611201200_0001_m_000005_0");
         assert_eq!(CLUSTER.parse_job("job_202611201200_0001"), Ok(JobId(1)));
         assert_eq!(CLUSTER.parse_attempt("attempt_202611201200_0001_m_000005_0"), Ok(attempt));
+    }
+
+    #[test]
+    fn the_ten_thousandth_job_has_four_digits_and_another_stamp() {
+        assert_eq!(CLUSTER.job(JobId(9_999)), "job_202611201200_9999");
+        assert_eq!(CLUSTER.job(JobId(10_000)), "job_202611201200000001_0001");
+        assert_eq!(CLUSTER.job(JobId(19_999)), "job_202611201200000002_0001");
+        let mut printed = std::collections::BTreeSet::new();
+        let numbers = (1..30_000).chain([u32::MAX - 1, u32::MAX]).map(JobId);
+        for job in numbers {
+            let text = CLUSTER.job(job);
+            let (stamp, digits) = text["job_".len()..].split_once('_').expect("two parts");
+            assert!(digits.len() == 4 && stamp.parse::<u64>().is_ok(), "{text}");
+            assert_eq!(CLUSTER.parse_job(&text), Ok(job));
+            let attempt = TaskId { job, kind: TaskKind::Reduce, index: 7 }.attempt(1_002);
+            assert_eq!(ClusterId::of_attempt(&CLUSTER.attempt(attempt)), Some((CLUSTER, attempt)), "{text}");
+            assert!(printed.insert(text), "an id twice");
+        }
+        // As earlier versions printed it.
+        assert_eq!(CLUSTER.parse_job("job_202611201200_10000"), Ok(JobId(10_000)));
+        for text in ["job_202611201200000000_0001", "job_202611201200000001_0000", "job_202611201200000001_10000"] {
+            assert!(CLUSTER.parse_job(text).is_err(), "{text}");
+        }
+        assert!(CLUSTER.parse_job("job_202611201200999999_0001").is_err(), "beyond the last job");
     }
 
     #[test]
