@@ -47,6 +47,8 @@ pub(crate) enum BenchName {
     All,
     /// Word count over 1 GiB against a hand-written hash-map program
     Wordcount,
+    /// `cat` as mapper and reducer over 1 GiB against `cat | sort`
+    Streaming,
     /// Attempts that do nothing against a bare loop of /bin/true
     Noop,
     /// From submission to the first attempt on an idle cluster

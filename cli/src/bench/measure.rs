@@ -21,12 +21,17 @@ pub(crate) fn run_part(part: &str, args: &[String]) -> Outcome<Used> {
     let exe = std::env::current_exe().map_err(|error| Failure::broke(format!("find this program: {error}")))?;
     let mut command = Command::new(exe);
     command.args(["bench", part]).args(args).stdin(Stdio::null()).stdout(Stdio::null());
+    run_command(&mut command, &format!("bench {part}"))
+}
+
+/// Runs a command to its end.
+pub(crate) fn run_command(command: &mut Command, name: &str) -> Outcome<Used> {
     let began = Instant::now();
-    let mut child = command.spawn().map_err(|error| Failure::broke(format!("cannot start `bench {part}`: {error}")))?;
-    let ended = child.wait4().map_err(|error| Failure::broke(format!("wait for `bench {part}`: {error}")))?;
+    let mut child = command.spawn().map_err(|error| Failure::broke(format!("cannot start `{name}`: {error}")))?;
+    let ended = child.wait4().map_err(|error| Failure::broke(format!("wait for `{name}`: {error}")))?;
     let wall = began.elapsed();
     if !ended.status.success() {
-        return Err(Failure::broke(format!("`bench {part}` ended with {}", ended.status)));
+        return Err(Failure::broke(format!("`{name}` ended with {}", ended.status)));
     }
     Ok(Used { wall, cpu: ended.rusage.utime + ended.rusage.stime, peak_kib: ended.rusage.maxrss / 1024 })
 }

@@ -22,6 +22,7 @@ mod replay_trace;
 mod report;
 mod schedulers;
 mod setting;
+mod streaming;
 mod turns;
 mod vitals;
 mod wordcount;
@@ -38,8 +39,9 @@ use crate::output::table::Grid;
 use report::Report;
 
 /// What each measures; the order of `all`.
-const ABOUT: [(BenchName, &str, &str); 9] = [
+const ABOUT: [(BenchName, &str, &str); 10] = [
     (BenchName::Wordcount, "wordcount", "word count over 1 GiB against a hand-written two-thread hash-map program"),
+    (BenchName::Streaming, "streaming", "`cat` as mapper and reducer over 1 GiB against `cat | LC_ALL=C sort`"),
     (BenchName::Noop, "noop", "10,000 attempts that do nothing against a bare loop of /bin/true, two at a time"),
     (BenchName::Idle, "idle", "from submission to the first attempt on an idle cluster"),
     (BenchName::Heartbeat, "heartbeat", "the master's CPU time per heartbeat against a bare tonic echo server"),
@@ -103,6 +105,7 @@ async fn run(bench: &Bench<'_>, args: &BenchArgs, format: Format) -> Outcome {
         note(format!("{title}:"));
         let report = match name {
             BenchName::Wordcount => wordcount::run(bench).await?,
+            BenchName::Streaming => streaming::run(bench).await?,
             BenchName::Noop => noop::run(bench).await?,
             BenchName::Idle => idle::run(bench).await?,
             BenchName::Heartbeat => heartbeat::run(bench).await?,

@@ -94,7 +94,7 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     })
 }
 
-fn make_text(path: &Path, bytes: u64) -> Outcome<u64> {
+pub(super) fn make_text(path: &Path, bytes: u64) -> Outcome<u64> {
     let text = ZipfText::new(DISTINCT, 1.0, 1).map_err(|error| Failure::broke(error.to_string()))?;
     let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
     let written = text.write(0, bytes, &mut out, |_| Ok(()))?;
