@@ -16,7 +16,11 @@ use crate::history::{AttemptHistory, JobHistory};
 pub const DIRECTORY: &str = "hadoop-history";
 
 /// Writes both files of a job that is over; again when one of its attempts ends late.
-pub(crate) fn write(history: &JobHistory, run_dir: &Path) -> io::Result<PathBuf> {
+pub(crate) fn write<A>(
+    history: &JobHistory<A>,
+    attempts: impl Iterator<Item = AttemptHistory>,
+    run_dir: &Path,
+) -> io::Result<PathBuf> {
     let record = record(history);
     let place = place(history, &record, run_dir);
     fs::create_dir_all(&place)?;
@@ -24,7 +28,8 @@ pub(crate) fn write(history: &JobHistory, run_dir: &Path) -> io::Result<PathBuf>
     whole(&conf, |out| out.write_all(configuration(history).as_bytes()))?;
     let record = JobRecord { conf_path: format!("file://{}", conf.display()), ..record };
     let path = place.join(record.file_name());
-    whole(&path, |out| record.write(out))?;
+    let attempts = attempts.filter(|attempt| attempt.state.is_final()).map(attempt);
+    whole(&path, |out| record.write(out, attempts))?;
     Ok(path)
 }
 
@@ -42,7 +47,7 @@ pub(crate) fn remove(history: &JobHistory, run_dir: &Path) -> io::Result<()> {
 }
 
 /// The directory of the day on which the job ended.
-fn place(history: &JobHistory, record: &JobRecord, run_dir: &Path) -> PathBuf {
+fn place<A>(history: &JobHistory<A>, record: &JobRecord, run_dir: &Path) -> PathBuf {
     let ended = i64::try_from(history.finish_ms_epoch).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     let day = ended.unwrap_or_default().to_zoned(jiff::tz::TimeZone::system()).strftime("%Y/%m/%d").to_string();
     run_dir.join(DIRECTORY).join("done").join(day).join(record.serial_directory())
@@ -59,9 +64,8 @@ fn whole(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>
 }
 
 /// A job as Hadoop's history has it.
-fn record(history: &JobHistory) -> JobRecord {
+fn record<A>(history: &JobHistory<A>) -> JobRecord {
     let spec = &history.spec;
-    let attempts = history.attempts.iter().filter(|attempt| attempt.state.is_final());
     JobRecord {
         id: history.id.clone(),
         name: spec.name.to_string(),
@@ -79,11 +83,11 @@ fn record(history: &JobHistory) -> JobRecord {
         conf_path: String::new(),
         why: history.why.clone(),
         counters: history.counters.clone(),
-        attempts: attempts.map(attempt).collect(),
+        n_done: [history.maps_done, history.reduces_done],
     }
 }
 
-fn attempt(attempt: &AttemptHistory) -> AttemptRecord {
+fn attempt(attempt: AttemptHistory) -> AttemptRecord {
     let (start_ms, finish_ms) = (attempt.assigned_ms_epoch, attempt.ended_ms_epoch.max(attempt.assigned_ms_epoch));
     // An instant of the worker's clock, as long before the attempt's end as it was there, as in traces of recorded runs: stated
     // from the start, a reduce could have sorted before the map ended that it waited for.
@@ -92,28 +96,27 @@ fn attempt(attempt: &AttemptHistory) -> AttemptRecord {
         before.map_or(finish_ms, |before| finish_ms.saturating_sub(before).max(start_ms))
     };
     let is_reduce = attempt.kind == TaskKind::Reduce;
-    let error = if attempt.diagnostics.is_empty() { &attempt.cause } else { &attempt.diagnostics };
     AttemptRecord {
         kind: attempt.kind,
         index: attempt.index,
         number: attempt.number,
         state: attempt.state,
-        host: attempt.host.clone(),
-        rack: attempt.rack.clone(),
-        worker: attempt.worker.clone(),
+        host: attempt.host,
+        rack: attempt.rack,
+        worker: attempt.worker,
         locality: attempt.locality,
         speculative: attempt.speculative,
         start_ms,
         shuffled_ms: if is_reduce { here(attempt.shuffle_done_ms_epoch) } else { 0 },
         sorted_ms: if is_reduce { here(attempt.sort_done_ms_epoch) } else { 0 },
         finish_ms,
-        error: error.clone(),
-        counters: attempt.counters.clone(),
+        error: if attempt.diagnostics.is_empty() { attempt.cause } else { attempt.diagnostics },
+        counters: attempt.counters,
     }
 }
 
 /// The job's properties, and what Hadoop's tools look for among them.
-fn configuration(history: &JobHistory) -> String {
+fn configuration<A>(history: &JobHistory<A>) -> String {
     let spec = &history.spec;
     let mut properties = history.properties.clone();
     let own = [
@@ -195,7 +198,7 @@ mod tests {
     #[test]
     fn phases_end_as_long_before_the_end_as_they_did_on_the_workers_clock() {
         let shuffle_end = |reduce: &AttemptHistory| {
-            let AttemptRecord { shuffled_ms, sorted_ms, .. } = attempt(reduce);
+            let AttemptRecord { shuffled_ms, sorted_ms, .. } = attempt(reduce.clone());
             [shuffled_ms, sorted_ms]
         };
         assert_eq!(shuffle_end(&reduce()), [1_050, 1_051]);

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use howdah_core::cluster::SpeculationCosts;
@@ -17,16 +18,16 @@ use howdah_core::job::{
 };
 use howdah_proto::convert::cause_text;
 use howdah_proto::{limits, v1};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::tables::{AttemptRecord, JobSnapshot};
 
 /// Value of `schema` in every file.
 pub const SCHEMA: &str = "howdah/history/v1";
 
-/// A job as its history tells it.
+/// A job as its history tells it; its attempts in memory, or made one by one while it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct JobHistory {
+pub struct JobHistory<A = Vec<AttemptHistory>> {
     /// [`SCHEMA`].
     pub schema: String,
     /// Printed id.
@@ -74,7 +75,27 @@ pub struct JobHistory {
     /// Sums over the winning attempts, and the job's own counters.
     pub counters: Counters,
     /// By kind, index and number.
-    pub attempts: Vec<AttemptHistory>,
+    pub attempts: A,
+}
+
+/// The attempts of a job as its history has them, each made when it is asked for: all at once they would be a GiB for a
+/// job of a few hundred thousand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attempts<'a> {
+    records: &'a [Arc<AttemptRecord>],
+    cluster: ClusterId,
+}
+
+impl<'a> Attempts<'a> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = AttemptHistory> + 'a {
+        self.records.iter().map(move |record| record.history(self.cluster))
+    }
+}
+
+impl Serialize for Attempts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
 }
 
 /// Speculative attempts of a job.
@@ -202,8 +223,15 @@ pub enum HistoryError {
     },
 }
 
-impl JobHistory {
-    pub(crate) fn new(snapshot: &JobSnapshot, cluster: ClusterId) -> JobHistory {
+impl<'a> JobHistory<Attempts<'a>> {
+    /// To be written, attempt by attempt.
+    pub(crate) fn streamed(snapshot: &'a JobSnapshot, cluster: ClusterId) -> JobHistory<Attempts<'a>> {
+        JobHistory::of(snapshot, Attempts { records: &snapshot.attempts, cluster })
+    }
+}
+
+impl<A> JobHistory<A> {
+    fn of(snapshot: &JobSnapshot, attempts: A) -> JobHistory<A> {
         let status = &snapshot.status;
         let file = &snapshot.meta.file;
         let [node, rack, off_rack, unknown] = snapshot.tally.maps_by_locality;
@@ -230,8 +258,16 @@ impl JobHistory {
             spec: file.spec.clone(),
             properties: file.properties.clone(),
             counters: counters(snapshot),
-            attempts: snapshot.attempts.iter().map(|record| record.history(cluster)).collect(),
+            attempts,
         }
+    }
+}
+
+impl JobHistory {
+    /// With all attempts in memory.
+    pub(crate) fn new(snapshot: &JobSnapshot, cluster: ClusterId) -> JobHistory {
+        let attempts = Attempts { records: &snapshot.attempts, cluster };
+        JobHistory::of(snapshot, attempts.iter().collect())
     }
 
     /// Reads one file.
@@ -248,7 +284,9 @@ impl JobHistory {
         }
         Ok(history)
     }
+}
 
+impl<A: Serialize> JobHistory<A> {
     /// Writes it to its place in a run's directory.
     ///
     /// # Errors
@@ -321,7 +359,7 @@ fn counters(snapshot: &JobSnapshot) -> Counters {
             _ => !record.state.is_final() && is_first_live(record, &snapshot.attempts),
         };
         if counts {
-            sum.merge(&record.counters);
+            sum.merge(&record.counters.unpack());
         }
     }
     let (mut sum, cut) = limits::within(sum, limits::COUNTERS_OF_JOB);
@@ -351,7 +389,7 @@ fn counters(snapshot: &JobSnapshot) -> Counters {
     sum
 }
 
-fn is_first_live(record: &AttemptRecord, attempts: &[std::sync::Arc<AttemptRecord>]) -> bool {
+fn is_first_live(record: &AttemptRecord, attempts: &[Arc<AttemptRecord>]) -> bool {
     let task = record.id.task();
     let start = attempts.partition_point(|other| (other.id.kind, other.id.index) < (task.kind, task.index));
     attempts[start..]
@@ -393,7 +431,7 @@ impl AttemptRecord {
             sort_done_ms_epoch: end.map_or(0, |end| end.sort_done_ms_epoch),
             finished_ms_epoch: end.map_or(0, |end| end.finished_ms_epoch),
             message: self.message.clone(),
-            counters: self.counters.clone(),
+            counters: self.counters.unpack(),
         }
     }
 }

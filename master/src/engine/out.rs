@@ -150,9 +150,10 @@ fn write_histories(
             Err(mpsc::RecvTimeoutError::Disconnected) => return,
         }
         unwritten.retain(|_, snapshot| {
-            let history = JobHistory::new(snapshot, cluster);
+            let history = JobHistory::streamed(snapshot, cluster);
             let written = history.write(run_dir).map_err(|e| e.to_string());
-            let in_hadoops_form = || hadoop_history::write(&history, run_dir).map_err(|e| e.to_string());
+            let in_hadoops_form =
+                || hadoop_history::write(&history, history.attempts.iter(), run_dir).map_err(|e| e.to_string());
             let written = written.and_then(|()| in_hadoops_form());
             if let Err(error) = &written {
                 tracing::error!(job = history.id, error, "could not write the job's history; trying again");

@@ -8,7 +8,7 @@ use howdah_core::time::Time;
 use howdah_core::tracker::EndCause;
 use howdah_proto::v1;
 
-use super::WorkerRow;
+use super::{PackedCounters, WorkerRow};
 
 /// What a report says of an attempt beyond what decisions read.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(crate) struct AttemptRecord {
     pub(crate) ended: Time,
     pub(crate) cause: Option<EndCause>,
     pub(crate) end: Option<Box<v1::AttemptEnd>>,
-    pub(crate) counters: Counters,
+    pub(crate) counters: PackedCounters,
     pub(crate) message: String,
 }
 
@@ -71,7 +71,7 @@ impl LiveAttempt {
             ended: Time::ZERO,
             cause: None,
             end: None,
-            counters: Counters::default(),
+            counters: PackedCounters::default(),
             message: String::new(),
         };
         LiveAttempt { worker_id, record }
@@ -82,7 +82,7 @@ impl AttemptRecord {
     /// Takes in what only people read.
     pub(crate) fn take(&mut self, extra: Extra) {
         if let Some(counters) = extra.counters {
-            self.counters = counters;
+            self.counters = PackedCounters::new(&counters);
         }
         if let Some(end) = extra.end {
             self.end = Some(Box::new(end));

@@ -54,8 +54,8 @@ pub struct JobRecord {
     pub why: String,
     /// Of the whole job.
     pub counters: Counters,
-    /// By kind, index and number; all are over.
-    pub attempts: Vec<AttemptRecord>,
+    /// Tasks of each kind that were done.
+    pub n_done: [u32; 2],
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -94,7 +94,7 @@ pub struct AttemptRecord {
 impl JobRecord {
     /// The name of the job's history file, by which Hadoop's tools list jobs without opening it.
     pub fn file_name(&self) -> String {
-        let [maps, reduces] = self.n_done();
+        let [maps, reduces] = self.n_done;
         let name: String = self.name.chars().take(NAME_CHARS).collect();
         format!(
             "{}-{}-{}-{}-{}-{maps}-{reduces}-{}-{}-{}.jhist",
@@ -120,22 +120,14 @@ impl JobRecord {
         format!("{number:09}")[..6].to_owned()
     }
 
-    fn n_done(&self) -> [usize; 2] {
-        [TaskKind::Map, TaskKind::Reduce].map(|kind| {
-            let tasks = self.attempts.chunk_by(|a, b| (a.kind, a.index) == (b.kind, b.index));
-            let of_kind = tasks.filter(|task| task[0].kind == kind);
-            of_kind.filter(|task| task.iter().any(|attempt| attempt.state == AttemptState::Succeeded)).count()
-        })
-    }
-
-    /// Writes the history.
+    /// Writes the history with the job's attempts, which are over and come by kind, index and number.
     ///
     /// # Errors
     /// When the target breaks.
-    pub fn write(&self, target: &mut dyn Write) -> io::Result<()> {
+    pub fn write(&self, target: &mut dyn Write, attempts: impl IntoIterator<Item = AttemptRecord>) -> io::Result<()> {
         writeln!(target, "{MARK}\n{}", schema())?;
         let numbers = self.id.strip_prefix("job").unwrap_or(&self.id);
-        Writer { job: self, numbers, n_containers: 0, target }.all()
+        Writer { job: self, numbers, n_containers: 0, target }.all(attempts.into_iter())
     }
 }
 
@@ -169,7 +161,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn all(mut self) -> io::Result<()> {
+    fn all(mut self, attempts: impl Iterator<Item = AttemptRecord>) -> io::Result<()> {
         let job = self.job;
         let launch_ms = if job.launch_ms == 0 { job.submit_ms } else { job.launch_ms };
         let container = self.container();
@@ -194,8 +186,17 @@ impl Writer<'_> {
         let info = json!({ "jobid": job.id, "submitTime": long(job.submit_ms), "launchTime": long(launch_ms) });
         self.event("JOB_INFO_CHANGED", "JobInfoChange", &info)?;
         let mut ends = [Ends::default(), Ends::default()];
-        for task in job.attempts.chunk_by(|a, b| (a.kind, a.index) == (b.kind, b.index)) {
-            self.task(task, &mut ends[task[0].kind])?;
+        // Of one task at a time: a job may have a million.
+        let mut task: Vec<AttemptRecord> = Vec::new();
+        for attempt in attempts {
+            if task.first().is_some_and(|first| (first.kind, first.index) != (attempt.kind, attempt.index)) {
+                self.task(&task, &mut ends[task[0].kind])?;
+                task.clear();
+            }
+            task.push(attempt);
+        }
+        if let Some(first) = task.first() {
+            self.task(&task, &mut ends[first.kind])?;
         }
         self.end(&ends)
     }

@@ -32,8 +32,10 @@ fn attempt(kind: TaskKind, index: u32, number: u16, state: AttemptState, start_m
     }
 }
 
-fn job(state: JobState, attempts: Vec<AttemptRecord>) -> JobRecord {
-    JobRecord {
+type Told = (JobRecord, Vec<AttemptRecord>);
+
+fn job(state: JobState, n_done: [u32; 2], attempts: Vec<AttemptRecord>) -> Told {
+    let record = JobRecord {
         id: "job_202611241200_0007".to_owned(),
         name: "a-b c/d".to_owned(),
         user: "ann".to_owned(),
@@ -50,15 +52,17 @@ fn job(state: JobState, attempts: Vec<AttemptRecord>) -> JobRecord {
         conf_path: String::new(),
         why: "a reason".to_owned(),
         counters: Counters::default(),
-        attempts,
-    }
+        n_done,
+    };
+    (record, attempts)
 }
 
-fn done() -> JobRecord {
+fn done() -> Told {
     use AttemptState::{Failed, Killed, Succeeded};
     use TaskKind::{Map, Reduce};
     job(
         JobState::Succeeded,
+        [2, 1],
         vec![
             attempt(Map, 0, 0, Failed, 1_000_100, 400),
             attempt(Map, 0, 1, Succeeded, 1_000_600, 500),
@@ -69,17 +73,17 @@ fn done() -> JobRecord {
     )
 }
 
-fn failed() -> JobRecord {
+fn failed() -> Told {
     let attempts = [(0, 0), (0, 1)].map(|(index, number)| {
         attempt(TaskKind::Map, index, number, AttemptState::Failed, 1_000_100 + 500 * u64::from(number), 400)
     });
     let killed = attempt(TaskKind::Map, 1, 0, AttemptState::Killed, 1_000_100, 900);
-    job(JobState::Failed, attempts.into_iter().chain([killed]).collect())
+    job(JobState::Failed, [0; 2], attempts.into_iter().chain([killed]).collect())
 }
 
-fn written(job: &JobRecord) -> String {
+fn written((job, attempts): &Told) -> String {
     let mut text = Vec::new();
-    job.write(&mut text).unwrap();
+    job.write(&mut text, attempts.iter().cloned()).unwrap();
     String::from_utf8(text).unwrap()
 }
 
@@ -96,7 +100,7 @@ fn imported(text: &str) -> Trace {
 
 #[test]
 fn every_event_of_every_ending_has_what_the_schema_asks_for() {
-    for job in [done(), failed(), job(JobState::Killed, Vec::new())] {
+    for job in [done(), failed(), job(JobState::Killed, [0; 2], Vec::new())] {
         let text = written(&job);
         let schema: Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
         let mut records = Vec::new();
@@ -140,7 +144,7 @@ fn a_task_that_never_started_is_not_listed_and_the_others_end_as_they_did() {
 
 #[test]
 fn files_are_named_as_hadoop_names_them() {
-    let job = done();
+    let (job, _) = done();
     let name = "job_202611241200_0007-1000000-ann-a%2Db+c%2Fd-1009000-2-1-SUCCEEDED-default-1000100.jhist";
     assert_eq!(job.file_name(), name);
     assert_eq!(job.conf_name(), "job_202611241200_0007_conf.xml");
