@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::plan::Plan;
 use super::world::{Driver, Event, World};
-use crate::job::{AttemptId, JobId, JobState, WorkerId};
+use crate::job::{AttemptId, JobId, JobState, TaskId, WorkerId};
 use crate::time::{Span, Time};
 use crate::tracker::task_tracker::{Directive, TrackerInput};
 use crate::tracker::{Effect, Input, JobTracker, Preemption, Recorded, Report, WorkerState};
@@ -155,7 +155,14 @@ impl World {
             }
             Effect::CommitJob { job } => self.begin_promotion(job),
             Effect::AbortJob { job } => self.private.retain(|attempt| attempt.job != job),
-            Effect::JobState { job, state } if state.is_final() => drop(self.announced.insert(job, state)),
+            Effect::JobState { job, state } if state.is_final() => {
+                self.announced.insert(job, state);
+                let its = |task: &TaskId| task.job == job;
+                // Its reader takes the output and clears it away.
+                let taken = self.promoted.iter().filter(|(task, _)| its(task)).map(|(&task, &winner)| (task, winner));
+                self.taken.extend(taken.collect::<Vec<_>>());
+                self.promoted.retain(|task, _| !its(task));
+            }
             _ => {}
         }
     }
@@ -221,7 +228,7 @@ impl World {
     /// A master starts on what the journal holds.
     pub(super) fn start_master(&mut self) {
         let mut master = Master::new(&self.plan);
-        let mut committing = BTreeSet::new();
+        let (mut committing, mut over) = (BTreeSet::new(), BTreeSet::new());
         for entry in &self.journal {
             let mut effects = Vec::new();
             master.tracker.apply(entry.at, &entry.inputs, &mut effects);
@@ -234,7 +241,9 @@ impl World {
                     Effect::Answer { worker, .. } => drop(master.directives.remove(&worker)),
                     Effect::JobState { job, state: JobState::Committing } => drop(committing.insert(job)),
                     Effect::JobState { job, state } if state.is_final() => {
-                        committing.remove(&job);
+                        if committing.remove(&job) && state == JobState::Succeeded {
+                            over.insert(job);
+                        }
                         // Failed output is cleared away again, if that was not done.
                         if state != JobState::Succeeded {
                             self.private.retain(|attempt| attempt.job != job);
@@ -256,6 +265,9 @@ impl World {
         self.recovered_at = (self.starts > 1).then_some(self.now);
         if self.starts > 1 && self.driver != Some(Driver::NoRecovered) && !self.master(vec![Input::Recovered]) {
             return;
+        }
+        if self.driver == Some(Driver::PromoteTwice) {
+            committing.append(&mut over);
         }
         if self.driver != Some(Driver::ForgetPromotion) {
             for job in committing {

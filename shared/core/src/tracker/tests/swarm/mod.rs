@@ -101,8 +101,9 @@ fn every_planted_fault_is_caught() {
         ForgetEnd,
         TwoWinners,
     ];
-    use Driver::{AnswerFirst, ForgetPromotion, NoRecovered, PromoteAny, SkipSync};
-    let driver = [AnswerFirst, SkipSync, PromoteAny, NoRecovered, ForgetPromotion];
+    use Driver::*;
+    let driver =
+        [AnswerFirst, SkipSync, PromoteAny, NoRecovered, ForgetPromotion, PromoteTwice, RefuseReport, HungKeeper];
     let core = core.into_iter().map(|fault| (Some(fault), None, format!("{fault:?}")));
     let driver = driver.into_iter().map(|fault| (None, Some(fault), format!("{fault:?}")));
     let mut missed = Vec::new();

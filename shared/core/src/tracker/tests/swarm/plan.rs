@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::odd::Odd;
-use crate::job::{JobConf, JobSpec};
+use crate::job::{AttemptId, JobConf, JobId, JobSpec};
 use crate::schedulers::{Scheduler, by_name};
 use crate::time::Span;
 use crate::tracker::{ClusterConfig, HeartbeatRule};
@@ -57,10 +57,13 @@ pub(super) struct Plan {
     pub(super) master_crashes: u64,
     /// How long faults go on.
     pub(super) faults_for: Span,
+    /// What came to be drawn later: worlds of before are as they were.
+    odd_seed: u64,
 }
 
 impl Plan {
     pub(super) fn draw(dice: &mut Dice) -> Plan {
+        let odd_seed = dice.0;
         let n = 2 + dice.below(5);
         let slots = (0..n).map(|_| [1 + dice.below(3) as u16, dice.below(3) as u16]);
         // One that can do anything, so that every job can end.
@@ -94,7 +97,20 @@ impl Plan {
             worker_faults_every: dice.pick(&[None, Some(Span::from_secs(40)), Some(Span::from_secs(8))]),
             master_crashes: dice.pick(&[0, 100, 30, 10]),
             faults_for,
+            odd_seed,
         }
+    }
+
+    /// Whether attempts of the job say things that are out of bounds. That is no fault that would ever end: its program
+    /// is like that.
+    pub(super) fn is_odd(&self, job: JobId) -> bool {
+        Dice::new(self.odd_seed ^ u64::from(job.0)).one_in(4)
+    }
+
+    /// Whether the keeper of the attempt's process hangs when it is killed.
+    pub(super) fn keeper_hangs(&self, attempt: AttemptId) -> bool {
+        let which = (u64::from(attempt.job.0) << 40) | (u64::from(attempt.index) << 20) | u64::from(attempt.number);
+        Dice::new(self.odd_seed.rotate_left(32) ^ which).one_in(8)
     }
 
     /// The policy, as every start of the master makes it.

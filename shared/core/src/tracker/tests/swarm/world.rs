@@ -20,6 +20,8 @@ const CALM: Span = Span::from_secs(1_200);
 const CALL_TIMEOUT: Span = Span::from_secs(1);
 /// Between two looks of a reduce at the outputs that it misses.
 const LOOK: Span = Span::from_ms(500);
+/// How long a keeper that hangs takes to see that its process is gone.
+const KEEPER_HANGS: Span = Span::from_secs(25);
 
 /// Faults of the driver that can be planted, beside those of the state machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,17 +36,49 @@ pub(super) enum Driver {
     NoRecovered,
     /// A restart does not go on with promotions that were interrupted.
     ForgetPromotion,
+    /// A restart promotes the output of jobs that are over once more.
+    PromoteTwice,
+    /// One field that is out of bounds refuses the whole report, and not only itself.
+    RefuseReport,
+    /// A keeper that hangs never tells the end of its process, and its slot is gone.
+    HungKeeper,
 }
 
 /// Something that happens at an instant.
 pub(super) enum Event {
     Submit,
     KillJob(JobId),
-    Register { node: usize, life: u32, incarnation: u64 },
-    Report { node: usize, life: u32, seq: u32, report: Box<Report> },
-    ToNode { node: usize, life: u32, input: TrackerInput },
-    Process { node: usize, life: u32, attempt: AttemptId },
-    Promote { start: u32, job: JobId },
+    Register {
+        node: usize,
+        life: u32,
+        incarnation: u64,
+    },
+    Report {
+        node: usize,
+        life: u32,
+        seq: u32,
+        report: Box<Report>,
+    },
+    /// The keeper of a process that was killed has seen its end.
+    Reaped {
+        node: usize,
+        life: u32,
+        attempt: AttemptId,
+    },
+    ToNode {
+        node: usize,
+        life: u32,
+        input: TrackerInput,
+    },
+    Process {
+        node: usize,
+        life: u32,
+        attempt: AttemptId,
+    },
+    Promote {
+        start: u32,
+        job: JobId,
+    },
     StartMaster,
     StartNode(usize),
     WorkerFault,
@@ -57,6 +91,8 @@ struct Process {
     fails: bool,
     hangs: bool,
     granted: bool,
+    /// It was killed; its keeper has yet to notice.
+    killed: bool,
 }
 
 /// A worker.
@@ -92,6 +128,8 @@ pub(super) struct World {
     /// Output that attempts wrote for themselves, and output that readers see.
     pub(super) private: BTreeSet<AttemptId>,
     pub(super) promoted: BTreeMap<TaskId, AttemptId>,
+    /// Output that its reader took away once the job was said to have succeeded.
+    pub(super) taken: BTreeMap<TaskId, AttemptId>,
     /// What was announced to clients.
     pub(super) submitted: BTreeSet<JobId>,
     pub(super) killed: BTreeSet<JobId>,
@@ -146,6 +184,7 @@ impl World {
             next: 0,
             private: BTreeSet::new(),
             promoted: BTreeMap::new(),
+            taken: BTreeMap::new(),
             submitted: BTreeSet::new(),
             killed: BTreeSet::new(),
             announced: BTreeMap::new(),
@@ -251,6 +290,11 @@ impl World {
             }
             Event::Register { node, life, incarnation } => self.on_register(node, life, incarnation),
             Event::Report { node, life, seq, report } => self.on_report(node, life, seq, report),
+            Event::Reaped { node, life, attempt } => {
+                if self.nodes[node].life == life && self.nodes[node].running.remove(&attempt).is_some() {
+                    self.node(node, TrackerInput::Ended { attempt, ok: false, process_alive: false });
+                }
+            }
             Event::ToNode { node, life, input } => {
                 if self.nodes[node].life == life {
                     self.node(node, input);
@@ -325,6 +369,11 @@ impl World {
         let (worker, incarnation) = (report.worker, report.incarnation);
         let failed = Event::ToNode { node, life, input: TrackerInput::HeartbeatFailed { seq } };
         let Some(master) = &mut self.master else { return self.later(CALL_TIMEOUT, failed) };
+        // What an attempt of such a job says for people to read is out of bounds, and left out.
+        let is_odd = report.attempts.iter().any(|said| self.plan.is_odd(said.attempt.job));
+        if is_odd && self.driver == Some(Driver::RefuseReport) {
+            return self.later(Span::from_ms(1), failed);
+        }
         let newest = master.newest.entry((worker, incarnation)).or_default();
         if seq <= *newest {
             // The newer one is here already; the call of this one ends.
@@ -481,14 +530,29 @@ impl World {
                 // It does not listen; the hard signal will end it.
                 let _ = attempt;
             }
-            TrackerEffect::Terminate { attempt, .. } | TrackerEffect::Kill { attempt } => {
-                self.nodes[node].running.remove(&attempt);
-                let input = TrackerInput::Ended { attempt, ok: false, process_alive: false };
-                self.later(Span::from_ms(1), Event::ToNode { node, life, input });
-            }
+            TrackerEffect::Terminate { attempt, .. } | TrackerEffect::Kill { attempt } => self.kill(node, attempt),
             TrackerEffect::ForgetJob { job } => self.nodes[node].outputs.retain(|output| output.job != job),
             _ => {}
         }
+    }
+
+    /// A process gets its signal. Its end is known when its keeper says so, and that may take its time.
+    fn kill(&mut self, node: usize, attempt: AttemptId) {
+        let life = self.nodes[node].life;
+        let Some(process) = self.nodes[node].running.get_mut(&attempt) else {
+            // It has just ended by itself.
+            let input = TrackerInput::Ended { attempt, ok: false, process_alive: false };
+            return self.later(Span::from_ms(1), Event::ToNode { node, life, input });
+        };
+        if std::mem::replace(&mut process.killed, true) {
+            return;
+        }
+        let keeper_hangs = self.plan.keeper_hangs(attempt);
+        if keeper_hangs && self.driver == Some(Driver::HungKeeper) {
+            return;
+        }
+        let after = if keeper_hangs { KEEPER_HANGS } else { Span::from_ms(1) };
+        self.later(after, Event::Reaped { node, life, attempt });
     }
 
     fn send_report(&mut self, node: usize, life: u32, seq: u32) {
@@ -513,7 +577,9 @@ impl World {
 
     fn start_process(&mut self, node: usize, attempt: AttemptId) {
         let kind = attempt.kind;
-        let running = self.nodes[node].running.keys().filter(|other| other.kind == kind).count();
+        // A worker that begins anew does not wait for what it has killed.
+        let fills = |(other, process): &(&AttemptId, &Process)| other.kind == kind && !process.killed;
+        let running = self.nodes[node].running.iter().filter(fills).count();
         if running >= usize::from(self.plan.slots[node][kind]) {
             self.fail(format!("{attempt:?} starts on a worker whose slots are full"));
         }
@@ -536,7 +602,7 @@ impl World {
         let life = self.nodes[node].life;
         let spec = &self.plan.jobs[attempt.job.0 as usize - 1];
         let is_last_stage = attempt.kind == TaskKind::Reduce || spec.n_reduces == 0;
-        if process.hangs {
+        if process.hangs || process.killed {
             return;
         }
         if process.fails || process.granted {
@@ -626,7 +692,8 @@ impl World {
         let (kind, n) = if n_reduces > 0 { (TaskKind::Reduce, n_reduces) } else { (TaskKind::Map, n_maps) };
         for index in 0..n {
             let task = TaskId { job, kind, index };
-            let (won, there) = (self.watch.winner.get(&task), self.promoted.get(&task));
+            let there = self.taken.get(&task).or_else(|| self.promoted.get(&task));
+            let won = self.watch.winner.get(&task);
             if won.is_none() || won != there {
                 return Err(format!("the output of {task:?} is {there:?}, but {won:?} won"));
             }
