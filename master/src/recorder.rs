@@ -105,6 +105,8 @@ impl Recorder {
         frame.decisions.extend(new.iter().filter_map(decision));
         frame.preempted.clear();
         frame.preempted.extend(self.tracker.preempted().iter().map(v1::JournalPreemption::from));
+        frame.reserved.clear();
+        frame.reserved.extend(self.tracker.reserved().iter().map(v1::JournalReservation::from));
         frame.n_effects = new.len() as u32;
         frame.digest.clear();
         frame.digest.extend_from_slice(&self.chain.add(new));

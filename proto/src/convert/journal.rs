@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use howdah_core::job::{JobId, JobSpec, Locality, Priority, WorkerId};
-use howdah_core::tracker::{Effect, Input, Preemption, Recorded, RecordedLaunch, Report, SchedulerChoice};
+use howdah_core::job::{JobId, JobSpec, Locality, Priority, TaskKind, WorkerId};
+use howdah_core::tracker::{Effect, Input, Preemption, Recorded, RecordedLaunch, Report, Reservation, SchedulerChoice};
 
 use super::{ConvertError, attempt_id, registration};
 use crate::v1;
@@ -134,6 +134,7 @@ pub fn recorded(frame: &v1::JournalFrame) -> Result<Recorded, ConvertError> {
     Ok(Recorded {
         launches: frame.decisions.iter().map(launch).collect::<Result<_, ConvertError>>()?,
         preemptions: frame.preempted.iter().map(preemption).collect::<Result<_, ConvertError>>()?,
+        reservations: frame.reserved.iter().map(Reservation::from).collect(),
     })
 }
 
@@ -142,6 +143,28 @@ impl From<&Preemption> for v1::JournalPreemption {
         v1::JournalPreemption {
             attempt: Some(preemption.attempt.into()),
             after_worker: preemption.turn.map_or(0, |worker| worker.0 + 1),
+        }
+    }
+}
+
+impl From<&Reservation> for v1::JournalReservation {
+    fn from(reservation: &Reservation) -> v1::JournalReservation {
+        v1::JournalReservation {
+            worker: reservation.worker.0,
+            reduce: reservation.kind == TaskKind::Reduce,
+            job: reservation.job.map_or(0, |job| job.0),
+            after_worker: reservation.turn.map_or(0, |worker| worker.0 + 1),
+        }
+    }
+}
+
+impl From<&v1::JournalReservation> for Reservation {
+    fn from(wire: &v1::JournalReservation) -> Reservation {
+        Reservation {
+            worker: WorkerId(wire.worker),
+            kind: if wire.reduce { TaskKind::Reduce } else { TaskKind::Map },
+            job: (wire.job > 0).then_some(JobId(wire.job)),
+            turn: wire.after_worker.checked_sub(1).map(WorkerId),
         }
     }
 }

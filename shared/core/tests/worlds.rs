@@ -4,6 +4,8 @@ mod kit;
 
 use std::collections::BTreeMap;
 
+use howdah_core::cluster::ClusterState;
+use howdah_core::job::{JobId, TaskKind};
 use howdah_core::schedulers::by_name;
 use howdah_core::tracker::{Effect, JobTracker, Recorded};
 use kit::world::{Dice, World};
@@ -99,21 +101,29 @@ fn a_fork_goes_on_as_the_original_does() {
 
 #[test]
 fn what_was_decided_stands_under_another_policy() {
-    let mut preempted = 0;
+    let (mut preempted, mut reserved) = (0, 0);
     for seed in 1..120 {
         let world = play(&numbers(seed, 1_200));
         let fifo = by_name("fifo", &BTreeMap::new()).expect("fifo exists");
         let mut tracker = JobTracker::new(world.cluster.tracker.config().clone(), fifo);
-        for (time, inputs, effects, preemptions) in world.cluster.batches.as_ref().expect("they are kept") {
+        for (time, inputs, effects, preemptions, reservations) in world.cluster.batches.as_ref().expect("they are kept")
+        {
             preempted += preemptions.len();
+            reserved += reservations.len();
             let mut found = Vec::new();
-            tracker.apply_recorded(*time, inputs, Recorded::of(effects, preemptions), &mut found);
+            let recorded = Recorded::of(effects, preemptions, reservations);
+            tracker.apply_recorded(*time, inputs, recorded, &mut found);
             assert_eq!(&found, effects, "world {seed} at {time:?}: {inputs:?}");
         }
         tracker.check_invariants().expect("they hold");
         assert_eq!(tracker.state().last_job(), world.cluster.state().last_job());
+        let kept = |state: &ClusterState| -> Vec<[Option<JobId>; 2]> {
+            state.workers().iter().map(|worker| TaskKind::ALL.map(|kind| worker.reserved(kind))).collect()
+        };
+        assert_eq!(kept(tracker.state()), kept(world.cluster.state()), "what is reserved for whom in world {seed}");
     }
     assert!(preempted > 20, "{preempted} preemptions show nothing");
+    assert!(reserved > 20, "{reserved} reservations show nothing");
 }
 
 /// Otherwise the properties above would hold for want of events.

@@ -17,7 +17,7 @@ pub use config::{Blacklist, ClusterConfig, FaultMemory, HeartbeatRule};
 pub use effect::{Effect, Rejection};
 pub use input::{AttemptReport, AttributeSet, Input, Registration, Report, SchedulerChoice};
 pub use job_tracker::{AttemptProgress, Driver, Ended, Finished, JobTracker, Launched, MAX_TASKS};
-pub use recorded::{Preemption, Recorded, RecordedLaunch};
+pub use recorded::{Preemption, Recorded, RecordedLaunch, Reservation};
 pub use task_tracker::TaskTracker;
 
 pub use crate::cluster::{EndCause, Vitals, WorkerState};

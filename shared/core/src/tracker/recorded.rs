@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use super::effect::Effect;
-use crate::job::{AttemptId, Locality, WorkerId};
+use crate::job::{AttemptId, JobId, Locality, TaskKind, WorkerId};
 
 /// What was decided in one batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct Recorded {
     pub launches: VecDeque<RecordedLaunch>,
     /// In their order.
     pub preemptions: Vec<Preemption>,
+    /// In their order.
+    pub reservations: Vec<Reservation>,
 }
 
 /// One launch, as a worker received it.
@@ -38,15 +40,32 @@ pub struct Preemption {
     pub turn: Option<WorkerId>,
 }
 
+/// Slots of a worker that the policy kept for a job, or no longer does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    /// Whose slots.
+    pub worker: WorkerId,
+    /// Of which kind.
+    pub kind: TaskKind,
+    /// For whom; `None` where they are anybody's again.
+    pub job: Option<JobId>,
+    /// After whose turn; `None` where time had come.
+    pub turn: Option<WorkerId>,
+}
+
 impl Recorded {
-    /// The decisions of a batch with these effects, in which the policy preempted these attempts.
-    pub fn of(effects: &[Effect], preemptions: &[Preemption]) -> Recorded {
+    /// The decisions of a batch with these effects, in which the policy preempted these attempts and kept these slots.
+    pub fn of(effects: &[Effect], preemptions: &[Preemption], reservations: &[Reservation]) -> Recorded {
         let launch = |effect: &Effect| match *effect {
             Effect::Launch { worker, attempt, locality, speculative } => {
                 Some(RecordedLaunch { worker, attempt, locality, speculative })
             }
             _ => None,
         };
-        Recorded { launches: effects.iter().filter_map(launch).collect(), preemptions: preemptions.to_vec() }
+        Recorded {
+            launches: effects.iter().filter_map(launch).collect(),
+            preemptions: preemptions.to_vec(),
+            reservations: reservations.to_vec(),
+        }
     }
 }

@@ -17,7 +17,7 @@ use howdah_core::schedulers::{Scheduler, by_name};
 use howdah_core::time::Time;
 use howdah_core::tracker::{
     AttemptReport, AttributeSet, ClusterConfig, Effect, HeartbeatRule, Input, JobTracker, Preemption, Registration,
-    Report, Vitals,
+    Report, Reservation, Vitals,
 };
 
 pub mod odd;
@@ -98,13 +98,13 @@ pub struct Cluster {
     pub parks: bool,
     /// Whether workers report loads and progress without any sense.
     pub noisy: bool,
-    /// All batches, if they are to be kept: inputs, effects and what the policy preempted.
+    /// All batches, if they are to be kept: inputs, effects, what the policy preempted and reserved.
     pub batches: Option<Vec<Batch>>,
     jobs: u32,
 }
 
 /// One batch as it was.
-pub type Batch = (Time, Vec<Input>, Vec<Effect>, Vec<Preemption>);
+pub type Batch = (Time, Vec<Input>, Vec<Effect>, Vec<Preemption>, Vec<Reservation>);
 
 impl Cluster {
     /// FIFO, a fixed heartbeat of 3 s, Hadoop's timeouts; workers do not park.
@@ -220,7 +220,8 @@ impl Cluster {
         }
         if let Some(batches) = &mut self.batches {
             let effects = self.effects[from..].to_vec();
-            batches.push((self.now, inputs.to_vec(), effects, self.tracker.preempted().to_vec()));
+            let (preempted, reserved) = (self.tracker.preempted().to_vec(), self.tracker.reserved().to_vec());
+            batches.push((self.now, inputs.to_vec(), effects, preempted, reserved));
         }
         for effect in &self.effects[from..] {
             take_effect(&mut self.puppets, effect);

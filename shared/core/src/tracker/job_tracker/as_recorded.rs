@@ -1,9 +1,9 @@
 //! Decisions that were made before: a start of the master applies them where it would decide otherwise.
 //!
 //! What workers run was decided once, by another build perhaps or by a program that does not answer alike twice. The
-//! policy is notified of everything and asked nothing: launches and preemptions come from the record, in the order in
-//! which they were made. All else follows from the inputs as ever, so the effects are those of the record too, and
-//! whoever calls this compares them. What a policy reserves is not recorded; launches then need no reservation.
+//! policy is notified of everything and asked nothing: launches, preemptions and reservations come from the record, in the
+//! order in which they were made. All else follows from the inputs as ever, so the effects are those of the record too, and
+//! whoever calls this compares them.
 
 use super::JobTracker;
 use super::heartbeat_rounds::Answered;
@@ -11,7 +11,7 @@ use crate::cluster::{EndCause, WorkerState};
 use crate::job::{AttemptId, WorkerId};
 use crate::schedulers::{Assignment, Round};
 use crate::time::Time;
-use crate::tracker::{Effect, Input, Preemption, Recorded, RecordedLaunch};
+use crate::tracker::{Effect, Input, Preemption, Recorded, RecordedLaunch, Reservation};
 
 impl JobTracker {
     /// As [`apply`](JobTracker::apply), but with what was decided then instead of what the policy decides now. The
@@ -25,6 +25,11 @@ impl JobTracker {
     /// What the policy preempted in the last batch.
     pub fn preempted(&self) -> &[Preemption] {
         &self.preempted
+    }
+
+    /// The slots that the policy kept for a job in the last batch, or let go.
+    pub fn reserved(&self) -> &[Reservation] {
+        &self.reserved
     }
 
     /// Offers parked workers what they were given then.
@@ -70,18 +75,21 @@ impl JobTracker {
         own.find(|launch| self.state.find_on(id, launch.attempt).is_none()).copied()
     }
 
-    /// Preempts what was preempted then after this turn; what the policy asks for now is dropped.
-    pub(super) fn preempt_recorded(&mut self, turn: Option<WorkerId>) {
+    /// Preempts and reserves what was preempted and reserved then after this turn; what the policy asks for now is
+    /// dropped.
+    pub(super) fn act_as_recorded(&mut self, turn: Option<WorkerId>) {
         self.actions.list.clear();
         let Some(recorded) = &mut self.recorded else { return };
-        let (now, later) = std::mem::take(&mut recorded.preemptions).into_iter().partition(|p| p.turn == turn);
-        recorded.preemptions = later;
-        let now: Vec<Preemption> = now;
-        for preemption in now {
+        let of_turn = |preemption: &mut Preemption| preemption.turn == turn;
+        let preempted: Vec<Preemption> = recorded.preemptions.extract_if(.., of_turn).collect();
+        let of_turn = |reservation: &mut Reservation| reservation.turn == turn;
+        let reserved: Vec<Reservation> = recorded.reservations.extract_if(.., of_turn).collect();
+        for preemption in preempted {
             if let Some(slot) = self.state.find(preemption.attempt) {
                 self.preempted.push(preemption);
                 self.order_kill(slot, EndCause::Preempted, false);
             }
         }
+        reserved.into_iter().for_each(|reservation| self.reserve(reservation));
     }
 }

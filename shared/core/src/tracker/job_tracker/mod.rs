@@ -30,7 +30,7 @@ pub use self::jobs::MAX_TASKS;
 use self::liveness::Liveness;
 use self::parking::Parking;
 use super::planted::{Fault, planted};
-use super::{ClusterConfig, Effect, Input, Preemption, Recorded, Rejection, SchedulerChoice};
+use super::{ClusterConfig, Effect, Input, Preemption, Recorded, Rejection, Reservation, SchedulerChoice};
 use crate::cluster::{AttemptRef, ClusterState, WorkerState};
 use crate::job::{AttemptState, JobId, PerKind, TaskKind, WorkerId};
 use crate::schedulers::{Actions, Capabilities, Change, Reason, Scheduler, SchedulerError, registry};
@@ -65,6 +65,8 @@ pub struct JobTracker {
     actions: Actions,
     /// What the policy preempted in this batch.
     preempted: Vec<Preemption>,
+    /// Slots that it kept for a job in this batch, or let go.
+    reserved: Vec<Reservation>,
     /// What was decided in this batch when it came first, if it is not decided again.
     recorded: Option<Box<Recorded>>,
     /// Whether the policy ever reserved a worker.
@@ -97,6 +99,7 @@ impl JobTracker {
             report: 0,
             actions: Actions::default(),
             preempted: Vec::new(),
+            reserved: Vec::new(),
             recorded: None,
             reserves: false,
             pace: Pace::default(),
@@ -111,6 +114,7 @@ impl JobTracker {
     pub fn apply(&mut self, now: Time, inputs: &[Input], effects: &mut Vec<Effect>) {
         self.state.now = self.state.now.max(now);
         self.preempted.clear();
+        self.reserved.clear();
         std::mem::swap(&mut self.out, effects);
         for input in inputs {
             match input {
@@ -273,6 +277,7 @@ impl JobTracker {
             report: self.report,
             actions: Actions::default(),
             preempted: Vec::new(),
+            reserved: Vec::new(),
             recorded: None,
             reserves: self.reserves,
             pace: self.pace,
@@ -453,7 +458,7 @@ impl JobTracker {
     fn apply_actions(&mut self, turn: Option<WorkerId>) {
         use crate::schedulers::Action;
         if self.recorded.is_some() {
-            return self.preempt_recorded(turn);
+            return self.act_as_recorded(turn);
         }
         let mut list = std::mem::take(&mut self.actions.list);
         for action in list.drain(..) {
@@ -467,21 +472,26 @@ impl JobTracker {
                     }
                 }
                 Action::Reserve { worker, kind, job } => {
-                    let known = self.state.job(job).is_some();
-                    if let Some(worker) = self.state.workers.get_mut(worker.0 as usize).filter(|_| known) {
-                        worker.reserved[kind] = Some(job);
-                        self.reserves = true;
-                    }
+                    self.reserve(Reservation { worker, kind, job: Some(job), turn })
                 }
-                Action::Release { worker, kind } => {
-                    if let Some(worker) = self.state.workers.get_mut(worker.0 as usize) {
-                        worker.reserved[kind] = None;
-                        self.wake[kind] = true;
-                    }
-                }
+                Action::Release { worker, kind } => self.reserve(Reservation { worker, kind, job: None, turn }),
                 Action::Wake => self.wake_all = true,
             }
         }
         self.actions.list = list;
+    }
+    /// Keeps a worker's slots for a job that is not over, or lets them go.
+    fn reserve(&mut self, reservation: Reservation) {
+        let Reservation { worker, kind, job, .. } = reservation;
+        let known = job.is_none_or(|job| self.state.job(job).is_some());
+        let Some(worker) = self.state.workers.get_mut(worker.0 as usize).filter(|_| known) else { return };
+        worker.reserved[kind] = job;
+        match job {
+            Some(_) => self.reserves = true,
+            None => self.wake[kind] = true,
+        }
+        if !self.direct {
+            self.reserved.push(reservation);
+        }
     }
 }

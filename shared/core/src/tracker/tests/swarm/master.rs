@@ -8,7 +8,7 @@ use super::world::{Driver, Event, World};
 use crate::job::{AttemptId, JobId, JobState, TaskId, WorkerId};
 use crate::time::{Span, Time};
 use crate::tracker::task_tracker::{Directive, TrackerInput};
-use crate::tracker::{Effect, Input, JobTracker, Preemption, Recorded, Report, WorkerState};
+use crate::tracker::{Effect, Input, JobTracker, Preemption, Recorded, Report, Reservation, WorkerState};
 
 /// A report under way: its node, which run of it, and its number.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,7 @@ pub(super) struct Entry {
     report: Option<(WorkerId, u64, u32)>,
     effects: Vec<Effect>,
     preempted: Vec<Preemption>,
+    reserved: Vec<Reservation>,
 }
 
 /// A master that runs.
@@ -81,8 +82,8 @@ impl World {
         self.check(stopping_jobs_stop(&master.tracker));
         self.check(zombies_are_refused(&master.tracker, &inputs, &effects));
         self.inputs += inputs.len() as u64;
-        let preempted = master.tracker.preempted().to_vec();
-        self.journal.push(Entry { at: self.now, inputs, report, effects: effects.clone(), preempted });
+        let (preempted, reserved) = (master.tracker.preempted().to_vec(), master.tracker.reserved().to_vec());
+        self.journal.push(Entry { at: self.now, inputs, report, effects: effects.clone(), preempted, reserved });
         let skips = self.driver == Some(Driver::SkipSync) && self.dice.one_in(2);
         if !skips {
             self.synced = self.journal.len();
@@ -257,7 +258,7 @@ impl World {
             let newest = master.newest.entry((worker, incarnation)).or_default();
             *newest = seq.max(*newest);
         }
-        self.check(self.another_policy_leaves_what_was_decided());
+        self.check(self.another_policy_leaves_what_was_decided(&master.tracker));
         self.starts += 1;
         self.master = Some(master);
         self.watch_new();
@@ -277,15 +278,21 @@ impl World {
     }
 
     /// A start under another policy that applies what is recorded does what is recorded.
-    fn another_policy_leaves_what_was_decided(&self) -> Result<(), String> {
+    fn another_policy_leaves_what_was_decided(&self, decided: &JobTracker) -> Result<(), String> {
         let mut tracker = JobTracker::new(self.plan.config.clone(), self.plan.another_scheduler());
         for entry in &self.journal {
             let mut effects = Vec::new();
-            let recorded = Recorded::of(&entry.effects, &entry.preempted);
+            let recorded = Recorded::of(&entry.effects, &entry.preempted, &entry.reserved);
             tracker.apply_recorded(entry.at, &entry.inputs, recorded, &mut effects);
             if effects != entry.effects {
                 return Err(format!("at {:?} another policy changed what was decided", entry.at));
             }
+        }
+        let kept = |tracker: &JobTracker| -> Vec<[Option<JobId>; 2]> {
+            tracker.state().workers().iter().map(|worker| worker.reserved).collect()
+        };
+        if kept(&tracker) != kept(decided) {
+            return Err("another policy changed what is reserved for whom".to_owned());
         }
         tracker.check_invariants()
     }
