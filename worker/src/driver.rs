@@ -238,7 +238,7 @@ impl Driver {
                     self.note_back();
                 }
                 if let Some(prefetcher) = &mut self.prefetcher {
-                    prefetcher.want(answer.prefetch);
+                    prefetcher.named(answer.prefetch, answer.retain);
                 }
                 let directives = answer.directives.into_iter().filter_map(directive).collect();
                 let interval = Span::from_ms(answer.interval_ms.into());
@@ -509,6 +509,13 @@ impl Driver {
     }
 
     fn on_finished(&mut self, attempt: AttemptId, state: AttemptState) {
+        if attempt.kind == TaskKind::Map
+            && let Some(prefetcher) = &mut self.prefetcher
+            && let Some(job) = self.jobs.get(&self.cluster.job(attempt.job))
+            && let Some(split) = job.splits.get(attempt.index as usize)
+        {
+            prefetcher.ended(attempt.job.0, split);
+        }
         let extra = self.extras.entry(attempt).or_default();
         if extra.end.is_none() {
             let diagnostics = if state == AttemptState::Failed { "the job's file could not be fetched" } else { "" };

@@ -32,6 +32,7 @@ impl WorkerService for Echo {
             interval_ms: 10_000,
             directives: Vec::new(),
             prefetch: Vec::new(),
+            retain: Vec::new(),
         }))
     }
 

@@ -89,12 +89,23 @@ pub(crate) struct Prefetch {
     pub(crate) misses: u64,
     pub(crate) announced_bytes: u64,
     pub(crate) wasted_bytes: u64,
+    pub(crate) retained_hits: u64,
+    pub(crate) retained_bytes: u64,
+    pub(crate) dropped_bytes: u64,
 }
 
 impl From<howdah_proto::v1::PrefetchCosts> for Prefetch {
     fn from(costs: howdah_proto::v1::PrefetchCosts) -> Prefetch {
-        let howdah_proto::v1::PrefetchCosts { hits, misses, announced_bytes, wasted_bytes } = costs;
-        Prefetch { hits, misses, announced_bytes, wasted_bytes }
+        let howdah_proto::v1::PrefetchCosts {
+            hits,
+            misses,
+            announced_bytes,
+            wasted_bytes,
+            retained_hits,
+            retained_bytes,
+            dropped_bytes,
+        } = costs;
+        Prefetch { hits, misses, announced_bytes, wasted_bytes, retained_hits, retained_bytes, dropped_bytes }
     }
 }
 

@@ -200,6 +200,42 @@ fn a_worker_with_memory_for_it_reads_what_its_next_maps_need_before_they_start()
     assert_eq!(report["decisions"]["identical"], report["decisions"]["compared"], "{report}");
 }
 
+// Two jobs read the same input, one behind the other: what the first one's maps have read stays for the second one's.
+#[test]
+fn a_worker_keeps_in_memory_what_another_job_will_read_there_and_no_more_once_it_has() {
+    let cluster = Cluster::start(Setup {
+        workers: 1,
+        map_slots: 1,
+        master_config: "[master.prediction]\nevery_ms = 500\n".to_owned(),
+        worker_config: "[worker]\nprefetch_bytes = 67108864\nvitals_interval_ms = 200\n".to_owned(),
+        ..Setup::default()
+    });
+    let input = cluster.text("input.txt", &"one line of many\n".repeat(15_000));
+    let mapper = cluster.script("mapper.sh", "sleep 0.5; cat");
+    let submit = |output: &str| {
+        let words =
+            ["streaming", "--mapper", &mapper, "--input", &input, "--output", &cluster.output(output), "-r", "0"];
+        cluster.submit(&[&words[..], &["-D", "mapred.max.split.size=40000"]].concat())
+    };
+    let jobs = [submit("first"), submit("second")];
+    let costs = || cluster.json(&["worker", "list"])["workers"][0]["vitals"]["prefetch"].clone();
+    let count =
+        |costs: &serde_json::Value, key: &str| costs[key].as_u64().unwrap_or_else(|| panic!("no {key}: {costs}"));
+    wait_for("input that stays for the second job", || {
+        Some(costs()).filter(|costs| costs["retained_bytes"].as_u64() > Some(0))
+    });
+    for job in &jobs {
+        cluster.wait_job(job, 0);
+    }
+    let after = wait_for("a worker that keeps nothing for nobody", || {
+        Some(costs()).filter(|costs| count(costs, "retained_bytes") == 0 && count(costs, "retained_hits") > 0)
+    });
+    assert!(count(&after, "retained_hits") <= count(&after, "hits"), "{after}");
+    // The input was written a moment ago: it is in memory since, and not the worker's to drop.
+    assert_eq!(count(&after, "dropped_bytes"), 0, "{after}");
+    cluster.stop_and_validate();
+}
+
 #[test]
 fn a_master_that_could_not_choose_its_scheduler_is_refused_before_it_starts() {
     let mark = Mark::new();

@@ -426,11 +426,11 @@ impl Engine {
     fn answer(&mut self, worker: WorkerId, response_id: u32, interval_ms: u32) {
         let Some(row) = self.tables.workers.get_mut(worker.0 as usize) else { return };
         let directives = std::mem::take(&mut row.directives);
-        let prefetch = std::mem::take(&mut row.prefetch);
+        let (prefetch, retain) = (std::mem::take(&mut row.prefetch), std::mem::take(&mut row.retain));
         row.presence.set_interval(interval_ms);
         if let Some(reply) = row.waiting.take() {
             // A worker that hung up reports again and gets the same answer.
-            let _ = reply.send(v1::HeartbeatResponse { response_id, interval_ms, directives, prefetch });
+            let _ = reply.send(v1::HeartbeatResponse { response_id, interval_ms, directives, prefetch, retain });
         }
     }
 
@@ -453,6 +453,7 @@ impl Engine {
                         interval_ms: 1_000,
                         directives,
                         prefetch: Vec::new(),
+                        retain: Vec::new(),
                     });
                 }
                 Pending::Register { worker, stale, reply } => {

@@ -50,6 +50,8 @@ pub(crate) struct WorkerRow {
     pub(crate) directives: Vec<v1::Directive>,
     /// Input that it will most likely need next, for the next answer.
     pub(crate) prefetch: Vec<v1::SplitRange>,
+    /// Input that it will need after that, for the next answer.
+    pub(crate) retain: Vec<v1::SplitRange>,
     pub(crate) waiting: Option<oneshot::Sender<v1::HeartbeatResponse>>,
 }
 
@@ -85,6 +87,7 @@ impl WorkerRow {
             sequence: 0,
             directives: Vec::new(),
             prefetch: Vec::new(),
+            retain: Vec::new(),
             waiting: None,
         };
         row.register(request, connection, now);

@@ -186,12 +186,14 @@ impl Shared {
                 interval_ms: INTERVAL.as_millis() as u32,
                 directives,
                 prefetch: Vec::new(),
+                retain: Vec::new(),
             }
         } else if is_new && response_id + 1 == received.last_id {
             received.last_answer.clone()
         } else {
             let directives = vec![v1::Directive { kind: Some(Kind::Reinit(v1::Reinit {})) }];
-            v1::HeartbeatResponse { response_id: response_id + 1, interval_ms: 0, directives, prefetch: Vec::new() }
+            let response_id = response_id + 1;
+            v1::HeartbeatResponse { response_id, directives, ..v1::HeartbeatResponse::default() }
         };
         received.last_answer = answer.clone();
         if received.answers_to_lose > 0 {

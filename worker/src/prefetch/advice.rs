@@ -1,0 +1,200 @@
+//! What the kernel is asked of input in its page cache, on a thread of its own: no attempt and no heartbeat waits for it.
+//!
+//! A range is read ahead with `posix_fadvise(WILLNEED)`. It is dropped with `DONTNEED` only if none of it was in memory before
+//! this worker asked for it, so that nobody loses what he had read himself: a range is looked at first, at a few places, by
+//! reads that return at once where they would have to wait for a disk (`RWF_NOWAIT`). Where the file system does not offer
+//! such reads, nothing is ever dropped.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::IoSliceMut;
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
+
+use super::range::Place;
+
+/// Requests that may wait for the thread.
+const WAITING: usize = 256;
+/// Places of a range that are looked at.
+const PROBES: u64 = 16;
+/// Ranges that are remembered as read by this worker alone.
+const OURS: usize = 4_096;
+
+/// What is asked.
+#[derive(Debug)]
+enum Ask {
+    Read(Place),
+    Drop(Place),
+}
+
+/// Asks the thread.
+#[derive(Debug)]
+pub(super) struct Kernel {
+    send: SyncSender<Ask>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl Kernel {
+    /// Starts the thread; `None`, with a warning, where there can be none.
+    pub(super) fn start() -> Option<Kernel> {
+        let (send, asked) = sync_channel(WAITING);
+        let dropped = Arc::<AtomicU64>::default();
+        let thread = Thread { ours: BTreeSet::new(), dropped: Arc::clone(&dropped) };
+        let builder = std::thread::Builder::new().name("prefetch".to_owned());
+        match builder.spawn(move || thread.run(&asked)) {
+            Ok(_) => Some(Kernel { send, dropped }),
+            Err(error) => {
+                tracing::warn!(%error, "there can be no prefetch thread; input is read when maps start");
+                None
+            }
+        }
+    }
+
+    /// Has a range read ahead; false if too much waits already.
+    pub(super) fn read(&self, place: &Place) -> bool {
+        self.send.try_send(Ask::Read(place.clone())).is_ok()
+    }
+
+    /// Nobody will need a range again. If too much waits, it is left to the kernel.
+    pub(super) fn drop_range(&self, place: &Place) {
+        let _ = self.send.try_send(Ask::Drop(place.clone()));
+    }
+
+    /// Bytes that were dropped so far.
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+}
+
+struct Thread {
+    /// Ranges of which nothing was in memory before this worker asked for them.
+    ours: BTreeSet<Place>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl Thread {
+    fn run(mut self, asked: &Receiver<Ask>) {
+        for ask in asked {
+            match ask {
+                Ask::Read(place) => self.read(place),
+                Ask::Drop(place) => self.drop_range(&place),
+            }
+        }
+    }
+
+    fn read(&mut self, place: Place) {
+        let Some(file) = open(&place) else { return };
+        // What was ours and is asked for once more is still nobody else's, as far as anybody can see.
+        if !self.ours.contains(&place) && self.ours.len() < OURS && is_cold(&file, &place) {
+            self.ours.insert(place.clone());
+        }
+        advise(&file, &place, PosixFadviseAdvice::POSIX_FADV_WILLNEED);
+    }
+
+    fn drop_range(&mut self, place: &Place) {
+        if self.ours.remove(place)
+            && let Some(file) = open(place)
+            && advise(&file, place, PosixFadviseAdvice::POSIX_FADV_DONTNEED)
+        {
+            self.dropped.fetch_add(place.length, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A file that is gone, or is none (a pipe would wait for a writer), is the map's business.
+fn open(place: &Place) -> Option<File> {
+    let flags = (OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits();
+    let file = File::options().read(true).custom_flags(flags).open(&place.path).ok()?;
+    file.metadata().is_ok_and(|metadata| metadata.is_file()).then_some(file)
+}
+
+fn advise(file: &File, place: &Place, advice: PosixFadviseAdvice) -> bool {
+    let [offset, length] = [place.offset, place.length].map(|n| i64::try_from(n).unwrap_or(0));
+    posix_fadvise(file, offset, length, advice).is_ok()
+}
+
+/// Whether nothing of a range is in memory, as far as a few places tell. The kernel may begin to read around the places that
+/// were looked at, so a second look tells nothing.
+fn is_cold(file: &File, place: &Place) -> bool {
+    let step = (place.length / PROBES).max(1);
+    let mut places = (0..PROBES).map(|n| n * step).take_while(|&at| at < place.length);
+    // The first one that is in memory, or cannot be looked at, decides.
+    places.all(|at| {
+        let mut byte = [0];
+        let read = preadv2(file, &mut [IoSliceMut::new(&mut byte)], place.offset + at, ReadWriteFlags::NOWAIT);
+        read == Err(Errno::AGAIN)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    const LENGTH: u64 = 4 << 20;
+
+    /// A file beside the sources, as temporary folders may lie in memory, and its whole range.
+    fn written() -> (tempfile::NamedTempFile, Place) {
+        let mut file = tempfile::NamedTempFile::new_in(".").expect("make a file");
+        file.write_all(&vec![7; LENGTH as usize]).expect("write it");
+        file.as_file().sync_all().expect("it reaches the disk");
+        let place = Place { path: file.path().to_string_lossy().into_owned(), offset: 0, length: LENGTH };
+        (file, place)
+    }
+
+    fn thread() -> Thread {
+        Thread { ours: BTreeSet::new(), dropped: Arc::default() }
+    }
+
+    fn wait_until_warm(file: &File, place: &Place) {
+        let until = Instant::now() + Duration::from_secs(60);
+        while is_cold(file, place) {
+            assert!(Instant::now() < until, "nothing of {place:?} was read within a minute");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    // A file that was just written is in memory, as one that somebody else reads all day.
+    #[test]
+    fn what_was_in_memory_before_is_never_dropped() {
+        let (file, place) = written();
+        let mut thread = thread();
+        assert!(!is_cold(file.as_file(), &place));
+        thread.read(place.clone());
+        thread.drop_range(&place);
+        assert!(!is_cold(file.as_file(), &place), "somebody else's pages are gone");
+        assert_eq!(thread.dropped.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn what_only_this_worker_had_read_is_dropped_once() {
+        let let_go = |(file, place): &(tempfile::NamedTempFile, Place)| {
+            assert!(advise(file.as_file(), place, PosixFadviseAdvice::POSIX_FADV_DONTNEED));
+        };
+        // To look is to have the kernel read some of it: another file shows what the file system can.
+        let other = written();
+        let_go(&other);
+        if !is_cold(other.0.as_file(), &other.1) {
+            // Pages that stay, or of which nobody can tell: nothing of this worker's to drop.
+            return;
+        }
+        let both = written();
+        let_go(&both);
+        let (file, place) = both;
+        let mut thread = thread();
+        thread.read(place.clone());
+        wait_until_warm(file.as_file(), &place);
+        for _ in 0..2 {
+            thread.drop_range(&place);
+            assert_eq!(thread.dropped.load(Ordering::Relaxed), LENGTH);
+        }
+        assert!(is_cold(file.as_file(), &place), "it is still in memory");
+    }
+}
