@@ -1,4 +1,4 @@
-//! What remains of a finished job: one JSON file per job, schema `howdah/history/v1`.
+//! What remains of a finished job: one compressed JSON file per job, schema `howdah/history/v1`.
 //!
 //! It holds the job's specification, properties, times, counters and every attempt, so that people, `job
 //! history` and the extraction of templates need nothing else. It is written to a temporary name and renamed:
@@ -6,11 +6,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use howdah_core::cluster::SpeculationCosts;
 use howdah_core::job::counters::{Counters, JOB};
 use howdah_core::job::{
@@ -24,6 +27,12 @@ use crate::tables::{AttemptRecord, JobSnapshot};
 
 /// Value of `schema` in every file.
 pub const SCHEMA: &str = "howdah/history/v1";
+/// Where they lie in a run's directory.
+pub(crate) const DIRECTORY: &str = "history";
+/// What follows the job's id in a file's name: `zcat` shows such a file.
+const SUFFIX: &str = ".json.gz";
+/// The same of files that masters wrote before histories were compressed.
+const PLAIN: &str = ".json";
 
 /// A job as its history tells it; its attempts in memory, or made one by one while it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -270,15 +279,20 @@ impl JobHistory {
         JobHistory::of(snapshot, attempts.iter().collect())
     }
 
-    /// Reads one file.
+    /// Reads one file, as [`JobHistory::write`] left it or plain as masters wrote it before.
     ///
     /// # Errors
     /// When it is missing or not a history of this version.
     pub fn read(path: &Path) -> Result<JobHistory, HistoryError> {
         let file = File::open(path).map_err(|source| HistoryError::Io { action: "read", path: path.into(), source })?;
         let format = |problem: String| HistoryError::Format { path: path.into(), problem };
-        let history: JobHistory =
-            serde_json::from_reader(BufReader::new(file)).map_err(|e| format(format_args!("{e}").to_string()))?;
+        let file = BufReader::new(file);
+        let history: Result<JobHistory, _> = if path.extension().is_some_and(|extension| extension == "gz") {
+            serde_json::from_reader(BufReader::new(GzDecoder::new(file)))
+        } else {
+            serde_json::from_reader(file)
+        };
+        let history = history.map_err(|e| format(format_args!("{e}").to_string()))?;
         if history.schema != SCHEMA {
             return Err(format(format!("schema `{}`, expected `{SCHEMA}`", history.schema)));
         }
@@ -292,25 +306,35 @@ impl<A: Serialize> JobHistory<A> {
     /// # Errors
     /// When the file system refuses.
     pub fn write(&self, run_dir: &Path) -> Result<(), HistoryError> {
-        let path = run_dir.join("history").join(format!("{}.json", self.id));
-        let temporary = path.with_extension("json.tmp");
+        let path = run_dir.join(DIRECTORY).join(format!("{}{SUFFIX}", self.id));
+        let temporary = path.with_extension("tmp");
         let write = || {
-            let mut out = BufWriter::new(File::create(&temporary)?);
-            serde_json::to_writer_pretty(&mut out, self)?;
+            let mut out = BufWriter::new(GzEncoder::new(File::create(&temporary)?, Compression::default()));
+            serde_json::to_writer(&mut out, self)?;
             out.write_all(b"\n")?;
-            let file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+            let file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?.finish()?;
             // Whoever looks for the oldest need not read them, and one that is written again is no younger.
             file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_millis(self.finish_ms_epoch))?;
             file.sync_data()?;
-            std::fs::rename(&temporary, &path)
+            std::fs::rename(&temporary, &path)?;
+            // One that a master of before wrote is replaced by this.
+            let plain = run_dir.join(DIRECTORY).join(format!("{}{PLAIN}", self.id));
+            std::fs::remove_file(plain).or_else(|e| if e.kind() == ErrorKind::NotFound { Ok(()) } else { Err(e) })
         };
         write().map_err(|source| HistoryError::Io { action: "write", path: path.clone(), source })
     }
 }
 
-/// Where the history of a job lies in a run's directory.
-pub fn history_path(run_dir: &Path, cluster: ClusterId, job: JobId) -> PathBuf {
-    file_of(&run_dir.join("history"), cluster, job)
+/// The history of a job in a run's directory, if it is there.
+pub fn find_history(run_dir: &Path, cluster: ClusterId, job: JobId) -> Option<PathBuf> {
+    let name = cluster.job(job);
+    let paths = [SUFFIX, PLAIN].map(|suffix| run_dir.join(DIRECTORY).join(format!("{name}{suffix}")));
+    paths.into_iter().find(|path| path.exists())
+}
+
+/// The job that a file of a run's histories is about; `None` for what is no history.
+pub(crate) fn job_of(file_name: &str) -> Option<&str> {
+    [SUFFIX, PLAIN].iter().find_map(|suffix| file_name.strip_suffix(suffix))
 }
 
 /// Where what a job was submitted as lies in a run's directory; there for every job that was not let go.
@@ -333,12 +357,12 @@ fn file_of(folder: &Path, cluster: ClusterId, job: JobId) -> PathBuf {
 /// # Errors
 /// When the directory or one of the files cannot be read.
 pub fn read_all(run_dir: &Path) -> Result<Vec<JobHistory>, HistoryError> {
-    let dir = run_dir.join("history");
+    let dir = run_dir.join(DIRECTORY);
     let io = |source| HistoryError::Io { action: "list", path: dir.clone(), source };
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(&dir).map_err(io)? {
         let path = entry.map_err(io)?.path();
-        if path.extension().is_some_and(|extension| extension == "json") {
+        if path.file_name().and_then(|name| name.to_str()).is_some_and(|name| job_of(name).is_some()) {
             paths.push(path);
         }
     }

@@ -33,11 +33,13 @@ fn the_oldest_jobs_that_are_over_go_beyond_the_number_that_is_kept_and_do_not_co
         .collect();
     let run = std::fs::read_dir(cluster.path("master")).expect("the master's directory");
     let run = run.flatten().map(|entry| entry.path()).find(|path| path.join("header").exists()).expect("a run");
-    let last: Vec<String> = jobs[2..].iter().map(|job| format!("{job}.json")).collect();
-    let kept = || ["history", "jobs"].map(|folder| names(&run.join(folder), ".json"));
+    let files = |jobs: &[&String]| {
+        [".json.gz", ".json"].map(|suffix| jobs.iter().map(|job| format!("{job}{suffix}")).collect::<Vec<String>>())
+    };
+    let kept = || [("history", ".json.gz"), ("jobs", ".json")].map(|(folder, end)| names(&run.join(folder), end));
     let all_gone = || {
         let hadoops = names(&run.join("hadoop-history"), ".jhist");
-        (kept() == [last.clone(), last.clone()] && hadoops.len() == 2).then_some(())
+        (kept() == files(&[&jobs[2], &jobs[3]]) && hadoops.len() == 2).then_some(())
     };
     wait_for("the two oldest jobs to go", all_gone);
     let check = |cluster: &Cluster| {
@@ -53,7 +55,6 @@ fn the_oldest_jobs_that_are_over_go_beyond_the_number_that_is_kept_and_do_not_co
     check(&cluster);
     let fifth = cluster.sleep(1, 10, 0);
     cluster.wait_job(&fifth, 0);
-    let newest = vec![last[1].clone(), format!("{fifth}.json")];
-    wait_for("the third job to go", || (kept() == [newest.clone(), newest.clone()]).then_some(()));
+    wait_for("the third job to go", || (kept() == files(&[&jobs[3], &fifth])).then_some(()));
     cluster.stop_and_replay();
 }

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant, SystemTime};
 use howdah_core::job::{ClusterId, JobId};
 
 use crate::config::KeepJobs;
-use crate::hadoop_history;
 use crate::history::{JobHistory, job_file_path};
+use crate::{hadoop_history, history};
 
 /// Between two looks at least: one lists all histories.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -73,11 +73,10 @@ impl Retention {
     }
 
     fn list(&self) -> Vec<Kept> {
-        let Ok(entries) = fs::read_dir(self.run_dir.join("history")) else { return Vec::new() };
+        let Ok(entries) = fs::read_dir(self.run_dir.join(history::DIRECTORY)) else { return Vec::new() };
         let kept = |entry: fs::DirEntry| {
             let path = entry.path();
-            let name = path.file_stem().filter(|_| path.extension().is_some_and(|ext| ext == "json"))?;
-            let job = self.cluster.parse_job(name.to_str()?).ok()?;
+            let job = self.cluster.parse_job(history::job_of(path.file_name()?.to_str()?)?).ok()?;
             let file = entry.metadata().ok()?;
             let submitted = fs::metadata(job_file_path(&self.run_dir, self.cluster, job));
             let bytes = file.len() + submitted.map_or(0, |file| file.len());
@@ -87,7 +86,7 @@ impl Retention {
     }
 
     fn remove(&self, job: JobId) -> std::io::Result<()> {
-        let path = crate::history::history_path(&self.run_dir, self.cluster, job);
+        let Some(path) = history::find_history(&self.run_dir, self.cluster, job) else { return Ok(()) };
         match JobHistory::read(&path) {
             Ok(history) => hadoop_history::remove(&history, &self.run_dir)?,
             Err(error) => tracing::warn!(%error, "a history that goes does not read; Hadoop's form of it stays"),

@@ -32,7 +32,7 @@ use howdah_proto::convert::{ConvertError, recorded};
 use self::books::Books;
 use crate::config::MasterConfig;
 use crate::digest::{Chain, DIGEST_BYTES};
-use crate::history::{history_path, job_file_path};
+use crate::history::{find_history, job_file_path};
 use crate::journal::{JournalError, JournalReader, JournalWriter};
 use crate::policies;
 use crate::recorder::Recorder;
@@ -139,7 +139,7 @@ fn go_through(run_dir: &Path, config: &MasterConfig, make: Make, decided: Decide
             .into_iter()
             // One without its file was let go.
             .filter(|&job| job_file_path(run_dir, cluster, job).exists())
-            .filter(|&job| !history_path(run_dir, cluster, job).exists())
+            .filter(|&job| find_history(run_dir, cluster, job).is_none())
             .collect(),
         aborts,
     };

@@ -1,5 +1,6 @@
 //! What people and tools ask.
 
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -20,7 +21,7 @@ use super::connections::streaming;
 use super::walk::{Cancel, CancelOnDrop};
 use super::{SharedRef, logs, predict, resubmit, status, submit, workers};
 use crate::engine::View;
-use crate::history::{AttemptHistory, JobHistory, history_path, job_file_path};
+use crate::history::{AttemptHistory, JobHistory, find_history, job_file_path};
 use crate::policies::ALLOCATIONS;
 use crate::prediction::Switched;
 use crate::reload;
@@ -71,27 +72,29 @@ impl ClientApi {
     async fn history(&self, job: JobId) -> Result<JobHistory, Status> {
         let snapshot =
             self.ask(move |view| view.tables.jobs.get(&job).map(|row| row.snapshot(view.tables.cluster))).await?;
-        let (cluster, path) = (self.0.cluster, history_path(&self.0.run_dir, self.0.cluster, job));
+        let (cluster, run_dir) = (self.0.cluster, self.0.run_dir.clone());
         let submitted = job_file_path(&self.0.run_dir, cluster, job);
         let listed = self.ask(move |view| view.tables.status(job)).await?.is_some();
         let gone = listed && !tokio::fs::try_exists(&submitted).await.unwrap_or(true);
         if listed && !gone && snapshot.is_none() {
-            history_written(&path).await;
+            history_written(|| find_history(&run_dir, cluster, job)).await;
         }
         let make = move || match snapshot {
             _ if gone => Err(status::let_go(cluster, job)),
             Some(snapshot) => Ok(JobHistory::new(&snapshot, cluster)),
-            None if !path.exists() => Err(status::no_job(cluster, job)),
-            None => JobHistory::read(&path).map_err(|e| status::internal("read a history", e)),
+            None => match find_history(&run_dir, cluster, job) {
+                Some(path) => JobHistory::read(&path).map_err(|e| status::internal("read a history", e)),
+                None => Err(status::no_job(cluster, job)),
+            },
         };
         tokio::task::spawn_blocking(make).await.map_err(|e| status::internal("read a history", e))?
     }
 }
 
 /// Waits, within reason, until the history of a job that has just left the memory is on disk.
-async fn history_written(path: &std::path::Path) {
+async fn history_written(find: impl Fn() -> Option<PathBuf>) {
     let written = async {
-        while !tokio::fs::try_exists(path).await.unwrap_or(true) {
+        while find().is_none() {
             tokio::time::sleep(HISTORY_PAUSE).await;
         }
     };

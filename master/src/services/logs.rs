@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tonic::Status;
 
 use super::{SharedRef, status};
-use crate::history::{JobHistory, history_path};
+use crate::history::{JobHistory, find_history};
 
 const FILES: [&str; 3] = ["stdout", "stderr", "syslog"];
 const CHUNK_BYTES: usize = 64 << 10;
@@ -87,10 +87,10 @@ async fn find(shared: &SharedRef, text: &str) -> Result<Place, Status> {
     let (worker, stderr_tail) = match known {
         Some(found) => found,
         None => {
-            let path = history_path(&shared.run_dir, shared.cluster, attempt.job);
+            let path = find_history(&shared.run_dir, shared.cluster, attempt.job);
             let wanted = text.to_owned();
             let search = move || {
-                let history = JobHistory::read(&path).ok()?;
+                let history = JobHistory::read(&path?).ok()?;
                 let found = history.attempts.into_iter().find(|a| a.attempt == wanted)?;
                 Some((found.worker, found.stderr_tail))
             };

@@ -54,11 +54,15 @@ async fn a_job_runs_to_success_and_its_output_is_promoted_once() {
     assert_eq!(details.attempts[0].end.as_ref().unwrap().cpu_us, 40);
 
     let run = cluster.stop().await;
-    let history = JobHistory::read(&run.join("history").join(format!("{job}.json"))).unwrap();
+    let compressed = run.join("history").join(format!("{job}.json.gz"));
+    let history = JobHistory::read(&compressed).unwrap();
     assert_eq!(history.attempts.len(), 2);
     let report = replay_decisions(&run).unwrap();
     assert!(report.compared > 5 && report.decisions == 2, "{report:?}");
     assert_eq!((report.identical, report.first_difference, report.torn), (report.compared, None, false));
+    // As masters wrote it before.
+    std::fs::write(compressed.with_extension(""), serde_json::to_vec_pretty(&history).unwrap()).unwrap();
+    std::fs::remove_file(&compressed).unwrap();
     let trace = howdah_master::trace::record(&run).unwrap();
     assert_eq!((trace.jobs.len(), trace.jobs[0].map_ms.len(), trace.jobs[0].reduce_ms.len()), (1, 1, 1));
     assert_eq!(trace.cluster.unwrap().workers[0].map_slots, 2);
