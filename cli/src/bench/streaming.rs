@@ -23,7 +23,8 @@ const BASELINE: &str = r#"cat "$1" | LC_ALL=C sort > "$2""#;
 pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     let bytes = bench.size(1 << 30, 64 << 20);
     let input = bench.dir.join("streaming.txt");
-    make_text(&input, bytes)?;
+    let text = input.clone();
+    beside(move || make_text(&text, bytes)).await?;
     let cluster = Shape::two(1, 1).start(&bench.dir.join("streaming-cluster")).await?;
     let mut client = cluster.client().await?;
     let (mut ours_cpu, mut ours_wall, mut base_cpu, mut base_wall) = (vec![], vec![], vec![], vec![]);
@@ -31,7 +32,7 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
         let expected = bench.dir.join("streaming-baseline.txt");
         let mut baseline = Command::new("sh");
         baseline.args(["-c", BASELINE, "sh"]).args([&input, &expected]).env("TMPDIR", &bench.dir);
-        let base = run_command(&mut baseline, "cat | sort")?;
+        let base = beside(move || run_command(&mut baseline, "cat | sort")).await?;
         base_cpu.push(base.cpu.as_secs_f64());
         base_wall.push(base.wall.as_secs_f64());
 
@@ -51,7 +52,8 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
         let attempts = ran.spent.cpu_s.max((attempts_cpu(&cluster) - children_before).as_secs_f64());
         ours_cpu.push(attempts + daemons);
         ours_wall.push(ran.seconds());
-        compare(&expected, &output)?;
+        let (sorted, parts) = (expected.clone(), output.clone());
+        beside(move || compare(&sorted, &parts)).await?;
         bench.tell(format!(
             "turn {}: howdah {:.2} CPU s ({daemons:.2} of them daemons) in {:.2} s, cat | sort {:.2} CPU s in {:.2} s; same lines",
             turn + 1,
@@ -84,6 +86,12 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
         repeats: bench.repeats(),
         quick: bench.quick,
     })
+}
+
+/// Does what takes long in a thread of its own: the master closes connections that do not answer meanwhile.
+async fn beside<T: Send + 'static>(work: impl FnOnce() -> Outcome<T> + Send + 'static) -> Outcome<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Failure::broke(format!("a part of the benchmark: {error}")))?
 }
 
 /// The parts merged must be the baseline's file, but for the tab that ends a key without value.
