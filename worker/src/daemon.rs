@@ -13,11 +13,13 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::address::{self, Announced};
 use crate::cgroup::{Cgroups, WorkerGroup};
 use crate::config::WorkerConfig;
+use crate::containers::Containers;
 use crate::directory::Directory;
 use crate::driver::{Driver, Event, Parts};
 use crate::http::{FileServerState, router};
 use crate::jobs::Jobs;
 use crate::link::Link;
+use crate::node::{self, Node};
 use crate::probes::{ProbeSnapshot, Probes};
 use crate::process::{Cores, OWN_EXECUTABLE, ProcessContext, wall_us};
 use crate::vitals::{self, OwnProcesses};
@@ -77,7 +79,9 @@ async fn run_in_group(
 
     let jobs = Jobs::default();
     let shelf = FileServerState { directory: directory.clone(), jobs: jobs.clone() };
-    let server = tokio::spawn(axum::serve(listener, router(shelf)).into_future());
+    let containers = Containers::default();
+    let pages = node::router(Node::new(&hello, containers.clone()));
+    let server = tokio::spawn(axum::serve(listener, router(shelf).merge(pages)).into_future());
     let pruner = tokio::spawn(prune_logs(directory.clone(), config.userlog_retain_hours));
 
     let vitals = vitals::start(vitals::Plan {
@@ -108,7 +112,7 @@ async fn run_in_group(
         cores,
         own,
     });
-    let parts = Parts { config, context, jobs, vitals, hello, inbox };
+    let parts = Parts { config, context, jobs, containers, vitals, hello, inbox };
     let drive = move || drive(parts, events);
     let (done, ended) = tokio::sync::oneshot::channel();
     std::thread::Builder::new()

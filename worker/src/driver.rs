@@ -18,6 +18,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tonic::{Code, Status};
 
 use crate::config::WorkerConfig;
+use crate::containers::Containers;
 use crate::jobs::Jobs;
 use crate::link::Link;
 use crate::map_events::MapEvents;
@@ -76,6 +77,7 @@ pub(crate) struct Driver {
     pub(crate) context: Arc<ProcessContext>,
     pub(crate) link: Link,
     pub(crate) jobs: Jobs,
+    containers: Containers,
     pub(crate) vitals: VitalsCell,
     /// What registrations say, but for the incarnation.
     pub(crate) hello: v1::RegisterRequest,
@@ -117,6 +119,7 @@ pub(crate) struct Parts {
     pub(crate) config: WorkerConfig,
     pub(crate) context: Arc<ProcessContext>,
     pub(crate) jobs: Jobs,
+    pub(crate) containers: Containers,
     pub(crate) vitals: VitalsCell,
     pub(crate) hello: v1::RegisterRequest,
     pub(crate) inbox: UnboundedSender<Event>,
@@ -124,7 +127,7 @@ pub(crate) struct Parts {
 
 impl Driver {
     pub(crate) fn new(parts: Parts, tracker: TaskTracker, link: Link) -> Driver {
-        let Parts { config, context, jobs, vitals, hello, inbox } = parts;
+        let Parts { config, context, jobs, containers, vitals, hello, inbox } = parts;
         let prefetcher = Prefetcher::start(config.prefetch_bytes);
         Driver {
             config,
@@ -132,6 +135,7 @@ impl Driver {
             context,
             link,
             jobs,
+            containers,
             vitals,
             hello,
             inbox,
@@ -421,6 +425,7 @@ impl Driver {
         let report = self.tracker.report(sample.vitals, healthy);
         let held: HashSet<AttemptId> = report.attempts.iter().map(|status| status.attempt).collect();
         self.extras.retain(|attempt, _| held.contains(attempt));
+        self.containers.keep(|attempt| held.contains(&attempt));
         let mut request = v1::HeartbeatRequest::from(&report);
         request.sequence = seq;
         request.refusal = match (self.tracker.accepts(), healthy) {
@@ -496,6 +501,7 @@ impl Driver {
         {
             prefetcher.started(attempt.job.0, split);
         }
+        self.containers.start(self.cluster, attempt, job.clone());
         let assignment = Assignment { cluster: self.cluster, attempt, job };
         let extra = self.extras.entry(attempt).or_default();
         extra.process = number;
@@ -509,6 +515,7 @@ impl Driver {
     }
 
     fn on_finished(&mut self, attempt: AttemptId, state: AttemptState) {
+        self.containers.end(attempt);
         if attempt.kind == TaskKind::Map
             && let Some(prefetcher) = &mut self.prefetcher
             && let Some(job) = self.jobs.get(&self.cluster.job(attempt.job))

@@ -6,12 +6,13 @@
 //! ```text
 //!  master ◄─ link (gRPC) ─►┐
 //!  processes ◄─ keepers ──►├─ driver: TaskTracker
-//!  vitals, job files ─────►┘        http: shuffle and logs, straight from disk
+//!  vitals, job files ─────►┘        http: shuffle and logs, straight from disk; node: what runs here
 //! ```
 
 mod address;
 mod cgroup;
 mod config;
+mod containers;
 mod daemon;
 mod directory;
 mod driver;
@@ -19,6 +20,7 @@ mod http;
 mod jobs;
 mod link;
 mod map_events;
+mod node;
 mod plain;
 mod prefetch;
 mod probes;

@@ -177,7 +177,7 @@ fn the_yarn_api_client_reads_the_cluster_its_jobs_and_their_tasks_and_kills_one(
     let address = access["http"].as_str().expect("the address of the REST interfaces");
     let source = r#"
 import sys, time
-from yarn_api_client import ApplicationMaster, HistoryServer, ResourceManager
+from yarn_api_client import ApplicationMaster, HistoryServer, NodeManager, ResourceManager
 address, done, sleeper = sys.argv[1:]
 app = lambda job: job.replace('job_', 'application_')
 rm = ResourceManager(['http://' + address])
@@ -199,6 +199,15 @@ nodes = rm.cluster_nodes().data['nodes']['node']
 assert len(nodes) == 2 and rm.cluster_node(nodes[0]['id']).data['node']['state'] == 'RUNNING'
 root = rm.cluster_scheduler().data['scheduler']['schedulerInfo']['rootQueue']
 assert root['childQueues']['queue'][0]['queueName'] == 'root.default', root
+nms = [NodeManager('http://' + node['nodeHTTPAddress']) for node in nodes]
+assert sorted(nm.node_information().data['nodeInfo']['id'] for nm in nms) == sorted(n['id'] for n in nodes)
+lists = [nm.node_containers().data['containers'] for nm in nms]
+[(nm, container)] = [(nm, c) for nm, found in zip(nms, lists) if found for c in found['container']]
+assert nm.node_container(container['id']).data['container']['state'] == 'RUNNING', container
+here = nm.node_applications(state='RUNNING').data['apps']['app']
+assert [(a['id'], a['containerids']) for a in here] == [(app(sleeper), [container['id']])], here
+assert nm.node_application(app(sleeper)).data['app']['user'] == here[0]['user']
+assert nm.node_applications(state='FINISHED').data['apps'] is None
 am = ApplicationMaster('http://' + address)
 assert am.jobs(app(sleeper)).data['jobs']['job'][0]['mapsRunning'] == 1
 hs = HistoryServer('http://' + address)
@@ -221,6 +230,9 @@ assert flat['REDUCE_OUTPUT_RECORDS'] == 2, flat
 rm.cluster_application_kill(app(sleeper))
 until = time.time() + 60
 while rm.cluster_application_state(app(sleeper)).data['state'] != 'KILLED':
+    assert time.time() < until
+    time.sleep(0.2)
+while nm.node_containers().data['containers'] is not None:
     assert time.time() < until
     time.sleep(0.2)
 print('all read')
