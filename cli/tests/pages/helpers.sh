@@ -6,7 +6,7 @@ run() {
     books words
     howdah up --workers 2 --dir "$1"
     for number in 1 2; do howdah submit wordcount --dir "$1" --input words --output "$1-$number" --name "w$number" --wait; done
-    howdah submit sleep --dir "$1" -m 3 -mt 1500 --wait
+    howdah submit sleep --dir "$1" -m 3 -mt 4000 --wait
     howdah down --dir "$1"
 }
 # Waits until a master answers.

@@ -41,7 +41,11 @@ pub(crate) const STAY: &[(&str, &str, &str)] = &[
     ("docs/guide/cluster.md", "howdah worker --master ", "howdah wait --workers 1 --master 10.0.0.1:9001"),
     ("docs/guide/configuration.md", "howdah --config howdah.toml master", "answers --master 10.0.0.1:9001"),
     ("docs/guide/configuration.md", "HOWDAH_WORKER_MAP_SLOTS=8 ", "howdah wait --workers 1 --master 10.0.0.1:9001"),
-    ("docs/guide/heterogeneous.md", "howdah worker ", "howdah wait --workers 1 --master 10.0.0.1:9001"),
+    (
+        "docs/guide/heterogeneous.md",
+        "howdah worker ",
+        "howdah wait --workers 1 --master 10.0.0.1:9001; kill $!; wait $! || true",
+    ),
     ("docs/guide/lab.md", "howdah master ", "answers --master lab0"),
     ("docs/guide/lab.md", "howdah worker --master ", "howdah wait --workers 1 --master lab0"),
     ("docs/guide/restart.md", "howdah master ", "answers --master 10.0.0.1:9001; kill -9 $!; wait $! || true"),
