@@ -33,6 +33,8 @@ pub(crate) const DIRECTORY: &str = "history";
 const SUFFIX: &str = ".json.gz";
 /// The same of files that masters wrote before histories were compressed.
 const PLAIN: &str = ".json";
+/// From this job on, ids were printed otherwise before.
+const FIVE_DIGITS: u32 = 10_000;
 
 /// A job as its history tells it; its attempts in memory, or made one by one while it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -327,9 +329,11 @@ impl<A: Serialize> JobHistory<A> {
 
 /// The history of a job in a run's directory, if it is there.
 pub fn find_history(run_dir: &Path, cluster: ClusterId, job: JobId) -> Option<PathBuf> {
-    let name = cluster.job(job);
-    let paths = [SUFFIX, PLAIN].map(|suffix| run_dir.join(DIRECTORY).join(format!("{name}{suffix}")));
-    paths.into_iter().find(|path| path.exists())
+    let folder = run_dir.join(DIRECTORY);
+    let paths = [SUFFIX, PLAIN].map(|suffix| folder.join(format!("{}{suffix}", cluster.job(job))));
+    // Masters that printed five digits did not compress.
+    let earlier = (job.0 >= FIVE_DIGITS).then(|| folder.join(earlier_name(cluster, job)));
+    paths.into_iter().chain(earlier).find(|path| path.exists())
 }
 
 /// The job that a file of a run's histories is about; `None` for what is no history.
@@ -345,11 +349,16 @@ pub(crate) fn job_file_path(run_dir: &Path, cluster: ClusterId, job: JobId) -> P
 /// A job's file under its printed id, or under that of earlier versions, which had more than four digits.
 fn file_of(folder: &Path, cluster: ClusterId, job: JobId) -> PathBuf {
     let path = folder.join(format!("{}.json", cluster.job(job)));
-    if job.0 < 10_000 || path.exists() {
+    if job.0 < FIVE_DIGITS || path.exists() {
         return path;
     }
-    let earlier = folder.join(format!("job_{}_{}.json", cluster.0, job.0));
+    let earlier = folder.join(earlier_name(cluster, job));
     if earlier.exists() { earlier } else { path }
+}
+
+/// The name of a job's file when printed ids had as many digits as it took.
+fn earlier_name(cluster: ClusterId, job: JobId) -> String {
+    format!("job_{}_{}{PLAIN}", cluster.0, job.0)
 }
 
 /// All histories of a run, by file name.
@@ -457,5 +466,27 @@ impl AttemptRecord {
             message: self.message.clone(),
             counters: self.counters.unpack(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_under_the_five_digits_of_earlier_versions_are_found() {
+        let run = tempfile::tempdir().expect("a directory");
+        let (cluster, job) = (ClusterId(202_611_201_200), JobId(10_000));
+        for folder in [DIRECTORY, "jobs"] {
+            std::fs::create_dir(run.path().join(folder)).expect("made");
+        }
+        assert_eq!(find_history(run.path(), cluster, job), None);
+        let earlier = |folder: &str| run.path().join(folder).join("job_202611201200_10000.json");
+        [DIRECTORY, "jobs"].iter().for_each(|folder| std::fs::write(earlier(folder), "{}").expect("written"));
+        assert_eq!(find_history(run.path(), cluster, job), Some(earlier(DIRECTORY)));
+        assert_eq!(job_file_path(run.path(), cluster, job), earlier("jobs"));
+        let now = run.path().join("jobs/job_202611201200000001_0001.json");
+        std::fs::write(&now, "{}").expect("written");
+        assert_eq!(job_file_path(run.path(), cluster, job), now);
     }
 }
