@@ -10,6 +10,7 @@ use std::time::Duration;
 use howdah_core::job::CLUSTER_MEMORY_KEYS;
 use howdah_core::time::Span;
 use howdah_core::tracker::ClusterConfig;
+use howdah_guards::Guard;
 use howdah_planning::prediction::{Measure, SwitchRule};
 use howdah_proto::names::HostPort;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -283,7 +284,7 @@ impl Default for MasterConfig {
             cluster: ClusterConfig {
                 expiry_ms: EXPIRY_MS,
                 expiry_beats: EXPIRY_BEATS,
-                free_lost_names: true,
+                free_lost_names: Guard::LostNames.stands(),
                 ..ClusterConfig::default()
             },
             limits: Limits::default(),

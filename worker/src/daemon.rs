@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use howdah_core::time::Span;
 use howdah_core::tracker::task_tracker::{TaskTracker, TrackerConfig};
+use howdah_guards::Guard;
 use howdah_proto::stop::Stop;
 use howdah_proto::{PROTOCOL, build, service_manager, v1};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -195,6 +196,10 @@ async fn prune_logs(directory: Directory, hours: u64) {
 fn task_command(config: &WorkerConfig) -> anyhow::Result<Vec<String>> {
     if !config.task_command.is_empty() {
         return Ok(config.task_command.clone());
+    }
+    if !Guard::OwnExecutable.stands() {
+        let named = std::env::current_exe().context("find the worker's executable")?;
+        return Ok(vec![named.to_string_lossy().into_owned(), "task".to_owned()]);
     }
     Ok(vec![OWN_EXECUTABLE.to_owned(), "task".to_owned()])
 }

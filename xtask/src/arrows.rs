@@ -17,14 +17,15 @@ use crate::source::{code_only, line_of, without_tests};
 /// Each crate and the crates of the workspace that it may depend on; anything else is an error.
 const CRATES: &[(&str, &[&str])] = &[
     ("howdah-core", &[]),
+    ("howdah-guards", &[]),
     ("howdah-traces", &["howdah-core"]),
     ("howdah-planning", &["howdah-core"]),
     ("howdah-charts", &["howdah-core"]),
-    ("howdah-proto", &["howdah-core"]),
-    ("howdah-task", &["howdah-core"]),
+    ("howdah-proto", &["howdah-core", "howdah-guards"]),
+    ("howdah-task", &["howdah-core", "howdah-guards"]),
     ("howdah-apps", &["howdah-core", "howdah-task"]),
-    ("howdah-master", &["howdah-core", "howdah-planning", "howdah-proto", "howdah-traces"]),
-    ("howdah-worker", &["howdah-core", "howdah-proto", "howdah-task"]),
+    ("howdah-master", &["howdah-core", "howdah-guards", "howdah-planning", "howdah-proto", "howdah-traces"]),
+    ("howdah-worker", &["howdah-core", "howdah-guards", "howdah-proto", "howdah-task"]),
     ("howdah-experiments", &["howdah-charts", "howdah-core", "howdah-planning", "howdah-traces"]),
     (
         "howdah",
@@ -33,6 +34,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "howdah-charts",
             "howdah-core",
             "howdah-experiments",
+            "howdah-guards",
             "howdah-master",
             "howdah-planning",
             "howdah-proto",

@@ -20,6 +20,7 @@ const CRATES: &[&str] = &[
     "proto",
     "shared/charts",
     "shared/core",
+    "shared/guards",
     "shared/planning",
     "shared/traces",
     "worker",

@@ -13,12 +13,17 @@ use crate::process::{cargo, cargo_output};
 
 /// Largest executable, in bytes.
 const MOST_BYTES: u64 = 25 << 20;
+/// The variable by which tests switch guards off: what is handed on must not know it.
+const GUARDS_OFF: &str = "HOWDAH_TEST_GUARDS_OFF";
 
 /// Builds, splits and measures it; both files lie in `dist/` of the target directory, whatever the target.
 pub(crate) fn build() -> Result<String> {
     cargo(&["build", "--locked", "--profile", "dist", "--package", "howdah"], &[])?;
     let target = target_directory()?;
     let whole = built(&target)?;
+    if contains(&whole, GUARDS_OFF)? {
+        bail!("`{}` knows the variable `{GUARDS_OFF}`, by which only tests may switch guards off", whole.display());
+    }
     let folder = target.join("dist");
     std::fs::create_dir_all(&folder).with_context(|| format!("make `{}`", folder.display()))?;
     let (program, debug) = (folder.join("howdah"), folder.join("howdah.debug"));
@@ -49,6 +54,12 @@ fn built(target: &Path) -> Result<PathBuf> {
     }
     let newest = found.into_iter().max_by_key(|(time, _)| *time);
     newest.map(|(_, program)| program).with_context(|| format!("find `dist/howdah` below `{}`", target.display()))
+}
+
+/// Whether a text is anywhere in a file.
+fn contains(file: &Path, text: &str) -> Result<bool> {
+    let bytes = std::fs::read(file).with_context(|| format!("read `{}`", file.display()))?;
+    Ok(bytes.windows(text.len()).any(|window| window == text.as_bytes()))
 }
 
 fn objcopy(args: &[&str], from: &Path, to: &Path) -> Result<()> {

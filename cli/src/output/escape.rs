@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use howdah_guards::Guard;
+
 use super::Style;
 
 /// Stands before a style's letter, and alone for the end of a style. Unicode keeps these two free for programs' own use
@@ -82,6 +84,7 @@ fn escaped(text: &str, is_shown: impl Fn(char) -> bool) -> Cow<'_, str> {
 fn steers(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
+        _ if !Guard::Escapes.stands() => false,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' => true,
         '\u{200b}'
         | '\u{200e}'

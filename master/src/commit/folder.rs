@@ -11,6 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
+use howdah_guards::Guard;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
@@ -18,6 +19,11 @@ use rustix::io::Errno;
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::CLOEXEC);
 /// Rounds of removing before what others keep adding is left.
 const ROUNDS: u32 = 10;
+
+/// Links in the place of directories are errors.
+fn unlinked() -> OFlags {
+    if Guard::OutputLinks.stands() { OFlags::NOFOLLOW } else { OFlags::empty() }
+}
 
 /// An open directory.
 #[derive(Debug)]
@@ -36,12 +42,12 @@ impl Folder {
     /// Opens a directory by its path. Links on the way are followed, as administrators make them; the last name must be
     /// the directory itself.
     pub(super) fn open(path: &Path) -> io::Result<Folder> {
-        Ok(Folder(rustix::fs::openat(CWD, path, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?))
+        Ok(Folder(rustix::fs::openat(CWD, path, DIRECTORY | unlinked(), Mode::empty())?))
     }
 
     /// Opens a directory in this one.
     pub(super) fn folder(&self, name: impl AsRef<OsStr>) -> io::Result<Folder> {
-        Ok(Folder(rustix::fs::openat(&self.0, name.as_ref(), DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?))
+        Ok(Folder(rustix::fs::openat(&self.0, name.as_ref(), DIRECTORY | unlinked(), Mode::empty())?))
     }
 
     /// Makes a directory in this one; it must not exist.
@@ -51,7 +57,8 @@ impl Folder {
 
     /// Makes an empty file; it must not exist.
     pub(super) fn make_file(&self, name: &str) -> io::Result<()> {
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let own = if Guard::OutputLinks.stands() { OFlags::EXCL | OFlags::NOFOLLOW } else { OFlags::TRUNC };
+        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC | own;
         rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?;
         Ok(())
     }
@@ -70,7 +77,8 @@ impl Folder {
 
     /// What stands under a name, links not followed.
     pub(super) fn kind(&self, name: impl AsRef<OsStr>) -> io::Result<Kind> {
-        let stat = rustix::fs::statat(&self.0, name.as_ref(), AtFlags::SYMLINK_NOFOLLOW)?;
+        let flags = if Guard::OutputLinks.stands() { AtFlags::SYMLINK_NOFOLLOW } else { AtFlags::empty() };
+        let stat = rustix::fs::statat(&self.0, name.as_ref(), flags)?;
         Ok(match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Kind::File,
             FileType::Directory => Kind::Folder,

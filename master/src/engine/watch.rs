@@ -6,6 +6,7 @@
 use howdah_core::job::{JobState, WorkerId};
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{Effect, Input, WorkerState};
+use howdah_guards::Guard;
 use howdah_proto::v1;
 
 use super::{Caller, CoreError, Engine};
@@ -69,7 +70,7 @@ impl Engine {
         let same = presence.connection == from.connection || presence.connection == 0 || from.connection == 0;
         let quiet = self.clock.read().since(row.last_contact);
         let alive = presence.closed.is_none() && quiet <= presence.patience(self.recorder.tracker().interval_ms());
-        if same || !alive {
+        if same || !alive || !Guard::WorkerNames.stands() {
             return None;
         }
         let place = |host: &str, http: &str| format!("host `{host}`, HTTP address {http}");

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use howdah_guards::Guard;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
@@ -152,7 +153,8 @@ impl Book {
         let mut open = self.open();
         let of_one = open.values().filter(|other| other.address == address).count();
         let crowded = |other: &Arc<Connection>| of_one < self.most_of_one || other.address == address;
-        if open.len() >= self.most || of_one >= self.most_of_one {
+        let is_full = open.len() >= self.most || of_one >= self.most_of_one;
+        if is_full && Guard::Connections.stands() {
             let idle =
                 open.values().filter(|other| crowded(other)).filter_map(|other| Some((other.idle_since()?, other)));
             let longest = idle.min_by_key(|&(since, _)| since).map(|(_, other)| Arc::clone(other))?;
@@ -175,6 +177,9 @@ impl Book {
 
     /// Closes those that carried no request in time.
     fn sweep(&self) {
+        if !Guard::Connections.stands() {
+            return;
+        }
         self.open().values().filter(|connection| connection.is_mute()).for_each(|mute| mute.close.cancel());
     }
 

@@ -15,6 +15,7 @@ use howdah_core::job::{
     App, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Priority, Requirements, Split, SplitHosts, known,
 };
 use howdah_core::time::Span;
+use howdah_guards::Guard;
 use howdah_proto::{limits, v1};
 use tonic::Status;
 
@@ -191,7 +192,7 @@ async fn refuse_daemons_places(shared: &SharedRef, directory: &str, path: &Path)
         let own = fs::canonicalize(own)?;
         all.insert(0, Place { whose: "the master's".to_owned(), directory: own });
         let resolved = places::resolve(&path)?;
-        Ok(places::collides(&resolved, &all).cloned())
+        Ok(places::collides(&resolved, &all).filter(|_| Guard::OutputPlace.stands()).cloned())
     });
     match collision.await? {
         Ok(None) => Ok(()),

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use howdah_core::job::counters::{Counters, FRAMEWORK};
 use howdah_core::job::limits::Cut;
 use howdah_core::job::{AttemptId, Phase, TaskKind, limits};
+use howdah_guards::Guard;
 use howdah_proto::{service_manager, v1};
 use howdah_task::umbilical::{FromTask, ToTask};
 use nix::sys::signal::{Signal, killpg};
@@ -241,7 +242,10 @@ impl Keeper {
         let mut lines = BufReader::with_capacity(4 << 10, socket);
         let mut line = Vec::new();
         loop {
-            let room = (limits::LINE_BYTES as u64 + 1).saturating_sub(line.len() as u64);
+            let room = match Guard::Lines.stands() {
+                true => (limits::LINE_BYTES as u64 + 1).saturating_sub(line.len() as u64),
+                false => u64::MAX,
+            };
             match lines.by_ref().take(room).read_until(b'\n', &mut line) {
                 // What there is of a line stays.
                 Err(error) if error.kind() == ErrorKind::WouldBlock && !has_ended(pid) => continue,
@@ -321,6 +325,9 @@ impl Keeper {
 
     /// Keeps counters within the bounds, and in mind what was cut, by the task itself or here.
     fn bound(&mut self, counters: Counters, by_task: Cut) -> Counters {
+        if !Guard::Counters.stands() {
+            return counters;
+        }
         let (counters, cut) = limits::within(counters, limits::COUNTERS);
         self.current.cut = self.current.cut.or_more(cut).or_more(by_task);
         counters
@@ -329,7 +336,8 @@ impl Keeper {
     /// Why the attempt cannot be done though it says so: nobody would ever move its output into place.
     fn objection(&self) -> Option<&'static str> {
         let Assignment { attempt, job, .. } = &self.current.assignment;
-        if !spec::asks_commit(job, *attempt) || self.process.granted(*attempt) {
+        let asks = spec::asks_commit(job, *attempt) && Guard::Commit.stands();
+        if !asks || self.process.granted(*attempt) {
             None
         } else if self.current.asked_commit {
             Some("the attempt said that it is done before the commit of its output was granted")
@@ -487,7 +495,7 @@ fn diagnosis(message: &str, exit_code: Option<i32>, signal: Option<i32>) -> Stri
 
 /// A line from a process, or what is wrong with it.
 fn read_line(line: &[u8]) -> Result<FromTask, String> {
-    if line.len() > limits::LINE_BYTES {
+    if line.len() > limits::LINE_BYTES && Guard::Lines.stands() {
         let most = limits::LINE_BYTES;
         return Err(format!("the attempt's process sent a line of more than {most} bytes on its umbilical"));
     }

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use howdah_guards::{Guard, VARIABLE};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -32,6 +33,8 @@ pub(crate) struct Setup {
     pub(crate) own_hosts: bool,
     /// Files that the master may have open, connections included; as many as this process without a number.
     pub(crate) master_descriptors: Option<u32>,
+    /// Guards that the daemons and clients do without.
+    pub(crate) guards_off: &'static [Guard],
     /// TOML of the master's configuration file.
     pub(crate) master_config: String,
     /// TOML of each worker's configuration file.
@@ -46,6 +49,7 @@ impl Default for Setup {
             reduce_slots: 1,
             own_hosts: false,
             master_descriptors: None,
+            guards_off: &[],
             master_config: String::new(),
             worker_config: String::new(),
         }
@@ -56,6 +60,11 @@ impl Setup {
     /// The default, with a master that notices a silent worker within the test.
     pub(crate) fn expiring() -> Setup {
         Setup { master_config: "[master.cluster]\nexpiry_ms = 3000\n".to_owned(), ..Setup::default() }
+    }
+
+    /// What the environment of all processes of the cluster says of guards.
+    pub(crate) fn guards(&self) -> (&'static str, String) {
+        (VARIABLE, self.guards_off.iter().map(|guard| guard.name()).collect::<Vec<_>>().join(","))
     }
 }
 
@@ -79,7 +88,7 @@ impl Cluster {
         let mark = Mark::new();
         std::fs::write(folder.path().join("master.toml"), &setup.master_config).expect("write the configuration");
         std::fs::write(folder.path().join("worker.toml"), &setup.worker_config).expect("write the configuration");
-        let master = spawn_master(&mark, folder.path(), setup.master_descriptors);
+        let master = spawn_master(&mark, folder.path(), &setup);
         let mut cluster =
             Cluster { mark, address: String::new(), setup, master, workers: Vec::new(), folder, _turn: turn };
         cluster.address = wait_for("the master's access file", || cluster.read_address());
@@ -130,7 +139,7 @@ impl Cluster {
 
     /// Starts the master again in its directory, and waits until it listens where it did before.
     pub(crate) fn restart_master(&mut self) {
-        self.master = spawn_master(&self.mark, self.folder.path(), self.setup.master_descriptors);
+        self.master = spawn_master(&self.mark, self.folder.path(), &self.setup);
         let address = wait_for("the master's access file", || self.read_address());
         assert_eq!(address, self.address, "it listens elsewhere");
     }
@@ -138,6 +147,7 @@ impl Cluster {
     fn spawn_worker(&self, index: usize) -> Child {
         let name = worker_name(index);
         howdah(&self.mark)
+            .envs([self.setup.guards()])
             .args(["worker", "--master", &self.address, "--name", &name, "--config"])
             .arg(self.path("worker.toml"))
             .arg("--dir")
@@ -181,7 +191,7 @@ impl Cluster {
     /// A client command against this cluster, to be run by the caller.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = howdah(&self.mark);
-        command.env("HOWDAH_MASTER", &self.address).args(args);
+        command.envs([self.setup.guards()]).env("HOWDAH_MASTER", &self.address).args(args);
         command
     }
 
@@ -357,13 +367,14 @@ impl Cluster {
     }
 }
 
-fn spawn_master(mark: &Mark, folder: &Path, descriptors: Option<u32>) -> Child {
+fn spawn_master(mark: &Mark, folder: &Path, setup: &Setup) -> Child {
     let log = std::fs::File::options().create(true).append(true).open(folder.join("master.err"));
-    let mut command = match descriptors {
+    let mut command = match setup.master_descriptors {
         Some(most) => howdah_limited(mark, most),
         None => howdah(mark),
     };
     command
+        .envs([setup.guards()])
         .arg("master")
         .args(["--listen", "127.0.0.1:0", "--config"])
         .arg(folder.join("master.toml"))

@@ -1,18 +1,30 @@
 //! Attempts and peers that make others wait.
 
+use howdah_guards::Guard;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{Innocent, diagnostics, expect_all_live, narrow, submit_program};
+use super::{Innocent, diagnostics, expect_all_live, expect_lasting, narrow, submit_program, without};
 use crate::harness::{Cluster, Setup, reference, wait_for};
+
+/// Says that it is done, and has not asked for anything.
+const DONE_AT_ONCE: &str = r#"read -r run; printf '{"say":"done","counters":{}}\n' >&0; exit 0"#;
+
+/// An attempt that puts FIFOs in the place of its logs, leaves a file at `planted`, and fails.
+fn plant_fifos(cluster: &Cluster) -> String {
+    let planted = cluster.output("planted");
+    let body = format!(
+        r#"read -r run
+        cd "$HOWDAH_LOG_DIR" && rm -f stderr syslog stdout && mkfifo stderr syslog stdout && : >{planted}
+        exit 3"#
+    );
+    submit_program(cluster, &body, &[])
+}
 
 #[test]
 fn a_fifo_in_the_place_of_a_log_keeps_neither_slot_nor_thread() {
     let cluster = Cluster::start(Setup { workers: 1, ..narrow() });
-    let body = r#"read -r run
-        cd "$HOWDAH_LOG_DIR" && rm -f stderr syslog stdout && mkfifo stderr syslog stdout
-        exit 3"#;
-    let job = submit_program(&cluster, body, &[]);
+    let job = plant_fifos(&cluster);
     cluster.wait_job(&job, 1);
     let attempts = cluster.attempts(&job);
     assert_eq!(attempts.len(), 4, "{attempts:?}");
@@ -26,10 +38,23 @@ fn a_fifo_in_the_place_of_a_log_keeps_neither_slot_nor_thread() {
 }
 
 #[test]
+fn a_fifo_keeps_the_slot_where_files_are_opened_as_they_are() {
+    let cluster = Cluster::start(Setup { workers: 1, ..without(&[Guard::PlainFiles]) });
+    let job = plant_fifos(&cluster);
+    let over = || cluster.path("planted").exists() && cluster.attempt_processes().is_empty();
+    wait_for("the attack's process to be over", || over().then_some(()));
+    let innocent = Innocent::submit(&cluster, "innocent");
+    expect_lasting("the attack holds the slot", || {
+        let attempts = cluster.attempts(&job);
+        assert_eq!(attempts.len(), 1, "{attempts:?}");
+        attempts[0]["state"] == "RUNNING" && cluster.attempts(&innocent.job).is_empty()
+    });
+}
+
+#[test]
 fn an_attempt_that_is_done_without_asking_to_commit_fails_and_says_why() {
     let cluster = Cluster::start(narrow());
-    let body = r#"read -r run; printf '{"say":"done","counters":{}}\n' >&0; exit 0"#;
-    let job = submit_program(&cluster, body, &["--reduces", "0"]);
+    let job = submit_program(&cluster, DONE_AT_ONCE, &["--reduces", "0"]);
     let innocent = Innocent::submit(&cluster, "innocent");
     cluster.wait_job(&job, 1);
     innocent.expect_right_bytes(&cluster);
@@ -38,6 +63,14 @@ fn an_attempt_that_is_done_without_asking_to_commit_fails_and_says_why() {
     assert!(said.len() == 4 && said.iter().all(|text| text.contains(reason)), "{said:?}");
     expect_all_live(&cluster, 2);
     cluster.stop_and_replay();
+}
+
+#[test]
+fn a_job_without_a_commit_never_ends_where_nobody_objects() {
+    let cluster = Cluster::start(without(&[Guard::Commit]));
+    let job = submit_program(&cluster, DONE_AT_ONCE, &["--reduces", "0"]);
+    wait_for("the attack to be tried more often than any task", || (cluster.attempts(&job).len() > 4).then_some(()));
+    assert!(!["FAILED", "SUCCEEDED"].iter().any(|state| cluster.status(&job)["state"] == *state));
 }
 
 /// The process of a job's first reduce, once it runs.
@@ -53,44 +86,61 @@ fn reduce_process(cluster: &Cluster, job: &str) -> Pid {
     })
 }
 
+/// A job of three maps whose reduce has one output to fetch from a peer that does not answer.
+struct Frozen {
+    job: String,
+    out: String,
+    peer: usize,
+}
+
+impl Frozen {
+    fn setup(setup: Setup) -> Setup {
+        Setup { master_config: "[master.cluster]\nexpiry_ms = 6000\n".to_owned(), ..setup }
+    }
+
+    fn start(cluster: &Cluster) -> Frozen {
+        let gate = cluster.output("gate");
+        let (job, out) = Frozen::submit(cluster, &gate);
+        let reduce = reduce_process(cluster, &job);
+        let attempts = wait_for("two maps to run beside the reduce", || {
+            let attempts = cluster.attempts(&job);
+            let running = |kind: &str| attempts.iter().filter(|a| a["kind"] == kind && a["state"] == "RUNNING").count();
+            (running("map") == 2 && running("reduce") == 1).then_some(attempts)
+        });
+        let home = attempts.iter().find(|a| a["kind"] == "reduce").map(|a| a["worker"].clone()).expect("a reduce");
+        let peer = usize::from(home == "worker-1");
+        kill(reduce, Signal::SIGSTOP).expect("stop the reduce");
+        std::fs::write(&gate, "").expect("open the gate");
+        wait_for("all maps to be over", || {
+            let attempts = cluster.attempts(&job);
+            (attempts.iter().filter(|a| a["kind"] == "map" && a["state"] == "SUCCEEDED").count() == 3).then_some(())
+        });
+        cluster.signal_worker(peer, Signal::SIGSTOP);
+        kill(reduce, Signal::SIGCONT).expect("let the reduce go on");
+        Frozen { job, out, peer }
+    }
+
+    /// The job's first map lets its reduce begin; its two others wait at the gate, one on each worker.
+    fn submit(cluster: &Cluster, gate: &str) -> (String, String) {
+        let mapper = cluster.script(
+            "mapper.sh",
+            &format!("read line; test $line = first || while ! test -e {gate}; do sleep 0.1; done; echo $line"),
+        );
+        let inputs = ["first", "second", "third"].map(|word| cluster.text(word, &format!("{word}\n")));
+        let out = cluster.output("frozen.out");
+        let mut args = vec!["streaming", "--mapper", &mapper, "--reducer", "cat", "--output", &out, "--reduces", "1"];
+        inputs.iter().for_each(|input| args.extend(["--input", input]));
+        args.extend(["-D", "mapred.reduce.slowstart.completed.maps=0.1"]);
+        args.extend(["-D", "mapred.map.tasks.speculative.execution=false"]);
+        args.extend(["-D", "mapreduce.reduce.shuffle.read.timeout=1000"]);
+        (cluster.submit(&args), out)
+    }
+}
+
 #[test]
 fn a_reduce_does_not_wait_for_a_frozen_peer() {
-    let master_config = "[master.cluster]\nexpiry_ms = 6000\n".to_owned();
-    let cluster = Cluster::start(Setup { master_config, ..narrow() });
-    let gate = cluster.output("gate");
-    let mapper = cluster.script(
-        "mapper.sh",
-        &format!("read line; test $line = first || while ! test -e {gate}; do sleep 0.1; done; echo $line"),
-    );
-    // The job's first map lets its reduce begin; its two others wait, one on each worker.
-    let inputs = ["first", "second", "third"].map(|word| cluster.text(word, &format!("{word}\n")));
-    let out = cluster.output("frozen.out");
-    let mut args = vec!["streaming", "--mapper", &mapper, "--reducer", "cat", "--output", &out, "--reduces", "1"];
-    inputs.iter().for_each(|input| args.extend(["--input", input]));
-    args.extend([
-        "-D",
-        "mapred.reduce.slowstart.completed.maps=0.1",
-        "-D",
-        "mapred.map.tasks.speculative.execution=false",
-    ]);
-    args.extend(["-D", "mapreduce.reduce.shuffle.read.timeout=1000"]);
-    let job = cluster.submit(&args);
-    let reduce = reduce_process(&cluster, &job);
-    let attempts = wait_for("two maps to run beside the reduce", || {
-        let attempts = cluster.attempts(&job);
-        let running = |kind: &str| attempts.iter().filter(|a| a["kind"] == kind && a["state"] == "RUNNING").count();
-        (running("map") == 2 && running("reduce") == 1).then_some(attempts)
-    });
-    let home = attempts.iter().find(|a| a["kind"] == "reduce").map(|a| a["worker"].clone()).expect("a reduce");
-    let peer = usize::from(home == "worker-1");
-    kill(reduce, Signal::SIGSTOP).expect("stop the reduce");
-    std::fs::write(&gate, "").expect("open the gate");
-    wait_for("all maps to be over", || {
-        let attempts = cluster.attempts(&job);
-        (attempts.iter().filter(|a| a["kind"] == "map" && a["state"] == "SUCCEEDED").count() == 3).then_some(())
-    });
-    cluster.signal_worker(peer, Signal::SIGSTOP);
-    kill(reduce, Signal::SIGCONT).expect("let the reduce go on");
+    let cluster = Cluster::start(Frozen::setup(narrow()));
+    let Frozen { job, out, peer } = Frozen::start(&cluster);
     let innocent = Innocent::submit(&cluster, "innocent");
     cluster.wait_job(&job, 0);
     innocent.expect_right_bytes(&cluster);
@@ -101,4 +151,16 @@ fn a_reduce_does_not_wait_for_a_frozen_peer() {
     cluster.signal_worker(peer, Signal::SIGCONT);
     expect_all_live(&cluster, 2);
     cluster.stop_and_replay();
+}
+
+#[test]
+fn a_frozen_peer_holds_up_the_reduce_where_fetches_have_no_deadline() {
+    let cluster = Cluster::start(Frozen::setup(without(&[Guard::FetchDeadlines])));
+    let Frozen { job, peer, .. } = Frozen::start(&cluster);
+    wait_for("the frozen worker to be lost, and its maps to be done elsewhere", || {
+        let attempts = cluster.attempts(&job);
+        let done = attempts.iter().filter(|a| a["kind"] == "map" && a["state"] == "SUCCEEDED").count();
+        (cluster.worker_state(peer).as_deref() == Some("LOST") && done == 3).then_some(())
+    });
+    expect_lasting("the reduce waits", || cluster.status(&job)["state"] == "RUNNING");
 }

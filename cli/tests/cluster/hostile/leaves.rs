@@ -1,17 +1,26 @@
 //! What changes under a job's feet, and what an attempt leaves to be read.
 
-use super::{Innocent, diagnostics, expect_all_live, narrow};
-use crate::harness::{Cluster, Setup, howdah_at, wait_for};
+use std::process::Child;
 
-#[test]
-fn an_input_that_changed_after_the_job_was_submitted_fails_it_with_that_reason() {
-    let mut cluster = Cluster::start(Setup { workers: 0, ..narrow() });
+use howdah_guards::Guard;
+
+use super::{Innocent, diagnostics, expect_all_live, narrow, without};
+use crate::harness::{Cluster, Setup, howdah_at, reference, wait_for};
+
+/// A job whose input becomes shorter before anybody has read it.
+fn shorten_input(setup: Setup) -> (Cluster, String) {
+    let mut cluster = Cluster::start(Setup { workers: 0, ..setup });
     let input = cluster.text("input.txt", &"a line of the input\n".repeat(100));
     let out = cluster.output("out");
     let job = cluster.submit(&["wordcount", "--input", &input, "--output", &out]);
-    // Nobody has read it yet: the file that they will read is shorter.
     std::fs::write(&input, "a line of the input\n").expect("shorten the input");
     cluster.add_worker();
+    (cluster, job)
+}
+
+#[test]
+fn an_input_that_changed_after_the_job_was_submitted_fails_it_with_that_reason() {
+    let (cluster, job) = shorten_input(narrow());
     let innocent = Innocent::submit(&cluster, "innocent");
     cluster.wait_job(&job, 1);
     innocent.expect_right_bytes(&cluster);
@@ -22,21 +31,57 @@ fn an_input_that_changed_after_the_job_was_submitted_fails_it_with_that_reason()
 }
 
 #[test]
+fn a_changed_input_gives_fewer_words_in_silence_where_nobody_looks() {
+    let (cluster, job) = shorten_input(without(&[Guard::UnchangedInput]));
+    cluster.wait_job(&job, 0);
+    let found = reference::read_parts(&cluster.path("out")).concat();
+    assert!(String::from_utf8_lossy(&found).contains("line\t1\n"), "{}", String::from_utf8_lossy(&found));
+}
+
+/// A worker whose executable was replaced after it started.
+struct Upgraded {
+    cluster: Cluster,
+    worker: Child,
+}
+
+impl Upgraded {
+    fn start(setup: Setup) -> Upgraded {
+        let guards = setup.guards();
+        let cluster = Cluster::start(Setup { workers: 0, ..setup });
+        let copy = cluster.path("howdah-copy");
+        std::fs::copy(env!("CARGO_BIN_EXE_howdah"), &copy).expect("copy the executable");
+        let mut worker = howdah_at(&copy, &cluster.mark);
+        worker.envs([guards]).args(["worker", "--master", &cluster.address, "--name", "upgraded", "--dir"]);
+        let worker = worker.arg(cluster.path("upgraded")).spawn().expect("start the worker");
+        expect_all_live(&cluster, 1);
+        // As an upgrade does it: another file under the name, half copied.
+        std::fs::remove_file(&copy).expect("remove the executable");
+        std::fs::write(&copy, "half of an exec").expect("put something else there");
+        Upgraded { cluster, worker }
+    }
+
+    fn stop(mut self) -> Cluster {
+        self.worker.kill().and_then(|()| self.worker.wait()).expect("end the worker");
+        self.cluster
+    }
+}
+
+#[test]
 fn a_replaced_executable_harms_no_attempt_of_a_worker_that_runs() {
-    let cluster = Cluster::start(Setup { workers: 0, ..narrow() });
-    let copy = cluster.path("howdah-copy");
-    std::fs::copy(env!("CARGO_BIN_EXE_howdah"), &copy).expect("copy the executable");
-    let mut worker = howdah_at(&copy, &cluster.mark);
-    worker.args(["worker", "--master", &cluster.address, "--name", "upgraded", "--dir"]).arg(cluster.path("upgraded"));
-    let mut worker = worker.spawn().expect("start the worker");
-    expect_all_live(&cluster, 1);
-    // As an upgrade does it: another file under the name, half copied.
-    std::fs::remove_file(&copy).expect("remove the executable");
-    std::fs::write(&copy, "half of an exec").expect("put something else there");
-    Innocent::submit(&cluster, "innocent").expect_right_bytes(&cluster);
-    expect_all_live(&cluster, 1);
-    worker.kill().and_then(|()| worker.wait()).expect("end the worker");
-    cluster.stop_and_replay();
+    let upgraded = Upgraded::start(narrow());
+    Innocent::submit(&upgraded.cluster, "innocent").expect_right_bytes(&upgraded.cluster);
+    expect_all_live(&upgraded.cluster, 1);
+    upgraded.stop().stop_and_replay();
+}
+
+#[test]
+fn a_replaced_executable_fails_all_attempts_where_it_is_started_by_its_name() {
+    let upgraded = Upgraded::start(without(&[Guard::OwnExecutable]));
+    let innocent = Innocent::submit(&upgraded.cluster, "innocent");
+    upgraded.cluster.wait_job(&innocent.job, 1);
+    let said = diagnostics(&upgraded.cluster, &innocent.job);
+    assert!(said.iter().all(|text| text.contains("howdah-copy")), "{said:?}");
+    upgraded.stop();
 }
 
 #[test]

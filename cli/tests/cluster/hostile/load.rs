@@ -5,7 +5,9 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::{Innocent, expect_all_live, narrow};
+use howdah_guards::Guard;
+
+use super::{Innocent, expect_all_live, narrow, without};
 use crate::harness::{Cluster, Setup, wait_for};
 
 /// What the attacker holds open at a time: far more than the master may open.
@@ -40,20 +42,37 @@ fn idle_connections_leave_descriptors_for_the_journal_and_for_clients() {
     cluster.stop_and_replay();
 }
 
-/// Opens connections and says nothing; opens others for those that are closed, ten at a time so that one who has
+#[test]
+fn idle_connections_take_all_descriptors_where_nobody_counts_them() {
+    let cluster = Cluster::start(Setup { master_descriptors: Some(128), ..without(&[Guard::Connections]) });
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| hold_idle_connections(&cluster.address, &stop));
+        let starved = scope.spawn(|| {
+            wait_for("the master to run out of descriptors", || {
+                cluster.master_log().contains("connections cannot be taken").then_some(())
+            });
+        });
+        let ended = starved.join();
+        stop.store(true, Ordering::Relaxed);
+        ended.expect("the attack succeeds");
+    });
+}
+
+/// Opens connections and says nothing; opens others for those that are closed, five at a time so that one who has
 /// something to say comes in between.
 fn hold_idle_connections(address: &str, stop: &AtomicBool) {
     let mut held: Vec<TcpStream> = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         held.retain_mut(|stream| !matches!(stream.read(&mut [0; 64]), Ok(0)));
-        for _ in held.len()..IDLE.min(held.len() + 10) {
+        for _ in held.len()..IDLE.min(held.len() + 5) {
             let connected = TcpStream::connect(address).and_then(|stream| {
                 stream.set_nonblocking(true)?;
                 Ok(stream)
             });
             held.extend(connected.ok());
         }
-        std::thread::sleep(Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(100));
     }
 }
 

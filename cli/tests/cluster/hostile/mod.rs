@@ -1,15 +1,25 @@
 //! Jobs that mean harm, each on a real cluster with an innocent job beside it.
 //!
 //! The attack may do to itself what it likes. The innocent job must end with the right bytes, the workers must be LIVE
-//! afterwards, and the run that was recorded must decide the same again.
+//! afterwards, and the run that was recorded must decide the same again. The same attack is then made on a cluster without
+//! its guard and must do its harm there, or the first test would prove nothing. What that cluster recorded is not looked at.
 
 mod blocks;
 mod hopeless;
 mod leaves;
+mod links;
 mod load;
+mod names;
 mod words;
 
+use std::time::{Duration, Instant};
+
+use howdah_guards::Guard;
+
 use crate::harness::{Cluster, Setup, reference, wait_for};
+
+/// How long something must not happen before it counts as not happening; with the guard it takes a second or two.
+const LONG_ENOUGH: Duration = Duration::from_secs(5);
 
 /// A word count of somebody who has nothing to do with the attack.
 struct Innocent {
@@ -39,6 +49,21 @@ impl Innocent {
 /// Two workers with one slot of each kind: an attack that keeps a slot is felt at once.
 fn narrow() -> Setup {
     Setup { map_slots: 1, reduce_slots: 1, own_hosts: true, ..Setup::default() }
+}
+
+/// The same without some guards.
+fn without(guards_off: &'static [Guard]) -> Setup {
+    Setup { guards_off, ..narrow() }
+}
+
+/// Expects that something stays true for a while.
+#[track_caller]
+fn expect_lasting(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while began.elapsed() < LONG_ENOUGH {
+        assert!(holds(), "{what}: not any more after {:?}", began.elapsed());
+        std::thread::sleep(Duration::from_millis(250));
+    }
 }
 
 fn expect_all_live(cluster: &Cluster, n: usize) {

@@ -1,14 +1,15 @@
 //! Attempts that say too much: counters, statuses and lines without bound.
 
-use super::{Innocent, diagnostics, expect_all_live, narrow, submit_program};
-use crate::harness::{Cluster, wait_for};
+use howdah_guards::Guard;
+
+use super::{Innocent, diagnostics, expect_all_live, narrow, submit_program, without};
+use crate::harness::{Cluster, Setup, wait_for};
 
 /// What a worker may hold at most while attempts talk at it: itself, and a few lines being read.
 const WORKER_KIB: u64 = 300 << 10;
 
-#[test]
-fn thousands_of_counters_and_endless_names_are_cut_and_the_job_succeeds() {
-    let cluster = Cluster::start(narrow());
+/// A mapper that counts 5,000 things, and one more with a name of 2,000 characters.
+fn submit_counters(cluster: &Cluster) -> String {
     let mapper = cluster.script(
         "mapper.sh",
         r#"cat; awk 'BEGIN { n = sprintf("%2000s", "x"); gsub(" ", "n", n); print "reporter:counter:g," n ",7";
@@ -16,16 +17,34 @@ fn thousands_of_counters_and_endless_names_are_cut_and_the_job_succeeds() {
     );
     let input = cluster.text("attack.txt", "one line\n");
     let out = cluster.output("attack.out");
-    let job = cluster.submit(&["streaming", "--mapper", &mapper, "--input", &input, "--output", &out]);
+    cluster.submit(&["streaming", "--mapper", &mapper, "--input", &input, "--output", &out])
+}
+
+fn own_counters(cluster: &Cluster, job: &str) -> usize {
+    cluster.status(job)["counters"]["g"].as_object().expect("the job's own group").len()
+}
+
+#[test]
+fn thousands_of_counters_and_endless_names_are_cut_and_the_job_succeeds() {
+    let cluster = Cluster::start(narrow());
+    let job = submit_counters(&cluster);
     let innocent = Innocent::submit(&cluster, "innocent");
     innocent.expect_right_bytes(&cluster);
     cluster.wait_job(&job, 0);
     let said = diagnostics(&cluster, &job).join("\n");
     assert!(said.contains("1 counter names over 128 bytes") && said.contains("additions to counters"), "{said}");
-    let counters = cluster.status(&job)["counters"]["g"].as_object().expect("the job's own group").len();
+    let counters = own_counters(&cluster, &job);
     assert!((900..=1_000).contains(&counters), "{counters}");
     expect_all_live(&cluster, 2);
     cluster.stop_and_replay();
+}
+
+#[test]
+fn thousands_of_counters_reach_the_master_where_nobody_cuts_them() {
+    let cluster = Cluster::start(without(&[Guard::Counters]));
+    let job = submit_counters(&cluster);
+    cluster.wait_job(&job, 0);
+    assert_eq!(own_counters(&cluster, &job), 5_001);
 }
 
 #[test]
@@ -47,10 +66,20 @@ fn a_program_that_counts_past_its_library_is_cut_by_the_worker() {
     cluster.stop_and_replay();
 }
 
+/// Says more than a worker may hold, without the end of a line. So much that a machine without the guard stands it.
+const ENDLESS_LINE: &str = "read -r run; exec 3>&0; head -c 500000000 /dev/zero | tr '\\0' x >&3; exec sleep 600";
+
+#[test]
+fn a_line_without_end_takes_its_workers_memory_where_lines_have_no_bound() {
+    let cluster = Cluster::start(Setup { workers: 1, ..without(&[Guard::Lines]) });
+    submit_program(&cluster, ENDLESS_LINE, &[]);
+    wait_for("the worker to hold the line", || (cluster.worker_peak_kib(0) > WORKER_KIB).then_some(()));
+}
+
 #[test]
 fn a_line_without_end_ends_its_attempt_and_says_so() {
     let cluster = Cluster::start(narrow());
-    let job = submit_program(&cluster, "read -r run; tr '\\0' x >&0 </dev/zero", &[]);
+    let job = submit_program(&cluster, ENDLESS_LINE, &[]);
     let innocent = Innocent::submit(&cluster, "innocent");
     cluster.wait_job(&job, 1);
     innocent.expect_right_bytes(&cluster);
