@@ -1,7 +1,7 @@
 //! Names: a second worker under one that is taken, a worker that claims its name for ever, words that steer a terminal.
 
 use std::fs::File;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use howdah_guards::{Guard, VARIABLE};
 use howdah_proto::PROTOCOL;
@@ -11,8 +11,8 @@ use howdah_proto::v1::worker_service_client::WorkerServiceClient;
 use super::{Innocent, expect_all_live, narrow, submit_program, without};
 use crate::harness::{Cluster, Setup, howdah, wait_for};
 
-/// Starts another worker as `worker-1`; it ends with the cluster.
-fn start_impostor(cluster: &Cluster, setup: &Setup) {
+/// Starts another worker as `worker-1`; whatever comes, it ends with the cluster.
+fn start_impostor(cluster: &Cluster, setup: &Setup) -> Child {
     let log = File::create(cluster.path("impostor.err")).expect("create a file");
     howdah(&cluster.mark)
         .envs([setup.guards()])
@@ -21,7 +21,12 @@ fn start_impostor(cluster: &Cluster, setup: &Setup) {
         .stdout(Stdio::null())
         .stderr(log)
         .spawn()
-        .expect("start a worker");
+        .expect("start a worker")
+}
+
+fn end(mut impostor: Child) {
+    impostor.kill().expect("end the second worker");
+    impostor.wait().expect("it ends");
 }
 
 /// Where the worker of this name serves.
@@ -35,7 +40,7 @@ fn place(cluster: &Cluster, name: &str) -> String {
 fn a_second_worker_under_a_name_does_not_get_it_while_the_first_is_alive() {
     let cluster = Cluster::start(narrow());
     let before = place(&cluster, "worker-1");
-    start_impostor(&cluster, &narrow());
+    let impostor = start_impostor(&cluster, &narrow());
     wait_for("the second worker to be refused", || {
         let said = std::fs::read_to_string(cluster.path("impostor.err")).unwrap_or_default();
         said.contains("the master refuses this worker").then_some(())
@@ -43,6 +48,7 @@ fn a_second_worker_under_a_name_does_not_get_it_while_the_first_is_alive() {
     Innocent::submit(&cluster, "innocent").expect_right_bytes(&cluster);
     assert_eq!(place(&cluster, "worker-1"), before);
     expect_all_live(&cluster, 2);
+    end(impostor);
 }
 
 #[test]
@@ -50,8 +56,9 @@ fn a_second_worker_takes_the_name_of_the_first_where_nobody_compares() {
     let setup = without(&[Guard::WorkerNames]);
     let cluster = Cluster::start(setup.clone());
     let before = place(&cluster, "worker-1");
-    start_impostor(&cluster, &setup);
+    let impostor = start_impostor(&cluster, &setup);
     wait_for("the second worker to be `worker-1`", || (place(&cluster, "worker-1") != before).then_some(()));
+    end(impostor);
 }
 
 /// Registers as `worker-1` with the largest incarnation that there is, and goes.
