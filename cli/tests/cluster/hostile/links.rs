@@ -60,8 +60,12 @@ fn plant_directory(cluster: &Cluster) -> (String, PathBuf) {
     let theirs = cluster.path("theirs");
     std::fs::create_dir(&theirs).expect("make a directory");
     let victim = victim(cluster, "theirs/part-m-00000");
-    let harm =
-        format!("own=$(echo $out/_temporary/attempt_*); mv $own $out/_temporary/away; ln -s {} $own", theirs.display());
+    // The command starts before its attempt makes the part file.
+    let harm = format!(
+        "until test -e $out/_temporary/attempt_*/part-m-00000; do sleep 0.05; done
+        own=$(echo $out/_temporary/attempt_*); mv $own $out/_temporary/away; ln -s {} $own",
+        theirs.display()
+    );
     (submit_map(cluster, &harm), victim)
 }
 

@@ -61,6 +61,11 @@ fn a_second_worker_takes_the_name_of_the_first_where_nobody_compares() {
     end(impostor);
 }
 
+/// No workers yet, and a master that notices within the test that one is gone.
+fn empty(setup: Setup) -> Setup {
+    Setup { workers: 0, master_config: "[master.cluster]\nexpiry_ms = 3000\n".to_owned(), ..setup }
+}
+
 /// Registers as `worker-1` with the largest incarnation that there is, and goes.
 fn claim_for_ever(cluster: &Cluster) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -83,7 +88,7 @@ fn claim_for_ever(cluster: &Cluster) {
 
 #[test]
 fn an_incarnation_beyond_all_others_claims_no_name_for_ever() {
-    let mut cluster = Cluster::start(Setup { workers: 0, ..narrow() });
+    let mut cluster = Cluster::start(empty(narrow()));
     claim_for_ever(&cluster);
     cluster.add_worker();
     expect_all_live(&cluster, 1);
@@ -93,7 +98,7 @@ fn an_incarnation_beyond_all_others_claims_no_name_for_ever() {
 
 #[test]
 fn an_incarnation_beyond_all_others_keeps_its_name_where_lost_names_are_not_free() {
-    let mut cluster = Cluster::start(Setup { workers: 0, ..without(&[Guard::LostNames]) });
+    let mut cluster = Cluster::start(empty(without(&[Guard::LostNames])));
     claim_for_ever(&cluster);
     let worker = cluster.add_worker();
     wait_for("the true worker to be refused", || {
