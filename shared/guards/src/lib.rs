@@ -19,8 +19,6 @@ pub enum Guard {
     PlainFiles,
     /// An attempt is done only if it asked to commit its output.
     Commit,
-    /// A fetch of a map's output has deadlines.
-    FetchDeadlines,
     /// A map refuses an input that changed after it was listed.
     UnchangedInput,
     /// Attempts run what the worker itself was started from.
@@ -41,12 +39,11 @@ pub enum Guard {
 
 impl Guard {
     /// All of them.
-    pub const ALL: [Guard; 13] = [
+    pub const ALL: [Guard; 12] = [
         Guard::Counters,
         Guard::Lines,
         Guard::PlainFiles,
         Guard::Commit,
-        Guard::FetchDeadlines,
         Guard::UnchangedInput,
         Guard::OwnExecutable,
         Guard::OutputLinks,
@@ -64,7 +61,6 @@ impl Guard {
             Guard::Lines => "lines",
             Guard::PlainFiles => "plain-files",
             Guard::Commit => "commit",
-            Guard::FetchDeadlines => "fetch-deadlines",
             Guard::UnchangedInput => "unchanged-input",
             Guard::OwnExecutable => "own-executable",
             Guard::OutputLinks => "output-links",
