@@ -22,6 +22,9 @@ use super::range::Place;
 const WAITING: usize = 256;
 /// Places of a range that are looked at.
 const PROBES: u64 = 16;
+/// What is left of a range at both ends when it is dropped: maps of the splits beside it read a line across, and a read of a
+/// few bytes would have to wait behind all that is being read ahead.
+const EDGE: u64 = 128 << 10;
 /// Ranges that are remembered as read by this worker alone.
 const OURS: usize = 4_096;
 
@@ -90,7 +93,8 @@ impl Thread {
     fn read(&mut self, place: Place) {
         let Some(file) = open(&place) else { return };
         // What was ours and is asked for once more is still nobody else's, as far as anybody can see.
-        if !self.ours.contains(&place) && self.ours.len() < OURS && is_cold(&file, &place) {
+        let is_cold = || inner(&place).is_some_and(|inner| is_cold(&file, &inner));
+        if !self.ours.contains(&place) && self.ours.len() < OURS && is_cold() {
             self.ours.insert(place.clone());
         }
         advise(&file, &place, PosixFadviseAdvice::POSIX_FADV_WILLNEED);
@@ -98,12 +102,19 @@ impl Thread {
 
     fn drop_range(&mut self, place: &Place) {
         if self.ours.remove(place)
+            && let Some(inner) = inner(place)
             && let Some(file) = open(place)
-            && advise(&file, place, PosixFadviseAdvice::POSIX_FADV_DONTNEED)
+            && advise(&file, &inner, PosixFadviseAdvice::POSIX_FADV_DONTNEED)
         {
-            self.dropped.fetch_add(place.length, Ordering::Relaxed);
+            self.dropped.fetch_add(inner.length, Ordering::Relaxed);
         }
     }
+}
+
+/// A range without its edges; `None` if nothing is left.
+fn inner(place: &Place) -> Option<Place> {
+    let length = place.length.checked_sub(2 * EDGE).filter(|&length| length > 0)?;
+    Some(Place { path: place.path.clone(), offset: place.offset.saturating_add(EDGE), length })
 }
 
 /// A file that is gone, or is none (a pipe would wait for a writer), is the map's business.
@@ -192,9 +203,10 @@ mod tests {
         wait_until_warm(file.as_file(), &place);
         for _ in 0..2 {
             thread.drop_range(&place);
-            assert_eq!(thread.dropped.load(Ordering::Relaxed), LENGTH);
+            assert_eq!(thread.dropped.load(Ordering::Relaxed), LENGTH - 2 * EDGE);
         }
-        let last = Place { offset: place.length - 1, length: 1, ..place };
+        let inner = inner(&place).expect("it is longer than its edges");
+        let last = Place { offset: inner.offset + inner.length - 1, length: 1, ..inner };
         assert!(is_cold(file.as_file(), &last), "it is still in memory");
     }
 }
