@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use howdah_core::job::counters::Counters;
 use howdah_core::job::{AttemptId, AttemptState, Locality, Phase, Progress, WorkerId};
 use howdah_core::time::Time;
 use howdah_core::tracker::EndCause;
@@ -14,7 +13,7 @@ use super::{PackedCounters, WorkerRow};
 #[derive(Debug)]
 pub(crate) struct Extra {
     pub(crate) attempt: AttemptId,
-    pub(crate) counters: Option<Counters>,
+    pub(crate) counters: Option<PackedCounters>,
     pub(crate) end: Option<v1::AttemptEnd>,
     /// Empty when it did not change.
     pub(crate) message: String,
@@ -82,7 +81,7 @@ impl AttemptRecord {
     /// Takes in what only people read.
     pub(crate) fn take(&mut self, extra: Extra) {
         if let Some(counters) = extra.counters {
-            self.counters = PackedCounters::new(&counters);
+            self.counters = counters;
         }
         if let Some(end) = extra.end {
             self.end = Some(Box::new(end));

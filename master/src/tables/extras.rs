@@ -7,7 +7,7 @@ use howdah_core::tracker::Report;
 use howdah_proto::limits::{self, Cut};
 use howdah_proto::{convert, v1};
 
-use super::Extra;
+use super::{Extra, PackedCounters};
 
 /// Takes from a heartbeat what decisions do not read, within the bounds of the contract, and leaves in it what the journal
 /// is to keep. A program's words can make it lose a field, never its worker's report.
@@ -23,14 +23,15 @@ pub(crate) fn extras(request: &mut v1::HeartbeatRequest, report: &Report) -> Vec
         let counters = counters.map(|counters| {
             let (counters, more) = convert::counters(&counters);
             cut = cut.or_more(more);
-            counters
+            convert::numbered(&counters)
         });
         let end = end.map(|end| bounded_end(end, cut));
+        let packed = counters.as_ref().map(PackedCounters::new);
         if attempt.state.is_final() {
-            status.counters = counters.as_ref().map(convert::numbered);
+            status.counters = counters;
             status.end.clone_from(&end);
         }
-        extras.push(Extra { attempt: attempt.attempt, counters, end, message });
+        extras.push(Extra { attempt: attempt.attempt, counters: packed, end, message });
     }
     extras
 }

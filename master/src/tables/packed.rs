@@ -12,8 +12,9 @@ use prost::Message;
 pub(crate) struct PackedCounters(Box<[u8]>);
 
 impl PackedCounters {
-    pub(crate) fn new(counters: &Counters) -> PackedCounters {
-        PackedCounters(convert::numbered(counters).encode_to_vec().into_boxed_slice())
+    /// Of counters that [`convert::numbered`] made.
+    pub(crate) fn new(numbered: &v1::Counters) -> PackedCounters {
+        PackedCounters(numbered.encode_to_vec().into_boxed_slice())
     }
 
     pub(crate) fn unpack(&self) -> Counters {
@@ -29,19 +30,23 @@ mod tests {
 
     use super::*;
 
+    fn packed(counters: &Counters) -> PackedCounters {
+        PackedCounters::new(&convert::numbered(counters))
+    }
+
     #[test]
     fn what_is_packed_is_what_is_read_in_a_few_dozen_bytes() {
         let mut counters = Counters::default();
         for (place, (group, name)) in KNOWN.iter().enumerate() {
             counters.add(group, name, 1_000 * place as i64);
         }
-        let packed = PackedCounters::new(&counters);
-        assert_eq!(packed.unpack(), counters);
-        assert!(packed.0.len() <= 4 * KNOWN.len(), "{} bytes", packed.0.len());
+        let of_all = packed(&counters);
+        assert_eq!(of_all.unpack(), counters);
+        assert!(of_all.0.len() <= 4 * KNOWN.len(), "{} bytes", of_all.0.len());
         counters.add("mine", "odd ones", -1);
         counters.add(FRAMEWORK, "of another version", i64::MAX);
         counters.0.entry("empty".to_owned()).or_default();
-        assert_eq!(PackedCounters::new(&counters).unpack(), counters);
+        assert_eq!(packed(&counters).unpack(), counters);
         assert_eq!(PackedCounters::default().unpack(), Counters::default());
     }
 }
