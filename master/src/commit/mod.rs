@@ -104,12 +104,9 @@ fn promote_into(folder: &Folder, promotion: &Promotion, moved: &mut Vec<OsString
             Err(e) => return Err(failed("open", &from)(e)),
         }
     }
-    if promotion.is_lazy {
-        // A private directory proves that its attempt wrote nothing but what was in it.
-        check_promoted(folder, promotion, &without_proof)?;
-    } else {
-        check_promoted(folder, promotion, &promotion.winners.iter().collect::<Vec<_>>())?;
-    }
+    // With lazy output a private directory proves that its attempt wrote nothing but what was in it.
+    let unproved = if promotion.is_lazy { without_proof } else { promotion.winners.iter().collect() };
+    check_promoted(folder, promotion, &unproved)?;
     // What is left belongs to losers, and one that still runs may write while it is removed. The output is
     // whole without it, so that is no reason to fail the job: names with an underscore are no output.
     if let Err(e) = folder.remove(TEMPORARY) {
