@@ -93,13 +93,43 @@ pub(crate) async fn wait(client: &mut Client, job: &str) -> Outcome<Ran> {
     Ok(Ran { job: Job::from(&answer.status.unwrap_or(status)), attempts, spent })
 }
 
+/// A finished job with the CPU seconds of everything that took part.
+pub(crate) struct Measured {
+    pub(crate) ran: Ran,
+    /// Of the daemons, while it ran.
+    pub(crate) daemons_s: f64,
+    /// Of its attempts, as they were accounted, or as the kernel accounts them and their children to the workers: the larger.
+    pub(crate) attempts_s: f64,
+}
+
+impl Measured {
+    pub(crate) fn cpu_s(&self) -> f64 {
+        self.attempts_s + self.daemons_s
+    }
+}
+
+/// Runs a job that must succeed, alone on the cluster, and measures it.
+pub(crate) async fn run_measured(
+    cluster: &LocalCluster,
+    client: &mut Client,
+    app: &str,
+    request: &PlanRequest,
+) -> Outcome<Measured> {
+    let (daemons, attempts) = (daemons_cpu(cluster), attempts_cpu(cluster));
+    let job = submit(client, app, request).await?;
+    let ran = wait(client, &job).await?;
+    let daemons_s = (daemons_cpu(cluster) - daemons).as_secs_f64();
+    let attempts_s = ran.spent.cpu_s.max((attempts_cpu(cluster) - attempts).as_secs_f64());
+    Ok(Measured { ran, daemons_s, attempts_s })
+}
+
 /// CPU time of all daemons so far.
-pub(crate) fn daemons_cpu(cluster: &LocalCluster) -> Duration {
+fn daemons_cpu(cluster: &LocalCluster) -> Duration {
     cluster.access().pids.iter().filter_map(|pid| proc::cpu_time(*pid)).sum()
 }
 
 /// CPU time of all processes that the daemons have started and seen end.
-pub(crate) fn attempts_cpu(cluster: &LocalCluster) -> Duration {
+fn attempts_cpu(cluster: &LocalCluster) -> Duration {
     cluster.access().pids.iter().filter_map(|pid| proc::stat(*pid)).map(|stat| stat.children_cpu).sum()
 }
 

@@ -36,6 +36,12 @@ pub(crate) fn run_command(command: &mut Command, name: &str) -> Outcome<Used> {
     Ok(Used { wall, cpu: ended.rusage.utime + ended.rusage.stime, peak_kib: ended.rusage.maxrss / 1024 })
 }
 
+/// Does what takes long in a thread of its own: the master closes connections that do not answer meanwhile.
+pub(crate) async fn beside<T: Send + 'static>(work: impl FnOnce() -> Outcome<T> + Send + 'static) -> Outcome<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Failure::broke(format!("a part of the benchmark: {error}")))?
+}
+
 /// CPU time of this thread so far: what a computation costs, whoever else uses the machine.
 pub(crate) fn thread_time() -> Outcome<Duration> {
     let spent = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID);

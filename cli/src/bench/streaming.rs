@@ -10,8 +10,8 @@ use std::process::Command;
 
 use howdah_apps::PlanRequest;
 
-use super::cluster::{Shape, attempts_cpu, daemons_cpu, stop, submit, wait};
-use super::measure::{median, run_command};
+use super::cluster::{Shape, run_measured, stop};
+use super::measure::{beside, median, run_command};
 use super::report::{Bar, Report, Row};
 use super::setting::Bench;
 use super::wordcount::make_text;
@@ -44,21 +44,17 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
             args: ["--mapper", "cat", "--reducer", "cat"].map(str::to_owned).to_vec(),
             ..PlanRequest::default()
         };
-        let (before, children_before) = (daemons_cpu(&cluster), attempts_cpu(&cluster));
-        let job = submit(&mut client, "streaming", &request).await?;
-        let ran = wait(&mut client, &job).await?;
-        let daemons = (daemons_cpu(&cluster) - before).as_secs_f64();
-        // The kernel's sum has the commands in it; the larger counts, as for word count.
-        let attempts = ran.spent.cpu_s.max((attempts_cpu(&cluster) - children_before).as_secs_f64());
-        ours_cpu.push(attempts + daemons);
-        ours_wall.push(ran.seconds());
+        let measured = run_measured(&cluster, &mut client, "streaming", &request).await?;
+        ours_cpu.push(measured.cpu_s());
+        ours_wall.push(measured.ran.seconds());
         let (sorted, parts) = (expected.clone(), output.clone());
         beside(move || compare(&sorted, &parts)).await?;
         bench.tell(format!(
-            "turn {}: howdah {:.2} CPU s ({daemons:.2} of them daemons) in {:.2} s, cat | sort {:.2} CPU s in {:.2} s; same lines",
+            "turn {}: howdah {:.2} CPU s ({:.2} of them daemons) in {:.2} s, cat | sort {:.2} CPU s in {:.2} s; same lines",
             turn + 1,
-            attempts + daemons,
-            ran.seconds(),
+            measured.cpu_s(),
+            measured.daemons_s,
+            measured.ran.seconds(),
             base.cpu.as_secs_f64(),
             base.wall.as_secs_f64()
         ));
@@ -86,12 +82,6 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
         repeats: bench.repeats(),
         quick: bench.quick,
     })
-}
-
-/// Does what takes long in a thread of its own: the master closes connections that do not answer meanwhile.
-async fn beside<T: Send + 'static>(work: impl FnOnce() -> Outcome<T> + Send + 'static) -> Outcome<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Failure::broke(format!("a part of the benchmark: {error}")))?
 }
 
 /// The parts merged must be the baseline's file, but for the tab that ends a key without value.

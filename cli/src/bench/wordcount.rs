@@ -7,8 +7,8 @@ use std::path::Path;
 use howdah_apps::PlanRequest;
 use howdah_apps::text::ZipfText;
 
-use super::cluster::{Shape, attempts_cpu, daemons_cpu, daemons_peak_kib, stop, submit, wait};
-use super::measure::{median, run_part};
+use super::cluster::{Shape, daemons_peak_kib, run_measured, stop};
+use super::measure::{beside, median, run_part};
 use super::report::{Bar, Report, Row};
 use super::setting::Bench;
 use crate::failure::{Failure, Outcome};
@@ -19,7 +19,8 @@ const DISTINCT: u32 = 200_000;
 pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     let bytes = bench.size(1 << 30, 64 << 20);
     let input = bench.dir.join("wordcount.txt");
-    let words = make_text(&input, bytes)?;
+    let text = input.clone();
+    let words = beside(move || make_text(&text, bytes)).await?;
     bench.tell(format!(
         "{} of text, {}, {} distinct at most",
         units::bytes(bytes),
@@ -32,7 +33,8 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     let (mut peak, mut base_peak) = (0, 0);
     for turn in 0..bench.repeats() {
         let expected = bench.dir.join("wordcount-baseline.txt");
-        let base = run_part("baseline-wordcount", &[input.display().to_string(), expected.display().to_string()])?;
+        let paths = [&input, &expected].map(|path| path.display().to_string());
+        let base = beside(move || run_part("baseline-wordcount", &paths)).await?;
         base_cpu.push(base.cpu.as_secs_f64());
         base_wall.push(base.wall.as_secs_f64());
         base_peak = base_peak.max(base.peak_kib);
@@ -44,21 +46,18 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
             n_reduces: Some(2),
             ..PlanRequest::default()
         };
-        let (before, children_before) = (daemons_cpu(&cluster), attempts_cpu(&cluster));
-        let job = submit(&mut client, "wordcount", &request).await?;
-        let ran = wait(&mut client, &job).await?;
-        let daemons = (daemons_cpu(&cluster) - before).as_secs_f64();
-        // As the attempts were accounted, and as the kernel accounts them to the workers: the larger counts.
-        let attempts = ran.spent.cpu_s.max((attempts_cpu(&cluster) - children_before).as_secs_f64());
-        ours_cpu.push(attempts + daemons);
-        ours_wall.push(ran.seconds());
-        peak = peak.max(ran.spent.peak_memory_kib).max(daemons_peak_kib(&cluster));
-        compare(&expected, &output)?;
+        let measured = run_measured(&cluster, &mut client, "wordcount", &request).await?;
+        ours_cpu.push(measured.cpu_s());
+        ours_wall.push(measured.ran.seconds());
+        peak = peak.max(measured.ran.spent.peak_memory_kib).max(daemons_peak_kib(&cluster));
+        let (counted, parts) = (expected.clone(), output.clone());
+        beside(move || compare(&counted, &parts)).await?;
         bench.tell(format!(
-            "turn {}: howdah {:.2} CPU s ({daemons:.2} of them daemons) in {:.2} s, baseline {:.2} CPU s in {:.2} s; same counts",
+            "turn {}: howdah {:.2} CPU s ({:.2} of them daemons) in {:.2} s, baseline {:.2} CPU s in {:.2} s; same counts",
             turn + 1,
-            attempts + daemons,
-            ran.seconds(),
+            measured.cpu_s(),
+            measured.daemons_s,
+            measured.ran.seconds(),
             base.cpu.as_secs_f64(),
             base.wall.as_secs_f64()
         ));
