@@ -34,7 +34,7 @@ fn a_frozen_worker_is_silent_in_lists_explanations_and_the_log_and_comes_back() 
     // It must not be lost while this machine is busy.
     let master_config = "[master.cluster]\nexpiry_ms = 300000\n".to_owned();
     let cluster = Cluster::start(Setup { workers: 1, map_slots: 1, master_config, ..Setup::default() });
-    cluster.signal_worker(0, Signal::SIGSTOP);
+    cluster.halt_worker(0);
     wait_for("the worker to be silent", || state_is(&cluster, 0, "SILENT"));
     let job = cluster.sleep(1, 10, 0);
     let said = cluster.run(&["job", "explain", &job]).expect_code(0).stdout;

@@ -11,6 +11,8 @@ mod dying;
 mod external;
 mod failures;
 mod hadoop;
+#[path = "../halt/mod.rs"]
+mod halt;
 mod harness;
 mod hostile;
 mod interop;

@@ -61,7 +61,7 @@ fn a_policy_of_deadlines_says_that_there_are_none() {
 #[test]
 fn the_clusters_card_counts_silent_workers_apart_from_live_ones() {
     let cluster = Cluster::start(Setup { map_slots: 1, ..Setup::default() });
-    cluster.signal_worker(1, Signal::SIGSTOP);
+    cluster.halt_worker(1);
     wait_for("a silent worker", || (cluster.worker_state(1).as_deref() == Some("SILENT")).then_some(()));
     let json = cluster.json(&["cluster"]);
     assert_eq!((&json["live_workers"], &json["silent_workers"]), (&1.into(), &1.into()), "{json}");

@@ -2,10 +2,10 @@
 
 use std::process::Stdio;
 
-use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
+use crate::halt::halt;
 use crate::harness::{Cluster, Setup, howdah, wait_for};
 
 /// Of two workers with a slot each, one runs two maps while the other one's stands still.
@@ -21,7 +21,7 @@ fn a_map_that_hangs_gets_a_copy_under_load_aware_and_its_cost_is_reported() {
         [first, _] => Some(first.0),
         _ => None,
     });
-    kill(Pid::from_raw(hangs), Signal::SIGSTOP).expect("stop a map");
+    halt(Pid::from_raw(hangs));
     let ended = waiting.wait_with_output().expect("wait for the job");
     let said = String::from_utf8(ended.stdout).expect("text");
     assert!(ended.status.success() && said.contains("\nSpeculative attempts: 1 launched, 1 won, 0 lost; "), "{said}");

@@ -18,8 +18,14 @@ impl Daemons {
     fn start(&mut self, words: &[String], log: &Path) {
         let log = std::fs::File::create(log).expect("make a log");
         let mut command = howdah();
-        command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        self.0.push(command.spawn().expect("start a daemon"));
+        command.args(words).stderr(log);
+        self.spawn(command);
+    }
+
+    pub(crate) fn spawn(&mut self, mut command: Command) -> &mut Child {
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+        self.0.push(child.expect("start a daemon"));
+        self.0.last_mut().expect("it was pushed")
     }
 }
 

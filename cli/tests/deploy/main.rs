@@ -2,6 +2,8 @@
 //! start, and its scripts bring up a cluster.
 
 mod daemons;
+#[path = "../halt/mod.rs"]
+mod halt;
 mod layer;
 mod manifests;
 mod package;

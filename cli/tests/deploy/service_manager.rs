@@ -1,12 +1,12 @@
 //! What the daemons say to a service manager, on a socket in the place of systemd's.
 
 use std::os::unix::net::UnixDatagram;
-use std::process::{Child, Command, Stdio};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::daemons::howdah;
+use crate::daemons::{Daemons, howdah};
+use crate::halt::halt;
 use crate::wait_for;
 
 /// The manager's end.
@@ -33,10 +33,6 @@ impl Manager {
     }
 }
 
-fn spawn(mut command: Command) -> Child {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start a daemon")
-}
-
 #[test]
 fn a_master_says_that_it_is_ready_lives_and_stops() {
     let folder = tempfile::tempdir().expect("make a folder");
@@ -44,14 +40,15 @@ fn a_master_says_that_it_is_ready_lives_and_stops() {
     let mut master = howdah();
     master.args(["master", "--listen", "127.0.0.1:0", "--dir"]).arg(folder.path().join("master"));
     master.env("NOTIFY_SOCKET", folder.path().join("notify")).env("WATCHDOG_USEC", "300000");
-    let mut master = spawn(master);
+    let mut daemons = Daemons::default();
+    let master = daemons.spawn(master);
     manager.wait_to_hear("READY=1");
     for _ in 0..3 {
         manager.wait_to_hear("WATCHDOG=1");
     }
     let pid = Pid::from_raw(i32::try_from(master.id()).expect("a process id"));
     // A halted master gives no sign of life. One may have been under way.
-    kill(pid, Signal::SIGSTOP).expect("halt it");
+    halt(pid);
     while manager.socket.recv(&mut [0; 4096]).is_ok() {}
     assert!((0..8).all(|_| manager.socket.recv(&mut [0; 4096]).is_err()), "a halted master gave a sign of life");
     kill(pid, Signal::SIGCONT).expect("let it go on");
@@ -70,7 +67,8 @@ fn a_worker_is_ready_before_its_master_is_there_and_says_what_it_waits_for() {
     worker.args(["worker", "--master", "127.0.0.1:1", "--listen", "127.0.0.1:0", "--dir"]);
     worker.arg(folder.path().join("worker"));
     worker.env("NOTIFY_SOCKET", folder.path().join("notify")).env("WATCHDOG_USEC", "300000");
-    let mut worker = spawn(worker);
+    let mut daemons = Daemons::default();
+    let worker = daemons.spawn(worker);
     manager.wait_to_hear("READY=1");
     manager.wait_to_hear("STATUS=without a master: 127.0.0.1:1: ");
     manager.wait_to_hear("WATCHDOG=1");

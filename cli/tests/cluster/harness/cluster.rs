@@ -16,6 +16,7 @@ use tempfile::TempDir;
 use super::command::{Finished, howdah, howdah_limited};
 use super::processes::Mark;
 use super::wait_for;
+use crate::halt::halt;
 
 /// One cluster at a time in this executable.
 static TURN: Mutex<()> = Mutex::new(());
@@ -163,13 +164,21 @@ impl Cluster {
 
     /// Sends a signal to worker `index` alone.
     pub(crate) fn signal_worker(&self, index: usize, signal: Signal) {
-        let child = self.workers[index].as_ref().expect("the worker runs");
-        kill(Pid::from_raw(child.id() as i32), signal).expect("signal the worker");
+        kill(self.worker_pid(index), signal).expect("signal the worker");
+    }
+
+    /// Halts worker `index` until it gets SIGCONT.
+    pub(crate) fn halt_worker(&self, index: usize) {
+        halt(self.worker_pid(index));
+    }
+
+    fn worker_pid(&self, index: usize) -> Pid {
+        Pid::from_raw(self.workers[index].as_ref().expect("the worker runs").id() as i32)
     }
 
     /// Most memory that worker `index` has held.
     pub(crate) fn worker_peak_kib(&self, index: usize) -> u64 {
-        let pid = self.workers[index].as_ref().expect("the worker runs").id();
+        let pid = self.worker_pid(index);
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
         line.trim().trim_end_matches(" kB").parse().expect("a number of KiB")

@@ -5,6 +5,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{Innocent, diagnostics, expect_all_live, expect_lasting, narrow, submit_program, without};
+use crate::halt::halt;
 use crate::harness::{Cluster, Setup, reference, wait_for};
 
 /// Says that it is done, and has not asked for anything.
@@ -109,13 +110,13 @@ impl Frozen {
         });
         let home = attempts.iter().find(|a| a["kind"] == "reduce").map(|a| a["worker"].clone()).expect("a reduce");
         let peer = usize::from(home == "worker-1");
-        kill(reduce, Signal::SIGSTOP).expect("stop the reduce");
+        halt(reduce);
         std::fs::write(&gate, "").expect("open the gate");
         wait_for("all maps to be over", || {
             let attempts = cluster.attempts(&job);
             (attempts.iter().filter(|a| a["kind"] == "map" && a["state"] == "SUCCEEDED").count() == 3).then_some(())
         });
-        cluster.signal_worker(peer, Signal::SIGSTOP);
+        cluster.halt_worker(peer);
         kill(reduce, Signal::SIGCONT).expect("let the reduce go on");
         Frozen { job, out, peer }
     }
