@@ -174,21 +174,35 @@ fn a_deadline_that_cannot_be_met_is_refused_before_anything_is_submitted() {
     cluster.stop_and_validate();
 }
 
-// Maps of half a second on one slot: all but the first are forecast long before they start.
-#[test]
-fn a_worker_with_memory_for_it_reads_what_its_next_maps_need_before_they_start() {
-    let cluster = Cluster::start(Setup {
+/// One slot, forecasts twice a second, and memory for what they name.
+fn prefetching() -> Setup {
+    Setup {
         workers: 1,
         map_slots: 1,
         master_config: "[master.prediction]\nevery_ms = 500\n".to_owned(),
         worker_config: "[worker]\nprefetch_bytes = 67108864\nvitals_interval_ms = 200\n".to_owned(),
         ..Setup::default()
-    });
+    }
+}
+
+/// Maps of half a second over pieces of the input.
+fn submit_slow_maps(cluster: &Cluster, input: &str, output: &str) -> String {
+    let mapper = cluster.script(&format!("mapper-of-{output}.sh"), "sleep 0.5; cat");
+    let words = ["streaming", "--mapper", &mapper, "--input", input, "--output", &cluster.output(output), "-r", "0"];
+    cluster.submit(&[&words[..], &["-D", "mapred.max.split.size=40000"]].concat())
+}
+
+fn prefetch_costs(cluster: &Cluster) -> serde_json::Value {
+    cluster.json(&["worker", "list"])["workers"][0]["vitals"]["prefetch"].clone()
+}
+
+// Maps of half a second on one slot: all but the first are forecast long before they start.
+#[test]
+fn a_worker_with_memory_for_it_reads_what_its_next_maps_need_before_they_start() {
+    let cluster = Cluster::start(prefetching());
     let input = cluster.text("input.txt", &"one line of many\n".repeat(20_000));
-    let mapper = cluster.script("mapper.sh", "sleep 0.5; cat");
-    let words = ["streaming", "--mapper", &mapper, "--input", &input, "--output", &cluster.output("out"), "-r", "0"];
-    let job = cluster.submit(&[&words[..], &["-D", "mapred.max.split.size=40000"]].concat());
-    let costs = || cluster.json(&["worker", "list"])["workers"][0]["vitals"]["prefetch"].clone();
+    let job = submit_slow_maps(&cluster, &input, "out");
+    let costs = || prefetch_costs(&cluster);
     let hits =
         wait_for("a map whose input was read ahead", || Some(costs()).filter(|costs| costs["hits"].as_u64() > Some(0)));
     assert!(hits["announced_bytes"].as_u64() >= Some(40_000), "{hits}");
@@ -203,22 +217,10 @@ fn a_worker_with_memory_for_it_reads_what_its_next_maps_need_before_they_start()
 // Two jobs read the same input, one behind the other: what the first one's maps have read stays for the second one's.
 #[test]
 fn a_worker_keeps_in_memory_what_another_job_will_read_there_and_no_more_once_it_has() {
-    let cluster = Cluster::start(Setup {
-        workers: 1,
-        map_slots: 1,
-        master_config: "[master.prediction]\nevery_ms = 500\n".to_owned(),
-        worker_config: "[worker]\nprefetch_bytes = 67108864\nvitals_interval_ms = 200\n".to_owned(),
-        ..Setup::default()
-    });
+    let cluster = Cluster::start(prefetching());
     let input = cluster.text("input.txt", &"one line of many\n".repeat(15_000));
-    let mapper = cluster.script("mapper.sh", "sleep 0.5; cat");
-    let submit = |output: &str| {
-        let words =
-            ["streaming", "--mapper", &mapper, "--input", &input, "--output", &cluster.output(output), "-r", "0"];
-        cluster.submit(&[&words[..], &["-D", "mapred.max.split.size=40000"]].concat())
-    };
-    let jobs = [submit("first"), submit("second")];
-    let costs = || cluster.json(&["worker", "list"])["workers"][0]["vitals"]["prefetch"].clone();
+    let jobs = ["first", "second"].map(|output| submit_slow_maps(&cluster, &input, output));
+    let costs = || prefetch_costs(&cluster);
     let count =
         |costs: &serde_json::Value, key: &str| costs[key].as_u64().unwrap_or_else(|| panic!("no {key}: {costs}"));
     wait_for("input that stays for the second job", || {
