@@ -19,6 +19,8 @@ pub enum Guard {
     PlainFiles,
     /// An attempt is done only if it asked to commit its output.
     Commit,
+    /// A fetch of a map's output has deadlines.
+    FetchDeadlines,
     /// A map refuses an input that changed after it was listed.
     UnchangedInput,
     /// Attempts run what the worker itself was started from.
@@ -39,11 +41,12 @@ pub enum Guard {
 
 impl Guard {
     /// All of them.
-    pub const ALL: [Guard; 12] = [
+    pub const ALL: [Guard; 13] = [
         Guard::Counters,
         Guard::Lines,
         Guard::PlainFiles,
         Guard::Commit,
+        Guard::FetchDeadlines,
         Guard::UnchangedInput,
         Guard::OwnExecutable,
         Guard::OutputLinks,
@@ -61,6 +64,7 @@ impl Guard {
             Guard::Lines => "lines",
             Guard::PlainFiles => "plain-files",
             Guard::Commit => "commit",
+            Guard::FetchDeadlines => "fetch-deadlines",
             Guard::UnchangedInput => "unchanged-input",
             Guard::OwnExecutable => "own-executable",
             Guard::OutputLinks => "output-links",

@@ -153,3 +153,15 @@ fn a_reduce_does_not_wait_for_a_frozen_peer() {
     expect_all_live(&cluster, 2);
     cluster.stop_and_replay();
 }
+
+#[test]
+fn a_frozen_peer_holds_up_the_reduce_where_fetches_have_no_deadline() {
+    let cluster = Cluster::start(Frozen::setup(without(&[Guard::FetchDeadlines])));
+    let Frozen { job, peer, .. } = Frozen::start(&cluster);
+    wait_for("the frozen worker to be lost, and its maps to be done elsewhere", || {
+        let attempts = cluster.attempts(&job);
+        let done = attempts.iter().filter(|a| a["kind"] == "map" && a["state"] == "SUCCEEDED").count();
+        (cluster.worker_state(peer).as_deref() == Some("LOST") && done == 3).then_some(())
+    });
+    expect_lasting("the reduce waits", || cluster.status(&job)["state"] == "RUNNING");
+}

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+use howdah_guards::Guard;
+
 use super::memory::Budget;
 use crate::api::error::{TaskError, chain};
 use crate::api::properties::Properties;
@@ -123,11 +125,12 @@ pub(crate) struct Ends {
 impl Fetcher {
     pub(crate) fn start(number: usize, spec: &TaskSpec, patience: Patience, ends: Ends) -> Result<Fetcher, TaskError> {
         let (jobs, incoming) = channel();
+        let within = |span: Duration| Guard::FetchDeadlines.stands().then_some(span);
         let agent = ureq::Agent::config_builder()
-            .timeout_connect(Some(patience.connect))
-            .timeout_recv_response(Some(patience.idle))
-            .timeout_per_read(Some(patience.idle))
-            .timeout_per_write(Some(patience.idle))
+            .timeout_connect(within(patience.connect))
+            .timeout_recv_response(within(patience.idle))
+            .timeout_per_read(within(patience.idle))
+            .timeout_per_write(within(patience.idle))
             .proxy(None)
             .build()
             .new_agent();
