@@ -29,6 +29,7 @@ pub mod replay;
 mod rest;
 mod run;
 mod services;
+mod spool;
 mod tables;
 pub mod trace;
 mod why;

@@ -42,7 +42,7 @@ use crate::reload::InForce;
 use crate::services::connections::{Book, Tracked};
 use crate::services::{ClientApi, Shared, SharedRef, WorkerApi, connections};
 use crate::tables::Tables;
-use crate::{address, journal, policies, prediction, reach, recovery, reload, rest, services};
+use crate::{address, journal, policies, prediction, reach, recovery, reload, rest, services, spool};
 
 /// Name of the file that says where the master listens.
 pub const ACCESS_FILE: &str = "access.json";
@@ -102,6 +102,9 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         let (until, core, every) = (closing.clone(), core.clone(), Duration::from_millis(config.reach_interval_ms));
         tokio::spawn(async move { until.run_until_cancelled(reach::watch(core, every)).await });
     }
+    let (entrance, registrar) =
+        services::Registrar::new(core.clone(), cluster, run_dir.clone(), &config.queue_names, last_job);
+    tokio::spawn(registrar.run(closing.clone()));
     let round_costs = Arc::<prediction::RoundCosts>::default();
     let switches = prediction::Switches::default();
     if config.prediction.every_ms > 0 {
@@ -128,7 +131,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         closing: closing.clone(),
         started_ms_epoch: now_ms_epoch(),
         clearing,
-        next_job: tokio::sync::Mutex::new(last_job + 1),
+        entrance,
         scheduler_set,
         in_force,
         listings: Arc::new(tokio::sync::Semaphore::new(services::LISTINGS)),
@@ -326,10 +329,17 @@ fn start_core(
 ) -> anyhow::Result<(CoreHandle, Engine)> {
     let (send, inbox) = crossbeam_channel::bounded(config.limits.inbox.max(16) as usize);
     let core = CoreHandle::new(send);
+    let run_dir = start.run_dir.clone();
     let out = Outbox::start(start.run_dir, start.cluster, core.clone(), clearing, config.keep_jobs);
     let mut engine = Engine::new(start.recorder, start.tables, inbox, out, feed, start.last);
     if let Some(unfinished) = &start.unfinished {
         engine.recover(unfinished).context("write the journal")?;
+        if !unfinished.spools.is_empty() {
+            let (run_dir, spools) = (run_dir, unfinished.spools.clone());
+            let settle = move || spool::settle(&run_dir, &spools);
+            // Without a thread they stay for the next start.
+            drop(std::thread::Builder::new().name("settle".to_owned()).spawn(settle));
+        }
     }
     Ok((core, engine))
 }

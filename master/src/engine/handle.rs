@@ -61,10 +61,17 @@ impl CoreHandle {
         answer.await.map_err(|_| CoreError::Stopped)?
     }
 
-    pub(crate) async fn submit(&self, new: NewJob) -> Result<(), CoreError> {
-        let (reply, answer) = oneshot::channel();
-        self.send(Message::Submit { new: Box::new(new), reply }).await?;
-        answer.await.map_err(|_| CoreError::Stopped)?
+    /// Hands in jobs in the order of their numbers, which share a frame; says of each whether the core took it.
+    pub(crate) async fn submit(&self, new: Vec<NewJob>) -> Vec<Result<(), CoreError>> {
+        let (replies, answers): (Vec<_>, Vec<_>) = new.iter().map(|_| oneshot::channel()).unzip();
+        if let Err(error) = self.send(Message::Submit { jobs: new.into_iter().zip(replies).collect() }).await {
+            return answers.into_iter().map(|_| Err(error.clone())).collect();
+        }
+        let mut taken = Vec::with_capacity(answers.len());
+        for answer in answers {
+            taken.push(answer.await.unwrap_or(Err(CoreError::Stopped)));
+        }
+        taken
     }
 
     /// Changes what only people see.

@@ -11,6 +11,7 @@ use super::{CoreError, View};
 use crate::tables::{Extra, JobMeta, PageVitals, Tables};
 
 pub(crate) type RegisterReply = oneshot::Sender<Result<WorkerId, CoreError>>;
+pub(crate) type SubmitReply = oneshot::Sender<Result<(), CoreError>>;
 pub(super) type Query = Box<dyn FnOnce(&View<'_>) + Send>;
 pub(super) type Change = Box<dyn FnOnce(&mut Tables) + Send>;
 
@@ -29,8 +30,8 @@ pub(crate) enum Message {
     Beat(Box<Beat>),
     /// A worker says hello.
     Register { request: Box<v1::RegisterRequest>, from: Caller, reply: RegisterReply },
-    /// A job whose file is on disk.
-    Submit { new: Box<NewJob>, reply: oneshot::Sender<Result<(), CoreError>> },
+    /// Jobs whose files are on disk, in the order of their numbers.
+    Submit { jobs: Vec<(NewJob, SubmitReply)> },
     /// Another input; the reply comes when it is on disk and applied.
     Request { input: Input, reply: oneshot::Sender<Result<(), CoreError>> },
     /// Others can fetch from a run of a worker, or `problem` says why not.
@@ -89,7 +90,7 @@ impl Message {
     pub(super) fn bytes(&self) -> usize {
         match self {
             Message::Beat(beat) => beat.bytes,
-            Message::Submit { new, .. } => new.bytes,
+            Message::Submit { jobs } => jobs.iter().map(|(new, _)| new.bytes).sum(),
             Message::Register { request, .. } => {
                 let attributes = request.attributes.iter().map(|(key, value)| key.len() + value.len());
                 request.name.len() + request.host.len() + request.rack.len() + attributes.sum::<usize>()
@@ -121,7 +122,7 @@ pub(super) enum Pending {
     Submit {
         job: JobId,
         meta: Option<Box<JobMeta>>,
-        reply: oneshot::Sender<Result<(), CoreError>>,
+        reply: SubmitReply,
     },
     Request {
         reply: oneshot::Sender<Result<(), CoreError>>,

@@ -254,11 +254,12 @@ impl Engine {
         match message {
             Message::Beat(beat) => self.take_beat(*beat),
             Message::Register { request, from, reply } => self.take_registration(*request, from, reply),
-            Message::Submit { new, reply } => {
-                let NewJob { meta, .. } = *new;
-                let input = Input::Submit { job: meta.id, spec: std::sync::Arc::new(meta.file.spec.clone()) };
-                self.pending.push(Pending::Submit { job: meta.id, meta: Some(Box::new(meta)), reply });
-                self.record(input);
+            Message::Submit { jobs } => {
+                for (NewJob { meta, .. }, reply) in jobs {
+                    let input = Input::Submit { job: meta.id, spec: std::sync::Arc::new(meta.file.spec.clone()) };
+                    self.pending.push(Pending::Submit { job: meta.id, meta: Some(Box::new(meta)), reply });
+                    self.record(input);
+                }
             }
             Message::Request { input, reply } => {
                 match input {

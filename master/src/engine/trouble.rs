@@ -57,9 +57,10 @@ impl Engine {
                 // The call ends without an answer, and the worker keeps what it runs.
                 Ok(Message::Beat(beat)) => drop(beat),
                 Ok(Message::Register { reply, .. }) => drop(reply.send(Err(refused()))),
-                Ok(Message::Submit { reply, .. } | Message::Request { reply, .. }) => {
-                    drop(reply.send(Err(refused())));
+                Ok(Message::Submit { jobs }) => {
+                    jobs.into_iter().for_each(|(_, reply)| drop(reply.send(Err(refused()))));
                 }
+                Ok(Message::Request { reply, .. }) => drop(reply.send(Err(refused()))),
                 // Nobody would say it again.
                 Ok(message @ (Message::Committed { .. } | Message::Closed { .. })) => self.deferred.push_back(message),
                 Ok(Message::Change(change)) => change(&mut self.tables),

@@ -15,15 +15,18 @@ use howdah_proto::v1::journal_input::Kind;
 
 use super::RecoveryError;
 use crate::config::Limits;
+use crate::spool::Spooled;
 use crate::tables::{JobMeta, JobRow, PageVitals, Tables, WorkerRow, extras};
 
 /// What is known of a worker that was unreachable when the master before this one ended.
 const UNREACHABLE_BEFORE: &str = "nobody could fetch from it before the master started again";
 
 /// The tables under way.
-pub(super) struct Books {
+pub(super) struct Books<'a> {
     tables: Tables,
     run_dir: PathBuf,
+    /// Files of jobs that were submitted lately, as they were written.
+    spooled: &'a Spooled,
     /// Whether any run of a lost worker may take its name.
     free_lost_names: bool,
     /// Submissions of the batch.
@@ -33,11 +36,18 @@ pub(super) struct Books {
     aborts: BTreeMap<PathBuf, JobId>,
 }
 
-impl Books {
-    pub(super) fn new(cluster: ClusterId, run_dir: &Path, limits: &Limits, free_lost_names: bool) -> Books {
+impl Books<'_> {
+    pub(super) fn new<'a>(
+        cluster: ClusterId,
+        run_dir: &Path,
+        limits: &Limits,
+        free_lost_names: bool,
+        spooled: &'a Spooled,
+    ) -> Books<'a> {
         Books {
             tables: Tables::new(cluster, limits),
             run_dir: run_dir.to_owned(),
+            spooled,
             free_lost_names,
             new: Vec::new(),
             unread: BTreeMap::new(),
@@ -180,7 +190,8 @@ impl Books {
             let bytes = std::fs::read(&path).map_err(|e| format!("`{}`: {e}", path.display()))?;
             serde_json::from_slice(&bytes).map_err(|e| format!("`{}`: {e}", path.display()))
         };
-        let file = read().unwrap_or_else(|problem| {
+        let spooled = self.spooled.file(id).and_then(|bytes| serde_json::from_slice(bytes).ok());
+        let file = spooled.map_or_else(read, Ok).unwrap_or_else(|problem| {
             self.unread.insert(id, problem);
             JobFile {
                 id: printed,

@@ -21,6 +21,8 @@ pub(crate) enum RecoveryError {
          help: start that version, or begin another cluster in this directory with --new-cluster"
     )]
     Differs { path: PathBuf, batch: u64, version: String },
+    #[error("run `{path}`: the spools of submissions: {source}")]
+    Spool { path: PathBuf, source: std::io::Error },
     #[error("run `{path}`: the file of {job}, which is not over, does not read: {problem}")]
     JobFile { path: PathBuf, job: String, problem: String },
 }

@@ -37,6 +37,7 @@ use crate::journal::{JournalError, JournalReader, JournalWriter};
 use crate::policies;
 use crate::recorder::Recorder;
 use crate::replay::{Build, ReplayError, build, build_of};
+use crate::spool::Spooled;
 use crate::tables::Tables;
 
 /// Makes a policy from its name and parameters.
@@ -77,17 +78,40 @@ pub(crate) fn recover(run_dir: &Path, config: &MasterConfig) -> Result<Recovered
 
 /// As [`recover`], with policies made by the caller.
 fn recover_with(run_dir: &Path, config: &MasterConfig, make: Make) -> Result<Recovered, RecoveryError> {
-    match go_through(run_dir, config, make, Decided::Again) {
+    let failed = |source| RecoveryError::Spool { path: run_dir.to_owned(), source };
+    let spooled = Spooled::read(run_dir).map_err(failed)?;
+    let mut recovered = match go_through(run_dir, config, make, Decided::Again, &spooled) {
         Err(RecoveryError::Differs { batch, version, .. }) => {
-            let recovered = go_through(run_dir, config, make, Decided::AsRecorded)?;
+            let recovered = go_through(run_dir, config, make, Decided::AsRecorded, &spooled)?;
             tracing::warn!(batch, version, "this build decides otherwise; what was decided before it stands");
-            Ok(recovered)
+            recovered
         }
-        recovered => recovered,
-    }
+        recovered => recovered?,
+    };
+    let rows = &recovered.tables.jobs;
+    let is_live = |job| rows.get(&job).is_some_and(|row| !row.state.is_final());
+    spooled.restore(run_dir, recovered.tables.cluster, recovered.last_job, is_live).map_err(failed)?;
+    recovered.unfinished.histories = without_history(run_dir, &recovered.tables);
+    recovered.unfinished.spools = spooled.paths;
+    Ok(recovered)
 }
 
-fn go_through(run_dir: &Path, config: &MasterConfig, make: Make, decided: Decided) -> Result<Recovered, RecoveryError> {
+/// Jobs that are over and have none; one without its file was let go.
+fn without_history(run_dir: &Path, tables: &Tables) -> Vec<JobId> {
+    let cluster = tables.cluster;
+    let over = in_state(tables, JobState::is_final).into_iter();
+    over.filter(|&job| job_file_path(run_dir, cluster, job).exists())
+        .filter(|&job| find_history(run_dir, cluster, job).is_none())
+        .collect()
+}
+
+fn go_through(
+    run_dir: &Path,
+    config: &MasterConfig,
+    make: Make,
+    decided: Decided,
+    spooled: &Spooled,
+) -> Result<Recovered, RecoveryError> {
     let mut reader = JournalReader::open(run_dir)?;
     let header = reader.header().clone();
     let recorded_by = build_of(&header);
@@ -95,7 +119,7 @@ fn go_through(run_dir: &Path, config: &MasterConfig, make: Make, decided: Decide
     let mut tracker = build(run_dir, &header, make)?;
     let mut in_force =
         SchedulerChoice { name: header.scheduler, params: header.scheduler_params.into_iter().collect() };
-    let mut books = Books::new(cluster, run_dir, &config.limits, tracker.config().free_lost_names);
+    let mut books = Books::new(cluster, run_dir, &config.limits, tracker.config().free_lost_names, spooled);
     let mut digest = [0_u8; DIGEST_BYTES];
     let (mut last, mut batches, mut inputs, mut effects) = (Time::ZERO, 0, Vec::new(), Vec::new());
     while let Some(frame) = reader.next_frame()? {
@@ -135,13 +159,9 @@ fn go_through(run_dir: &Path, config: &MasterConfig, make: Make, decided: Decide
     let unfinished = Unfinished {
         scheduler: None,
         promotions: in_state(&tables, |state| state == JobState::Committing),
-        histories: in_state(&tables, JobState::is_final)
-            .into_iter()
-            // One without its file was let go.
-            .filter(|&job| job_file_path(run_dir, cluster, job).exists())
-            .filter(|&job| find_history(run_dir, cluster, job).is_none())
-            .collect(),
+        histories: Vec::new(),
         aborts,
+        spools: Vec::new(),
     };
     let recorder = Recorder::resumed(tracker, digest, journal);
     Ok(Recovered { recorder, tables, unfinished, in_force, last, last_job, batches, torn })

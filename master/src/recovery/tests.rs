@@ -15,6 +15,7 @@ use howdah_proto::v1;
 use super::*;
 use crate::journal::check;
 use crate::recorder::Origin;
+use crate::spool::Spool;
 
 fn registration(worker: u32) -> Input {
     Input::Register(Box::new(Registration {
@@ -166,7 +167,9 @@ fn a_policy_that_has_changed_leaves_what_was_decided_before_it() {
         attempts.map(|(_, attempt)| attempt.id()).collect()
     };
     let config = MasterConfig::default();
-    let again = go_through(dir.path(), &config, changed, Decided::Again).err().expect("it decides otherwise");
+    let again = go_through(dir.path(), &config, changed, Decided::Again, &Spooled::default())
+        .err()
+        .expect("it decides otherwise");
     assert!(matches!(again, RecoveryError::Differs { batch: 4, .. }), "{again}");
 
     let mut recovered = recover_with(dir.path(), &config, changed).unwrap();
@@ -210,6 +213,39 @@ fn a_job_that_is_not_over_needs_its_file_and_one_that_is_does_not() {
     std::fs::write(job_file_path(dir.path(), ClusterId(202_611_201_200), JobId(1)), "{").unwrap();
     let recovered = recover(dir.path(), &MasterConfig::default()).unwrap();
     assert_eq!(recovered.unfinished.histories, [JobId(1)], "its history was not written");
+}
+
+#[test]
+fn after_a_power_failure_acknowledged_jobs_have_the_files_that_were_spooled_and_no_others_come() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("jobs")).unwrap();
+    let file = |job: u32| JobFile {
+        id: ClusterId(202_611_201_200).job(JobId(job)),
+        submit_ms_epoch: 0,
+        spec: JobSpec { n_maps: 1, ..JobSpec::default() },
+        app: App::BuiltIn { name: "sleep".to_owned() },
+        input_format: InputFormat::Generated { n_maps: 1 },
+        splits: vec![Split::Generated],
+        output: OutputFormat::None,
+        marked: false,
+        properties: BTreeMap::new(),
+        token: format!("token {job}"),
+    };
+    let spooled: Vec<_> = (1..=3).map(|job| (JobId(job), serde_json::to_vec(&file(job)).unwrap())).collect();
+    Spool::of_another_boot(dir.path()).append(&spooled).unwrap();
+    // The third was on its way when the power failed; the files of all three were not on disk, or only in part.
+    let own = |job| job_file_path(dir.path(), ClusterId(202_611_201_200), JobId(job));
+    std::fs::write(own(2), &spooled[1].1[..10]).unwrap();
+    let submit = |job| Input::Submit { job: JobId(job), spec: Arc::new(file(job).spec) };
+    record(&mut new_run(dir.path()), 1, &[submit(1), submit(2)]);
+    let recovered = recover(dir.path(), &MasterConfig::default()).unwrap();
+    assert_eq!((recovered.last_job, recovered.tables.live_jobs()), (2, 2));
+    for (job, bytes) in &spooled[..2] {
+        assert_eq!(recovered.tables.jobs[job].meta.file, file(job.0));
+        assert_eq!(&std::fs::read(own(job.0)).unwrap(), bytes);
+    }
+    assert!(!own(3).exists());
+    assert_eq!(recovered.unfinished.spools.len(), 1);
 }
 
 #[test]

@@ -17,4 +17,6 @@ pub(crate) struct Unfinished {
     pub(crate) histories: Vec<JobId>,
     /// Output of jobs that ended otherwise since the last start and may not have been cleared away.
     pub(crate) aborts: BTreeMap<PathBuf, JobId>,
+    /// Spools of submissions that go as soon as the jobs' own files are on disk.
+    pub(crate) spools: Vec<PathBuf>,
 }

@@ -11,18 +11,40 @@ use crate::engine::View;
 /// The answer, and the job as it enters.
 pub(super) struct Admitted {
     pub(super) spec: JobSpec,
-    pub(super) accepted: Result<(), String>,
+    /// `None` where the answer depends on others of its group: it is to ask again when they are in.
+    pub(super) accepted: Option<Result<(), String>>,
     /// What the scheduler promises and the cluster has not now.
     pub(super) warning: Option<String>,
 }
 
-/// Asks for a job with these properties; `queue_names` are the queues that there are under every scheduler.
+/// Asks for jobs that are to enter together.
+pub(super) fn admit_group(
+    asked: Vec<(JobSpec, BTreeMap<String, String>)>,
+    queue_names: &[String],
+    view: &View<'_>,
+) -> Vec<Admitted> {
+    let queues = view.tracker.scheduler().queues();
+    let mut entering: BTreeMap<String, u64> = BTreeMap::new();
+    let mut one = |(spec, properties): (JobSpec, BTreeMap<String, String>)| {
+        let (spec, accepted) = admit(spec, &properties, queue_names, view);
+        let before = entering.entry(spec.queue.to_string()).or_default();
+        let waits = accepted.is_ok() && *before > 0 && queues.room(&spec).is_some_and(|room| *before >= room);
+        if accepted.is_ok() && !waits {
+            *before += 1;
+        }
+        Admitted { spec, accepted: (!waits).then_some(accepted), warning: doubt(view) }
+    };
+    asked.into_iter().map(&mut one).collect()
+}
+
+/// Asks for a job with these properties; `queue_names` are the queues that there are under every scheduler. Gives the job
+/// as it enters, too.
 pub(super) fn admit(
     mut spec: JobSpec,
     properties: &BTreeMap<String, String>,
     queue_names: &[String],
     view: &View<'_>,
-) -> Admitted {
+) -> (JobSpec, Result<(), String>) {
     let scheduler = view.tracker.scheduler();
     if spec.conf.pool.is_none()
         && let Some(key) = scheduler.queues().pool_property()
@@ -30,7 +52,7 @@ pub(super) fn admit(
         spec.conf.pool = pool(key, &spec, properties);
     }
     let accepted = scheduler.queues().accepts(&spec).and_then(|()| check_queue(&spec.queue, queue_names, scheduler));
-    Admitted { spec, accepted, warning: doubt(view) }
+    (spec, accepted)
 }
 
 /// All that people should know of the scheduler as it is with the cluster and its jobs as they are.

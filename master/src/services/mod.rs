@@ -3,6 +3,7 @@
 mod admit;
 mod client;
 pub(crate) mod connections;
+mod entrance;
 mod input_error;
 mod line_splits;
 mod logs;
@@ -51,8 +52,8 @@ pub(crate) struct Shared {
     pub(crate) started_ms_epoch: u64,
     /// Output of failed jobs that is not gone yet.
     pub(crate) clearing: Clearing,
-    /// Number of the next job; held while a job's file is written, so that jobs enter the core in order.
-    pub(crate) next_job: tokio::sync::Mutex<u32>,
+    /// Gives numbers to submissions, which enter the core in their order.
+    pub(crate) entrance: Entrance,
     /// Someone has put a scheduler in charge: what the configuration says of it holds no more.
     pub(crate) scheduler_set: Arc<AtomicBool>,
     /// The scheduler in charge.
@@ -67,6 +68,7 @@ pub(crate) struct Shared {
     pub(crate) warned: std::sync::Mutex<String>,
 }
 
+pub(crate) use entrance::{Entrance, Registrar};
 pub(crate) use logs::LOGS;
 pub(crate) use questions::Questions;
 pub(crate) use submit::LISTINGS;
@@ -91,3 +93,8 @@ impl Shared {
 }
 
 pub(crate) type SharedRef = Arc<Shared>;
+
+/// Does what takes a file system's time on a thread for such work.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, tonic::Status> {
+    tokio::task::spawn_blocking(work).await.map_err(|e| status::internal("finish a file operation", e))
+}

@@ -1,32 +1,29 @@
 //! Accepting a job: everything that can be checked is checked before the core receives it.
 //!
-//! Order: request, properties, input and splits, output directory, job file on disk, core. What was made on
-//! disk is removed again when a later step refuses.
+//! Order: request, properties, input and splits, output directory, then the [entrance](super::entrance): job file on
+//! disk, core. What was made on disk is removed again when a later step refuses.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
 use howdah_core::job::{
-    App, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Priority, Requirements, Split, SplitHosts, known,
+    App, InputFormat, JobConf, JobFile, JobSpec, OutputFormat, Priority, Requirements, Split, SplitHosts, known,
 };
 use howdah_core::time::Span;
 use howdah_guards::Guard;
 use howdah_proto::{limits, v1};
 use tonic::Status;
 
-use super::admit::{Admitted, admit};
+use super::admit::admit;
+use super::entrance::Entered;
 use super::places::Place;
 use super::walk::Cancel;
-use super::{SharedRef, names, places, splits, status};
+use super::{SharedRef, blocking, names, places, splits, status};
 use crate::commit;
 use crate::config::MasterConfig;
-use crate::engine::{CoreError, NewJob};
-use crate::tables::JobMeta;
 
 /// Inputs that are listed at a time.
 pub(crate) const LISTINGS: usize = 32;
@@ -50,16 +47,17 @@ pub(super) async fn submit(
         let message = format!("the cluster has {live} unfinished jobs, which is its limit");
         return Err(Status::resource_exhausted(status::with_help(message, "submit again when some have finished")));
     }
-    let mut file = prepared(&shared, request, given, cancel).await?;
+    let file = prepared(&shared, request, given, cancel).await?;
     reserve(&shared, &file.output).await?;
-    let accepted = enter(&shared, &mut file).await;
-    if accepted.is_err()
-        && let OutputFormat::Files { directory } = &file.output
+    let output = file.output.clone();
+    let Entered { job, warning } = shared.entrance.enter(file).await;
+    shared.warn(warning);
+    if job.is_err()
+        && let OutputFormat::Files { directory } = output
     {
-        let output = PathBuf::from(directory);
-        let _ = blocking(move || commit::abort(&output, true)).await;
+        let _ = blocking(move || commit::abort(directory.as_ref(), true)).await;
     }
-    accepted.map(|job| shared.cluster.job(job))
+    job.map(|job| shared.cluster.job(job))
 }
 
 /// What the core would get of a job, and what it runs, if it were submitted now. Nothing is made.
@@ -71,7 +69,7 @@ pub(super) async fn would_enter(
     let JobFile { spec, properties, app, .. } = prepared(shared, request, None, cancel).await?;
     let queue_names = shared.config.queue_names.clone();
     let ask = move |view: &crate::engine::View<'_>| admit(spec, &properties, &queue_names, view);
-    let Admitted { spec, accepted, .. } = shared.core.ask(ask).await.map_err(status::core)?;
+    let (spec, accepted) = shared.core.ask(ask).await.map_err(status::core)?;
     accepted.map_err(Status::failed_precondition)?;
     Ok((spec, app))
 }
@@ -94,62 +92,6 @@ async fn prepared(
         prepare(request, given, &config, &cancel)
     };
     blocking(prepare).await?
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Status> {
-    tokio::task::spawn_blocking(work).await.map_err(|e| status::internal("finish a file operation", e))
-}
-
-/// Gives the job its number, writes its file and hands it to the core.
-async fn enter(shared: &SharedRef, file: &mut JobFile) -> Result<JobId, Status> {
-    // Jobs enter the core in the order of their numbers, so the lock is held until this one is in.
-    let mut next_job = shared.next_job.lock().await;
-    // Lent to the core's thread and taken back: it holds a number for each map.
-    let spec = std::mem::take(&mut file.spec);
-    let (properties, queue_names) = (file.properties.clone(), shared.config.queue_names.clone());
-    let ask = move |view: &crate::engine::View<'_>| admit(spec, &properties, &queue_names, view);
-    let Admitted { spec, accepted, warning } = shared.core.ask(ask).await.map_err(status::core)?;
-    file.spec = spec;
-    shared.warn(warning);
-    accepted.map_err(Status::failed_precondition)?;
-    let id = JobId(*next_job);
-    file.id = shared.cluster.job(id);
-    if let OutputFormat::Files { directory } = &file.output {
-        let (output, job) = (PathBuf::from(directory), file.id.clone());
-        let marked = blocking(move || commit::mark(&output, &job)).await?;
-        marked
-            .map_err(|e| Status::invalid_argument(format!("output directory `{directory}` cannot be written: {e}")))?;
-        file.marked = true;
-    }
-    let path = shared.job_path(id);
-    let bytes = serde_json::to_vec_pretty(file).map_err(|e| status::internal("serialise the job", e))?;
-    let (for_writing, n_bytes) = (path.clone(), bytes.len());
-    blocking(move || write_synced(&for_writing, &bytes)).await?.map_err(|e| status::unwritten(&path, &e))?;
-    let created_output = matches!(file.output, OutputFormat::Files { .. });
-    let meta = JobMeta { id, file: file.clone(), created_output };
-    match shared.core.submit(NewJob { meta, bytes: n_bytes }).await {
-        Ok(()) => {
-            *next_job += 1;
-            Ok(id)
-        }
-        // A core that stopped meanwhile may have the job in its journal.
-        Err(e @ CoreError::Stopped) => Err(status::core(e)),
-        Err(e) => {
-            let _ = fs::remove_file(path);
-            Err(status::core(e))
-        }
-    }
-}
-
-/// For our eyes only: the file holds the token that opens the job's map output.
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    match path.parent() {
-        Some(dir) => fs::File::open(dir)?.sync_all(),
-        None => Ok(()),
-    }
 }
 
 /// Makes the output directory, which must not exist.

@@ -33,6 +33,31 @@ async fn idle_connections_make_room_for_those_in_use() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_that_submit_at_a_time_get_numbers_without_gaps_and_each_its_own_job() {
+    let mut cluster = Cluster::start().await;
+    let mut submitting = tokio::task::JoinSet::new();
+    for n in 0..40 {
+        let mut client = cluster.another_client().await;
+        submitting.spawn(async move {
+            let request = v1::SubmitJobRequest { name: format!("job {n}"), ..sleep_job(1) };
+            (client.submit_job(request).await.unwrap().into_inner().job, n)
+        });
+    }
+    let mut jobs = submitting.join_all().await;
+    jobs.sort_unstable();
+    for (index, (job, n)) in jobs.iter().enumerate() {
+        assert!(job.ends_with(&format!("_{:04}", index + 1)), "{job} is number {}", index + 1);
+        assert_eq!(cluster.get(job).await.unwrap().status.unwrap().name, format!("job {n}"));
+    }
+    let run = cluster.stop().await;
+    for (job, n) in &jobs {
+        let text = std::fs::read(run.join("jobs").join(format!("{job}.json"))).unwrap();
+        let file: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        assert_eq!((&file["id"], &file["spec"]["name"]), (&job.clone().into(), &format!("job {n}").into()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_that_never_asks_for_anything_is_closed() {
     let mut cluster = Cluster::start().await;
     let mut worker = FakeWorker::register(&mut cluster, "w1", 1, 0).await;

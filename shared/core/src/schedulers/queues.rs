@@ -14,6 +14,12 @@ pub trait Queues {
         Ok(())
     }
 
+    /// How many jobs of this job's queue and user may be submitted now, where there is a bound: who accepts several jobs at
+    /// a time asks for it.
+    fn room(&self, _job: &JobSpec) -> Option<u64> {
+        None
+    }
+
     /// The property of a job that names its pool, where that is one that [`JobSpec`] does not keep: who accepts a job
     /// gives the property's value as [`JobConf::pool`](crate::job::JobConf::pool), unless the job names a pool itself.
     fn pool_property(&self) -> Option<&str> {

@@ -326,15 +326,19 @@ fn submissions_to_unknown_queues_and_beyond_the_limits_are_refused() {
     let refusal = |cluster: &Cluster, queue: &str, user: &str| {
         cluster.tracker.scheduler().queues().accepts(&of(queue, user, 1, 0)).err().unwrap_or_default()
     };
+    let room = |cluster: &Cluster, user: &str| cluster.tracker.scheduler().queues().room(&of("a", user, 1, 0));
+    assert_eq!(room(&cluster, "u"), Some(2));
     assert_eq!(refusal(&cluster, "x", "u"), "queue `x` does not exist, expected one of a");
     for user in ["u", "u"] {
         assert_eq!(refusal(&cluster, "a", user), "");
         cluster.submit(of("a", user, 1, 0));
     }
     assert!(refusal(&cluster, "a", "u").starts_with("user `u` has 2 jobs in queue `a`, which accepts at most 2"));
+    assert_eq!((room(&cluster, "u"), room(&cluster, "v")), (Some(0), Some(2)));
     for user in ["v", "v"] {
         cluster.submit(of("a", user, 1, 0));
     }
+    assert_eq!(room(&cluster, "w"), Some(0));
     assert!(refusal(&cluster, "a", "w").starts_with("queue `a` has 4 jobs and accepts at most 4"));
 }
 

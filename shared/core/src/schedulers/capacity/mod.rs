@@ -190,6 +190,10 @@ impl Queues for Capacity {
         self.queues[number as usize].accepts(&job.user, tasks)
     }
 
+    fn room(&self, job: &JobSpec) -> Option<u64> {
+        self.numbers.get(job.queue.as_str()).map(|&number| self.queues[number as usize].room(&job.user))
+    }
+
     fn validate_capacity(&self, slots: PerKind<u32>) -> Result<(), SchedulerError> {
         let Origin { file, names } = &self.origin;
         self.settings.fit(slots, *names).map_err(|problem| SchedulerError::BadFile {

@@ -233,4 +233,11 @@ impl Queue {
         }
         Ok(())
     }
+
+    /// How many more jobs of a user are accepted.
+    pub(super) fn room(&self, user: &str) -> u64 {
+        let of_user = self.known_user(user).map_or(0, |user| user.jobs);
+        let of_user = self.limits.accepted_per_user.saturating_sub(of_user);
+        self.limits.accepted.saturating_sub(self.jobs).min(of_user)
+    }
 }
