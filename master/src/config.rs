@@ -62,6 +62,9 @@ pub struct MasterConfig {
     pub profile: Profile,
     /// Begin another cluster in the directory instead of going on with the one that is there.
     pub new_cluster: bool,
+    /// No setting: whether nothing is kept, to measure what keeping costs.
+    #[serde(skip)]
+    pub without_journal: bool,
     /// Name of the scheduler.
     pub scheduler: String,
     /// The scheduler's own parameters.
@@ -276,6 +279,7 @@ impl Default for MasterConfig {
             dir: PathBuf::from("howdah-master"),
             profile: Profile::Howdah,
             new_cluster: false,
+            without_journal: false,
             scheduler: "fifo".to_owned(),
             scheduler_params: BTreeMap::new(),
             queue_names: vec!["default".to_owned()],

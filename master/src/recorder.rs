@@ -41,6 +41,8 @@ pub struct Recorder {
     chain: Chain,
     journal: JournalWriter,
     frame: v1::JournalFrame,
+    /// Whether batches get frames.
+    keeps: bool,
 }
 
 impl Origin {
@@ -73,12 +75,17 @@ impl Recorder {
     ) -> Result<Recorder, JournalError> {
         let journal = JournalWriter::create(run_dir, &origin.header(), segment_bytes)?;
         let tracker = JobTracker::new(origin.cluster.clone(), scheduler);
-        Ok(Recorder { tracker, chain: Chain::new(), journal, frame: v1::JournalFrame::default() })
+        Ok(Recorder { tracker, chain: Chain::new(), journal, frame: v1::JournalFrame::default(), keeps: true })
     }
 
     /// Goes on recording a core that has come as far as its journal.
     pub(crate) fn resumed(tracker: JobTracker, digest: [u8; DIGEST_BYTES], journal: JournalWriter) -> Recorder {
-        Recorder { tracker, chain: Chain::after(digest), journal, frame: v1::JournalFrame::default() }
+        Recorder { tracker, chain: Chain::after(digest), journal, frame: v1::JournalFrame::default(), keeps: true }
+    }
+
+    /// From now on nothing is recorded: what that saves is what the journal costs.
+    pub(crate) fn keep_nothing(&mut self) {
+        self.keeps = false;
     }
 
     /// The core.
@@ -97,6 +104,9 @@ impl Recorder {
     ) {
         let first = effects.len();
         self.tracker.apply(now, inputs, effects);
+        if !self.keeps {
+            return recorded.clear();
+        }
         let new = &effects[first..];
         let frame = &mut self.frame;
         frame.time_us = now.as_us();

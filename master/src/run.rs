@@ -46,6 +46,8 @@ use crate::{address, journal, policies, prediction, reach, recovery, reload, res
 
 /// Name of the file that says where the master listens.
 pub const ACCESS_FILE: &str = "access.json";
+/// Marks a run that was not recorded.
+const NOT_KEPT: &str = "not-kept";
 /// Streams of one connection: a gateway may speak for thousands of workers.
 const STREAMS_PER_CONNECTION: u32 = 65_536;
 /// Between two checks for silent workers.
@@ -241,8 +243,10 @@ struct Start {
 
 /// Goes on with the cluster of the directory, or begins one.
 fn begin(config: &MasterConfig, params: &Params) -> anyhow::Result<Start> {
-    let last_run = runs_in(&config.dir).into_iter().next_back().filter(|_| !config.new_cluster);
-    if let Some(run_dir) = last_run.filter(|run| journal::has_header(run)) {
+    let is_new = config.new_cluster || config.without_journal;
+    let last_run = runs_in(&config.dir).into_iter().next_back().filter(|_| !is_new);
+    let is_kept = |run: &PathBuf| journal::has_header(run) && !run.join(NOT_KEPT).exists();
+    if let Some(run_dir) = last_run.filter(is_kept) {
         if recovery::can_resume(&run_dir)? {
             return resume(config, params, run_dir);
         }
@@ -257,8 +261,14 @@ fn begin(config: &MasterConfig, params: &Params) -> anyhow::Result<Start> {
         seed: config.seed,
     };
     let scheduler = policies::make(&config.scheduler, params).context("make the scheduler")?;
-    let recorder =
+    let mut recorder =
         Recorder::create(&run_dir, &origin, scheduler, config.segment_bytes()).context("start the journal")?;
+    if config.without_journal {
+        let mark = run_dir.join(NOT_KEPT);
+        fs::write(&mark, "").with_context(|| format!("write `{}`", mark.display()))?;
+        tracing::warn!("this master keeps nothing: what it runs is forgotten when it ends");
+        recorder.keep_nothing();
+    }
     Ok(Start {
         cluster,
         run_dir,

@@ -51,6 +51,8 @@ pub(crate) enum BenchName {
     Streaming,
     /// Attempts that do nothing against a bare loop of /bin/true
     Noop,
+    /// Acknowledged submissions against the disk's syncs, and attempts with the journal against none
+    Journal,
     /// From submission to the first attempt on an idle cluster
     Idle,
     /// Heartbeats of 1,000 workers against a bare tonic echo server

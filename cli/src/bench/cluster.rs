@@ -20,17 +20,25 @@ pub(crate) struct Shape {
     pub(crate) reduce_slots: u32,
     /// Settings as variables.
     pub(crate) variables: Vec<(String, String)>,
+    /// More arguments for the master.
+    pub(crate) master: Vec<String>,
 }
 
 impl Shape {
     /// Two workers, as the project's bars have it.
     pub(crate) fn two(map_slots: u32, reduce_slots: u32) -> Shape {
-        Shape { workers: 2, map_slots, reduce_slots, variables: Vec::new() }
+        Shape { workers: 2, map_slots, reduce_slots, variables: Vec::new(), master: Vec::new() }
     }
 
     /// With one more setting.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Shape {
         self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With one more flag of the master.
+    pub(crate) fn with_master(mut self, flag: &str) -> Shape {
+        self.master.push(flag.to_owned());
         self
     }
 
@@ -40,10 +48,12 @@ impl Shape {
         let mut variables = self.variables.clone();
         // Lines per attempt would be measured too; the syslog of attempts is written all the same.
         variables.push(("HOWDAH_LOG".to_owned(), "warn".to_owned()));
+        let mut master_args = vec!["--listen".to_owned(), "127.0.0.1:0".to_owned()];
+        master_args.extend(self.master.iter().cloned());
         let plan = Plan {
             dir: dir.to_owned(),
             workers: self.workers,
-            master_args: vec!["--listen".to_owned(), "127.0.0.1:0".to_owned()],
+            master_args,
             worker_args: slots.map(str::to_owned).to_vec(),
             cpu_quotas: Vec::new(),
             stays: false,

@@ -14,6 +14,7 @@ mod echo;
 mod heartbeat;
 mod idle;
 mod intervals;
+mod journal;
 mod measure;
 mod noop;
 mod predict;
@@ -39,10 +40,15 @@ use crate::output::table::Grid;
 use report::Report;
 
 /// What each measures; the order of `all`.
-const ABOUT: [(BenchName, &str, &str); 10] = [
+const ABOUT: [(BenchName, &str, &str); 11] = [
     (BenchName::Wordcount, "wordcount", "word count over 1 GiB against a hand-written two-thread hash-map program"),
     (BenchName::Streaming, "streaming", "`cat` as mapper and reducer over 1 GiB against `cat | LC_ALL=C sort`"),
     (BenchName::Noop, "noop", "10,000 attempts that do nothing against a bare loop of /bin/true, two at a time"),
+    (
+        BenchName::Journal,
+        "journal",
+        "acknowledged submissions against the disk's syncs, and attempts with the journal against none",
+    ),
     (BenchName::Idle, "idle", "from submission to the first attempt on an idle cluster"),
     (BenchName::Heartbeat, "heartbeat", "the master's CPU time per heartbeat against a bare tonic echo server"),
     (BenchName::Intervals, "intervals", "a batch of short jobs under each heartbeat interval rule"),
@@ -107,6 +113,7 @@ async fn run(bench: &Bench<'_>, args: &BenchArgs, format: Format) -> Outcome {
             BenchName::Wordcount => wordcount::run(bench).await?,
             BenchName::Streaming => streaming::run(bench).await?,
             BenchName::Noop => noop::run(bench).await?,
+            BenchName::Journal => journal::run(bench).await?,
             BenchName::Idle => idle::run(bench).await?,
             BenchName::Heartbeat => heartbeat::run(bench).await?,
             BenchName::Replay => replay::run(bench).await?,

@@ -47,6 +47,9 @@ pub(crate) struct MasterArgs {
     /// Seed of the run's random streams
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Keep nothing, and begin a cluster that no start goes on with: `bench journal` measures what the journal costs
+    #[arg(long, hide = true)]
+    pub(crate) without_journal: bool,
     #[command(flatten)]
     pub(crate) leash: LeashArgs,
 }

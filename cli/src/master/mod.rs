@@ -21,6 +21,7 @@ pub(crate) fn master(context: &Context, args: &MasterArgs) -> Outcome {
         Flag::new("--seed", "seed", &args.seed),
     ];
     let (mut config, settings) = context.settings::<howdah_master::MasterConfig>(Section::Master, flags)?;
+    config.without_journal = args.without_journal;
     choose_scheduler(&mut config, &settings, args.mapred_site.as_deref(), params(&args.define)?)?;
     howdah_master::prediction::check(&config).map_err(|error| Failure::usage(format!("{error:#}")))?;
     check_root("master", config.serves_others(), config.as_root)?;
