@@ -61,16 +61,19 @@ impl KeyOrder {
     /// A number that orders as keys do where it differs: their first eight bytes, shorter keys as if zeros followed.
     #[inline]
     pub(crate) fn prefix(&self, key: &[u8]) -> u64 {
-        if self.0.is_some() {
-            return 0;
-        }
-        match key.first_chunk::<8>() {
-            Some(bytes) => u64::from_be_bytes(*bytes),
-            None => {
-                let mut bytes = [0; 8];
-                bytes[..key.len()].copy_from_slice(key);
-                u64::from_be_bytes(bytes)
-            }
+        if self.0.is_some() { 0 } else { leading(key) }
+    }
+}
+
+/// The first eight bytes as a number that orders as they do, shorter ones as if zeros followed.
+#[inline]
+pub(crate) fn leading(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk::<8>() {
+        Some(first) => u64::from_be_bytes(*first),
+        None => {
+            let mut first = [0; 8];
+            first[..bytes.len()].copy_from_slice(bytes);
+            u64::from_be_bytes(first)
         }
     }
 }

@@ -6,7 +6,9 @@
 //! `Deviation:` Hadoop sorts and spills in a second thread while the map goes on; here the map does it itself, as all
 //! cores are taken by other attempts anyway.
 
+mod entry;
 mod fold;
+mod order;
 mod partition;
 mod sort;
 mod spill;

@@ -1,11 +1,11 @@
 //! The general collector: records in one buffer, sorted by an index when it is full.
 //!
 //! A record's bytes go to the end of an arena; the index holds partition, the key's first eight bytes and where the
-//! record is. Sorting moves 24 bytes per record and seldom looks at the arena. Memory: arena and index together stay
-//! below the limit (`io.sort.mb` × `io.sort.spill.percent`), unless one record alone is larger.
+//! record is. Sorting moves 24 bytes per record and seldom looks at the arena (see [`super::order`]). Memory: arena and
+//! index together stay below the limit (`io.sort.mb` × `io.sort.spill.percent`), unless one record alone is larger.
 
-use std::cmp::Ordering;
-
+use super::entry::Entry;
+use super::order::sort_by_bytes;
 use super::spill::Spiller;
 use crate::api::error::TaskError;
 use crate::api::key_order::KeyOrder;
@@ -14,6 +14,8 @@ use crate::segment::SortedRecords;
 
 /// Size of the arena when the first record comes.
 const FIRST_BYTES: usize = 64 * 1024;
+/// Records that are looked at together before they are written.
+const AHEAD: usize = 32;
 
 /// Collects, sorts and spills.
 pub(crate) struct SortCollector {
@@ -23,57 +25,7 @@ pub(crate) struct SortCollector {
     n_spills: usize,
 }
 
-/// A record: key bytes at `offset`, value bytes after them.
-#[derive(Clone, Copy)]
-struct Entry {
-    prefix: u64,
-    partition: u32,
-    offset: u32,
-    key_len: u32,
-    value_len: u32,
-}
-
 const ENTRY_BYTES: usize = size_of::<Entry>();
-
-impl Entry {
-    fn key<'a>(&self, arena: &'a [u8]) -> &'a [u8] {
-        &arena[self.offset as usize..][..self.key_len as usize]
-    }
-
-    fn value<'a>(&self, arena: &'a [u8]) -> &'a [u8] {
-        &arena[self.offset as usize + self.key_len as usize..][..self.value_len as usize]
-    }
-
-    /// The order of partitions and keys. Keys of at most eight bytes are in the index, but for their length.
-    #[inline]
-    fn order(&self, other: &Entry, arena: &[u8]) -> Ordering {
-        let first = (self.partition, self.prefix).cmp(&(other.partition, other.prefix));
-        first.then_with(|| {
-            if self.key_len.max(other.key_len) <= 8 {
-                self.key_len.cmp(&other.key_len)
-            } else {
-                self.key(arena).cmp(other.key(arena))
-            }
-        })
-    }
-
-    /// The order of partitions, keys and values, of keys that a comparator orders.
-    fn custom_order(&self, other: &Entry, arena: &[u8], order: &KeyOrder) -> Ordering {
-        let partitions = self.partition.cmp(&other.partition);
-        let keys = || order.compare(self.key(arena), other.key(arena));
-        partitions.then_with(keys).then_with(|| self.value(arena).cmp(other.value(arena)))
-    }
-}
-
-/// Sorts the records of each key by value, where they are not in order already: mostly one look at each does, which
-/// is cheaper than a look at each for every comparison of the sort by key.
-fn order_values(index: &mut [Entry], arena: &[u8]) {
-    for group in index.chunk_by_mut(|a, b| a.order(b, arena) == Ordering::Equal) {
-        if !group.is_sorted_by(|a, b| a.value(arena) <= b.value(arena)) {
-            group.sort_unstable_by(|a, b| a.value(arena).cmp(b.value(arena)));
-        }
-    }
-}
 
 impl SortCollector {
     pub(crate) fn new(spiller: Spiller) -> SortCollector {
@@ -128,11 +80,9 @@ impl SortCollector {
         let arena = &self.arena;
         let order = self.spiller.order();
         if order.is_of_bytes() {
-            self.index.sort_unstable_by(|a, b| a.order(b, arena));
             // Combiners make their own values of what they get, in whatever order.
-            if !matches!(self.spiller.combine, CombineStep::Reducer(_)) {
-                order_values(&mut self.index, arena);
-            }
+            let values = !matches!(self.spiller.combine, CombineStep::Reducer(_));
+            sort_by_bytes(&mut self.index, arena, values);
         } else {
             self.index.sort_unstable_by(|a, b| a.custom_order(b, arena, order));
         }
@@ -173,11 +123,24 @@ struct Sorted<'a> {
     at: Option<usize>,
 }
 
+impl Sorted<'_> {
+    /// Looks at the next records, so that the arena's memory is asked for all of them at once. In sorted order each
+    /// lies somewhere else, and to copy one after the other waits for each.
+    fn look_ahead(&self, next: usize) {
+        let coming = self.entries.get(next..).unwrap_or_default().iter().take(AHEAD);
+        let seen = coming.fold(0_u8, |seen, entry| seen ^ self.arena.get(entry.offset as usize).copied().unwrap_or(0));
+        std::hint::black_box(seen);
+    }
+}
+
 impl SortedRecords for Sorted<'_> {
     #[inline]
     fn advance(&mut self) -> Result<bool, TaskError> {
         let next = self.at.map_or(0, |at| at + 1);
         self.at = Some(next);
+        if next.is_multiple_of(AHEAD) {
+            self.look_ahead(next);
+        }
         Ok(next < self.entries.len())
     }
 
