@@ -153,7 +153,7 @@ mod tests {
         let wrong = [("io.sort.mb", "100"), ("mapred.fairscheduler.update.interval", "soon")];
         assert_eq!(
             said(&wrong, Some("fair"), &[]),
-            "error: S: line 3: `mapred.fairscheduler.update.interval`: `soon` is not a number of milliseconds"
+            "error: S: line 3: `mapred.fairscheduler.update.interval`: `soon` is not a number of milliseconds, or a time such as 15s"
         );
         let newer = [("mapred.fairscheduler.preemption", "true")];
         assert_eq!(

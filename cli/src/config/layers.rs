@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::quantities::in_unit;
 use super::section::bad;
 use super::{ConfigFile, Flag, Section};
 use crate::failure::{Failure, Outcome};
@@ -121,6 +122,7 @@ impl Settings {
 
     fn set<T: DeserializeOwned>(&mut self, key: &str, value: Value, source: Source) -> Outcome<()> {
         let shown = show(&value);
+        let value = in_unit(key, value);
         self.values.insert(key.to_owned(), Setting { value, source: source.clone() });
         match serde_json::from_value::<T>(self.tree()) {
             Ok(_) => Ok(()),

@@ -8,6 +8,7 @@
 pub(crate) mod args;
 mod file;
 mod layers;
+mod quantities;
 mod section;
 mod show_command;
 

@@ -11,6 +11,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use howdah_core::job::quantity::Bytes;
 use howdah_core::job::{FileState, InputFormat, Split};
 
 use super::input_error::{InputError, MAX_FILES};
@@ -116,7 +117,8 @@ impl SplitRule {
         let get = |keys: &[&'static str], default: u64| {
             for &key in keys {
                 if let Some(value) = properties.get(key) {
-                    return bytes(value).ok_or_else(|| InputError::Size { key, value: value.clone() });
+                    let size = value.parse().map(|Bytes(n)| n);
+                    return size.map_err(|_| InputError::Size { key, value: value.clone() });
                 }
             }
             Ok(default)
@@ -142,21 +144,6 @@ impl SplitRule {
 
 fn is_compressed(path: &Path) -> bool {
     path.extension().and_then(|e| e.to_str()).is_some_and(|extension| COMPRESSED.contains(&extension))
-}
-
-/// A number of bytes with an optional k, m, g or t (powers of 1024), as Hadoop takes it.
-fn bytes(text: &str) -> Option<u64> {
-    let text = text.trim().to_ascii_lowercase();
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = match &text[digits.len()..] {
-        "" | "b" => 0,
-        "k" | "kb" => 10,
-        "m" | "mb" => 20,
-        "g" | "gb" => 30,
-        "t" | "tb" => 40,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 /// Offsets and lengths.

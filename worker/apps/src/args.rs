@@ -59,21 +59,6 @@ impl Args {
     }
 }
 
-/// Bytes, with binary suffixes: `64m`, `64MB` and `64MiB` are the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bytes(pub(crate) u64);
-
-impl FromStr for Bytes {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Bytes, ()> {
-        let text = text.trim().to_ascii_lowercase();
-        let text = text.strip_suffix('b').unwrap_or(&text);
-        let text = text.strip_suffix('i').unwrap_or(text);
-        scaled(text, &['k', 'm', 'g', 't'], 1024).map(Bytes).ok_or(())
-    }
-}
-
 /// Rows, with decimal suffixes as teragen has them: `10m` is ten million, `1b` a thousand million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rows(pub(crate) u64);
@@ -82,18 +67,16 @@ impl FromStr for Rows {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Rows, ()> {
-        scaled(text.trim(), &['k', 'm', 'b', 't'], 1000).map(Rows).ok_or(())
+        let text = text.trim();
+        let power = ['k', 'm', 'b', 't'].iter().position(|suffix| text.ends_with(*suffix));
+        let power = power.map_or(0, |index| index as u32 + 1);
+        let digits = if power > 0 { &text[..text.len() - 1] } else { text };
+        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(());
+        }
+        let n: u64 = digits.parse().map_err(|_| ())?;
+        n.checked_mul(1000_u64.pow(power)).map(Rows).ok_or(())
     }
-}
-
-/// Digits and at most one suffix, each of which is `unit` times the one before.
-fn scaled(text: &str, suffixes: &[char], unit: u64) -> Option<u64> {
-    let power = suffixes.iter().position(|suffix| text.ends_with(*suffix)).map_or(0, |index| index as u32 + 1);
-    let digits = if power > 0 { &text[..text.len() - 1] } else { text };
-    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    digits.parse::<u64>().ok()?.checked_mul(unit.checked_pow(power)?)
 }
 
 #[cfg(test)]
@@ -123,13 +106,10 @@ mod tests {
 
     #[test]
     fn suffixes_scale() {
-        assert_eq!("64m".parse(), Ok(Bytes(64 << 20)));
-        assert_eq!("1GiB".parse(), Ok(Bytes(1 << 30)));
-        assert_eq!("12b".parse(), Ok(Bytes(12)));
         assert_eq!("1b".parse(), Ok(Rows(1_000_000_000)));
         assert_eq!("5".parse(), Ok(Rows(5)));
         for text in ["", "m", "1x", "-1", "1.5g", "+1", "99999999999t"] {
-            assert!(text.parse::<Bytes>().is_err(), "{text}");
+            assert!(text.parse::<Rows>().is_err(), "{text}");
         }
     }
 }

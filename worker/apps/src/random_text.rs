@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use howdah_core::job::quantity::Bytes;
 use howdah_task::{Application, MapOutput, Properties, Result};
 
-use crate::args::Bytes;
 use crate::built_in::BuiltIn;
 use crate::request::{JobPlan, PlanError, Planner};
 use crate::share::share;
@@ -30,10 +30,7 @@ pub(crate) const APP: BuiltIn = BuiltIn {
 };
 
 fn plan(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
-    let bytes: Option<Bytes> = planner.option(&["--bytes"], "a number of bytes")?;
-    if let Some(Bytes(n)) = bytes {
-        planner.properties.insert(BYTES.to_owned(), n.to_string());
-    }
+    planner.set::<Bytes>(&["--bytes"], BYTES, "a number of bytes such as 64MiB")?;
     let words = planner.set::<u32>(&["--words"], WORDS, "a number of words")?.unwrap_or(1);
     let exponent = planner.set::<f64>(&["--exponent"], EXPONENT, "a number")?.unwrap_or(1.0);
     planner.set::<u64>(&["--seed"], SEED, "a number")?;
@@ -42,7 +39,7 @@ fn plan(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
 }
 
 fn application(properties: &Properties) -> Result<Application> {
-    let bytes = properties.parse_or(&[BYTES], DEFAULT_BYTES, "a number of bytes")?;
+    let Bytes(bytes) = properties.parse_or(&[BYTES], Bytes(DEFAULT_BYTES), "a number of bytes")?;
     let words = properties.parse_or(&[WORDS], 200_000, "a number of words")?;
     let exponent = properties.parse_or(&[EXPONENT], 1.0, "a number")?;
     let text = Rc::new(ZipfText::new(words, exponent, properties.parse_or(&[SEED], 0, "a number")?)?);

@@ -1,13 +1,14 @@
 //! Tasks that take a given time and do nothing: for load, for scale, and for comparing predicted times with
 //! measured ones.
 //!
-//! Hadoop's names: `sleep.job.map.sleep.time` and `sleep.job.reduce.sleep.time` are milliseconds of each map and
-//! reduce. `sleep.job.map.times` and `sleep.job.reduce.times` give each task its own, separated by commas; tasks
+//! Hadoop's names: `sleep.job.map.sleep.time` and `sleep.job.reduce.sleep.time` are the times of each map and
+//! reduce, in milliseconds without a unit. `sleep.job.map.times` and `sleep.job.reduce.times` give each task its own, separated by commas; tasks
 //! beyond the list start it again. A task of 0 ms does nothing at all.
 
 use std::time::{Duration, Instant};
 
 use howdah_core::job::TaskKind;
+use howdah_core::job::quantity::Millis;
 use howdah_task::{Application, Context, MapOutput, Mapper, Properties, ReduceOutput, Reducer, Result, Values};
 
 use crate::built_in::BuiltIn;
@@ -17,7 +18,7 @@ const MAP_TIME: &str = "sleep.job.map.sleep.time";
 const REDUCE_TIME: &str = "sleep.job.reduce.sleep.time";
 const MAP_TIMES: &str = "sleep.job.map.times";
 const REDUCE_TIMES: &str = "sleep.job.reduce.times";
-const EXPECTED: &str = "a number of milliseconds";
+const EXPECTED: &str = "a number of milliseconds, or a time such as 2s";
 
 /// How long to sleep before saying so.
 const BEAT: Duration = Duration::from_millis(500);
@@ -25,17 +26,18 @@ const BEAT: Duration = Duration::from_millis(500);
 pub(crate) const APP: BuiltIn = BuiltIn {
     name: "sleep",
     about: "sleep in every task",
-    usage: "[-m MAPS] [-r REDUCES] [-mt MS] [-rt MS] [--map-times MS,…] [--reduce-times MS,…]",
+    usage: "[-m MAPS] [-r REDUCES] [-mt TIME] [-rt TIME] [--map-times TIME,…] [--reduce-times TIME,…]",
     plan,
     stages: &[("sleep", application)],
 };
 
 fn plan(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
-    planner.set::<u64>(&["-mt", "--map-time"], MAP_TIME, EXPECTED)?;
-    planner.set::<u64>(&["-rt", "--reduce-time"], REDUCE_TIME, EXPECTED)?;
+    planner.set::<Millis>(&["-mt", "--map-time"], MAP_TIME, EXPECTED)?;
+    planner.set::<Millis>(&["-rt", "--reduce-time"], REDUCE_TIME, EXPECTED)?;
     for (name, property) in [("--map-times", MAP_TIMES), ("--reduce-times", REDUCE_TIMES)] {
         if let Some(list) = planner.set::<String>(&[name], property, EXPECTED)? {
-            parse(&list).ok_or_else(|| planner.not(name, &list, "milliseconds separated by commas"))?;
+            parse(&list)
+                .ok_or_else(|| planner.not(name, &list, "times separated by commas, milliseconds without a unit"))?;
         }
     }
     // A list of times says how many tasks there are, unless that is said too.
@@ -47,8 +49,8 @@ fn plan(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
     Ok(vec![planner.outputless_job("sleep", n_maps, n_reduces)])
 }
 
-fn parse(list: &str) -> Option<Vec<u64>> {
-    list.split(',').map(|time| time.trim().parse().ok()).collect()
+fn parse(list: &str) -> Option<Vec<Millis>> {
+    list.split(',').map(|time| time.parse().ok()).collect()
 }
 
 fn application(_: &Properties) -> Result<Application> {
@@ -80,12 +82,12 @@ fn time_of(context: &Context) -> Result<Duration> {
         TaskKind::Map => (MAP_TIME, MAP_TIMES),
         TaskKind::Reduce => (REDUCE_TIME, REDUCE_TIMES),
     };
-    let ms = match context.properties().get(each) {
+    let Millis(ms) = match context.properties().get(each) {
         Some(list) => {
             let times = parse(list).ok_or_else(|| format!("property `{each}`: `{list}` is not {EXPECTED}, …"))?;
             times[context.task_index() as usize % times.len()]
         }
-        None => context.properties().parse_or(&[one], 0, EXPECTED)?,
+        None => context.properties().parse_or(&[one], Millis(0), EXPECTED)?,
     };
     Ok(Duration::from_millis(ms))
 }

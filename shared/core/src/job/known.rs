@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::SpecError;
+use super::quantity::{Mebibytes, Millis};
 
 /// What a property's value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +20,19 @@ enum Kind {
     Whole,
     /// A number with a fraction.
     Number,
+    /// A duration of at least so many milliseconds, which a bare number is.
+    Millis(u64),
+    /// A size in MiB, which a bare number is.
+    Mebibytes,
 }
 
 /// Names, old and new, what they are, and what an error says was expected.
 const KNOWN: &[(&[&str], Kind, &str)] = &[
-    (&["io.sort.mb", "mapreduce.task.io.sort.mb"], Kind::From(0), "a number of MiB from 1 to 2047, e.g. `100`"),
+    (
+        &["io.sort.mb", "mapreduce.task.io.sort.mb"],
+        Kind::Mebibytes,
+        "a number of MiB from 1 to 2047, e.g. `100` or `100MiB`",
+    ),
     (
         &["io.sort.spill.percent", "mapreduce.map.sort.spill.percent"],
         Kind::Number,
@@ -42,10 +51,10 @@ const KNOWN: &[(&[&str], Kind, &str)] = &[
     ),
     (
         &["mapreduce.reduce.shuffle.connect.timeout", "mapreduce.reduce.shuffle.read.timeout"],
-        Kind::From(0),
-        "a number of milliseconds from 1, e.g. `30000`",
+        Kind::Millis(0),
+        "a number of milliseconds from 1, e.g. `30000` or `30s`",
     ),
-    (&["howdah.shuffle.memory.mb"], Kind::From(0), "a number of MiB from 1, e.g. `140`"),
+    (&["howdah.shuffle.memory.mb"], Kind::Mebibytes, "a number of MiB from 1, e.g. `140` or `140MiB`"),
     (
         &[
             "mapred.compress.map.output",
@@ -77,6 +86,8 @@ impl Kind {
             Kind::From(least) => value.parse::<u64>().is_ok_and(|n| n >= least),
             Kind::Whole => value.parse::<i64>().is_ok(),
             Kind::Number => value.parse::<f64>().is_ok(),
+            Kind::Millis(least) => value.parse::<Millis>().is_ok_and(|ms| ms.0 >= least),
+            Kind::Mebibytes => value.parse::<Mebibytes>().is_ok(),
         }
     }
 }
@@ -123,6 +134,8 @@ mod tests {
             ("io.sort.mb", " 1 "),
             ("mapred.inmem.merge.threshold", "-1"),
             ("howdah.output.sync", "false"),
+            ("mapreduce.task.io.sort.mb", "64MiB"),
+            ("mapreduce.reduce.shuffle.read.timeout", "2 min"),
             ("my.own", "io.sort.mb=abc"),
         ] {
             assert_eq!(try_out(key, value), Ok(()), "{key}={value}");

@@ -12,6 +12,7 @@ use super::PerKind;
 use std::collections::BTreeMap;
 
 use super::SpecError;
+use super::quantity::Mebibytes;
 
 /// The job's side, for maps and reduces, old name and new.
 const JOB_KEYS: [[&str; 2]; 2] = [
@@ -33,6 +34,8 @@ pub const CLUSTER_KEYS: [[[&str; 2]; 2]; 2] = [
 ];
 /// Most slots of one task.
 const MOST: u64 = 1_000;
+/// Most megabytes of a task or slot: an exbibyte.
+const MOST_MB: u64 = 1 << 40;
 
 /// Slots of one map and of one reduce: the job's memory over the slot's, rounded up; 1 where either is not given.
 ///
@@ -64,9 +67,11 @@ fn megabytes(
 ) -> Result<Option<(&'static str, u64)>, SpecError> {
     let given = keys.into_iter().find_map(|key| Some((key, properties.get(key)?)));
     let Some((key, value)) = given else { return Ok(None) };
-    match value.trim().parse::<i64>() {
-        Ok(-1) => Ok(None),
-        Ok(n) if n > 0 => Ok(Some((key, n as u64))),
+    if value.trim() == "-1" {
+        return Ok(None);
+    }
+    match value.parse() {
+        Ok(Mebibytes(n)) if (1..=MOST_MB).contains(&n) => Ok(Some((key, n))),
         _ => Err(wrong(key, value, "-1 or a number of megabytes from 1")),
     }
 }

@@ -12,6 +12,7 @@ mod per_kind;
 mod phases;
 mod priority;
 pub mod profile;
+pub mod quantity;
 pub mod requirement;
 mod spec;
 mod spec_error;

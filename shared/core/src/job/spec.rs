@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use super::quantity::Millis;
 use super::{JobProfile, Priority, Requirements, SpecError, SplitHosts, memory};
 use crate::time::Span;
 
@@ -161,11 +162,10 @@ impl JobConf {
                 self.reduce_speculative = parse(key, value, "true or false")?;
             }
             "mapred.task.timeout" | "mapreduce.task.timeout" => {
-                self.task_timeout_ms = parse(key, value, "a number of milliseconds")?;
+                self.task_timeout_ms = millis(key, value)?;
             }
             "howdah.job.size.ms" => {
-                let ms: u64 = parse(key, value, "a number of milliseconds")?;
-                self.size = Some(Span::from_us(ms.saturating_mul(1_000)));
+                self.size = Some(Span::from_us(millis(key, value)?.saturating_mul(1_000)));
             }
             "mapred.job.reuse.jvm.num.tasks" | "mapreduce.job.jvm.numtasks" => {
                 let n: i32 = parse(key, value, "-1 or a number of tasks from 1")?;
@@ -222,6 +222,10 @@ fn wrong(key: &str, value: &str, expected: &'static str) -> SpecError {
 
 fn parse<T: FromStr>(key: &str, value: &str, expected: &'static str) -> Result<T, SpecError> {
     value.trim().parse().map_err(|_| wrong(key, value, expected))
+}
+
+fn millis(key: &str, value: &str) -> Result<u64, SpecError> {
+    parse(key, value, "a number of milliseconds, or a time such as `10m`").map(|ms: Millis| ms.0)
 }
 
 fn at_least_one(key: &str, value: &str) -> Result<u16, SpecError> {

@@ -1,19 +1,4 @@
-//! Numbers as people write them in parameters: lengths of time and decimals, read without floats.
-
-/// `500ms`, `10s`, `2.5m`, `3h`; without a unit, seconds. To the millisecond.
-pub(super) fn microseconds(word: &str) -> Option<u64> {
-    let word = word.trim();
-    let unit_at = word.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(word.len());
-    let (number, unit) = word.split_at(unit_at);
-    let unit_us: u64 = match unit {
-        "ms" => 1_000,
-        "s" | "" => 1_000_000,
-        "m" | "min" => 60_000_000,
-        "h" => 3_600_000_000,
-        _ => return None,
-    };
-    thousandths(number)?.checked_mul(unit_us).map(|us| us / 1_000)
-}
+//! Decimals as people write them in parameters, read without floats.
 
 /// A decimal number in thousandths, so that no float decides; at most three decimals.
 pub(super) fn thousandths(number: &str) -> Option<u64> {
@@ -32,12 +17,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_of_time_read_with_and_without_units() {
-        for (text, us) in [("500ms", 500_000), ("10", 10_000_000), ("2.5m", 150_000_000), (" 3h ", 10_800_000_000)] {
-            assert_eq!(microseconds(text), Some(us), "{text}");
+    fn decimals_have_three_digits_at_most() {
+        for (text, expected) in [("1", 1_000), ("2.5", 2_500), (".125", 125), ("3.", 3_000)] {
+            assert_eq!(thousandths(text), Some(expected), "{text}");
         }
-        for text in ["", "s", "1.2345s", "-1s", "1e3", "5 parsecs", "99999999999999999999h"] {
-            assert_eq!(microseconds(text), None, "{text}");
+        for text in ["", ".", "1.2345", "-1", "1e3", "99999999999999999999"] {
+            assert_eq!(thousandths(text), None, "{text}");
         }
     }
 }

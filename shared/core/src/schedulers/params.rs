@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::nearest::nearest;
-use super::numbers::{microseconds, thousandths};
+use super::numbers::thousandths;
+use crate::job::quantity;
 use crate::models::bounds::Bound;
 use crate::time::Span;
 
@@ -161,8 +162,7 @@ impl<'a> Reader<'a> {
     /// When it does not parse.
     pub fn span(&mut self, key: &'static str, default: Span) -> Result<Span, SchedulerError> {
         let Some(value) = self.text(key) else { return Ok(default) };
-        let us = microseconds(value);
-        us.map(Span::from_us).ok_or_else(|| self.wrong(key, value, "a length of time such as 500ms, 10s or 2.5m"))
+        quantity::span(value).ok_or_else(|| self.wrong(key, value, "a length of time such as 500ms, 10s or 2.5m"))
     }
 
     /// A share from 0 to 1 in ten-thousandths.

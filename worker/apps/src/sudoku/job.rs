@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use howdah_core::job::quantity::Millis;
 use howdah_task::{Application, Context, MapOutput, Mapper, Properties, Result, text};
 
 use super::{Generator, Grid, Mix, Symmetry, Verdict, solve};
@@ -29,7 +30,7 @@ const LINE_BYTES: u64 = super::CELLS as u64 + 1;
 pub(crate) const SOLVE: BuiltIn = BuiltIn {
     name: "sudoku",
     about: "solve sudoku puzzles, one of 81 characters per line; `--reduces 0` for maps alone",
-    usage: "[--work N] [--work-ms MS] [--puzzles-per-map N]",
+    usage: "[--work N] [--work-ms TIME] [--puzzles-per-map N]",
     plan: plan_solve,
     stages: &[("sudoku", solver)],
 };
@@ -44,7 +45,7 @@ pub(crate) const GENERATE: BuiltIn = BuiltIn {
 
 fn plan_solve(planner: &mut Planner<'_>) -> Result<Vec<JobPlan>, PlanError> {
     planner.set::<u64>(&["--work"], WORK, "a number of times from 1")?;
-    planner.set::<u64>(&["--work-ms"], WORK_MS, "a number of milliseconds")?;
+    planner.set::<Millis>(&["--work-ms"], WORK_MS, "a number of milliseconds, or a time such as 2s")?;
     let per_map: Option<u64> = planner.option(&["--puzzles-per-map"], "a number of puzzles")?;
     let mut job = planner.files_job("sudoku", 1)?;
     if let Some(n) = per_map {
@@ -81,7 +82,7 @@ fn generator(properties: &Properties) -> Result<Application> {
 
 fn solver(properties: &Properties) -> Result<Application> {
     let work = properties.parse_or(&[WORK], 1, "a number of times from 1")?;
-    let ms = properties.parse_or(&[WORK_MS], 0, "a number of milliseconds")?;
+    let Millis(ms) = properties.parse_or(&[WORK_MS], Millis(0), "a number of milliseconds")?;
     Ok(Application::new(move || Solver {
         work,
         budget: Duration::from_millis(ms),

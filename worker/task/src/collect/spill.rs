@@ -1,5 +1,7 @@
 //! What the two collectors share: their limit, their runs, and the merge into `file.out` at the end.
 
+use howdah_core::job::quantity::Mebibytes;
+
 use super::partition::Partition;
 use crate::api::choices::{Combiner, MakePartitioner};
 use crate::api::context::Context;
@@ -35,9 +37,9 @@ impl Spiller {
         context: &Context,
     ) -> Result<Spiller, TaskError> {
         let properties = context.properties();
-        let megabytes = properties.parse_or::<usize>(
+        let Mebibytes(size) = properties.parse_or(
             &["io.sort.mb", "mapreduce.task.io.sort.mb"],
-            100,
+            Mebibytes(100),
             "a number of MiB from 1 to 2047",
         )?;
         let share = properties.parse_or::<f64>(
@@ -45,7 +47,7 @@ impl Spiller {
             0.8,
             "a number from 0.1 to 1",
         )?;
-        let limit = megabytes.clamp(1, 2047) << 20;
+        let limit = (size.clamp(1, 2047) << 20) as usize;
         // A folding table may use all of it: it has no index to sort beside it.
         let folds = matches!(combiner, Combiner::Fold(_));
         let share = if folds { 1.0 } else { share.clamp(0.1, 1.0) };

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+use howdah_core::job::quantity::Millis;
 use howdah_guards::Guard;
 
 use super::memory::Budget;
@@ -70,7 +71,7 @@ impl Patience {
     /// `Deviation:` Hadoop waits three minutes for either.
     pub(crate) fn of(properties: &Properties) -> Result<Patience, TaskError> {
         let expected = "a number of milliseconds from 1";
-        let ms = |key, default: u64| properties.parse_or::<u64>(&[key], default, expected).map(|ms| ms.max(1));
+        let ms = |key, default: u64| properties.parse_or(&[key], Millis(default), expected).map(|ms| ms.0.max(1));
         Ok(Patience {
             connect: Duration::from_millis(ms("mapreduce.reduce.shuffle.connect.timeout", 10_000)?),
             idle: Duration::from_millis(ms("mapreduce.reduce.shuffle.read.timeout", 30_000)?),

@@ -4,6 +4,7 @@
 
 use super::allocations::Allocations;
 use crate::cluster::{ClusterState, Worker};
+use crate::job::quantity::Millis;
 use crate::job::{PerKind, TaskKind};
 use crate::schedulers::params::Reader;
 use crate::schedulers::{Offer, SchedulerError};
@@ -133,7 +134,7 @@ impl Settings {
             })?,
             size_based_weight: flag(params, key!("sizebasedweight"), false)?,
             boost: boost(params)?,
-            update_interval: millis(params, key!("update.interval"), plain.update_interval)?,
+            update_interval: millis(params, key!("update.interval"), 0, plain.update_interval)?,
             ..modern
         };
         Ok((settings, allocations(params, old)?))
@@ -159,7 +160,7 @@ impl Settings {
                 wait(params, key!("locality.delay.node"))?.or(both),
                 wait(params, key!("locality.delay.rack"))?.or(both),
             ],
-            heartbeat: match millis(params, ["heartbeat.interval", "heartbeat"], Span::ZERO)? {
+            heartbeat: match millis(params, ["heartbeat.interval", "heartbeat"], 0, Span::ZERO)? {
                 Span::ZERO => None,
                 given => Some(given),
             },
@@ -168,13 +169,7 @@ impl Settings {
                 (true, true) => Preempting::LogOnly,
                 (true, false) => Preempting::On,
             },
-            preemption_interval: Span::from_ms(value(
-                params,
-                key!("preemption.interval"),
-                plain.preemption_interval.as_ms(),
-                "a number of milliseconds from 1",
-                |ms| (1..=1_000_000_000_000).contains(ms),
-            )?),
+            preemption_interval: millis(params, key!("preemption.interval"), 1, plain.preemption_interval)?,
             ..plain
         })
     }
@@ -237,7 +232,7 @@ fn boost(params: &mut Reader<'_>) -> Result<Option<(f64, Span)>, SchedulerError>
     let factor_key = ["mapred.newjobweightbooster.factor", "newjobweightbooster.factor"];
     let span_key = ["mapred.newjobweightbooster.duration", "newjobweightbooster.duration"];
     let factor = value(params, factor_key, 3.0, "a factor from 0.001 to 1000", |v| (0.001..=1000.0).contains(v))?;
-    let span = millis(params, span_key, Span::from_secs(300))?;
+    let span = millis(params, span_key, 0, Span::from_secs(300))?;
     match adjuster {
         None => Ok(None),
         Some((_, "none")) => Ok(None),
@@ -281,14 +276,27 @@ fn cap(params: &mut Reader<'_>, key: Key) -> Result<Option<u32>, SchedulerError>
     Ok(u32::try_from(cap).ok())
 }
 
-fn millis(params: &mut Reader<'_>, key: Key, default: Span) -> Result<Span, SchedulerError> {
-    let fits = |&ms: &u64| ms <= 1_000_000_000_000;
-    Ok(Span::from_ms(value(params, key, default.as_ms(), "a number of milliseconds", fits)?))
+/// The longest time that a parameter says, in milliseconds: 31 years.
+const LONGEST_MS: u64 = 1_000_000_000_000;
+
+/// A time of at least `least` milliseconds.
+fn millis(params: &mut Reader<'_>, key: Key, least: u64, default: Span) -> Result<Span, SchedulerError> {
+    let fits = |ms: &Millis| (least..=LONGEST_MS).contains(&ms.0);
+    let expected = match least {
+        0 => "a number of milliseconds, or a time such as 15s",
+        _ => "a number of milliseconds from 1, or a time such as 15s",
+    };
+    Ok(Span::from_ms(value(params, key, Millis(default.as_ms()), expected, fits)?.0))
 }
 
-/// A wait in milliseconds; -1 is computed.
+/// A wait, in milliseconds without a unit; -1 is computed.
 fn wait(params: &mut Reader<'_>, key: Key) -> Result<Option<Span>, SchedulerError> {
-    let fits = |ms: &i64| (-1..=1_000_000_000_000).contains(ms);
-    let ms = value(params, key, -1_i64, "-1 or a number of milliseconds", fits)?;
-    Ok(u64::try_from(ms).ok().map(Span::from_ms))
+    match text(params, key)? {
+        None => Ok(None),
+        Some((_, text)) if text.trim() == "-1" => Ok(None),
+        Some((key, text)) => match text.parse() {
+            Ok(Millis(ms)) if ms <= LONGEST_MS => Ok(Some(Span::from_ms(ms))),
+            _ => Err(params.wrong(key, text, "-1 or a number of milliseconds, or a time such as 5s")),
+        },
+    }
 }
