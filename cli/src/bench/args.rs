@@ -51,7 +51,7 @@ pub(crate) enum BenchName {
     Streaming,
     /// Attempts that do nothing against a bare loop of /bin/true
     Noop,
-    /// Acknowledged submissions against the disk's syncs, and attempts with the journal against none
+    /// What the journal costs submissions and attempts
     Journal,
     /// From submission to the first attempt on an idle cluster
     Idle,
