@@ -138,7 +138,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         in_force,
         listings: Arc::new(tokio::sync::Semaphore::new(services::LISTINGS)),
         questions: services::Questions::new(core.clone()),
-        logs: Arc::new(tokio::sync::Semaphore::new(services::LOGS)),
+        logs: services::logs::turns(),
         warned: std::sync::Mutex::default(),
         config,
     });

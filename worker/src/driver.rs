@@ -12,6 +12,7 @@ use howdah_core::job::{AttemptId, AttemptState, ClusterId, JobFile, JobId, TaskK
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::Report;
 use howdah_core::tracker::task_tracker::{Directive, StopCause, TaskTracker, TrackerEffect, TrackerInput};
+use howdah_guards::Guard;
 use howdah_proto::{convert, service_manager, v1};
 use howdah_task::umbilical::ToTask;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -454,7 +455,7 @@ impl Driver {
             if status.state.is_final() {
                 // Kept until the report is acknowledged.
                 wire.end = extra.end.clone();
-                wire.fatal = extra.fatal && status.state == AttemptState::Failed;
+                wire.fatal = extra.fatal && status.state == AttemptState::Failed && Guard::Hopeless.stands();
                 wire.counters = extra.counters.as_ref().map(convert::numbered);
             } else if extra.waiting <= last {
                 wire.counters = extra.counters.take().as_ref().map(convert::numbered);

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use howdah_core::tracker::WorkerState;
+use howdah_guards::Guard;
 use howdah_proto::{names, v1};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tonic::Status;
 
 use super::{SharedRef, status};
@@ -19,9 +20,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A reader takes the next part within this.
 const READER_PATIENCE: Duration = Duration::from_secs(30);
 /// Files that are read at a time; each holds a thread, and jobs need threads too.
-pub(crate) const LOGS: usize = 64;
+const LOGS: usize = 64;
 /// A whole file; a worker that hangs in the middle must not hold a thread for ever.
 const TRANSFER: Duration = Duration::from_secs(600);
+
+/// Turns to read logs.
+pub(crate) fn turns() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(if Guard::LogReaders.stands() { LOGS } else { Semaphore::MAX_PERMITS }))
+}
 
 pub(super) type Chunks = mpsc::Receiver<Result<v1::LogChunk, Status>>;
 
@@ -109,7 +115,8 @@ async fn find(shared: &SharedRef, text: &str) -> Result<Place, Status> {
 
 /// Hands a part on; false when the reader is gone, or takes nothing for too long: it holds this thread meanwhile.
 fn put(send: &mpsc::Sender<Result<v1::LogChunk, Status>>, part: Result<v1::LogChunk, Status>) -> bool {
-    let sent = async { tokio::time::timeout(READER_PATIENCE, send.send(part)).await };
+    let patience = if Guard::LogReaders.stands() { READER_PATIENCE } else { Duration::MAX };
+    let sent = async { tokio::time::timeout(patience, send.send(part)).await };
     matches!(tokio::runtime::Handle::current().block_on(sent), Ok(Ok(())))
 }
 

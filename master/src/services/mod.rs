@@ -6,7 +6,7 @@ pub(crate) mod connections;
 mod entrance;
 mod input_error;
 mod line_splits;
-mod logs;
+pub(crate) mod logs;
 mod meeting;
 mod names;
 mod places;
@@ -69,7 +69,6 @@ pub(crate) struct Shared {
 }
 
 pub(crate) use entrance::{Entrance, Registrar};
-pub(crate) use logs::LOGS;
 pub(crate) use questions::Questions;
 pub(crate) use submit::LISTINGS;
 

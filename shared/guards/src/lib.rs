@@ -37,11 +37,23 @@ pub enum Guard {
     LostNames,
     /// What would steer a terminal is shown in place of being sent.
     Escapes,
+    /// Clients' questions reach the core's thread a few at a time.
+    Questions,
+    /// Few logs are read at a time, and not for those who take nothing.
+    LogReaders,
+    /// A walk over inputs ends: in a circle, at a bound, and when nobody waits for it.
+    InputWalk,
+    /// Each frame of a journal continues the one before it.
+    WholeJournal,
+    /// A failure that no other attempt could mend uses up its task.
+    Hopeless,
+    /// Few words of an attempt are on their way inside its worker.
+    Gate,
 }
 
 impl Guard {
     /// All of them.
-    pub const ALL: [Guard; 13] = [
+    pub const ALL: [Guard; 19] = [
         Guard::Counters,
         Guard::Lines,
         Guard::PlainFiles,
@@ -55,6 +67,12 @@ impl Guard {
         Guard::WorkerNames,
         Guard::LostNames,
         Guard::Escapes,
+        Guard::Questions,
+        Guard::LogReaders,
+        Guard::InputWalk,
+        Guard::WholeJournal,
+        Guard::Hopeless,
+        Guard::Gate,
     ];
 
     /// As it stands in the variable.
@@ -73,6 +91,12 @@ impl Guard {
             Guard::WorkerNames => "worker-names",
             Guard::LostNames => "lost-names",
             Guard::Escapes => "escapes",
+            Guard::Questions => "questions",
+            Guard::LogReaders => "log-readers",
+            Guard::InputWalk => "input-walk",
+            Guard::WholeJournal => "whole-journal",
+            Guard::Hopeless => "hopeless",
+            Guard::Gate => "gate",
         }
     }
 

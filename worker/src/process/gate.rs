@@ -5,6 +5,8 @@
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use howdah_guards::Guard;
+
 /// Words of one process that the driver may not have taken yet.
 const MOST: usize = 16;
 
@@ -23,7 +25,8 @@ impl Gate {
     /// Waits for room.
     pub(crate) fn enter(self: &Arc<Gate>) -> Pass {
         let inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut inside = self.left.wait_while(inside, |inside| *inside >= MOST).unwrap_or_else(PoisonError::into_inner);
+        let is_full = |inside: &mut usize| *inside >= MOST && Guard::Gate.stands();
+        let mut inside = self.left.wait_while(inside, is_full).unwrap_or_else(PoisonError::into_inner);
         *inside += 1;
         Pass(self.clone())
     }

@@ -145,6 +145,11 @@ impl Cluster {
         assert_eq!(address, self.address, "it listens elsewhere");
     }
 
+    /// What is started from now on has all of its guards.
+    pub(crate) fn put_up_guards(&mut self) {
+        self.setup.guards_off = &[];
+    }
+
     fn spawn_worker(&self, index: usize) -> Child {
         let name = worker_name(index);
         howdah(&self.mark)
@@ -182,6 +187,12 @@ impl Cluster {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
         line.trim().trim_end_matches(" kB").parse().expect("a number of KiB")
+    }
+
+    /// Threads that the master has now.
+    pub(crate) fn master_threads(&self) -> usize {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.master.id())).expect("it runs");
+        tasks.count()
     }
 
     /// Sends a signal to worker `index` alone, waits for its process to end and returns its exit code.

@@ -4,7 +4,7 @@ use howdah_guards::Guard;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{Innocent, diagnostics, expect_all_live, expect_lasting, narrow, submit_program, without};
+use super::{Innocent, Usual, diagnostics, expect_all_live, expect_lasting, narrow, submit_program, without};
 use crate::halt::halt;
 use crate::harness::{Cluster, Setup, reference, wait_for};
 
@@ -25,6 +25,7 @@ fn plant_fifos(cluster: &Cluster) -> String {
 #[test]
 fn a_fifo_in_the_place_of_a_log_keeps_neither_slot_nor_thread() {
     let cluster = Cluster::start(Setup { workers: 1, ..narrow() });
+    let usual = Usual::of(&cluster);
     let job = plant_fifos(&cluster);
     cluster.wait_job(&job, 1);
     let attempts = cluster.attempts(&job);
@@ -33,7 +34,7 @@ fn a_fifo_in_the_place_of_a_log_keeps_neither_slot_nor_thread() {
     // Whatever it says of the log, it says it at once.
     let logs = cluster.run(&["job", "logs", attempt, "--stderr"]);
     assert!(logs.code.is_some(), "{}", logs.all());
-    Innocent::submit(&cluster, "innocent").expect_right_bytes(&cluster);
+    usual.submit(&cluster, "innocent").expect_right_bytes(&cluster);
     expect_all_live(&cluster, 1);
     cluster.stop_and_replay();
 }
@@ -55,8 +56,9 @@ fn a_fifo_keeps_the_slot_where_files_are_opened_as_they_are() {
 #[test]
 fn an_attempt_that_is_done_without_asking_to_commit_fails_and_says_why() {
     let cluster = Cluster::start(narrow());
+    let usual = Usual::of(&cluster);
     let job = submit_program(&cluster, DONE_AT_ONCE, &["--reduces", "0"]);
-    let innocent = Innocent::submit(&cluster, "innocent");
+    let innocent = usual.submit(&cluster, "innocent");
     cluster.wait_job(&job, 1);
     innocent.expect_right_bytes(&cluster);
     let said = diagnostics(&cluster, &job);
@@ -141,8 +143,9 @@ impl Frozen {
 #[test]
 fn a_reduce_does_not_wait_for_a_frozen_peer() {
     let cluster = Cluster::start(Frozen::setup(narrow()));
+    let usual = Usual::of(&cluster);
     let Frozen { job, out, peer } = Frozen::start(&cluster);
-    let innocent = Innocent::submit(&cluster, "innocent");
+    let innocent = usual.submit(&cluster, "innocent");
     cluster.wait_job(&job, 0);
     innocent.expect_right_bytes(&cluster);
     let words = reference::read_parts(std::path::Path::new(&out)).concat();

@@ -4,35 +4,38 @@ use std::process::Child;
 
 use howdah_guards::Guard;
 
-use super::{Innocent, diagnostics, expect_all_live, narrow, without};
+use super::{Innocent, Usual, diagnostics, expect_all_live, keep_slots, narrow, without};
 use crate::harness::{Cluster, Setup, howdah_at, reference, wait_for};
 
 /// A job whose input becomes shorter before anybody has read it.
-fn shorten_input(setup: Setup) -> (Cluster, String) {
-    let mut cluster = Cluster::start(Setup { workers: 0, ..setup });
+fn shorten_input(cluster: &Cluster) -> String {
+    let gate = keep_slots(cluster);
     let input = cluster.text("input.txt", &"a line of the input\n".repeat(100));
     let out = cluster.output("out");
     let job = cluster.submit(&["wordcount", "--input", &input, "--output", &out]);
     std::fs::write(&input, "a line of the input\n").expect("shorten the input");
-    cluster.add_worker();
-    (cluster, job)
+    std::fs::write(gate, "").expect("open the gate");
+    job
 }
 
 #[test]
 fn an_input_that_changed_after_the_job_was_submitted_fails_it_with_that_reason() {
-    let (cluster, job) = shorten_input(narrow());
-    let innocent = Innocent::submit(&cluster, "innocent");
+    let cluster = Cluster::start(narrow());
+    let usual = Usual::of(&cluster);
+    let job = shorten_input(&cluster);
+    let innocent = usual.submit(&cluster, "innocent");
     cluster.wait_job(&job, 1);
     innocent.expect_right_bytes(&cluster);
     let said = diagnostics(&cluster, &job).join("\n");
     assert!(said.contains("has 20 bytes, expected 2000: it was changed after the job was submitted"), "{said}");
-    expect_all_live(&cluster, 1);
+    expect_all_live(&cluster, 2);
     cluster.stop_and_replay();
 }
 
 #[test]
 fn a_changed_input_gives_fewer_words_in_silence_where_nobody_looks() {
-    let (cluster, job) = shorten_input(without(&[Guard::UnchangedInput]));
+    let cluster = Cluster::start(without(&[Guard::UnchangedInput]));
+    let job = shorten_input(&cluster);
     cluster.wait_job(&job, 0);
     let found = reference::read_parts(&cluster.path("out")).concat();
     assert!(String::from_utf8_lossy(&found).contains("line\t1\n"), "{}", String::from_utf8_lossy(&found));
@@ -42,6 +45,7 @@ fn a_changed_input_gives_fewer_words_in_silence_where_nobody_looks() {
 struct Upgraded {
     cluster: Cluster,
     worker: Child,
+    usual: Usual,
 }
 
 impl Upgraded {
@@ -54,10 +58,11 @@ impl Upgraded {
         worker.envs([guards]).args(["worker", "--master", &cluster.address, "--name", "upgraded", "--dir"]);
         let worker = worker.arg(cluster.path("upgraded")).spawn().expect("start the worker");
         expect_all_live(&cluster, 1);
+        let usual = Usual::of(&cluster);
         // As an upgrade does it: another file under the name, half copied.
         std::fs::remove_file(&copy).expect("remove the executable");
         std::fs::write(&copy, "half of an exec").expect("put something else there");
-        Upgraded { cluster, worker }
+        Upgraded { cluster, worker, usual }
     }
 
     fn stop(mut self) -> Cluster {
@@ -69,7 +74,7 @@ impl Upgraded {
 #[test]
 fn a_replaced_executable_harms_no_attempt_of_a_worker_that_runs() {
     let upgraded = Upgraded::start(narrow());
-    Innocent::submit(&upgraded.cluster, "innocent").expect_right_bytes(&upgraded.cluster);
+    upgraded.usual.submit(&upgraded.cluster, "innocent").expect_right_bytes(&upgraded.cluster);
     expect_all_live(&upgraded.cluster, 1);
     upgraded.stop().stop_and_replay();
 }

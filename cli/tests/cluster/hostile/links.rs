@@ -4,9 +4,10 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use howdah_guards::Guard;
+use nix::sys::signal::Signal;
 
-use super::{Innocent, expect_all_live, narrow, submit_program, without};
-use crate::harness::{Cluster, Setup};
+use super::{Usual, expect_all_live, narrow, submit_program, without};
+use crate::harness::{Cluster, Finished, Setup};
 
 /// What somebody else's file says as long as nobody touches it.
 const MINE: &str = "mine\n";
@@ -38,8 +39,9 @@ fn plant_success(cluster: &Cluster) -> (String, PathBuf) {
 #[test]
 fn a_link_in_the_place_of_success_truncates_nothing() {
     let cluster = Cluster::start(narrow());
+    let usual = Usual::of(&cluster);
     let (job, victim) = plant_success(&cluster);
-    let innocent = Innocent::submit(&cluster, "innocent");
+    let innocent = usual.submit(&cluster, "innocent");
     cluster.wait_job(&job, 1);
     innocent.expect_right_bytes(&cluster);
     assert!(is_untouched(&victim));
@@ -72,8 +74,9 @@ fn plant_directory(cluster: &Cluster) -> (String, PathBuf) {
 #[test]
 fn a_link_in_the_place_of_private_output_moves_nobodys_file() {
     let cluster = Cluster::start(narrow());
+    let usual = Usual::of(&cluster);
     let (job, victim) = plant_directory(&cluster);
-    let innocent = Innocent::submit(&cluster, "innocent");
+    let innocent = usual.submit(&cluster, "innocent");
     cluster.wait_job(&job, 1);
     innocent.expect_right_bytes(&cluster);
     assert!(is_untouched(&victim));
@@ -108,8 +111,9 @@ fn plant_logs(cluster: &Cluster) -> (String, PathBuf) {
 #[test]
 fn links_in_the_place_of_logs_lead_nobody_to_another_file() {
     let cluster = Cluster::start(Setup { workers: 1, ..narrow() });
+    let usual = Usual::of(&cluster);
     let (job, victim) = plant_logs(&cluster);
-    let innocent = Innocent::submit(&cluster, "innocent");
+    let innocent = usual.submit(&cluster, "innocent");
     cluster.wait_job(&job, 1);
     innocent.expect_right_bytes(&cluster);
     assert!(is_untouched(&victim));
@@ -128,21 +132,29 @@ fn a_link_in_the_place_of_a_log_truncates_a_file_where_links_are_followed() {
     assert!(!is_untouched(&victim));
 }
 
-/// An output in the master's directory, by way of a link.
-fn submit_into_master(cluster: &Cluster) -> crate::harness::Finished {
-    symlink(cluster.path("master"), cluster.path("way-in")).expect("make a link");
+/// Makes `way-in` a link to a daemon's directory.
+fn lead_into(cluster: &Cluster, directory: &str) {
+    symlink(cluster.path(directory), cluster.path("way-in")).expect("make a link");
+}
+
+/// A word count with an output in a daemon's directory, or where `way-in` leads.
+fn submit_into(cluster: &Cluster, place: &str) -> Finished {
     let input = cluster.text("attack.txt", "one line\n");
-    let out = cluster.output("way-in/out");
+    let out = cluster.output(place);
     cluster.run(&["submit", "wordcount", "--input", &input, "--output", &out])
 }
 
 #[test]
 fn output_in_the_masters_own_directory_is_refused() {
     let cluster = Cluster::start(narrow());
-    let refused = submit_into_master(&cluster).expect_code(2);
-    assert!(refused.stderr.contains("lies in the master's own directory"), "{}", refused.stderr);
+    let usual = Usual::of(&cluster);
+    lead_into(&cluster, "master");
+    for place in ["master/out", "way-in/out"] {
+        let refused = submit_into(&cluster, place).expect_code(2);
+        assert!(refused.stderr.contains("lies in the master's own directory"), "{}", refused.stderr);
+    }
     assert!(!cluster.path("master/out").exists());
-    Innocent::submit(&cluster, "innocent").expect_right_bytes(&cluster);
+    usual.submit(&cluster, "innocent").expect_right_bytes(&cluster);
     expect_all_live(&cluster, 2);
     cluster.stop_and_replay();
 }
@@ -150,6 +162,36 @@ fn output_in_the_masters_own_directory_is_refused() {
 #[test]
 fn output_in_the_masters_own_directory_is_written_where_nobody_compares() {
     let cluster = Cluster::start(without(&[Guard::OutputPlace]));
-    submit_into_master(&cluster).expect_code(0);
+    lead_into(&cluster, "master");
+    submit_into(&cluster, "way-in/out").expect_code(0);
     assert!(cluster.path("master/out").exists());
+}
+
+#[test]
+fn output_in_a_workers_own_directory_is_refused() {
+    let cluster = Cluster::start(narrow());
+    let usual = Usual::of(&cluster);
+    lead_into(&cluster, "worker-2");
+    for place in ["worker-2", "worker-2/local/out", "way-in/local/out"] {
+        let refused = submit_into(&cluster, place).expect_code(2);
+        let why = "lies in worker `worker-2`'s own directory";
+        assert!(refused.stderr.contains(why), "{place}: {}", refused.stderr);
+    }
+    assert!(!cluster.path("worker-2/local/out").exists());
+    usual.submit(&cluster, "innocent").expect_right_bytes(&cluster);
+    expect_all_live(&cluster, 2);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn output_in_a_workers_own_directory_goes_with_its_files_where_nobody_compares() {
+    let mut cluster = Cluster::start(Setup { workers: 1, ..without(&[Guard::OutputPlace]) });
+    lead_into(&cluster, "worker-1");
+    let submitted = submit_into(&cluster, "way-in/local/out").expect_code(0);
+    let job = cluster.jobs()[0]["job"].as_str().expect("a job id").to_owned();
+    cluster.wait_job(&job, 0);
+    let success = cluster.path("worker-1/local/out/_SUCCESS");
+    assert!(success.exists(), "{}", submitted.all());
+    cluster.stop_worker(0, Signal::SIGTERM);
+    assert!(!success.exists());
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use howdah_guards::Guard;
 
-use super::{Innocent, expect_all_live, narrow, without};
+use super::{Usual, expect_all_live, narrow, without};
 use crate::harness::{Cluster, Setup, wait_for};
 
 /// What the attacker holds open at a time: far more than the master may open.
@@ -18,12 +18,13 @@ fn idle_connections_leave_descriptors_for_the_journal_and_for_clients() {
     // The smallest segments that there are: the journal needs a new file all the time.
     let master_config = "[master]\njournal_segment_bytes = 65536\n".to_owned();
     let cluster = Cluster::start(Setup { master_descriptors: Some(128), master_config, ..narrow() });
+    let usual = Usual::of(&cluster);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| hold_idle_connections(&cluster.address, &stop));
         let all = scope.spawn(|| {
             for name in ["first", "second"] {
-                Innocent::submit(&cluster, name).expect_right_bytes(&cluster);
+                usual.submit(&cluster, name).expect_right_bytes(&cluster);
             }
             let busy = cluster.sleep(60, 1, 0);
             cluster.wait_job(&busy, 0);

@@ -1,17 +1,24 @@
 //! Jobs that mean harm, each on a real cluster with an innocent job beside it.
 //!
-//! The attack may do to itself what it likes. The innocent job must end with the right bytes, the workers must be LIVE
-//! afterwards, and the run that was recorded must decide the same again. The same attack is then made on a cluster without
-//! its guard and must do its harm there, or the first test would prove nothing. What that cluster recorded is not looked at.
+//! The attack may do to itself what it likes. The innocent job must end with the right bytes and in the time that it took
+//! on the same cluster before the attack, the workers must be LIVE afterwards, and the run that was recorded must decide
+//! the same again. The same attack is then made on a cluster without its guard and must do its harm there, or the first
+//! test would prove nothing. What that cluster recorded is not looked at.
 
+mod attacker;
 mod blocks;
 mod hopeless;
+mod inputs;
+mod journals;
 mod leaves;
 mod links;
 mod load;
 mod names;
+mod questions;
+mod readers;
 mod words;
 
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use howdah_guards::Guard;
@@ -26,6 +33,8 @@ struct Innocent {
     job: String,
     text: String,
     out: String,
+    /// How long it took alone, where that was measured.
+    usual: Option<Usual>,
 }
 
 impl Innocent {
@@ -34,15 +43,49 @@ impl Innocent {
         let input = cluster.text(&format!("{name}.txt"), &text);
         let out = cluster.output(&format!("{name}.out"));
         let job = cluster.submit(&["wordcount", "--input", &input, "--output", &out, "--reduces", "2"]);
-        Innocent { job, text, out }
+        Innocent { job, text, out, usual: None }
     }
 
+    /// Waits for its end. It took about as long as it did before the attack.
     #[track_caller]
     fn expect_right_bytes(&self, cluster: &Cluster) {
         cluster.wait_job(&self.job, 0);
         let found = reference::read_parts(std::path::Path::new(&self.out));
         let expected = reference::word_count_parts(self.text.as_bytes(), 2);
         reference::assert_same_parts(&found, &expected, "the innocent job");
+        if let Some(usual) = self.usual {
+            let took = self.took(cluster);
+            assert!(took <= usual.most(), "the innocent job took {took:?}, and {:?} before the attack", usual.0);
+        }
+    }
+
+    /// From its submission to its end, as the master counts.
+    fn took(&self, cluster: &Cluster) -> Duration {
+        let seconds = cluster.status(&self.job)["completion_s"].as_f64().expect("it is over");
+        Duration::from_secs_f64(seconds)
+    }
+}
+
+/// The time that the innocent job takes on a cluster that nobody attacks yet.
+#[derive(Clone, Copy)]
+struct Usual(Duration);
+
+impl Usual {
+    #[track_caller]
+    fn of(cluster: &Cluster) -> Usual {
+        let alone = Innocent::submit(cluster, "alone");
+        alone.expect_right_bytes(cluster);
+        Usual(alone.took(cluster))
+    }
+
+    /// Beside an attack it may take as long for what an attack may cost: its share of the processors and slots, and the
+    /// expiry of a worker. Other work on the machine comes and goes as well.
+    fn most(self) -> Duration {
+        3 * self.0 + Duration::from_secs(30)
+    }
+
+    fn submit(self, cluster: &Cluster, name: &str) -> Innocent {
+        Innocent { usual: Some(self), ..Innocent::submit(cluster, name) }
     }
 }
 
@@ -66,6 +109,16 @@ fn expect_lasting(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// Expects that a job which is submitted now is not accepted for a while.
+#[track_caller]
+fn expect_no_submission(cluster: &Cluster) {
+    let (input, out) = (cluster.text("late.txt", "one line\n"), cluster.output("late.out"));
+    let mut command = cluster.command(&["submit", "wordcount", "--input", &input, "--output", &out]);
+    let mut submission = command.stdout(Stdio::null()).spawn().expect("start howdah");
+    expect_lasting("nobody can submit a job", || submission.try_wait().expect("look at it").is_none());
+    submission.kill().and_then(|()| submission.wait()).expect("end it");
+}
+
 fn expect_all_live(cluster: &Cluster, n: usize) {
     wait_for("all workers to be LIVE", || {
         let workers = cluster.workers();
@@ -82,6 +135,19 @@ fn submit_program(cluster: &Cluster, body: &str, more: &[&str]) -> String {
     args.extend(more);
     args.push(&program);
     cluster.submit(&args)
+}
+
+/// Keeps the slot of each of two workers until the file that it gives exists.
+fn keep_slots(cluster: &Cluster) -> String {
+    let gate = cluster.output("gate");
+    let mapper = cluster.script("keep.sh", &format!("while ! test -e {gate}; do sleep 0.1; done"));
+    let inputs = ["keep.1", "keep.2"].map(|name| cluster.text(name, "one line\n"));
+    let out = cluster.output("keep.out");
+    let mut args = vec!["streaming", "--mapper", &mapper, "--output", &out, "--reduces", "0"];
+    inputs.iter().for_each(|input| args.extend(["--input", input]));
+    let job = cluster.submit(&args);
+    cluster.wait_running_maps(&job, 2);
+    gate
 }
 
 /// What all attempts of a job say of their end.

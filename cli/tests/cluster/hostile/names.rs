@@ -8,7 +8,7 @@ use howdah_proto::PROTOCOL;
 use howdah_proto::v1::RegisterRequest;
 use howdah_proto::v1::worker_service_client::WorkerServiceClient;
 
-use super::{Innocent, expect_all_live, narrow, submit_program, without};
+use super::{Usual, expect_all_live, narrow, submit_program, without};
 use crate::harness::{Cluster, Setup, howdah, wait_for};
 
 /// Starts another worker as `worker-1`; whatever comes, it ends with the cluster.
@@ -39,13 +39,14 @@ fn place(cluster: &Cluster, name: &str) -> String {
 #[test]
 fn a_second_worker_under_a_name_does_not_get_it_while_the_first_is_alive() {
     let cluster = Cluster::start(narrow());
+    let usual = Usual::of(&cluster);
     let before = place(&cluster, "worker-1");
     let impostor = start_impostor(&cluster, &narrow());
     wait_for("the second worker to be refused", || {
         let said = std::fs::read_to_string(cluster.path("impostor.err")).unwrap_or_default();
         said.contains("the master refuses this worker").then_some(())
     });
-    Innocent::submit(&cluster, "innocent").expect_right_bytes(&cluster);
+    usual.submit(&cluster, "innocent").expect_right_bytes(&cluster);
     assert_eq!(place(&cluster, "worker-1"), before);
     expect_all_live(&cluster, 2);
     end(impostor);
@@ -61,20 +62,20 @@ fn a_second_worker_takes_the_name_of_the_first_where_nobody_compares() {
     end(impostor);
 }
 
-/// No workers yet, and a master that notices within the test that one is gone.
-fn empty(setup: Setup) -> Setup {
-    Setup { workers: 0, master_config: "[master.cluster]\nexpiry_ms = 3000\n".to_owned(), ..setup }
+/// One worker, and a master that notices within the test that another is gone.
+fn lonely(setup: Setup) -> Setup {
+    Setup { workers: 1, master_config: "[master.cluster]\nexpiry_ms = 3000\n".to_owned(), ..setup }
 }
 
-/// Registers as `worker-1` with the largest incarnation that there is, and goes.
+/// Registers as `worker-2` with the largest incarnation that there is, and goes.
 fn claim_for_ever(cluster: &Cluster) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let endpoint = tonic::transport::Endpoint::from_shared(format!("http://{}", cluster.address));
         let channel = howdah_proto::dial::channel(&endpoint.expect("an address")).await.expect("connect");
         let request = RegisterRequest {
-            name: "worker-1".to_owned(),
-            host: "worker-1".to_owned(),
+            name: "worker-2".to_owned(),
+            host: "worker-2".to_owned(),
             http_address: ":9".to_owned(),
             incarnation: u64::MAX,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -83,22 +84,23 @@ fn claim_for_ever(cluster: &Cluster) {
         };
         WorkerServiceClient::new(channel).register(request).await.expect("the name is free");
     });
-    wait_for("the master to miss it", || (cluster.worker_state(0).as_deref() == Some("LOST")).then_some(()));
+    wait_for("the master to miss it", || (cluster.worker_state(1).as_deref() == Some("LOST")).then_some(()));
 }
 
 #[test]
 fn an_incarnation_beyond_all_others_claims_no_name_for_ever() {
-    let mut cluster = Cluster::start(empty(narrow()));
+    let mut cluster = Cluster::start(lonely(narrow()));
+    let usual = Usual::of(&cluster);
     claim_for_ever(&cluster);
     cluster.add_worker();
-    expect_all_live(&cluster, 1);
-    Innocent::submit(&cluster, "innocent").expect_right_bytes(&cluster);
+    expect_all_live(&cluster, 2);
+    usual.submit(&cluster, "innocent").expect_right_bytes(&cluster);
     cluster.stop_and_replay();
 }
 
 #[test]
 fn an_incarnation_beyond_all_others_keeps_its_name_where_lost_names_are_not_free() {
-    let mut cluster = Cluster::start(empty(without(&[Guard::LostNames])));
+    let mut cluster = Cluster::start(lonely(without(&[Guard::LostNames])));
     claim_for_ever(&cluster);
     let worker = cluster.add_worker();
     wait_for("the true worker to be refused", || {
@@ -110,11 +112,12 @@ fn an_incarnation_beyond_all_others_keeps_its_name_where_lost_names_are_not_free
 #[test]
 fn what_an_attempt_says_steers_no_terminal_unless_the_client_lets_it() {
     let cluster = Cluster::start(narrow());
+    let usual = Usual::of(&cluster);
     let body = r#"read -r run
         printf '{"say":"failed","message":"all is well\\u001b[2J\\u009b31m\\u202e","counters":{},"fatal":true}\n' >&0
         exit 1"#;
     let job = submit_program(&cluster, body, &[]);
-    let innocent = Innocent::submit(&cluster, "innocent");
+    let innocent = usual.submit(&cluster, "innocent");
     cluster.wait_job(&job, 1);
     innocent.expect_right_bytes(&cluster);
     let steers = |text: &str| text.contains(['\u{1b}', '\u{9b}', '\u{202e}']);

@@ -2,7 +2,7 @@
 
 use howdah_guards::Guard;
 
-use super::{Innocent, diagnostics, expect_all_live, narrow, submit_program, without};
+use super::{Usual, diagnostics, expect_all_live, narrow, submit_program, without};
 use crate::harness::{Cluster, Setup, wait_for};
 
 /// What a worker may hold at most while attempts talk at it: itself, and a few lines being read.
@@ -27,8 +27,9 @@ fn own_counters(cluster: &Cluster, job: &str) -> usize {
 #[test]
 fn thousands_of_counters_and_endless_names_are_cut_and_the_job_succeeds() {
     let cluster = Cluster::start(narrow());
+    let usual = Usual::of(&cluster);
     let job = submit_counters(&cluster);
-    let innocent = Innocent::submit(&cluster, "innocent");
+    let innocent = usual.submit(&cluster, "innocent");
     innocent.expect_right_bytes(&cluster);
     cluster.wait_job(&job, 0);
     let said = diagnostics(&cluster, &job).join("\n");
@@ -50,6 +51,7 @@ fn thousands_of_counters_reach_the_master_where_nobody_cuts_them() {
 #[test]
 fn a_program_that_counts_past_its_library_is_cut_by_the_worker() {
     let cluster = Cluster::start(narrow());
+    let usual = Usual::of(&cluster);
     let body = r#"read -r run
         awk 'BEGIN { printf "{\"say\":\"status\",\"phase\":\"MAP\",\"progress\":60000,\"counters\":{\"g\":{";
              n = sprintf("%2000s", "x"); gsub(" ", "n", n); printf "\"" n "\":1";
@@ -57,7 +59,7 @@ fn a_program_that_counts_past_its_library_is_cut_by_the_worker() {
         printf '{"say":"failed","message":"on purpose","counters":{}}\n' >&0
         exit 1"#;
     let job = submit_program(&cluster, body, &[]);
-    let innocent = Innocent::submit(&cluster, "innocent");
+    let innocent = usual.submit(&cluster, "innocent");
     cluster.wait_job(&job, 1);
     innocent.expect_right_bytes(&cluster);
     let said = diagnostics(&cluster, &job).join("\n");
@@ -79,8 +81,9 @@ fn a_line_without_end_takes_its_workers_memory_where_lines_have_no_bound() {
 #[test]
 fn a_line_without_end_ends_its_attempt_and_says_so() {
     let cluster = Cluster::start(narrow());
+    let usual = Usual::of(&cluster);
     let job = submit_program(&cluster, ENDLESS_LINE, &[]);
-    let innocent = Innocent::submit(&cluster, "innocent");
+    let innocent = usual.submit(&cluster, "innocent");
     cluster.wait_job(&job, 1);
     innocent.expect_right_bytes(&cluster);
     let said = diagnostics(&cluster, &job).join("\n");
@@ -92,6 +95,7 @@ fn a_line_without_end_ends_its_attempt_and_says_so() {
 #[test]
 fn an_attempt_that_never_stops_talking_waits_in_the_place_of_its_workers_memory() {
     let cluster = Cluster::start(narrow());
+    let usual = Usual::of(&cluster);
     let body = r#"read -r run
         awk 'BEGIN { printf "{\"say\":\"status\",\"phase\":\"MAP\",\"progress\":5000,\"message\":\"talk\",\"counters\":{\"g\":{\"c\":1";
              for (i = 0; i < 50000; i++) printf ",\"c" i "\":1"; print "}}}" }' > line
@@ -100,7 +104,7 @@ fn an_attempt_that_never_stops_talking_waits_in_the_place_of_its_workers_memory(
     wait_for("the attack to be noticed", || {
         cluster.attempts(&job).iter().any(|attempt| attempt["message"] == "talk").then_some(())
     });
-    let innocents = [Innocent::submit(&cluster, "first"), Innocent::submit(&cluster, "second")];
+    let innocents = [usual.submit(&cluster, "first"), usual.submit(&cluster, "second")];
     innocents.iter().for_each(|innocent| innocent.expect_right_bytes(&cluster));
     for worker in 0..2 {
         let peak = cluster.worker_peak_kib(worker);
@@ -110,4 +114,49 @@ fn an_attempt_that_never_stops_talking_waits_in_the_place_of_its_workers_memory(
     cluster.wait_job(&job, 1);
     expect_all_live(&cluster, 2);
     cluster.stop_and_replay();
+}
+
+/// What a worker may hold while attempts say small things without end: hardly more than beside others.
+const CALM_KIB: u64 = 96 << 10;
+
+/// One worker with slots for the attempts that talk, and one more.
+fn wide(setup: Setup) -> Setup {
+    Setup { workers: 1, map_slots: TALKERS + 1, ..setup }
+}
+
+const TALKERS: u32 = 8;
+
+/// Attempts that say their status over and over, as fast as their worker takes it.
+fn submit_talkers(cluster: &Cluster) -> String {
+    let body = r#"read -r run
+        awk 'BEGIN { m = sprintf("%1000s", "x"); gsub(" ", "m", m);
+             for (i = 0; i < 2000; i++) print "{\"say\":\"status\",\"phase\":\"MAP\",\"progress\":5000,\"message\":\"" m "\"}" }' > line
+        while cat line; do :; done >&0"#;
+    let inputs: Vec<String> = (1..TALKERS).map(|n| cluster.text(&format!("talk.{n}"), "one line\n")).collect();
+    let more: Vec<&str> = inputs.iter().flat_map(|input| ["--input", input.as_str()]).collect();
+    let job = submit_program(cluster, body, &more);
+    cluster.wait_running_maps(&job, TALKERS.into());
+    job
+}
+
+#[test]
+fn statuses_without_end_wait_at_their_workers_gate() {
+    let cluster = Cluster::start(wide(narrow()));
+    let usual = Usual::of(&cluster);
+    let job = submit_talkers(&cluster);
+    let innocents = ["first", "second"].map(|name| usual.submit(&cluster, name));
+    innocents.iter().for_each(|innocent| innocent.expect_right_bytes(&cluster));
+    let peak = cluster.worker_peak_kib(0);
+    assert!(peak < CALM_KIB, "the worker held {peak} KiB");
+    cluster.run(&["job", "kill", &job]).expect_code(0);
+    cluster.wait_job(&job, 1);
+    expect_all_live(&cluster, 1);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn statuses_without_end_become_their_workers_memory_where_it_has_no_gate() {
+    let cluster = Cluster::start(wide(without(&[Guard::Gate])));
+    submit_talkers(&cluster);
+    wait_for("the worker to hold what was said", || (cluster.worker_peak_kib(0) > CALM_KIB).then_some(()));
 }

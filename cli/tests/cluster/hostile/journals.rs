@@ -1,0 +1,86 @@
+//! A journal from which a whole frame is gone: a disk that lost a write, or somebody who does not want a job known.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use howdah_guards::Guard;
+use howdah_proto::v1::{JournalFrame, journal_input};
+use prost::Message;
+
+use super::{Innocent, expect_all_live, narrow, without};
+use crate::harness::{Cluster, Finished, Setup};
+
+/// What a frame begins with: four fixed bytes, the payload's length, and a checksum.
+const MAGIC: &[u8] = b"hwF2";
+const PREFIX: usize = 12;
+
+/// A cluster whose master was killed, and the first segment of its journal without the frame of a job.
+struct Robbed {
+    cluster: Cluster,
+    innocent: Innocent,
+    segment: PathBuf,
+    whole: Vec<u8>,
+}
+
+impl Robbed {
+    fn start(setup: Setup) -> Robbed {
+        let mut cluster = Cluster::start(Setup { workers: 0, ..setup });
+        let innocent = Innocent::submit(&cluster, "innocent");
+        cluster.sleep(1, 1, 0);
+        cluster.kill_master();
+        let segment = first_segment(&cluster);
+        let whole = std::fs::read(&segment).expect("read the journal");
+        let mut less = whole.clone();
+        let frame = first_submission(&whole);
+        less.drain(frame.clone());
+        // As long as before: zeros end a segment.
+        less.resize(whole.len(), 0);
+        std::fs::write(&segment, &less).expect("write the journal");
+        Robbed { cluster, innocent, segment, whole }
+    }
+}
+
+fn first_segment(cluster: &Cluster) -> PathBuf {
+    let runs = std::fs::read_dir(cluster.path("master")).expect("the master's directory").flatten();
+    let mut segments = runs.map(|run| run.path().join("journal/00000001.seg")).filter(|path| path.is_file());
+    segments.next().expect("a run with a journal")
+}
+
+/// Where the first frame with a submission is.
+fn first_submission(segment: &[u8]) -> std::ops::Range<usize> {
+    let mut at = 0;
+    while segment[at..].starts_with(MAGIC) {
+        let length = segment[at + 4..at + 8].iter().rev().fold(0, |n, &byte| n << 8 | usize::from(byte));
+        let end = at + PREFIX + length;
+        let frame = JournalFrame::decode(&segment[at + PREFIX..end]).expect("a frame");
+        if frame.inputs.iter().any(|input| matches!(input.kind, Some(journal_input::Kind::Submit(_)))) {
+            return at..end;
+        }
+        at = end;
+    }
+    panic!("no frame of {} bytes holds a submission", segment.len());
+}
+
+#[test]
+fn a_master_does_not_start_on_a_journal_from_which_a_job_is_gone() {
+    let Robbed { mut cluster, innocent, segment, whole } = Robbed::start(narrow());
+    let (config, dir) = (cluster.output("master.toml"), cluster.output("master"));
+    let args = ["master", "--listen", "127.0.0.1:0", "--config", &config, "--dir", &dir];
+    let refused = Finished::of(&mut cluster.command(&args), Duration::from_secs(120)).expect_code(3);
+    assert!(refused.stderr.contains("frames are missing"), "{}", refused.stderr);
+    std::fs::write(&segment, &whole).expect("put the frame back");
+    cluster.restart_master();
+    cluster.add_worker();
+    innocent.expect_right_bytes(&cluster);
+    expect_all_live(&cluster, 1);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn a_job_is_lost_in_silence_with_its_frame_where_frames_need_not_follow_each_other() {
+    let Robbed { mut cluster, innocent, .. } = Robbed::start(without(&[Guard::WholeJournal]));
+    cluster.restart_master();
+    let jobs = cluster.jobs();
+    assert!(jobs.iter().all(|job| job["job"] != innocent.job.as_str()), "{jobs:?}");
+    cluster.run(&["job", "status", &innocent.job]).expect_code(2);
+}
