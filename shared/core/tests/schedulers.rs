@@ -16,6 +16,8 @@ mod edf;
 mod edf_properties;
 #[path = "schedulers/fair.rs"]
 mod fair;
+#[path = "schedulers/fair_ahead.rs"]
+mod fair_ahead;
 #[path = "schedulers/fair_deficits.rs"]
 mod fair_deficits;
 #[path = "schedulers/fair_limits.rs"]

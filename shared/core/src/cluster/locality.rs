@@ -140,7 +140,8 @@ impl LocalityIndex {
         (0..spec.n_maps).flat_map(move |map| self.hosts_of(spec, map).map(move |host| (map, host)))
     }
 
-    fn hosts_of<'a>(&'a self, spec: &'a JobSpec, map: u32) -> impl Iterator<Item = HostId> + 'a {
+    /// The hosts with a map's data.
+    pub fn hosts_of<'a>(&'a self, spec: &'a JobSpec, map: u32) -> impl Iterator<Item = HostId> + 'a {
         let table = &spec.split_hosts;
         let range = table.offsets[map as usize] as usize..table.offsets[map as usize + 1] as usize;
         table.entries[range].iter().map(|&local| self.global[local as usize])

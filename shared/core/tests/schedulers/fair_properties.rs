@@ -57,6 +57,7 @@ fn dialects() -> impl Strategy<Value = Params> {
         params(&[]),
         params(&[("update.interval", "0"), ("locality.delay", "0")]),
         params(&[("sizebasedweight", "true"), ("weightadjuster", "new-job"), ("locality.delay", "700")]),
+        params(&[("update.interval", "0"), ("locality.delay", "5000"), ("locality.forecast", "true")]),
         params(&[("preemption", "true"), ("preemption.interval", "2000"), ("assignmultiple.maps", "1")]),
         params(&[("dialect", "0.20.2")]),
         params(&[("dialect", "0.20.2"), ("assignmultiple", "true"), ("sizebasedweight", "true")]),

@@ -10,6 +10,7 @@
 //! `Deviation:` heartbeats may be held back here until something happens, so the next wait that ends is a
 //! deadline. Source: `docs/hadoop.md#fair`.
 
+use super::map_times::MapTimes;
 use super::member::Member;
 use super::settings::Settings;
 use super::wait::Wait;
@@ -32,6 +33,8 @@ pub(super) struct Delay {
     skipped: Vec<JobId>,
     /// When the first of them may go further.
     due: Option<Time>,
+    /// What the maps of all jobs have taken, where it is looked ahead.
+    pub(super) maps: MapTimes,
 }
 
 /// The waits for a node-local and a rack-local map, as they are now.
@@ -69,6 +72,17 @@ impl Delay {
             self.visited.push(id);
         }
         wait.allowed(waits).0
+    }
+
+    /// The waits begin again; what maps take is as it was.
+    pub(super) fn restart(&mut self) {
+        *self = Delay { maps: self.maps, ..Delay::default() };
+    }
+
+    /// A map of a job has succeeded.
+    pub(super) fn succeeded(&mut self, wait: &mut Wait, time: Span) {
+        wait.maps.add(time);
+        self.maps.add(time);
     }
 
     /// A map of the job was launched at this distance.

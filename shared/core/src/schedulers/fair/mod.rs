@@ -9,6 +9,7 @@
 //! Source: `docs/hadoop.md#allocation-files` and `docs/hadoop.md#fair`.
 
 mod admission;
+mod ahead;
 mod allocations;
 mod clock;
 mod deficits;
@@ -16,6 +17,7 @@ mod delay;
 mod entries;
 mod explain;
 mod limits;
+mod map_times;
 mod member;
 mod order;
 mod pools;
@@ -53,7 +55,7 @@ use super::{
     SchedulerError,
 };
 use crate::cluster::{ClusterState, Job};
-use crate::job::{JobId, JobSpec, JobState, PerKind, TaskKind};
+use crate::job::{AttemptState, JobId, JobSpec, JobState, PerKind, TaskKind};
 use crate::time::Time;
 
 /// Notes that nobody has taken are forgotten beyond so many.
@@ -318,10 +320,18 @@ impl Scheduler for Fair {
                 }
                 self.touch(attempt.job, attempt.kind, state);
             }
-            Change::Ended { attempt, .. } => self.touch(attempt.job, attempt.kind, state),
+            Change::Ended { attempt, state: end, started, .. } => {
+                if self.settings.looks_ahead
+                    && (attempt.kind, end) == (TaskKind::Map, AttemptState::Succeeded)
+                    && let Some(member) = self.jobs.get_mut(attempt.job)
+                {
+                    self.delay.succeeded(&mut member.wait, now.since(started));
+                }
+                self.touch(attempt.job, attempt.kind, state);
+            }
             Change::Returned { task } => self.touch(task.job, task.kind, state),
             Change::Recovered => {
-                self.delay = Delay::default();
+                self.delay.restart();
                 self.pools.iter_mut().flat_map(|pool| &mut pool.kinds).for_each(|kind| {
                     kind.starvation = Starvation::new(now);
                 });

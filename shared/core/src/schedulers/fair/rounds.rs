@@ -7,7 +7,7 @@ use super::delay::Delay;
 use super::member::Member;
 use super::preemption::is_starved;
 use super::turn::Turn;
-use super::{Fair, delay};
+use super::{Fair, ahead, delay};
 use crate::cluster::{ClusterState, Job, Worker};
 use crate::job::{JobId, Locality, TaskKind};
 use crate::schedulers::{Assignment, Choice, NearestFirst, PerJob, Round};
@@ -73,13 +73,16 @@ impl Fair {
     fn find(&mut self, turn: &Turn, kind: TaskKind, worker: &Worker, state: &ClusterState) -> Option<Assignment> {
         let now = turn.round.now;
         let (tracks, delays) = (self.tracks(), kind == TaskKind::Map && turn.waits != [Span::ZERO; 2]);
-        let Fair { order, pools, jobs, offer, delay, allocations, .. } = self;
+        let Fair { order, pools, jobs, offer, delay, allocations, settings, .. } = self;
         let by_job = offer.speculates() && offer.second_before_next_job();
         for &(_, id) in &order[kind] {
             let pool = pools.get(id);
             let delays = delays && !(tracks && is_starved(pool, allocations, kind, now));
             for id in pool.waiting.iter(kind) {
                 let job = state.job(id)?;
+                if delays && settings.looks_ahead {
+                    look_ahead(state, job, worker, jobs, delay, turn);
+                }
                 let found = match level(delays, id, turn, delay, jobs) {
                     Locality::Unknown => offer.pending(state, job, kind, worker),
                     nearer => {
@@ -107,6 +110,14 @@ impl Fair {
             }
         }
         None
+    }
+}
+
+/// Notes what a job that is visited for a map may expect of the slots beside its data.
+fn look_ahead(state: &ClusterState, job: &Job, worker: &Worker, jobs: &mut PerJob<Member>, delay: &Delay, turn: &Turn) {
+    let seen = ahead::look(state, job, worker, jobs, &delay.maps, turn.waits[0]);
+    if let Some(member) = jobs.get_mut(job.id()) {
+        member.wait.ahead = seen;
     }
 }
 

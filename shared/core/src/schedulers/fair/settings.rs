@@ -61,6 +61,8 @@ pub(super) struct Settings {
     pub(super) boost: Option<(f64, Span)>,
     /// Waits for a node-local and then for a rack-local map; `None`: from the heartbeat interval.
     pub(super) waits: [Option<Span>; 2],
+    /// Whether a job only waits if slots beside its data come free in time.
+    pub(super) looks_ahead: bool,
     /// The heartbeat interval from which waits are computed; `None`: Hadoop 1.2.1's for the workers there are.
     pub(super) heartbeat: Option<Span>,
     pub(super) preempting: Preempting,
@@ -160,6 +162,7 @@ impl Settings {
                 wait(params, key!("locality.delay.node"))?.or(both),
                 wait(params, key!("locality.delay.rack"))?.or(both),
             ],
+            looks_ahead: flag(params, key!("locality.forecast"), false)?,
             heartbeat: match millis(params, ["heartbeat.interval", "heartbeat"], 0, Span::ZERO)? {
                 Span::ZERO => None,
                 given => Some(given),
@@ -187,6 +190,7 @@ impl Settings {
             size_based_weight: false,
             boost: None,
             waits: [None; 2],
+            looks_ahead: false,
             heartbeat: None,
             preempting: Preempting::Off,
             preemption_interval: Span::from_ms(15_000),
