@@ -1,9 +1,10 @@
 //! What reaches the prediction thread, and what it answers.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use howdah_core::tracker::JobTracker;
-use howdah_planning::prediction::{Changes, ChangesError, Forecast, ForecastOptions, Score};
+use howdah_planning::prediction::{Changes, ChangesError, EndScore, Forecast, ForecastOptions, Score};
 use tokio::sync::oneshot;
 
 use super::applications::Applications;
@@ -30,6 +31,16 @@ pub(crate) struct ForecastAnswer {
     pub(crate) learnt: u64,
     pub(crate) score: Score,
     pub(crate) unseen: u64,
+    pub(crate) coverage: Coverage,
+}
+
+/// How far what was told can be relied on, since the master's start.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Coverage {
+    /// Share of the scored tasks that took what their intervals said; `None` of none.
+    pub(crate) tasks: Option<f64>,
+    /// Forecasts of jobs' ends by the policy under which they were made.
+    pub(crate) ends: BTreeMap<String, EndScore>,
 }
 
 /// What wakes the thread.

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::answer::score_message;
 use super::fork::Forked;
-use super::message::{Ask, ForecastAnswer};
+use super::message::{Ask, Coverage, ForecastAnswer};
 use super::prefetch;
 use super::switching::Switching;
 use super::thread::{AskError, PredictionHandle};
@@ -49,6 +49,8 @@ pub(crate) struct RoundCosts {
     pub(crate) simulated_us: AtomicU64,
     /// How well tasks had been predicted, at the last round.
     pub(crate) score: Mutex<v1::TaskTimeScore>,
+    /// How many truths intervals had held, at the last round.
+    pub(crate) coverage: Mutex<Coverage>,
 }
 
 /// What rounds need.
@@ -146,6 +148,7 @@ impl Rounds {
         self.costs.fork_max_us.fetch_max(us(fork), Ordering::Relaxed);
         self.costs.simulated_us.fetch_add(us(latest.took), Ordering::Relaxed);
         *self.costs.score.lock().unwrap_or_else(PoisonError::into_inner) = score_message(latest);
+        *self.costs.coverage.lock().unwrap_or_else(PoisonError::into_inner) = latest.coverage.clone();
     }
 }
 

@@ -6,7 +6,7 @@
 //! After each it rests three times as long as it worked: a quarter of a core at most, however many ask.
 
 pub(super) use super::message::Message;
-pub(crate) use super::message::{Ask, ForecastAnswer};
+pub(crate) use super::message::{Ask, Coverage, ForecastAnswer};
 
 use std::collections::VecDeque;
 use std::fs;
@@ -176,6 +176,7 @@ impl Thread {
             learnt: self.history.seen(),
             score: self.judged.score(),
             unseen: self.judged.unseen(),
+            coverage: Coverage { tasks: self.judged.coverage(), ends: self.watch.scores().clone() },
         })
     }
 

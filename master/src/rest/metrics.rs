@@ -7,10 +7,11 @@ use std::fmt::Write;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
+use howdah_planning::prediction::{EndScore, STATED};
 use howdah_proto::v1;
 
 use super::published::View;
-use crate::prediction::{RoundCosts, Switches};
+use crate::prediction::{Coverage, RoundCosts, Switches};
 
 /// As the exposition format's version 0.0.4 names itself.
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4";
@@ -57,6 +58,8 @@ pub(super) fn text(costs: &RoundCosts, switches: &Switches, view: &View) -> Stri
         head(&mut text, name, kind, help);
         let _ = writeln!(text, "howdah_{name} {value}");
     }
+    let coverage = costs.coverage.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    reliability(&mut text, &coverage);
     let with_forecast = || view.jobs.iter().filter_map(|job| Some((job, job.predicted?)));
     head(&mut text, "job_predicted_finish_timestamp_seconds", "gauge", "When jobs that are not over will be.");
     for (job, end) in with_forecast() {
@@ -73,6 +76,33 @@ pub(super) fn text(costs: &RoundCosts, switches: &Switches, view: &View) -> Stri
     text
 }
 
+/// A number of one scheduler's forecasts.
+type OfEnds = fn(&EndScore) -> f64;
+
+/// How many truths intervals hold, beside the share that they state. What nobody has seen yet is left out.
+fn reliability(text: &mut String, coverage: &Coverage) {
+    head(text, "prediction_interval_stated", "gauge", "The share of truths that every interval states to hold.");
+    let _ = writeln!(text, "howdah_prediction_interval_stated {STATED}");
+    let name = "prediction_tasks_within_interval";
+    head(text, name, "gauge", "Share of the scored tasks that took what their intervals said.");
+    if let Some(share) = coverage.tasks {
+        let _ = writeln!(text, "howdah_{name} {share}");
+    }
+    let numbers: [(&str, &str, OfEnds); 4] = [
+        ("jobs", "Jobs whose ends were predicted.", |score| score.jobs as f64),
+        ("forecasts", "Forecasts of their ends; those of long jobs are thinned out.", |score| score.forecasts as f64),
+        ("within_interval", "Forecasts whose interval held the end.", |score| score.within_interval as f64),
+        ("error_seconds", "By how much the predicted ends were off, all together.", |score| score.error.as_secs_f64()),
+    ];
+    for (what, help, number) in numbers {
+        let name = format!("prediction_ends_{what}_total");
+        head(text, &name, "counter", help);
+        for (scheduler, score) in &coverage.ends {
+            let _ = writeln!(text, "howdah_{name}{{scheduler=\"{scheduler}\"}} {}", number(score));
+        }
+    }
+}
+
 fn head(text: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(text, "# HELP howdah_{name} {help}\n# TYPE howdah_{name} {kind}");
 }
@@ -86,6 +116,8 @@ fn sample(text: &mut String, name: &str, job: &v1::JobStatus, ms_epoch: u64) {
 
 #[cfg(test)]
 mod tests {
+    use howdah_core::time::Span;
+
     use super::*;
 
     #[test]
@@ -104,6 +136,29 @@ mod tests {
         has("howdah_prediction_rounds_total 3");
         has("howdah_prediction_fork_seconds_total 0.0015");
         has("howdah_job_predicted_finish_timestamp_seconds{job=\"job_1_0001\"} 12.500");
+        let scored = |line: &str| line.starts_with("howdah_prediction_tasks_within") && line.contains("interval");
+        assert!(!text.lines().any(scored) && !text.contains("scheduler="), "nothing was scored yet: {text}");
         assert!(!text.contains("low_timestamp_seconds{") && !text.contains("job_1_0002"), "{text}");
+    }
+
+    #[test]
+    fn coverage_and_errors_of_ends_are_counted_by_scheduler() {
+        let costs = RoundCosts::default();
+        let score = EndScore { jobs: 2, forecasts: 10, within_interval: 9, error: Span::from_ms(2_500) };
+        let ends = [("fair".to_owned(), score)].into();
+        *costs.coverage.lock().expect("nobody panicked") = Coverage { tasks: Some(0.875), ends };
+        let view = View { cluster: v1::GetClusterResponse::default(), jobs: vec![], workers: vec![], queues: vec![] };
+        let text = text(&costs, &Switches::default(), &view);
+        for line in [
+            "howdah_prediction_interval_stated 0.9",
+            "howdah_prediction_tasks_within_interval 0.875",
+            "# TYPE howdah_prediction_ends_within_interval_total counter",
+            "howdah_prediction_ends_jobs_total{scheduler=\"fair\"} 2",
+            "howdah_prediction_ends_forecasts_total{scheduler=\"fair\"} 10",
+            "howdah_prediction_ends_within_interval_total{scheduler=\"fair\"} 9",
+            "howdah_prediction_ends_error_seconds_total{scheduler=\"fair\"} 2.5",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}: not in\n{text}");
+        }
     }
 }

@@ -24,6 +24,8 @@ pub struct RunningScore {
     fits: BTreeMap<Class, Fit>,
     /// In percent, of tasks whose class was seen before; the newest last.
     errors: VecDeque<f64>,
+    /// Of the same tasks: whether they took what their intervals said.
+    within_interval: VecDeque<bool>,
     unseen: u64,
 }
 
@@ -52,15 +54,24 @@ impl RunningScore {
         } else if sample.time.as_us() > 0 {
             if self.errors.len() >= KEPT {
                 self.errors.pop_front();
+                self.within_interval.pop_front();
             }
             let estimate = fit.known.estimate(sample.bytes, Some(&sample.worker));
-            self.errors.push_back(100.0 * (estimate.expected / sample.time.as_us() as f64 - 1.0));
+            let time = sample.time.as_us() as f64;
+            self.errors.push_back(100.0 * (estimate.expected / time - 1.0));
+            self.within_interval.push_back(estimate.holds(time));
         }
     }
 
     /// Of the last tasks whose class was seen before.
     pub fn score(&self) -> Score {
         Score::of(self.errors.iter().copied())
+    }
+
+    /// The share of them that took what their intervals said; `None` of none.
+    pub fn coverage(&self) -> Option<f64> {
+        let within = self.within_interval.iter().filter(|within| **within).count();
+        (!self.within_interval.is_empty()).then(|| within as f64 / self.within_interval.len() as f64)
     }
 
     /// Tasks of which nothing was remembered.
@@ -98,6 +109,8 @@ mod tests {
         let running = judged(&[100, 100, 125]);
         let errors: Vec<i64> = running.errors.iter().map(|error| error.round() as i64).collect();
         assert_eq!((running.unseen(), errors), (1, vec![0, -20]));
+        // The first of these was predicted from one task, to within half of it; the second from two that were alike.
+        assert_eq!((running.coverage(), judged(&[100]).coverage()), (Some(0.5), None));
     }
 
     #[test]

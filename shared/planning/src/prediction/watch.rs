@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::end_score::EndScore;
 use super::forecast::{Forecast, JobForecast};
 use super::history::TaskHistory;
 use howdah_core::job::JobId;
@@ -12,11 +13,15 @@ use howdah_core::time::Time;
 
 /// Errors that are kept of one job: its forecasts, evenly thinned out.
 const OF_ONE_JOB: usize = 64;
+/// Policies whose forecasts are scored.
+const POLICIES: usize = 16;
 
 /// An end as it was predicted, with how far before and after it the drawn interval went.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Predicted {
     finish: Time,
+    /// As it was published.
+    interval: [Time; 2],
     halves_us: [f64; 2],
 }
 
@@ -24,6 +29,7 @@ impl Predicted {
     fn of(job: &JobForecast) -> Option<Predicted> {
         Some(Predicted {
             finish: job.finish?,
+            interval: [job.low.unwrap_or(Time::ZERO), job.high.unwrap_or(Time::from_us(u64::MAX))],
             halves_us: job.drawn.map(|halves| halves.map(|half| half.as_us() as f64))?,
         })
     }
@@ -72,6 +78,7 @@ impl Pending {
 #[derive(Clone, Debug, Default)]
 pub struct EndWatch {
     pending: BTreeMap<JobId, Pending>,
+    scores: BTreeMap<String, EndScore>,
 }
 
 impl EndWatch {
@@ -91,8 +98,20 @@ impl EndWatch {
     pub fn ended(&mut self, job: JobId, succeeded: Option<Time>, history: &mut TaskHistory) {
         let Some(Pending { policy, predicted, .. }) = self.pending.remove(&job) else { return };
         if let Some(at) = succeeded {
+            if self.scores.contains_key(&policy) || self.scores.len() < POLICIES {
+                let score = self.scores.entry(policy.clone()).or_default();
+                score.jobs += 1;
+                predicted.iter().for_each(|one| score.add(one.finish, one.interval, at));
+            }
             history.end_errors.add(policy, predicted.iter().map(|one| one.error(at)).collect());
         }
+    }
+}
+
+impl EndWatch {
+    /// How good the forecasts of the ends that came were, by policy.
+    pub fn scores(&self) -> &BTreeMap<String, EndScore> {
+        &self.scores
     }
 }
 
@@ -140,6 +159,24 @@ mod tests {
         }
         assert_eq!(history.end_errors.scale("fifo"), Some(0.5));
         assert_eq!(history.end_errors.scale("fair"), None, "another policy is another matter");
+    }
+
+    #[test]
+    fn forecasts_are_scored_by_the_interval_that_was_published() {
+        let (mut watch, mut history) = (EndWatch::default(), TaskHistory::default());
+        for (job, ends_s) in [(1, 90), (2, 130)] {
+            let mut told = forecast(job, 100, [1, 1]);
+            told.jobs[0].low = Some(Time::from_ms(85_000));
+            told.jobs[0].high = Some(Time::from_ms(125_000));
+            watch.predicted(&told);
+            watch.ended(JobId(job), Some(Time::from_ms(ends_s * 1_000)), &mut history);
+        }
+        watch.predicted(&forecast(3, 100, [1, 1]));
+        watch.ended(JobId(3), None, &mut history);
+        let score = watch.scores()["fifo"];
+        assert_eq!((score.jobs, score.forecasts, score.within_interval), (2, 2, 1));
+        assert_eq!((score.error, score.coverage()), (Span::from_secs(40), Some(0.5)));
+        assert_eq!(EndScore::default().coverage(), None);
     }
 
     #[test]
