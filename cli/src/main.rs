@@ -30,6 +30,7 @@ mod flag_values;
 mod fuzz;
 mod generate;
 mod hadoop;
+mod hadoop_files;
 mod history_folder;
 mod interrupt;
 mod job;

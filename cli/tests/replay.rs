@@ -706,3 +706,34 @@ fn a_folder_of_job_histories_is_one_trace_and_damaged_files_are_named() {
     assert_eq!(of_folder["jobs"], of_file["jobs"]);
     assert!(of_folder["jobs"].as_array().is_some_and(|jobs| jobs.len() >= 2), "{of_folder}");
 }
+
+#[test]
+fn what_tune_finds_is_written_as_hadoops_files_which_a_replay_takes() {
+    let dir = here();
+    let said: Said = howdah(dir.path())
+        .args(["tune", "sita", "t.json", "--map-slots", "10", "--reduce-slots", "10", "--limits", "1s,60s"])
+        .args(["--partitions", "30", "--no-refine", "--write-hadoop", "conf"])
+        .output()
+        .expect("runs")
+        .into();
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let read = |name: &str| std::fs::read_to_string(dir.path().join("conf").join(name)).expect("a file");
+    let pool = |name: &str, slots: u32| {
+        format!(
+            "  <pool name=\"{name}\">\n    <minMaps>{slots}</minMaps>\n    <minReduces>{slots}</minReduces>\n    \
+             <maxMaps>{slots}</maxMaps>\n    <maxReduces>{slots}</maxReduces>\n"
+        )
+    };
+    let fair = read("fair-scheduler.xml");
+    assert!(fair.contains(&pool("queue-1", 3)) && fair.contains(&pool("queue-2", 7)), "{fair}");
+    assert!(read("yarn/capacity-scheduler.xml").contains("root.queue-2.capacity</name>\n    <value>70.00</value>"));
+    let replayed = run(dir.path(), &["t.json", "--mapred-site", "conf/mapred-site.xml", "--output", "json"], "");
+    assert_eq!(replayed.code, Some(0), "{}", replayed.stderr);
+    let answer: Value = serde_json::from_str(&replayed.stdout).expect("JSON");
+    assert_eq!(answer["scheduler"], "fair", "{answer}");
+    let fbq = ["tune", "fbq", "t.json", "--write-hadoop", "other"];
+    let refused: Said = howdah(dir.path()).args(fbq).output().expect("runs").into();
+    let expected = "error: --write-hadoop: found scheduler `fbq`, expected tags or sita";
+    assert!(refused.code == Some(2) && refused.stderr.starts_with(expected), "{}", refused.stderr);
+    assert!(!dir.path().join("other").exists());
+}

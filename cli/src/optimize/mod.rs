@@ -7,7 +7,6 @@ mod answer;
 pub(crate) mod args;
 pub(crate) mod choices;
 mod found;
-mod hadoop_files;
 pub(crate) mod write;
 
 use std::time::Instant;
@@ -20,7 +19,7 @@ use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::local::make_dir;
+use crate::hadoop_files;
 use crate::optimize::args::{ArrivalsChoice, BoundChoice, OptimizeArgs};
 use crate::output::note;
 use crate::output::progress::WorkProgress;
@@ -109,7 +108,7 @@ fn check_files(args: &OptimizeArgs) -> Outcome<()> {
             return Err(Failure::usage(problem));
         }
         if flag == "--write-hadoop" {
-            make_dir(&path.join("yarn"))?;
+            hadoop_files::make_dirs(path)?;
         } else {
             trace_file::check_folder(flag, path)?;
         }
@@ -130,9 +129,7 @@ fn write_files(found: &Found<'_>) -> Outcome<()> {
         note(format!("{}: queues of the capacity scheduler", path.display()));
     }
     if let Some(folder) = &args.write_hadoop {
-        for (name, text) in hadoop_files::files(&found.plan) {
-            trace_file::write_file(&folder.join(name), |out| out.write_all(text.as_bytes()))?;
-        }
+        hadoop_files::write(folder, &write::pools(&found.plan))?;
         note(format!("{}: the pools as Hadoop's own files", folder.display()));
     }
     Ok(())

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use howdah_core::job::profile::{JobTemplate, Trace};
 use howdah_planning::optimize::Plan;
 
+use crate::hadoop_files;
+
 /// The queue of a pool. The policy `balanced-pools` reads the pool's slots from it; the capacity scheduler has them
 /// in its own file.
 pub(crate) fn queue(plan: &Plan, pool: usize) -> String {
@@ -22,6 +24,16 @@ pub(crate) fn trace(trace: &Trace, plan: &Plan) -> Trace {
         |(pool, job): (usize, usize)| JobTemplate { submit_ms: 0, queue: queue(plan, pool), ..trace.jobs[job].clone() };
     let source = format!("{}, in the order of a plan with {} pools", trace.source, plan.pools.len());
     Trace { jobs: plan.submissions().into_iter().map(job).collect(), source, ..trace.header() }
+}
+
+/// The pools for Hadoop's own files.
+pub(crate) fn pools(plan: &Plan) -> Vec<hadoop_files::Pool> {
+    let pool = |index| hadoop_files::Pool {
+        name: plan.pool_name(index),
+        slots: plan.pools[index].slots,
+        about: String::new(),
+    };
+    (0..plan.pools.len()).map(pool).collect()
 }
 
 /// Queues with fixed slots, in the capacity scheduler's TOML.

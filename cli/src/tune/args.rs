@@ -22,7 +22,8 @@ Examples:
   howdah tune fbq swim.json --map-slots 600 --reduce-slots 200 --arrivals load:0.45
   howdah tune tags swim.json --map-slots 600 --reduce-slots 200 --arrivals load:0.45 --partitions 20,30,50
   howdah tune fbq run.json --queues 4 --limits 10s,30s,100s,300s,1000s --output json
-  howdah tune sita swim.json -D prediction=trace -o curve.svg")]
+  howdah tune sita swim.json -D prediction=trace -o curve.svg
+  howdah tune sita swim.json --map-slots 600 --reduce-slots 200 --write-hadoop conf")]
 pub(crate) struct TuneArgs {
     /// Policy with time limits: fbq, tags or sita
     pub(crate) scheduler: String,
@@ -66,6 +67,9 @@ pub(crate) struct TuneArgs {
     /// Draw the curve (.svg)
     #[arg(long = "out", short = 'o', value_name = "FILE")]
     pub(crate) picture: Option<PathBuf>,
+    /// Write the best partitions as queues of Hadoop's own files, as optimize does; of tags and sita
+    #[arg(long, value_name = "DIR")]
+    pub(crate) write_hadoop: Option<PathBuf>,
 }
 
 /// A list of limits, ascending.

@@ -1,11 +1,13 @@
 //! `tune`: time limits and partition sizes of the size-based policies, found by simulation.
 
 pub(crate) mod args;
+mod hadoop;
 
 use howdah_core::job::profile::Trace;
 use howdah_core::replay::{Arrivals, ReplayOptions, View};
 use howdah_core::time::Span;
 use howdah_experiments::framework::{Curve, Plot};
+use howdah_planning::optimize::Slots;
 use howdah_planning::tune::{
     Figures, Listener, Objective, Tried, Tune, Tuned, default_limits, default_shares, tunable, tune,
 };
@@ -16,11 +18,12 @@ use crate::config::Context;
 use crate::define::{apart, params};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::hadoop_files;
 use crate::interrupt::Interrupt;
 use crate::listing::Listing;
 use crate::output::progress::WorkProgress;
 use crate::output::table::Grid;
-use crate::output::{Screen, Style};
+use crate::output::{Screen, Style, note};
 use crate::trace_file::{self, import_options};
 use crate::tune::args::TuneArgs;
 use crate::units::{self, counted};
@@ -41,6 +44,9 @@ pub(crate) fn run(context: &Context, args: &TuneArgs) -> Outcome {
     check(args, partitioned)?;
     let trace = trace_file::read_jobs(&args.trace, &import_options(&apart(&args.define)[1])?)?;
     let what = plan(args, &trace, partitioned)?;
+    if let Some(folder) = &args.write_hadoop {
+        hadoop::check(folder, &args.scheduler, partitioned, what.queues, pool_slots(args, &trace))?;
+    }
     let interrupt = Interrupt::listen()?;
     let shown = Shown { progress: WorkProgress::new("simulations"), interrupt: &interrupt };
     let found = tune(&what, &shown).map_err(|error| Failure::usage(error.to_string()))?;
@@ -51,6 +57,12 @@ pub(crate) fn run(context: &Context, args: &TuneArgs) -> Outcome {
     if let Some(path) = &args.picture {
         let svg = picture(args, &what, &found)?;
         trace_file::write_file(path, |out| out.write_all(svg.as_bytes()))?;
+    }
+    if let (Some(folder), Some(best)) = (&args.write_hadoop, found.tried.get(found.best)) {
+        let slots = pool_slots(args, &trace);
+        let pools = hadoop::pools(&best.candidate, &args.scheduler, &what.options.scheduler_params, slots);
+        hadoop_files::write(folder, &pools)?;
+        note(format!("{}: the partitions as queues of Hadoop's own files, which say whose each is", folder.display()));
     }
     match config.output {
         Format::Json => screen.json(&answer(args, &what, &found))?,
@@ -117,13 +129,19 @@ fn plan<'a>(args: &TuneArgs, trace: &'a Trace, partitioned: bool) -> Outcome<Tun
 }
 
 fn view(args: &TuneArgs, trace: &Trace) -> View {
+    let Slots { maps, reduces } = pool_slots(args, trace);
+    View::Slots { maps, reduces }
+}
+
+/// As given, else those of the trace's cluster.
+fn pool_slots(args: &TuneArgs, trace: &Trace) -> Slots {
     let workers = trace.cluster.iter().flat_map(|cluster| &cluster.workers);
     let sum = workers.fold((0u32, 0u32), |sum, worker| {
         (sum.0 + u32::from(worker.map_slots), sum.1 + u32::from(worker.reduce_slots))
     });
     let measured = if sum == (0, 0) { (POOL, POOL) } else { (slots(sum.0), slots(sum.1)) };
     let (maps, reduces) = args.map_slots.zip(args.reduce_slots).unwrap_or(measured);
-    View::Slots { maps, reduces }
+    Slots { maps, reduces }
 }
 
 fn slots(n: u32) -> u16 {

@@ -24,6 +24,18 @@ impl Candidate {
         words
     }
 
+    /// The queues' shares in millionths, as its words say them; the first has all of a candidate without partitions.
+    pub fn shares_ppm(&self) -> Vec<u32> {
+        let queues = self.limits.len() + 1;
+        let first = self.share.unwrap_or(100).min(100);
+        let each = others_tenths(first, queues) * 1_000;
+        let mut shares = vec![first * 10_000];
+        shares.extend((2..queues).map(|_| each));
+        let given: u32 = shares.iter().sum();
+        shares.extend((queues > 1).then(|| 1_000_000 - given));
+        shares
+    }
+
     /// The options with its parameters.
     pub fn options(&self, options: &ReplayOptions) -> ReplayOptions {
         let mut options = options.clone();
@@ -40,10 +52,27 @@ pub fn time(limit: Span) -> String {
 
 /// The first partition's share, and the rest in equal parts but for the last, which has what is left.
 fn shares(first: u32, queues: usize) -> String {
-    let others = (queues - 1) as u32;
-    let each = (100 - first) * 10 / others;
+    let each = others_tenths(first, queues);
     let tenths = |n: u32| format!("{}.{}%", n / 10, n % 10);
     let mut all = vec![tenths(first * 10)];
-    all.extend((1..others).map(|_| tenths(each)));
+    all.extend((2..queues).map(|_| tenths(each)));
     all.join(",")
+}
+
+/// Tenths of a percent of each queue but the first.
+fn others_tenths(first: u32, queues: usize) -> u32 {
+    (100 - first) * 10 / (queues.saturating_sub(1).max(1) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_in_millionths_are_those_of_its_words() {
+        let of = |share, n: u64| Candidate { share: Some(share), limits: (1..=n).map(Span::from_secs).collect() };
+        assert_eq!(of(30, 1).shares_ppm(), [300_000, 700_000]);
+        assert_eq!(of(20, 3).words()[2].1, "20.0%,26.6%,26.6%");
+        assert_eq!(of(20, 3).shares_ppm(), [200_000, 266_000, 266_000, 268_000]);
+    }
 }

@@ -24,6 +24,7 @@ mod prediction;
 mod service;
 
 pub use line::{Line, Points};
+pub use partitions::whole_slots;
 pub use service::WaitingReduces;
 
 use self::policy::SizeBased;

@@ -61,8 +61,8 @@ impl Partitions {
 }
 
 /// Each share's slots: rounded down but at least one, the rest by largest remainder, lower queues first; what the
-/// ones too many take comes from the largest. `None` when there are fewer slots than shares.
-fn whole_slots(shares_ppm: &[u32], slots: u32) -> Option<Vec<u32>> {
+/// ones too many take comes from the largest. Shares are in millionths and add up to 1,000,000. `None` when there are fewer slots than shares.
+pub fn whole_slots(shares_ppm: &[u32], slots: u32) -> Option<Vec<u32>> {
     if (slots as usize) < shares_ppm.len() {
         return None;
     }

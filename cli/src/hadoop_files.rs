@@ -1,54 +1,93 @@
-//! A plan as Hadoop's own files, for a cluster of one's own: pools with fixed slots, each in the order of submission.
+//! What `optimize` and `tune` found as Hadoop's own files, for a cluster of one's own: pools with fixed slots, each in
+//! the order of submission.
 //!
 //! The Fair Scheduler of Hadoop 1.x holds a pool at a number of slots; the Capacity Schedulers hold a queue at a share of
 //! the cluster, in percent, so that there a share is rounded to a hundredth. What is written is read back by `--mapred-site`.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::path::Path;
 
-use howdah_planning::optimize::{Plan, Slots};
+use howdah_planning::optimize::Slots;
+
+use crate::failure::Outcome;
+use crate::local::make_dir;
+use crate::trace_file;
+
+/// A pool of the Fair Scheduler and a queue of the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pool {
+    /// Letters, digits and `-` alone: it needs no escape.
+    pub(crate) name: String,
+    /// Never more and never fewer.
+    pub(crate) slots: Slots,
+    /// Which jobs belong into it, for the files' comments; may be empty. Without `--`, which ends no comment of XML.
+    pub(crate) about: String,
+}
+
+/// Makes the directories, before a search that may take minutes.
+pub(crate) fn make_dirs(folder: &Path) -> Outcome<()> {
+    make_dir(&folder.join("yarn"))
+}
+
+/// Writes the files into the directory.
+pub(crate) fn write(folder: &Path, pools: &[Pool]) -> Outcome<()> {
+    for (name, text) in files(pools) {
+        trace_file::write_file(&folder.join(name), |out| out.write_all(text.as_bytes()))?;
+    }
+    Ok(())
+}
 
 /// Names and texts of the files.
-pub(crate) fn files(plan: &Plan) -> Vec<(&'static str, String)> {
+fn files(pools: &[Pool]) -> Vec<(&'static str, String)> {
     vec![
-        ("mapred-site.xml", mapred_site(plan)),
-        ("fair-scheduler.xml", fair(plan)),
-        ("capacity-scheduler.xml", capacity(plan)),
-        ("yarn/capacity-scheduler.xml", yarn(plan)),
+        ("mapred-site.xml", mapred_site(pools)),
+        ("fair-scheduler.xml", fair(pools)),
+        ("capacity-scheduler.xml", capacity(pools)),
+        ("yarn/capacity-scheduler.xml", yarn(pools)),
     ]
 }
 
-fn names(plan: &Plan) -> Vec<String> {
-    (0..plan.pools.len()).map(|pool| plan.pool_name(pool)).collect()
+fn names(pools: &[Pool]) -> String {
+    pools.iter().map(|pool| pool.name.as_str()).collect::<Vec<_>>().join(",")
 }
 
-/// A configuration file of these properties. Names of pools need no escape: they are ours.
-fn properties(about: &str, all: &[(String, String)]) -> String {
-    let mut text = format!("<?xml version=\"1.0\"?>\n<!-- {about} -->\n<configuration>\n");
+/// What the pools are for, as lines of a comment.
+fn abouts(pools: &[Pool]) -> String {
+    let line = |pool: &Pool| format!("\n     {}: {}", pool.name, pool.about);
+    pools.iter().filter(|pool| !pool.about.is_empty()).map(line).collect()
+}
+
+/// A configuration file of these properties.
+fn properties(about: &str, pools: &[Pool], all: &[(String, String)]) -> String {
+    let abouts = abouts(pools);
+    let mut text = format!("<?xml version=\"1.0\"?>\n<!-- {about}{abouts} -->\n<configuration>\n");
     for (name, value) in all {
         let _ = writeln!(text, "  <property>\n    <name>{name}</name>\n    <value>{value}</value>\n  </property>");
     }
     text + "</configuration>\n"
 }
 
-fn mapred_site(plan: &Plan) -> String {
+fn mapred_site(pools: &[Pool]) -> String {
     let property = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     properties(
         "Hadoop 1.x: put it among the JobTracker's properties, with fair-scheduler.xml beside it.",
+        &[],
         &[
             property("mapred.jobtracker.taskScheduler", "org.apache.hadoop.mapred.FairScheduler"),
             property("mapred.fairscheduler.allocation.file", "fair-scheduler.xml"),
             property("mapred.fairscheduler.poolnameproperty", "mapred.job.queue.name"),
-            property("mapred.queue.names", &names(plan).join(",")),
+            property("mapred.queue.names", &names(pools)),
         ],
     )
 }
 
-fn fair(plan: &Plan) -> String {
-    let mut text = "<?xml version=\"1.0\"?>\n<!-- Hadoop 1.x: pools with fixed slots, each job after the other. -->\n\
-        <allocations>\n"
-        .to_owned();
-    for (name, pool) in names(plan).iter().zip(&plan.pools) {
-        let Slots { maps, reduces } = pool.slots;
+fn fair(pools: &[Pool]) -> String {
+    let mut text = format!(
+        "<?xml version=\"1.0\"?>\n<!-- Hadoop 1.x: pools with fixed slots, each job after the other.{} -->\n\
+         <allocations>\n",
+        abouts(pools)
+    );
+    for Pool { name, slots: Slots { maps, reduces }, .. } in pools {
         let _ = write!(
             text,
             "  <pool name=\"{name}\">\n    <minMaps>{maps}</minMaps>\n    <minReduces>{reduces}</minReduces>\n    \
@@ -60,10 +99,10 @@ fn fair(plan: &Plan) -> String {
 }
 
 /// Of the cluster, in hundredths of a percent that add up to the whole: what rounding leaves over is the last one's.
-fn shares(plan: &Plan) -> Vec<u64> {
+fn shares(pools: &[Pool]) -> Vec<u64> {
     let of = |slots: Slots| u64::from(slots.maps) + u64::from(slots.reduces);
-    let all = plan.pools.iter().map(|pool| of(pool.slots)).sum::<u64>().max(1);
-    let mut shares: Vec<u64> = plan.pools.iter().map(|pool| of(pool.slots) * 10_000 / all).collect();
+    let all = pools.iter().map(|pool| of(pool.slots)).sum::<u64>().max(1);
+    let mut shares: Vec<u64> = pools.iter().map(|pool| of(pool.slots) * 10_000 / all).collect();
     let given: u64 = shares.iter().rev().skip(1).sum();
     if let Some(last) = shares.last_mut() {
         *last = 10_000 - given;
@@ -75,8 +114,8 @@ fn percent(hundredths: u64) -> String {
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
-fn capacity(plan: &Plan) -> String {
-    let queue = |(name, share): (&String, u64)| {
+fn capacity(pools: &[Pool]) -> String {
+    let queue = |(Pool { name, .. }, share): (&Pool, u64)| {
         let key = |rest: &str| format!("mapred.capacity-scheduler.queue.{name}.{rest}");
         [
             (key("capacity"), percent(share)),
@@ -84,13 +123,13 @@ fn capacity(plan: &Plan) -> String {
             (key("supports-priority"), "false".to_owned()),
         ]
     };
-    let all: Vec<_> = names(plan).iter().zip(shares(plan)).flat_map(queue).collect();
-    properties("Hadoop 1.x: queues at fixed shares, for org.apache.hadoop.mapred.CapacityTaskScheduler.", &all)
+    let all: Vec<_> = pools.iter().zip(shares(pools)).flat_map(queue).collect();
+    properties("Hadoop 1.x: queues at fixed shares, for org.apache.hadoop.mapred.CapacityTaskScheduler.", pools, &all)
 }
 
-fn yarn(plan: &Plan) -> String {
+fn yarn(pools: &[Pool]) -> String {
     let root = "yarn.scheduler.capacity.root";
-    let queue = |(name, share): (&String, u64)| {
+    let queue = |(Pool { name, .. }, share): (&Pool, u64)| {
         let key = |rest: &str| format!("{root}.{name}.{rest}");
         [
             (key("capacity"), percent(share)),
@@ -99,44 +138,39 @@ fn yarn(plan: &Plan) -> String {
             (key("state"), "RUNNING".to_owned()),
         ]
     };
-    let mut all = vec![(format!("{root}.queues"), names(plan).join(","))];
-    all.extend(names(plan).iter().zip(shares(plan)).flat_map(queue));
-    properties("Hadoop 2 and 3: queues at fixed shares, for the ResourceManager's CapacityScheduler.", &all)
+    let mut all = vec![(format!("{root}.queues"), names(pools))];
+    all.extend(pools.iter().zip(shares(pools)).flat_map(queue));
+    properties("Hadoop 2 and 3: queues at fixed shares, for the ResourceManager's CapacityScheduler.", pools, &all)
 }
 
 #[cfg(test)]
 mod tests {
-    use howdah_core::schedulers::registry::Params;
-    use howdah_master::policies;
-    use howdah_planning::optimize::{Pool, Times};
-
     use super::*;
     use crate::mapred_site::Site;
+    use howdah_core::schedulers::registry::Params;
+    use howdah_master::policies;
 
-    fn plan(slots: &[(u16, u16)]) -> Plan {
-        let pool = |&(maps, reduces): &(u16, u16)| Pool {
+    fn pools(slots: &[(u16, u16)]) -> Vec<Pool> {
+        let pool = |(index, &(maps, reduces)): (usize, &(u16, u16))| Pool {
+            name: format!("pool-{}", index + 1),
             slots: Slots { maps, reduces },
-            jobs: Vec::new(),
-            times: Times::default(),
+            about: "jobs of less than 10 s".to_owned(),
         };
-        Plan { pools: slots.iter().map(pool).collect() }
+        slots.iter().enumerate().map(pool).collect()
     }
 
     #[test]
     fn shares_add_up_to_the_whole_cluster() {
-        assert_eq!(shares(&plan(&[(1, 1), (1, 1), (1, 1)])), [3_333, 3_333, 3_334]);
-        assert_eq!(shares(&plan(&[(30, 10)])), [10_000]);
+        assert_eq!(shares(&pools(&[(1, 1), (1, 1), (1, 1)])), [3_333, 3_333, 3_334]);
+        assert_eq!(shares(&pools(&[(30, 10)])), [10_000]);
         assert_eq!(percent(3_305), "33.05");
     }
 
     #[test]
     fn our_own_readers_take_what_is_written() {
         let folder = tempfile::tempdir().expect("make a folder");
-        for (name, text) in files(&plan(&[(3, 2), (5, 4)])) {
-            let path = folder.path().join(name);
-            std::fs::create_dir_all(path.parent().expect("a folder")).expect("make a folder");
-            std::fs::write(path, text).expect("write a file");
-        }
+        make_dirs(folder.path()).expect("make a folder");
+        write(folder.path(), &pools(&[(3, 2), (5, 4)])).expect("write the files");
         let site = Site::read(Some(&folder.path().join("mapred-site.xml")), None).expect("it reads");
         assert_eq!(site.scheduler(), Some("fair"));
         assert_eq!(site.queue_names(), ["pool-1", "pool-2"]);
@@ -150,7 +184,7 @@ mod tests {
 
     #[test]
     fn yarns_queues_hang_below_the_root() {
-        let text = yarn(&plan(&[(3, 1), (1, 0)]));
+        let text = yarn(&pools(&[(3, 1), (1, 0)]));
         let value = |name: &str| {
             let at = text.find(&format!("<name>yarn.scheduler.capacity.root.{name}</name>")).expect("the property");
             text[at..].split("<value>").nth(1).and_then(|rest| rest.split('<').next()).expect("its value").to_owned()
