@@ -14,6 +14,7 @@ use howdah_traces::{CostModel, Format, ImportNotes, ImportOptions, TraceError, p
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::history_folder::LeftOut;
 use crate::interrupt::Interrupt;
 use crate::local::cannot;
 use crate::output::note;
@@ -49,6 +50,12 @@ fn read(path: &Path, format: Option<Format>, options: &ImportOptions) -> Outcome
     }
     let format = format.or_else(|| Format::detect(head));
     note_idle(path, format, options);
+    if format == Some(Format::Jhist) && !is_dash(path) {
+        let read = history_folder::read_jobs(path, source, &mut notes);
+        let (jobs, left_out) = read.map_err(|error| wrong(path, &error))?;
+        name_left_out(&left_out);
+        return Ok((jobs.finish("Hadoop job history (.jhist)", &mut notes), notes, format));
+    }
     let trace = read_any(source, format, options, &mut notes).map_err(|error| wrong(path, &error))?;
     Ok((trace, notes, format))
 }
@@ -65,13 +72,17 @@ fn read_histories(path: &Path, format: Option<Format>) -> Outcome<(Trace, Import
     }
     let mut notes = ImportNotes::default();
     let (trace, left_out) = history_folder::read(path, &mut notes).map_err(|error| wrong(path, &error))?;
-    for (file, error) in left_out.iter().take(FILES_NAMED) {
+    name_left_out(&left_out);
+    Ok((trace, notes, Some(Format::Jhist)))
+}
+
+fn name_left_out(files: &[LeftOut]) {
+    for (file, error) in files.iter().take(FILES_NAMED) {
         note(format!("warning: left out `{}`: {error}", file.display()));
     }
-    if left_out.len() > FILES_NAMED {
-        note(format!("warning: and {} more", units::counted((left_out.len() - FILES_NAMED) as u64, "file")));
+    if files.len() > FILES_NAMED {
+        note(format!("warning: and {} more", units::counted((files.len() - FILES_NAMED) as u64, "file")));
     }
-    Ok((trace, notes, Some(Format::Jhist)))
 }
 
 /// Reads a trace of any format for work on its jobs; says in one line what had to be repaired or dropped, and in one

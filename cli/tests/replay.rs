@@ -708,6 +708,30 @@ fn a_folder_of_job_histories_is_one_trace_and_damaged_files_are_named() {
 }
 
 #[test]
+fn the_configuration_beside_a_history_is_part_of_the_replayed_trace() {
+    const HISTORY: &str = include_str!("../../shared/traces/tests/fixtures/small.jhist");
+    let dir = here();
+    let conf = |values: &str| {
+        let property =
+            "<property><name>mapreduce.job.reduce.slowstart.completedmaps</name><value>VALUE</value></property>";
+        let text = format!("<configuration>{}</configuration>", property.replace("VALUE", values));
+        std::fs::write(dir.path().join("job_1699999999999_0007_conf.xml"), text).expect("written");
+    };
+    std::fs::write(dir.path().join("h.jhist"), HISTORY).expect("written");
+    let imported = || {
+        let said: Said = howdah(dir.path()).args(["trace", "import", "h.jhist"]).output().expect("runs").into();
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        (said.stdout.contains("\"slowstart_ppm\":750000"), said.stderr)
+    };
+    assert!(!imported().0, "no configuration");
+    conf("0.75");
+    assert!(imported().0, "its configuration");
+    conf("0.75</value>");
+    let (known, said) = imported();
+    assert!(!known && said.contains("warning: left out `job_1699999999999_0007_conf.xml`: "), "{said}");
+}
+
+#[test]
 fn what_tune_finds_is_written_as_hadoops_files_which_a_replay_takes() {
     let dir = here();
     let said: Said = howdah(dir.path())

@@ -127,7 +127,8 @@ fn configuration<A>(history: &JobHistory<A>) -> String {
         ("mapreduce.job.reduces", spec.n_reduces.to_string()),
         ("mapreduce.output.fileoutputformat.outputdir", history.output.clone()),
     ];
-    for (key, value) in own {
+    let deadline = spec.conf.deadline.map(|deadline| ("howdah.job.deadline.ms", deadline.as_ms().to_string()));
+    for (key, value) in own.into_iter().chain(deadline) {
         properties.entry(key.to_owned()).or_insert(value);
     }
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<configuration>\n".to_owned();

@@ -21,6 +21,8 @@ pub struct JobFacts {
     pub user: String,
     /// Queue or pool.
     pub queue: String,
+    /// The Fair scheduler's pool that the job named; empty where it named none.
+    pub pool: String,
     /// At submission.
     pub priority: Priority,
     /// When it was submitted.

@@ -13,6 +13,12 @@ pub(super) fn scaled(text: &str, factor: u32) -> Option<u64> {
     (value < 9_007_199_254_740_992.0).then_some((value + 0.5) as u64)
 }
 
+/// A share such as `0.05` in millionths; `None` for what is no number from 0 to 1.
+pub(super) fn share_ppm(text: &str) -> Option<u32> {
+    let share = text.trim().parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share))?;
+    Some(libm::round(share * 1e6) as u32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

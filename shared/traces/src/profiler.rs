@@ -40,6 +40,7 @@ pub(super) fn profile(facts: &JobFacts, notes: &mut ImportNotes) -> Profiled {
         name: facts.name.clone(),
         user: facts.user.clone(),
         queue: facts.queue.clone(),
+        pool: facts.pool.clone(),
         priority: facts.priority,
         deadline_ms: facts.deadline_ms,
         slowstart_ppm: facts.slowstart_ppm,

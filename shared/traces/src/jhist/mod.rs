@@ -3,6 +3,7 @@
 //! A file is one job; several one after another are several.
 //! Source: the event records of `org.apache.hadoop.mapreduce.jobhistory`, and the real histories beside the project.
 
+mod configuration;
 mod mark;
 mod read;
 mod record;
@@ -15,6 +16,7 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
+pub use configuration::Configuration;
 pub use read::{read, read_jobs};
 pub use record::{AttemptRecord, JobRecord, class_of, constant};
 pub use write::write;

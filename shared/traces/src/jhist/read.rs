@@ -2,7 +2,7 @@
 //!
 //! What stands above the line `Avro-Json`, such as a licence, is skipped. A file that breaks off is used as far as it
 //! goes. The binary form of the same events is refused by name. Fields that may be null come bare or wrapped in their
-//! type's name; both are taken.
+//! type's name; both are taken. What a job's configuration knows beside it completes the job ([`Configuration`]).
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -16,6 +16,7 @@ use super::super::facts::{AttemptFacts, Ending, JobFacts, Place, known_bytes, pa
 use super::super::json::{Text, Whole, object, reason};
 use super::super::lines::{Lines, shortened};
 use super::super::{ImportNotes, TraceBuilder, TraceError};
+use super::configuration::Configuration;
 use super::mark::MARK;
 
 /// Longest line that is taken for an event: counters of one attempt are some kilobytes.
@@ -65,18 +66,30 @@ struct Event {
 /// # Errors
 /// When the source breaks, is no history or a binary one, or has a line in its middle that is no event.
 pub fn read(source: impl BufRead, notes: &mut ImportNotes) -> Result<Trace, TraceError> {
-    Ok(read_jobs(source, notes)?.finish("Hadoop job history (.jhist)", notes))
+    Ok(read_jobs(source, &mut |_| None, notes)?.finish("Hadoop job history (.jhist)", notes))
 }
 
-/// As [`read`], its jobs alone, for one who has more of them.
+/// As [`read`], its jobs alone, for one who has more of them. `configuration` has the one of a job by its id, which is
+/// as the history says it: any text.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_jobs(source: impl BufRead, notes: &mut ImportNotes) -> Result<TraceBuilder, TraceError> {
+pub fn read_jobs(
+    source: impl BufRead,
+    configuration: &mut dyn FnMut(&str) -> Option<Configuration>,
+    notes: &mut ImportNotes,
+) -> Result<TraceBuilder, TraceError> {
     let mut lines = Lines::new(source, LONGEST_LINE, 0);
     skip_to_mark(&mut lines)?;
-    let mut history =
-        History { builder: TraceBuilder::default(), job: JobFacts::default(), over: false, events: 0, notes };
+    let mut history = History {
+        builder: TraceBuilder::default(),
+        job: JobFacts::default(),
+        priority_known: false,
+        over: false,
+        events: 0,
+        configuration,
+        notes,
+    };
     let mut broken = None;
     while lines.advance()? {
         let text = lines.text();
@@ -139,23 +152,29 @@ struct History<'a> {
     builder: TraceBuilder,
     /// The job whose events come now.
     job: JobFacts,
+    /// Whether its priority was stated.
+    priority_known: bool,
     /// Whether its end was stated.
     over: bool,
     /// Of this job, so far.
     events: u64,
+    configuration: &'a mut dyn FnMut(&str) -> Option<Configuration>,
     notes: &'a mut ImportNotes,
 }
 
 impl History<'_> {
     fn end_job(&mut self) {
         if self.events > 0 {
-            let job = std::mem::take(&mut self.job);
+            let mut job = std::mem::take(&mut self.job);
+            if let Some(configuration) = (self.configuration)(&job.id) {
+                configuration.complete(&mut job, self.priority_known, self.notes);
+            }
             if !self.over {
                 self.notes.add("history breaks off before the end of its job", || job.id.clone());
             }
             self.builder.add(&job, self.notes);
         }
-        (self.over, self.events) = (false, 0);
+        (self.over, self.events, self.priority_known) = (false, 0, false);
     }
 
     fn add(&mut self, name: &str, event: Event) {
@@ -194,6 +213,7 @@ impl History<'_> {
         job.declared_maps = event.total_maps.count().or(job.declared_maps);
         job.declared_reduces = event.total_reduces.count().or(job.declared_reduces);
         if let Some(priority) = event.priority.0 {
+            self.priority_known = true;
             job.priority = priority.parse().unwrap_or_else(|_| {
                 self.notes.add("unknown priority: counts as before", || job.id.clone());
                 job.priority

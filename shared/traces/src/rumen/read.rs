@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::super::facts::{AttemptFacts, Ending, JobFacts, Place, parse_attempt_id, parse_task_id};
 use super::super::json::{List, Text, Whole, for_each};
+use super::super::numbers::share_ppm;
 use super::super::{ImportNotes, TraceBuilder, TraceError};
 use howdah_core::job::TaskKind;
 use howdah_core::job::profile::Trace;
@@ -131,12 +132,6 @@ fn facts(logged: LoggedJob, notes: &mut ImportNotes) -> JobFacts {
         }
     }
     job
-}
-
-/// `0.05` in millionths.
-fn share_ppm(text: &str) -> Option<u32> {
-    let share = text.trim().parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share))?;
-    Some(libm::round(share * 1e6) as u32)
 }
 
 fn add_task(job: &mut JobFacts, kind: TaskKind, logged: LoggedTask, notes: &mut ImportNotes) {
