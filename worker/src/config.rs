@@ -81,6 +81,9 @@ pub struct WorkerConfig {
     pub reduce_cores: String,
     /// How long the logs of finished attempts are kept (`mapred.userlog.retain.hours`).
     pub userlog_retain_hours: u64,
+    /// What the logs of one job's finished attempts may take on this worker. One file has at most an eighth of what is left
+    /// of it: of a longer one the first half and the last are kept.
+    pub userlog_job_bytes: u64,
     /// Each attempt in a control group of its own (version 2), so that nothing it starts can escape a kill.
     pub cgroups: bool,
 }
@@ -118,6 +121,7 @@ impl Default for WorkerConfig {
             map_cores: String::new(),
             reduce_cores: String::new(),
             userlog_retain_hours: 24,
+            userlog_job_bytes: 1 << 30,
             cgroups: false,
         }
     }

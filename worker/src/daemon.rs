@@ -20,6 +20,7 @@ use crate::driver::{Driver, Event, Parts};
 use crate::http::{FileServerState, router};
 use crate::jobs::Jobs;
 use crate::link::Link;
+use crate::logs::Logs;
 use crate::node::{self, Node};
 use crate::probes::{ProbeSnapshot, Probes};
 use crate::process::{Cores, OWN_EXECUTABLE, ProcessContext, wall_us};
@@ -79,11 +80,15 @@ async fn run_in_group(
     tracing::info!(worker = hello.name, http = hello.http_address, dir = %directory.root().display(), "worker starts");
 
     let jobs = Jobs::default();
-    let shelf = FileServerState { directory: directory.clone(), jobs: jobs.clone() };
+    let logs = Arc::new(Logs::new(directory.userlogs(), config.userlog_job_bytes));
+    let left = logs.left();
+    let recovered = logs.clone();
+    tokio::task::spawn_blocking(move || recovered.recover(&left));
+    let shelf = FileServerState { directory: directory.clone(), logs: logs.clone(), jobs: jobs.clone() };
     let containers = Containers::default();
     let pages = node::router(Node::new(&hello, containers.clone()));
     let server = tokio::spawn(axum::serve(listener, router(shelf).merge(pages)).into_future());
-    let pruner = tokio::spawn(prune_logs(directory.clone(), config.userlog_retain_hours));
+    let pruner = tokio::spawn(prune_logs(logs.clone(), config.userlog_retain_hours));
 
     let vitals = vitals::start(vitals::Plan {
         every: Duration::from_millis(config.vitals_interval_ms),
@@ -107,6 +112,7 @@ async fn run_in_group(
     service_manager::ready(&format!("looking for the master at {}", config.master));
     let context = Arc::new(ProcessContext {
         directory: directory.clone(),
+        logs,
         worker_name: hello.name.clone(),
         task_command: task_command(&config)?,
         cgroups: cgroups.clone(),
@@ -183,13 +189,13 @@ async fn watch_stop(stop: Stop, inbox: UnboundedSender<Event>, grace: Duration) 
     let _ = inbox.send(Event::Stop);
 }
 
-async fn prune_logs(directory: Directory, hours: u64) {
+async fn prune_logs(logs: Arc<Logs>, hours: u64) {
     let keep = Duration::from_secs(hours.saturating_mul(3_600));
     let mut beat = tokio::time::interval(Duration::from_secs(3_600));
     loop {
         beat.tick().await;
-        let directory = directory.clone();
-        let _ = tokio::task::spawn_blocking(move || directory.prune_logs(keep)).await;
+        let logs = logs.clone();
+        let _ = tokio::task::spawn_blocking(move || logs.prune(keep)).await;
     }
 }
 

@@ -5,7 +5,8 @@
 //! DIR/incarnation                              the number of the newest start in this directory
 //! DIR/cgroup                                   the worker's control group, one directory a line, while it has one
 //! DIR/local/<job>/<attempt>/                   an attempt's working directory; a map's output stays here
-//! DIR/userlogs/<job>/<attempt>/{stdout,stderr,syslog}
+//! DIR/userlogs/<job>/<attempt>/{stdout,stderr,syslog,collected}    while the attempt runs
+//! DIR/userlogs/<job>.logs                      the logs of the job's attempts that are over; see `logs`
 //! ```
 
 use std::fs::{self, File};
@@ -14,7 +15,6 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, bail};
 use howdah_core::job::{AttemptId, ClusterId, JobId};
@@ -146,29 +146,17 @@ impl Directory {
         &self.root
     }
 
+    /// Where all logs are.
+    pub(crate) fn userlogs(&self) -> PathBuf {
+        self.root.join("userlogs")
+    }
+
     pub(crate) fn local_job(&self, cluster: ClusterId, job: JobId) -> PathBuf {
         self.root.join("local").join(cluster.job(job))
     }
 
     pub(crate) fn local(&self, cluster: ClusterId, attempt: AttemptId) -> PathBuf {
         self.local_job(cluster, attempt.job).join(cluster.attempt(attempt))
-    }
-
-    pub(crate) fn logs(&self, cluster: ClusterId, attempt: AttemptId) -> PathBuf {
-        self.root.join("userlogs").join(cluster.job(attempt.job)).join(cluster.attempt(attempt))
-    }
-
-    /// Deletes the logs of jobs to which nothing was written for `keep`.
-    pub(crate) fn prune_logs(&self, keep: Duration) {
-        let Ok(jobs) = fs::read_dir(self.root.join("userlogs")) else { return };
-        for job in jobs.flatten() {
-            let age = last_written(&job.path(), 2).and_then(|time| SystemTime::now().duration_since(time).ok());
-            if age.is_some_and(|age| age > keep)
-                && let Err(error) = fs::remove_dir_all(job.path())
-            {
-                tracing::warn!(path = %job.path().display(), %error, "failed to delete old logs");
-            }
-        }
     }
 
     /// Free bytes on the directory's file system; 0 when unknown.
@@ -182,14 +170,6 @@ fn is_as_new(path: &Path) -> bool {
     let is_usable = |meta: fs::Metadata| meta.is_dir() && meta.permissions().mode() & 0o700 == 0o700;
     fs::symlink_metadata(path).is_ok_and(is_usable)
         && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
-}
-
-/// When something at or below a path was last written, to a depth.
-fn last_written(path: &Path, depth: u32) -> Option<SystemTime> {
-    let own = fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok();
-    let entries = if depth > 0 { fs::read_dir(path).ok() } else { None };
-    let below = entries.into_iter().flatten().flatten().filter_map(|entry| last_written(&entry.path(), depth - 1));
-    below.chain(own).max()
 }
 
 #[cfg(test)]
@@ -255,24 +235,5 @@ mod tests {
         assert!(aside.join("old").exists() && !directory.local_job(cluster, job).exists());
         fs::create_dir_all(directory.local_job(cluster, job).join("new")).unwrap();
         assert_ne!(directory.set_aside(cluster, job).unwrap(), aside);
-    }
-
-    #[test]
-    fn logs_that_are_still_written_to_are_kept_however_old_their_job_is() {
-        let dir = tempfile::tempdir().unwrap();
-        let (directory, _lock) = Directory::open(dir.path()).unwrap();
-        let age = |path: &Path| {
-            let long_ago = SystemTime::now() - Duration::from_secs(10_000);
-            File::open(path).unwrap().set_modified(long_ago).unwrap();
-        };
-        for job in ["old", "busy"] {
-            let attempt = dir.path().join("userlogs").join(job).join("attempt");
-            fs::create_dir_all(&attempt).unwrap();
-            fs::write(attempt.join("stdout"), "").unwrap();
-            let now = if job == "busy" { None } else { Some(attempt.join("stdout")) };
-            [now, Some(attempt.clone()), attempt.parent().map(Path::to_owned)].iter().flatten().for_each(|p| age(p));
-        }
-        directory.prune_logs(Duration::from_secs(5_000));
-        assert!(!dir.path().join("userlogs/old").exists() && dir.path().join("userlogs/busy").exists());
     }
 }

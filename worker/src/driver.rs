@@ -539,6 +539,8 @@ impl Driver {
             prefetcher.forget(job.0);
         }
         self.jobs.forget(&self.cluster.job(job));
+        let (context, cluster) = (self.context.clone(), self.cluster);
+        tokio::task::spawn_blocking(move || context.logs.forget(cluster, job));
         let Some(path) = self.context.directory.set_aside(self.cluster, job) else { return };
         tokio::spawn(async move {
             if let Err(error) = tokio::fs::remove_dir_all(&path).await

@@ -9,18 +9,20 @@
 
 use std::io::SeekFrom;
 use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path as UrlPath, RawQuery, State};
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::routing::get;
-use howdah_core::job::{AttemptId, ClusterId};
-use tokio::io::{AsyncReadExt, AsyncSeekExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncSeekExt};
 use tokio_util::io::ReaderStream;
 
 use crate::directory::Directory;
 use crate::jobs::Jobs;
+use crate::logs::{FILES, Logs, Piece, parse_attempt};
 use crate::plain;
 
 /// Read in pieces of this size; a transfer holds one at a time.
@@ -29,6 +31,7 @@ const PIECE_BYTES: usize = 128 << 10;
 #[derive(Clone, Debug)]
 pub(crate) struct FileServerState {
     pub(crate) directory: Directory,
+    pub(crate) logs: Arc<Logs>,
     pub(crate) jobs: Jobs,
 }
 
@@ -76,20 +79,27 @@ async fn logs(
     let Some((cluster, id)) = parse_attempt(&attempt) else {
         return Err(no(StatusCode::BAD_REQUEST, format!("`{attempt}` is no attempt id")));
     };
-    if !["stdout", "stderr", "syslog"].contains(&file.as_str()) {
+    let Some(which) = FILES.iter().position(|name| *name == file) else {
         return Err(no(StatusCode::NOT_FOUND, format!("no log `{file}`, expected stdout, stderr or syslog")));
-    }
+    };
     let asked = |key: &str| query.as_deref()?.strip_prefix(key)?.parse::<u64>().ok();
-    let path = shelf.directory.logs(cluster, id).join(&file);
-    let gone = |_| no(StatusCode::NOT_FOUND, format!("no `{file}` of `{attempt}` here"));
-    let log = open(path).await.map_err(gone)?;
-    let length = log.metadata().await.map_err(gone)?.len();
+    let read = tokio::task::spawn_blocking(move || shelf.logs.read(cluster, id, which)).await;
+    let read = read.map_err(|error| no(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    let log = read.map_err(|_| no(StatusCode::NOT_FOUND, format!("no `{file}` of `{attempt}` here")))?;
+    let length = log.length();
     let skipped = match (asked("from="), asked("tail=").unwrap_or(0)) {
         (Some(from), _) => from.min(length),
         (None, 0) => 0,
         (None, tail) => length.saturating_sub(tail),
     };
-    range(log, skipped, length - skipped).await
+    let mut body: Pin<Box<dyn AsyncRead + Send>> = Box::pin(tokio::io::empty());
+    for piece in log.after(skipped).pieces {
+        body = match piece {
+            Piece::Bytes { file, offset, length } => Box::pin(body.chain(part(file.into(), offset, length).await?)),
+            Piece::Said(text) => Box::pin(body.chain(std::io::Cursor::new(text))),
+        };
+    }
+    answer(body, length - skipped)
 }
 
 /// A file that a task may have replaced.
@@ -98,22 +108,25 @@ async fn open(path: PathBuf) -> std::io::Result<tokio::fs::File> {
     opened.map_err(std::io::Error::other)?.map(tokio::fs::File::from_std)
 }
 
-async fn range(mut file: tokio::fs::File, offset: u64, length: u64) -> Answer {
+async fn range(file: tokio::fs::File, offset: u64, length: u64) -> Answer {
+    answer(part(file, offset, length).await?, length)
+}
+
+type Part = tokio::io::Take<tokio::fs::File>;
+
+async fn part(mut file: tokio::fs::File, offset: u64, length: u64) -> Result<Part, (StatusCode, String)> {
     let gone = |error: std::io::Error| no(StatusCode::NOT_FOUND, error.to_string());
     file.seek(SeekFrom::Start(offset)).await.map_err(gone)?;
-    let stream = ReaderStream::with_capacity(file.take(length), PIECE_BYTES);
+    Ok(file.take(length))
+}
+
+fn answer(body: impl AsyncRead + Send + 'static, length: u64) -> Answer {
+    let stream = ReaderStream::with_capacity(body, PIECE_BYTES);
     Response::builder()
         .header(header::CONTENT_TYPE, "application/octet-stream")
         .header(header::CONTENT_LENGTH, length)
         .body(Body::from_stream(stream))
         .map_err(|error| no(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
-}
-
-/// An attempt id of any cluster: logs outlive the master's run.
-fn parse_attempt(text: &str) -> Option<(ClusterId, AttemptId)> {
-    let (cluster, id) = ClusterId::of_attempt(text)?;
-    // Only the canonical form: `0001`, not `1`.
-    (cluster.attempt(id) == text).then_some((cluster, id))
 }
 
 /// Takes as long for a wrong token as for the right one.

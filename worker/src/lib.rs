@@ -19,6 +19,7 @@ mod driver;
 mod http;
 mod jobs;
 mod link;
+mod logs;
 mod map_events;
 mod node;
 mod plain;

@@ -21,12 +21,12 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a plain file")) }
 }
 
-/// Makes a file of its own in the place of whatever is there.
+/// Makes a file of its own in the place of whatever is there, to be read and appended to.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     if !Guard::PlainFiles.stands() {
         return File::create(path);
     }
-    let make = || OpenOptions::new().write(true).create_new(true).open(path);
+    let make = || OpenOptions::new().read(true).append(true).create_new(true).open(path);
     match make() {
         // Seldom, so what is there is not looked for first.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::remove_file(path).and_then(|()| make()),

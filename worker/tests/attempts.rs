@@ -144,6 +144,13 @@ async fn a_process_runs_several_attempts_when_the_job_asks_for_that() {
         assert_eq!(status.end.unwrap().exit_code, Some(0));
     }
     assert!(pids.iter().all(|&pid| pid == pids[0]), "{pids:?}");
+    let logs = [0, 1, 2].map(|index| kit::log(&cluster, map(index), "stdout"));
+    let mut said = Vec::new();
+    for log in logs {
+        said.push(log.await.unwrap());
+    }
+    let first = format!("the log of {}\n", kit::CLUSTER.attempt(map(0)));
+    assert_eq!(said, [first.as_str(), "", ""], "what it said in its first attempt is that one's");
     // It waits for more only for a short while.
     until("the idle process to end", || (!is_alive(pids[0] as i32)).then_some(())).await;
     cluster.end().await;
@@ -334,6 +341,29 @@ async fn logs_can_be_read_while_and_after_the_job_runs_and_files_go_with_the_job
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_job_of_many_attempts_leaves_one_file_of_logs() {
+    let cluster = Cluster::start(job("quiet", JobConf::default())).await;
+    for wave in 0..5 {
+        for index in wave * 4..wave * 4 + 4 {
+            cluster.master.launch(map(index));
+        }
+        for index in wave * 4..wave * 4 + 4 {
+            cluster.master.until_state(map(index), AttemptState::Succeeded).await;
+        }
+    }
+    cluster.master.direct([Kind::ForgetJob(1)]);
+    let userlogs = cluster.dir.path().join("userlogs");
+    let names = || std::fs::read_dir(&userlogs).unwrap().flatten().map(|e| e.file_name().into_string().unwrap());
+    let one = [format!("{}.logs", kit::CLUSTER.job(howdah_core::job::JobId(1)))];
+    until("the attempts' own files to go", || names().eq(one.iter().cloned()).then_some(())).await;
+    for index in 0..20 {
+        let log = kit::log(&cluster, map(index), "stdout").await.unwrap();
+        assert_eq!(log, format!("the log of {}\n", kit::CLUSTER.attempt(map(index))));
+    }
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn map_output_is_served_to_who_has_the_token() {
     let cluster = Cluster::start(job("done", JobConf::default())).await;
     let address = cluster.master.look(|received| format!("127.0.0.1{}", received.registrations[0].http_address));
@@ -364,7 +394,7 @@ async fn a_burst_of_attempts_runs_each_once() {
         }
     }
     for index in 0..40 {
-        let log = std::fs::read_to_string(cluster.logs(map(index)).join("stdout")).unwrap();
+        let log = kit::log(&cluster, map(index), "stdout").await.unwrap();
         assert_eq!(log.lines().count(), 1, "{log}");
     }
     cluster.end().await;

@@ -173,7 +173,7 @@ async fn a_launch_whose_answer_is_lost_runs_once_all_the_same() {
     cluster.master.lose_answers(1);
     cluster.master.launch(map(0));
     cluster.master.until_state(map(0), AttemptState::Succeeded).await;
-    let log = std::fs::read_to_string(cluster.logs(map(0)).join("stdout")).unwrap();
+    let log = kit::log(&cluster, map(0), "stdout").await.unwrap();
     assert_eq!(log.lines().count(), 1, "{log}");
     assert_eq!(cluster.master.look(|received| received.registrations.len()), 1);
     cluster.end().await;

@@ -4,7 +4,6 @@
 //! the bytes of an independent computation, part file by part file. Each run is then replayed.
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -143,18 +142,14 @@ fn processes_that_run_several_attempts_give_the_same_bytes() {
     let block = format!("dfs.block.size={}", (large_mib() << 20) / 16);
     let properties = ["mapred.job.reuse.jvm.num.tasks=-1", &block];
     same_bytes_after(Cluster::start(Setup::default()), &properties, nothing, |cluster, status| {
-        // The attempts of one process have one standard output under several names.
         let job = status["job"].as_str().expect("a job id");
         let attempts = cluster.attempts(job);
-        let outputs: BTreeSet<u64> = attempts
-            .iter()
-            .map(|attempt| {
-                let [worker, attempt] = ["worker", "attempt"].map(|key| attempt[key].as_str().expect("a name"));
-                let stdout = cluster.path(worker).join("userlogs").join(job).join(attempt).join("stdout");
-                std::fs::metadata(stdout).expect("an attempt's log").ino()
-            })
-            .collect();
-        assert!(outputs.len() < attempts.len(), "{} processes for {} attempts", outputs.len(), attempts.len());
+        // Each attempt has its own lines, the first of which says where it ran.
+        let logs = cluster.run(&["job", "logs", job, "--syslog"]).expect_code(0).stdout;
+        let said: Vec<_> = logs.lines().filter_map(|line| line.split_once(" on ")).map(|(_, place)| place).collect();
+        let processes: BTreeSet<_> = said.iter().collect();
+        assert_eq!(said.len(), attempts.len(), "{logs}");
+        assert!(processes.len() < attempts.len(), "{} processes for {} attempts", processes.len(), attempts.len());
     });
 }
 

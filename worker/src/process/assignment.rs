@@ -9,6 +9,7 @@ use howdah_proto::v1;
 use super::cores::Cores;
 use crate::cgroup::Cgroups;
 use crate::directory::Directory;
+use crate::logs::Logs;
 use crate::vitals::OwnProcesses;
 
 /// The executable that the worker itself is: the file that it was started from, whatever lies under its name by now. A
@@ -19,6 +20,7 @@ pub(crate) const OWN_EXECUTABLE: &str = "/proc/self/exe";
 #[derive(Debug)]
 pub(crate) struct ProcessContext {
     pub(crate) directory: Directory,
+    pub(crate) logs: Arc<Logs>,
     pub(crate) worker_name: String,
     pub(crate) task_command: Vec<String>,
     pub(crate) cgroups: Option<Cgroups>,

@@ -23,6 +23,7 @@ use wait4::Wait4;
 use super::assignment::{Assignment, EventSink, OWN_EXECUTABLE, ProcessContext, ProcessEvent};
 use super::{PATIENCE, Process, State, command_of, line, spec};
 use crate::cgroup::AttemptGroup;
+use crate::logs::LiveLogs;
 use crate::plain;
 
 /// How often a silent process is looked at.
@@ -36,7 +37,9 @@ static LARGE_LINE: Mutex<()> = Mutex::new(());
 /// Starts a keeper for a new process.
 pub(crate) fn start(context: Arc<ProcessContext>, process: Arc<Process>, first: Assignment, notify: EventSink) {
     // A thread of the runtime's pool: starting one costs more than all else that a keeper does.
-    tokio::task::spawn_blocking(move || Keeper { context, process, notify, current: Running::new(first) }.run());
+    tokio::task::spawn_blocking(move || {
+        Keeper { context, process, notify, current: Running::new(first), logs: None }.run();
+    });
 }
 
 struct Keeper {
@@ -44,6 +47,8 @@ struct Keeper {
     process: Arc<Process>,
     notify: EventSink,
     current: Running,
+    /// Of the current attempt.
+    logs: Option<LiveLogs>,
 }
 
 /// A process that was started and received its attempt.
@@ -156,22 +161,20 @@ impl Keeper {
                 let fatal = missing && !attempt.number.is_multiple_of(1_000);
                 let (end, counters) = (Box::new(end), Counters::default());
                 (self.notify)(attempt, ProcessEvent::Ended { ok: false, fatal, process_alive: false, end, counters });
+                self.put_logs_away(false);
             }
         }
     }
 
     /// Starts the process and hands it its attempt.
-    fn spawn(&self) -> Result<Born, Unborn> {
+    fn spawn(&mut self) -> Result<Born, Unborn> {
         let Assignment { cluster, attempt, job } = &self.current.assignment;
         let local = self.context.directory.local(*cluster, *attempt);
-        let logs = self.context.directory.logs(*cluster, *attempt);
+        let logs = self.context.logs.live(*cluster, *attempt);
         let failed = |path: &Path, error| format!("create directory `{}`: {error}", path.display());
         self.context.directory.make_attempt(&local).map_err(|error| failed(&local, error))?;
-        plain::make_dir(&logs).map_err(|error| failed(&logs, error))?;
-        let log = |name: &str| {
-            let path = logs.join(name);
-            plain::create(&path).map_err(|error| format!("create log file `{}`: {error}", path.display()))
-        };
+        let made = self.logs.insert(self.context.logs.start(*cluster, *attempt)?);
+        let [stdout, stderr] = made.streams().map_err(|error| format!("open the log files twice: {error}"))?;
         let (ours, theirs) = UnixStream::pair().map_err(|error| format!("create the umbilical: {error}"))?;
         let limited = ours.set_write_timeout(Some(PATIENCE)).and_then(|()| ours.set_read_timeout(Some(LOOK_EVERY)));
         limited.map_err(|error| format!("set up the umbilical: {error}"))?;
@@ -185,15 +188,13 @@ impl Keeper {
         command
             .args(args)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(log("stdout")?)
-            .stderr(log("stderr")?)
+            .stdout(stdout)
+            .stderr(stderr)
             .current_dir(&local)
             .env("HOWDAH_LOG_DIR", &logs)
             .env("HOWDAH_ATTEMPT", &name)
             .env_remove(service_manager::SOCKET_VARIABLE)
             .process_group(0);
-        // Read while the attempt runs, also before it or without that it says anything there.
-        drop(log("syslog")?);
         let mut child = command.spawn().map_err(|error| {
             let missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied);
             Unborn { problem: format!("start `{}`: {error}", program.display()), missing }
@@ -357,6 +358,10 @@ impl Keeper {
             end.peak_memory_kib = peak_kib(&counters);
             end.diagnostics = limits::diagnostics(String::new(), self.current.cut);
             self.clear_local(ok);
+            // Before the driver can give the process its next attempt, which has the same files.
+            if let Some(logs) = &mut self.logs {
+                self.context.logs.collect(logs, self.current.assignment.cluster, self.current.attempt());
+            }
             self.current.said = Some(Said { ok, message, counters: counters.clone() });
             let noticed = ProcessEvent::Ended { ok, fatal: false, process_alive: true, end: Box::new(end), counters };
             (self.notify)(self.current.attempt(), noticed);
@@ -401,7 +406,8 @@ impl Keeper {
         };
         // The driver may have given it another attempt that it did not live to speak of.
         let next = last.is_some_and(|last| self.current.said.is_some() && self.move_on(last));
-        if !next && self.reported_alive() {
+        let idle = !next && self.reported_alive();
+        if idle {
             (self.notify)(self.current.attempt(), ProcessEvent::Gone);
         } else {
             let (status, mut cpu_us, rss_kib) = match used {
@@ -422,8 +428,23 @@ impl Keeper {
             self.current.enter(Phase::Reduce);
             self.report_end(status, cpu_us, peak, rss_kib);
         }
+        // Nobody waits for this.
+        self.put_logs_away(idle);
         if let Some(group) = cgroup.and_then(Arc::into_inner) {
             group.remove();
+        }
+    }
+
+    /// Leaves the logs of a process that is over in its job's container; most of them are there if it was idle.
+    fn put_logs_away(&mut self, idle: bool) {
+        let Some(mut live) = self.logs.take() else { return };
+        let (logs, cluster, attempt) = (&self.context.logs, self.current.assignment.cluster, self.current.attempt());
+        let collected = match idle {
+            true => logs.collect_rest(&mut live, cluster, attempt),
+            false => logs.collect(&mut live, cluster, attempt),
+        };
+        if collected {
+            logs.retire(live, &logs.live(cluster, attempt));
         }
     }
 
@@ -451,7 +472,8 @@ impl Keeper {
         if !ok {
             end.unseen = std::mem::take(&mut self.current.unseen);
             let Assignment { cluster, attempt, .. } = &self.current.assignment;
-            end.stderr_tail = tail(&self.context.directory.logs(*cluster, *attempt).join("stderr"));
+            let begin = self.logs.as_ref().map_or(0, LiveLogs::stderr_begin);
+            end.stderr_tail = tail(&self.context.logs.live(*cluster, *attempt).join("stderr"), begin);
         }
         self.clear_local(ok);
         let fatal = self.current.fatal && !ok;
@@ -507,13 +529,13 @@ fn read_line(line: &[u8]) -> Result<FromTask, String> {
     })
 }
 
-/// The last bytes of a file as text; empty when there is none, or something else in its place.
-fn tail(path: &Path) -> String {
+/// The last bytes of a file as text, from a place on; empty when there is none, or something else in its place.
+fn tail(path: &Path, begin: u64) -> String {
     const BYTES: u64 = limits::STDERR_TAIL_BYTES as u64;
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = plain::open(path)?;
         let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(BYTES)))?;
+        file.seek(SeekFrom::Start(length.saturating_sub(BYTES).max(begin)))?;
         let mut bytes = Vec::new();
         file.take(BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)

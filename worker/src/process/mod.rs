@@ -165,10 +165,14 @@ impl Process {
     /// If true, the keeper will tell of the attempt's end, whatever becomes of the process. Never waits for the process.
     pub(crate) fn give(self: &Arc<Process>, context: &ProcessContext, assignment: Assignment) -> bool {
         let (socket, before) = match &mut *self.lock() {
-            State::Alive { socket, current, .. } => (socket.clone(), std::mem::replace(current, assignment.clone())),
+            State::Alive { socket, current, .. } => {
+                let before = std::mem::replace(current, assignment.clone());
+                // Meanwhile its keeper does not take it for gone, and looks for the logs where they are after this.
+                reused::prepare_reused(context, before.attempt, &assignment);
+                (socket.clone(), before)
+            }
             State::Unborn { .. } | State::Gone => return false,
         };
-        reused::prepare_reused(context, before.attempt, &assignment);
         let run = ToTask::Run(Box::new(spec::task_spec(context, &assignment)));
         match self.outbox.offer(&socket, &line(&run)) {
             Offered::Taken => return true,

@@ -32,6 +32,6 @@ pub(super) fn task_spec(context: &ProcessContext, assignment: &Assignment) -> Ta
         local_dir: context.directory.local(*cluster, *attempt),
         token: job.token.clone(),
         worker_name: context.worker_name.clone(),
-        log_dir: Some(context.directory.logs(*cluster, *attempt)),
+        log_dir: Some(context.logs.live(*cluster, *attempt)),
     }
 }

@@ -115,6 +115,13 @@ pub(crate) fn logs(dir: &Path, attempt: AttemptId) -> PathBuf {
     dir.join("userlogs").join(CLUSTER.job(attempt.job)).join(CLUSTER.attempt(attempt))
 }
 
+/// A log of an attempt over HTTP, whether the attempt runs or is over.
+pub(crate) async fn log(cluster: &Cluster, attempt: AttemptId, file: &str) -> Option<String> {
+    let address = cluster.master.look(|received| format!("127.0.0.1{}", received.registrations[0].http_address));
+    let (code, body) = get(&address, &format!("/logs/{}/{file}", CLUSTER.attempt(attempt)), None).await;
+    (code == 200).then(|| String::from_utf8(body).unwrap())
+}
+
 /// Waits, with a bound, until `look` finds something.
 pub(crate) async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();

@@ -37,7 +37,8 @@ pub(crate) fn run(spec: TaskSpec, link: &Rc<Link>, registry: Registry<'_>) -> En
     let app = spec.app.clone();
     let context = Context::new(spec, Reporter::new(link.clone(), Syslog::new(log_dir)));
     let cpu_before = usage::cpu_ms();
-    context.log(&format!("{} on {}", context.attempt(), context.spec().worker_name));
+    let process = std::process::id();
+    context.log(&format!("{} on {} in process {process}", context.attempt(), context.spec().worker_name));
     let result = catch_unwind(AssertUnwindSafe(|| {
         sight::check(context.spec())?;
         let application = registry(&app, context.properties())
