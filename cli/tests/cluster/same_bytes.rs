@@ -146,7 +146,7 @@ fn processes_that_run_several_attempts_give_the_same_bytes() {
         let attempts = cluster.attempts(job);
         // Each attempt has its own lines, the first of which says where it ran.
         let logs = cluster.run(&["job", "logs", job, "--syslog"]).expect_code(0).stdout;
-        let said: Vec<_> = logs.lines().filter_map(|line| line.split_once(" on ")).map(|(_, place)| place).collect();
+        let said: Vec<_> = logs.lines().filter_map(|line| line.split_once(" in process ")).map(|(_, id)| id).collect();
         let processes: BTreeSet<_> = said.iter().collect();
         assert_eq!(said.len(), attempts.len(), "{logs}");
         assert!(processes.len() < attempts.len(), "{} processes for {} attempts", processes.len(), attempts.len());
