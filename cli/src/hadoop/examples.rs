@@ -10,7 +10,7 @@ use crate::job::view::now_ms;
 
 /// Those that there are, and how they are called.
 const USAGE: &str = "wordcount IN… OUT | grep IN OUT REGEX | sort [-r N] IN OUT | teragen ROWS OUT | terasort IN OUT | \
-    teravalidate OUT REPORT | pi MAPS POINTS | sleep [-m N] [-r N] [-mt MS] [-rt MS] | randomtextwriter OUT";
+    teravalidate OUT REPORT | pi MAPS POINTS | sleep [-m N] [-r N] [-mt TIME] [-rt TIME] | randomtextwriter OUT";
 /// Options of the examples that take a value.
 const VALUED: &[&str] = &["-r", "-m", "-mt", "-rt"];
 
