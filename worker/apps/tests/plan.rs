@@ -120,14 +120,14 @@ fn sleep_writes_nothing_and_a_list_of_times_says_how_many_tasks_there_are() {
     assert_eq!(job.input_format, InputFormat::Generated { n_maps: 1 });
 
     let args = |text: &str| PlanRequest { args: request(text).args, ..PlanRequest::default() };
-    let job = one("sleep", &args("-m 100 -r 3 -mt 20 -rt 30"));
+    let job = one("sleep", &args("-m 100 -r 3 -mt 20 -rt 2s"));
     assert_eq!((job.input_format, job.n_reduces), (InputFormat::Generated { n_maps: 100 }, 3));
     assert_eq!(job.properties["sleep.job.map.sleep.time"], "20");
-    assert_eq!(job.properties["sleep.job.reduce.sleep.time"], "30");
+    assert_eq!(job.properties["sleep.job.reduce.sleep.time"], "2000", "as Hadoop has it");
 
     let job = one("sleep", &args("--map-times 1,2,3 --reduce-times=4"));
     assert_eq!((job.input_format, job.n_reduces), (InputFormat::Generated { n_maps: 3 }, 1));
-    assert!(refusal("sleep", &args("--map-times 1,x")).contains("milliseconds separated by commas"));
+    assert!(refusal("sleep", &args("--map-times 1,x")).contains("times separated by commas"));
 }
 
 #[test]
