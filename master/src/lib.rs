@@ -31,6 +31,8 @@ mod run;
 mod services;
 mod spool;
 mod tables;
+#[cfg(test)]
+mod testing;
 pub mod trace;
 mod why;
 

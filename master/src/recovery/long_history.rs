@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 
 use howdah_core::cluster::Vitals;
 use howdah_core::job::{
-    App, AttemptId, AttemptState, ClusterId, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Phase,
-    Progress, Split, WorkerId,
+    AttemptId, AttemptState, ClusterId, JobConf, JobFile, JobId, JobSpec, Phase, Progress, WorkerId,
 };
 use howdah_core::time::Time;
 use howdah_core::tracker::{AttemptReport, ClusterConfig, Effect, Input, Registration, Report};
@@ -21,6 +20,7 @@ use super::recover;
 use crate::config::MasterConfig;
 use crate::policies;
 use crate::recorder::{Origin, Recorder};
+use crate::testing::sleep_job;
 
 const CLUSTER: u64 = 202_611_201_200;
 const MAPS: u32 = 10;
@@ -129,18 +129,8 @@ impl History {
             conf: JobConf { commits_output: false, ..JobConf::default() },
             ..JobSpec::default()
         };
-        let file = JobFile {
-            id: cluster.job(job),
-            submit_ms_epoch: self.now,
-            spec: spec.clone(),
-            app: App::BuiltIn { name: "sleep".to_owned() },
-            input_format: InputFormat::Generated { n_maps: MAPS },
-            splits: vec![Split::Generated; MAPS as usize],
-            output: OutputFormat::None,
-            marked: false,
-            properties: BTreeMap::new(),
-            token: "0".repeat(32),
-        };
+        let file =
+            JobFile { submit_ms_epoch: self.now, token: "0".repeat(32), ..sleep_job(cluster.job(job), spec.clone()) };
         let path = self.run.join("jobs").join(format!("{}.json", file.id));
         std::fs::write(path, serde_json::to_vec_pretty(&file).unwrap()).unwrap();
         self.apply(&Input::Submit { job, spec: Arc::new(spec) });

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use howdah_core::cluster::Vitals;
 use howdah_core::job::{
-    App, AttemptId, AttemptState, InputFormat, JobConf, JobFile, JobId, JobSpec, OutputFormat, Phase, Progress, Split,
-    TaskId, TaskKind, WorkerId,
+    AttemptId, AttemptState, JobConf, JobFile, JobId, JobSpec, Phase, Progress, TaskId, TaskKind, WorkerId,
 };
 use howdah_core::tracker::{AttemptReport, ClusterConfig, Registration, Report};
 use howdah_proto::v1;
@@ -16,6 +15,7 @@ use super::*;
 use crate::journal::check;
 use crate::recorder::Origin;
 use crate::spool::Spool;
+use crate::testing::sleep_job;
 
 fn registration(worker: u32) -> Input {
     Input::Register(Box::new(Registration {
@@ -136,22 +136,9 @@ fn a_policy_that_has_changed_leaves_what_was_decided_before_it() {
     std::fs::create_dir(dir.path().join("jobs")).unwrap();
     let mut recorder = new_run(dir.path());
     let submit = |job, n_maps| {
-        let file = JobFile {
-            id: ClusterId(202_611_201_200).job(JobId(job)),
-            submit_ms_epoch: 0,
-            spec: JobSpec {
-                n_maps,
-                conf: JobConf { commits_output: false, ..JobConf::default() },
-                ..JobSpec::default()
-            },
-            app: App::BuiltIn { name: "sleep".to_owned() },
-            input_format: InputFormat::Generated { n_maps },
-            splits: vec![Split::Generated; n_maps as usize],
-            output: OutputFormat::None,
-            marked: false,
-            properties: BTreeMap::new(),
-            token: String::new(),
-        };
+        let conf = JobConf { commits_output: false, ..JobConf::default() };
+        let spec = JobSpec { n_maps, conf, ..JobSpec::default() };
+        let file = sleep_job(ClusterId(202_611_201_200).job(JobId(job)), spec);
         let path = dir.path().join("jobs").join(format!("{}.json", file.id));
         std::fs::write(path, serde_json::to_vec(&file).unwrap()).unwrap();
         Input::Submit { job: JobId(job), spec: Arc::new(file.spec) }
@@ -219,17 +206,10 @@ fn a_job_that_is_not_over_needs_its_file_and_one_that_is_does_not() {
 fn after_a_power_failure_acknowledged_jobs_have_the_files_that_were_spooled_and_no_others_come() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("jobs")).unwrap();
-    let file = |job: u32| JobFile {
-        id: ClusterId(202_611_201_200).job(JobId(job)),
-        submit_ms_epoch: 0,
-        spec: JobSpec { n_maps: 1, ..JobSpec::default() },
-        app: App::BuiltIn { name: "sleep".to_owned() },
-        input_format: InputFormat::Generated { n_maps: 1 },
-        splits: vec![Split::Generated],
-        output: OutputFormat::None,
-        marked: false,
-        properties: BTreeMap::new(),
-        token: format!("token {job}"),
+    let file = |job: u32| {
+        let spec = JobSpec { n_maps: 1, ..JobSpec::default() };
+        let id = ClusterId(202_611_201_200).job(JobId(job));
+        JobFile { token: format!("token {job}"), ..sleep_job(id, spec) }
     };
     let spooled: Vec<_> = (1..=3).map(|job| (JobId(job), serde_json::to_vec(&file(job)).unwrap())).collect();
     Spool::of_another_boot(dir.path()).append(&spooled).unwrap();

@@ -23,7 +23,7 @@ pub(super) fn admit_group(
     queue_names: &[String],
     view: &View<'_>,
 ) -> Vec<Admitted> {
-    let queues = view.tracker.scheduler().queues();
+    let (queues, warning) = (view.tracker.scheduler().queues(), doubt(view));
     let mut entering: BTreeMap<String, u64> = BTreeMap::new();
     let mut one = |(spec, properties): (JobSpec, BTreeMap<String, String>)| {
         let (spec, accepted) = admit(spec, &properties, queue_names, view);
@@ -32,7 +32,7 @@ pub(super) fn admit_group(
         if accepted.is_ok() && !waits {
             *before += 1;
         }
-        Admitted { spec, accepted: (!waits).then_some(accepted), warning: doubt(view) }
+        Admitted { spec, accepted: (!waits).then_some(accepted), warning: warning.clone() }
     };
     asked.into_iter().map(&mut one).collect()
 }

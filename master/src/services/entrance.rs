@@ -42,11 +42,16 @@ pub(super) struct Entered {
 
 struct Entering {
     file: JobFile,
+    asker: Asker,
+}
+
+/// Who waits for what becomes of a submission.
+struct Asker {
     warning: Option<String>,
     reply: oneshot::Sender<Entered>,
 }
 
-impl Entering {
+impl Asker {
     fn answer(self, job: Result<JobId, Status>) {
         // Who hung up finds the job in the list.
         let _ = self.reply.send(Entered { job, warning: self.warning });
@@ -63,7 +68,7 @@ impl Entrance {
     /// One submission whose output directory is made; `file` has no number yet.
     pub(super) async fn enter(&self, file: JobFile) -> Entered {
         let (reply, entered) = oneshot::channel();
-        let sent = self.door.send(Entering { file, warning: None, reply }).await;
+        let sent = self.door.send(Entering { file, asker: Asker { warning: None, reply } }).await;
         let stopped = || Entered { job: Err(status::core(CoreError::Stopped)), warning: None };
         if sent.is_err() { stopped() } else { entered.await.unwrap_or_else(|_| stopped()) }
     }
@@ -157,18 +162,18 @@ impl Registrar {
         let answers = match self.core.ask(move |view| admit_group(asked, &queue_names, view)).await {
             Ok(answers) => answers,
             Err(error) => {
-                group.into_iter().for_each(|entering| entering.answer(Err(status::core(error.clone()))));
+                group.into_iter().for_each(|entering| entering.asker.answer(Err(status::core(error.clone()))));
                 return Vec::new();
             }
         };
         let mut taken = Vec::with_capacity(group.len());
         for (mut entering, answer) in group.into_iter().zip(answers) {
             let Admitted { spec, accepted, warning } = answer;
-            (entering.file.spec, entering.warning) = (spec, warning);
+            (entering.file.spec, entering.asker.warning) = (spec, warning);
             match accepted {
                 None => self.waiting.push_back(entering),
                 Some(Ok(())) => taken.push(entering),
-                Some(Err(why)) => entering.answer(Err(Status::failed_precondition(why))),
+                Some(Err(why)) => entering.asker.answer(Err(Status::failed_precondition(why))),
             }
         }
         taken
@@ -179,20 +184,19 @@ impl Registrar {
         if written.is_empty() {
             return;
         }
-        let (entering, new): (Vec<_>, Vec<_>) =
-            written.into_iter().map(|Written { entering, new }| (entering, new)).unzip();
+        let (askers, new): (Vec<_>, Vec<_>) = written.into_iter().map(|Written { asker, new }| (asker, new)).unzip();
         let jobs: Vec<JobId> = new.iter().map(|new| new.meta.id).collect();
-        for ((entering, job), taken) in entering.into_iter().zip(jobs).zip(self.core.submit(new).await) {
+        for ((asker, job), taken) in askers.into_iter().zip(jobs).zip(self.core.submit(new).await) {
             match taken {
                 Ok(()) => {
                     self.last_job = job.0;
-                    entering.answer(Ok(job));
+                    asker.answer(Ok(job));
                 }
                 // A core that stopped meanwhile may have the job in its journal.
-                Err(error @ CoreError::Stopped) => entering.answer(Err(status::core(error))),
+                Err(error @ CoreError::Stopped) => asker.answer(Err(status::core(error))),
                 Err(error) => {
                     let _ = fs::remove_file(job_file_path(&self.run_dir, self.cluster, job));
-                    entering.answer(Err(status::core(error)));
+                    asker.answer(Err(status::core(error)));
                 }
             }
         }
@@ -201,33 +205,32 @@ impl Registrar {
 
 /// A submission with its number, whose file is on disk.
 struct Written {
-    entering: Entering,
+    asker: Asker,
     new: NewJob,
 }
 
 /// Numbers a group and writes its files, with one sync; who cannot be written is answered.
 fn write(group: Vec<Entering>, first: u32, spool: &mut Spool, cluster: ClusterId, run_dir: &Path) -> Vec<Written> {
     let (mut written, mut files) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
-    for mut entering in group {
+    for Entering { mut file, asker } in group {
         let id = JobId(first + files.len() as u32);
-        match write_own(&mut entering.file, id, cluster, run_dir) {
+        match write_own(&mut file, id, cluster, run_dir) {
             Ok(bytes) => {
-                let file = entering.file.clone();
                 let created_output = matches!(file.output, OutputFormat::Files { .. });
                 let new = NewJob { meta: JobMeta { id, file, created_output }, bytes: bytes.len() };
                 files.push((id, bytes));
-                written.push(Written { entering, new });
+                written.push(Written { asker, new });
             }
-            Err(why) => entering.answer(Err(why)),
+            Err(why) => asker.answer(Err(why)),
         }
     }
     if !files.is_empty()
         && let Err(error) = spool.append(&files)
     {
-        for Written { entering, new } in written.drain(..) {
+        for Written { asker, new } in written.drain(..) {
             let path = job_file_path(run_dir, cluster, new.meta.id);
             let _ = fs::remove_file(&path);
-            entering.answer(Err(status::unwritten(&path, &error)));
+            asker.answer(Err(status::unwritten(&path, &error)));
         }
     }
     written
@@ -254,7 +257,6 @@ fn write_own(file: &mut JobFile, id: JobId, cluster: ClusterId, run_dir: &Path) 
 mod tests {
     use std::time::{Duration, Instant};
 
-    use howdah_core::job::{App, InputFormat, Split};
     use howdah_core::schedulers::registry::Params;
     use howdah_core::tracker::{ClusterConfig, JobTracker};
 
@@ -264,22 +266,13 @@ mod tests {
     use crate::policies;
     use crate::spool::Spooled;
     use crate::tables::Tables;
+    use crate::testing::sleep_job;
 
     const CLUSTER: ClusterId = ClusterId(202_501_010_000);
 
     fn file(name: &str) -> JobFile {
-        JobFile {
-            id: String::new(),
-            submit_ms_epoch: 0,
-            spec: JobSpec { name: name.into(), queue: "default".into(), n_maps: 1, ..JobSpec::default() },
-            app: App::BuiltIn { name: "sleep".to_owned() },
-            input_format: InputFormat::Generated { n_maps: 1 },
-            splits: vec![Split::Generated],
-            output: OutputFormat::None,
-            marked: false,
-            properties: BTreeMap::new(),
-            token: String::new(),
-        }
+        let spec = JobSpec { name: name.into(), queue: "default".into(), n_maps: 1, ..JobSpec::default() };
+        sleep_job(String::new(), spec)
     }
 
     /// In the place of the core's thread: looks what is on disk when jobs are handed in, and says of each group what
