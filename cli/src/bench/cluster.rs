@@ -103,6 +103,24 @@ pub(crate) async fn wait(client: &mut Client, job: &str) -> Outcome<Ran> {
     Ok(Ran { job: Job::from(&answer.status.unwrap_or(status)), attempts, spent })
 }
 
+/// Map slots of each of two workers on which attempts do nothing: enough that a slot's way to the master and back is not
+/// waited for.
+pub(crate) const NOOP_SLOTS: u32 = 16;
+
+/// Runs a job of `n` maps that do nothing, on a cluster of its own; in processes that are reused or one for each.
+pub(crate) async fn run_noops(shape: &Shape, dir: &Path, n: u32, reused: bool) -> Outcome<Ran> {
+    let cluster = shape.start(dir).await?;
+    let mut client = cluster.client().await?;
+    let mut request = request(&["-m", &n.to_string(), "-mt", "0"]);
+    if reused {
+        request.properties.insert("mapred.job.reuse.jvm.num.tasks".to_owned(), "-1".to_owned());
+    }
+    let job = submit(&mut client, "sleep", &request).await?;
+    let ran = wait(&mut client, &job).await?;
+    stop(cluster).await?;
+    Ok(ran)
+}
+
 /// A finished job with the CPU seconds of everything that took part.
 pub(crate) struct Measured {
     pub(crate) ran: Ran,

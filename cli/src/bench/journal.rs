@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use tokio::task::JoinSet;
 
-use super::cluster::{Shape, request, stop, submit, wait};
+use super::cluster::{NOOP_SLOTS, Shape, request, run_noops, submit};
 use super::measure::{beside, median};
 use super::report::{Bar, Report, Row};
 use super::setting::Bench;
@@ -24,8 +24,6 @@ const CLIENTS: u32 = 32;
 const FRAME_BYTES: usize = 512;
 /// Room for frames in the file of the bare loop, which is made before it is timed, as the journal's segments are.
 const FRAMES: u32 = 4_096;
-/// Map slots of each of the two workers, as `noop` has them.
-const SLOTS: u32 = 16;
 
 /// Rates by turn, in 1/s.
 #[derive(Default)]
@@ -83,7 +81,7 @@ fn report(bench: &Bench<'_>, rates: &Rates, n: u32) -> Report {
         ],
         notes: vec![
             "a submission is acknowledged when the job's file and then the journal's frame are on disk, which those that come at a time share; no worker takes tasks meanwhile".to_owned(),
-            format!("attempts run in reused processes on 2 workers with {SLOTS} map slots each, with and without the journal in turn"),
+            format!("attempts run in reused processes on 2 workers with {NOOP_SLOTS} map slots each, with and without the journal in turn"),
         ],
         repeats: bench.repeats(),
         quick: bench.quick,
@@ -141,16 +139,10 @@ async fn submissions(bench: &Bench<'_>, n: u32) -> Outcome<[f64; 2]> {
 
 /// Attempts a second, over the whole job.
 async fn attempts(bench: &Bench<'_>, journal: bool, n: u32) -> Outcome<f64> {
-    let mut shape = Shape::two(SLOTS, 1);
+    let mut shape = Shape::two(NOOP_SLOTS, 1);
     if !journal {
         shape = shape.with_master("--without-journal");
     }
-    let cluster = shape.start(&bench.place("journal-attempts")).await?;
-    let mut client = cluster.client().await?;
-    let mut request = request(&["-m", &n.to_string(), "-mt", "0"]);
-    request.properties.insert("mapred.job.reuse.jvm.num.tasks".to_owned(), "-1".to_owned());
-    let job = submit(&mut client, "sleep", &request).await?;
-    let ran = wait(&mut client, &job).await?;
-    stop(cluster).await?;
+    let ran = run_noops(&shape, &bench.place("journal-attempts"), n, true).await?;
     Ok(f64::from(n) / ran.seconds())
 }

@@ -1,14 +1,11 @@
 //! 10,000 attempts that do nothing, against a bare loop of `/bin/true`.
 
-use super::cluster::{Ran, Shape, request, stop, submit, wait};
+use super::cluster::{NOOP_SLOTS, Ran, Shape, run_noops};
 use super::measure::{median, run_part};
 use super::report::{Bar, Report, Row};
 use super::setting::Bench;
 use crate::failure::Outcome;
 use crate::units;
-
-/// Map slots of each of the two workers: enough that a slot's way to the master and back is not waited for.
-const SLOTS: u32 = 16;
 
 /// Ways of running attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +40,7 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
     let mut base = Vec::new();
     let mut ours: [Vec<f64>; 3] = Default::default();
     let mut notes = vec![format!(
-        "2 workers with {SLOTS} map slots each; the logs of every attempt are written; the rate is over the whole job, from submission to its end"
+        "2 workers with {NOOP_SLOTS} map slots each; the logs of every attempt are written; the rate is over the whole job, from submission to its end"
     )];
     for turn in 0..bench.repeats() {
         let used = run_part("baseline-spawn", &[n.to_string()])?;
@@ -82,21 +79,11 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
 }
 
 async fn one(bench: &Bench<'_>, way: Way, n: u32) -> Outcome<Ran> {
-    let dir = bench.place("noop-cluster");
-    let mut shape = Shape::two(SLOTS, 1);
+    let mut shape = Shape::two(NOOP_SLOTS, 1);
     if way == Way::Cgroup {
         shape = shape.with("HOWDAH_WORKER_CGROUPS", "true");
     }
-    let cluster = shape.start(&dir).await?;
-    let mut client = cluster.client().await?;
-    let mut request = request(&["-m", &n.to_string(), "-mt", "0"]);
-    if way == Way::Reuse {
-        request.properties.insert("mapred.job.reuse.jvm.num.tasks".to_owned(), "-1".to_owned());
-    }
-    let job = submit(&mut client, "sleep", &request).await?;
-    let ran = wait(&mut client, &job).await?;
-    stop(cluster).await?;
-    Ok(ran)
+    run_noops(&shape, &bench.place("noop-cluster"), n, way == Way::Reuse).await
 }
 
 /// Whether this process may make groups where workers would: below its own, in the unified hierarchy.
