@@ -4,7 +4,7 @@ use howdah_core::job::requirement::{is_attribute_name, is_attribute_value};
 use howdah_core::replay::{Arrivals, Deadlines, LocalityCost, ShuffleModel};
 use howdah_core::time::{Span, Time};
 
-use crate::units::parse_duration;
+pub(crate) use crate::units::parse_span;
 
 /// A worker, by name, that goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,10 +41,6 @@ pub(crate) struct Question {
 /// A list of percentiles.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Percentiles(pub(crate) Vec<f64>);
-
-pub(crate) fn parse_span(text: &str) -> Result<Span, String> {
-    parse_duration(text).map(|duration| Span::from_us(duration.as_micros() as u64))
-}
 
 /// `3s`, or `instant` for zero.
 pub(crate) fn parse_heartbeat(text: &str) -> Result<Span, String> {

@@ -4,14 +4,22 @@ use std::time::Duration;
 
 pub(crate) use howdah_charts::count;
 use howdah_core::job::quantity::{self, Bytes};
+use howdah_core::time::Span;
 
 /// Reads a duration; a bare number is seconds.
 ///
 /// # Errors
 /// Says what was expected.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
-    let span = quantity::span(text).ok_or("expected a number with ms, s, m, h or d, such as 90s")?;
-    Ok(Duration::from_micros(span.as_us()))
+    parse_span(text).map(|span| Duration::from_micros(span.as_us()))
+}
+
+/// As [`parse_duration`], as the core counts.
+///
+/// # Errors
+/// Says what was expected.
+pub(crate) fn parse_span(text: &str) -> Result<Span, String> {
+    quantity::span(text).ok_or_else(|| "expected a number with ms, s, m, h or d, such as 90s".to_owned())
 }
 
 /// Reads a size; a bare number is bytes.
