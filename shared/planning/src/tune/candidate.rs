@@ -18,21 +18,24 @@ impl Candidate {
         let limits: Vec<String> = self.limits.iter().map(|&limit| time(limit)).collect();
         let queues = self.limits.len() + 1;
         let mut words = vec![("queues", queues.to_string()), ("limits", limits.join(","))];
-        if let Some(first) = self.share {
-            words.push(("partitions", shares(first, queues)));
+        if self.share.is_some() {
+            // The last partition has what is left.
+            let given: Vec<String> = self.shares_ppm()[..queues - 1].iter().map(|&ppm| percent(ppm)).collect();
+            words.push(("partitions", given.join(",")));
         }
         words
     }
 
-    /// The queues' shares in millionths, as its words say them; the first has all of a candidate without partitions.
+    /// The queues' shares in millionths, in whole tenths of a percent: the first partition's, and the rest in equal parts
+    /// but for the last, which has what is left. The first has all of a candidate without partitions.
     pub fn shares_ppm(&self) -> Vec<u32> {
-        let queues = self.limits.len() + 1;
+        let others = self.limits.len() as u32;
         let first = self.share.unwrap_or(100).min(100);
-        let each = others_tenths(first, queues) * 1_000;
+        let each = (100 - first) * 10 / others.max(1) * 1_000;
         let mut shares = vec![first * 10_000];
-        shares.extend((2..queues).map(|_| each));
+        shares.extend((1..others).map(|_| each));
         let given: u32 = shares.iter().sum();
-        shares.extend((queues > 1).then(|| 1_000_000 - given));
+        shares.extend((others > 0).then(|| 1_000_000 - given));
         shares
     }
 
@@ -50,18 +53,10 @@ pub fn time(limit: Span) -> String {
     if ms.is_multiple_of(1_000) { format!("{}s", ms / 1_000) } else { format!("{ms}ms") }
 }
 
-/// The first partition's share, and the rest in equal parts but for the last, which has what is left.
-fn shares(first: u32, queues: usize) -> String {
-    let each = others_tenths(first, queues);
-    let tenths = |n: u32| format!("{}.{}%", n / 10, n % 10);
-    let mut all = vec![tenths(first * 10)];
-    all.extend((2..queues).map(|_| tenths(each)));
-    all.join(",")
-}
-
-/// Tenths of a percent of each queue but the first.
-fn others_tenths(first: u32, queues: usize) -> u32 {
-    (100 - first) * 10 / (queues.saturating_sub(1).max(1) as u32)
+/// `26.6%`: tenths of a percent.
+fn percent(ppm: u32) -> String {
+    let tenths = ppm / 1_000;
+    format!("{}.{}%", tenths / 10, tenths % 10)
 }
 
 #[cfg(test)]
