@@ -11,7 +11,7 @@ use super::model::by_name;
 use super::predictor::{Fallback, Known, TaskPredictor};
 use super::score::Score;
 
-/// Errors that are kept.
+/// Tasks that are kept.
 const KEPT: usize = 10_000;
 /// Classes whose fits are kept.
 const CLASSES: usize = 2_000;
@@ -22,11 +22,17 @@ const GROWTH: usize = 50;
 #[derive(Default)]
 pub struct RunningScore {
     fits: BTreeMap<Class, Fit>,
-    /// In percent, of tasks whose class was seen before; the newest last.
-    errors: VecDeque<f64>,
-    /// Of the same tasks: whether they took what their intervals said.
-    within_interval: VecDeque<bool>,
+    /// Tasks whose class was seen before; the newest last.
+    tasks: VecDeque<Judged>,
     unseen: u64,
+}
+
+/// One task against its prediction.
+struct Judged {
+    /// In percent.
+    error: f64,
+    /// Whether it took what its interval said.
+    within_interval: bool,
 }
 
 struct Fit {
@@ -52,26 +58,27 @@ impl RunningScore {
         if !fit.known.is_seen() {
             self.unseen += 1;
         } else if sample.time.as_us() > 0 {
-            if self.errors.len() >= KEPT {
-                self.errors.pop_front();
-                self.within_interval.pop_front();
+            if self.tasks.len() >= KEPT {
+                self.tasks.pop_front();
             }
             let estimate = fit.known.estimate(sample.bytes, Some(&sample.worker));
             let time = sample.time.as_us() as f64;
-            self.errors.push_back(100.0 * (estimate.expected / time - 1.0));
-            self.within_interval.push_back(estimate.holds(time));
+            self.tasks.push_back(Judged {
+                error: 100.0 * (estimate.expected / time - 1.0),
+                within_interval: estimate.holds(time),
+            });
         }
     }
 
     /// Of the last tasks whose class was seen before.
     pub fn score(&self) -> Score {
-        Score::of(self.errors.iter().copied())
+        Score::of(self.tasks.iter().map(|task| task.error))
     }
 
     /// The share of them that took what their intervals said; `None` of none.
     pub fn coverage(&self) -> Option<f64> {
-        let within = self.within_interval.iter().filter(|within| **within).count();
-        (!self.within_interval.is_empty()).then(|| within as f64 / self.within_interval.len() as f64)
+        let within = self.tasks.iter().filter(|task| task.within_interval).count();
+        (!self.tasks.is_empty()).then(|| within as f64 / self.tasks.len() as f64)
     }
 
     /// Tasks of which nothing was remembered.
@@ -107,7 +114,7 @@ mod tests {
     #[test]
     fn each_task_is_judged_by_what_was_known_before_it() {
         let running = judged(&[100, 100, 125]);
-        let errors: Vec<i64> = running.errors.iter().map(|error| error.round() as i64).collect();
+        let errors: Vec<i64> = running.tasks.iter().map(|task| task.error.round() as i64).collect();
         assert_eq!((running.unseen(), errors), (1, vec![0, -20]));
         // The first of these was predicted from one task, to within half of it; the second from two that were alike.
         assert_eq!((running.coverage(), judged(&[100]).coverage()), (Some(0.5), None));
@@ -118,7 +125,7 @@ mod tests {
         // After 200 tasks of 100 ms the time doubles: the mean must have followed it by then.
         let mut times = vec![100; 200];
         times.extend([200; 400]);
-        let last = *judged(&times).errors.back().unwrap();
+        let last = judged(&times).tasks.back().unwrap().error;
         let exact = 100.0 * ((200.0 * 100.0 + 399.0 * 200.0) / 599.0 / 200.0 - 1.0);
         assert!((last - exact).abs() < 0.5, "{last} % and {exact} %");
     }

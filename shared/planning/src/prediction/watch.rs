@@ -106,9 +106,7 @@ impl EndWatch {
             history.end_errors.add(policy, predicted.iter().map(|one| one.error(at)).collect());
         }
     }
-}
 
-impl EndWatch {
     /// How good the forecasts of the ends that came were, by policy.
     pub fn scores(&self) -> &BTreeMap<String, EndScore> {
         &self.scores
