@@ -65,7 +65,8 @@ impl Container {
             file.write_all_at(MAGIC, 0)?;
         }
         let mut scan = Scan::start(&file)?;
-        while scan.next(&file)?.is_some() {}
+        let length = meta.len();
+        while scan.next(&file, length)?.is_some() {}
         file.set_len(scan.at)?;
         Ok(Container { file, end: scan.at, buffer: Vec::new() })
     }
@@ -144,9 +145,8 @@ impl Scan {
         }
     }
 
-    /// The next record and where its bytes begin; `None` where no whole one follows.
-    pub(super) fn next(&mut self, file: &File) -> io::Result<Option<(Record, u64)>> {
-        let length = file.metadata()?.len();
+    /// The next record of a file of this length and where its bytes begin; `None` where no whole one follows.
+    pub(super) fn next(&mut self, file: &File, length: u64) -> io::Result<Option<(Record, u64)>> {
         let mut bytes = [0; MAX_HEADER];
         let there = length.saturating_sub(self.at).min(MAX_HEADER as u64) as usize;
         match file.read_exact_at(&mut bytes[..there], self.at) {

@@ -47,7 +47,7 @@ impl Indexes {
             Some(at) => all.remove(at),
             None => Index { of, scan: Scan::start(file)?, first: HashMap::new(), more: HashMap::new() },
         };
-        index.extend(file)?;
+        index.extend(file, meta.len())?;
         let found = index.places(key);
         if all.len() >= MAX_INDEXES {
             all.remove(0);
@@ -58,10 +58,10 @@ impl Indexes {
 }
 
 impl Index {
-    fn extend(&mut self, file: &File) -> io::Result<()> {
+    fn extend(&mut self, file: &File, length: u64) -> io::Result<()> {
         while self.first.len() + self.more.len() < MAX_RECORDS {
             let at = self.scan.at;
-            let Some((record, _)) = self.scan.next(file)? else { break };
+            let Some((record, _)) = self.scan.next(file, length)? else { break };
             match self.first.entry(record.key) {
                 Entry::Vacant(first) => {
                     first.insert(at);

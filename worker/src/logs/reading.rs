@@ -91,9 +91,10 @@ impl Logs {
         if places.is_empty() {
             return Ok(None);
         }
+        let length = file.metadata()?.len();
         let mut pieces = Vec::new();
         for at in places {
-            let Some((record, begin)) = (Scan { at }).next(&file)? else { continue };
+            let Some((record, begin)) = (Scan { at }).next(&file, length)? else { continue };
             // Only if somebody has cut the container is it another's.
             if record.key != Key::of(attempt) {
                 continue;
