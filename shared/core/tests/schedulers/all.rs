@@ -15,7 +15,7 @@ use howdah_core::time::{Span, Time};
 use proptest::prelude::*;
 
 use super::kit::world::{Dice, World};
-use super::play::after;
+use super::play::{after, in_two_racks};
 
 /// A policy with its defaults.
 fn policy(name: &str) -> Box<dyn Scheduler> {
@@ -152,12 +152,9 @@ prop_compose! {
     ) -> (Trace, ReplayOptions) {
         let slots = [vec![(1, 1)], slots].concat();
         let workers = slots.into_iter().enumerate().map(|(index, (map_slots, reduce_slots))| SimWorker {
-            name: format!("w{index}"),
-            host: format!("h{index}"),
-            rack: format!("/r{}", index % 2),
             map_slots,
             reduce_slots,
-            ..SimWorker::default()
+            ..in_two_racks(index as u32)
 });
         let loss = |(at, back)| WorkerLoss {
             worker: 0,

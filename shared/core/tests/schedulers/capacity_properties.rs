@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use super::kit::job_with;
 use super::kit::world::{Dice, World};
-use super::play::{a_fork_goes_on_as_its_original, after, all_succeeded, params};
+use super::play::{a_fork_goes_on_as_its_original, after, all_succeeded, in_two_racks, params};
 
 const QUEUES: [&str; 3] = ["a", "b", "default"];
 
@@ -46,18 +46,10 @@ fn trace() -> impl Strategy<Value = Trace> {
 fn view() -> impl Strategy<Value = View> {
     let slots = (2..10u16, 2..6u16).prop_map(|(maps, reduces)| View::Slots { maps, reduces });
     let workers = (1..6u32, 0..3_000u64, any::<bool>()).prop_map(|(n, interval, out_of_band)| {
-        let worker = |index: u32| SimWorker {
-            name: format!("w{index}"),
-            host: format!("h{index}"),
-            rack: format!("/r{}", index % 2),
-            map_slots: 2,
-            reduce_slots: 1,
-            ..SimWorker::default()
-        };
         // Short intervals stand for none.
         let interval = if interval < 300 { Span::ZERO } else { Span::from_ms(interval) };
         let heartbeat = SimHeartbeat { interval, out_of_band };
-        View::Workers(WorkersView { workers: (0..n).map(worker).collect(), heartbeat, ..WorkersView::default() })
+        View::Workers(WorkersView { workers: (0..n).map(in_two_racks).collect(), heartbeat, ..WorkersView::default() })
     });
     prop_oneof![slots, workers]
 }

@@ -6,12 +6,12 @@
 
 use howdah_core::job::profile::JobTemplate;
 use howdah_core::job::{JobSpec, Locality, SplitHosts, TaskKind};
-use howdah_core::replay::{LocalityCost, ReplayOptions, SimWorker, View, WorkersView};
+use howdah_core::replay::{LocalityCost, ReplayOptions, View, WorkersView};
 use howdah_core::tracker::{ClusterConfig, HeartbeatRule};
 
 use crate::fair::{end, fair, of};
 use crate::kit::*;
-use crate::play::{all_succeeded, params, recorded};
+use crate::play::{all_succeeded, in_two_racks, params, recorded};
 
 /// Two workers on `h0` and `h1` with a map slot each, whose heartbeats may be held back for minutes.
 fn two_places(node_ms: &str) -> Cluster {
@@ -109,19 +109,11 @@ struct Outcome {
 
 /// Ten workers in two racks with two map slots each; a map takes 1.3 times as long off its host and 2 times off its rack.
 fn ten_workers(pairs: &[(&str, &str)]) -> ReplayOptions {
-    let worker = |index: usize| SimWorker {
-        name: format!("w{index}"),
-        host: format!("h{index}"),
-        rack: format!("/r{}", index % 2),
-        map_slots: 2,
-        reduce_slots: 1,
-        ..SimWorker::default()
-    };
     ReplayOptions {
         scheduler: "fair".to_owned(),
         scheduler_params: params(pairs),
         view: View::Workers(WorkersView {
-            workers: (0..10).map(worker).collect(),
+            workers: (0..10).map(in_two_racks).collect(),
             locality: LocalityCost { rack_ppm: 1_300_000, off_rack_ppm: 2_000_000 },
             ..WorkersView::default()
         }),

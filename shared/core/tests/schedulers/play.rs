@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use howdah_core::job::profile::{JobTemplate, Trace};
 use howdah_core::job::{JobId, JobSpec, JobState};
-use howdah_core::replay::{AttemptRecord, Observer, ReplayOptions, ReplayReport, Simulation, View};
+use howdah_core::replay::{AttemptRecord, Observer, ReplayOptions, ReplayReport, SimWorker, Simulation, View};
 use howdah_core::schedulers::registry::Params;
 use howdah_core::time::Time;
 
@@ -23,6 +23,18 @@ pub(crate) fn in_slots(scheduler: &str, pairs: &[(&str, &str)], (maps, reduces):
         scheduler_params: params(pairs),
         view: View::Slots { maps, reduces },
         ..ReplayOptions::default()
+    }
+}
+
+/// A worker with two map slots and a reduce slot; by turns in one of two racks.
+pub(crate) fn in_two_racks(index: u32) -> SimWorker {
+    SimWorker {
+        name: format!("w{index}"),
+        host: format!("h{index}"),
+        rack: format!("/r{}", index % 2),
+        map_slots: 2,
+        reduce_slots: 1,
+        ..SimWorker::default()
     }
 }
 
