@@ -15,6 +15,8 @@ use howdah_planning::prediction::{Measure, SwitchRule};
 use howdah_proto::names::HostPort;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::name_nodes::NameNodes;
+
 /// What people expect of a machine that dies; Hadoop waits ten minutes.
 const EXPIRY_MS: u64 = 30_000;
 /// In large clusters, where workers report seldom.
@@ -90,6 +92,8 @@ pub struct MasterConfig {
     pub journal_segment_bytes: u64,
     /// How long a graceful shutdown waits for running jobs, in milliseconds. New jobs are refused meanwhile.
     pub drain_grace_ms: u64,
+    /// HDFS that jobs may read: name nodes as inputs name them, and where their WebHDFS is; none by default.
+    pub name_nodes: NameNodes,
     /// The name of this host in split locations; empty when local files have no known place.
     pub split_host: String,
 }
@@ -297,6 +301,7 @@ impl Default for MasterConfig {
             prediction: Prediction::default(),
             journal_segment_bytes: 16 << 20,
             drain_grace_ms: 10_000,
+            name_nodes: NameNodes::default(),
             split_host: String::new(),
         }
     }

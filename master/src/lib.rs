@@ -19,6 +19,7 @@ mod external;
 pub mod hadoop_history;
 pub mod history;
 pub mod journal;
+mod name_nodes;
 pub mod policies;
 pub mod prediction;
 mod reach;
@@ -37,4 +38,5 @@ pub mod trace;
 mod why;
 
 pub use config::{KeepJobs, Limits, MasterConfig, Memory, Profile};
+pub use name_nodes::NameNodes;
 pub use run::{ACCESS_FILE, lock, run};

@@ -23,6 +23,7 @@ const CRATES: &[&str] = &[
     "shared/guards",
     "shared/planning",
     "shared/traces",
+    "shared/webhdfs",
     "worker",
     "worker/apps",
     "worker/task",

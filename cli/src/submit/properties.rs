@@ -30,7 +30,8 @@ pub(crate) struct Unread {
 /// Those of a job's properties that neither the cluster, the task library nor its applications read, by name. The job's
 /// own commands may; `pool_property` is what the scheduler reads besides.
 pub(crate) fn unread<'a>(names: impl IntoIterator<Item = &'a String>, pool_property: Option<&str>) -> Vec<Unread> {
-    let read = |name: &str| KNOWN.contains(&name) || pool_property == Some(name);
+    let of_master = |name: &str| name.starts_with(howdah_webhdfs::PROPERTIES);
+    let read = |name: &str| KNOWN.contains(&name) || of_master(name) || pool_property == Some(name);
     let unread = names.into_iter().filter(|name| !read(name));
     unread.map(|name| Unread { property: name.clone(), meant: meant(name) }).collect()
 }
@@ -74,7 +75,7 @@ mod tests {
 
     #[test]
     fn what_nothing_reads_is_listed_and_what_the_scheduler_reads_is_not() {
-        let names = ["io.sort.mb", "io.sort.mbb", "my.own", "team"].map(str::to_owned);
+        let names = ["io.sort.mb", "io.sort.mbb", "my.own", "team", "howdah.hdfs.user"].map(str::to_owned);
         let texts = |pool| unread(&names, pool).iter().map(Unread::to_string).collect::<Vec<_>>();
         assert_eq!(texts(Some("team")), ["io.sort.mbb (did you mean io.sort.mb?)", "my.own"]);
         assert_eq!(texts(None)[2], "team");

@@ -14,6 +14,7 @@ mod hadoop;
 #[path = "../halt/mod.rs"]
 mod halt;
 mod harness;
+mod hdfs;
 mod hostile;
 mod interop;
 mod json_fields;

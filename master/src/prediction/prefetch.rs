@@ -33,6 +33,8 @@ pub(super) fn name(tables: &mut Tables, at: Time, starts: &[TaskStart]) {
             && let Some(known) = jobs.get(&job)
             && let Some(Split::File { path, offset, length, .. }) =
                 known.meta.file.splits.get(start.attempt.index as usize)
+            // No page cache of a worker holds what lies in an HDFS.
+            && path.starts_with('/')
         {
             let range = v1::SplitRange { job: job.0, path: path.clone(), offset: *offset, length: *length };
             list.push(range);

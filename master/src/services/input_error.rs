@@ -1,11 +1,14 @@
 //! What is wrong with the input that a job names, and how much of it the master looks at.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Files of one job.
 pub(super) const MAX_FILES: usize = 1_000_000;
 /// Entries of directories that one job's input may make the master look at.
 pub(super) const MAX_ENTRIES: usize = 2_000_000;
+/// For all questions to name nodes about one job's input.
+pub(super) const HDFS_DEADLINE: Duration = Duration::from_secs(60);
 /// Directories inside each other.
 pub(super) const MAX_DEPTH: usize = 64;
 
@@ -34,6 +37,16 @@ pub(super) enum InputError {
     TooManyEntries,
     #[error("input `{path}` is a directory inside itself, or more than {MAX_DEPTH} deep: links lead in a circle")]
     Circle { path: PathBuf },
+    #[error("input {0}")]
+    Address(howdah_webhdfs::AddressError),
+    #[error("input `{path}`: this master fetches nothing from {name_node}")]
+    NoNameNode { path: String, name_node: String },
+    #[error("input `{path}`: {source}")]
+    Hdfs { path: String, source: howdah_webhdfs::Error },
+    #[error("input `{path}`: its name node took more than {} s for this job's input", HDFS_DEADLINE.as_secs())]
+    TooSlow { path: String },
+    #[error("input `{path}` is more than {MAX_DEPTH} directories deep, or has names too long for a path")]
+    TooDeep { path: String },
     #[error("nobody waits for this input any more")]
     Cancelled,
     #[error("input `{path}` has {length} bytes, expected whole records of {record} bytes")]

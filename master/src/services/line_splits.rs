@@ -14,7 +14,17 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// Offset and length of each split of a file; an empty file has none. Ends early with one split more than `most`, or when
 /// `cancel` is set: then nobody wants them.
 pub(super) fn line_splits(path: &Path, lines: u32, most: usize, cancel: &Cancel) -> io::Result<Vec<(u64, u64)>> {
-    cut(File::open(path)?, lines, |n_splits| n_splits > most || cancel.is_set())
+    line_splits_of(File::open(path)?, lines, most, || cancel.is_set())
+}
+
+/// The same of what is read from anywhere, as long as nobody says `stop`.
+pub(super) fn line_splits_of(
+    from: impl Read,
+    lines: u32,
+    most: usize,
+    stop: impl Fn() -> bool,
+) -> io::Result<Vec<(u64, u64)>> {
+    cut(from, lines, |n_splits| n_splits > most || stop())
 }
 
 fn cut(mut from: impl Read, lines: u32, enough: impl Fn(usize) -> bool) -> io::Result<Vec<(u64, u64)>> {

@@ -4,6 +4,8 @@ mod admit;
 mod client;
 pub(crate) mod connections;
 mod entrance;
+mod hdfs_files;
+mod hdfs_turns;
 mod input_error;
 mod line_splits;
 pub(crate) mod logs;
@@ -60,6 +62,8 @@ pub(crate) struct Shared {
     pub(crate) in_force: InForce,
     /// Inputs that may be listed at a time.
     pub(crate) listings: Arc<tokio::sync::Semaphore>,
+    /// The same of inputs that lie in an HDFS.
+    pub(crate) hdfs_turns: HdfsTurns,
     /// What clients ask of the core's thread.
     pub(crate) questions: Questions,
     /// Log files that may be read at a time.
@@ -69,6 +73,7 @@ pub(crate) struct Shared {
 }
 
 pub(crate) use entrance::{Entrance, Registrar};
+pub(crate) use hdfs_turns::HdfsTurns;
 pub(crate) use questions::Questions;
 pub(crate) use submit::LISTINGS;
 

@@ -5,6 +5,7 @@
 
 use howdah_core::job::{JobFile, JobId, OutputFormat, Split};
 use howdah_proto::v1;
+use howdah_webhdfs::HdfsPath;
 use tonic::Status;
 
 use super::{SharedRef, status};
@@ -60,7 +61,7 @@ fn request(file: JobFile, asked: v1::ResubmitJobRequest) -> Result<v1::SubmitJob
         .splits
         .iter()
         .filter_map(|split| match split {
-            Split::File { path, .. } => Some(glob::Pattern::escape(path)),
+            Split::File { path, .. } => Some(escaped(path)),
             Split::Generated => None,
         })
         .collect();
@@ -93,6 +94,14 @@ fn request(file: JobFile, asked: v1::ResubmitJobRequest) -> Result<v1::SubmitJob
     })
 }
 
+/// A path whose text means nothing else. Of a file in an HDFS the name node's address is no pattern.
+fn escaped(path: &str) -> String {
+    match path.parse::<HdfsPath>() {
+        Ok(remote) => remote.with_path(glob::Pattern::escape(&remote.path)).to_string(),
+        Err(_) => glob::Pattern::escape(path),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use howdah_core::job::{App, InputFormat, JobSpec};
@@ -120,9 +129,10 @@ mod tests {
 
     #[test]
     fn files_are_named_once_each_and_mean_themselves() {
-        let file = file(vec![split("/in/a*", 0), split("/in/a*", 1), split("/in/b", 0)], 3);
+        let remote = split("hdfs://[::1]:9000/a*", 0);
+        let file = file(vec![split("/in/a*", 0), split("/in/a*", 1), split("/in/b", 0), remote], 3);
         let request = request(file, v1::ResubmitJobRequest::default()).expect("it can be asked for");
-        assert_eq!(request.inputs, ["/in/a[*]", "/in/b"]);
+        assert_eq!(request.inputs, ["/in/a[*]", "/in/b", "hdfs://[::1]:9000/a[*]"]);
         assert_eq!((request.output.as_str(), request.n_reduces, request.properties["a"].as_str()), ("/out", 3, "b"));
     }
 

@@ -9,14 +9,18 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Instant;
 
 use howdah_core::job::quantity::Bytes;
 use howdah_core::job::{FileState, InputFormat, Split};
+use howdah_webhdfs::{Block, FileReader, HdfsPath};
 
+use super::hdfs_files::{HdfsFile, Listing};
 use super::input_error::{InputError, MAX_FILES};
-use super::line_splits::line_splits;
+use super::line_splits::{line_splits, line_splits_of};
 use super::walk::{Cancel, Walk, is_hidden};
+use crate::name_nodes::NameNodes;
 
 /// Hadoop's SPLIT_SLOP, in tenths: the last piece may be so much larger.
 const SLOP_TENTHS: u64 = 11;
@@ -36,17 +40,40 @@ impl InputError {
             InputError::TooManySplits { .. } => {
                 Some("larger splits make fewer maps: -D mapred.min.split.size=…, or raise the master's limit")
             }
+            InputError::NoNameNode { .. } => Some(
+                "the master's setting `name_nodes` says which it may fetch from: [master.name_nodes] with a line such as \
+                 \"nn:9000\" = \"http://nn:9870\"",
+            ),
             _ => None,
         }
     }
 }
 
-/// The splits of a job, at most `max` of them; `host` is where local files lie, empty when unknown.
+/// Where a job's input may lie.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places<'a> {
+    /// Where local files lie; empty when unknown.
+    pub(super) host: &'a str,
+    /// The HDFS that may be read.
+    pub(super) nodes: &'a NameNodes,
+    /// As whom.
+    pub(super) user: &'a str,
+}
+
+/// A file to be cut.
+struct Input {
+    /// As splits name it.
+    path: String,
+    state: FileState,
+    remote: Option<HdfsFile>,
+}
+
+/// The splits of a job, at most `max` of them.
 pub(super) fn splits(
     inputs: &[String],
     format: &InputFormat,
     properties: &BTreeMap<String, String>,
-    host: &str,
+    places: Places<'_>,
     max: u32,
     cancel: &Cancel,
 ) -> Result<Vec<Split>, InputError> {
@@ -70,24 +97,25 @@ pub(super) fn splits(
     let recursive = ["mapred.input.dir.recursive", "mapreduce.input.fileinputformat.input.dir.recursive"]
         .iter()
         .any(|key| properties.get(*key).is_some_and(|value| value.trim() == "true"));
-    let hosts: Vec<String> = if host.is_empty() { Vec::new() } else { vec![host.to_owned()] };
+    let here: Vec<String> = if places.host.is_empty() { Vec::new() } else { vec![places.host.to_owned()] };
+    let mut listing = Listing::new(places.nodes, places.user, recursive, cancel);
     let mut splits = Vec::new();
-    for (path, file) in files(inputs, recursive, cancel)? {
-        let length = file.length;
+    for Input { path, state, remote } in files(inputs, recursive, &mut listing, cancel)? {
+        let length = state.length;
         if let Some(record) = record
             && length % u64::from(record) != 0
         {
-            return Err(InputError::PartialRecord { path, length, record });
+            return Err(InputError::PartialRecord { path: path.into(), length, record });
         }
-        let size = rule.size_for(&path, length, record);
-        let text = path.to_str().map(str::to_owned).ok_or_else(|| InputError::Pattern {
-            path: path.to_string_lossy().into_owned(),
-            problem: "its name is not UTF-8".to_owned(),
-        })?;
+        let size = rule.size_for(path.as_ref(), length, record, remote.as_ref().map(|file| file.block));
+        let blocks = remote.as_ref().map_or(Ok(Vec::new()), |file| listing.blocks(file))?;
         let pieces: Box<dyn Iterator<Item = (u64, u64)>> = match *format {
-            InputFormat::NLine { lines } if !is_compressed(&path) => {
-                let found = line_splits(&path, lines, max as usize, cancel)
-                    .map_err(|source| InputError::Io { path: path.clone(), source })?;
+            InputFormat::NLine { lines } if !is_compressed(path.as_ref()) => {
+                let found = match &remote {
+                    Some(file) => lines_of(file, lines, max as usize, &mut listing, cancel)?,
+                    None => line_splits(path.as_ref(), lines, max as usize, cancel)
+                        .map_err(|source| InputError::Io { path: path.clone().into(), source })?,
+                };
                 if cancel.is_set() {
                     return Err(InputError::Cancelled);
                 }
@@ -99,10 +127,36 @@ pub(super) fn splits(
             if splits.len() >= max as usize {
                 return Err(InputError::TooManySplits { max });
             }
-            splits.push(Split::File { path: text.clone(), offset, length, hosts: hosts.clone(), file: Some(file) });
+            let hosts = if remote.is_some() { hosts_of(&blocks, offset) } else { here.clone() };
+            listing.keeps(&hosts);
+            splits.push(Split::File { path: path.clone(), offset, length, hosts, file: Some(state) });
         }
     }
     Ok(splits)
+}
+
+/// Who has the block in which a split begins. Source: MR1 `lib.input.FileInputFormat.getSplits`.
+fn hosts_of(blocks: &[Block], offset: u64) -> Vec<String> {
+    let before = blocks.partition_point(|block| block.offset <= offset);
+    let block = before.checked_sub(1).map(|last| &blocks[last]);
+    block.filter(|block| offset - block.offset < block.length).map(|block| block.hosts.clone()).unwrap_or_default()
+}
+
+/// The lines of a file in an HDFS, which the master has to read for it.
+fn lines_of(
+    file: &HdfsFile,
+    lines: u32,
+    most: usize,
+    listing: &mut Listing<'_>,
+    cancel: &Cancel,
+) -> Result<Vec<(u64, u64)>, InputError> {
+    let HdfsFile { path, state, .. } = file;
+    let reader = FileReader::new(listing.client(path)?, &path.path, state.length, 0, (0, state.length));
+    let until = listing.until();
+    let is_late = || Instant::now() > until;
+    let found = line_splits_of(reader, lines, most, || cancel.is_set() || is_late())
+        .map_err(|source| InputError::Io { path: path.to_string().into(), source })?;
+    if is_late() { Err(InputError::TooSlow { path: path.to_string() }) } else { Ok(found) }
 }
 
 /// Sizes from the properties.
@@ -129,11 +183,12 @@ impl SplitRule {
         Ok(SplitRule { min: min.max(1), max: max.max(1), block: block.max(1) })
     }
 
-    fn size_for(&self, path: &Path, length: u64, record: Option<u32>) -> u64 {
+    /// Bytes of a split of this file; `block` where its file system says how long its blocks are.
+    fn size_for(&self, path: &Path, length: u64, record: Option<u32>, block: Option<u64>) -> u64 {
         if is_compressed(path) {
             return length.max(1);
         }
-        let size = self.min.max(self.max.min(self.block));
+        let size = self.min.max(self.max.min(block.unwrap_or(self.block)));
         match record {
             // Whole records, at least one.
             Some(record) => (size / u64::from(record)).max(1).saturating_mul(u64::from(record)),
@@ -165,56 +220,81 @@ fn pieces(length: u64, size: u64) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// The input's files as they are now, by path, each once per mention.
-fn files(inputs: &[String], recursive: bool, cancel: &Cancel) -> Result<Vec<(PathBuf, FileState)>, InputError> {
+fn files(
+    inputs: &[String],
+    recursive: bool,
+    listing: &mut Listing<'_>,
+    cancel: &Cancel,
+) -> Result<Vec<Input>, InputError> {
     if inputs.is_empty() {
         return Err(InputError::NoInput);
     }
     let mut files = Vec::new();
-    let mut walk = Walk::new(recursive, cancel.clone());
-    let mut take = |path: &Path, meta: &fs::Metadata| {
+    let mut add = |file: Input| {
         if files.len() >= MAX_FILES {
             return Err(InputError::TooManyFiles);
         }
-        let modified_us = meta.mtime() * 1_000_000 + meta.mtime_nsec() / 1_000;
-        files.push((path.to_owned(), FileState { length: meta.len(), modified_us }));
+        files.push(file);
         Ok(())
     };
+    let mut walk = Walk::new(recursive, cancel.clone());
     for input in inputs {
-        if !input.starts_with('/') {
-            return Err(InputError::Relative { path: input.clone() });
-        }
-        let path = Path::new(input);
-        if path.exists() {
-            walk.files(path, &mut take)?;
-        } else if input.contains(['*', '?', '[']) {
-            let mut matched = false;
-            let pattern = |e: glob::PatternError| InputError::Pattern { path: input.clone(), problem: e.to_string() };
-            for found in glob::glob(input).map_err(pattern)? {
-                let found = found.map_err(|e| {
-                    let path = e.path().to_owned();
-                    InputError::Io { path, source: e.error().kind().into() }
-                })?;
-                if !is_hidden(&found) {
-                    walk.files(&found, &mut |path, meta| {
-                        matched = true;
-                        take(path, meta)
-                    })?;
-                }
-            }
-            if !matched {
-                return Err(InputError::NoMatch { path: input.clone() });
-            }
+        if HdfsPath::is_one(input) {
+            listing.files(input, &mut |file| {
+                add(Input { path: file.path.to_string(), state: file.state, remote: Some(file) })
+            })?;
         } else {
-            // "Permission denied" on the way to it is another trouble than a wrong name.
-            return Err(match fs::metadata(path) {
-                Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                    InputError::Io { path: path.to_owned(), source }
-                }
-                _ => InputError::Missing { path: input.clone() },
-            });
+            local_files(input, &mut walk, &mut add)?;
         }
     }
     Ok(files)
+}
+
+/// The files of this machine that an input names.
+fn local_files(
+    input: &str,
+    walk: &mut Walk,
+    add: &mut dyn FnMut(Input) -> Result<(), InputError>,
+) -> Result<(), InputError> {
+    let mut take = |path: &Path, meta: &fs::Metadata| {
+        let modified_us = meta.mtime() * 1_000_000 + meta.mtime_nsec() / 1_000;
+        let text = path.to_str().map(str::to_owned).ok_or_else(|| InputError::Pattern {
+            path: path.to_string_lossy().into_owned(),
+            problem: "its name is not UTF-8".to_owned(),
+        })?;
+        add(Input { path: text, state: FileState { length: meta.len(), modified_us }, remote: None })
+    };
+    if !input.starts_with('/') {
+        return Err(InputError::Relative { path: input.to_owned() });
+    }
+    let path = Path::new(input);
+    if path.exists() {
+        return walk.files(path, &mut take);
+    }
+    if !input.contains(['*', '?', '[']) {
+        // "Permission denied" on the way to it is another trouble than a wrong name.
+        return Err(match fs::metadata(path) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                InputError::Io { path: path.to_owned(), source }
+            }
+            _ => InputError::Missing { path: input.to_owned() },
+        });
+    }
+    let mut matched = false;
+    let pattern = |e: glob::PatternError| InputError::Pattern { path: input.to_owned(), problem: e.to_string() };
+    for found in glob::glob(input).map_err(pattern)? {
+        let found = found.map_err(|e| {
+            let path = e.path().to_owned();
+            InputError::Io { path, source: e.error().kind().into() }
+        })?;
+        if !is_hidden(&found) {
+            walk.files(&found, &mut |path, meta| {
+                matched = true;
+                take(path, meta)
+            })?;
+        }
+    }
+    if matched { Ok(()) } else { Err(InputError::NoMatch { path: input.to_owned() }) }
 }
 
 #[cfg(test)]
@@ -225,9 +305,15 @@ mod tests {
         pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
     }
 
+    fn here() -> Places<'static> {
+        static NONE: std::sync::LazyLock<NameNodes> = std::sync::LazyLock::new(NameNodes::default);
+        Places { host: "", nodes: &NONE, user: "ann" }
+    }
+
     fn lengths(dir: &Path, inputs: &[&str], format: &InputFormat, p: &[(&str, &str)]) -> Result<Vec<u64>, InputError> {
         let inputs: Vec<String> = inputs.iter().map(|i| dir.join(i).to_str().unwrap().to_owned()).collect();
-        Ok(splits(&inputs, format, &properties(p), "", 1_000, &Cancel::default())?.iter().map(Split::length).collect())
+        let splits = splits(&inputs, format, &properties(p), here(), 1_000, &Cancel::default())?;
+        Ok(splits.iter().map(Split::length).collect())
     }
 
     #[test]
@@ -279,9 +365,40 @@ mod tests {
             lengths(dir.path(), &["d/e/f"], &text, &[("howdah.block.size", "-1")]),
             Err(InputError::Size { .. })
         ));
-        let relative = splits(&["a".to_owned()], &text, &BTreeMap::new(), "", 9, &Cancel::default());
+        let relative = splits(&["a".to_owned()], &text, &BTreeMap::new(), here(), 9, &Cancel::default());
         assert!(matches!(relative, Err(InputError::Relative { .. })));
-        let many = splits(&[], &InputFormat::Generated { n_maps: 10 }, &BTreeMap::new(), "", 9, &Cancel::default());
+        let many = splits(&[], &InputFormat::Generated { n_maps: 10 }, &BTreeMap::new(), here(), 9, &Cancel::default());
         assert!(matches!(many, Err(InputError::TooManySplits { max: 9 })));
+    }
+
+    #[test]
+    fn a_file_of_an_hdfs_is_cut_at_its_blocks_and_each_split_is_where_its_first_byte_is() {
+        let hdfs = howdah_webhdfs::fake::FakeHdfs::start(3);
+        hdfs.put("/in/f", "0123\n".repeat(13), 20);
+        let table = BTreeMap::from([("nn:9000".to_owned(), format!("http://{}", hdfs.address()))]);
+        let nodes: NameNodes = table.try_into().unwrap();
+        let places = Places { nodes: &nodes, ..here() };
+        let inputs = ["hdfs://nn:9000/in".to_owned()];
+        let cut = |format: &InputFormat, p: &[(&str, &str)]| {
+            let splits = splits(&inputs, format, &properties(p), places, 99, &Cancel::default()).unwrap();
+            let part = |split: &Split| match split {
+                Split::File { path, offset, length, hosts, file } => {
+                    assert_eq!((path.as_str(), file.unwrap().length), ("hdfs://nn:9000/in/f", 65));
+                    format!("{offset}+{length} {}", hosts.join(","))
+                }
+                Split::Generated => panic!("it has a file"),
+            };
+            splits.iter().map(part).collect::<Vec<_>>()
+        };
+        let blocks = ["0+20 127.0.0.2", "20+20 127.0.0.3", "40+20 127.0.0.4", "60+5 127.0.0.2"];
+        assert_eq!(cut(&InputFormat::Text, &[]), blocks);
+        // What this cluster would write has nothing to do with what is there.
+        assert_eq!(cut(&InputFormat::Text, &[("dfs.blocksize", "64m")]), blocks);
+        assert_eq!(
+            cut(&InputFormat::Text, &[("mapred.min.split.size", "30")]),
+            ["0+30 127.0.0.2", "30+30 127.0.0.3", "60+5 127.0.0.2"]
+        );
+        assert_eq!(cut(&InputFormat::NLine { lines: 8 }, &[]), ["0+40 127.0.0.2", "40+25 127.0.0.4"]);
+        assert_eq!(cut(&InputFormat::FixedLength { record_bytes: 13 }, &[]).len(), 5);
     }
 }

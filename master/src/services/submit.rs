@@ -3,7 +3,7 @@
 //! Order: request, properties, input and splits, output directory, then the [entrance](super::entrance): job file on
 //! disk, core. What was made on disk is removed again when a later step refuses.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,15 +15,18 @@ use howdah_core::job::{
 use howdah_core::time::Span;
 use howdah_guards::Guard;
 use howdah_proto::{limits, v1};
+use howdah_webhdfs::HdfsPath;
 use tonic::Status;
 
 use super::admit::admit;
 use super::entrance::Entered;
+use super::input_error::InputError;
 use super::places::Place;
 use super::walk::Cancel;
-use super::{SharedRef, blocking, names, places, splits, status};
+use super::{SharedRef, blocking, hdfs_files, names, places, splits, status};
 use crate::commit;
 use crate::config::MasterConfig;
+use crate::name_nodes::NameNodes;
 
 /// Inputs that are listed at a time.
 pub(crate) const LISTINGS: usize = 32;
@@ -82,14 +85,19 @@ async fn prepared(
     cancel: Cancel,
 ) -> Result<JobFile, Status> {
     let config = shared.config.clone();
-    // A file system that hangs holds up as many submissions, and nothing else.
-    let listing = tokio::time::timeout(LISTING_PATIENCE, Arc::clone(&shared.listings).acquire_owned());
-    let Ok(Ok(listing)) = listing.await else {
+    // A file system that hangs holds up as many submissions, and nothing else; nor do others wait for a name node.
+    let servers = hdfs_servers(&request.inputs, &config.name_nodes).map_err(|e| refused(&e))?;
+    let remote: BTreeSet<String> = servers.values().cloned().collect();
+    let turn = async {
+        let local = if remote.is_empty() { Arc::clone(&shared.listings).acquire_owned().await.ok() } else { None };
+        (local, shared.hdfs_turns.take(remote).await)
+    };
+    let Ok(listing) = tokio::time::timeout(LISTING_PATIENCE, turn).await else {
         return Err(Status::unavailable("the master lists the inputs of too many jobs at a time; try again"));
     };
     let prepare = move || {
         let _listing = listing;
-        prepare(request, given, &config, &cancel)
+        prepare(request, given, servers, &config, &cancel)
     };
     blocking(prepare).await?
 }
@@ -154,6 +162,7 @@ fn cannot_make(directory: &str, e: &io::Error) -> Status {
 fn prepare(
     request: v1::SubmitJobRequest,
     given: Option<Vec<Split>>,
+    servers: BTreeMap<String, String>,
     config: &MasterConfig,
     cancel: &Cancel,
 ) -> Result<JobFile, Status> {
@@ -162,7 +171,7 @@ fn prepare(
     let input_format: InputFormat = json("input_format", &request.input_format_json)?;
     check_app(&app)?;
     check_texts(&request)?;
-    let properties: BTreeMap<String, String> = request.properties.into_iter().collect();
+    let mut properties: BTreeMap<String, String> = request.properties.into_iter().collect();
     known::check(&properties).map_err(|e| status::spec(&e))?;
     let mut conf = JobConf::from_properties(&config.memory.over(&properties)).map_err(|e| status::spec(&e))?;
     let output = output(&request.output)?;
@@ -184,14 +193,19 @@ fn prepare(
         return Err(Status::invalid_argument(format!("{} reduces, expected at most {max}", request.n_reduces)));
     }
     let max_maps = limits.tasks_per_job.saturating_sub(request.n_reduces);
-    let made = || splits::splits(&request.inputs, &input_format, &properties, &config.split_host, max_maps, cancel);
-    let splits = given.map_or_else(made, Ok).map_err(|e| {
-        let message = e.to_string();
-        Status::invalid_argument(e.help().map_or(message.clone(), |help| status::with_help(message, help)))
-    })?;
+    let user = if request.user.is_empty() { "unknown".to_owned() } else { request.user };
+    let places = splits::Places { host: &config.split_host, nodes: &config.name_nodes, user: &user };
+    let made = || splits::splits(&request.inputs, &input_format, &properties, places, max_maps, cancel);
+    let splits = given.map_or_else(made, Ok).map_err(|e| refused(&e))?;
+    // Where attempts fetch, and as whom, is the master's to say.
+    properties.retain(|key, _| !key.starts_with(howdah_webhdfs::PROPERTIES));
+    if !servers.is_empty() {
+        properties.insert(howdah_webhdfs::USER_PROPERTY.to_owned(), user.clone());
+        properties.extend(servers);
+    }
     let spec = JobSpec {
         name: request.name.into(),
-        user: if request.user.is_empty() { "unknown".into() } else { request.user.into() },
+        user: user.into(),
         queue: queue(request.queue, &properties).into(),
         priority,
         n_maps: splits.len() as u32,
@@ -217,6 +231,22 @@ fn prepare(
         properties,
         token: token().map_err(|e| status::internal("read random bytes", e))?,
     })
+}
+
+/// The HTTP servers of the HDFS that these inputs lie in, by the property that tells attempts.
+fn hdfs_servers(inputs: &[String], nodes: &NameNodes) -> Result<BTreeMap<String, String>, InputError> {
+    let remote = inputs.iter().filter(|input| HdfsPath::is_one(input));
+    let server = |input: &String| {
+        let path = hdfs_files::hdfs_path(input)?;
+        Ok((howdah_webhdfs::server_property(&path), hdfs_files::server(nodes, &path)?.to_owned()))
+    };
+    remote.map(server).collect()
+}
+
+/// A submission with such an input.
+fn refused(error: &InputError) -> Status {
+    let message = error.to_string();
+    Status::invalid_argument(error.help().map_or(message.clone(), |help| status::with_help(message, help)))
 }
 
 /// The queue asked for, else the one of the job's properties, else `default` (docs/hadoop.md#properties).

@@ -19,9 +19,12 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// What a map of a job reads; `None` of generated input.
+    /// What a map of a job reads of this machine's file systems; `None` of generated input and of an HDFS.
     pub(super) fn of(job: u32, split: &Split) -> Option<Range> {
         let Split::File { path, offset, length, .. } = split else { return None };
+        if !path.starts_with('/') {
+            return None;
+        }
         Some(Range { job, place: Place { path: path.clone(), offset: *offset, length: *length } })
     }
 }

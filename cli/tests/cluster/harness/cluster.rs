@@ -32,6 +32,8 @@ pub(crate) struct Setup {
     pub(crate) reduce_slots: u32,
     /// Whether each worker plays a machine of its own: no task gets a speculative attempt on its own host.
     pub(crate) own_hosts: bool,
+    /// What the workers' machines are called, the first worker's first; others are called as this machine is.
+    pub(crate) hosts: &'static [&'static str],
     /// Files that the master may have open, connections included; as many as this process without a number.
     pub(crate) master_descriptors: Option<u32>,
     /// Guards that the daemons and clients do without.
@@ -49,6 +51,7 @@ impl Default for Setup {
             map_slots: 2,
             reduce_slots: 1,
             own_hosts: false,
+            hosts: &[],
             master_descriptors: None,
             guards_off: &[],
             master_config: String::new(),
@@ -152,6 +155,7 @@ impl Cluster {
 
     fn spawn_worker(&self, index: usize) -> Child {
         let name = worker_name(index);
+        let host = self.setup.hosts.get(index).copied().or(self.setup.own_hosts.then_some(&name));
         howdah(&self.mark)
             .envs([self.setup.guards()])
             .args(["worker", "--master", &self.address, "--name", &name, "--config"])
@@ -160,7 +164,7 @@ impl Cluster {
             .arg(self.path(&name))
             .args(["--map-slots", &self.setup.map_slots.to_string()])
             .args(["--reduce-slots", &self.setup.reduce_slots.to_string()])
-            .args(self.setup.own_hosts.then_some(["--host", &name]).into_iter().flatten())
+            .args(host.into_iter().flat_map(|host| ["--host", host]))
             .stdout(Stdio::null())
             .stderr(std::fs::File::create(self.path(&format!("{name}.err"))).expect("create a file"))
             .spawn()

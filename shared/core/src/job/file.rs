@@ -88,7 +88,7 @@ pub struct FileState {
 pub enum Split {
     /// Bytes `offset .. offset + length` of a file; the record rules at the borders are the format's.
     File {
-        /// Absolute path.
+        /// Absolute path, or the address of a file in an HDFS.
         path: String,
         /// First byte.
         offset: u64,

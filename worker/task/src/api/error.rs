@@ -26,6 +26,14 @@ pub enum TaskError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A file of an HDFS.
+    #[error("input `{path}`")]
+    Hdfs {
+        /// Its address.
+        path: String,
+        /// What went wrong.
+        source: howdah_webhdfs::Error,
+    },
     /// A property whose value cannot be read.
     #[error("property `{key}`: `{value}` is not {expected}")]
     Property {

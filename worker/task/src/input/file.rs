@@ -6,6 +6,9 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use howdah_webhdfs::FileReader;
+
+use super::source::Source;
 use crate::api::error::TaskError;
 
 /// Buffer of compressed bytes.
@@ -21,7 +24,7 @@ pub(crate) struct InputFile {
 
 /// Counts what is read from the file itself.
 struct Counted {
-    file: File,
+    file: Box<dyn Read>,
     read: Rc<Cell<u64>>,
 }
 
@@ -35,13 +38,9 @@ impl Read for Counted {
 
 impl InputFile {
     /// Opens a file at an offset, which must be 0 for compressed ones. Streams of several members (gzip), streams
-    /// (bzip2) or frames (zstd) are read to the end of the last.
-    pub(crate) fn open(path: &str, offset: u64) -> Result<InputFile, TaskError> {
-        let path = Path::new(path);
-        let missing = |source| TaskError::Missing { what: format!("open `{}`", path.display()), source };
-        let mut file = File::open(path).map_err(missing)?;
-        let read = Rc::new(Cell::new(0));
-        let length = file.metadata().map_err(TaskError::io("examine", path))?.len();
+    /// (bzip2) or frames (zstd) are read to the end of the last. `part` is where the split begins and ends.
+    pub(crate) fn open(source: &Source, offset: u64, part: (u64, u64)) -> Result<InputFile, TaskError> {
+        let path = Path::new(&source.path);
         let suffix = path.extension().and_then(|s| s.to_str()).unwrap_or_default();
         let compressed = matches!(suffix, "gz" | "bz2" | "zst");
         if compressed && offset > 0 {
@@ -50,9 +49,8 @@ impl InputFile {
                 path.display()
             )));
         }
-        if offset > 0 {
-            file.seek(SeekFrom::Start(offset)).map_err(TaskError::io("seek in", path))?;
-        }
+        let read = Rc::new(Cell::new(0));
+        let (file, length) = stream(source, offset, if compressed { (0, u64::MAX) } else { part })?;
         let counted = Counted { file, read: read.clone() };
         let buffered = |counted| BufReader::with_capacity(COMPRESSED_BYTES, counted);
         let stream: Box<dyn Read> = match suffix {
@@ -90,4 +88,20 @@ impl InputFile {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// The file's bytes from an offset on, and its length.
+fn stream(source: &Source, offset: u64, part: (u64, u64)) -> Result<(Box<dyn Read>, u64), TaskError> {
+    if let Some(remote) = &source.remote {
+        let reader = FileReader::new(remote.client.clone(), &remote.path, remote.length, offset, part);
+        return Ok((Box::new(reader), remote.length));
+    }
+    let path = Path::new(&source.path);
+    let missing = |source| TaskError::Missing { what: format!("open `{}`", path.display()), source };
+    let mut file = File::open(path).map_err(missing)?;
+    let length = file.metadata().map_err(TaskError::io("examine", path))?.len();
+    if offset > 0 {
+        file.seek(SeekFrom::Start(offset)).map_err(TaskError::io("seek in", path))?;
+    }
+    Ok((Box::new(file), length))
 }

@@ -1,6 +1,7 @@
 //! Records of a fixed number of bytes. A record belongs to the split in which its first byte lies.
 
 use super::file::InputFile;
+use super::source::Source;
 use super::{Record, Records};
 use crate::api::error::TaskError;
 
@@ -21,13 +22,18 @@ pub(crate) struct FixedRecords {
 
 impl FixedRecords {
     /// Opens `length` bytes at `offset` of a file of records of `record_bytes`.
-    pub(crate) fn open(path: &str, offset: u64, length: u64, record_bytes: u32) -> Result<FixedRecords, TaskError> {
+    pub(crate) fn open(
+        source: &Source,
+        offset: u64,
+        length: u64,
+        record_bytes: u32,
+    ) -> Result<FixedRecords, TaskError> {
         if record_bytes == 0 {
             return Err(TaskError::Rule("fixed-length records of 0 bytes: expected at least 1".to_owned()));
         }
         let record = record_bytes as usize;
         let first = offset.next_multiple_of(u64::from(record_bytes));
-        let file = InputFile::open(path, first)?;
+        let file = InputFile::open(source, first, (first, offset.saturating_add(length)))?;
         let split_end = if file.compressed_progress().is_some() { u64::MAX } else { offset.saturating_add(length) };
         let buffer = vec![0; (BUFFER_BYTES / record).max(1) * record];
         Ok(FixedRecords { file, record, buffer, start: 0, end: 0, position: first, split_start: offset, split_end })
@@ -104,7 +110,7 @@ mod tests {
         for split_size in 1..80 {
             let mut found = Vec::new();
             for (offset, length) in stretches(70, split_size, true) {
-                let mut records = FixedRecords::open(path, offset, length, 7).expect("open");
+                let mut records = FixedRecords::open(&path.into(), offset, length, 7).expect("open");
                 while let Some(record) = records.next_record().expect("read") {
                     found.extend_from_slice(record.value);
                 }
@@ -118,7 +124,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("temporary directory");
         let path = dir.path().join("records");
         std::fs::write(&path, [0; 71]).expect("write");
-        let mut records = FixedRecords::open(path.to_str().expect("path"), 0, 71, 7).expect("open");
+        let mut records = FixedRecords::open(&path.to_str().expect("path").into(), 0, 71, 7).expect("open");
         let error = records.next_record().err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains("the last record has 1 bytes, expected 7"), "{error}");
     }

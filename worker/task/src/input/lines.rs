@@ -6,6 +6,7 @@
 //! end. Source: MR1 LineRecordReader and LineReader.
 
 use super::file::InputFile;
+use super::source::Source;
 use super::{Record, Records};
 use crate::api::error::TaskError;
 
@@ -28,13 +29,13 @@ pub(crate) struct LineRecords {
 
 impl LineRecords {
     /// Opens `length` bytes at `offset`; for compressed files everything, as `length` counts other bytes.
-    pub(crate) fn open(path: &str, offset: u64, length: u64) -> Result<LineRecords, TaskError> {
-        LineRecords::with_buffer(path, offset, length, BUFFER_BYTES)
+    pub(crate) fn open(source: &Source, offset: u64, length: u64) -> Result<LineRecords, TaskError> {
+        LineRecords::with_buffer(source, offset, length, BUFFER_BYTES)
     }
 
-    fn with_buffer(path: &str, offset: u64, length: u64, buffer: usize) -> Result<LineRecords, TaskError> {
+    fn with_buffer(source: &Source, offset: u64, length: u64, buffer: usize) -> Result<LineRecords, TaskError> {
         let first = offset.saturating_sub(1);
-        let file = InputFile::open(path, first)?;
+        let file = InputFile::open(source, first, (offset, offset.saturating_add(length)))?;
         let compressed = file.compressed_progress().is_some();
         let split_end = if compressed { u64::MAX } else { offset.saturating_add(length) };
         // A small split needs no large buffer: most of what is read lies within it.
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
 
     fn lines(path: &str, offset: u64, length: u64, buffer: usize) -> Vec<(u64, Vec<u8>)> {
-        let mut records = LineRecords::with_buffer(path, offset, length, buffer).expect("open");
+        let mut records = LineRecords::with_buffer(&path.into(), offset, length, buffer).expect("open");
         let mut found = Vec::new();
         while let Some(record) = records.next_record().expect("read") {
             found.push((record.offset, record.value.to_vec()));
@@ -243,7 +244,7 @@ mod tests {
         encoder.write_all(b"some lines\nof text\n").expect("compress");
         let bytes = encoder.finish().expect("compress");
         std::fs::write(&path, &bytes[..bytes.len() - 6]).expect("write");
-        let mut records = LineRecords::open(path.to_str().expect("path"), 0, 10).expect("open");
+        let mut records = LineRecords::open(&path.to_str().expect("path").into(), 0, 10).expect("open");
         let error = loop {
             match records.next_record() {
                 Ok(Some(_)) => {}

@@ -1,11 +1,13 @@
-//! Reading splits: files, plain or compressed, as lines or fixed-length records.
+//! Reading splits: files of this machine or of an HDFS, plain or compressed, as lines or fixed-length records.
 
 mod file;
 mod fixed;
 mod lines;
+mod source;
 
 pub(crate) use fixed::FixedRecords;
 pub(crate) use lines::LineRecords;
+pub(crate) use source::Source;
 
 use crate::api::error::TaskError;
 

@@ -1,7 +1,5 @@
 //! Runs a map attempt.
 
-use std::os::unix::fs::MetadataExt;
-
 use howdah_core::job::{FileState, InputFormat, Phase, Split};
 use howdah_guards::Guard;
 
@@ -15,7 +13,7 @@ use crate::api::key_order::KeyOrder;
 use crate::api::mapper::{MapOutput, MapSink, Mapper};
 use crate::api::text::{Decimal, printable};
 use crate::collect::{FoldCollector, SortCollector, Spiller};
-use crate::input::{FixedRecords, LineRecords, Records};
+use crate::input::{FixedRecords, LineRecords, Records, Source};
 use crate::output::PartWriter;
 
 /// Runs the map to the end of its output. The caller asks for the commit.
@@ -39,17 +37,18 @@ pub(crate) fn run(application: &Application, context: &Context, faults: &FaultPl
         (Some(Split::Generated), _) => generated(mapper.as_mut(), &mut out, context)?,
         (Some(Split::File { path, offset, length, file, .. }), format) => {
             let (offset, length) = (*offset, *length);
-            unchanged(path, *file, context)?;
+            let source = Source::of(path, *file, context.properties())?;
+            unchanged(&source, *file, context)?;
             context.log(&format!("input: {length} bytes at {offset} of `{path}`"));
             if let InputFormat::FixedLength { record_bytes } = format {
-                let records = FixedRecords::open(path, offset, length, *record_bytes)?;
+                let records = FixedRecords::open(&source, offset, length, *record_bytes)?;
                 read(records, path, mapper.as_mut(), &mut out, context, faults)?;
             } else {
-                let records = LineRecords::open(path, offset, length)?;
+                let records = LineRecords::open(&source, offset, length)?;
                 read(records, path, mapper.as_mut(), &mut out, context, faults)?;
             }
             // What was written while it was read may be in what was read, or not.
-            unchanged(path, *file, context)?;
+            unchanged(&source, *file, context)?;
         }
         (None, _) => return Err(TaskError::Rule("a map without a split".to_owned())),
     }
@@ -63,21 +62,19 @@ pub(crate) fn run(application: &Application, context: &Context, faults: &FaultPl
 }
 
 /// Refuses a file that is not the one that was cut into splits: the others may have read, or may yet read, another one.
-fn unchanged(path: &str, expected: Option<FileState>, context: &Context) -> Result<(), TaskError> {
+fn unchanged(source: &Source, expected: Option<FileState>, context: &Context) -> Result<(), TaskError> {
     let Some(expected) = expected.filter(|_| Guard::UnchangedInput.stands()) else { return Ok(()) };
     if !context.properties().parse_or(&["howdah.input.check"], true, "true or false")? {
         return Ok(());
     }
-    let missing = |source| TaskError::Missing { what: format!("open `{path}`"), source };
-    let meta = std::fs::metadata(path).map_err(missing)?;
-    let modified_us = meta.mtime() * 1_000_000 + meta.mtime_nsec() / 1_000;
-    if meta.len() != expected.length {
-        let (found, expected) = (meta.len(), expected.length);
+    let (path, FileState { length, modified_us }) = (&source.path, source.state()?);
+    if length != expected.length {
+        let (found, expected) = (length, expected.length);
         let what = format!("has {found} bytes, expected {expected}: it was changed after the job was submitted");
         return Err(TaskError::Rule(format!("input `{path}` {what}")));
     }
     if modified_us != expected.modified_us {
-        let later = (modified_us - expected.modified_us) as f64 / 1e6;
+        let later = modified_us.saturating_sub(expected.modified_us) as f64 / 1e6;
         let what = format!("has another time of its last change than when the job was submitted ({later:+.6} s)");
         return Err(TaskError::Rule(format!("input `{path}` {what}")));
     }

@@ -1,0 +1,186 @@
+//! The JSON of a name node, and what is kept of it.
+//!
+//! What nobody here reads is skipped while it is read, so that an answer costs little more memory than its bytes.
+
+use serde::Deserialize;
+
+/// Hosts of a block that are kept; no file has more copies of its blocks than a few.
+const MOST_HOSTS: usize = 8;
+/// Bytes of a host's name (RFC 1123).
+const MOST_HOST_BYTES: usize = 253;
+
+/// What a path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+    /// A link, or what no release of Hadoop that we know has.
+    Other,
+}
+
+/// A file or a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileStatus {
+    /// Its name in the directory that was listed; empty where the path itself was asked for.
+    pub name: String,
+    /// File or directory.
+    pub kind: FileKind,
+    /// Bytes.
+    pub length: u64,
+    /// Bytes of a block of it, at least 1.
+    pub block_bytes: u64,
+    /// When it was last written, in milliseconds since the epoch.
+    pub modified_ms: i64,
+}
+
+/// A stretch of a file, and who has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u64,
+    /// Names of the hosts with a copy, the nearest first; at most eight.
+    pub hosts: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Status {
+    #[serde(default)]
+    path_suffix: String,
+    r#type: String,
+    length: u64,
+    #[serde(default)]
+    block_size: u64,
+    modification_time: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct StatusAnswer {
+    pub(crate) file_status: Status,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct ListAnswer {
+    pub(crate) file_statuses: ListOfStatus,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct ListOfStatus {
+    pub(crate) file_status: Vec<Status>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct BlocksAnswer {
+    pub(crate) located_blocks: LocatedBlocks,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LocatedBlocks {
+    pub(crate) located_blocks: Vec<LocatedBlock>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LocatedBlock {
+    start_offset: u64,
+    block: BlockSize,
+    #[serde(default)]
+    pub(crate) locations: Vec<DataNode>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BlockSize {
+    num_bytes: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DataNode {
+    pub(crate) host_name: String,
+    #[serde(default)]
+    pub(crate) ip_addr: String,
+    /// Of its HTTP server.
+    #[serde(default)]
+    pub(crate) info_port: u16,
+    /// By which a name node knows it.
+    #[serde(default)]
+    pub(crate) name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct ErrorAnswer {
+    pub(crate) remote_exception: RemoteException,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct RemoteException {
+    pub(crate) exception: String,
+    #[serde(default)]
+    pub(crate) message: Option<String>,
+}
+
+impl From<Status> for FileStatus {
+    fn from(status: Status) -> FileStatus {
+        FileStatus {
+            name: status.path_suffix,
+            kind: match status.r#type.as_str() {
+                "FILE" => FileKind::File,
+                "DIRECTORY" => FileKind::Directory,
+                _ => FileKind::Other,
+            },
+            length: status.length,
+            block_bytes: status.block_size.max(1),
+            modified_ms: status.modification_time,
+        }
+    }
+}
+
+impl From<LocatedBlock> for Block {
+    fn from(located: LocatedBlock) -> Block {
+        let is_name = |host: &String| {
+            !host.is_empty() && host.len() <= MOST_HOST_BYTES && !host.chars().any(|c| c.is_control() || c == ' ')
+        };
+        let hosts = located.locations.into_iter().map(|node| node.host_name).filter(is_name);
+        Block { offset: located.start_offset, length: located.block.num_bytes, hosts: hosts.take(MOST_HOSTS).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_nodes_answers_are_read_and_what_is_no_host_is_left_out() {
+        let long = "x".repeat(300);
+        let text = format!(
+            r#"{{"LocatedBlocks":{{"fileLength":9,"lastLocatedBlock":{{"any":[1]}},"locatedBlocks":[
+            {{"block":{{"blockId":1,"numBytes":4}},"locations":[{{"hostName":"dn-1","xferPort":1}},{{"hostName":"{long}"}},
+            {{"hostName":""}},{{"hostName":"a\nb"}}],"startOffset":0}},
+            {{"block":{{"numBytes":5}},"startOffset":4}}]}}}}"#
+        );
+        let answer: BlocksAnswer = serde_json::from_str(&text).unwrap();
+        let blocks: Vec<Block> = answer.located_blocks.located_blocks.into_iter().map(Block::from).collect();
+        let first = Block { offset: 0, length: 4, hosts: vec!["dn-1".to_owned()] };
+        assert_eq!(blocks, [first, Block { offset: 4, length: 5, hosts: Vec::new() }]);
+    }
+
+    #[test]
+    fn a_link_is_neither_file_nor_directory_and_a_block_has_a_size() {
+        let text =
+            r#"{"FileStatus":{"pathSuffix":"l","type":"SYMLINK","length":0,"blockSize":0,"modificationTime":-5}}"#;
+        let answer: StatusAnswer = serde_json::from_str(text).unwrap();
+        let status = FileStatus::from(answer.file_status);
+        assert_eq!((status.kind, status.block_bytes, status.modified_ms), (FileKind::Other, 1, -5));
+    }
+}

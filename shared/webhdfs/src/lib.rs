@@ -1,0 +1,33 @@
+//! A client of HDFS that reads: WebHDFS, HDFS's own interface over HTTP, with simple authentication.
+//!
+//! The master lists inputs and asks where their blocks are; attempts read. Both trust a name node with nothing but their
+//! time and memory, and with little of these: every wait has a deadline, every answer a largest size, and a read follows
+//! one redirect, over HTTP. Not spoken: Kerberos, TLS, HDFS's RPC.
+//!
+//! Source: "WebHDFS REST API" of Hadoop 2.7 and 3.3.
+
+mod address;
+mod answers;
+mod client;
+mod error;
+#[cfg(feature = "fake")]
+pub mod fake;
+mod reader;
+mod resolve;
+mod text;
+
+pub use address::{AddressError, HdfsPath};
+pub use answers::{Block, FileKind, FileStatus};
+pub use client::{Client, Patience};
+pub use error::Error;
+pub use reader::FileReader;
+
+/// What the properties begin with that a master gives its attempts for reading; jobs cannot set them.
+pub const PROPERTIES: &str = "howdah.hdfs.";
+/// As which user a job reads.
+pub const USER_PROPERTY: &str = "howdah.hdfs.user";
+
+/// The property that names the HTTP server of this file system.
+pub fn server_property(path: &HdfsPath) -> String {
+    format!("{PROPERTIES}http.{}://{}", path.scheme, path.authority)
+}
