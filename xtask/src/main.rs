@@ -7,6 +7,7 @@
 
 #![expect(clippy::print_stdout, reason = "what xtask prints is its result")]
 
+mod apache;
 mod arrows;
 mod changed;
 mod circles;
@@ -15,6 +16,7 @@ mod dist;
 mod interop;
 mod licences;
 mod links;
+mod packages;
 mod process;
 mod source;
 mod spdx;
@@ -42,8 +44,9 @@ usage: cargo xtask WORD
   unit       unit, property and documentation tests (debug build)
   cluster    the command's tests, real daemons included (release build)
   lab        real daemons on machines that are network namespaces (release build)
-  interop    other people's programs on real clusters, installed by name from PyPI (release build); `test interop`
-             runs it alone, and without a network it says so and ends with code 3, unless CI is true
+  interop    other people's programs on real clusters, Apache's HDFS with them, installed by name from PyPI and Debian
+             (release build); `test interop` runs it alone. Without a network or a Java it says so and ends with code 3,
+             unless CI is true
   dist       the executable that is handed on, stripped, its debug file beside it: target/dist/
   soak [N]   property tests of the core again and again for N minutes (10)
   soak swarm --hours N   simulated faults for N hours, from another seed each day

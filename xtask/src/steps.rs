@@ -12,7 +12,7 @@ use anyhow::Result;
 
 use crate::changed::Changed;
 use crate::process::{Counts, cargo, cargo_test};
-use crate::{arrows, changed, dist, interop, licences, links, tidy, tools};
+use crate::{arrows, changed, dist, interop, licences, links, packages, tidy, tools};
 
 /// One line of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -250,7 +250,7 @@ pub(crate) fn run_steps(steps: &[Step]) -> Result<(), Stopped> {
         println!("== {}", group.iter().map(Step::name).collect::<Vec<_>>().join(", "));
         for (step, (counts, result, took)) in group.iter().zip(run_group(group)) {
             total += counts;
-            let missing = result.as_ref().is_err_and(|error| error.is::<interop::Missing>());
+            let missing = result.as_ref().is_err_and(|error| error.is::<packages::Missing>());
             not_all |= missing;
             let (mark, said) = match &result {
                 Ok(said) => ("ok", said.clone()),

@@ -22,19 +22,34 @@ pub(crate) fn check() -> Result<String> {
 const LAB_TOOLS: [(&str, &[&str], &str); 3] =
     [("ip", &["-V"], "iproute2"), ("unshare", &["--version"], "util-linux"), ("hostname", &["--version"], "hostname")];
 
-/// Looks for the programs that the lab's tests need. Root of a machine that builds for others (`CI=true`) gets what is
-/// missing from the system's packages; elsewhere the tests say themselves what is missing.
+/// What Apache's own programs need, and the Debian package that has it.
+const JAVA_TOOLS: [(&str, &[&str], &str); 2] =
+    [("java", &["-version"], "default-jdk-headless"), ("javac", &["-version"], "default-jdk-headless")];
+
+/// Looks for the programs that the lab's tests need; see [`provide`].
 pub(crate) fn provide_lab() -> Result<()> {
-    let is_missing = |(program, words, _): &(&str, &[&str], &str)| look_for(program, words, "the lab's tests").is_err();
-    let missing: Vec<&str> = LAB_TOOLS.iter().filter(|tool| is_missing(tool)).map(|(.., package)| *package).collect();
+    provide(&LAB_TOOLS, "the lab's tests")
+}
+
+/// Looks for a Java and its compiler; see [`provide`].
+pub(crate) fn provide_java() -> Result<()> {
+    provide(&JAVA_TOOLS, "the tests with Apache's Hadoop")
+}
+
+/// Looks for programs. Root of a machine that builds for others (`CI=true`) gets what is missing from the system's packages;
+/// elsewhere the tests say themselves what is missing.
+fn provide(tools: &[(&str, &[&str], &str)], whose: &str) -> Result<()> {
+    let is_missing = |(program, words, _): &(&str, &[&str], &str)| look_for(program, words, whose).is_err();
+    let mut missing: Vec<&str> = tools.iter().filter(|tool| is_missing(tool)).map(|(.., package)| *package).collect();
+    missing.dedup();
     if missing.is_empty() {
         return Ok(());
     }
     let (list, ci) = (missing.join(" "), std::env::var("CI").is_ok());
     let root = std::fs::metadata("/proc/self").is_ok_and(|of_self| std::os::unix::fs::MetadataExt::uid(&of_self) == 0);
     if !(ci && root) {
-        println!("the lab's tests want `apt-get install {list}`");
-        return if ci { bail!("missing for the lab's tests: {list}") } else { Ok(()) };
+        println!("{whose} want `apt-get install {list}`");
+        return if ci { bail!("missing for {whose}: {list}") } else { Ok(()) };
     }
     // A new machine has no list of packages yet; what an old list names may still be had without this.
     let _ = Command::new("apt-get").args(["update", "--quiet"]).status();

@@ -3,6 +3,8 @@
 //! The step names a Python with the packages in `HOWDAH_INTEROP_PYTHON`; without one these tests fail, so that nobody
 //! takes them for passed. `cargo xtask cluster` leaves them out.
 
+mod apache;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
