@@ -6,10 +6,10 @@
 use std::fmt;
 use std::io;
 
+use howdah_json::Listing;
 use serde::Serialize;
 
 use crate::exit::Exit;
-use crate::listing::Listing;
 use crate::output::note;
 
 /// Result of everything that can end the command.

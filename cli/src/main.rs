@@ -38,7 +38,6 @@ mod job_end;
 mod journal;
 #[cfg(test)]
 mod json_page;
-mod listing;
 mod load;
 mod local;
 mod log;

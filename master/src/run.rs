@@ -153,8 +153,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     if let Some(http) = http {
         let (shared, closing) = (Arc::clone(&shared), closing.clone());
         tokio::spawn(async move {
-            if let Err(error) = rest::serve(http, shared, closing).await {
-                tracing::error!(%error, "the REST interfaces are gone");
+            if let Err(error) = rest::serve(http, shared, address, closing).await {
+                tracing::error!(%error, "the HTTP interfaces are gone");
             }
         });
     }

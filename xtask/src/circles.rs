@@ -18,6 +18,7 @@ const CRATES: &[&str] = &[
     "experiments",
     "master",
     "proto",
+    "proto/json",
     "shared/charts",
     "shared/core",
     "shared/guards",

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use howdah_apps::PlanRequest;
+use howdah_json::{Attempt, Job};
 
 use crate::client::{Client, succeeded};
 use crate::failure::{Failure, Outcome};
-use crate::job::attempt::{Attempt, TimeSpent};
-use crate::job::view::Job;
+use crate::job::time_spent::TimeSpent;
 use crate::local::{LocalCluster, Plan, proc};
 use crate::submit::{SubmitAs, submit_plan};
 

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use howdah_json::Listing;
 use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::Outcome;
-use crate::listing::Listing;
 use crate::local::cannot;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style, note};

@@ -13,6 +13,7 @@ use howdah_core::models::calibration::Calibration;
 use howdah_core::models::load_curve::{FEWEST_POINTS, LoadFit};
 use howdah_core::models::moments::{median, sorted};
 use howdah_experiments::calibration::{self, Bench, Measured, Place, Work, figure, fit, usual_loads};
+use howdah_json::Listing;
 use serde_json::{Value, json};
 
 use self::frequency::Paced;
@@ -21,7 +22,6 @@ use crate::calibrate::args::CalibrateArgs;
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::output::progress::spinner;
 use crate::output::table::Grid as Rows;
 use crate::output::{Screen, note};

@@ -2,21 +2,19 @@
 
 pub(crate) mod args;
 mod clean;
-pub(crate) mod view;
 
 use std::collections::BTreeMap;
 
+use howdah_json::{Cluster, Shape, SpeculationPolicy};
 use howdah_proto::v1::GetClusterRequest;
 
 use crate::args::Format;
 use crate::client::Client;
 use crate::cluster::args::{ClusterAction, ClusterCommand};
-use crate::cluster::view::Cluster;
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::Outcome;
-use crate::job::view::{clock, now_ms};
-use crate::listing::Listing;
+use crate::job::view::{clock, now_ms, speculation_line};
 use crate::output::escape::one_line;
 use crate::output::{Screen, Style};
 use crate::units;
@@ -36,7 +34,7 @@ pub(crate) async fn show(context: &Context, args: &ClusterCommand) -> Outcome {
     let answer = client.rpc.get_cluster(GetClusterRequest {}).await?.into_inner();
     let cluster = Cluster::new(client.address(), &answer);
     match config.output {
-        Format::Json => screen.json(&Listing::new("cluster", cluster))?,
+        Format::Json => screen.json(&cluster.listing())?,
         Format::Table => screen.line(card(&screen, &cluster))?,
     }
     Ok(Exit::Done)
@@ -61,14 +59,14 @@ fn card(screen: &Screen, c: &Cluster) -> String {
         ("started", started),
         ("scheduler", c.scheduler.clone()),
         ("parameters", parameters(&c.scheduler_params)),
-        ("speculation", c.second_attempts.line()),
+        ("speculation", policy_line(&c.second_attempts)),
         ("workers", workers),
         ("map slots", format!("{} of {} busy", c.maps_running, c.map_slots)),
         ("reduce slots", format!("{} of {} busy", c.reduces_running, c.reduce_slots)),
         ("jobs", format!("{} running, {} waiting, {} done", c.jobs_running, c.jobs_prep, c.jobs_done)),
         ("heartbeat", heartbeat(c.interval_ms)),
     ];
-    rows.extend(c.speculation.line().map(|line| ("copies", line)));
+    rows.extend(speculation_line(&c.speculation).map(|line| ("copies", line)));
     // The last ones; `--output json` and the master's log have more.
     let from = c.notes.len().saturating_sub(NOTES);
     rows.extend(c.notes[from..].iter().map(|note| ("noted", format!("{} {}", clock(note.at_ms_epoch), note.text))));
@@ -77,6 +75,18 @@ fn card(screen: &Screen, c: &Cluster) -> String {
         format!("{} {}", screen.paint(Style::Dim, format!("{name:>12}")), one_line(value))
     };
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// When a task that runs gets a speculative attempt, for people.
+pub(crate) fn policy_line(policy: &SpeculationPolicy) -> String {
+    if policy.rule == "none" || policy.rule.is_empty() {
+        return "none".to_owned();
+    }
+    let cap = match policy.cap.as_str() {
+        "none" => "no cap".to_owned(),
+        cap => format!("at most {cap} at a time"),
+    };
+    format!("{}, {cap}{}", policy.rule, if policy.dry_run { ", dry run: only noted" } else { "" })
 }
 
 /// As they would be typed.
@@ -91,4 +101,19 @@ fn parameters(given: &BTreeMap<String, String>) -> String {
 
 fn heartbeat(interval_ms: u32) -> String {
     if interval_ms == 0 { "-".to_owned() } else { format!("every {}", units::seconds(f64::from(interval_ms) / 1e3)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_for_speculative_attempts_is_one_line() {
+        let policy = |rule: &str, cap: &str, dry_run| {
+            policy_line(&SpeculationPolicy { rule: rule.to_owned(), cap: cap.to_owned(), dry_run })
+        };
+        assert_eq!(policy("late", "10%", true), "late, at most 10% at a time, dry run: only noted");
+        assert_eq!(policy("hadoop", "none", false), "hadoop, no cap");
+        assert_eq!(policy("", "", false), "none");
+    }
 }

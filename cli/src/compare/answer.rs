@@ -1,10 +1,10 @@
 //! What a comparison says: one table for people, everything for programs.
 
+use howdah_json::Listing;
 use howdah_planning::compare::{Contender, Estimate, Run, estimate};
 use serde_json::{Map, Value, json};
 
 use super::args::CompareArgs;
-use crate::listing::Listing;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
 use crate::units;

@@ -1,5 +1,6 @@
 //! `config show`: every effective setting and where it comes from.
 
+use howdah_json::Listing;
 use serde_json::{Map, Value, json};
 
 use crate::args::{ClusterArgs, Format};
@@ -7,7 +8,6 @@ use crate::config::args::ConfigShowArgs;
 use crate::config::{ClientConfig, Context, Section, Settings, Source};
 use crate::exit::Exit;
 use crate::failure::Outcome;
-use crate::listing::Listing;
 use crate::log::LogConfig;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style, note};

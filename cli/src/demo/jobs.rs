@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use howdah_apps::{PlanRequest, check};
+use howdah_json::{Attempt, Job};
 use indicatif::MultiProgress;
 
 use super::inputs::Inputs;
 use crate::client::{Client, succeeded};
 use crate::failure::{Failure, Outcome};
-use crate::job::attempt::{Attempt, TimeSpent};
-use crate::job::view::Job;
+use crate::job::time_spent::TimeSpent;
 use crate::local::LocalCluster;
 use crate::output::Screen;
 use crate::output::progress::{JobProgress, bars};

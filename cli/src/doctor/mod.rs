@@ -4,6 +4,7 @@ pub(crate) mod args;
 mod checks;
 mod machine;
 
+use howdah_json::Listing;
 use howdah_proto::v1::{GetClusterRequest, ListWorkersRequest};
 use serde_json::json;
 
@@ -14,7 +15,6 @@ use crate::client::Client;
 use crate::config::{ClientConfig, Context};
 use crate::exit::Exit;
 use crate::failure::Outcome;
-use crate::listing::Listing;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style, note};
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use howdah_experiments::framework::{About, Check, Lab, Outcome as Results, Progress};
+use howdah_json::Listing;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
@@ -14,7 +15,6 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::experiment::args::{ExperimentCommand, ExperimentListArgs, ExperimentRunArgs};
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::local::{cannot, make_dir};
 use crate::output::progress::spinner;
 use crate::output::table::Grid;

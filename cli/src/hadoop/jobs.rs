@@ -3,6 +3,7 @@
 //! A job that nobody knows is `Could not find job job_…` and code 255, as JobClient has it.
 
 use howdah_core::job::Priority;
+use howdah_json::counter_map;
 use howdah_proto::v1::{
     GetJobResponse, JobStatus, KillAttemptRequest, KillJobRequest, ListJobsRequest, SetPriorityRequest,
 };
@@ -13,7 +14,6 @@ use super::site::Site;
 use super::{follow, log4j, names};
 use crate::client::{Client, is_final};
 use crate::failure::{Failure, Outcome};
-use crate::listing::counter_map;
 
 const USAGE: &str = "mapred job -list [all] | -status JOB | -counter JOB GROUP NAME | -kill JOB | -set-priority JOB P | \
     -kill-task ATTEMPT | -fail-task ATTEMPT | -list-attempt-ids JOB MAP|REDUCE running|completed | -history JOB";

@@ -1,5 +1,6 @@
 //! `job counters` and `job history`: what a job did, and where its time went.
 
+use howdah_json::{Attempt, CounterMap, Job, Listing, counter_map, span_s};
 use serde_json::json;
 
 use crate::args::Format;
@@ -8,9 +9,8 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::job::args::{CountersArgs, OneJobArgs};
-use crate::job::attempt::{Attempt, TimeSpent};
-use crate::job::view::{Job, card, now_ms};
-use crate::listing::{CounterMap, Listing, counter_map, span_s};
+use crate::job::time_spent::TimeSpent;
+use crate::job::view::{card, now_ms};
 use crate::output::Style;
 use crate::output::table::Grid;
 use crate::units;

@@ -1,7 +1,6 @@
 //! `job …`: one file for looking, one for steering, one for logs, one for what failed.
 
 pub(crate) mod args;
-pub(crate) mod attempt;
 mod follow;
 mod history;
 mod list;
@@ -9,6 +8,7 @@ mod logs;
 mod resubmit;
 mod select;
 mod steer;
+pub(crate) mod time_spent;
 pub(crate) mod view;
 mod why;
 

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use howdah_core::job::{ClusterId, TaskKind};
+use howdah_json::{Job, Listing};
 use howdah_proto::v1::{GetJobResponse, ResubmitJobRequest};
 use serde_json::json;
 
@@ -17,9 +18,7 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::job::args::ResubmitArgs;
-use crate::job::view::Job;
 use crate::job_end::{follow_to_end, not_succeeded};
-use crate::listing::Listing;
 use crate::output::progress::JobProgress;
 use crate::units;
 

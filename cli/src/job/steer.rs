@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use howdah_core::job::Priority;
+use howdah_json::{Job, Listing};
 use howdah_proto::v1::{KillAttemptRequest, KillJobRequest, SetPriorityRequest};
 use serde_json::json;
 
@@ -13,9 +14,8 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, all_reported};
 use crate::job::args::{AttemptArgs, KillArgs, PriorityArgs, WaitArgs};
-use crate::job::view::{Job, now_ms, table};
+use crate::job::view::{now_ms, table};
 use crate::job_end::{follow_to_end, not_succeeded};
-use crate::listing::Listing;
 use crate::output::progress::JobProgress;
 use crate::output::{Screen, note};
 

@@ -1,161 +1,29 @@
-//! A job in JSON and in a table.
+//! A job in a table, and on a card.
 
-use howdah_proto::v1::{JobStatus, PredictedEnd, SpeculationCosts};
-use serde::Serialize;
+use howdah_json::{Job, Predicted, Speculation};
 
-use crate::listing::{given, reached, span_s};
 use crate::output::escape::one_line;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
 use crate::units;
 
-/// What speculative attempts cost.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Speculation {
-    pub(crate) launched: u32,
-    pub(crate) won: u32,
-    pub(crate) lost: u32,
-    /// Slot time of losers, originals and copies.
-    pub(crate) wasted_slot_s: f64,
+/// What speculative attempts cost, in a line, if there were any.
+pub(crate) fn speculation_line(costs: &Speculation) -> Option<String> {
+    let Speculation { launched, won, lost, wasted_slot_s } = *costs;
+    let wasted = units::seconds(wasted_slot_s);
+    (launched > 0).then(|| format!("{launched} launched, {won} won, {lost} lost; {wasted} of slot time wasted"))
 }
 
-impl From<Option<SpeculationCosts>> for Speculation {
-    fn from(costs: Option<SpeculationCosts>) -> Speculation {
-        let SpeculationCosts { launched, won, lost, wasted_slot_ms } = costs.unwrap_or_default();
-        Speculation { launched, won, lost, wasted_slot_s: wasted_slot_ms as f64 / 1e3 }
+/// In how long a job ends, in a table: `2 min 05 s (1 min 50 s to 2 min 30 s)`. A `?` marks what nothing like it was seen of.
+fn predicted_cell(predicted: &Predicted, now_ms: u64) -> String {
+    let left =
+        |ms: Option<u64>| ms.map_or("beyond".to_owned(), |ms| units::seconds(ms.saturating_sub(now_ms) as f64 / 1e3));
+    let Predicted { finish_ms_epoch, low_ms_epoch, high_ms_epoch, seen, .. } = *predicted;
+    let doubt = if seen { "" } else { " ?" };
+    if low_ms_epoch.is_none() {
+        return format!("beyond{doubt}");
     }
-}
-
-impl Speculation {
-    /// In a line, if there were any.
-    pub(crate) fn line(&self) -> Option<String> {
-        let Speculation { launched, won, lost, wasted_slot_s } = *self;
-        let wasted = units::seconds(wasted_slot_s);
-        (launched > 0).then(|| format!("{launched} launched, {won} won, {lost} lost; {wasted} of slot time wasted"))
-    }
-
-    /// The same where no other line says what is counted.
-    pub(crate) fn sentence(&self) -> Option<String> {
-        self.line().map(|line| format!("Speculative attempts: {line}"))
-    }
-}
-
-/// A job's end as the master's last round of forecasts predicted it; null beyond the horizon.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Predicted {
-    pub(crate) at_ms_epoch: u64,
-    pub(crate) finish_ms_epoch: Option<u64>,
-    pub(crate) low_ms_epoch: Option<u64>,
-    pub(crate) high_ms_epoch: Option<u64>,
-    /// Whether tasks like its own were seen before.
-    pub(crate) seen: bool,
-}
-
-impl From<PredictedEnd> for Predicted {
-    fn from(end: PredictedEnd) -> Predicted {
-        Predicted {
-            at_ms_epoch: end.at_ms_epoch,
-            finish_ms_epoch: reached(end.finish_ms_epoch),
-            low_ms_epoch: reached(end.low_ms_epoch),
-            high_ms_epoch: reached(end.high_ms_epoch),
-            seen: end.seen,
-        }
-    }
-}
-
-impl Predicted {
-    /// In how long it ends, in a table: `2 min 05 s (1 min 50 s to 2 min 30 s)`. A `?` marks what nothing like it was seen of.
-    fn cell(&self, now_ms: u64) -> String {
-        let left = |ms: Option<u64>| {
-            ms.map_or("beyond".to_owned(), |ms| units::seconds(ms.saturating_sub(now_ms) as f64 / 1e3))
-        };
-        let doubt = if self.seen { "" } else { " ?" };
-        if self.low_ms_epoch.is_none() {
-            return format!("beyond{doubt}");
-        }
-        format!("{} ({} to {}){doubt}", left(self.finish_ms_epoch), left(self.low_ms_epoch), left(self.high_ms_epoch))
-    }
-}
-
-/// A job as programs see it.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Job {
-    pub(crate) job: String,
-    pub(crate) name: String,
-    pub(crate) user: String,
-    pub(crate) queue: String,
-    pub(crate) priority: String,
-    /// PREP, RUNNING, COMMITTING, SUCCEEDED, FAILED or KILLED.
-    pub(crate) state: String,
-    pub(crate) maps: u32,
-    pub(crate) reduces: u32,
-    pub(crate) maps_done: u32,
-    pub(crate) reduces_done: u32,
-    pub(crate) maps_running: u32,
-    pub(crate) reduces_running: u32,
-    /// 0 to 1.
-    pub(crate) map_progress: f64,
-    pub(crate) reduce_progress: f64,
-    pub(crate) failed_attempts: u32,
-    pub(crate) killed_attempts: u32,
-    /// How often the master was started again while it was not over.
-    pub(crate) master_restarts: u32,
-    pub(crate) submit_ms_epoch: Option<u64>,
-    pub(crate) launch_ms_epoch: Option<u64>,
-    pub(crate) maps_done_ms_epoch: Option<u64>,
-    pub(crate) finish_ms_epoch: Option<u64>,
-    /// From submission to the end.
-    pub(crate) completion_s: Option<f64>,
-    pub(crate) output: Option<String>,
-    pub(crate) why: Option<String>,
-    pub(crate) node_local_maps: u32,
-    pub(crate) rack_local_maps: u32,
-    pub(crate) off_rack_maps: u32,
-    pub(crate) unplaced_maps: u32,
-    pub(crate) speculation: Speculation,
-    /// One each, such as `gpu>=1`.
-    pub(crate) requires: Vec<String>,
-    /// Of one that is not over. Listings say it beside the job.
-    #[serde(skip)]
-    pub(crate) predicted: Option<Predicted>,
-}
-
-impl From<&JobStatus> for Job {
-    fn from(s: &JobStatus) -> Job {
-        Job {
-            job: s.job.clone(),
-            name: s.name.clone(),
-            user: s.user.clone(),
-            queue: s.queue.clone(),
-            priority: s.priority.clone(),
-            state: s.state.clone(),
-            maps: s.n_maps,
-            reduces: s.n_reduces,
-            maps_done: s.maps_done,
-            reduces_done: s.reduces_done,
-            maps_running: s.maps_running,
-            reduces_running: s.reduces_running,
-            map_progress: s.map_progress,
-            reduce_progress: s.reduce_progress,
-            failed_attempts: s.failed_attempts,
-            killed_attempts: s.killed_attempts,
-            master_restarts: s.master_restarts,
-            submit_ms_epoch: reached(s.submit_ms_epoch),
-            launch_ms_epoch: reached(s.launch_ms_epoch),
-            maps_done_ms_epoch: reached(s.maps_done_ms_epoch),
-            finish_ms_epoch: reached(s.finish_ms_epoch),
-            completion_s: span_s(s.submit_ms_epoch, s.finish_ms_epoch),
-            output: given(&s.output),
-            why: given(&s.why),
-            node_local_maps: s.node_local_maps,
-            rack_local_maps: s.rack_local_maps,
-            off_rack_maps: s.off_rack_maps,
-            unplaced_maps: s.unplaced_maps,
-            speculation: s.speculation.into(),
-            requires: s.requires.clone(),
-            predicted: s.predicted.map(Predicted::from),
-        }
-    }
+    format!("{} ({} to {}){doubt}", left(finish_ms_epoch), left(low_ms_epoch), left(high_ms_epoch))
 }
 
 /// Jobs in a table; `now_ms` dates those that are not over.
@@ -178,7 +46,7 @@ pub(crate) fn table(jobs: &[Job], now_ms: u64) -> Grid {
             format!("{}/{}", job.maps_done, job.maps),
             format!("{}/{}", job.reduces_done, job.reduces),
             time,
-            job.predicted.map_or_else(String::new, |predicted| predicted.cell(now_ms)),
+            job.predicted.as_ref().map_or_else(String::new, |predicted| predicted_cell(predicted, now_ms)),
         ]);
         if let Some(style) = state_style(&job.state) {
             grid.style(2, style);
@@ -222,7 +90,7 @@ pub(crate) fn card(screen: &Screen, job: &Job, now_ms: u64) -> String {
     if let Some(line) = restarts(job.master_restarts) {
         rows.push(("master", line));
     }
-    if let Some(line) = job.speculation.line() {
+    if let Some(line) = speculation_line(&job.speculation) {
         rows.push(("copies", line));
     }
     if job.node_local_maps + job.rack_local_maps + job.off_rack_maps > 0 {
@@ -291,4 +159,43 @@ pub(crate) fn clock(ms_epoch: u64) -> String {
 /// Milliseconds since the epoch, now.
 pub(crate) fn now_ms() -> u64 {
     u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use howdah_proto::v1::{JobStatus, SpeculationCosts};
+
+    use super::*;
+
+    #[test]
+    fn a_job_in_a_table_and_on_a_card() {
+        let status = JobStatus {
+            job: "job_202611201200_0001".to_owned(),
+            name: "wordcount".to_owned(),
+            user: "ann".to_owned(),
+            queue: "default".to_owned(),
+            priority: "NORMAL".to_owned(),
+            state: "FAILED".to_owned(),
+            n_maps: 5,
+            n_reduces: 2,
+            maps_done: 4,
+            maps_running: 1,
+            failed_attempts: 4,
+            master_restarts: 2,
+            map_progress: 0.875,
+            submit_ms_epoch: 1_000_000,
+            launch_ms_epoch: 1_000_050,
+            finish_ms_epoch: 1_012_500,
+            output: "/data/out".to_owned(),
+            why: "task_202611201200_0001_m_000003 failed 4 times".to_owned(),
+            node_local_maps: 3,
+            unplaced_maps: 2,
+            speculation: Some(SpeculationCosts { launched: 3, won: 1, lost: 2, wasted_slot_ms: 12_500 }),
+            ..JobStatus::default()
+        };
+        let job = Job::from(&status);
+        let screen = Screen::new(crate::args::Colour::Never);
+        insta::assert_snapshot!("jobs-table", table(std::slice::from_ref(&job), 0).render(&screen));
+        insta::assert_snapshot!("job-card", card(&screen, &job, 0).replace(&clock(1_000_000), "(date)"));
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use howdah_core::tracker::EndCause;
+use howdah_json::{Attempt, Job, Listing};
 use howdah_proto::convert::cause_text;
 use howdah_proto::v1::GetJobRequest;
 use serde_json::json;
@@ -13,9 +14,6 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::job::args::OneJobArgs;
-use crate::job::attempt::Attempt;
-use crate::job::view::Job;
-use crate::listing::Listing;
 use crate::output::{Screen, Style};
 use crate::units;
 

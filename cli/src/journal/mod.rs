@@ -8,6 +8,7 @@ mod failure;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use howdah_json::Listing;
 use howdah_master::journal;
 use howdah_master::journal::Check;
 use serde_json::json;
@@ -17,7 +18,6 @@ use crate::args::{ClusterArgs, Format, FormatArgs};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::output::Screen;
 use crate::units;
 

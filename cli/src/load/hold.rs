@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use howdah_json::Listing;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -12,7 +13,6 @@ use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::load::args::LoadArgs;
 use crate::load::group::Group;
 use crate::load::schedule::{Schedule, Step};

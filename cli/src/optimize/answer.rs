@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use howdah_core::job::profile::Trace;
 use howdah_core::time::Span;
+use howdah_json::Listing;
 use howdah_planning::optimize::{Objective, Plan, Pool};
 use serde_json::{Value, json};
 
 use super::found::Found;
 use super::{choices, write};
-use crate::listing::Listing;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
 use crate::units;

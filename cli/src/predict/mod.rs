@@ -8,18 +8,16 @@ pub(crate) mod view;
 
 use std::time::Duration;
 
+use howdah_json::{ForecastView, JobView, Prediction, Shape};
 use howdah_proto::v1::{PredictChanges, PredictRequest, PredictResponse};
-use serde_json::json;
 
 use crate::args::Format;
 use crate::client::Client;
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::output::{Screen, note};
 use crate::predict::args::{LookArgs, PredictArgs, PredictCommand};
-use crate::predict::view::{ForecastView, JobView, Made};
 use crate::trace_file;
 
 /// How long a command that shows more than forecasts waits for one.
@@ -33,19 +31,17 @@ pub(crate) async fn predict(context: &Context, args: &PredictArgs) -> Outcome {
     let config = context.client(&args.look.cluster, args.look.format.output)?;
     let screen = Screen::new(config.color);
     let answer = look(context, &args.look, None).await?;
-    let forecast = answer.present.as_ref().map(ForecastView::from).ok_or_else(no_forecast)?;
+    let prediction = Prediction::new(&answer).ok_or_else(no_forecast)?;
     if let Some(path) = &args.svg {
-        let svg = timeline::draw(&forecast);
+        let svg = timeline::draw(&prediction.forecast);
         trace_file::write_file(path, |out| out.write_all(svg.as_bytes()))?;
         note(format!("{}: a timeline", path.display()));
     }
     match config.output {
-        Format::Json => {
-            screen.json(&Listing::new("forecast", json!({ "forecast": forecast, "made": Made::from(&answer) })))?
-        }
+        Format::Json => screen.json(&prediction.listing())?,
         Format::Table => {
-            screen.line(view::table(&screen, &forecast))?;
-            screen.line(Made::from(&answer).sentence())?;
+            screen.line(view::table(&screen, &prediction.forecast))?;
+            screen.line(view::made_sentence(&prediction.made))?;
         }
     }
     Ok(Exit::Done)

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use howdah_core::time::{Span, Time};
+use howdah_json::Listing;
 use howdah_master::prediction::{self, RecordedRun};
 use howdah_planning::prediction::{
     Changes, Fallback, Forecast, ForecastOptions, RunScore, StartError, TaskError, TaskHistory, TaskPredictor,
@@ -15,7 +16,6 @@ use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::output::Screen;
 use crate::output::table::Grid;
 use crate::predict::args::ScoreArgs;

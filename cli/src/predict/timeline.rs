@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::predict::view::{ForecastView, JobView};
+use howdah_json::{ForecastView, JobView};
+
+use crate::predict::view::id;
 use crate::units;
 
 const WIDTH: f64 = 900.0;
@@ -48,7 +50,7 @@ fn draw_job(svg: &mut String, job: &JobView, y: f64, until: u64, x: &impl Fn(u64
     let fill = if job.seen { "#4878a8" } else { "#b0b0b0" };
     let (low, high) = (x(job.low_ms_epoch.unwrap_or(until)), x(job.high_ms_epoch.unwrap_or(until)));
     let (middle, text) = (y + ROW / 2.0, y + ROW / 2.0 + 4.0);
-    let name: String = format!("{} {}", job.id(), job.name).chars().rev().take(30).collect();
+    let name: String = format!("{} {}", id(job), job.name).chars().rev().take(30).collect();
     let name: String = name.chars().rev().collect();
     let _ = writeln!(
         svg,

@@ -1,20 +1,21 @@
 //! `queue list`: how many jobs wait and run in each queue, and what each is due.
 
 pub(crate) mod args;
+pub(crate) mod view;
 
+use howdah_json::Listing;
 use howdah_proto::v1::ListQueuesRequest;
 use serde_json::json;
 
 use crate::args::Format;
 use crate::client::Client;
 use crate::cluster::args::LookArgs;
-use crate::cluster::view::Queue;
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::Outcome;
-use crate::listing::Listing;
 use crate::output::note;
 use crate::output::table::Grid;
+use crate::queue::view::Queue;
 
 /// `howdah queue list`
 pub(crate) async fn list_queues(context: &Context, args: &LookArgs) -> Outcome {

@@ -3,6 +3,7 @@
 use howdah_core::job::JobId;
 use howdah_core::job::profile::Trace;
 use howdah_core::replay::Simulation;
+use howdah_json::Listing;
 use serde_json::json;
 
 use super::replayed::job_id;
@@ -10,7 +11,6 @@ use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::flag_values::Question;
-use crate::listing::Listing;
 use crate::output::Screen;
 
 /// Simulates up to the instant, all that happens at it included, and says why the job does not run (more) then.

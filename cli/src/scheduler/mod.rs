@@ -1,21 +1,19 @@
 //! `scheduler list`, `scheduler show`, `scheduler set`.
 
-mod about;
 pub(crate) mod args;
 mod show;
 
-use howdah_master::policies;
+use howdah_json::Listing;
+use howdah_master::policies::{self, about};
 use howdah_proto::v1::SetSchedulerRequest;
 use serde_json::json;
 
-use self::about::about;
 use crate::args::{ClusterArgs, Format, FormatArgs};
 use crate::client::Client;
 use crate::config::Context;
 use crate::define::params;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::output::table::Grid;
 use crate::scheduler::args::{SchedulerCommand, SetArgs};
 

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use howdah_json::{ForecastView, JobView};
 use howdah_proto::v1::{Forecast, PredictChanges, PredictRequest, SubmitJobRequest};
 use serde::Serialize;
 
 use crate::client::Client;
 use crate::failure::{Failure, Outcome};
 use crate::predict::no_forecast;
-use crate::predict::view::{ForecastView, JobView};
 use crate::submit::args::Admit;
 use crate::units;
 

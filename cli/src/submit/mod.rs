@@ -4,16 +4,15 @@ mod admit;
 pub(crate) mod args;
 mod batch;
 pub(crate) mod batch_file;
-mod known;
 mod plan;
 mod profile_file;
-pub(crate) mod properties;
 mod replan;
 
 pub(crate) use plan::{SubmitAs, submit_plan};
 
 use howdah_apps::JobPlan;
 use howdah_core::job::JobProfile;
+use howdah_json::{Job, Listing, counter_map};
 use howdah_proto::v1::JobStatus;
 use serde_json::json;
 
@@ -22,9 +21,8 @@ use crate::client::{Client, succeeded, unless_interrupted};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::job::view::Job;
+use crate::job::view::speculation_line;
 use crate::job_end::{follow_to_end, not_succeeded};
-use crate::listing::{Listing, counter_map};
 use crate::output::progress::JobProgress;
 use crate::output::{Screen, Style, note};
 use crate::submit::admit::Admitted;
@@ -43,7 +41,7 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
     let config = context.client(&args.cluster, format)?;
     let screen = context.screen(config.color);
     let plans = plans(args, output.as_deref())?;
-    properties::doubts(&args.define).iter().for_each(note);
+    howdah_json::properties::doubts(&args.define).iter().for_each(note);
     let mut client = Client::connect(&config).await?;
     let quiet = config.output == Format::Json;
     let how = SubmitAs {
@@ -158,8 +156,8 @@ async fn finish(screen: &Screen, client: &mut Client, job: &str, status: Option<
     if let Some(line) = crate::job::games_line(&counters) {
         screen.line(line)?;
     }
-    if let Some(line) = status.and_then(|status| status.speculation.sentence()) {
-        screen.line(line)?;
+    if let Some(line) = status.and_then(|status| speculation_line(&status.speculation)) {
+        screen.line(format!("Speculative attempts: {line}"))?;
     }
     Ok(())
 }

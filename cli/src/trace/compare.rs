@@ -6,6 +6,7 @@ use howdah_core::job::profile::Trace;
 use howdah_core::models::divergence::{Bins, Divergence, EmptyBins};
 use howdah_core::models::ks;
 use howdah_core::models::moments::Moments;
+use howdah_json::Listing;
 use howdah_planning::phase::Phase;
 use serde_json::{Value, json};
 
@@ -15,7 +16,6 @@ use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::output::table::Grid;
 use crate::trace::model_args::TraceCompareArgs;
 use crate::trace_file::{import_options, read_trace};

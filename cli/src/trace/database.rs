@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use howdah_json::Listing;
 use serde_json::{Value, json};
 
 use crate::args::{ClusterArgs, Format};
@@ -9,7 +10,6 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::job::view::{clock, now_ms};
-use crate::listing::Listing;
 use crate::output::note;
 use crate::output::table::Grid;
 use crate::trace::args::{TraceAddArgs, TraceDbArgs, TraceGetArgs, TraceListArgs, TraceQueryArgs, TraceRemoveArgs};

@@ -2,6 +2,7 @@
 
 use howdah_core::models::fit::{Fit, fit as fits_of};
 use howdah_core::models::moments::Moments;
+use howdah_json::Listing;
 use howdah_planning::phase::Phase;
 use serde_json::{Value, json};
 
@@ -11,7 +12,6 @@ use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::output::table::Grid;
 use crate::trace::model_args::{PhaseChoice, TraceFitArgs};
 use crate::trace_file::{import_options, name_of, read_trace};

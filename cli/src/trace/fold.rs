@@ -1,5 +1,6 @@
 //! `trace fold`: a shorter trace of equal character.
 
+use howdah_json::Listing;
 use howdah_planning::reshape::fold::{Character, Keep, character, fold as folded};
 use howdah_traces::howdah;
 use serde_json::{Value, json};
@@ -10,7 +11,6 @@ use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::output::table::Grid;
 use crate::output::{Screen, note};
 use crate::trace::model_args::TraceFoldArgs;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use howdah_core::job::profile::Trace;
 use howdah_core::models::Negative;
+use howdah_json::Listing;
 use howdah_planning::workloads::custom::Description;
 use howdah_planning::workloads::properties::{self, Property};
 use howdah_planning::workloads::{self, Choices, Scale, Workload, WorkloadError};
@@ -14,7 +15,6 @@ use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::local::cannot;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style, note};

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use howdah_core::job::profile::{Trace, TraceCluster};
+use howdah_json::Listing;
 use howdah_traces::{ImportNotes, howdah};
 use serde_json::json;
 
@@ -10,7 +11,6 @@ use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::output::table::Grid;
 use crate::output::{Screen, note};
 use crate::trace::args::TraceImportArgs;

@@ -1,10 +1,11 @@
 //! `trace info`: what is in a trace.
 
+use howdah_json::Listing;
+
 use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::Outcome;
-use crate::listing::Listing;
 use crate::trace::args::TraceInfoArgs;
 use crate::trace::view::Summary;
 use crate::trace_file::{import_options, read_trace};

@@ -7,6 +7,7 @@ use howdah_core::job::profile::Trace;
 use howdah_core::replay::{Arrivals, ReplayOptions, View};
 use howdah_core::time::Span;
 use howdah_experiments::framework::{Curve, Plot};
+use howdah_json::Listing;
 use howdah_planning::optimize::Slots;
 use howdah_planning::tune::{
     Figures, Listener, Objective, Tried, Tune, Tuned, default_limits, default_shares, tunable, tune,
@@ -20,7 +21,6 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::hadoop_files;
 use crate::interrupt::Interrupt;
-use crate::listing::Listing;
 use crate::output::progress::WorkProgress;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style, note};

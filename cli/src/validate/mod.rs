@@ -12,6 +12,7 @@ mod text;
 
 use std::path::Path;
 
+use howdah_json::Listing;
 use howdah_master::replay::{DecisionReport, ReplayError};
 use serde::Serialize;
 
@@ -19,7 +20,6 @@ use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::output::note;
 use crate::output::progress::spinner;
 use crate::trace_file;

@@ -4,6 +4,7 @@ pub(crate) mod args;
 
 use std::time::{Duration, Instant};
 
+use howdah_json::Listing;
 use howdah_proto::v1::{ListWorkersRequest, WorkerInfo};
 use serde_json::json;
 
@@ -13,7 +14,6 @@ use crate::client::Client;
 use crate::config::{ClientConfig, Context};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::output::Screen;
 use crate::units;
 

@@ -4,6 +4,7 @@ pub(crate) mod args;
 
 use std::collections::BTreeMap;
 
+use howdah_json::{ForecastView, JobView, Listing, Made};
 use howdah_master::policies;
 use howdah_proto::v1::{HypotheticalJob, PredictChanges, SetSchedulerRequest};
 use serde_json::json;
@@ -13,10 +14,9 @@ use crate::config::Context;
 use crate::define::params;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::output::Screen;
 use crate::output::table::Grid;
-use crate::predict::view::{ForecastView, JobView, Made, left};
+use crate::predict::view::{id, left, made_sentence};
 use crate::predict::{look, no_forecast};
 use crate::units;
 use crate::what_if::args::WhatIfArgs;
@@ -35,7 +35,7 @@ pub(crate) async fn what_if(context: &Context, args: &WhatIfArgs) -> Outcome {
         }
         Format::Table => {
             screen.line(table(&screen, &present, &changed))?;
-            screen.line(Made::from(&answer).sentence())?;
+            screen.line(made_sentence(&Made::from(&answer)))?;
         }
     }
     Ok(Exit::Done)
@@ -79,11 +79,11 @@ fn table(screen: &Screen, present: &ForecastView, changed: &ForecastView) -> Str
         let name = if job.seen { job.name.clone() } else { format!("{} ?", job.name) };
         let now = known.map_or_else(|| "-".to_owned(), |job| left(job));
         let by = known.and_then(|known| difference(known.left_s, job.left_s));
-        grid.row([job.id(), name, now, left(job), by.unwrap_or_default()]);
+        grid.row([id(job), name, now, left(job), by.unwrap_or_default()]);
     }
     let gone = present.jobs.iter().filter(|job| changed.jobs.iter().all(|other| other.job != job.job));
     for job in gone {
-        grid.row([job.id(), job.name.clone(), left(job), "gone".to_owned(), String::new()]);
+        grid.row([id(job), job.name.clone(), left(job), "gone".to_owned(), String::new()]);
     }
     let all = |forecast: &ForecastView| forecast.makespan_s.map_or_else(|| "beyond".to_owned(), units::seconds);
     let by = difference(present.makespan_s, changed.makespan_s).unwrap_or_default();

@@ -1,17 +1,15 @@
 //! `worker list`: the workers with their slots, load and state.
 
+use howdah_json::{Shape, Vitals, Worker, Workers};
 use howdah_proto::v1::ListWorkersRequest;
-use serde_json::json;
 
 use super::args::WorkerListArgs;
 use crate::args::Format;
 use crate::client::Client;
-use crate::cluster::view::{Vitals, Worker};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::job::view::{now_ms, state_style};
-use crate::listing::Listing;
 use crate::output::table::Grid;
 use crate::output::{Style, note};
 use crate::units;
@@ -24,7 +22,7 @@ pub(crate) async fn list_workers(context: &Context, args: &WorkerListArgs) -> Ou
     let answer = client.rpc.list_workers(ListWorkersRequest { all: args.all }).await?.into_inner();
     let workers: Vec<Worker> = answer.workers.iter().map(Worker::from).collect();
     match config.output {
-        Format::Json => screen.json(&Listing::new("workers", json!({ "workers": workers })))?,
+        Format::Json => screen.json(&Workers { workers }.listing())?,
         Format::Table if workers.is_empty() => {
             screen.line("no worker has registered yet")?;
             note(format!("help: `howdah worker --master {} --dir DIR` starts one", client.address()));

@@ -1,5 +1,6 @@
 //! `worker vitals`: one worker's measurements, now and over the last minutes.
 
+use howdah_json::{Listing, PastVitals, Vitals, Worker};
 use howdah_proto::v1::{GetWorkerVitalsRequest, WorkerInfo};
 use serde_json::json;
 
@@ -7,11 +8,9 @@ use super::args::WorkerVitalsArgs;
 use super::list::frequency;
 use crate::args::Format;
 use crate::client::Client;
-use crate::cluster::view::{PastVitals, Vitals, Worker};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
 use crate::units;
@@ -135,7 +134,7 @@ fn sparkline(values: &[f64]) -> String {
 mod tests {
     use super::*;
     use crate::args::Colour;
-    use crate::cluster::view::Details;
+    use howdah_json::Details;
 
     #[test]
     fn a_sparkline_goes_from_nothing_to_the_largest_value() {

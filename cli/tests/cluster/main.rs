@@ -16,6 +16,7 @@ mod halt;
 mod harness;
 mod hdfs;
 mod hostile;
+mod http_interface;
 mod interop;
 mod json_fields;
 mod large_tasks;

@@ -3,11 +3,13 @@
 //! Whoever drives a JobTracker (the live master, decision replay, simulations) makes its policy here, so that one
 //! name and its parameters mean the same everywhere.
 
+mod about;
 mod curves;
 mod files;
 mod read;
 
 pub use crate::external::{NAME as EXTERNAL, Warn};
+pub use about::about;
 pub use curves::{calibration, frequency_curve, is_calibration, load_curve};
 pub use files::{ALLOCATION_FILE, ALLOCATIONS, names_a_file, with_files};
 

@@ -1,7 +1,8 @@
-//! The ResourceManager's, the MapReduce ApplicationMaster's and the History Server's REST interfaces, read-only but for
-//! killing an application.
+//! The master over HTTP: howdah's own interface, which only reads, and Hadoop's: the ResourceManager's, the MapReduce
+//! ApplicationMaster's and the History Server's, read-only but for killing an application.
 //!
 //! ```text
+//! GET /api/v1/…                           howdah's own: `api/`
 //! GET /ws/v1/cluster[/info|/metrics|/scheduler|/apps…|/appstatistics|/nodes…]     PUT …/apps/ID/state
 //! GET /metrics                            how forecasts do, for Prometheus
 //! GET /proxy/APP/ws/v1/mapreduce/…        GET /ws/v1/history[/info|/mapreduce/jobs…]
@@ -11,12 +12,14 @@
 //! clients delays a heartbeat; only so many requests are served at a time. Shapes: `docs/guide/hadoop-clients.md#rest`.
 
 mod answer;
+mod api;
 mod cluster;
 mod jobs;
 mod metrics;
 mod published;
 mod query;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -31,6 +34,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::services::{ClientApi, SharedRef};
 use answer::{Answer, Refusal};
+use api::{Api, Refused};
 use published::Published;
 use query::Query;
 
@@ -41,14 +45,22 @@ const MAX_BODY_BYTES: usize = 4 << 10;
 
 struct Desk {
     api: ClientApi,
-    published: Published,
+    own: Api,
+    published: Arc<Published>,
     seats: Semaphore,
 }
 
-/// Serves until the master closes.
-pub(crate) async fn serve(listener: TcpListener, shared: SharedRef, closing: CancellationToken) -> std::io::Result<()> {
+/// Serves until the master closes. `address` is where clients reach it.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    shared: SharedRef,
+    address: SocketAddr,
+    closing: CancellationToken,
+) -> std::io::Result<()> {
     let api = ClientApi(shared);
-    let desk = Arc::new(Desk { published: Published::new(api.clone()), api, seats: Semaphore::new(MAX_REQUESTS) });
+    let published = Arc::new(Published::new(api.clone()));
+    let own = Api::new(api.clone(), Arc::clone(&published), address);
+    let desk = Arc::new(Desk { published, own, api, seats: Semaphore::new(MAX_REQUESTS) });
     let router = Router::new().fallback(move |method: Method, uri: Uri, body: Body| {
         let desk = Arc::clone(&desk);
         async move { desk.serve(&method, &uri, body).await }
@@ -68,6 +80,10 @@ impl Desk {
             let response = Response::builder().header(header::CONTENT_TYPE, metrics::CONTENT_TYPE);
             return response.body(Body::from(text)).unwrap_or_default();
         }
+        let parts: Vec<&str> = uri.path().split('/').filter(|part| !part.is_empty()).collect();
+        if let ["api", "v1", rest @ ..] = parts.as_slice() {
+            return self.own(method, uri, rest).await;
+        }
         let answer = match self.seats.try_acquire() {
             Ok(_seat) => self.answer(method, uri, body).await,
             Err(_) => {
@@ -83,8 +99,20 @@ impl Desk {
                 (status, json!({ "RemoteException": error }))
             }
         };
-        let response = Response::builder().status(status).header(header::CONTENT_TYPE, "application/json");
-        response.body(Body::from(value.to_string())).unwrap_or_default()
+        respond(status, value.to_string())
+    }
+
+    /// howdah's own interface.
+    async fn own(&self, method: &Method, uri: &Uri, parts: &[&str]) -> Response<Body> {
+        let answer = match self.seats.try_acquire() {
+            Err(_) => Err(Refused::busy(MAX_REQUESTS)),
+            Ok(_) if !matches!(method.as_str(), "GET" | "HEAD") => Err(Refused::method(method.as_str(), uri)),
+            Ok(_seat) => self.own.answer(parts, uri).await,
+        };
+        match answer {
+            Ok(text) => respond(StatusCode::OK, text),
+            Err(Refused { status, body }) => respond(status, serde_json::to_string(&body).unwrap_or_default()),
+        }
     }
 
     async fn answer(&self, method: &Method, uri: &Uri, body: Body) -> Answer {
@@ -183,6 +211,11 @@ impl Desk {
         self.api.kill_job(request).await?;
         Ok(json!({ "state": "KILLED" }))
     }
+}
+
+fn respond(status: StatusCode, json: String) -> Response<Body> {
+    let response = Response::builder().status(status).header(header::CONTENT_TYPE, "application/json");
+    response.body(Body::from(json)).unwrap_or_default()
 }
 
 /// The job that an application is: the same numbers.

@@ -9,6 +9,7 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use howdah_json::Listing;
 use nix::fcntl::{Flock, FlockArg};
 use serde::Serialize;
 
@@ -18,7 +19,6 @@ use crate::args::{ClusterArgs, Format};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::listing::Listing;
 use crate::output::Screen;
 use crate::output::table::Grid;
 use crate::units;

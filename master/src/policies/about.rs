@@ -1,7 +1,7 @@
 //! What each policy is, in a line, and the paper or the release of Hadoop that it is from.
 
 /// A policy's line and its source.
-pub(super) fn about(name: &str) -> Option<(&'static str, &'static str)> {
+pub fn about(name: &str) -> Option<(&'static str, &'static str)> {
     Some(match name {
         "balanced-pools" => ("a batch in pools that finish together", "balanced-pools, Verma et al. 2013"),
         "capacity" => ("queues with guaranteed capacities; limits for users", "Hadoop 1.2.1 (CapacityTaskScheduler)"),
@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn every_policy_says_what_it_is_and_where_it_is_from() {
-        for name in howdah_master::policies::names() {
+        for name in crate::policies::names() {
             assert!(about(name).is_some(), "{name}");
         }
         assert_eq!(about("fare"), None);

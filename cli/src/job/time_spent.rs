@@ -1,73 +1,7 @@
-//! Attempts in JSON, and where a job's time went.
+//! Where a job's time went.
 
-use howdah_proto::v1::AttemptInfo;
+use howdah_json::{Attempt, span_s};
 use serde::Serialize;
-
-use crate::listing::{given, reached, span_s};
-
-/// An attempt as programs see it.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Attempt {
-    pub(crate) attempt: String,
-    pub(crate) task: String,
-    /// `map` or `reduce`.
-    pub(crate) kind: &'static str,
-    /// UNASSIGNED, RUNNING, COMMIT_PENDING, SUCCEEDED, FAILED or KILLED.
-    pub(crate) state: String,
-    pub(crate) worker: String,
-    pub(crate) phase: Option<String>,
-    /// 0 to 1.
-    pub(crate) progress: f64,
-    pub(crate) locality: Option<String>,
-    pub(crate) speculative: bool,
-    pub(crate) assigned_ms_epoch: Option<u64>,
-    pub(crate) ended_ms_epoch: Option<u64>,
-    pub(crate) cause: Option<String>,
-    pub(crate) message: Option<String>,
-    pub(crate) exit_code: Option<i32>,
-    pub(crate) signal: Option<i32>,
-    pub(crate) diagnostics: Option<String>,
-    pub(crate) stderr_tail: Option<String>,
-    pub(crate) cpu_s: Option<f64>,
-    pub(crate) peak_memory_kib: Option<u64>,
-    /// On the worker's clock.
-    pub(crate) started_ms_epoch: Option<u64>,
-    pub(crate) shuffle_done_ms_epoch: Option<u64>,
-    pub(crate) sort_done_ms_epoch: Option<u64>,
-    pub(crate) finished_ms_epoch: Option<u64>,
-}
-
-impl From<&AttemptInfo> for Attempt {
-    fn from(a: &AttemptInfo) -> Attempt {
-        let end = a.end.as_ref();
-        let at = |pick: fn(&howdah_proto::v1::AttemptEnd) -> u64| end.and_then(|end| reached(pick(end)));
-        Attempt {
-            attempt: a.attempt.clone(),
-            task: a.task.clone(),
-            kind: if a.task.contains("_r_") { "reduce" } else { "map" },
-            state: a.state.clone(),
-            worker: a.worker.clone(),
-            phase: given(&a.phase),
-            progress: a.progress,
-            locality: given(&a.locality),
-            speculative: a.speculative,
-            assigned_ms_epoch: reached(a.assigned_ms_epoch),
-            ended_ms_epoch: reached(a.ended_ms_epoch),
-            cause: given(&a.cause),
-            message: given(&a.message),
-            exit_code: end.and_then(|end| end.exit_code),
-            signal: end.and_then(|end| end.signal),
-            diagnostics: end.and_then(|end| given(&end.diagnostics)),
-            stderr_tail: end.and_then(|end| given(&end.stderr_tail)),
-            cpu_s: end.map(|end| end.cpu_us as f64 / 1e6),
-            peak_memory_kib: end.map(|end| end.peak_memory_kib),
-            started_ms_epoch: at(|end| end.started_ms_epoch),
-            shuffle_done_ms_epoch: at(|end| end.shuffle_done_ms_epoch),
-            sort_done_ms_epoch: at(|end| end.sort_done_ms_epoch),
-            finished_ms_epoch: at(|end| end.finished_ms_epoch),
-        }
-    }
-}
 
 /// Slot seconds of a job by what they were spent on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -134,7 +68,7 @@ impl TimeSpent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use howdah_proto::v1::AttemptEnd;
+    use howdah_proto::v1::{AttemptEnd, AttemptInfo};
 
     #[test]
     fn a_reduces_time_is_split_at_the_ends_of_its_phases() {

@@ -3,15 +3,20 @@
 //! A job may have properties of its own, which its code reads. So a name that nobody knows is no error; one that is a
 //! slip or two away from a known one is worth a word.
 
+mod known;
+
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::known::KNOWN;
+use known::KNOWN;
 
 /// So many slips make another name.
 const SLIPS: usize = 2;
 
 /// A warning for each property that is nearly one of the known ones.
-pub(super) fn doubts(define: &[(String, String)]) -> Vec<String> {
+pub fn doubts(define: &[(String, String)]) -> Vec<String> {
     define
         .iter()
         .filter_map(|(key, _)| Some((key, meant(key)?)))
@@ -20,16 +25,25 @@ pub(super) fn doubts(define: &[(String, String)]) -> Vec<String> {
 }
 
 /// A property that nothing of howdah's reads.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Unread {
-    pub(crate) property: String,
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Unread {
+    /// Its name.
+    pub property: String,
     /// The known one that was probably meant.
-    pub(crate) meant: Option<&'static str>,
+    pub meant: Option<&'static str>,
+}
+
+/// Parameters of a scheduler that name the property which holds a job's pool.
+const POOL_PARAMETERS: [&str; 2] = ["poolnameproperty", "mapred.fairscheduler.poolnameproperty"];
+
+/// The property that a scheduler with these parameters names pools by, if it was told one.
+pub fn pool_property(scheduler_params: &HashMap<String, String>) -> Option<&str> {
+    POOL_PARAMETERS.iter().find_map(|key| scheduler_params.get(*key)).map(String::as_str)
 }
 
 /// Those of a job's properties that neither the cluster, the task library nor its applications read, by name. The job's
 /// own commands may; `pool_property` is what the scheduler reads besides.
-pub(crate) fn unread<'a>(names: impl IntoIterator<Item = &'a String>, pool_property: Option<&str>) -> Vec<Unread> {
+pub fn unread<'a>(names: impl IntoIterator<Item = &'a String>, pool_property: Option<&str>) -> Vec<Unread> {
     let of_master = |name: &str| name.starts_with(howdah_webhdfs::PROPERTIES);
     let read = |name: &str| KNOWN.contains(&name) || of_master(name) || pool_property == Some(name);
     let unread = names.into_iter().filter(|name| !read(name));
@@ -85,14 +99,14 @@ mod tests {
     #[test]
     fn every_property_that_the_sources_name_is_known() {
         let sources = [
-            include_str!("../../../shared/core/src/job/known.rs"),
-            include_str!("../../../shared/core/src/job/spec.rs"),
-            include_str!("../../../worker/apps/src/streaming/task.rs"),
-            include_str!("../../../worker/apps/src/streaming/fields.rs"),
-            include_str!("../../../worker/apps/src/random_text.rs"),
-            include_str!("../../../worker/apps/src/sleep.rs"),
-            include_str!("../../../worker/apps/src/sudoku/job.rs"),
-            include_str!("../../../worker/task/src/shuffle/fetcher.rs"),
+            include_str!("../../../../shared/core/src/job/known.rs"),
+            include_str!("../../../../shared/core/src/job/spec.rs"),
+            include_str!("../../../../worker/apps/src/streaming/task.rs"),
+            include_str!("../../../../worker/apps/src/streaming/fields.rs"),
+            include_str!("../../../../worker/apps/src/random_text.rs"),
+            include_str!("../../../../worker/apps/src/sleep.rs"),
+            include_str!("../../../../worker/apps/src/sudoku/job.rs"),
+            include_str!("../../../../worker/task/src/shuffle/fetcher.rs"),
         ];
         let starts =
             ["mapred.", "mapreduce.", "howdah.", "io.sort.", "stream.", "sleep.job.", "sudoku.", "randomtextwriter."];
@@ -111,7 +125,7 @@ mod tests {
     /// What the pages promise must not be doubted.
     #[test]
     fn every_property_of_the_guides_page_is_known() {
-        let page = include_str!("../../../docs/guide/properties.md");
+        let page = include_str!("../../../../docs/guide/properties.md");
         let cells =
             page.lines().filter(|line| line.starts_with("| `")).flat_map(|line| line.split('`').skip(1).step_by(2));
         let is_name =
