@@ -143,7 +143,7 @@ impl Thread {
             match &learned {
                 Learned::Task { class, sample, .. } => self.judged.judge(&self.history, class, sample),
                 Learned::End(job, succeeded) => self.watch.ended(*job, *succeeded, &mut self.history),
-                Learned::Commit(_) => {}
+                Learned::Phase { .. } | Learned::Commit(_) => {}
             }
             learned.put_into(&mut self.history);
             self.changed = true;

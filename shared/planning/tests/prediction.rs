@@ -38,6 +38,7 @@ impl TaskTimes for Truth<'_> {
                 let later = index.checked_sub(job.first_shuffle_ms.len()).unwrap_or(index);
                 both(cycle(&job.typical_shuffle_ms, later))
             }
+            Part::AfterShuffle | Part::AfterSort => unreachable!("a replay reports no phases"),
         }
     }
 

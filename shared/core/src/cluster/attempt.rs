@@ -58,6 +58,8 @@ pub struct Attempt {
     pub(crate) locality: Locality,
     pub(crate) state: AttemptState,
     pub(crate) phase: Phase,
+    /// When a reduce was first reported to sort and to reduce; zero before that.
+    pub(crate) phases_from: [Time; 2],
     pub(crate) progress: Progress,
     pub(crate) speculative: bool,
     /// Why it is to be stopped, once it is.
@@ -100,6 +102,7 @@ impl Attempt {
             locality,
             state,
             phase: Phase::Starting,
+            phases_from: [Time::ZERO; 2],
             progress: Progress::ZERO,
             speculative: false,
             kill: None,
@@ -141,6 +144,26 @@ impl Attempt {
         self.phase
     }
 
+    /// When the phase in which a reduce sorts or reduces began, as reports told; `None` of other phases.
+    pub fn phase_from(&self) -> Option<Time> {
+        let from = match self.phase {
+            Phase::Sort => self.phases_from[0],
+            Phase::Reduce => self.phases_from[1],
+            Phase::Starting | Phase::Map | Phase::Shuffle => Time::ZERO,
+        };
+        (from > Time::ZERO).then_some(from)
+    }
+
+    /// Takes over the phase of a report. What a phase has begun once it has begun.
+    pub(crate) fn enter(&mut self, phase: Phase, now: Time) {
+        self.phase = phase;
+        for (from, begun) in self.phases_from.iter_mut().zip([Phase::Sort, Phase::Reduce]) {
+            if phase >= begun && *from == Time::ZERO {
+                *from = now;
+            }
+        }
+    }
+
     /// How far it was at the last report.
     pub fn progress(&self) -> Progress {
         self.progress
@@ -170,6 +193,17 @@ impl Attempt {
     pub fn detached(&self) -> bool {
         self.detached
     }
+}
+
+/// A reduce that succeeded, and when its last two phases had begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReducePhases {
+    /// Which.
+    pub attempt: AttemptId,
+    /// When it was first reported to sort, or to be past that.
+    pub sort_from: Time,
+    /// When it was first reported to reduce.
+    pub reduce_from: Time,
 }
 
 /// All running attempts.

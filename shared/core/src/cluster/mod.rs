@@ -16,7 +16,7 @@ mod tasks;
 mod topology;
 mod worker;
 
-pub use attempt::{Attempt, AttemptRef, Attempts, EndCause};
+pub use attempt::{Attempt, AttemptRef, Attempts, EndCause, ReducePhases};
 pub use bits::BitSet;
 pub use costs::SpeculationCosts;
 pub use job::{Job, JobSummary};
@@ -68,6 +68,8 @@ pub struct ClusterState {
     pub(crate) names: BTreeMap<String, WorkerId>,
     /// Workers that nobody can fetch from, lost ones included.
     pub(crate) unreachable: u32,
+    /// Reduces that succeeded in the last batch and had been reported to reduce.
+    pub(crate) reduced: Vec<ReducePhases>,
 }
 
 impl ClusterState {
@@ -83,12 +85,18 @@ impl ClusterState {
             costs: SpeculationCosts::default(),
             names: BTreeMap::new(),
             unreachable: 0,
+            reduced: Vec::new(),
         }
     }
 
     /// The time of the last batch.
     pub fn now(&self) -> Time {
         self.now
+    }
+
+    /// The phases of a reduce that succeeded in the last batch, if a report had told of them.
+    pub fn reduce_phases(&self, attempt: AttemptId) -> Option<ReducePhases> {
+        self.reduced.iter().find(|phases| phases.attempt == attempt).copied()
     }
 
     /// Restarts of the master that this state has survived.

@@ -2,7 +2,8 @@
 //!
 //! The same application under the same kind of name does the same work, so that the size of its input tells the time. A
 //! reduce that waited for its job's maps has overlapped its shuffle with them; its time counts from their end, and it is a
-//! class of its own beside reduces that began later.
+//! class of its own beside reduces that began later. Of a reduce that has shuffled or sorted already, only what follows is
+//! asked: that is a class of its own as well, as the shuffle's time says nothing about it.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,11 +17,17 @@ pub enum Part {
     FirstReduce,
     /// A later reduce, from its launch to its end.
     LaterReduce,
+    /// What is left of a reduce when its shuffle is done.
+    AfterShuffle,
+    /// What is left of it when its sort is done, too.
+    AfterSort,
 }
 
 impl Part {
-    /// All three.
-    pub const ALL: [Part; 3] = [Part::Map, Part::FirstReduce, Part::LaterReduce];
+    /// All of them.
+    pub const ALL: [Part; 5] = [Part::Map, Part::FirstReduce, Part::LaterReduce, Part::AfterShuffle, Part::AfterSort];
+    /// Those that are tasks.
+    pub const TASKS: [Part; 3] = [Part::Map, Part::FirstReduce, Part::LaterReduce];
 
     /// For people.
     pub const fn name(self) -> &'static str {
@@ -28,6 +35,8 @@ impl Part {
             Part::Map => "map",
             Part::FirstReduce => "first reduce",
             Part::LaterReduce => "later reduce",
+            Part::AfterShuffle => "reduce after its shuffle",
+            Part::AfterSort => "reduce after its sort",
         }
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! Time left is what an attempt will take less what has passed since its launch; one that has taken longer already is
 //! given a floor, as it may end at any moment and has not. Where ends are reported with regular heartbeats, one that should
-//! have ended within the last interval is taken to wait for its worker's next heartbeat. A reduce that waits for maps counts from their end.
+//! have ended within the last interval is taken to wait for its worker's next heartbeat. A reduce that waits for
+//! maps counts from their end, one that is known to sort or to reduce from where it began to.
 
 use super::class::Part;
 use howdah_core::cluster::{Attempt, Job, Worker, WorkerState};
 use howdah_core::job::profile::{JobTemplate, Trace};
-use howdah_core::job::{JobId, JobSpec, JobState, TaskKind, WorkerId};
+use howdah_core::job::{JobId, JobSpec, JobState, Phase, TaskKind, WorkerId};
 use howdah_core::replay::{Course, SimHeartbeat};
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::JobTracker;
@@ -25,6 +26,12 @@ pub struct OfJob<'a> {
 pub trait TaskTimes {
     /// The time of a task. The worker is known of those that run.
     fn time(&mut self, of: OfJob<'_>, part: Part, index: u32, worker: Option<&str>) -> Span;
+
+    /// The time from where a phase of a reduce began to its end; `None` where such phases were not seen, and the time of the
+    /// whole reduce has to say it.
+    fn left(&mut self, _of: OfJob<'_>, _part: Part, _worker: Option<&str>) -> Option<Span> {
+        None
+    }
 
     /// Whether tasks of one part of a job with equal input may take different times.
     fn varies(&self) -> bool;
@@ -115,7 +122,11 @@ fn end(
             None => (started, Part::LaterReduce),
         },
     };
-    let takes = times.time(of, part, id.index, worker);
+    let phase = attempt.phase_from().and_then(|from| {
+        let part = if attempt.phase() == Phase::Sort { Part::AfterShuffle } else { Part::AfterSort };
+        Some((from, times.left(of, part, worker)?))
+    });
+    let (since, takes) = phase.unwrap_or_else(|| (since, times.time(of, part, id.index, worker)));
     let end = since + takes;
     // One that should have ended since its worker's last message most likely has: the next heartbeat will say.
     let unreported = !heartbeat.out_of_band && now.since(end) < heartbeat.interval;

@@ -381,7 +381,7 @@ struct Predicted<'a> {
     /// How far off a class is in this draw.
     off: BTreeMap<Class, f64>,
     /// What is known of the job that was asked for last, by part.
-    last: Option<(JobId, [(Known, f64); 3])>,
+    last: Option<(JobId, [(Known, f64); Part::ALL.len()])>,
 }
 
 impl<'a> Predicted<'a> {
@@ -399,10 +399,10 @@ impl<'a> Predicted<'a> {
 
     fn all_seen(&self, of: OfJob<'_>) -> bool {
         let asked = |part: &&Part| **part == Part::Map || of.spec.n_reduces > 0;
-        Part::ALL.iter().filter(asked).all(|&part| self.predictor.known(&self.class(of, part)).is_seen())
+        Part::TASKS.iter().filter(asked).all(|&part| self.predictor.known(&self.class(of, part)).is_seen())
     }
 
-    fn known(&mut self, of: OfJob<'_>) -> &[(Known, f64); 3] {
+    fn known(&mut self, of: OfJob<'_>) -> &[(Known, f64); Part::ALL.len()] {
         if self.last.as_ref().is_none_or(|last| last.0 != of.job) {
             let known = Part::ALL.map(|part| {
                 let class = self.class(of, part);
@@ -439,6 +439,11 @@ impl TaskTimes for Predicted<'_> {
             }
         };
         Span::from_us(us.round() as u64)
+    }
+
+    fn left(&mut self, of: OfJob<'_>, part: Part, worker: Option<&str>) -> Option<Span> {
+        let is_seen = self.known(of)[part as usize].0.is_seen();
+        is_seen.then(|| self.time(of, part, 0, worker))
     }
 
     fn varies(&self) -> bool {

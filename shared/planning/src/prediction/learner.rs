@@ -25,6 +25,13 @@ pub enum Learned {
         /// What it took, and of how much.
         sample: Sample,
     },
+    /// What was left of a reduce when one of its phases began.
+    Phase {
+        /// Of what class that is.
+        class: Class,
+        /// What it took, and of how much.
+        sample: Sample,
+    },
     /// A job's output took so long to promote.
     Commit(Span),
     /// A job is over: when, if it succeeded. Whoever made forecasts of it holds them against that.
@@ -35,7 +42,7 @@ impl Learned {
     /// Remembers it.
     pub fn put_into(self, history: &mut TaskHistory) {
         match self {
-            Learned::Task { class, sample, .. } => history.add(class, sample),
+            Learned::Task { class, sample, .. } | Learned::Phase { class, sample } => history.add(class, sample),
             Learned::Commit(time) => history.add_commit(time),
             Learned::End(..) => {}
         }
@@ -95,6 +102,13 @@ impl Learner {
                             job.maps_done = live.maps_done();
                         }
                         learned(job.ended(attempt, worker, started, now));
+                        if let Some(phases) = state.reduce_phases(attempt) {
+                            for (part, since) in
+                                [(Part::AfterShuffle, phases.sort_from), (Part::AfterSort, phases.reduce_from)]
+                            {
+                                learned(job.left(part, worker, now.since(since)));
+                            }
+                        }
                     }
                 }
                 _ => {}
@@ -126,13 +140,22 @@ impl Job {
         }
     }
 
+    fn left(&self, part: Part, worker: &str, time: Span) -> Learned {
+        let sample = Sample { bytes: self.reduce_bytes, time, worker: worker.to_owned() };
+        Learned::Phase { class: self.class(part), sample }
+    }
+
+    fn class(&self, part: Part) -> Class {
+        Class { application: self.application.clone(), family: self.family.clone(), part }
+    }
+
     fn ended(&self, attempt: AttemptId, worker: &str, started: Time, now: Time) -> Learned {
         let (part, since, bytes) = match (attempt.kind, self.maps_done) {
             (TaskKind::Map, _) => (Part::Map, started, map_bytes(&self.spec, attempt.index)),
             (TaskKind::Reduce, Some(done)) if started < done => (Part::FirstReduce, done, self.reduce_bytes),
             (TaskKind::Reduce, _) => (Part::LaterReduce, started, self.reduce_bytes),
         };
-        let class = Class { application: self.application.clone(), family: self.family.clone(), part };
+        let class = self.class(part);
         Learned::Task { attempt, class, sample: Sample { bytes, time: now.since(since), worker: worker.to_owned() } }
     }
 }

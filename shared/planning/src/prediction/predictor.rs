@@ -106,7 +106,7 @@ impl<'h> TaskPredictor<'h> {
             return known.clone();
         }
         let other = match class.part {
-            Part::Map => None,
+            Part::Map | Part::AfterShuffle | Part::AfterSort => None,
             Part::FirstReduce => Some(Part::LaterReduce),
             Part::LaterReduce => Some(Part::FirstReduce),
         };

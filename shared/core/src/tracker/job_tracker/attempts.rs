@@ -6,9 +6,10 @@
 //! Source: `docs/hadoop.md#heartbeats` and `docs/hadoop.md#tasks-and-attempts`.
 
 use super::JobTracker;
-use crate::cluster::{Attempt, EndCause, Jobs, NONE, TaskState};
+use crate::cluster::{Attempt, EndCause, Jobs, NONE, ReducePhases, TaskState};
 use crate::job::{AttemptId, AttemptState, JobId, JobState, TaskId, TaskKind, WorkerId};
 use crate::schedulers::Change;
+use crate::time::Time;
 use crate::tracker::planted::{Fault, planted};
 use crate::tracker::{Effect, Rejection};
 
@@ -66,7 +67,10 @@ impl JobTracker {
         self.pace.ended(self.state.now);
         self.count_costs(attempt, state, cause);
         match state {
-            AttemptState::Succeeded => self.on_success(id, worker),
+            AttemptState::Succeeded => {
+                self.note_phases(attempt);
+                self.on_success(id, worker);
+            }
             AttemptState::Failed => {
                 self.count_failure(task, worker);
                 self.after_failure(task);
@@ -85,6 +89,14 @@ impl JobTracker {
             self.grant_commit(task);
         }
         self.check_job(id.job);
+    }
+
+    /// Keeps for whoever predicts times when a reduce's phases began, until the next batch.
+    fn note_phases(&mut self, attempt: &Attempt) {
+        let [sort_from, reduce_from] = attempt.phases_from;
+        if reduce_from > Time::ZERO {
+            self.state.reduced.push(ReducePhases { attempt: attempt.id, sort_from, reduce_from });
+        }
     }
 
     /// What the end of an attempt costs where its task had more than one.

@@ -172,6 +172,7 @@ impl JobTracker {
         let attempt = self.state.attempts.at(slot);
         let task = attempt.id.task();
         let before = if attempt.detached { 0 } else { self.state.best_progress(task) };
+        let now = self.state.now;
         let attempt = self.state.attempts.at_mut(slot);
         attempt.state = state;
         let fits = match phase {
@@ -180,7 +181,7 @@ impl JobTracker {
             Phase::Shuffle | Phase::Sort | Phase::Reduce => attempt.id.kind == TaskKind::Reduce,
         };
         if fits {
-            attempt.phase = phase;
+            attempt.enter(phase, now);
         }
         attempt.progress = progress;
         if !attempt.detached {

@@ -115,6 +115,7 @@ impl JobTracker {
         self.state.now = self.state.now.max(now);
         self.preempted.clear();
         self.reserved.clear();
+        self.state.reduced.clear();
         std::mem::swap(&mut self.out, effects);
         for input in inputs {
             match input {
