@@ -63,6 +63,9 @@ pub struct WorkerConfig {
     pub retry_max_ms: u64,
     /// Below this much free disk it takes no attempts (`mapred.local.dir.minspacestart`).
     pub min_free_disk_bytes: u64,
+    /// Below this much free disk the attempt that takes most of it fails (`mapred.local.dir.minspacekill`); at most
+    /// `min_free_disk_bytes`.
+    pub min_free_disk_kill_bytes: u64,
     /// Memory for input that is read before its maps start, as the master's forecasts say; 0 for none.
     pub prefetch_bytes: u64,
     /// How often use, frequency, memory and disk are sampled; the run queue is looked at several times a second.
@@ -84,6 +87,9 @@ pub struct WorkerConfig {
     /// What the logs of one job's finished attempts may take on this worker. One file has at most an eighth of what is left
     /// of it: of a longer one the first half and the last are kept.
     pub userlog_job_bytes: u64,
+    /// What a running attempt may have written to its logs before it fails; 0 for any amount
+    /// (`yarn.nodemanager.container-log-monitor.dir-size-limit-bytes`).
+    pub attempt_log_bytes: u64,
     /// Each attempt in a control group of its own (version 2), so that nothing it starts can escape a kill.
     pub cgroups: bool,
 }
@@ -112,6 +118,7 @@ impl Default for WorkerConfig {
             drain_grace_ms: 60_000,
             retry_max_ms: 10_000,
             min_free_disk_bytes: 64 << 20,
+            min_free_disk_kill_bytes: 32 << 20,
             prefetch_bytes: 0,
             vitals_interval_ms: 2_000,
             vitals_smoothing_ms: 3_000,
@@ -122,6 +129,7 @@ impl Default for WorkerConfig {
             reduce_cores: String::new(),
             userlog_retain_hours: 24,
             userlog_job_bytes: 1 << 30,
+            attempt_log_bytes: 1 << 30,
             cgroups: false,
         }
     }

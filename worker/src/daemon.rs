@@ -24,6 +24,7 @@ use crate::logs::Logs;
 use crate::node::{self, Node};
 use crate::probes::{ProbeSnapshot, Probes};
 use crate::process::{Cores, OWN_EXECUTABLE, ProcessContext, wall_us};
+use crate::space::{Bounds, Space};
 use crate::vitals::{self, OwnProcesses};
 
 /// Runs a worker until it is told to stop.
@@ -110,9 +111,14 @@ async fn run_in_group(
         tokio::spawn(service_manager::ask_alive(move || std::future::ready(asked.send(Event::ProveAlive).is_ok())));
     // Registering may take until the master's machine is up; what waits for this service should not wait for that.
     service_manager::ready(&format!("looking for the master at {}", config.master));
+    let bounds = Bounds {
+        log_bytes: config.attempt_log_bytes,
+        min_free: config.min_free_disk_kill_bytes.min(config.min_free_disk_bytes),
+    };
     let context = Arc::new(ProcessContext {
         directory: directory.clone(),
         logs,
+        space: Space::start(directory.clone(), bounds)?,
         worker_name: hello.name.clone(),
         task_command: task_command(&config)?,
         cgroups: cgroups.clone(),

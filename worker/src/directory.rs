@@ -159,9 +159,10 @@ impl Directory {
         self.local_job(cluster, attempt.job).join(cluster.attempt(attempt))
     }
 
-    /// Free bytes on the directory's file system; 0 when unknown.
-    pub(crate) fn free_bytes(&self) -> u64 {
-        nix::sys::statvfs::statvfs(&self.root).map_or(0, |fs| fs.blocks_available() * fs.fragment_size())
+    /// Free bytes on the directory's file system; `None` when unknown.
+    pub(crate) fn free_bytes(&self) -> Option<u64> {
+        let fs = nix::sys::statvfs::statvfs(&self.root).ok()?;
+        Some(fs.blocks_available() * fs.fragment_size())
     }
 }
 

@@ -334,7 +334,7 @@ impl Driver {
             }
             ProcessEvent::FetchFailure(map) => inputs.push(TrackerInput::FetchFailure { attempt, map }),
             ProcessEvent::CommitPending => inputs.push(TrackerInput::CommitPending { attempt }),
-            ProcessEvent::Ended { ok, fatal, process_alive, mut end, counters } => {
+            ProcessEvent::Ended { ok, fatal, spared, process_alive, mut end, counters } => {
                 if extra.timed_out && !ok {
                     let seconds = self
                         .jobs
@@ -346,7 +346,10 @@ impl Driver {
                 extra.end = Some(*end);
                 extra.fatal = fatal;
                 extra.counters = Some(counters);
-                inputs.push(TrackerInput::Ended { attempt, ok, process_alive });
+                inputs.push(match spared {
+                    true => TrackerInput::Spared { attempt },
+                    false => TrackerInput::Ended { attempt, ok, process_alive },
+                });
             }
             ProcessEvent::Gone => inputs.push(TrackerInput::ProcessGone { process }),
         }

@@ -26,6 +26,7 @@ mod plain;
 mod prefetch;
 mod probes;
 mod process;
+mod space;
 mod vitals;
 
 pub use cgroup::{QuotaGroup, cpus_milli};

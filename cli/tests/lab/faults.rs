@@ -93,7 +93,7 @@ fn what_a_worker_finishes_after_it_stood_still_for_long_does_not_count() {
 }
 
 /// Puts a small disk of its own under a directory that is still to be made.
-fn small_disk(lab: &Lab, name: &str, size: &str) {
+pub(crate) fn small_disk(lab: &Lab, name: &str, size: &str) {
     fs::create_dir(lab.path(name)).expect("make a folder");
     let path = lab.path(name);
     let options = format!("size={size}");

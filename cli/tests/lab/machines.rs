@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use howdah_guards::{Guard, VARIABLE};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -31,6 +32,8 @@ pub(crate) struct Lab {
     kind: Kind,
     /// Machines that have not mounted the share.
     bare: Vec<&'static str>,
+    /// What all processes are without.
+    guards_off: Option<Guard>,
     daemons: Vec<(String, Child)>,
 }
 
@@ -45,7 +48,7 @@ impl Lab {
         run("ip", &["link", "set", "lo", "up"]);
         run("ip", &["link", "add", "br0", "type", "bridge"]);
         run("ip", &["link", "set", "br0", "up"]);
-        let lab = Lab { folder, kind: Kind::V4, bare: Vec::new(), daemons: Vec::new() };
+        let lab = Lab { folder, kind: Kind::V4, bare: Vec::new(), guards_off: None, daemons: Vec::new() };
         lab.write("nsswitch.conf", "passwd: files systemd\nhosts: files dns\n");
         lab
     }
@@ -74,6 +77,12 @@ impl Lab {
     }
 
     /// Gives a machine its address.
+    /// Switches a guard off, for what starts from now on.
+    pub(crate) fn without_guard(mut self, guard: Guard) -> Lab {
+        self.guards_off = Some(guard);
+        self
+    }
+
     pub(crate) fn connect(&self, name: &str) {
         let network = format!("{}/{}", self.address(name), if self.kind == Kind::V4 { 24 } else { 64 });
         let mut words = vec!["-n", name, "addr", "add", &network, "dev", "eth0"];
@@ -152,6 +161,7 @@ impl Lab {
                 command.env_remove(name);
             }
         }
+        command.envs(self.guards_off.map(|guard| (VARIABLE, guard.name())));
         command
     }
 

@@ -49,11 +49,15 @@ pub enum Guard {
     Hopeless,
     /// Few words of an attempt are on their way inside its worker.
     Gate,
+    /// The logs of a running attempt are bounded.
+    LogSize,
+    /// An attempt that fills its worker's disk fails.
+    DiskSpace,
 }
 
 impl Guard {
     /// All of them.
-    pub const ALL: [Guard; 19] = [
+    pub const ALL: [Guard; 21] = [
         Guard::Counters,
         Guard::Lines,
         Guard::PlainFiles,
@@ -73,6 +77,8 @@ impl Guard {
         Guard::WholeJournal,
         Guard::Hopeless,
         Guard::Gate,
+        Guard::LogSize,
+        Guard::DiskSpace,
     ];
 
     /// As it stands in the variable.
@@ -97,6 +103,8 @@ impl Guard {
             Guard::WholeJournal => "whole-journal",
             Guard::Hopeless => "hopeless",
             Guard::Gate => "gate",
+            Guard::LogSize => "log-size",
+            Guard::DiskSpace => "disk-space",
         }
     }
 

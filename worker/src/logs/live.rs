@@ -11,12 +11,14 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::sync::Arc;
 
 use howdah_guards::Guard;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, statat, unlinkat};
 
 use super::container::Source;
 use super::record::FILES;
+use super::written::Written;
 use crate::plain;
 
 /// How often a directory is made: that of its job may go at the same moment.
@@ -25,12 +27,14 @@ const TRIES: usize = 3;
 pub(super) const COLLECTED: &str = "collected";
 /// Files that have become longer do not go on to another process.
 const MAX_SPARE_BYTES: u64 = 1 << 20;
+/// What is left of an attempt's log where the disk has no room for more.
+const MAX_LEFT_BYTES: u64 = 64 << 10;
 
 /// See the module's documentation.
 #[derive(Debug)]
 pub(crate) struct LiveLogs {
     dir: File,
-    files: [File; 3],
+    written: Arc<Written>,
     collected_file: File,
     /// So much of each file belongs to attempts that are over.
     collected: [u64; 3],
@@ -54,12 +58,18 @@ impl LiveLogs {
         let files = [create(FILES[0])?, create(FILES[1])?, create(FILES[2])?];
         let dir = open_dir(path).map_err(failed)?;
         let collected_file = create_collected(&dir).map_err(failed)?;
-        Ok(LiveLogs { dir, files, collected_file, collected: [0; 3] })
+        Ok(LiveLogs { dir, written: Arc::new(Written::new(files)), collected_file, collected: [0; 3] })
     }
 
     /// Standard output and standard error, for the process.
     pub(crate) fn streams(&self) -> io::Result<[File; 2]> {
-        Ok([self.files[0].try_clone()?, self.files[1].try_clone()?])
+        let files = &self.written.files;
+        Ok([files[0].try_clone()?, files[1].try_clone()?])
+    }
+
+    /// The files, for whoever watches how long they become.
+    pub(crate) fn written(&self) -> &Arc<Written> {
+        &self.written
     }
 
     /// Where the attempt's own lines of its standard error begin.
@@ -72,7 +82,7 @@ impl LiveLogs {
         let named = (!Guard::PlainFiles.stands()).then(|| FILES.map(|name| plain::open(&path.join(name)).ok()));
         let mut sources = [None; 3];
         for (i, source) in sources.iter_mut().enumerate() {
-            let file = named.as_ref().map_or(Some(&self.files[i]), |named| named[i].as_ref());
+            let file = named.as_ref().map_or(Some(&self.written.files[i]), |named| named[i].as_ref());
             *source = file.and_then(|file| Source::after(file, self.collected[i]));
         }
         if !append(sources) {
@@ -81,14 +91,32 @@ impl LiveLogs {
         for (collected, source) in self.collected.iter_mut().zip(sources) {
             *collected = source.map_or(*collected, |source| source.end);
         }
+        self.written.set_before(self.collected.iter().sum());
         let bytes: Vec<u8> = self.collected.iter().flat_map(|length| length.to_le_bytes()).collect();
         // Without it a reader sees lines of earlier attempts while this process runs its next one.
         let _ = self.collected_file.write_all_at(&bytes, 0);
         true
     }
 
+    /// Leaves the beginning only of what the attempt has written, as nothing of it can be added elsewhere; false if it is
+    /// short as it is.
+    pub(crate) fn shorten(&self) -> bool {
+        let mut shortened = false;
+        for (file, begin) in self.written.files.iter().zip(self.collected) {
+            let length = file.metadata().map_or(0, |meta| meta.len());
+            let end = begin + MAX_LEFT_BYTES;
+            if length > end && file.set_len(end).is_ok() {
+                shortened = true;
+                let note = format!("\n[{} bytes that followed are gone: the disk was full]\n", length - end);
+                // There is room now, or else it is missing.
+                let _ = file.write_all_at(note.as_bytes(), end);
+            }
+        }
+        shortened
+    }
+
     pub(super) fn is_collected(&self) -> bool {
-        let lengths = self.files.iter().map(|file| file.metadata().map(|meta| meta.len()).ok());
+        let lengths = self.written.files.iter().map(|file| file.metadata().map(|meta| meta.len()).ok());
         lengths.eq(self.collected.map(Some))
     }
 
@@ -121,7 +149,7 @@ impl LiveLogs {
         };
         self.is_collected()
             && fs::symlink_metadata(path).is_ok_and(is_dir)
-            && self.files.iter().zip(FILES).all(|(file, name)| is_same(file, name))
+            && self.written.files.iter().zip(FILES).all(|(file, name)| is_same(file, name))
             && is_same(&self.collected_file, COLLECTED)
             && fs::read_dir(path).is_ok_and(|entries| entries.count() == FILES.len() + 1)
     }

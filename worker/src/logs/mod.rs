@@ -18,11 +18,13 @@ mod reading;
 mod record;
 mod recovery;
 mod spares;
+mod written;
 
 pub(crate) use self::live::LiveLogs;
 pub(crate) use self::reading::Piece;
 pub(crate) use self::record::FILES;
 pub(crate) use self::recovery::parse_attempt;
+pub(crate) use self::written::Written;
 
 use std::collections::HashMap;
 use std::fs;

@@ -10,6 +10,7 @@ use super::cores::Cores;
 use crate::cgroup::Cgroups;
 use crate::directory::Directory;
 use crate::logs::Logs;
+use crate::space::Space;
 use crate::vitals::OwnProcesses;
 
 /// The executable that the worker itself is: the file that it was started from, whatever lies under its name by now. A
@@ -21,6 +22,7 @@ pub(crate) const OWN_EXECUTABLE: &str = "/proc/self/exe";
 pub(crate) struct ProcessContext {
     pub(crate) directory: Directory,
     pub(crate) logs: Arc<Logs>,
+    pub(crate) space: Space,
     pub(crate) worker_name: String,
     pub(crate) task_command: Vec<String>,
     pub(crate) cgroups: Option<Cgroups>,
@@ -46,8 +48,9 @@ pub(crate) enum ProcessEvent {
     FetchFailure(AttemptId),
     /// Its output waits for the grant.
     CommitPending,
-    /// It is over; `fatal` if it says that no other attempt of its task could do better.
-    Ended { ok: bool, fatal: bool, process_alive: bool, end: Box<v1::AttemptEnd>, counters: Counters },
+    /// It is over; `fatal` if it says that no other attempt of its task could do better, `spared` if another job took the
+    /// disk away that it needed.
+    Ended { ok: bool, fatal: bool, spared: bool, process_alive: bool, end: Box<v1::AttemptEnd>, counters: Counters },
     /// The process, waiting for another attempt, is gone.
     Gone,
 }

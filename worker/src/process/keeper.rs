@@ -25,6 +25,7 @@ use super::{PATIENCE, Process, State, command_of, line, spec};
 use crate::cgroup::AttemptGroup;
 use crate::logs::LiveLogs;
 use crate::plain;
+use crate::space::Writer;
 
 /// How often a silent process is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -159,8 +160,12 @@ impl Keeper {
                 let attempt = self.current.attempt();
                 // What is missing here may be there on another machine, so a speculative attempt looks for it.
                 let fatal = missing && !attempt.number.is_multiple_of(1_000);
+                let spared = self.is_spared();
                 let (end, counters) = (Box::new(end), Counters::default());
-                (self.notify)(attempt, ProcessEvent::Ended { ok: false, fatal, process_alive: false, end, counters });
+                (self.notify)(
+                    attempt,
+                    ProcessEvent::Ended { ok: false, fatal, spared, process_alive: false, end, counters },
+                );
                 self.put_logs_away(false);
             }
         }
@@ -175,6 +180,8 @@ impl Keeper {
         self.context.directory.make_attempt(&local).map_err(|error| failed(&local, error))?;
         let made = self.logs.insert(self.context.logs.start(*cluster, *attempt)?);
         let [stdout, stderr] = made.streams().map_err(|error| format!("open the log files twice: {error}"))?;
+        let writer: Arc<dyn Writer> = self.process.clone();
+        self.context.space.watch(Arc::downgrade(&writer), made.written());
         let (ours, theirs) = UnixStream::pair().map_err(|error| format!("create the umbilical: {error}"))?;
         let limited = ours.set_write_timeout(Some(PATIENCE)).and_then(|()| ours.set_read_timeout(Some(LOOK_EVERY)));
         limited.map_err(|error| format!("set up the umbilical: {error}"))?;
@@ -363,7 +370,14 @@ impl Keeper {
                 self.context.logs.collect(logs, self.current.assignment.cluster, self.current.attempt());
             }
             self.current.said = Some(Said { ok, message, counters: counters.clone() });
-            let noticed = ProcessEvent::Ended { ok, fatal: false, process_alive: true, end: Box::new(end), counters };
+            let noticed = ProcessEvent::Ended {
+                ok,
+                fatal: false,
+                spared: false,
+                process_alive: true,
+                end: Box::new(end),
+                counters,
+            };
             (self.notify)(self.current.attempt(), noticed);
         } else {
             self.current.said = Some(Said { ok, message, counters });
@@ -443,6 +457,8 @@ impl Keeper {
             true => logs.collect_rest(&mut live, cluster, attempt),
             false => logs.collect(&mut live, cluster, attempt),
         };
+        // A full disk keeps the beginning of them.
+        let collected = collected || live.shorten() && logs.collect(&mut live, cluster, attempt);
         if collected {
             logs.retire(live, &logs.live(cluster, attempt));
         }
@@ -460,8 +476,9 @@ impl Keeper {
         let signal = status.and_then(|status| status.signal());
         let ok = said.as_ref().is_some_and(|said| said.ok) && exit_code == Some(0);
         let (message, counters) = match said {
-            Some(said) => (said.message, said.counters),
-            None => (self.process.why_silent(), self.current.counters.clone()),
+            Some(said) if !said.ok => (said.message, said.counters),
+            Some(said) => (self.process.fault(), said.counters),
+            None => (self.process.fault(), self.current.counters.clone()),
         };
         let mut end = v1::AttemptEnd { exit_code, signal, cpu_us, ..self.current.end() };
         // The process's own figure first: the kernel's maximum is inherited from whoever started the process.
@@ -475,10 +492,22 @@ impl Keeper {
             let begin = self.logs.as_ref().map_or(0, LiveLogs::stderr_begin);
             end.stderr_tail = tail(&self.context.logs.live(*cluster, *attempt).join("stderr"), begin);
         }
+        let spared = !ok && self.is_spared();
+        if spared {
+            let full = "the worker's disk was almost full, by the doing of another job: ";
+            end.diagnostics = limits::diagnostics(format!("{full}{}", end.diagnostics), Cut::default());
+        }
         self.clear_local(ok);
-        let fatal = self.current.fatal && !ok;
-        let noticed = ProcessEvent::Ended { ok, fatal, process_alive: false, end: Box::new(end), counters };
+        let fatal = self.current.fatal && !ok && !spared;
+        let noticed = ProcessEvent::Ended { ok, fatal, spared, process_alive: false, end: Box::new(end), counters };
         (self.notify)(self.current.attempt(), noticed);
+    }
+
+    /// Whether another job has taken the disk away from the attempt, which has not ended well.
+    fn is_spared(&self) -> bool {
+        let Assignment { cluster, attempt, .. } = &self.current.assignment;
+        let logs = self.logs.as_ref().map_or(0, |logs| logs.written().disk_bytes());
+        self.process.fault().is_empty() && self.context.space.spares(*cluster, *attempt, logs)
     }
 
     /// A finished map's output stays for the shuffle; everything else goes.

@@ -22,17 +22,17 @@ pub(crate) use self::keeper::{start, wall_us};
 
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use howdah_core::job::{AttemptId, JobFile};
+use howdah_core::job::{AttemptId, ClusterId, JobFile};
 use howdah_task::umbilical::ToTask;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 use self::outbox::{Offered, Outbox};
 use crate::cgroup::AttemptGroup;
+use crate::space::Writer;
 
 /// The driver's hold on a process.
 #[derive(Debug)]
@@ -41,8 +41,8 @@ pub(crate) struct Process {
     /// Signalled when it is no longer unborn.
     born: Condvar,
     outbox: Outbox,
-    /// Whether it was given an attempt that it did not read in time.
-    overslept: AtomicBool,
+    /// Why the worker ended it, if it did.
+    fault: OnceLock<String>,
     /// Whose commit was granted last.
     granted: Mutex<Option<AttemptId>>,
 }
@@ -79,7 +79,7 @@ impl Process {
             state,
             born: Condvar::new(),
             outbox: Outbox::default(),
-            overslept: AtomicBool::new(false),
+            fault: OnceLock::new(),
             granted: Mutex::default(),
         })
     }
@@ -196,15 +196,28 @@ impl Process {
     /// Waits until the process has read what it was given, or ends it.
     fn finish_giving(&self, socket: &UnixStream) {
         if !self.outbox.flush(socket) {
-            self.overslept.store(true, Ordering::Release);
-            self.kill();
+            self.fail(format!("the reused process did not read its next attempt within {} s", PATIENCE.as_secs()));
         }
     }
 
-    /// Why an attempt ended of which the process never said a word, if it is known.
-    fn why_silent(&self) -> String {
-        let reason = || format!("the reused process did not read its next attempt within {} s", PATIENCE.as_secs());
-        self.overslept.load(Ordering::Acquire).then(reason).unwrap_or_default()
+    /// Why an attempt ended that had not said that it failed; empty if the worker has not ended it.
+    fn fault(&self) -> String {
+        self.fault.get().cloned().unwrap_or_default()
+    }
+}
+
+impl Writer for Process {
+    fn current(&self) -> Option<(ClusterId, AttemptId)> {
+        match &*self.lock() {
+            State::Alive { current, .. } => Some((current.cluster, current.attempt)),
+            State::Unborn { .. } | State::Gone => None,
+        }
+    }
+
+    /// The first reason counts.
+    fn fail(&self, reason: String) {
+        self.fault.get_or_init(|| reason);
+        self.kill();
     }
 }
 

@@ -195,7 +195,7 @@ impl Sampler {
             max_khz: source::max_khz(cores, count as usize).unwrap_or(cpu_khz),
             memory_total_kib: self.system.total_memory() / 1_024,
             memory_free_kib: self.system.available_memory() / 1_024,
-            disk_free_kib: self.plan.directory.free_bytes() / 1_024,
+            disk_free_kib: self.plan.directory.free_bytes().unwrap_or(0) / 1_024,
             ..Vitals::default()
         };
         self.put_queue(&mut vitals);

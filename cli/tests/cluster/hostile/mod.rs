@@ -7,6 +7,7 @@
 
 mod attacker;
 mod blocks;
+mod disk;
 mod hopeless;
 mod inputs;
 mod journals;

@@ -187,17 +187,19 @@ impl TaskTracker {
         &mut self,
         now: Time,
         attempt: AttemptId,
-        ok: bool,
+        end: AttemptState,
         process_alive: bool,
         effects: &mut Vec<TrackerEffect>,
     ) {
+        let ok = end == AttemptState::Succeeded;
         let Some(held) = self.held(attempt) else { return };
         let state = match held.stage {
             Stage::Ended(_) => return,
             // A result that came before the signal counts.
-            _ if ok => AttemptState::Succeeded,
+            _ if ok => end,
             Stage::Stopping { cause: StopCause::Directive, .. } => AttemptState::Killed,
-            Stage::Waiting | Stage::Running | Stage::CommitPending | Stage::Stopping { .. } => AttemptState::Failed,
+            Stage::Stopping { .. } => AttemptState::Failed,
+            Stage::Waiting | Stage::Running | Stage::CommitPending => end,
         };
         let stopping = matches!(held.stage, Stage::Stopping { .. });
         held.stage = Stage::Ended(state);

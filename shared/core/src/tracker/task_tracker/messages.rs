@@ -137,6 +137,11 @@ pub enum TrackerInput {
         /// Whether the process waits for another attempt.
         process_alive: bool,
     },
+    /// The attempt came to grief by what another job did to the worker: it runs again and has not failed.
+    Spared {
+        /// Which. Its process has exited.
+        attempt: AttemptId,
+    },
     /// A process that was waiting for another attempt is gone.
     ProcessGone {
         /// Which.

@@ -26,7 +26,7 @@ use self::contact::{Contact, Parking};
 use self::held::{Held, IdleProcess, JobTerms};
 use super::planted::{Fault, planted};
 use super::{AttemptReport, Report, Vitals};
-use crate::job::{JobId, TaskKind, WorkerId};
+use crate::job::{AttemptState, JobId, TaskKind, WorkerId};
 use crate::time::Time;
 
 /// One worker's state. See the module's documentation.
@@ -123,8 +123,10 @@ impl TaskTracker {
             TrackerInput::FetchFailure { attempt, map } => self.on_fetch_failure(*attempt, *map),
             TrackerInput::CommitPending { attempt } => self.on_commit_pending(now, *attempt),
             TrackerInput::Ended { attempt, ok, process_alive } => {
-                self.on_ended(now, *attempt, *ok, *process_alive, effects);
+                let state = if *ok { AttemptState::Succeeded } else { AttemptState::Failed };
+                self.on_ended(now, *attempt, state, *process_alive, effects);
             }
+            TrackerInput::Spared { attempt } => self.on_ended(now, *attempt, AttemptState::Killed, false, effects),
             TrackerInput::ProcessGone { process } => self.idle.retain(|idle| idle.process != *process),
             TrackerInput::Drain => {
                 self.announce |= !self.draining;

@@ -157,6 +157,15 @@ fn the_commit_is_granted_once() {
 }
 
 #[test]
+fn an_attempt_that_another_job_brought_to_grief_was_killed_and_has_not_failed() {
+    let mut bench = Bench::running(1);
+    let killed = TrackerEffect::Finished { attempt: map(0), state: AttemptState::Killed };
+    let spared = [TrackerInput::Spared { attempt: map(0) }];
+    assert_eq!(bench.feed(&spared), [killed, TrackerEffect::Report { seq: 3 }]);
+    assert_eq!(bench.feed(&spared), [], "it is over");
+}
+
+#[test]
 fn a_process_is_reused_for_its_own_job_until_its_limit() {
     let mut bench = Bench::running(2);
     bench.end(true, true);
