@@ -86,6 +86,8 @@ pub struct MasterConfig {
     pub memory: Memory,
     /// What is kept of jobs that are over.
     pub keep_jobs: KeepJobs,
+    /// What is kept of the journal before its newest snapshot.
+    pub keep_inputs: KeepInputs,
     /// Forecasts that the master makes by itself.
     pub prediction: Prediction,
     /// Size of one segment of the journal.
@@ -211,6 +213,22 @@ impl KeepJobs {
     }
 }
 
+/// How much of the journal is kept that a start does not need any more, for `validate` and everything else that decides a
+/// run again: what came before the newest snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KeepInputs {
+    /// So many bytes, the oldest go first; 0 is no limit.
+    pub bytes: u64,
+}
+
+impl Default for KeepInputs {
+    /// Some 300,000 jobs of ten tasks.
+    fn default() -> KeepInputs {
+        KeepInputs { bytes: 1 << 30 }
+    }
+}
+
 /// Sizes that nobody may exceed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -298,6 +316,7 @@ impl Default for MasterConfig {
             limits: Limits::default(),
             memory: Memory::default(),
             keep_jobs: KeepJobs::default(),
+            keep_inputs: KeepInputs::default(),
             prediction: Prediction::default(),
             journal_segment_bytes: 16 << 20,
             drain_grace_ms: 10_000,

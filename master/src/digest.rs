@@ -118,6 +118,7 @@ fn rejection(why: Rejection, mut to: Encoder<'_>) {
         Rejection::NotCommitting(job) => to.tag(10).u32(job.0),
         Rejection::MalformedReport(worker) => to.tag(11).u32(worker.0),
         Rejection::BadScheduler => to.tag(12),
+        Rejection::NotAtRest => to.tag(13),
     };
 }
 

@@ -37,6 +37,6 @@ mod testing;
 pub mod trace;
 mod why;
 
-pub use config::{KeepJobs, Limits, MasterConfig, Memory, Profile};
+pub use config::{KeepInputs, KeepJobs, Limits, MasterConfig, Memory, Profile};
 pub use name_nodes::NameNodes;
 pub use run::{ACCESS_FILE, lock, run};

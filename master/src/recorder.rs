@@ -6,7 +6,7 @@ use std::path::Path;
 
 use howdah_core::schedulers::Scheduler;
 use howdah_core::time::Time;
-use howdah_core::tracker::{ClusterConfig, Effect, Input, JobTracker};
+use howdah_core::tracker::{ClusterConfig, Effect, Input, JobTracker, Rejection, SchedulerChoice};
 use howdah_proto::convert::decision;
 use howdah_proto::v1;
 
@@ -43,6 +43,38 @@ pub struct Recorder {
     frame: v1::JournalFrame,
     /// Whether batches get frames.
     keeps: bool,
+    pub(crate) position: Position,
+}
+
+/// How far a recording has come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Position {
+    /// The policy in charge.
+    pub(crate) in_force: SchedulerChoice,
+    /// Batches so far.
+    pub(crate) batches: u64,
+    /// The batch with the first submission; zero before there was one.
+    pub(crate) first_submission: Time,
+    /// Bytes of the frames since the last snapshot that were there before this recording went on.
+    pub(crate) bytes: u64,
+}
+
+impl Position {
+    /// Takes in one batch, after which `last_job` is the last job's number.
+    pub(crate) fn note(&mut self, now: Time, inputs: &[Input], effects: &[Effect], last_job: u32) {
+        self.batches += 1;
+        if self.first_submission == Time::ZERO && last_job > 0 {
+            self.first_submission = now;
+        }
+        let refuses = |effect: &Effect| matches!(effect, Effect::Rejected { why: Rejection::BadScheduler, .. });
+        for choice in inputs {
+            if let Input::SetScheduler(choice) = choice
+                && !effects.iter().any(refuses)
+            {
+                self.in_force.clone_from(choice);
+            }
+        }
+    }
 }
 
 impl Origin {
@@ -75,12 +107,26 @@ impl Recorder {
     ) -> Result<Recorder, JournalError> {
         let journal = JournalWriter::create(run_dir, &origin.header(), segment_bytes)?;
         let tracker = JobTracker::new(origin.cluster.clone(), scheduler);
-        Ok(Recorder { tracker, chain: Chain::new(), journal, frame: v1::JournalFrame::default(), keeps: true })
+        let in_force = SchedulerChoice { name: origin.scheduler.clone(), params: origin.scheduler_params.clone() };
+        Ok(Recorder {
+            tracker,
+            chain: Chain::new(),
+            journal,
+            frame: v1::JournalFrame::default(),
+            keeps: true,
+            position: Position { in_force, ..Position::default() },
+        })
     }
 
     /// Goes on recording a core that has come as far as its journal.
-    pub(crate) fn resumed(tracker: JobTracker, digest: [u8; DIGEST_BYTES], journal: JournalWriter) -> Recorder {
-        Recorder { tracker, chain: Chain::after(digest), journal, frame: v1::JournalFrame::default(), keeps: true }
+    pub(crate) fn resumed(
+        tracker: JobTracker,
+        digest: [u8; DIGEST_BYTES],
+        journal: JournalWriter,
+        position: Position,
+    ) -> Recorder {
+        let frame = v1::JournalFrame::default();
+        Recorder { tracker, chain: Chain::after(digest), journal, frame, keeps: true, position }
     }
 
     /// From now on nothing is recorded: what that saves is what the journal costs.
@@ -108,6 +154,7 @@ impl Recorder {
             return recorded.clear();
         }
         let new = &effects[first..];
+        self.position.note(now, inputs, new, self.tracker.state().last_job());
         let frame = &mut self.frame;
         frame.time_us = now.as_us();
         std::mem::swap(&mut frame.inputs, recorded);
@@ -124,6 +171,39 @@ impl Recorder {
         // The buffers keep their memory for the next batch.
         frame.inputs.clear();
         std::mem::swap(&mut frame.inputs, recorded);
+    }
+
+    /// Bytes of the frames since the last snapshot; 0 if there are no frames.
+    pub(crate) fn bytes_since_snapshot(&self) -> u64 {
+        if self.keeps { self.position.bytes + self.journal.bytes_since_snapshot() } else { 0 }
+    }
+
+    /// Begins a segment with a snapshot, which is on disk afterwards. The last batch was
+    /// [`Input::Snapshot`](howdah_core::tracker::Input::Snapshot) and was not refused; `known` is what the driver knows
+    /// beside the core.
+    ///
+    /// # Errors
+    /// When the journal cannot be written. [`sync`](Self::sync) tries again; nothing may be removed before a snapshot that
+    /// failed.
+    pub(crate) fn keep_snapshot(&mut self, known: v1::JournalSnapshot) -> Result<(), JournalError> {
+        let Some(snapshot) = self.tracker.snapshot() else { return Ok(()) };
+        let Position { in_force, batches, first_submission, .. } = &self.position;
+        let snapshot = v1::JournalSnapshot {
+            core_json: serde_json::to_vec(&snapshot).expect("a snapshot has string keys"),
+            scheduler: Some(in_force.into()),
+            batches: *batches,
+            first_submission_us: first_submission.as_us(),
+            ..known
+        };
+        let mut frame = v1::JournalFrame {
+            time_us: self.tracker.state().now().as_us(),
+            digest: self.chain.digest().to_vec(),
+            snapshot: Some(snapshot),
+            ..v1::JournalFrame::default()
+        };
+        self.journal.append_snapshot(&mut frame)?;
+        self.position.bytes = 0;
+        self.journal.sync()
     }
 
     /// What the policy noted since this was last asked; each is logged.

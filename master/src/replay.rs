@@ -10,14 +10,16 @@ use std::path::{Path, PathBuf};
 use howdah_core::job::ClusterId;
 use howdah_core::schedulers::{Scheduler, SchedulerError};
 use howdah_core::time::Time;
-use howdah_core::tracker::{ClusterConfig, Effect, Input, JobTracker, WorkerState};
+use howdah_core::tracker::{
+    ClusterConfig, Effect, Input, JobTracker, SchedulerChoice, Snapshot, SnapshotError, WorkerState,
+};
 use howdah_proto::convert::{ConvertError, attempt_id, decision, locality};
 use howdah_proto::v1;
 
 use crate::digest::{Chain, DIGEST_BYTES};
-use crate::journal::{JournalError, JournalReader, find_run};
+use crate::journal::{JournalError, JournalReader, Since, find_run};
 use crate::policies;
-use crate::recorder::RULES;
+use crate::recorder::{Position, RULES};
 
 /// A recorded run that cannot be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +43,16 @@ pub enum ReplayError {
         /// Why.
         source: SchedulerError,
     },
+    /// The journal begins with a snapshot that is none.
+    #[error("run `{path}`, snapshot after batch {batch}: {source}")]
+    Snapshot {
+        /// The run.
+        path: PathBuf,
+        /// From 1.
+        batch: u64,
+        /// Why.
+        source: SnapshotProblem,
+    },
     /// A frame holds an input that makes no sense.
     #[error("run `{path}`, batch {batch}: {source}")]
     Input {
@@ -63,6 +75,26 @@ pub enum ReplayError {
     },
 }
 
+/// Why a stored snapshot is none.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotProblem {
+    /// Its text does not read.
+    #[error("what it says of the core does not read: {0}")]
+    Text(serde_json::Error),
+    /// It says what cannot be.
+    #[error(transparent)]
+    Core(#[from] SnapshotError),
+}
+
+/// Where the inputs that are left of a run begin: those before are gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beginning {
+    /// Batches that are gone.
+    pub batches: u64,
+    /// When the last of them was, on the run's clock.
+    pub time: Time,
+}
+
 /// What a replay found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DecisionReport {
@@ -70,7 +102,9 @@ pub struct DecisionReport {
     pub run: PathBuf,
     /// Which build recorded it.
     pub recorded_by: Build,
-    /// Batches of the run.
+    /// Where it begins, if inputs before that are gone.
+    pub beginning: Option<Beginning>,
+    /// Batches that were replayed.
     pub batches: u64,
     /// Inputs of the run.
     pub inputs: u64,
@@ -144,29 +178,29 @@ pub(crate) fn replay_seen(
 ) -> Result<DecisionReport, ReplayError> {
     let run = find_run(dir)?;
     let mut reader = JournalReader::open(&run)?;
-    let mut tracker = build(&run, reader.header(), scheduler)?;
+    let Begun { mut tracker, digest: mut before, mut last, position } = begin(&run, &reader, scheduler)?;
+    let gone = position.batches;
     let cluster = ClusterId(reader.header().cluster_id);
     let mut report =
         DecisionReport { run: run.clone(), recorded_by: build_of(reader.header()), ..DecisionReport::default() };
-    let mut before = [0_u8; DIGEST_BYTES];
-    let mut last = None;
+    report.beginning = last.map(|time| Beginning { batches: gone, time });
     let mut inputs = Vec::new();
     let mut effects = Vec::new();
     while let Some(frame) = reader.next_frame()? {
+        if let Some(snapshot) = reader.take_passed() {
+            compare_snapshot(&snapshot, &tracker, gone, &mut report);
+        }
         report.batches += 1;
+        let batch = gone + report.batches;
         let time = Time::from_us(frame.time_us);
         if last.is_some_and(|last| last >= time) {
-            return Err(ReplayError::Order { path: run, batch: report.batches, time_us: frame.time_us });
+            return Err(ReplayError::Order { path: run, batch, time_us: frame.time_us });
         }
         last = Some(time);
         inputs.clear();
         for input in &frame.inputs {
             let input = Input::try_from(input);
-            inputs.push(input.map_err(|source| ReplayError::Input {
-                path: run.clone(),
-                batch: report.batches,
-                source,
-            })?);
+            inputs.push(input.map_err(|source| ReplayError::Input { path: run.clone(), batch, source })?);
         }
         report.inputs += inputs.len() as u64;
         report.decisions += frame.decisions.len() as u64;
@@ -176,8 +210,11 @@ pub(crate) fn replay_seen(
             report.workers_lost += effects.iter().filter(|effect| is_loss(effect)).count() as u64;
         }
         see(cluster, time, &effects, &mut tracker);
-        compare(&frame, &before, &effects, cluster, &mut report);
+        compare(&frame, &before, &effects, cluster, batch, &mut report);
         before = <[u8; DIGEST_BYTES]>::try_from(&frame.digest[..]).unwrap_or_default();
+    }
+    if let Some(snapshot) = reader.take_passed() {
+        compare_snapshot(&snapshot, &tracker, gone, &mut report);
     }
     report.torn = reader.truncation().is_some();
     Ok(report)
@@ -191,17 +228,63 @@ pub(crate) fn build_of(header: &v1::JournalHeader) -> Build {
     Build { version: header.program_version.clone(), rules: header.rules.clone() }
 }
 
-pub(crate) fn build(
+/// A core where reading begins.
+pub(crate) struct Begun {
+    pub(crate) tracker: JobTracker,
+    /// Of the batch before, all zeros before the first.
+    pub(crate) digest: [u8; DIGEST_BYTES],
+    /// When that batch was; `None` before the first.
+    pub(crate) last: Option<Time>,
+    pub(crate) position: Position,
+}
+
+/// The core that the journal begins with: a fresh one, or the one of its snapshot.
+pub(crate) fn begin(
     run: &Path,
-    header: &v1::JournalHeader,
+    reader: &JournalReader,
     scheduler: impl FnOnce(&str, &BTreeMap<String, String>) -> Result<Box<dyn Scheduler>, SchedulerError>,
-) -> Result<JobTracker, ReplayError> {
+) -> Result<Begun, ReplayError> {
+    let header = reader.header();
     let config: ClusterConfig = serde_json::from_str(&header.cluster_config_json)
         .map_err(|e| ReplayError::Config { path: run.to_owned(), problem: e.to_string() })?;
-    let params = header.scheduler_params.clone().into_iter().collect();
-    let scheduler = scheduler(&header.scheduler, &params)
+    let first = SchedulerChoice {
+        name: header.scheduler.clone(),
+        params: header.scheduler_params.clone().into_iter().collect(),
+    };
+    let since = reader.began();
+    let in_force = since.and_then(|since| since.snapshot.scheduler.as_ref()).map_or(first, SchedulerChoice::from);
+    let scheduler = scheduler(&in_force.name, &in_force.params)
         .map_err(|source| ReplayError::Scheduler { path: run.to_owned(), source })?;
-    Ok(JobTracker::new(config, scheduler))
+    let Some(Since { snapshot, time_us, digest }) = since else {
+        let tracker = JobTracker::new(config, scheduler);
+        let position = Position { in_force, ..Position::default() };
+        return Ok(Begun { tracker, digest: [0; DIGEST_BYTES], last: None, position });
+    };
+    let failed = |source| ReplayError::Snapshot { path: run.to_owned(), batch: snapshot.batches, source };
+    let core: Snapshot = serde_json::from_slice(&snapshot.core_json).map_err(|e| failed(SnapshotProblem::Text(e)))?;
+    let tracker = JobTracker::from_snapshot(config, scheduler, core).map_err(|e| failed(e.into()))?;
+    let position = Position {
+        in_force,
+        batches: snapshot.batches,
+        first_submission: Time::from_us(snapshot.first_submission_us),
+        bytes: 0,
+    };
+    let digest = <[u8; DIGEST_BYTES]>::try_from(&digest[..]).unwrap_or_default();
+    Ok(Begun { tracker, digest, last: Some(Time::from_us(*time_us)), position })
+}
+
+/// A snapshot in the middle says what the replay has come to, or it is the first difference.
+fn compare_snapshot(snapshot: &v1::JournalSnapshot, tracker: &JobTracker, gone: u64, report: &mut DecisionReport) {
+    let stored = serde_json::from_slice::<Snapshot>(&snapshot.core_json).ok();
+    if report.first_difference.is_some() || (stored.is_some() && stored == tracker.snapshot()) {
+        return;
+    }
+    // It counts as an effect that is not the same.
+    report.compared += 1;
+    let expected = "a snapshot after it".to_owned();
+    let found = "another state than the snapshot's".to_owned();
+    let (batch, time) = (gone + report.batches, tracker.state().now());
+    report.first_difference = Some(Difference { batch, time, expected, found });
 }
 
 fn compare(
@@ -209,6 +292,7 @@ fn compare(
     before: &[u8; DIGEST_BYTES],
     effects: &[Effect],
     cluster: ClusterId,
+    batch: u64,
     report: &mut DecisionReport,
 ) {
     let expected = u64::from(frame.n_effects);
@@ -220,7 +304,7 @@ fn compare(
     if report.first_difference.is_none() {
         let (expected, found) = describe(frame, effects, cluster);
         let time = Time::from_us(frame.time_us);
-        report.first_difference = Some(Difference { batch: report.batches, time, expected, found });
+        report.first_difference = Some(Difference { batch, time, expected, found });
     }
 }
 

@@ -33,7 +33,7 @@ use tonic::transport::Server;
 
 use crate::clock::now_ms_epoch;
 use crate::config::MasterConfig;
-use crate::engine::{Clearing, CoreError, CoreHandle, Engine, Message, Outbox};
+use crate::engine::{Clearing, Compaction, CoreError, CoreHandle, Engine, Message, Outbox};
 use crate::journal::runs_in;
 use crate::prediction::Feed;
 use crate::recorder::{Origin, Recorder};
@@ -342,7 +342,8 @@ fn start_core(
     let core = CoreHandle::new(send);
     let run_dir = start.run_dir.clone();
     let out = Outbox::start(start.run_dir, start.cluster, core.clone(), clearing, config.keep_jobs);
-    let mut engine = Engine::new(start.recorder, start.tables, inbox, out, feed, start.last);
+    let compaction = Compaction::new(run_dir.clone(), config.segment_bytes(), config.keep_inputs);
+    let mut engine = Engine::new(start.recorder, start.tables, inbox, out, feed, start.last, compaction);
     if let Some(unfinished) = &start.unfinished {
         engine.recover(unfinished).context("write the journal")?;
         if !unfinished.spools.is_empty() {

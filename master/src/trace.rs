@@ -1,6 +1,7 @@
 //! MRProfiler's job: from what a run left to the templates of its jobs.
 //!
-//! The journal tells which workers there were, the histories tell the rest. All durations are slot time on the
+//! The journal tells which workers there were, its snapshot of those whose registration is gone, the histories tell the
+//! rest. All durations are slot time on the
 //! master's clock, from assignment to the report of the end; the only numbers taken from a worker's clock are
 //! differences (how long a reduce ran after its sort), so that skewed clocks do no harm.
 //! Source: SimMR §III-A.
@@ -40,6 +41,12 @@ pub fn record(dir: &Path) -> Result<Trace, TraceError> {
     let mut reader = JournalReader::open(&run)?;
     let header = reader.header().clone();
     let mut workers = Workers::default();
+    if let Some(since) = reader.began() {
+        for (number, worker) in since.snapshot.workers.iter().enumerate() {
+            let register = v1::JournalRegister { worker: number as u32, request: worker.request.clone() };
+            workers.register(since.time_us / 1_000, register);
+        }
+    }
     while let Some(frame) = reader.next_frame()? {
         let now_ms = frame.time_us / 1_000;
         for input in frame.inputs {

@@ -10,8 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use howdah_core::job::{AttemptState, JobConf, JobId, JobSpec, Phase, Priority, Progress, TaskId, TaskKind, WorkerId};
-use howdah_core::time::Time;
-use howdah_core::tracker::{AttemptReport, ClusterConfig, Input, Registration, Report, SchedulerChoice, Vitals};
+use howdah_core::time::{Span, Time};
+use howdah_core::tracker::{
+    AttemptReport, ClusterConfig, Input, JobTracker, Registration, Report, SchedulerChoice, Snapshot, Vitals,
+};
 use howdah_master::journal::{JournalReader, JournalWriter, check, read_header, repair};
 use howdah_master::policies;
 use howdah_master::recorder::{Origin, Recorder};
@@ -41,6 +43,16 @@ static RUN: LazyLock<Run> = LazyLock::new(|| {
     let segment = std::fs::read(folder.path().join("journal/00000001.seg")).expect("the segment");
     let header = read_header(folder.path()).expect("it reads");
     Run { header, frames: frames_in(folder.path()), header_bytes, segment }
+});
+
+/// What a master of that run remembers in the end.
+static SNAPSHOT: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut tracker =
+        JobTracker::new(ClusterConfig::default(), policies::make("fifo", &BTreeMap::new()).expect("fifo"));
+    for (n, input) in inputs().into_iter().enumerate() {
+        tracker.apply(Time::from_ms(1_000 * (n as u64 + 1)), &[input], &mut Vec::new());
+    }
+    serde_json::to_vec(&tracker.snapshot().expect("no job is left")).expect("it has string keys")
 });
 
 fn frames_in(run: &Path) -> Vec<v1::JournalFrame> {
@@ -108,7 +120,7 @@ fn inputs() -> Vec<Input> {
         attributes: vec![("gpu".to_owned(), "1".to_owned())],
     };
     let (maps, ended) = ([0, 1], AttemptState::Succeeded);
-    let fair = SchedulerChoice { name: "fair".to_owned(), params: BTreeMap::new() };
+    let fair = Box::new(SchedulerChoice { name: "fair".to_owned(), params: BTreeMap::new() });
     vec![
         Input::Register(Box::new(registration)),
         Input::Submit { job: JobId(1), spec: Arc::new(spec.clone()) },
@@ -116,7 +128,7 @@ fn inputs() -> Vec<Input> {
         report(1, maps.map(|index| status(TaskKind::Map, index, AttemptState::Running)).to_vec()),
         report(2, maps.map(|index| status(TaskKind::Map, index, ended)).to_vec()),
         Input::Submit { job: JobId(2), spec: Arc::new(spec) },
-        Input::SetScheduler(Box::new(fair)),
+        Input::SetScheduler(fair.clone()),
         report(3, vec![status(TaskKind::Reduce, 0, ended)]),
         Input::JobCommitted { job: JobId(1), ok: true },
         Input::SetPriority { job: JobId(2), priority: Priority::High },
@@ -127,6 +139,7 @@ fn inputs() -> Vec<Input> {
         Input::Tick,
         Input::Enable { worker },
         Input::Goodbye { worker, incarnation: 7 },
+        Input::Snapshot(fair),
         Input::Recovered,
     ]
 }
@@ -167,6 +180,24 @@ proptest! {
     }
 
     #[test]
+    fn a_snapshot_that_says_anything_is_of_a_master_that_goes_on_or_refused(
+        changes in prop::collection::vec(change(), 1..4),
+    ) {
+        let mut bytes = SNAPSHOT.clone();
+        changes.iter().for_each(|change| apply(&mut bytes, change));
+        let fifo = policies::make("fifo", &BTreeMap::new()).expect("it exists");
+        let snapshot = serde_json::from_slice::<Snapshot>(&bytes);
+        let tracker = snapshot.map(|snapshot| JobTracker::from_snapshot(ClusterConfig::default(), fifo, snapshot));
+        if let Ok(Ok(mut tracker)) = tracker {
+            let start = tracker.state().now();
+            for (n, input) in inputs().into_iter().enumerate() {
+                tracker.apply(start + Span::from_ms(1_000 * n as u64), &[input], &mut Vec::new());
+                tracker.check_invariants().map_err(TestCaseError::fail)?;
+            }
+        }
+    }
+
+    #[test]
     fn whole_frames_that_say_anything_are_replayed_or_refused(
         changed in prop::collection::vec((any::<prop::sample::Index>(), prop::collection::vec(change(), 1..3)), 1..4),
     ) {
@@ -177,8 +208,13 @@ proptest! {
             let mut bytes = frame.encode_to_vec();
             changes.iter().for_each(|change| apply(&mut bytes, change));
             if let Ok(other) = v1::JournalFrame::decode(&bytes[..]) {
-                // A time that is not in order would end the replay here.
-                frames[which.index(RUN.frames.len())] = v1::JournalFrame { time_us: frame.time_us, end: false, ..other };
+                // A time that is not in order would end the replay here; what is no batch is not counted.
+                frames[which.index(RUN.frames.len())] = v1::JournalFrame {
+                    time_us: frame.time_us,
+                    end: false,
+                    snapshot: None,
+                    ..other
+                };
             }
         }
         let mut writer = JournalWriter::create(folder.path(), &RUN.header, SEGMENT).expect("make the journal");

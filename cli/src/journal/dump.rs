@@ -1,12 +1,13 @@
-//! Every batch of a journal on a line: its number and time, what came in, what was launched.
+//! Every batch of a journal on a line: its number and time, what came in, what was launched. Snapshots have lines, too.
 
 use std::path::Path;
 
 use howdah_core::job::{AttemptId as Attempt, ClusterId};
+use howdah_core::tracker::Snapshot;
 use howdah_master::journal;
-use howdah_master::journal::JournalReader;
+use howdah_master::journal::{JournalReader, Since};
 use howdah_proto::v1::journal_input::Kind;
-use howdah_proto::v1::{AttemptId, JournalFrame, JournalInput};
+use howdah_proto::v1::{AttemptId, JournalFrame, JournalInput, JournalSnapshot};
 use serde_json::{Value, json};
 
 use super::failure::{failure, one_line};
@@ -14,27 +15,71 @@ use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
+use crate::units;
 
 /// Prints the run that `dir` names; JSON comes as one object per line.
 pub(super) fn dump(screen: &Screen, format: Format, dir: &Path) -> Outcome {
     let run = journal::find_run(dir).map_err(failure)?;
     let mut reader = JournalReader::open(&run).map_err(failure)?;
     let cluster = ClusterId(reader.header().cluster_id);
-    let mut number = 0;
+    let (mut number, mut last) = (0, (0, Vec::new()));
+    if let Some(Since { snapshot, time_us, digest }) = reader.began() {
+        number = snapshot.batches;
+        tell_snapshot(screen, format, (*time_us, digest), snapshot, cluster)?;
+    }
     loop {
-        let frame = match reader.next_frame() {
+        let next = reader.next_frame();
+        if let Some(snapshot) = reader.take_passed() {
+            tell_snapshot(screen, format, (last.0, &last.1), &snapshot, cluster)?;
+        }
+        let frame = match next {
             Ok(Some(frame)) => frame,
             Ok(None) => return Ok(Exit::Done),
             Err(damage) if damage.is_damage() => return Err(Failure::failed(one_line(&damage))),
             Err(error) => return Err(failure(error)),
         };
         number += 1;
+        last = (frame.time_us, frame.digest.clone());
         let line = match format {
             Format::Json => body(number, &frame, cluster).to_string(),
             Format::Table => text(number, &frame, cluster),
         };
         screen.line(line)?;
     }
+}
+
+/// A snapshot is no batch and has a line of its own, with the number and the time of the batch before it.
+fn tell_snapshot(
+    screen: &Screen,
+    format: Format,
+    (time_us, digest): (u64, &[u8]),
+    snapshot: &JournalSnapshot,
+    cluster: ClusterId,
+) -> Outcome<()> {
+    let last = serde_json::from_slice::<Snapshot>(&snapshot.core_json).map_or(0, |core| core.last_job());
+    let last = (last > 0).then(|| cluster.job(howdah_core::job::JobId(last)));
+    let line = match format {
+        Format::Json => json!({
+            "schema": "howdah/journal-batch/v1",
+            "batch": snapshot.batches,
+            "time_us_epoch": time_us,
+            "inputs": [],
+            "launches": [],
+            "effects": 0,
+            "digest": hex(digest),
+            "snapshot": { "workers": snapshot.workers.len(), "jobs": snapshot.jobs.len(), "last_job": last },
+        })
+        .to_string(),
+        Format::Table => format!(
+            "snapshot after batch {}: {}, {} over, last {}",
+            snapshot.batches,
+            units::counted(snapshot.workers.len() as u64, "worker"),
+            units::counted(snapshot.jobs.len() as u64, "job"),
+            last.as_deref().unwrap_or("none")
+        ),
+    };
+    screen.line(line)?;
+    Ok(())
 }
 
 fn body(number: u64, frame: &JournalFrame, cluster: ClusterId) -> Value {
@@ -53,6 +98,7 @@ fn body(number: u64, frame: &JournalFrame, cluster: ClusterId) -> Value {
         "launches": launches.collect::<Vec<_>>(),
         "effects": frame.n_effects,
         "digest": hex(&frame.digest),
+        "snapshot": null,
     })
 }
 
@@ -105,6 +151,7 @@ fn input_text(input: &JournalInput, cluster: ClusterId) -> String {
         Some(Kind::Committed(committed)) => format!("output of {} not promoted", job(committed.job)),
         Some(Kind::Tick(_)) => "tick".to_owned(),
         Some(Kind::Recovered(_)) => "recovered".to_owned(),
+        Some(Kind::Snapshot(choice)) => format!("snapshot, scheduler `{}` begins anew", choice.name),
         Some(Kind::SetScheduler(choice)) => format!("scheduler `{}`", choice.name),
     }
 }

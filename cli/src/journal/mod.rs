@@ -80,6 +80,8 @@ fn body(check: &Check) -> serde_json::Value {
         "run": check.run,
         "version": check.version,
         "program_version": check.program_version,
+        "batches_gone": check.gone,
+        "snapshots": check.snapshots,
         "batches": check.batches,
         "inputs": check.inputs,
         "starts": check.starts,
@@ -103,6 +105,9 @@ fn text(check: &Check) -> String {
             units::counted(check.starts, "start")
         ),
     ];
+    if check.gone > 0 {
+        lines.push(format!("begins with a snapshot after {}, which are gone", units::counted(check.gone, "batch")));
+    }
     lines.push(match (&check.torn, &check.damage) {
         (_, Some(_)) => "what follows is damaged".to_owned(),
         (Some(torn), None) => {

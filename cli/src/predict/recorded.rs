@@ -57,6 +57,16 @@ pub(super) fn look(
     );
     let run = run.map_err(unreadable)?;
     answer.unwrap_or_else(|| {
+        if let (Some(start), Some(gone)) = (run.start, run.gone_until)
+            && start + wanted <= gone
+        {
+            let from = gone.since(start);
+            return Err(Failure::usage(format!(
+                "--at {}: the inputs of the first {from} after the first submission are gone",
+                at_text(at)
+            ))
+            .help("[master.keep_inputs] says how much of the journal a master keeps"));
+        }
         let length = run.start.map_or(Span::ZERO, |start| run.end.since(start));
         Err(Failure::usage(format!("--at {}: the run ends {} after its first submission", at_text(at), length)))
     })

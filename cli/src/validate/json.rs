@@ -65,6 +65,9 @@ fn decisions(report: &DecisionReport) -> Value {
         "launches": report.decisions,
         "first_difference": first,
         "torn": report.torn,
+        "beginning": report.beginning.map(|beginning| {
+            json!({ "batches_gone": beginning.batches, "time_us_epoch": beginning.time.as_us() })
+        }),
     })
 }
 

@@ -1,11 +1,12 @@
 //! What `validate` prints for people.
 
 use howdah_master::recorder::RULES;
-use howdah_master::replay::{Build, DecisionReport, Difference};
+use howdah_master::replay::{Beginning, Build, DecisionReport, Difference};
 use howdah_planning::accuracy::{Comparison, Kind};
 
 use super::lost::Lost;
 use super::runs::{Repeats, Run};
+use crate::job::view::clock;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style};
 use crate::units;
@@ -48,6 +49,13 @@ fn decisions(screen: &Screen, run: &Run) -> Vec<String> {
             units::count(report.decisions),
         ),
     ];
+    if let Some(Beginning { batches, time }) = report.beginning {
+        let (gone, from) = (units::counted(batches, "batch"), clock(time.as_ms()));
+        lines.insert(
+            1,
+            format!("           verified from {from} on: the inputs of {gone} before are gone (keep_inputs)"),
+        );
+    }
     if !run.beside.is_empty() {
         let names = run.beside.iter().filter_map(|run| run.file_name()).map(|name| name.to_string_lossy());
         let names = names.collect::<Vec<_>>().join(", ");

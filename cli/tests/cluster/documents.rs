@@ -24,7 +24,7 @@ fn the_guide_names_every_setting() {
     for key in keys {
         n_keys += 1;
         // The tables inside a section are headings of the guide.
-        let short = ["cluster.", "keep_jobs.", "limits.", "memory.", "prediction."]
+        let short = ["cluster.", "keep_inputs.", "keep_jobs.", "limits.", "memory.", "prediction."]
             .iter()
             .find_map(|table| key.strip_prefix(table))
             .unwrap_or(key);

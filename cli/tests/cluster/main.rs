@@ -33,6 +33,7 @@ mod resubmission;
 mod retention;
 mod same_bytes;
 mod schedulers;
+mod snapshots;
 mod speculative_attempts;
 mod steering;
 mod validation;

@@ -10,6 +10,8 @@
 //! expire everyone.**
 
 mod clearing;
+mod compact;
+mod compaction;
 mod error;
 mod fetch_complaints;
 mod fetches;
@@ -23,6 +25,7 @@ mod view;
 mod watch;
 
 pub(crate) use clearing::Clearing;
+pub(crate) use compaction::Compaction;
 pub(crate) use error::CoreError;
 pub(crate) use handle::CoreHandle;
 pub(crate) use message::{Beat, Caller, Message, NewJob};
@@ -94,6 +97,8 @@ pub(crate) struct Engine {
     /// Silences and connections that closed before this say nothing of workers.
     trust_from: Time,
     stopping: bool,
+    /// When and what of the journal is let go.
+    compaction: Compaction,
     /// Of workers that reduces cannot fetch from.
     complaints: fetch_complaints::Complaints,
     /// Whether the batch being collected holds nothing but progress.
@@ -115,6 +120,7 @@ impl Engine {
         out: Outbox,
         feed: Feed,
         last: Time,
+        compaction: Compaction,
     ) -> Engine {
         let clock = Clock::after(last);
         // Workers that were known before this process started have yet to find it.
@@ -130,6 +136,7 @@ impl Engine {
             tick_from: Time::ZERO,
             trust_from,
             stopping: false,
+            compaction,
             complaints: fetch_complaints::Complaints::default(),
             lingers: false,
             inputs: Vec::new(),
@@ -165,6 +172,7 @@ impl Engine {
                 self.batch(now)?;
             }
             self.answer_queries();
+            self.compact_if_due()?;
             if started.elapsed() > STALL {
                 self.stalled();
             }

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use howdah_core::job::{ClusterId, JobId, LAZY_OUTPUT, OutputFormat};
@@ -35,6 +36,8 @@ pub(crate) struct Outbox {
     histories: mpsc::Sender<Box<JobSnapshot>>,
     historian: std::thread::JoinHandle<()>,
     clearing: Clearing,
+    /// Pieces of work that were handed out and are not done.
+    open: Arc<AtomicUsize>,
 }
 
 impl Outbox {
@@ -46,13 +49,19 @@ impl Outbox {
         keep: KeepJobs,
     ) -> Outbox {
         let theirs = clearing.clone();
-        let promotes = move |work| perform(work, cluster, &core, &theirs);
+        let open = Arc::<AtomicUsize>::default();
+        let done = Arc::clone(&open);
+        let promotes = move |work| {
+            perform(work, cluster, &core, &theirs);
+            done.fetch_sub(1, Ordering::Release);
+        };
         let files = Pool::start("promote", FILE_THREADS, promotes);
         let (histories, work) = mpsc::channel();
         let retention = Retention::new(keep, &run_dir, cluster);
-        let body = move || write_histories(&work, &run_dir, cluster, retention);
+        let written = Arc::clone(&open);
+        let body = move || write_histories(&work, &run_dir, cluster, retention, &written);
         let historian = std::thread::Builder::new().name("history".to_owned()).spawn(body);
-        Outbox { files, histories, historian: historian.expect("the system starts threads"), clearing }
+        Outbox { files, histories, historian: historian.expect("the system starts threads"), clearing, open }
     }
 
     /// Promotes the winners' output of a job.
@@ -77,6 +86,7 @@ impl Outbox {
             is_lazy: file.properties.contains_key(LAZY_OUTPUT),
             mark_success: mark,
         };
+        self.open.fetch_add(1, Ordering::AcqRel);
         self.files.send(job, Work::Promote { job, promotion });
     }
 
@@ -87,6 +97,7 @@ impl Outbox {
             let output = PathBuf::from(directory);
             self.clearing.begin(&output);
             let work = Work::Abort { output, created: row.meta.created_output };
+            self.open.fetch_add(1, Ordering::AcqRel);
             self.files.send(job, work);
         }
     }
@@ -94,7 +105,15 @@ impl Outbox {
     /// Writes a finished job's history, again when a late attempt ends.
     pub(super) fn job_changed(&self, tables: &Tables, job: JobId) {
         let Some(row) = tables.jobs.get(&job).filter(|row| row.state.is_final()) else { return };
-        let _ = self.histories.send(Box::new(row.snapshot(tables.cluster)));
+        self.open.fetch_add(1, Ordering::AcqRel);
+        if self.histories.send(Box::new(row.snapshot(tables.cluster))).is_err() {
+            self.open.fetch_sub(1, Ordering::Release);
+        }
+    }
+
+    /// Whether all that was handed out is done: output is promoted or cleared away, histories are written.
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.load(Ordering::Acquire) == 0
     }
 
     /// Waits until all that was handed over is done.
@@ -133,6 +152,7 @@ fn write_histories(
     run_dir: &Path,
     cluster: ClusterId,
     mut retention: Retention,
+    open: &AtomicUsize,
 ) {
     let mut unwritten: BTreeMap<JobId, Box<JobSnapshot>> = BTreeMap::new();
     loop {
@@ -144,7 +164,10 @@ fn write_histories(
         match next {
             Ok(snapshot) => {
                 retention.written();
-                drop(unwritten.insert(snapshot.meta.id, snapshot));
+                if unwritten.insert(snapshot.meta.id, snapshot).is_some() {
+                    // The newer one stands for both.
+                    open.fetch_sub(1, Ordering::Release);
+                }
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => return,
@@ -157,6 +180,9 @@ fn write_histories(
             let written = written.and_then(|()| in_hadoops_form());
             if let Err(error) = &written {
                 tracing::error!(job = history.id, error, "could not write the job's history; trying again");
+            }
+            if written.is_ok() {
+                open.fetch_sub(1, Ordering::Release);
             }
             written.is_err()
         });

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use howdah_core::tracker::Snapshot;
+
 use super::paths::find_run;
 use super::{JournalError, JournalReader, Truncation};
 
@@ -14,6 +16,10 @@ pub struct Check {
     pub version: u32,
     /// Of the program that began it.
     pub program_version: String,
+    /// Batches that are gone: the journal begins with a snapshot after them. 0 where it begins with the first batch.
+    pub gone: u64,
+    /// Snapshots in it.
+    pub snapshots: u64,
     /// Whole batches.
     pub batches: u64,
     /// Inputs in them.
@@ -44,6 +50,8 @@ pub fn check(dir: &Path) -> Result<Check, JournalError> {
         version: header.version,
         program_version: header.program_version.clone(),
         run,
+        gone: 0,
+        snapshots: 0,
         batches: 0,
         inputs: 0,
         first_us: 0,
@@ -53,8 +61,16 @@ pub fn check(dir: &Path) -> Result<Check, JournalError> {
         torn: None,
         damage: None,
     };
+    if let Some(since) = reader.began() {
+        check.gone = since.snapshot.batches;
+        check.snapshots = 1;
+        let core = serde_json::from_slice::<Snapshot>(&since.snapshot.core_json);
+        check.starts += core.map_or(0, |core| u64::from(core.epoch()));
+    }
     loop {
-        match reader.next_frame() {
+        let next = reader.next_frame();
+        check.snapshots += u64::from(reader.take_passed().is_some());
+        match next {
             Ok(Some(frame)) => {
                 check.batches += 1;
                 check.inputs += frame.inputs.len() as u64;

@@ -120,6 +120,12 @@ impl Layout {
         Ok(Some(payload))
     }
 
+    /// How many bytes of payload a prefix announces.
+    pub(super) fn length(self, prefix: &[u8]) -> Option<u64> {
+        let at = self.prefix() - 8;
+        prefix.get(at..at + 4)?.first_chunk::<4>().map(|&bytes| u64::from(u32::from_le_bytes(bytes)))
+    }
+
     /// How many bytes were looked at in vain at `offset`.
     pub(super) fn claimed(self, bytes: &[u8], offset: usize) -> usize {
         let rest = &bytes[offset..];

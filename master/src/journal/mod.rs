@@ -4,7 +4,8 @@
 //! bytes that find and check it, then the payload, a protobuf message of `journal.proto`. Segments are filled with
 //! zeros before use, so that syncing a frame touches no metadata; zeros where a frame would begin therefore end a
 //! segment. A frame never spans segments. Frames are numbered, and each holds the hash of the one before, so that
-//! whole frames cannot go missing unnoticed; a master that stops of its own accord leaves an end mark.
+//! whole frames cannot go missing unnoticed; a master that stops of its own accord leaves an end mark. A segment may begin
+//! with a snapshot (`start.rs`), and what came before it may be gone (`remove.rs`).
 //!
 //! **Invariant: no effect leaves the master before the frame of its batch is on disk.**
 
@@ -13,7 +14,11 @@ mod error;
 mod frame;
 mod paths;
 mod reader;
+mod remove;
 mod repair;
+#[cfg(test)]
+mod snapshot_tests;
+mod start;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -22,6 +27,7 @@ pub use check::{Check, check};
 pub use error::{JournalError, VERSION};
 pub(crate) use paths::has_header;
 pub use paths::{find_run, runs_in};
-pub use reader::{JournalReader, Tail, Truncation, read_header};
+pub use reader::{JournalReader, Since, Tail, Truncation, read_header};
+pub use remove::{Removed, remove_before_snapshot};
 pub use repair::{Repair, repair};
 pub use writer::JournalWriter;

@@ -13,6 +13,7 @@ use prost::Message;
 
 use super::frame::{Layout, Link, link};
 use super::paths::{header_path, segment_path};
+use super::start::{Start, earliest, is_followed, latest};
 use super::{JournalError, VERSION};
 
 /// Looking for frames behind a bad one reads so many times the rest of the segment at most.
@@ -53,6 +54,23 @@ pub struct JournalReader {
     ended: bool,
     truncation: Option<Truncation>,
     done: bool,
+    /// Of the frames that were read.
+    bytes: u64,
+    /// What reading began with, unless that was the beginning.
+    began: Option<Box<Since>>,
+    /// A snapshot that was passed since the last frame.
+    passed: Option<Box<v1::JournalSnapshot>>,
+}
+
+/// A snapshot that reading began with: what came before it is not read, or is gone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Since {
+    /// What the master remembered.
+    pub snapshot: v1::JournalSnapshot,
+    /// Microseconds since the epoch of the batch before it.
+    pub time_us: u64,
+    /// The digest after that batch.
+    pub digest: Vec<u8>,
 }
 
 /// Reads a run's header.
@@ -77,26 +95,72 @@ fn stored_header(run_dir: &Path) -> Result<(v1::JournalHeader, Link), JournalErr
 }
 
 impl JournalReader {
-    /// Opens the journal of a run's directory.
+    /// Opens the journal of a run's directory, to read all there is of it.
     ///
     /// # Errors
     /// When the header or the first segment cannot be read.
     pub fn open(run_dir: &Path) -> Result<JournalReader, JournalError> {
+        JournalReader::at(run_dir, earliest(run_dir)?)
+    }
+
+    /// Opens it at its newest snapshot, or at its beginning if it has none.
+    ///
+    /// # Errors
+    /// As [`open`](JournalReader::open).
+    pub fn open_latest(run_dir: &Path) -> Result<JournalReader, JournalError> {
+        JournalReader::at(run_dir, latest(run_dir)?)
+    }
+
+    fn at(run_dir: &Path, start: Start) -> Result<JournalReader, JournalError> {
         let (header, link) = stored_header(run_dir)?;
-        let segment = read_segment(run_dir, 1)?;
-        Ok(JournalReader {
+        let number = match start {
+            Start::Beginning => 1,
+            Start::Snapshot(number) => number,
+        };
+        let mut reader = JournalReader {
             run_dir: run_dir.to_owned(),
             layout: Layout::of(header.version),
             header,
-            number: 1,
-            segment,
+            number,
+            segment: read_segment(run_dir, number)?,
             offset: 0,
             sequence: 0,
             link,
             ended: false,
             truncation: None,
             done: false,
-        })
+            bytes: 0,
+            began: None,
+            passed: None,
+        };
+        if start != Start::Beginning {
+            reader.begin_with_snapshot()?;
+        }
+        Ok(reader)
+    }
+
+    /// Takes the snapshot at the beginning of the segment on trust: what it would follow is not read.
+    fn begin_with_snapshot(&mut self) -> Result<(), JournalError> {
+        let corrupt = |problem: String| JournalError::Corrupt { path: self.path(), offset: 0, problem };
+        let payload = self.layout.frame_at(&self.segment, 0).map_err(|damage| corrupt(damage.text().to_owned()))?;
+        let payload = payload.ok_or_else(|| corrupt("it is empty".to_owned()))?;
+        let frame = v1::JournalFrame::decode(payload).map_err(|e| corrupt(e.to_string()))?;
+        let Some(snapshot) = frame.snapshot else { return Err(corrupt("it is no snapshot".to_owned())) };
+        self.link = link(payload);
+        self.sequence = frame.sequence;
+        self.offset = self.layout.prefix() + payload.len();
+        self.began = Some(Box::new(Since { snapshot, time_us: frame.time_us, digest: frame.digest }));
+        Ok(())
+    }
+
+    /// The snapshot that reading began with; `None` where it began with the beginning.
+    pub fn began(&self) -> Option<&Since> {
+        self.began.as_deref()
+    }
+
+    /// The last snapshot between the batch that was read last and the one before it, if there is one.
+    pub fn take_passed(&mut self) -> Option<v1::JournalSnapshot> {
+        self.passed.take().map(|passed| *passed)
     }
 
     /// What the run was built from.
@@ -112,6 +176,11 @@ impl JournalReader {
     /// Whether the last frame so far is the mark of a master that stopped of its own accord.
     pub fn ended(&self) -> bool {
         self.ended
+    }
+
+    /// Bytes of the frames that were read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// The segment that is being read.
@@ -140,8 +209,14 @@ impl JournalReader {
                         self.check_place(&frame)?;
                         self.link = link(payload);
                         self.sequence += 1;
-                        self.offset += self.layout.prefix() + payload.len();
+                        let bytes = self.layout.prefix() + payload.len();
+                        self.offset += bytes;
+                        self.bytes += bytes as u64;
                         self.ended = frame.end;
+                        if let Some(snapshot) = frame.snapshot {
+                            self.passed = Some(Box::new(snapshot));
+                            continue;
+                        }
                         if frame.end {
                             continue;
                         }
@@ -231,8 +306,7 @@ impl JournalReader {
         let next = segment_path(&self.run_dir, self.number + 1);
         if !next.exists() {
             self.done = true;
-            let after = segment_path(&self.run_dir, self.number + 2);
-            if after.exists() {
+            if is_followed(&self.run_dir, self.number) {
                 return Err(JournalError::MissingSegment { path: next });
             }
             return Ok(());
@@ -241,7 +315,7 @@ impl JournalReader {
         if segment.iter().all(|&b| b == 0) {
             // Prepared, never used: the frames end in the segment before.
             self.done = true;
-            if segment_path(&self.run_dir, self.number + 2).exists() {
+            if is_followed(&self.run_dir, self.number + 1) {
                 let problem = "is missing: its segment is empty, but a later one exists".to_owned();
                 return Err(JournalError::Missing { path: next, offset: 0, problem });
             }

@@ -13,11 +13,15 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use howdah_proto::v1;
+use prost::Message;
 
 use super::JournalError;
 use super::frame::{Layout, Link, link};
 use super::paths::{header_path, segment_path};
 use super::reader::Tail;
+
+/// At least what its number, its link and the number of the frame that was on disk add to a frame.
+const CHAINED_BYTES: usize = 64;
 
 /// The writing end of a run's journal.
 #[derive(Debug)]
@@ -41,6 +45,8 @@ pub struct JournalWriter {
     sequence: u64,
     synced_sequence: u64,
     link: Link,
+    /// Of the frames added since it was made, or since the last snapshot.
+    bytes: u64,
 }
 
 impl JournalWriter {
@@ -74,9 +80,12 @@ impl JournalWriter {
         let path = segment_path(run_dir, tail.segment);
         let last = OpenOptions::new().write(true).open(&path).map_err(JournalError::io("open", &path))?;
         last.set_len(tail.offset).and_then(|()| last.sync_all()).map_err(JournalError::io("cut", &path))?;
-        let file = prepare(run_dir, tail.segment + 1, segment_bytes)?;
+        // A segment whose only frame was torn is used again: an empty one in the middle would read as the end.
+        let is_unused = tail.offset == 0 && tail.segment > 1;
+        let segment = if is_unused { tail.segment } else { tail.segment + 1 };
+        let file = prepare(run_dir, segment, segment_bytes)?;
         sync_dir(&run_dir.join("journal"))?;
-        let tail = Tail { segment: tail.segment + 1, offset: 0, ..tail.clone() };
+        let tail = Tail { segment, offset: 0, ..tail.clone() };
         Ok(JournalWriter::at(run_dir, &tail, file, segment_bytes))
     }
 
@@ -95,6 +104,7 @@ impl JournalWriter {
             sequence: tail.sequence,
             synced_sequence: tail.sequence,
             link: tail.link,
+            bytes: 0,
         }
     }
 
@@ -108,11 +118,45 @@ impl JournalWriter {
         frame.synced = self.synced_sequence;
         let start = self.unsynced.len();
         Layout::Two.append(&mut self.unsynced, frame);
+        self.bytes += (self.unsynced.len() - start) as u64;
         self.link = link(&self.unsynced[start + Layout::Two.prefix()..]);
         if !self.waiting.is_empty() || self.synced + self.unsynced.len() as u64 > self.capacity {
             let frame = self.unsynced.split_off(start);
             self.waiting.push_back(frame);
         }
+    }
+
+    /// Adds a snapshot, which begins a segment of its own; everything before it has to be on disk. It is on disk after
+    /// the next successful [`sync`](Self::sync), however many fail before that.
+    ///
+    /// # Errors
+    /// When what came before cannot be synced; the snapshot is not added then.
+    pub fn append_snapshot(&mut self, frame: &mut v1::JournalFrame) -> Result<(), JournalError> {
+        self.sync()?;
+        if self.synced == 0 {
+            // Nothing is in this segment yet; an empty one in the middle would read as the end.
+            let needed = (Layout::Two.prefix() + frame.encoded_len() + CHAINED_BYTES) as u64;
+            if needed > self.capacity {
+                fill(&self.file, self.capacity, needed).map_err(|e| self.failed("extend", e))?;
+                self.capacity = needed;
+            }
+            self.append(frame);
+            self.bytes = 0;
+            return Ok(());
+        }
+        // The rest of the segment stays unused.
+        self.file.set_len(self.synced).map_err(|e| self.failed("truncate", e))?;
+        self.append(frame);
+        if self.waiting.is_empty() {
+            self.waiting.push_back(std::mem::take(&mut self.unsynced));
+        }
+        self.bytes = 0;
+        Ok(())
+    }
+
+    /// Bytes of the frames added since it was made, or since the last snapshot.
+    pub fn bytes_since_snapshot(&self) -> u64 {
+        self.bytes
     }
 
     /// Bytes added but not yet on disk.

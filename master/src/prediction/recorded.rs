@@ -1,7 +1,8 @@
 //! A recorded run as forecasts see it: its state at chosen moments, what had been learnt by then, and what came of it.
 //!
 //! The run is replayed from its journal. A moment's state is the one after the first batch from that moment on; what
-//! was learnt is what the run itself had finished by then, after whatever the caller had learnt before.
+//! was learnt is what the run itself had finished by then, after whatever the caller had learnt before. Of a run whose
+//! first inputs are gone there are no moments before what is left, and nothing is learnt of what ended there.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +15,7 @@ use howdah_planning::prediction::{Class, EndWatch, Forecast, Learned, Learner, S
 
 use super::application_name;
 use crate::history::job_file_path;
-use crate::journal::find_run;
+use crate::journal::{JournalReader, find_run};
 use crate::policies;
 use crate::replay::{ReplayError, replay_seen};
 
@@ -37,6 +38,8 @@ pub struct Moment<'a> {
 pub struct RecordedRun {
     /// When its first job was submitted; `None` if none was.
     pub start: Option<Time>,
+    /// Moments before this are gone with the inputs that led to them; `None` where all are there.
+    pub gone_until: Option<Time>,
     /// Its last batch.
     pub end: Time,
     /// When its jobs were over.
@@ -69,6 +72,15 @@ pub fn read_run(
     let mut run = RecordedRun { history, ..RecordedRun::default() };
     let (mut learner, mut watch) = (Learner::default(), EndWatch::default());
     let mut next = at(None);
+    if let Some(since) = JournalReader::open(&run_dir)?.began() {
+        let until = Time::from_us(since.time_us);
+        run.gone_until = Some(until);
+        run.start = (since.snapshot.first_submission_us > 0).then(|| Time::from_us(since.snapshot.first_submission_us));
+        while let Some((start, due)) = run.start.zip(next).filter(|&(start, due)| start + due <= until) {
+            debug_assert!(start <= until, "a snapshot is taken after the first submission that it tells of");
+            next = at(Some(due));
+        }
+    }
     replay_seen(dir, policies::make, |cluster, now, effects, tracker| {
         run.batches += 1;
         run.end = now;

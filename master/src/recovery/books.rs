@@ -55,6 +55,11 @@ impl Books<'_> {
         }
     }
 
+    /// Begins with what is known beside a snapshot.
+    pub(super) fn remember(&mut self, snapshot: &v1::JournalSnapshot, state: &ClusterState) {
+        self.tables.remember(snapshot, state);
+    }
+
     /// A batch comes in: `recorded` is what the journal keeps of `inputs`.
     pub(super) fn before(&mut self, inputs: &[Input], recorded: Vec<v1::JournalInput>, now: Time) {
         for (input, wire) in inputs.iter().zip(recorded) {

@@ -1,7 +1,7 @@
 //! How long a start takes after a long history: a measurement, and that what it finds is right.
 //!
 //! The history is made by the core itself with a worker that does what it is told: each job of ten maps comes, runs and
-//! ends, and its file lies where a master puts it.
+//! ends, and its file lies where a master puts it. With a snapshot after the history, a start does not depend on it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use howdah_core::time::Time;
 use howdah_core::tracker::{AttemptReport, ClusterConfig, Effect, Input, Registration, Report};
 use howdah_proto::v1;
 
-use super::recover;
+use super::{Recovered, recover};
 use crate::config::MasterConfig;
 use crate::policies;
 use crate::recorder::{Origin, Recorder};
@@ -28,9 +28,9 @@ const SLOTS: u16 = 2_000;
 /// How long a start may take after ten thousand jobs, by an optimised build.
 const BAR: Duration = Duration::from_secs(2);
 
-struct History {
+pub(super) struct History {
     run: PathBuf,
-    recorder: Recorder,
+    pub(super) recorder: Recorder,
     now: u64,
     jobs: u32,
     response_id: u32,
@@ -40,17 +40,17 @@ struct History {
 }
 
 impl History {
-    fn new(run: &Path) -> History {
+    pub(super) fn new(run: &Path, policy: &str, segment_bytes: u64) -> History {
         std::fs::create_dir(run.join("jobs")).unwrap();
         let origin = Origin {
             cluster_id: CLUSTER,
             cluster: ClusterConfig::default(),
-            scheduler: "fifo".to_owned(),
+            scheduler: policy.to_owned(),
             scheduler_params: BTreeMap::new(),
             seed: 0,
         };
-        let scheduler = policies::make("fifo", &BTreeMap::new()).unwrap();
-        let recorder = Recorder::create(run, &origin, scheduler, 16 << 20).unwrap();
+        let scheduler = policies::make(policy, &BTreeMap::new()).unwrap();
+        let recorder = Recorder::create(run, &origin, scheduler, segment_bytes).unwrap();
         let mut history = History {
             run: run.to_owned(),
             recorder,
@@ -73,7 +73,22 @@ impl History {
         history
     }
 
-    fn apply(&mut self, input: &Input) {
+    /// Goes on with the run after a master has gone through it, which takes a snapshot now.
+    fn go_on_with_a_snapshot(&mut self) {
+        let Recovered { recorder, tables, .. } = recover(&self.run, &MasterConfig::default()).unwrap();
+        self.recorder = recorder;
+        self.apply(&Input::Recovered);
+        self.take_snapshot(tables.remembered(self.recorder.tracker().state()));
+    }
+
+    /// As the engine does.
+    pub(super) fn take_snapshot(&mut self, known: v1::JournalSnapshot) {
+        let in_force = self.recorder.position.in_force.clone();
+        self.apply(&Input::Snapshot(Box::new(in_force)));
+        self.recorder.keep_snapshot(known).unwrap();
+    }
+
+    pub(super) fn apply(&mut self, input: &Input) {
         let (mut recorded, mut effects) = (vec![v1::JournalInput::from(input)], Vec::new());
         self.now += 100;
         self.recorder.apply(Time::from_ms(self.now), std::slice::from_ref(input), &mut recorded, &mut effects);
@@ -93,7 +108,7 @@ impl History {
     }
 
     /// Reports; attempts that were said to have ended are forgotten then.
-    fn report(&mut self) {
+    pub(super) fn report(&mut self) {
         let status = |(&attempt, &state): (&AttemptId, &AttemptState)| AttemptReport {
             attempt,
             state,
@@ -119,7 +134,7 @@ impl History {
         self.apply(&Input::Report(Box::new(report)));
     }
 
-    fn submit(&mut self) {
+    pub(super) fn submit(&mut self) {
         self.jobs += 1;
         self.open += 1;
         let (job, cluster) = (JobId(self.jobs), ClusterId(CLUSTER));
@@ -137,25 +152,34 @@ impl History {
     }
 
     /// A job comes, runs and ends.
-    fn finish_a_job(&mut self) {
-        let before = self.open;
+    pub(super) fn finish_a_job(&mut self) {
         self.submit();
-        for _ in 0..20 {
+        self.finish_all();
+    }
+
+    /// All that run end.
+    pub(super) fn finish_all(&mut self) {
+        for _ in 0..200 {
             self.report();
-            if self.open == before {
+            if self.open == 0 {
                 return;
             }
             self.attempts.values_mut().for_each(|state| *state = AttemptState::Succeeded);
         }
-        panic!("job {} does not end", self.jobs);
+        let scheduler = self.recorder.tracker().scheduler().name();
+        panic!("{scheduler}: {} of {} jobs do not end: {:?}", self.open, self.jobs, self.attempts);
     }
 }
 
 /// Makes the history and starts on it; how long that took.
-fn start_after(finished: u32, running: u32) -> Duration {
+fn start_after(finished: u32, running: u32, snapshot: bool) -> Duration {
     let dir = tempfile::tempdir().unwrap();
-    let mut history = History::new(dir.path());
+    let mut history = History::new(dir.path(), "fifo", 16 << 20);
     (0..finished).for_each(|_| history.finish_a_job());
+    if snapshot {
+        history.recorder.sync().unwrap();
+        history.go_on_with_a_snapshot();
+    }
     (0..running).for_each(|_| history.submit());
     history.report();
     history.report();
@@ -164,28 +188,38 @@ fn start_after(finished: u32, running: u32) -> Duration {
     drop(history);
     let journal = std::fs::read_dir(dir.path().join("journal")).unwrap().flatten();
     let bytes: u64 = journal.map(|segment| segment.metadata().unwrap().len()).sum();
+    if snapshot {
+        let removed = crate::journal::remove_before_snapshot(dir.path(), 1).unwrap();
+        assert!(removed.segments > 0, "what came before the snapshot goes");
+        eprintln!("of {bytes} bytes {} are removed", removed.bytes);
+    }
     let began = Instant::now();
     let recovered = recover(dir.path(), &MasterConfig::default()).unwrap();
     let took = began.elapsed();
     assert_eq!(recovered.last_job, finished + running);
     assert_eq!(recovered.tables.live_jobs(), running as usize);
+    assert_eq!(recovered.tables.statuses().len(), (finished + running) as usize);
     assert_eq!(launched, (running * MAPS).min(SLOTS.into()) as usize);
     let maps = recovered.tables.running(howdah_core::job::TaskKind::Map);
     assert_eq!(maps as usize, launched, "what ran runs");
     let batches = recovered.batches;
-    eprintln!("{finished} jobs of history and {running} running, {batches} batches, {bytes} bytes: {took:.2?}");
+    let how = if snapshot { "a snapshot, " } else { "" };
+    eprintln!("{how}{finished} jobs of history and {running} running, {batches} batches, {bytes} bytes: {took:.2?}");
     took
 }
 
 #[test]
 fn a_start_after_a_history_finds_the_jobs_that_ran_and_what_they_ran() {
-    start_after(50, 5);
+    start_after(50, 5, false);
+    start_after(50, 5, true);
 }
 
 /// `cargo test --release --package howdah-master --lib long_history -- --ignored --nocapture`
 #[test]
 #[ignore = "a measurement"]
 fn a_start_after_ten_thousand_jobs_with_two_hundred_running() {
-    let took = [1_000, 10_000].map(|finished| start_after(finished, 200));
+    let took = [1_000, 10_000].map(|finished| start_after(finished, 200, false));
+    assert!(cfg!(debug_assertions) || took[1] < BAR, "{took:.2?}");
+    let took = [1_000, 10_000].map(|finished| start_after(finished, 200, true));
     assert!(cfg!(debug_assertions) || took[1] < BAR, "{took:.2?}");
 }

@@ -1,6 +1,6 @@
 //! A master that starts again where another one stopped, however it stopped.
 //!
-//! The journal's inputs go through a fresh core, batch by batch, and each batch must do what is recorded. The policy
+//! It begins with the journal's newest snapshot, or with nothing where there is none. The inputs behind it go through the core, batch by batch, and each batch must do what is recorded. The policy
 //! replays the inputs at first: as long as it decides alike, its own books are as they were, too. A build, or an external
 //! program, that decides otherwise must not rewrite what workers already do: then the start begins again, applies the
 //! recorded decisions, and the policy takes over what is there at the end. Where even that does not lead to what is
@@ -12,6 +12,8 @@ mod error;
 mod leftovers;
 #[cfg(test)]
 mod long_history;
+#[cfg(test)]
+mod snapshot_tests;
 #[cfg(test)]
 mod tests;
 mod unfinished;
@@ -26,18 +28,18 @@ use howdah_core::job::{ClusterId, JobId, JobState};
 use howdah_core::schedulers::registry::Params;
 use howdah_core::schedulers::{Scheduler, SchedulerError};
 use howdah_core::time::Time;
-use howdah_core::tracker::{Effect, Input, SchedulerChoice};
+use howdah_core::tracker::{Input, SchedulerChoice};
 use howdah_guards::Guard;
 use howdah_proto::convert::{ConvertError, recorded};
 
 use self::books::Books;
 use crate::config::MasterConfig;
-use crate::digest::{Chain, DIGEST_BYTES};
+use crate::digest::Chain;
 use crate::history::{find_history, job_file_path};
 use crate::journal::{JournalError, JournalReader, JournalWriter};
 use crate::policies;
 use crate::recorder::Recorder;
-use crate::replay::{Build, ReplayError, build, build_of};
+use crate::replay::{Begun, Build, ReplayError, begin, build_of};
 use crate::spool::Spooled;
 use crate::tables::Tables;
 
@@ -113,18 +115,18 @@ fn go_through(
     decided: Decided,
     spooled: &Spooled,
 ) -> Result<Recovered, RecoveryError> {
-    let mut reader = JournalReader::open(run_dir)?;
-    let header = reader.header().clone();
-    let recorded_by = build_of(&header);
-    let cluster = ClusterId(header.cluster_id);
-    let mut tracker = build(run_dir, &header, make)?;
-    let mut in_force =
-        SchedulerChoice { name: header.scheduler, params: header.scheduler_params.into_iter().collect() };
+    let mut reader = JournalReader::open_latest(run_dir)?;
+    let recorded_by = build_of(reader.header());
+    let cluster = ClusterId(reader.header().cluster_id);
+    let Begun { mut tracker, mut digest, last, mut position } = begin(run_dir, &reader, make)?;
+    let mut last = last.unwrap_or(Time::ZERO);
     let mut books = Books::new(cluster, run_dir, &config.limits, tracker.config().free_lost_names, spooled);
-    let mut digest = [0_u8; DIGEST_BYTES];
-    let (mut last, mut batches, mut inputs, mut effects) = (Time::ZERO, 0, Vec::new(), Vec::new());
+    if let Some(since) = reader.began() {
+        books.remember(&since.snapshot, tracker.state());
+    }
+    let (mut inputs, mut effects) = (Vec::new(), Vec::new());
     while let Some(frame) = reader.next_frame()? {
-        batches += 1;
+        let batches = position.batches + 1;
         let time = Time::from_us(frame.time_us);
         if time <= last {
             return Err(order(run_dir, batches, frame.time_us).into());
@@ -145,13 +147,13 @@ fn go_through(
         if digest[..] != frame.digest[..] && Guard::WholeJournal.stands() {
             return Err(differs(run_dir, batches, recorded_by));
         }
-        note_scheduler(&inputs, &effects, &mut in_force);
+        position.note(time, &inputs, &effects, tracker.state().last_job());
         let notes = tracker.take_notes();
         books.after(&effects, time, tracker.state(), notes);
     }
     if decided == Decided::AsRecorded {
         // It only looked on: its own books begin with what there is.
-        tracker.switch_scheduler(policy(run_dir, &in_force, make)?);
+        tracker.switch_scheduler(policy(run_dir, &position.in_force, make)?);
     }
     let torn = reader.truncation().is_some();
     let journal = JournalWriter::resume(run_dir, &reader.tail(), config.segment_bytes())?;
@@ -164,7 +166,9 @@ fn go_through(
         aborts,
         spools: Vec::new(),
     };
-    let recorder = Recorder::resumed(tracker, digest, journal);
+    position.bytes = reader.bytes();
+    let (in_force, batches) = (position.in_force.clone(), position.batches);
+    let recorder = Recorder::resumed(tracker, digest, journal, position);
     Ok(Recovered { recorder, tables, unfinished, in_force, last, last_job, batches, torn })
 }
 
@@ -175,17 +179,6 @@ fn policy(run_dir: &Path, choice: &SchedulerChoice, make: Make) -> Result<Box<dy
 
 fn in_state(tables: &Tables, wanted: impl Fn(JobState) -> bool) -> Vec<JobId> {
     tables.jobs.iter().filter(|(_, row)| wanted(row.state)).map(|(&job, _)| job).collect()
-}
-
-fn note_scheduler(inputs: &[Input], effects: &[Effect], in_force: &mut SchedulerChoice) {
-    use howdah_core::tracker::Rejection::BadScheduler;
-    for choice in inputs {
-        if let Input::SetScheduler(choice) = choice
-            && !effects.iter().any(|effect| matches!(effect, Effect::Rejected { why: BadScheduler, .. }))
-        {
-            in_force.clone_from(choice);
-        }
-    }
 }
 
 fn order(path: &Path, batch: u64, time_us: u64) -> ReplayError {

@@ -10,6 +10,7 @@ mod extras;
 mod job;
 mod packed;
 mod presence;
+mod remembered;
 mod vitals;
 mod worker;
 

@@ -37,13 +37,13 @@ pub(crate) struct Presence {
     /// Whether it is silent, as of the last look.
     pub(crate) silent: bool,
     /// The interval that it was given last.
-    interval: Span,
+    pub(super) interval: Span,
     /// Why it takes no tasks, as it says itself.
     pub(crate) refusal: Refusal,
     /// How it is about to go, or went.
     pub(crate) going: Option<Going>,
     /// Since when it is gone.
-    gone: Option<Time>,
+    pub(super) gone: Option<Time>,
     /// Someone drained it; holds over its restarts.
     pub(crate) drained: bool,
     /// Known from before this master started, and without a message to it yet: nobody can count on it.

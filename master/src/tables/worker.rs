@@ -45,7 +45,7 @@ pub(crate) struct WorkerRow {
     pub(crate) vitals: v1::Vitals,
     pub(crate) past: Past,
     /// Of the newest request of this registration.
-    sequence: u32,
+    pub(super) sequence: u32,
     /// Directives for the next answer.
     pub(crate) directives: Vec<v1::Directive>,
     /// Input that it will most likely need next, for the next answer.

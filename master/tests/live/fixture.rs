@@ -156,6 +156,12 @@ impl Cluster {
         Ok(String::from_utf8(text).unwrap())
     }
 
+    /// Stops the master, which has its directory elsewhere.
+    pub(crate) async fn end(self) {
+        self.stop.drain.cancel();
+        tokio::time::timeout(PATIENCE, self.master).await.expect("the master stops").unwrap().unwrap();
+    }
+
     /// Stops the master and gives the run's directory, moved to a place that stays.
     pub(crate) async fn stop(self) -> Run {
         self.stop.drain.cancel();

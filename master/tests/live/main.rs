@@ -1,5 +1,6 @@
 //! A real master in this process, fake workers and clients through real gRPC on loopback.
 
+mod compaction;
 mod fixture;
 mod load;
 mod outputs;

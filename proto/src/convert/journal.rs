@@ -45,6 +45,7 @@ impl From<&Input> for v1::JournalInput {
                 Kind::Committed(v1::JournalCommitted { job: job.0, ok: *ok, problem: String::new() })
             }
             Input::Tick => Kind::Tick(v1::JournalTick {}),
+            Input::Snapshot(choice) => Kind::Snapshot((&**choice).into()),
             Input::Recovered => Kind::Recovered(v1::JournalRecovered {}),
         };
         v1::JournalInput { kind: Some(kind) }
@@ -81,6 +82,7 @@ impl TryFrom<&v1::JournalInput> for Input {
             }
             Kind::Committed(committed) => Input::JobCommitted { job: JobId(committed.job), ok: committed.ok },
             Kind::Tick(_) => Input::Tick,
+            Kind::Snapshot(choice) => Input::Snapshot(Box::new(choice.into())),
             Kind::Recovered(_) => Input::Recovered,
         })
     }

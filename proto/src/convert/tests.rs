@@ -146,6 +146,8 @@ fn input() -> impl Strategy<Value = Input> {
             .prop_map(|(job, p)| Input::SetPriority { job: JobId(job), priority: Priority::ALL[p] }),
         (any::<String>(), prop::collection::btree_map(".{0,5}", ".{0,9}", 0..3))
             .prop_map(|(name, params)| Input::SetScheduler(Box::new(SchedulerChoice { name, params }))),
+        any::<String>()
+            .prop_map(|name| Input::Snapshot(Box::new(SchedulerChoice { name, params: Default::default() }))),
         any::<u32>().prop_map(|worker| Input::Enable { worker: WorkerId(worker) }),
         (any::<u32>(), any::<bool>()).prop_map(|(worker, drain)| Input::Drain { worker: WorkerId(worker), drain }),
         any::<[u32; 2]>().prop_map(|[worker, job]| Input::CannotServe { worker: WorkerId(worker), job: JobId(job) }),

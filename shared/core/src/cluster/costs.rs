@@ -4,13 +4,15 @@
 //! simulation and their pages have the same numbers and nobody folds effects again. **Invariant: won + lost +
 //! those that run = launched.**
 
+use serde::{Deserialize, Serialize};
+
 use super::Attempt;
 use crate::cluster::EndCause;
 use crate::job::AttemptState;
 use crate::time::{Span, Time};
 
 /// The costs of speculative attempts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpeculationCosts {
     /// Speculative attempts that were assigned.
     pub launched: u32,

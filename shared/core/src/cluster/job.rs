@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::bits::BitSet;
@@ -310,7 +311,7 @@ impl Job {
 }
 
 /// What the core remembers of a job that is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobSummary {
     /// `Succeeded`, `Failed` or `Killed`.
     pub state: JobState,

@@ -85,6 +85,13 @@ impl Jobs {
         })
     }
 
+    /// Only jobs that are over, the last of which has this number; `ended` are the last ones in order.
+    pub(crate) fn restore(&mut self, last: u32, ended: Vec<JobSummary>) {
+        self.first = last + 1 - ended.len() as u32;
+        self.entries = ended.into_iter().map(|summary| Entry::Ended(Box::new(summary))).collect();
+        (self.n_forgotten, self.n_live) = (0, 0);
+    }
+
     pub(crate) fn push(&mut self, job: Job) {
         debug_assert_eq!(job.id.0, self.last() + 1);
         self.entries.push(Entry::Live(Box::new(job)));

@@ -5,16 +5,18 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 /// A host, by order of first mention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct HostId(pub u32);
 
 /// A rack, by order of first mention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RackId(pub u32);
 
 /// All hosts and racks that were ever named.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topology {
     hosts: BTreeMap<String, HostId>,
     racks: BTreeMap<String, RackId>,
@@ -62,5 +64,18 @@ impl Topology {
         let news = *known != Some(rack);
         *known = Some(rack);
         news
+    }
+
+    /// Whether hosts and racks are numbered one by one, each name once.
+    pub(crate) fn check(&self) -> bool {
+        let dense = |mut numbers: Vec<u32>| {
+            numbers.sort_unstable();
+            numbers.iter().enumerate().all(|(place, &number)| place == number as usize)
+        };
+        let n_racks = self.racks.len();
+        self.hosts.len() == self.rack_of.len()
+            && dense(self.hosts.values().map(|host| host.0).collect())
+            && dense(self.racks.values().map(|rack| rack.0).collect())
+            && self.rack_of.iter().flatten().all(|rack| (rack.0 as usize) < n_racks)
     }
 }

@@ -30,7 +30,7 @@ pub enum WorkerState {
 }
 
 /// What a worker measures of itself, quantised at the edge so that no float decides anything.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vitals {
     /// One-minute load average in thousandths.
     pub load1_milli: u32,
@@ -84,7 +84,7 @@ impl Vitals {
 pub(crate) type Faults = SmallVec<[(Time, u32); 2]>;
 
 /// A heartbeat that is held back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Parked {
     /// Order of parking, over all workers.
     pub(crate) turn: u64,

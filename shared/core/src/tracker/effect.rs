@@ -166,6 +166,8 @@ pub enum Rejection {
     NotCommitting(JobId),
     /// The policy cannot be made, or does not take these parameters while it runs; nothing changed.
     BadScheduler,
+    /// A snapshot is kept of a master without jobs and attempts only, under a policy that the core makes itself.
+    NotAtRest,
 }
 
 const _: () = assert!(std::mem::size_of::<Effect>() <= 32, "effects are copied by the million");

@@ -89,6 +89,10 @@ pub enum Input {
     },
     /// Time has passed: expiries, timeouts, parked heartbeats, the scheduler's own deadlines.
     Tick,
+    /// The driver keeps a snapshot after this batch, in which it is the only input: the master becomes what its
+    /// [snapshot](crate::tracker::JobTracker::snapshot) says, and the policy in charge, which this names, begins anew. Refused
+    /// unless the master is at rest.
+    Snapshot(Box<SchedulerChoice>),
     /// The master was down and recovered: liveness clocks start again at this batch's time.
     Recovered,
 }

@@ -16,7 +16,9 @@ mod tests;
 pub use config::{Blacklist, ClusterConfig, FaultMemory, HeartbeatRule};
 pub use effect::{Effect, Rejection};
 pub use input::{AttemptReport, AttributeSet, Input, Registration, Report, SchedulerChoice};
-pub use job_tracker::{AttemptProgress, Driver, Ended, Finished, JobTracker, Launched, MAX_TASKS};
+pub use job_tracker::{
+    AttemptProgress, Driver, Ended, Finished, JobTracker, Launched, MAX_TASKS, Snapshot, SnapshotError,
+};
 pub use recorded::{Preemption, Recorded, RecordedLaunch, Reservation};
 pub use task_tracker::TaskTracker;
 

@@ -30,6 +30,8 @@ pub(crate) enum Fault {
     ForgetEnd,
     /// A loser of a race counts as a second winner.
     TwoWinners,
+    /// A snapshot forgets the last job's number.
+    SnapshotWithoutLastJob,
     /// No fault: all starts and ends take the general path, which the fast ones must equal.
     NoFastPaths,
 }

@@ -5,6 +5,8 @@
 //! minutes lose a large part of their time waiting for heartbeats): an idle cluster reports rarely, a busy
 //! one about twice for each task that ends on a worker, one where small jobs wait as often as is allowed.
 
+use serde::{Deserialize, Serialize};
+
 use crate::time::{Span, Time};
 use crate::tracker::HeartbeatRule;
 
@@ -14,7 +16,7 @@ pub(super) const SMALL_JOB_TASKS: u32 = 20;
 const WINDOW_US: u64 = 10_000_000;
 
 /// How often tasks end, by counting in two windows.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pace {
     window: u64,
     current: u64,
@@ -29,6 +31,12 @@ impl Pace {
         }
         self.previous = if window == self.window + 1 { self.current } else { 0 };
         (self.window, self.current) = (window, 0);
+    }
+
+    /// Whether it is one of some time until now.
+    pub(super) fn check(&self, now: Time) -> bool {
+        let most = u64::from(u32::MAX);
+        self.window <= now.as_us() / WINDOW_US && self.current <= most && self.previous <= most
     }
 
     /// Notes that an attempt ended.

@@ -72,6 +72,16 @@ impl Liveness {
         }
     }
 
+    /// All that are watched and when each was heard of, longest silent first.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = (WorkerId, Time)> + '_ {
+        let mut at = self.head;
+        std::iter::from_fn(move || {
+            let (worker, link) = (at, self.links.get(at as usize)?);
+            at = link.next;
+            Some((WorkerId(worker), link.contact))
+        })
+    }
+
     pub(super) fn watches(&self, worker: WorkerId) -> bool {
         self.links.get(worker.0 as usize).is_some_and(|link| link.listed)
     }

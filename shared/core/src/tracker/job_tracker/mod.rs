@@ -19,6 +19,7 @@ mod interval;
 mod jobs;
 mod liveness;
 mod parking;
+mod snapshot;
 mod usefulness;
 mod workers;
 
@@ -29,6 +30,7 @@ use self::interval::Pace;
 pub use self::jobs::MAX_TASKS;
 use self::liveness::Liveness;
 use self::parking::Parking;
+pub use self::snapshot::{Snapshot, SnapshotError};
 use super::planted::{Fault, planted};
 use super::{ClusterConfig, Effect, Input, Preemption, Recorded, Rejection, Reservation, SchedulerChoice};
 use crate::cluster::{AttemptRef, ClusterState, WorkerState};
@@ -79,8 +81,12 @@ pub struct JobTracker {
 
 impl JobTracker {
     /// A master without jobs and workers.
-    pub fn new(config: ClusterConfig, mut scheduler: Box<dyn Scheduler>) -> JobTracker {
-        let state = ClusterState::new();
+    pub fn new(config: ClusterConfig, scheduler: Box<dyn Scheduler>) -> JobTracker {
+        JobTracker::with_state(config, ClusterState::new(), scheduler)
+    }
+
+    /// One whose policy begins with this state.
+    fn with_state(config: ClusterConfig, state: ClusterState, mut scheduler: Box<dyn Scheduler>) -> JobTracker {
         scheduler.attach(&state);
         JobTracker {
             capabilities: scheduler.capabilities(),
@@ -333,6 +339,7 @@ impl JobTracker {
             Input::Reach { worker, reachable } => self.on_reach(*worker, *reachable),
             Input::JobCommitted { job, ok } => self.on_committed(*job, *ok),
             Input::Recovered => self.on_recovered(),
+            Input::Snapshot(choice) => self.on_snapshot(choice),
             Input::Register(_) | Input::Report(_) | Input::CannotServe { .. } | Input::Goodbye { .. } | Input::Tick => {
             }
         }

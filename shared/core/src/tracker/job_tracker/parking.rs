@@ -20,15 +20,36 @@ pub(super) struct Parking {
 }
 
 impl Parking {
+    /// With these workers parked as they say themselves, after so many turns.
+    pub(super) fn restored(turn: u64, workers: &[Worker]) -> Parking {
+        let mut parking = Parking { turn, ..Parking::default() };
+        for worker in workers {
+            if let Some(parked) = worker.parked {
+                parking.queue(worker, parked);
+            }
+        }
+        parking
+    }
+
+    /// Workers that were ever parked, one that was twice counted twice.
+    pub(super) fn turns(&self) -> u64 {
+        self.turn
+    }
+
     /// Parks a worker.
     pub(super) fn enter(&mut self, worker: &mut Worker, deadline: Time) {
         debug_assert!(worker.parked.is_none());
         self.turn += 1;
-        worker.parked = Some(Parked { turn: self.turn, deadline });
-        self.deadlines.insert((deadline, worker.id));
+        let parked = Parked { turn: self.turn, deadline };
+        worker.parked = Some(parked);
+        self.queue(worker, parked);
+    }
+
+    fn queue(&mut self, worker: &Worker, parked: Parked) {
+        self.deadlines.insert((parked.deadline, worker.id));
         for kind in 0..2 {
             if worker.accepts && worker.free[kind] > 0 {
-                self.by_kind[kind].insert(self.turn, worker.id);
+                self.by_kind[kind].insert(parked.turn, worker.id);
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::Plan;
+use super::compaction::core_after;
 use super::world::{Driver, Event, World};
 use crate::job::{AttemptId, JobId, JobState, TaskId, WorkerId};
 use crate::time::{Span, Time};
@@ -21,11 +21,11 @@ pub(super) struct Call {
 /// One batch as the journal keeps it.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    at: Time,
-    inputs: Vec<Input>,
+    pub(super) at: Time,
+    pub(super) inputs: Vec<Input>,
     /// Number of the report in it, by worker and incarnation.
     report: Option<(WorkerId, u64, u32)>,
-    effects: Vec<Effect>,
+    pub(super) effects: Vec<Effect>,
     preempted: Vec<Preemption>,
     reserved: Vec<Reservation>,
 }
@@ -43,14 +43,19 @@ pub(super) struct Master {
 }
 
 impl Master {
-    fn new(plan: &Plan) -> Master {
+    fn new(tracker: JobTracker) -> Master {
         Master {
-            tracker: JobTracker::new(plan.config.clone(), plan.scheduler()),
+            tracker,
             waiting: BTreeMap::new(),
             directives: BTreeMap::new(),
             promoting: BTreeMap::new(),
             newest: BTreeMap::new(),
         }
+    }
+
+    /// Whether nothing is left of any job.
+    pub(super) fn is_idle(&self) -> bool {
+        self.tracker.is_at_rest() && self.directives.is_empty() && self.promoting.is_empty()
     }
 
     /// Directives wait for the next answer to their worker.
@@ -76,6 +81,7 @@ impl World {
     /// As [`World::master`], for a batch with a report.
     pub(super) fn batch(&mut self, inputs: Vec<Input>, report: Option<(WorkerId, u64, u32)>) -> bool {
         let Some(mut master) = self.master.take() else { return false };
+        let is_snapshot = inputs.iter().any(|input| matches!(input, Input::Snapshot(_)));
         let mut effects = Vec::new();
         master.tracker.apply(self.now, &inputs, &mut effects);
         self.check(master.tracker.check_invariants());
@@ -109,6 +115,9 @@ impl World {
             }
             self.journal.truncate(self.journal.len().min(self.synced));
             self.crash();
+        }
+        if !is_snapshot {
+            self.compact();
         }
         true
     }
@@ -216,6 +225,7 @@ impl World {
         self.master = None;
         self.journal.truncate(self.journal.len().min(self.synced));
         self.synced = self.synced.min(self.journal.len());
+        self.lose_unsynced_snapshot();
         self.crashes += 1;
         let away = Span::from_ms(200 + self.dice.below(self.dice.clone().below(60_000) + 1));
         self.later(away, Event::StartMaster);
@@ -228,9 +238,15 @@ impl World {
 
     /// A master starts on what the journal holds.
     pub(super) fn start_master(&mut self) {
-        let mut master = Master::new(&self.plan);
+        let kept = self.snapshots.last();
+        let from = kept.map_or(0, |kept| kept.at);
+        let mut master = match core_after(kept, &self.plan, self.plan.scheduler()) {
+            Ok(tracker) => Master::new(tracker),
+            Err(why) => return self.fail(why),
+        };
+        master.newest = kept.map_or_else(BTreeMap::new, |kept| kept.newest.clone());
         let (mut committing, mut over) = (BTreeSet::new(), BTreeSet::new());
-        for entry in &self.journal {
+        for entry in &self.journal[from..] {
             let mut effects = Vec::new();
             master.tracker.apply(entry.at, &entry.inputs, &mut effects);
             if effects != entry.effects {
@@ -254,10 +270,11 @@ impl World {
                 }
             }
         }
-        for (worker, incarnation, seq) in self.journal.iter().filter_map(|entry| entry.report) {
+        for (worker, incarnation, seq) in self.journal[from..].iter().filter_map(|entry| entry.report) {
             let newest = master.newest.entry((worker, incarnation)).or_default();
             *newest = seq.max(*newest);
         }
+        self.check(self.whole_journal_leads_to(&master.tracker));
         self.check(self.another_policy_leaves_what_was_decided(&master.tracker));
         self.starts += 1;
         self.master = Some(master);
@@ -279,8 +296,9 @@ impl World {
 
     /// A start under another policy that applies what is recorded does what is recorded.
     fn another_policy_leaves_what_was_decided(&self, decided: &JobTracker) -> Result<(), String> {
-        let mut tracker = JobTracker::new(self.plan.config.clone(), self.plan.another_scheduler());
-        for entry in &self.journal {
+        let kept = self.snapshots.last();
+        let mut tracker = core_after(kept, &self.plan, self.plan.another_scheduler())?;
+        for entry in &self.journal[kept.map_or(0, |kept| kept.at)..] {
             let mut effects = Vec::new();
             let recorded = Recorded::of(&entry.effects, &entry.preempted, &entry.reserved);
             tracker.apply_recorded(entry.at, &entry.inputs, recorded, &mut effects);

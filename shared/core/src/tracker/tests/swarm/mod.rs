@@ -8,6 +8,7 @@
 
 #![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "a test bounds its own time")]
 
+mod compaction;
 mod master;
 #[path = "../../../../tests/kit/odd.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the policy is shared with the tests outside of this crate")]
@@ -72,17 +73,20 @@ fn a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well() {
         sum.master_crashes += outcome.master_crashes;
         sum.worker_faults += outcome.worker_faults;
         sum.jobs += outcome.jobs;
+        sum.snapshots += outcome.snapshots;
     }
     eprintln!(
-        "{worlds} worlds from seed {first}: {:.1} simulated hours, {} inputs, {} jobs, {} crashes of a master, {} of \
-         workers and networks",
+        "{worlds} worlds from seed {first}: {:.1} simulated hours, {} inputs, {} jobs, {} snapshots, {} crashes of a \
+         master, {} of workers and networks",
         sum.simulated.as_us() as f64 / 3.6e9,
         sum.inputs,
         sum.jobs,
+        sum.snapshots,
         sum.master_crashes,
         sum.worker_faults
     );
     assert!(worlds > 0, "no world fitted into the time");
+    assert!(worlds < 100 || sum.snapshots > 0, "no master of {worlds} worlds ever took a snapshot");
 }
 
 #[test]
@@ -100,10 +104,20 @@ fn every_planted_fault_is_caught() {
         StartTwice,
         ForgetEnd,
         TwoWinners,
+        SnapshotWithoutLastJob,
     ];
     use Driver::*;
-    let driver =
-        [AnswerFirst, SkipSync, PromoteAny, NoRecovered, ForgetPromotion, PromoteTwice, RefuseReport, HungKeeper];
+    let driver = [
+        AnswerFirst,
+        SkipSync,
+        PromoteAny,
+        NoRecovered,
+        ForgetPromotion,
+        PromoteTwice,
+        RefuseReport,
+        HungKeeper,
+        RemoveFirst,
+    ];
     let core = core.into_iter().map(|fault| (Some(fault), None, format!("{fault:?}")));
     let driver = driver.into_iter().map(|fault| (None, Some(fault), format!("{fault:?}")));
     let mut missed = Vec::new();

@@ -6,7 +6,7 @@ use super::odd::Odd;
 use crate::job::{AttemptId, JobConf, JobId, JobSpec};
 use crate::schedulers::{Scheduler, by_name};
 use crate::time::Span;
-use crate::tracker::{ClusterConfig, HeartbeatRule};
+use crate::tracker::{ClusterConfig, HeartbeatRule, SchedulerChoice};
 
 /// Random numbers; the same seed gives the same world.
 #[derive(Clone, Debug)]
@@ -121,6 +121,12 @@ impl Plan {
     /// One that decides otherwise.
     pub(super) fn another_scheduler(&self) -> Box<dyn Scheduler> {
         Plan::numbered((self.policy + 1) % 4 % 3)
+    }
+
+    /// The same by name, for a snapshot; `None` for one that the registry does not know.
+    pub(super) fn choice(&self) -> Option<SchedulerChoice> {
+        let name = ["fifo", "fair"].get(self.policy as usize)?;
+        Some(SchedulerChoice { name: (*name).to_owned(), params: BTreeMap::new() })
     }
 
     fn numbered(policy: u64) -> Box<dyn Scheduler> {

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::compaction::Kept;
 use super::master::{Call, Entry, Master};
 use super::plan::{Dice, Plan};
 use super::watch::Watch;
@@ -42,6 +43,8 @@ pub(super) enum Driver {
     RefuseReport,
     /// A keeper that hangs never tells the end of its process, and its slot is gone.
     HungKeeper,
+    /// What came before a snapshot is removed before the snapshot is on disk.
+    RemoveFirst,
 }
 
 /// Something that happens at an instant.
@@ -121,6 +124,10 @@ pub(super) struct World {
     pub(super) synced: usize,
     /// Entries that the onlooker has seen.
     pub(super) watched: usize,
+    /// Snapshots in the journal, oldest first, and how many of them are on disk.
+    pub(super) snapshots: Vec<Kept>,
+    pub(super) synced_snapshots: usize,
+    pub(super) compaction_dice: Dice,
     pub(super) watch: Watch,
     pub(super) nodes: Vec<Node>,
     events: BTreeMap<(Time, u64), Event>,
@@ -142,6 +149,7 @@ pub(super) struct World {
     // For the report.
     pub(super) inputs: u64,
     pub(super) crashes: u64,
+    pub(super) n_snapshots: u64,
     worker_faults: u64,
 }
 
@@ -153,6 +161,7 @@ pub(super) struct WorldOutcome {
     pub(super) master_crashes: u64,
     pub(super) worker_faults: u64,
     pub(super) jobs: u64,
+    pub(super) snapshots: u64,
 }
 
 impl World {
@@ -178,6 +187,9 @@ impl World {
             journal: Vec::new(),
             synced: 0,
             watched: 0,
+            snapshots: Vec::new(),
+            synced_snapshots: 0,
+            compaction_dice: Dice::new(seed.rotate_left(17) ^ 0x5A5A),
             watch: Watch::default(),
             nodes,
             events: BTreeMap::new(),
@@ -195,6 +207,7 @@ impl World {
             broken: None,
             inputs: 0,
             crashes: 0,
+            n_snapshots: 0,
             worker_faults: 0,
         }
     }
@@ -687,6 +700,7 @@ impl World {
             master_crashes: self.crashes,
             worker_faults: self.worker_faults,
             jobs: self.plan.jobs.len() as u64,
+            snapshots: self.n_snapshots,
         })
     }
 

@@ -1,0 +1,82 @@
+//! When the master takes a snapshot, and what of the journal goes then.
+//!
+//! A snapshot needs a moment without jobs: then the state is small, and policies can begin anew without harm. It is due
+//! when the frames since the one before fill a segment, so that a start never reads much more than that and what came
+//! while jobs ran. **Invariants: a snapshot is taken only when all histories are on disk, for from then on nobody can write
+//! them again; nothing is removed before the snapshot is on disk.**
+
+use std::fs::File;
+
+use howdah_core::tracker::{Effect, Input, Rejection};
+
+use super::{Compaction, Engine};
+use crate::history;
+use crate::journal::{self, JournalError};
+use crate::policies;
+
+impl Engine {
+    /// Takes a snapshot if one is due and nothing is under way, and removes what is kept no longer.
+    ///
+    /// # Errors
+    /// When the journal cannot be written and the master is to stop.
+    pub(super) fn compact_if_due(&mut self) -> Result<(), JournalError> {
+        let bytes = self.recorder.bytes_since_snapshot();
+        if !self.compaction.is_due(bytes) || !self.is_at_rest() {
+            return Ok(());
+        }
+        let choice = self.recorder.position.in_force.clone();
+        if choice.name == policies::EXTERNAL {
+            // What the program remembers is not ours to forget.
+            return Ok(());
+        }
+        let now = self.clock.stamp();
+        self.record(Input::Snapshot(Box::new(choice)));
+        self.batch(now)?;
+        let refused = |effect: &Effect| matches!(effect, Effect::Rejected { why: Rejection::NotAtRest, .. });
+        if self.effects.iter().any(refused) {
+            self.compaction.refused_at = bytes;
+            tracing::warn!("the core takes no snapshot; the journal grows on");
+            return Ok(());
+        }
+        let known = self.tables.remembered(self.recorder.tracker().state());
+        // The names of the histories are on disk as well.
+        let histories = self.compaction.run_dir.join(history::DIRECTORY);
+        if let Err(error) = File::open(&histories).and_then(|folder| folder.sync_all()) {
+            tracing::warn!(%error, path = %histories.display(), "cannot sync the histories; the journal grows on");
+            self.compaction.refused_at = bytes;
+            return Ok(());
+        }
+        if let Err(error) = self.recorder.keep_snapshot(known) {
+            // Either it is in the journal by then, or there will be another one; what came before it stays.
+            return self.wait_for_journal(error);
+        }
+        self.compaction.refused_at = 0;
+        tracing::info!(bytes, "a snapshot of the master is in the journal");
+        self.remove_inputs();
+        Ok(())
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.recorder.tracker().is_at_rest()
+            && self.out.is_idle()
+            && self.tables.live_jobs() == 0
+            && self.inputs.is_empty()
+            && self.pending.is_empty()
+            && self.deferred.is_empty()
+            && self.tables.workers.iter().all(|row| row.directives.is_empty())
+    }
+
+    fn remove_inputs(&self) {
+        let Compaction { run_dir, keep, .. } = &self.compaction;
+        if keep.bytes == 0 {
+            return;
+        }
+        match journal::remove_before_snapshot(run_dir, keep.bytes) {
+            Ok(removed) if removed.segments > 0 => {
+                tracing::info!(segments = removed.segments, bytes = removed.bytes, "old inputs are removed");
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "cannot remove old inputs; tried again after the next snapshot"),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What the tables say beside a snapshot of the core, and tables made of that.
+//!
+//! At a snapshot no job is left. Of those that are over the rows go, as they do when there are too many: people find the
+//! rest of them in their histories. **Invariant: as many
+//! jobs as may be listed are listed after a start on it, the last ones.**
+
+use std::collections::HashMap;
+
+use howdah_core::cluster::ClusterState;
+use howdah_core::job::WorkerId;
+use howdah_core::time::Time;
+use howdah_proto::v1;
+
+use super::{Tables, WorkerRow};
+
+impl Tables {
+    /// What a snapshot keeps of them; what the core and its driver know is not filled in.
+    pub(crate) fn remembered(&self, state: &ClusterState) -> v1::JournalSnapshot {
+        let worker = |(number, row): (usize, &WorkerRow)| {
+            let known = state.worker(WorkerId(number as u32));
+            row.remembered(known.map_or(&[], |worker| worker.attributes()))
+        };
+        v1::JournalSnapshot {
+            workers: self.workers.iter().enumerate().map(worker).collect(),
+            jobs: self.statuses(),
+            jobs_done: self.jobs_done,
+            ..v1::JournalSnapshot::default()
+        }
+    }
+
+    /// Takes over what a snapshot kept, into tables that are empty. `state` is the core's state of that moment; a worker
+    /// that the one knows and the other does not is nobody's.
+    pub(crate) fn remember(&mut self, snapshot: &v1::JournalSnapshot, state: &ClusterState) {
+        let unknown = v1::SnapshotWorker::default();
+        for (number, worker) in state.workers().iter().enumerate() {
+            let known = snapshot.workers.get(number).unwrap_or(&unknown);
+            let mut request = known.request.clone().unwrap_or_default();
+            // These decide, so they are as the core has them.
+            request.name = worker.name().to_owned();
+            request.incarnation = worker.incarnation();
+            self.register(WorkerId(number as u32), request, 0, worker.last_contact());
+            if let Some(row) = self.workers.last_mut() {
+                row.remember(known, worker);
+            }
+        }
+        self.retired.extend(snapshot.jobs.iter().cloned());
+        self.jobs_done = snapshot.jobs_done;
+        self.retire();
+    }
+}
+
+impl WorkerRow {
+    fn remembered(&self, attributes: &[(String, String)]) -> v1::SnapshotWorker {
+        let [map_slots, reduce_slots] = self.slots;
+        v1::SnapshotWorker {
+            request: Some(v1::RegisterRequest {
+                name: self.name.to_string(),
+                host: self.host.to_string(),
+                rack: self.rack.to_string(),
+                map_slots,
+                reduce_slots,
+                http_address: self.http_address.to_string(),
+                incarnation: self.incarnation,
+                attributes: attributes.iter().cloned().collect::<HashMap<_, _>>(),
+                version: self.version.clone(),
+                directory: self.directory.clone(),
+                build: self.build.clone(),
+                ..v1::RegisterRequest::default()
+            }),
+            sequence: self.sequence,
+            failures: self.failures,
+            drained: self.presence.drained,
+            unreachable: self.unreachable.clone().unwrap_or_default(),
+            gone_us: self.presence.gone.map_or(0, Time::as_us),
+            stopped: matches!(self.presence.going, Some(super::Going::Stopped)),
+            interval_us: self.presence.interval.as_us(),
+        }
+    }
+
+    fn remember(&mut self, known: &v1::SnapshotWorker, worker: &howdah_core::cluster::Worker) {
+        self.state = worker.state();
+        self.vitals = v1::Vitals::from(worker.vitals());
+        self.sequence = known.sequence;
+        self.failures = known.failures;
+        self.unreachable = Some(known.unreachable.clone()).filter(|why| !why.is_empty());
+        self.presence.drained = known.drained;
+        self.presence.gone = (known.gone_us > 0).then(|| Time::from_us(known.gone_us));
+        self.presence.going = known.stopped.then_some(super::Going::Stopped);
+        self.presence.interval = howdah_core::time::Span::from_us(known.interval_us);
+    }
+}
