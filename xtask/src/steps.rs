@@ -1,7 +1,8 @@
 //! The steps, what each runs, and the lines around them.
 //!
 //! Steps that only read, and the documentation beside the unit tests, run side by side: cargo's own locks keep builds apart,
-//! and a test that is slower for it is not a test of speed. The tests over real daemons run alone, because theirs are.
+//! and a test that is slower for it is not a test of speed. The step of the tests over real daemons runs by itself: four of
+//! them at a time, as they wait more than they compute, and then one after the other those that measure.
 //!
 //! The closing line `N passed, M failed` counts tests. A step that is not made of tests counts only when it
 //! fails, as one failure, so that the line never reads well over a broken run.
@@ -13,6 +14,12 @@ use anyhow::Result;
 use crate::changed::Changed;
 use crate::process::{Counts, cargo, cargo_test};
 use crate::{arrows, changed, dist, interop, licences, links, packages, tidy, tools};
+
+/// How the tests run that measure nothing.
+const SIDE_BY_SIDE: &str = "--test-threads=4";
+/// The tests over daemons that measure times, loads or how fast a machine is, by the beginning of their names.
+const MEASURING: [&str; 5] =
+    ["calibration::", "hostile::questions::", "leftovers::the_demo", "validation::", "vitals::"];
 
 /// One line of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,10 +134,7 @@ impl Step {
                 "no warnings",
             ),
             Step::Unit => unit(),
-            Step::Cluster => {
-                let args = ["--release", "--package", "howdah", "--", "--test-threads=1", "--skip", "interop::"];
-                cargo_test(&args, &[])
-            }
+            Step::Cluster => cluster(),
             Step::Lab => lab(),
             Step::Interop => interop::run(),
             Step::Docs => checked(
@@ -176,6 +180,21 @@ fn unit() -> (Counts, Result<String>) {
     let (more, docs) = cargo_test(&["--workspace", "--exclude", "howdah", "--doc"], &[]);
     counts += more;
     (counts, docs.map(|_| counts.to_string()))
+}
+
+/// The command's tests, most of them over real daemons: side by side but for those that measure.
+fn cluster() -> (Counts, Result<String>) {
+    let package = ["--release", "--package", "howdah", "--"];
+    let skipped = MEASURING.iter().chain(&["interop::"]).flat_map(|name| ["--skip", name]);
+    let (mut counts, most) =
+        cargo_test(&package.into_iter().chain([SIDE_BY_SIDE]).chain(skipped).collect::<Vec<_>>(), &[]);
+    if most.is_err() {
+        return (counts, most);
+    }
+    let alone = [&package[..], &["--test-threads=1"], &MEASURING].concat();
+    let (more, measuring) = cargo_test(&alone, &[]);
+    counts += more;
+    (counts, measuring.map(|_| counts.to_string()))
 }
 
 /// Clippy over all of the crates' targets, and the tests beside their code.
