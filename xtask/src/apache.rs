@@ -77,7 +77,9 @@ fn hadoop(python: &Path, folder: &Path) -> Result<()> {
 /// Jersey's jars.
 fn jersey(folder: &Path) -> Result<()> {
     let debian = folder.join("debian");
-    let download = || quiet(Command::new("apt-get").args(["--quiet=2", "download"]).args(DEBIAN).current_dir(&debian));
+    // Its own user may not read where root keeps packages; without this it says so.
+    let words = ["--quiet=2", "--option=APT::Sandbox::User=root", "download"];
+    let download = || quiet(Command::new("apt-get").args(words).args(DEBIAN).current_dir(&debian));
     // A new machine has no list of packages yet.
     let had = download()? || (quiet(Command::new("apt-get").args(["--quiet=2", "update"]))? && download()?);
     if !had {
@@ -95,9 +97,9 @@ fn jersey(folder: &Path) -> Result<()> {
     let java = unpacked.join("usr/share/java");
     for entry in std::fs::read_dir(&java).with_context(|| format!("list `{}`", java.display()))? {
         let path = entry.context("list Jersey's jars")?.path();
-        // Names without a version are links to those with one; the parts of the other libraries are in `asm-all`.
+        // Names without a version are links to those with one: twice the same does no harm.
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let wanted = name.starts_with("jersey1-") || name.starts_with("jsr311-api") || name == "asm-all.jar";
+        let wanted = name.starts_with("jersey1-") || name.starts_with("jsr311-api") || name.starts_with("asm");
         if wanted {
             std::fs::copy(&path, folder.join("jersey").join(&name))
                 .with_context(|| format!("copy `{}`", path.display()))?;

@@ -79,6 +79,25 @@ impl FileSystem {
         }
     }
 
+    /// What a job reads under this path: a file of this installation, or the path itself where it names another HDFS, of
+    /// which the master knows more.
+    pub(super) fn input(&self, path: &str) -> Result<String, PathError> {
+        if self.is_elsewhere(path) { Ok(path.to_owned()) } else { Ok(self.local(path)?.display().to_string()) }
+    }
+
+    /// Whether a path names an HDFS that is not this installation's directory.
+    pub(super) fn is_elsewhere(&self, path: &str) -> bool {
+        let authority = |rest: &str| rest.split('/').next().unwrap_or_default().to_owned();
+        match path.split_once("://") {
+            Some(("webhdfs", rest)) => !authority(rest).is_empty(),
+            Some(("hdfs", rest)) => {
+                let named = authority(rest);
+                !named.is_empty() && (self.root.is_none() || named != self.authority)
+            }
+            _ => false,
+        }
+    }
+
     /// As [`FileSystem::local`], remembered with its text.
     pub(super) fn named(&self, path: &str) -> Result<Named, PathError> {
         let shown = if path.len() > 1 && !path.ends_with(":///") { path.trim_end_matches('/') } else { path };
@@ -211,6 +230,18 @@ mod tests {
         let said = |path: &str| mapped().local(path).expect_err(path).to_string();
         assert_eq!(said("s3://bucket/a"), "No FileSystem for scheme \"s3\"");
         assert_eq!(said("hdfs://other/a"), "Wrong FS: hdfs://other/a, expected: hdfs://nn:8020/");
+    }
+
+    #[test]
+    fn a_job_may_read_another_hdfs() {
+        let fs = mapped();
+        for elsewhere in ["hdfs://other/a", "webhdfs://nn:9870/a"] {
+            assert_eq!(fs.input(elsewhere).as_deref(), Ok(elsewhere));
+        }
+        for here in ["hdfs://nn:8020/a", "hdfs:///a", "/a"] {
+            assert_eq!(fs.input(here).as_deref(), Ok("/data/fs/a"));
+        }
+        assert!(fs.input("s3://bucket/a").is_err());
     }
 
     #[test]

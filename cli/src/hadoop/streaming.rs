@@ -122,7 +122,8 @@ fn local(site: &Site, path: &str) -> Outcome<std::path::PathBuf> {
 
 /// Inputs that are not there, and an output that is, have codes of their own.
 fn check_paths(site: &Site, wanted: &Wanted) -> Outcome<Option<u8>> {
-    for input in &wanted.inputs {
+    // Of what lies elsewhere the master says whether it is there.
+    for input in wanted.inputs.iter().filter(|input| !site.file_system.is_elsewhere(input)) {
         let found =
             site.file_system.expand(input).map_err(|problem| Failure::usage(format!("`{input}`: {problem}")))?;
         if !found.iter().any(|named| named.local.exists()) {
@@ -263,7 +264,9 @@ fn plan(site: &Site, generic: Generic, wanted: &Wanted, staging: &Staging) -> Ou
         inputs: wanted
             .inputs
             .iter()
-            .map(|input| Ok(local(site, input)?.display().to_string()))
+            .map(|input| {
+                site.file_system.input(input).map_err(|problem| Failure::usage(format!("`{input}`: {problem}")))
+            })
             .collect::<Outcome<_>>()?,
         output: Some(local(site, &wanted.output)?.display().to_string()),
         n_reduces: if maps_only { Some(0) } else { wanted.n_reduces },

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use howdah_webhdfs::fake::{FakeHdfs, Mood};
 use serde_json::Value;
 
-use crate::harness::{Cluster, Setup, reference, text};
+use crate::harness::{Cluster, Installation, Setup, reference, text, wait_for};
 
 const HOSTS: [&str; 3] = ["127.0.0.2", "127.0.0.3", "127.0.0.4"];
 
@@ -97,9 +97,7 @@ fn a_name_node_that_nobody_named_is_refused_and_one_that_hangs_holds_up_its_own_
             cluster.command(&args.each_ref().map(String::as_str)).stderr(std::process::Stdio::null()).spawn()
         })
         .collect();
-    while hdfs.asked().is_empty() {
-        std::thread::yield_now();
-    }
+    wait_for("the name node to be asked", || (!hdfs.asked().is_empty()).then_some(()));
     let began = Instant::now();
     let input = cluster.text("in.txt", "a b a\n");
     let job = word_count(&cluster, &input, "out");
@@ -113,5 +111,23 @@ fn a_name_node_that_nobody_named_is_refused_and_one_that_hangs_holds_up_its_own_
     }
     let said = refused("hdfs://nn.example:9000/in");
     assert!(said.contains("timeout"), "{said}");
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn hadoops_own_commands_read_an_hdfs_that_is_not_their_installation() {
+    let hdfs = FakeHdfs::start(3);
+    let cluster = Cluster::start(beside("nn.example:9000", &hdfs.address()));
+    let hadoop = Installation::of(&cluster);
+    hdfs.put("/in/a.txt", "b\na\nb\n", 4);
+    let input = "hdfs://nn.example:9000/in/*.txt";
+    let args = ["-input", input, "-output", "/out", "-mapper", "cat", "-reducer", "uniq -c"];
+    hadoop.streaming(&args).expect_code(0);
+    let out = std::fs::read_to_string(hadoop.file("out/part-r-00000")).expect("read the output");
+    let words: Vec<&str> = out.split_whitespace().collect();
+    assert_eq!(words, ["1", "a", "2", "b"]);
+    let elsewhere = ["-input", "hdfs://other/in", "-output", "/none", "-mapper", "cat"];
+    let said = hadoop.streaming(&elsewhere).expect_code(2).stderr;
+    assert!(said.contains("this master fetches nothing from hdfs://other"), "{said}");
     cluster.stop_and_replay();
 }

@@ -97,9 +97,10 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// Counts the names that a split keeps.
-    pub(super) fn keeps(&mut self, hosts: &[String]) {
+    /// The hosts of one more split, as long as all of them are not too many.
+    pub(super) fn kept(&mut self, hosts: Vec<String>) -> Vec<String> {
         self.place_bytes += hosts.iter().map(|host| host.len() + size_of::<String>()).sum::<usize>();
+        if self.place_bytes > MOST_PLACE_BYTES { Vec::new() } else { hosts }
     }
 
     /// The client of the name node of a path.

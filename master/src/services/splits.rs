@@ -127,8 +127,7 @@ pub(super) fn splits(
             if splits.len() >= max as usize {
                 return Err(InputError::TooManySplits { max });
             }
-            let hosts = if remote.is_some() { hosts_of(&blocks, offset) } else { here.clone() };
-            listing.keeps(&hosts);
+            let hosts = if remote.is_some() { listing.kept(hosts_of(&blocks, offset)) } else { here.clone() };
             splits.push(Split::File { path: path.clone(), offset, length, hosts, file: Some(state) });
         }
     }
