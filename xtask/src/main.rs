@@ -16,8 +16,10 @@ mod dist;
 mod interop;
 mod licences;
 mod links;
+mod not_permitted;
 mod packages;
 mod process;
+mod rights;
 mod source;
 mod spdx;
 mod steps;
@@ -44,6 +46,7 @@ usage: cargo xtask WORD
   unit       unit, property and documentation tests (debug build)
   cluster    the command's tests, real daemons included (release build)
   lab        real daemons on machines that are network namespaces (release build)
+  user       tests that want rights, as a user without them (release build; where root runs it)
   interop    other people's programs on real clusters, Apache's HDFS with them, installed by name from PyPI and Debian
              (release build); `test interop` runs it alone. Without a network or a Java it says so and ends with code 3,
              unless CI is true

@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 
+use crate::not_permitted;
+
 /// Tests that ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
@@ -72,7 +74,12 @@ pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn command(args: &[&str], env: &[(&str, &str)]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(args).envs(env.iter().copied()).current_dir(root()).stdin(Stdio::null());
+    command
+        .args(args)
+        .env(not_permitted::VARIABLE, not_permitted::file())
+        .envs(env.iter().copied())
+        .current_dir(root())
+        .stdin(Stdio::null());
     command
 }
 

@@ -13,7 +13,7 @@ use anyhow::Result;
 
 use crate::changed::Changed;
 use crate::process::{Counts, cargo, cargo_test};
-use crate::{arrows, changed, dist, interop, licences, links, packages, tidy, tools};
+use crate::{arrows, changed, dist, interop, licences, links, not_permitted, packages, rights, tidy, tools};
 
 /// How the tests run that measure nothing.
 const SIDE_BY_SIDE: &str = "--test-threads=4";
@@ -33,6 +33,8 @@ pub(crate) enum Step {
     Unit,
     Cluster,
     Lab,
+    /// Tests that want rights, as a user without them.
+    User,
     Interop,
     Docs,
     /// Clippy and unit tests of some crates; not part of `test`.
@@ -68,7 +70,7 @@ pub(crate) enum Stopped {
 
 impl Step {
     /// What `cargo xtask test` runs, in this order.
-    pub(crate) const ALL: [Step; 11] = [
+    pub(crate) const ALL: [Step; 12] = [
         Step::Tools,
         Step::Fmt,
         Step::Tidy,
@@ -79,6 +81,7 @@ impl Step {
         Step::Unit,
         Step::Cluster,
         Step::Lab,
+        Step::User,
         Step::Interop,
     ];
 
@@ -109,6 +112,7 @@ impl Step {
             Step::Unit => "unit",
             Step::Cluster => "cluster",
             Step::Lab => "lab",
+            Step::User => "user",
             Step::Interop => "interop",
             Step::Docs => "docs",
             Step::Crates(_) => "check",
@@ -136,6 +140,7 @@ impl Step {
             Step::Unit => unit(),
             Step::Cluster => cluster(),
             Step::Lab => lab(),
+            Step::User => rights::run(),
             Step::Interop => interop::run(),
             Step::Docs => checked(
                 cargo(&["doc", "--locked", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")]),
@@ -209,12 +214,12 @@ fn crates(Changed { names, any_library }: &Changed) -> (Counts, Result<String>) 
     (counts, tests.map(|said| format!("{}: {said}", names.join(", "))))
 }
 
-/// Real daemons on machines that are namespaces. One after the other: they wait for times to run out.
+/// Real daemons on machines that are namespaces. They wait for times to run out, each in a lab of its own.
 fn lab() -> (Counts, Result<String>) {
     if let Err(error) = tools::provide_lab() {
         return (Counts::default(), Err(error));
     }
-    let args = ["--release", "--package", "howdah", "--test", "lab", "--", "--ignored", "--test-threads=1"];
+    let args = ["--release", "--package", "howdah", "--test", "lab", "--", "--ignored", SIDE_BY_SIDE];
     cargo_test(&args, &[])
 }
 
@@ -289,6 +294,9 @@ pub(crate) fn run_steps(steps: &[Step]) -> Result<(), Stopped> {
         }
     }
     println!("\n{}", lines.join("\n"));
+    for what in not_permitted::take(not_permitted::file()) {
+        println!("not tested here: {what}");
+    }
     println!("{:<6} {:<9} {:>8}", "", "all", seconds(started.elapsed()));
     if let Some(step) = failed {
         println!("stopped at the first failure: {step}; run it alone with `cargo xtask {step}`");
@@ -329,7 +337,7 @@ mod tests {
             .map(|group| group.iter().map(Step::name).collect())
             .collect();
         let reading = vec!["tools", "fmt", "tidy", "arrows", "licences"];
-        let daemons = ["cluster", "lab", "interop"].map(|name| vec![name]);
+        let daemons = ["cluster", "lab", "user", "interop"].map(|name| vec![name]);
         assert_eq!(groups[..3], [reading, vec!["lint"], vec!["docs", "unit"]]);
         assert_eq!(groups[3..], daemons);
     }

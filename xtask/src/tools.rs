@@ -4,6 +4,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
+use crate::rights::is_root;
+
 /// A program, words with which it does nothing and ends well, and what wants it.
 type Tool = (&'static str, &'static [&'static str], &'static str);
 
@@ -46,8 +48,7 @@ fn provide(tools: &[(&str, &[&str], &str)], whose: &str) -> Result<()> {
         return Ok(());
     }
     let (list, ci) = (missing.join(" "), std::env::var("CI").is_ok());
-    let root = std::fs::metadata("/proc/self").is_ok_and(|of_self| std::os::unix::fs::MetadataExt::uid(&of_self) == 0);
-    if !(ci && root) {
+    if !(ci && is_root()) {
         println!("{whose} want `apt-get install {list}`");
         return if ci { bail!("missing for {whose}: {list}") } else { Ok(()) };
     }

@@ -12,7 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::harness::{Finished, Scene, howdah, howdah_at, wait_for};
+use crate::harness::{Finished, Scene, howdah, howdah_at, lacks_groups, wait_for};
 
 const LONG: Duration = Duration::from_secs(120);
 const QUICK: [&str; 6] = ["calibrate", "--loads", "0,1", "--task", "100ms", "--output"];
@@ -77,6 +77,9 @@ fn points(answer: &Value) -> Vec<(u64, u64, f64)> {
 
 #[test]
 fn quotas_play_slower_cores_and_time_is_inverse_in_their_frequency() {
+    if lacks_groups("slower cores by quotas") {
+        return;
+    }
     let bench = Bench::new();
     let (out, plot) = (bench.path("w1.toml"), bench.path("w1.svg"));
     let mut command = howdah(&bench.0.mark);
@@ -143,6 +146,9 @@ fn however_a_calibration_ends_the_cores_are_as_they_were() {
 
 #[test]
 fn the_group_of_a_killed_calibration_is_removed() {
+    if lacks_groups("the group of a killed calibration") {
+        return;
+    }
     let bench = Bench::new();
     let words = [&QUICK[..], &["json", "--repeats", "50", "--frequency", "quota"]].concat();
     let mut child = bench.start(&words[..]);

@@ -2,10 +2,10 @@
 //!
 //! Whatever a test starts carries a mark in its environment, and so does everything that starts from there. When
 //! a [`Cluster`] goes out of scope, a panic included, every process with its mark is killed and waited for.
-//! Clusters run one at a time: two cores do not carry two of them at honest speed.
 
 mod cluster;
 mod command;
+mod groups;
 mod installation;
 mod processes;
 pub(crate) mod reference;
@@ -14,6 +14,7 @@ pub(crate) mod text;
 
 pub(crate) use cluster::{Cluster, Setup};
 pub(crate) use command::{Finished, howdah, howdah_at};
+pub(crate) use groups::lacks_groups;
 pub(crate) use installation::Installation;
 pub(crate) use processes::Mark;
 pub(crate) use scene::Scene;

@@ -25,6 +25,8 @@ mod machines;
 mod many_keys;
 mod master_kills;
 mod notices;
+#[path = "../permitted/mod.rs"]
+mod permitted;
 mod plans;
 mod planted;
 mod prediction;

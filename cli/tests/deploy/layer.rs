@@ -28,8 +28,10 @@ pub(crate) fn run(what: &str, namespaces: &[&str], package: &Path, script: &str)
     let mut output = command.output().expect("run unshare");
     let is_root = nix::unistd::geteuid().is_root();
     if !is_root || output.status.code() == Some(NONE_HERE) {
-        assert!(std::env::var("CI").is_err() || !is_root, "{}", crate::package::text(&output));
-        eprintln!("not tested here: {what}, for want of root or of layered file systems");
+        if is_root {
+            eprintln!("{}", crate::package::text(&output));
+        }
+        crate::permitted::not_tested(&format!("{what}: only root, where file systems can be layered"));
         return None;
     }
     output.stdout.extend(std::fs::read(out.path().join("said")).unwrap_or_default());

@@ -7,6 +7,8 @@ mod halt;
 mod layer;
 mod manifests;
 mod package;
+#[path = "../permitted/mod.rs"]
+mod permitted;
 mod scripts;
 mod service_manager;
 mod services;
@@ -51,7 +53,7 @@ fn the_units_are_what_systemd_takes() {
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(output.status.success() && !said.contains("howdah-"), "{said}");
         }
-        Err(error) => eprintln!("not tested here: systemd-analyze: {error}"),
+        Err(error) => permitted::not_tested(&format!("the systemd units, as systemd-analyze does not start: {error}")),
     }
 }
 

@@ -24,8 +24,7 @@ pub(crate) fn package() -> Option<&'static Path> {
 
 fn build() -> Option<PathBuf> {
     if let Err(error) = Command::new("dpkg-deb").arg("--version").output() {
-        assert!(std::env::var("CI").is_err(), "dpkg-deb: {error}");
-        eprintln!("not tested here: dpkg-deb: {error}");
+        crate::permitted::not_tested(&format!("the package, as dpkg-deb does not start: {error}; install `dpkg`"));
         return None;
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("package");

@@ -79,8 +79,7 @@ echo "stopped: $(value master Result)"
 fn the_services_start_are_watched_restarted_and_stopped_by_systemd() {
     let Some(package) = package() else { return };
     if !Path::new("/lib/systemd/systemd").exists() {
-        assert!(std::env::var("CI").is_err(), "no systemd is installed");
-        eprintln!("not tested here: the services, as no systemd is installed");
+        crate::permitted::not_tested("the services, as no systemd is installed");
         return;
     }
     let script = [BOOT, STEPS, START].concat();

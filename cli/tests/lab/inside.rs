@@ -20,8 +20,7 @@ pub(crate) fn inside(name: &str, body: impl FnOnce(Lab)) {
         return;
     }
     if let Some(missing) = missing() {
-        assert!(std::env::var("CI").is_err(), "{missing}");
-        eprintln!("not tested here: {missing}");
+        crate::permitted::not_tested(&format!("the lab of machines: {missing}"));
         return;
     }
     let exe = std::env::current_exe().expect("this executable");

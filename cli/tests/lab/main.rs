@@ -11,6 +11,8 @@ mod kit;
 mod machines;
 mod names;
 mod network;
+#[path = "../permitted/mod.rs"]
+mod permitted;
 mod reach;
 mod share;
 #[path = "../waiting/mod.rs"]

@@ -7,6 +7,8 @@
 
 mod blocks;
 mod exceptions;
+#[path = "../permitted/mod.rs"]
+mod permitted;
 mod place;
 mod surroundings;
 
@@ -118,8 +120,7 @@ fn every_exception_has_its_reason_and_is_needed() {
 #[test]
 fn every_page_can_be_typed() {
     if let Some(missing) = place::missing() {
-        assert!(std::env::var("CI").is_err(), "{missing}");
-        eprintln!("not tested here: {missing}");
+        permitted::not_tested(&format!("the commands of the pages: {missing}"));
         return;
     }
     let only = std::env::var("HOWDAH_TEST_PAGE").unwrap_or_default();
