@@ -2,23 +2,21 @@
 
 use crate::harness::{Cluster, Setup};
 
-/// Rounds of a few jobs after which a snapshot has come, and another one.
-const ROUNDS: usize = 20;
+/// Rounds of jobs after which a snapshot has come, and another one.
+const ROUNDS: usize = 30;
+const JOBS: usize = 20;
 
 #[test]
 fn old_inputs_go_and_nothing_acknowledged_is_lost_though_the_master_is_killed_again_and_again() {
     let master_config = "[master]\njournal_segment_bytes = 65536\n[master.keep_inputs]\nbytes = 1\n".to_owned();
     let mut cluster = Cluster::start(Setup { workers: 1, master_config, ..Setup::default() });
     let master = cluster.output("master");
-    // A long name makes a long journal.
-    let name = format!("mapred.job.name={}", "x".repeat(1_000));
     let mut jobs = Vec::new();
     let (mut snapshots, mut last_gone) = (0, 0);
     for round in 0.. {
         assert!(round < ROUNDS, "{snapshots} snapshots after {} jobs:\n{}", jobs.len(), cluster.master_log());
-        for _ in 0..6 {
-            let words = ["sleep", "-D", "mapred.map.tasks=1", "-D", "sleep.job.map.sleep.time=1", "--reduces", "0"];
-            let job = cluster.submit(&[&words[..], &["-D", &name]].concat());
+        for _ in 0..JOBS {
+            let job = cluster.sleep(1, 1, 0);
             cluster.wait_job(&job, 0);
             jobs.push(job);
         }
@@ -37,7 +35,14 @@ fn old_inputs_go_and_nothing_acknowledged_is_lost_though_the_master_is_killed_ag
         }
     }
     let history = cluster.json(&["job", "history", &jobs[0]]);
-    assert_eq!(history["state"], "SUCCEEDED", "{history}");
+    assert_eq!(history["job"]["state"], "SUCCEEDED", "{history}");
+    // Reading disturbs no master.
+    let dump = cluster.run(&["journal", "dump", &master]).expect_code(0).stdout;
+    assert!(dump.lines().next().is_some_and(|line| line.starts_with("snapshot after batch ")), "{dump}");
+    let said = cluster.run(&["validate", "--dir", &master]).expect_code(0).stdout;
+    assert!(said.contains("verified from 20") && said.contains("are gone (keep_inputs)"), "{said}");
+    let past = cluster.run(&["predict", "--dir", &master, "--at", "0s"]).expect_code(2);
+    assert!(past.stderr.contains("are gone") && past.stderr.contains("keep_inputs"), "{}", past.stderr);
     let report = cluster.stop_and_validate();
     assert!(report["decisions"]["beginning"]["batches_gone"].as_u64() > Some(0), "{}", report["decisions"]);
     assert_eq!(report["jobs"].as_array().map(Vec::len), Some(jobs.len()), "their histories are all there");
