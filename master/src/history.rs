@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use flate2::Compression;
@@ -23,7 +22,7 @@ use howdah_proto::convert::cause_text;
 use howdah_proto::{limits, v1};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::tables::{AttemptRecord, JobSnapshot};
+use crate::tables::{self, AttemptRecord, JobSnapshot};
 
 /// Value of `schema` in every file.
 pub const SCHEMA: &str = "howdah/history/v1";
@@ -93,7 +92,7 @@ pub struct JobHistory<A = Vec<AttemptHistory>> {
 /// job of a few hundred thousand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attempts<'a> {
-    records: &'a [Arc<AttemptRecord>],
+    records: &'a tables::Attempts,
     cluster: ClusterId,
 }
 
@@ -384,12 +383,12 @@ fn counters(snapshot: &JobSnapshot) -> Counters {
     let mut sum = Counters::default();
     // Winners come in the order of the attempts: kind, index.
     let mut winners = snapshot.winners.iter().copied().peekable();
-    for record in &snapshot.attempts {
+    for record in snapshot.attempts.iter() {
         while winners.next_if(|winner| (winner.kind, winner.index) < (record.id.kind, record.id.index)).is_some() {}
         let counts = match winners.peek() {
             Some(winner) if winner.kind == record.id.kind && winner.index == record.id.index => *winner == record.id,
             // Until a task has finished, its running attempt speaks for it.
-            _ => !record.state.is_final() && is_first_live(record, &snapshot.attempts),
+            _ => !record.state.is_final() && snapshot.attempts.first_live(record.id.task()) == Some(record.id),
         };
         if counts {
             sum.merge(&record.counters.unpack());
@@ -420,16 +419,6 @@ fn counters(snapshot: &JobSnapshot) -> Counters {
     add("SLOTS_MILLIS_MAPS", (tally.slot_us[0] / 1_000) as i64);
     add("SLOTS_MILLIS_REDUCES", (tally.slot_us[1] / 1_000) as i64);
     sum
-}
-
-fn is_first_live(record: &AttemptRecord, attempts: &[Arc<AttemptRecord>]) -> bool {
-    let task = record.id.task();
-    let start = attempts.partition_point(|other| (other.id.kind, other.id.index) < (task.kind, task.index));
-    attempts[start..]
-        .iter()
-        .take_while(|other| other.id.task() == task)
-        .find(|other| !other.state.is_final())
-        .is_some_and(|first| first.id == record.id)
 }
 
 impl AttemptRecord {

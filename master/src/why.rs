@@ -3,7 +3,7 @@
 //! Of the attempts of the task that brought the job down, the first that FAILED tells most: later ones often only repeat it, and KILLED ones are
 //! consequences. Exit code or signal, the last words of standard error, the worker and the attempt are named.
 
-use howdah_core::job::{AttemptState, ClusterId, TaskId};
+use howdah_core::job::{ClusterId, TaskId};
 use howdah_proto::convert::cause_text;
 
 use crate::tables::AttemptRecord;
@@ -11,9 +11,10 @@ use crate::tables::AttemptRecord;
 /// Longer lines of standard error are cut.
 const MAX_TEXT: usize = 400;
 
-/// The line; empty when nothing is known.
-pub(crate) fn why<'a>(
-    attempts: impl Iterator<Item = &'a AttemptRecord>,
+/// The line; empty when nothing is known. `failed` are the attempts that FAILED of the task that brought the job down, if one
+/// did: others may have failed and recovered.
+pub(crate) fn why(
+    failed: impl Iterator<Item = AttemptRecord>,
     failed_task: Option<TaskId>,
     commit_problem: Option<&str>,
     cluster: ClusterId,
@@ -21,10 +22,7 @@ pub(crate) fn why<'a>(
     if let Some(problem) = commit_problem {
         return format!("its output could not be promoted: {problem}");
     }
-    let failed = |record: &&AttemptRecord| record.state == AttemptState::Failed;
-    // Of the task that brought the job down, if one did: others may have failed and recovered.
-    let of_task = |record: &&AttemptRecord| failed_task.is_none_or(|task| record.id.task() == task);
-    let failed: Vec<&AttemptRecord> = attempts.filter(failed).filter(of_task).collect();
+    let failed: Vec<AttemptRecord> = failed.collect();
     let Some(first) = failed.iter().min_by_key(|record| record.ended) else { return String::new() };
     let times = match (failed_task, failed.len()) {
         (Some(task), n) if n > 1 => format!("{} failed {n} times; first ", cluster.task(task)),

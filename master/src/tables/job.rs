@@ -13,11 +13,10 @@ use howdah_core::tracker::{AttemptReport, EndCause};
 use howdah_proto::v1;
 use tokio::sync::watch;
 
-use super::{AttemptRecord, EventLog, Extra, LiveAttempt};
+use super::ended::{Ended, Key, key};
+use super::winners::Winners;
+use super::{AttemptRecord, Attempts, EventLog, Extra, LiveAttempt};
 use crate::why;
-
-/// Kind, index, number: the order in which attempts are shown.
-type Key = (TaskKind, u32, u16);
 
 /// What does not change after submission.
 #[derive(Debug)]
@@ -60,9 +59,8 @@ pub(crate) struct JobRow {
     /// As the core counts them.
     pub(crate) costs: SpeculationCosts,
     live: BTreeMap<Key, LiveAttempt>,
-    ended: BTreeMap<Key, Arc<AttemptRecord>>,
-    /// The attempt that counts for each finished task.
-    winners: BTreeMap<(TaskKind, u32), AttemptId>,
+    ended: Ended,
+    winners: Winners,
     done: [u32; 2],
     pub(crate) events: Arc<EventLog>,
     pulse: watch::Sender<Pulse>,
@@ -86,13 +84,9 @@ pub(crate) struct JobSnapshot {
     pub(crate) priority: Priority,
     pub(crate) tally: Tally,
     pub(crate) costs: SpeculationCosts,
+    /// By kind and index.
     pub(crate) winners: Vec<AttemptId>,
-    /// By kind, index and number.
-    pub(crate) attempts: Vec<Arc<AttemptRecord>>,
-}
-
-fn key(attempt: AttemptId) -> Key {
-    (attempt.kind, attempt.index, attempt.number)
+    pub(crate) attempts: Attempts,
 }
 
 impl JobRow {
@@ -108,8 +102,8 @@ impl JobRow {
             tally: Tally::default(),
             costs: SpeculationCosts::default(),
             live: BTreeMap::new(),
-            ended: BTreeMap::new(),
-            winners: BTreeMap::new(),
+            ended: Ended::default(),
+            winners: Winners::default(),
             done: [0; 2],
             events: Arc::new(EventLog::new()),
             pulse: watch::Sender::new(Pulse::default()),
@@ -137,7 +131,7 @@ impl JobRow {
     /// A launch; false when it is a directive repeated.
     pub(crate) fn launched(&mut self, attempt: AttemptId, live: LiveAttempt) -> bool {
         let key = key(attempt);
-        if self.live.contains_key(&key) || self.ended.contains_key(&key) {
+        if self.live.contains_key(&key) || self.ended.contains(&key) {
             return false;
         }
         self.tally.launched[attempt.kind] += 1;
@@ -173,10 +167,9 @@ impl JobRow {
             if live.worker_id == worker {
                 live.record.take(extra);
             }
-        } else if let Some(record) = self.ended.get_mut(&key)
-            && record.end.is_none()
-        {
-            Arc::make_mut(record).take(extra);
+        } else if let Some(mut record) = self.ended.get(extra.attempt).filter(|record| record.end.is_none()) {
+            record.take(extra);
+            self.ended.put(record);
         }
     }
 
@@ -195,8 +188,8 @@ impl JobRow {
         record.cause = cause;
         record.ended = now;
         self.tally.slot_us[kind] += now.since(record.assigned).as_us();
-        self.ended.insert(key, Arc::new(record));
-        if state == AttemptState::Succeeded && self.winners.insert((attempt.kind, attempt.index), attempt).is_none() {
+        self.ended.put(record);
+        if state == AttemptState::Succeeded && self.winners.set(attempt) {
             self.done[kind] += 1;
             if attempt.kind == TaskKind::Map && self.done[kind] == self.meta.file.spec.n_maps {
                 self.maps_done = now;
@@ -207,22 +200,16 @@ impl JobRow {
 
     /// A finished map has to run again: its attempt did not succeed after all.
     pub(crate) fn output_lost(&mut self, attempt: AttemptId, cause: EndCause) {
-        let task = (attempt.kind, attempt.index);
-        if self.winners.get(&task) != Some(&attempt) {
+        if !self.winners.unset(attempt) {
             return;
         }
-        self.winners.remove(&task);
         self.done[attempt.kind] -= 1;
         // Readers learn with an empty address that this output is obsolete.
         self.events.push(attempt, String::new());
         let failed = cause == EndCause::TooManyFetchFailures;
         let tally = if failed { &mut self.tally.failed } else { &mut self.tally.killed };
         tally[attempt.kind] += 1;
-        if let Some(record) = self.ended.get_mut(&key(attempt)) {
-            let record = Arc::make_mut(record);
-            record.state = if failed { AttemptState::Failed } else { AttemptState::Killed };
-            record.cause = Some(cause);
-        }
+        self.ended.take_back(attempt, if failed { AttemptState::Failed } else { AttemptState::Killed }, cause);
     }
 
     /// A task is out of attempts.
@@ -246,21 +233,21 @@ impl JobRow {
             self.finished = now;
         }
         if state == JobState::Failed {
-            let attempts = self.ended.values().map(|record| &**record);
-            self.why = why::why(attempts, self.failed_task, self.commit_problem.as_deref(), cluster);
+            let failed = self.ended.failed(self.meta.id, self.failed_task);
+            self.why = why::why(failed, self.failed_task, self.commit_problem.as_deref(), cluster);
         }
     }
 
     /// The attempt's record, running or over.
-    pub(crate) fn attempt(&self, attempt: AttemptId) -> Option<&AttemptRecord> {
-        let key = key(attempt);
-        self.live.get(&key).map(|live| &live.record).or_else(|| self.ended.get(&key).map(|record| &**record))
+    pub(crate) fn attempt(&self, attempt: AttemptId) -> Option<AttemptRecord> {
+        let live = self.live.get(&key(attempt)).map(|live| live.record.clone());
+        live.or_else(|| self.ended.get(attempt))
     }
 
     /// Winners of the tasks that write the job's output.
     pub(crate) fn output_winners(&self) -> Vec<AttemptId> {
         let last = if self.meta.file.spec.n_reduces > 0 { TaskKind::Reduce } else { TaskKind::Map };
-        self.winners.values().copied().filter(|winner| winner.kind == last).collect()
+        self.winners.iter(self.meta.id).filter(|winner| winner.kind == last).collect()
     }
 
     /// Tasks of both kinds.
@@ -279,7 +266,7 @@ impl JobRow {
         let mut best = 0;
         for ((kind, index, _), live) in &self.live {
             running[*kind] += 1;
-            if self.winners.contains_key(&(*kind, *index)) {
+            if self.winners.has(*kind, *index) {
                 continue;
             }
             if previous != Some((*kind, *index)) {
@@ -334,12 +321,9 @@ impl JobRow {
         }
     }
 
-    /// Cheap enough for the core's thread: finished attempts are shared, running ones are few.
+    /// Cheap enough for the core's thread: of finished attempts the index is copied and the rest shared, running ones are few.
     pub(crate) fn snapshot(&self, cluster: ClusterId) -> JobSnapshot {
-        let live = self.live.iter().map(|(key, live)| (*key, Arc::new(live.record.clone())));
-        let ended = self.ended.iter().map(|(key, record)| (*key, Arc::clone(record)));
-        let mut attempts: Vec<(Key, Arc<AttemptRecord>)> = ended.chain(live).collect();
-        attempts.sort_unstable_by_key(|(key, _)| *key);
+        let live = self.live.values().map(|live| live.record.clone()).collect();
         JobSnapshot {
             meta: Arc::clone(&self.meta),
             status: self.status(cluster),
@@ -347,8 +331,8 @@ impl JobRow {
             priority: self.priority,
             tally: self.tally,
             costs: self.costs,
-            winners: self.winners.values().copied().collect(),
-            attempts: attempts.into_iter().map(|(_, record)| record).collect(),
+            winners: self.winners.iter(self.meta.id).collect(),
+            attempts: self.ended.beside(self.meta.id, live),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! here decides anything.
 
 mod attempt;
+mod ended;
 mod events;
 mod extras;
 mod job;
@@ -12,6 +13,7 @@ mod packed;
 mod presence;
 mod remembered;
 mod vitals;
+mod winners;
 mod worker;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -25,6 +27,7 @@ use howdah_proto::v1;
 use crate::config::Limits;
 
 pub(crate) use attempt::{AttemptRecord, Extra, LiveAttempt};
+pub(crate) use ended::Attempts;
 pub(crate) use events::EventLog;
 pub(crate) use extras::extras;
 pub(crate) use job::{JobMeta, JobRow, JobSnapshot};

@@ -17,6 +17,16 @@ impl PackedCounters {
         PackedCounters(numbered.encode_to_vec().into_boxed_slice())
     }
 
+    /// As they are encoded.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Of what [`PackedCounters::bytes`] gave.
+    pub(super) fn from_bytes(bytes: Vec<u8>) -> PackedCounters {
+        PackedCounters(bytes.into_boxed_slice())
+    }
+
     pub(crate) fn unpack(&self) -> Counters {
         let wire = v1::Counters::decode(&*self.0).expect("encoded by `new`");
         // They were within the bounds of an attempt when they came.

@@ -212,7 +212,7 @@ pub(crate) struct FakeWorker {
     pub(crate) sequence: u32,
     /// Attempts that it says are running.
     running: Vec<v1::AttemptId>,
-    directives: VecDeque<v1::Directive>,
+    pub(crate) directives: VecDeque<v1::Directive>,
     /// Why it takes no tasks, if it takes none.
     pub(crate) refusal: v1::Refusal,
 }

@@ -1,0 +1,325 @@
+//! The attempts of one job that are over, in a few bytes each.
+//!
+//! A job may have a million of them, and until it is over the master keeps all. So what has a fixed size lies in the index, what
+//! has not (how it ended, counters, the user's words) is encoded into pages, and names of workers are kept once. A record in
+//! pieces of its own would take three times the room, most of it in gaps: its parts come from other threads, among what
+//! lives for a moment.
+//!
+//! **Invariant: every entry of the index leads to a whole encoding in a page.** Pages are shared with snapshots; one that is
+//! written on is copied then, once for each snapshot.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use howdah_core::job::{AttemptId, AttemptState, JobId, Locality, Phase, Progress, TaskId, TaskKind};
+use howdah_core::time::Time;
+use howdah_core::tracker::EndCause;
+use howdah_proto::v1;
+use prost::Message;
+
+use super::{AttemptRecord, PackedCounters};
+
+/// Kind, index, number: the order in which attempts are shown.
+pub(super) type Key = (TaskKind, u32, u16);
+
+/// A page takes records until it has so many bytes; it has more only if its last record is large.
+const PAGE_BYTES: usize = 64 << 10;
+
+pub(super) fn key(attempt: AttemptId) -> Key {
+    (attempt.kind, attempt.index, attempt.number)
+}
+
+/// What every ended attempt has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fixed {
+    assigned: Time,
+    ended: Time,
+    page: u32,
+    offset: u32,
+    /// Index among the places.
+    place: u32,
+    progress: Progress,
+    pub(super) state: AttemptState,
+    phase: Phase,
+    locality: Locality,
+    speculative: bool,
+    cause: Option<EndCause>,
+}
+
+const _: () = assert!(std::mem::size_of::<Fixed>() <= 40, "a job may have a million of them");
+
+/// What only some have, and what is of any length.
+#[derive(Clone, PartialEq, Message)]
+struct Words {
+    #[prost(message, optional, tag = "1")]
+    end: Option<v1::AttemptEnd>,
+    #[prost(bytes = "vec", tag = "2")]
+    counters: Vec<u8>,
+    #[prost(string, tag = "3")]
+    message: String,
+}
+
+/// Where attempts ran, as it was then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    worker: Arc<str>,
+    host: Arc<str>,
+    rack: Arc<str>,
+}
+
+/// What the index leads to.
+#[derive(Clone, Debug, Default)]
+struct Store {
+    pages: Vec<Arc<Vec<u8>>>,
+    /// As many as workers had attempts of the job, or more if workers changed their hosts.
+    places: Arc<Vec<Place>>,
+}
+
+/// See the module's documentation.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    index: BTreeMap<Key, Fixed>,
+    store: Store,
+}
+
+impl Ended {
+    pub(super) fn contains(&self, key: &Key) -> bool {
+        self.index.contains_key(key)
+    }
+
+    pub(super) fn get(&self, attempt: AttemptId) -> Option<AttemptRecord> {
+        Some(self.store.record(attempt, self.index.get(&key(attempt))?))
+    }
+
+    /// Keeps a record, in the place of an earlier one of the same attempt.
+    pub(super) fn put(&mut self, record: AttemptRecord) {
+        let fixed = self.store.keep(&record);
+        self.index.insert(key(record.id), fixed);
+    }
+
+    /// An attempt that had succeeded did not after all.
+    pub(super) fn take_back(&mut self, attempt: AttemptId, state: AttemptState, cause: EndCause) {
+        if let Some(fixed) = self.index.get_mut(&key(attempt)) {
+            fixed.state = state;
+            fixed.cause = Some(cause);
+        }
+    }
+
+    /// Attempts of the job that FAILED: all, or those of one task.
+    pub(super) fn failed(&self, job: JobId, task: Option<TaskId>) -> impl Iterator<Item = AttemptRecord> + '_ {
+        let wanted = move |kind: TaskKind, index: u32| task.is_none_or(|task| (task.kind, task.index) == (kind, index));
+        let failed = self
+            .index
+            .iter()
+            .filter(move |((kind, index, _), fixed)| fixed.state == AttemptState::Failed && wanted(*kind, *index));
+        failed.map(move |(key, fixed)| self.store.record(attempt(job, *key), fixed))
+    }
+
+    /// All of them as they are now, beside the `live` ones of the same job, which are in order.
+    pub(super) fn beside(&self, job: JobId, live: Vec<AttemptRecord>) -> Attempts {
+        let ended = self.index.iter().map(|(key, fixed)| (*key, *fixed)).collect();
+        Attempts { job, ended, store: self.store.clone(), live }
+    }
+}
+
+fn attempt(job: JobId, (kind, index, number): Key) -> AttemptId {
+    AttemptId { job, index, number, kind }
+}
+
+impl Store {
+    fn keep(&mut self, record: &AttemptRecord) -> Fixed {
+        let AttemptRecord { worker, host, rack, .. } = record;
+        let place = Place { worker: Arc::clone(worker), host: Arc::clone(host), rack: Arc::clone(rack) };
+        // The last ones first: a worker that changed is found as it is now.
+        let place = self.places.iter().rposition(|known| *known == place).unwrap_or_else(|| {
+            let places = Arc::make_mut(&mut self.places);
+            places.push(place);
+            places.len() - 1
+        });
+        let words = Words {
+            end: record.end.as_deref().cloned(),
+            counters: record.counters.bytes().to_vec(),
+            message: record.message.clone(),
+        };
+        if self.pages.last().is_none_or(|page| page.len() >= PAGE_BYTES) {
+            // The first page of a small job stays small.
+            let room = if self.pages.is_empty() { 0 } else { PAGE_BYTES + PAGE_BYTES / 16 };
+            self.pages.push(Arc::new(Vec::with_capacity(room)));
+        }
+        let page = self.pages.len() - 1;
+        let bytes = Arc::make_mut(&mut self.pages[page]);
+        let offset = bytes.len();
+        words.encode_length_delimited(bytes).expect("a vector has room");
+        Fixed {
+            assigned: record.assigned,
+            ended: record.ended,
+            page: page as u32,
+            offset: offset as u32,
+            place: place as u32,
+            progress: record.progress,
+            state: record.state,
+            phase: record.phase,
+            locality: record.locality,
+            speculative: record.speculative,
+            cause: record.cause,
+        }
+    }
+
+    fn record(&self, id: AttemptId, fixed: &Fixed) -> AttemptRecord {
+        let words = Words::decode_length_delimited(&self.pages[fixed.page as usize][fixed.offset as usize..]);
+        let Words { end, counters, message } = words.expect("encoded by `keep`");
+        let Place { worker, host, rack } = self.places[fixed.place as usize].clone();
+        AttemptRecord {
+            id,
+            state: fixed.state,
+            phase: fixed.phase,
+            progress: fixed.progress,
+            worker,
+            host,
+            rack,
+            locality: fixed.locality,
+            speculative: fixed.speculative,
+            assigned: fixed.assigned,
+            ended: fixed.ended,
+            cause: fixed.cause,
+            end: end.map(Box::new),
+            counters: PackedCounters::from_bytes(counters),
+            message,
+        }
+    }
+}
+
+/// A job's attempts at one time, those that are over still packed.
+#[derive(Debug)]
+pub(crate) struct Attempts {
+    job: JobId,
+    /// In order.
+    ended: Vec<(Key, Fixed)>,
+    store: Store,
+    /// In order.
+    live: Vec<AttemptRecord>,
+}
+
+impl Attempts {
+    /// By kind, index and number; each is unpacked when it is asked for.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = AttemptRecord> + '_ {
+        let (mut ended, mut live) = (self.ended.iter().peekable(), self.live.iter().peekable());
+        std::iter::from_fn(move || {
+            let live_is_next = match (ended.peek(), live.peek()) {
+                (Some((over, _)), Some(record)) => key(record.id) < *over,
+                (over, _) => over.is_none(),
+            };
+            if live_is_next {
+                return live.next().cloned();
+            }
+            ended.next().map(|(key, fixed)| self.store.record(attempt(self.job, *key), fixed))
+        })
+    }
+
+    /// The first attempt of a task that is not over.
+    pub(crate) fn first_live(&self, task: TaskId) -> Option<AttemptId> {
+        let start = self.live.partition_point(|other| (other.id.kind, other.id.index) < (task.kind, task.index));
+        self.live.get(start).map(|first| first.id).filter(|first| first.task() == task)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use howdah_core::job::counters::{Counters, FRAMEWORK};
+    use howdah_proto::convert;
+
+    use super::*;
+
+    fn record(kind: TaskKind, index: u32, number: u16, state: AttemptState) -> AttemptRecord {
+        let mut counters = Counters::default();
+        counters.add(FRAMEWORK, "Map input records", i64::from(index) + 1);
+        AttemptRecord {
+            id: AttemptId { job: JobId(7), index, number, kind },
+            state,
+            phase: Phase::Map,
+            progress: Progress::ZERO,
+            worker: format!("worker-{}", index % 3).into(),
+            host: "h".into(),
+            rack: "/r".into(),
+            locality: Locality::Node,
+            speculative: number > 0,
+            assigned: Time::from_ms(1_000 + u64::from(index)),
+            ended: Time::from_ms(2_000 + u64::from(index)),
+            cause: (state == AttemptState::Failed).then_some(EndCause::Reported),
+            end: index.is_multiple_of(2).then(|| {
+                let stderr_tail = "x".repeat(index as usize % 5_000);
+                Box::new(v1::AttemptEnd { exit_code: Some(3), stderr_tail, ..Default::default() })
+            }),
+            counters: PackedCounters::new(&convert::numbered(&counters)),
+            message: format!("line {index}"),
+        }
+    }
+
+    fn same(one: &AttemptRecord, other: &AttemptRecord) {
+        assert_eq!(format!("{one:?}"), format!("{other:?}"));
+    }
+
+    #[test]
+    fn what_is_packed_comes_back_in_order_over_many_pages() {
+        let mut ended = Ended::default();
+        let all: Vec<AttemptRecord> =
+            (0..3_000).map(|index| record(TaskKind::Map, index, 0, AttemptState::Succeeded)).collect();
+        // In another order than theirs.
+        all.iter().rev().for_each(|record| ended.put(record.clone()));
+        assert!(ended.store.pages.len() > 20 && ended.store.places.len() == 3);
+        let live = vec![
+            record(TaskKind::Map, 2, 1, AttemptState::Running),
+            record(TaskKind::Reduce, 0, 0, AttemptState::Running),
+        ];
+        let attempts = ended.beside(JobId(7), live.clone());
+        let seen: Vec<AttemptRecord> = attempts.iter().collect();
+        assert_eq!(seen.len(), 3_002);
+        assert!(seen.is_sorted_by_key(|record| key(record.id)));
+        seen.iter()
+            .filter(|record| record.id.number == 0 && record.id.kind == TaskKind::Map)
+            .zip(&all)
+            .for_each(|(seen, put)| same(seen, put));
+        same(&seen[3], &live[0]);
+        let task = |kind, index| TaskId { job: JobId(7), kind, index };
+        assert_eq!(attempts.first_live(task(TaskKind::Map, 2)), Some(live[0].id));
+        assert_eq!(attempts.first_live(task(TaskKind::Map, 3)), None);
+        assert_eq!(attempts.first_live(task(TaskKind::Reduce, 0)), Some(live[1].id));
+    }
+
+    #[test]
+    fn a_snapshot_stays_as_it_was_when_attempts_change_and_come() {
+        let mut ended = Ended::default();
+        let first = record(TaskKind::Map, 0, 0, AttemptState::Succeeded);
+        ended.put(first.clone());
+        let before = ended.beside(JobId(7), Vec::new());
+        ended.take_back(first.id, AttemptState::Failed, EndCause::TooManyFetchFailures);
+        ended.put(AttemptRecord { message: "later".to_owned(), ..ended.get(first.id).expect("it is there") });
+        ended.put(record(TaskKind::Map, 1, 0, AttemptState::Failed));
+        let was: Vec<AttemptRecord> = before.iter().collect();
+        assert_eq!(was.len(), 1);
+        same(&was[0], &first);
+        let now = ended.get(first.id).expect("it is there");
+        assert_eq!((now.state, now.message.as_str()), (AttemptState::Failed, "later"));
+        let failed = |task| ended.failed(JobId(7), task).map(|record| record.id.index).collect::<Vec<_>>();
+        assert_eq!((failed(None), failed(Some(first.id.task()))), (vec![0, 1], vec![0]));
+    }
+
+    #[test]
+    fn an_attempt_that_went_well_takes_a_hundred_bytes_beside_its_index() {
+        let mut ended = Ended::default();
+        for index in 0..1_000 {
+            let end = v1::AttemptEnd {
+                exit_code: Some(0),
+                cpu_us: 12_345,
+                peak_memory_kib: 4_567,
+                started_ms_epoch: 1_790_000_000_000,
+                finished_ms_epoch: 1_790_000_001_000,
+                ..Default::default()
+            };
+            let record = record(TaskKind::Map, index, 0, AttemptState::Succeeded);
+            ended.put(AttemptRecord { end: Some(Box::new(end)), message: String::new(), ..record });
+        }
+        let bytes: usize = ended.store.pages.iter().map(|page| page.len()).sum();
+        assert!(bytes <= 100 * 1_000, "{bytes} bytes");
+    }
+}

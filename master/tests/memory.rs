@@ -1,0 +1,169 @@
+//! What the master's memory holds for each task of a job that is not over, and what is left of jobs that are.
+//!
+//! An executable of its own: its allocator counts what the whole process holds, and other tests would be counted too. The
+//! worker here reports as real ones do, ends of attempts with their counters and times; what it holds itself is little.
+
+#[allow(dead_code, reason = "shared with the tests of live masters, which use all of it")]
+#[path = "live/fixture.rs"]
+mod fixture;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicIsize, Ordering};
+use std::time::{Duration, Instant};
+
+use fixture::{Cluster, FakeWorker, generated};
+use howdah_core::job::counters::KNOWN;
+use howdah_proto::v1;
+
+/// Bytes that the process holds.
+static HELD: AtomicIsize = AtomicIsize::new(0);
+struct Counting;
+
+fn count(layout: Layout, sign: isize) {
+    HELD.fetch_add(sign * layout.size() as isize, Ordering::Relaxed);
+}
+
+#[expect(unsafe_code, reason = "an allocator is unsafe by its trait; this one counts and passes on")]
+// SAFETY: every call is passed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout, 1);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(layout, -1);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What the core keeps is in it; 109 bytes of it are the split.
+const MOST_BYTES_A_TASK: isize = 400;
+/// Rounds of so many jobs of so many tasks, of which the second is compared with the last.
+const ROUNDS: u32 = 6;
+const JOBS: u32 = 25;
+const TASKS: u32 = 200;
+/// For a hundred jobs and their twenty thousand tasks: the core remembers what became of each job, and what is learnt of task
+/// times fills its windows. A byte of a task would be 20 KB.
+const MOST_BYTES_MORE: isize = 300_000;
+/// Maps of the worker at a time.
+const SLOTS: u32 = 100;
+
+/// As a worker reports a map that went well.
+fn succeeded(attempt: v1::AttemptId) -> v1::AttemptStatus {
+    let now = 1_790_000_000_000 + u64::from(attempt.index);
+    v1::AttemptStatus {
+        attempt: Some(attempt),
+        state: v1::AttemptState::Succeeded.into(),
+        phase: v1::Phase::Map.into(),
+        progress: 10_000,
+        counters: Some(v1::Counters {
+            groups: Vec::new(),
+            known: (0..KNOWN.len() as u32).collect(),
+            known_values: (0..KNOWN.len() as i64).map(|n| n * 1_000 + 1).collect(),
+        }),
+        end: Some(v1::AttemptEnd {
+            exit_code: Some(0),
+            cpu_us: 12_345,
+            peak_memory_kib: 4_567,
+            started_ms_epoch: now,
+            finished_ms_epoch: now + 1_234,
+            ..Default::default()
+        }),
+        ..Default::default()
+    }
+}
+
+/// Does maps until so many of its jobs are done.
+async fn work(worker: &mut FakeWorker, until: u32) {
+    let (mut done, mut running) = (0, Vec::new());
+    while done < until {
+        let ends: Vec<v1::AttemptStatus> = running.drain(..).map(succeeded).collect();
+        done += ends.len() as u32;
+        running = launches(&worker.beat(ends).await.unwrap());
+        worker.directives.clear();
+    }
+}
+
+fn launches(answer: &v1::HeartbeatResponse) -> Vec<v1::AttemptId> {
+    let launch = |directive: &v1::Directive| match &directive.kind {
+        Some(v1::directive::Kind::Launch(launch)) => launch.attempt,
+        _ => None,
+    };
+    answer.directives.iter().filter_map(launch).collect()
+}
+
+/// Waits until no more is held than this; the prediction thread learns what ended once a second, and holds it until then.
+async fn until_held(at_most: isize, what: &str) {
+    let began = Instant::now();
+    while HELD.load(Ordering::Relaxed) > at_most {
+        let held = HELD.load(Ordering::Relaxed);
+        assert!(began.elapsed() < Duration::from_secs(20), "{what}: {held} bytes are held, expected {at_most}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// One after the other, or each would be counted for the other.
+static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+#[tokio::test]
+async fn a_task_of_a_live_job_takes_little_memory() {
+    let _turn = TURN.lock().await;
+    let mut cluster = Cluster::start().await;
+    let mut worker = FakeWorker::register(&mut cluster, "worker-1", SLOTS, 0).await;
+    let n = 20_000;
+    let before = HELD.load(Ordering::Relaxed);
+    cluster.submit(generated(n)).await.unwrap();
+    work(&mut worker, n - SLOTS).await;
+    until_held(before + MOST_BYTES_A_TASK * n as isize, "a job of 20,000 maps, nearly done").await;
+    work(&mut worker, SLOTS).await;
+    cluster.stop().await;
+}
+
+#[tokio::test]
+async fn jobs_that_are_over_leave_the_memory_as_it_was() {
+    let _turn = TURN.lock().await;
+    let keep_few = |config: &mut howdah_master::MasterConfig| {
+        (config.limits.finished_jobs, config.limits.listed_jobs) = (10, 20);
+    };
+    let mut cluster = Cluster::start_with(keep_few).await;
+    let mut worker = FakeWorker::register(&mut cluster, "worker-1", SLOTS, 0).await;
+    let mut before = 0;
+    for round in 1..=ROUNDS {
+        for _ in 0..JOBS {
+            cluster.submit(generated(TASKS)).await.unwrap();
+        }
+        work(&mut worker, JOBS * TASKS).await;
+        cluster.until(|c| c.jobs_done == round * JOBS).await;
+        histories_written(&cluster, round * JOBS).await;
+        if round == 2 {
+            before = HELD.load(Ordering::Relaxed);
+        }
+    }
+
+    until_held(before + MOST_BYTES_MORE, "more jobs that are over").await;
+    cluster.stop().await;
+}
+
+/// Until then the thread that writes them holds the jobs.
+async fn histories_written(cluster: &Cluster, n: u32) {
+    let began = Instant::now();
+    let master = cluster.master_dir();
+    let written = || {
+        let runs = std::fs::read_dir(&master).unwrap().flatten();
+        let folders = runs.filter_map(|run| std::fs::read_dir(run.path().join("history")).ok());
+        folders
+            .flat_map(|folder| folder.flatten())
+            .filter(|file| file.path().extension().is_some_and(|e| e == "gz"))
+            .count()
+    };
+    while written() < n as usize {
+        assert!(began.elapsed() < Duration::from_secs(60), "{} histories, expected {n}", written());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
