@@ -36,7 +36,10 @@ fn a_word_count_of_an_hdfs_runs_beside_its_blocks_and_gives_the_bytes_of_the_sam
     let bytes = std::fs::read(&local).expect("read the input");
     let n_blocks = bytes.len().div_ceil(40_000) as u64;
     hdfs.put("/in/text", bytes.clone(), 40_000);
-    let job = word_count(&cluster, "hdfs://nn.example:9000/in", "out");
+    // Where attempts fetch, and as whom, is not the job's to say.
+    let of_job = ["howdah.hdfs.http.hdfs://nn.example:9000=127.0.0.1:1", "howdah.hdfs.user=who-else"];
+    let input = ["--input", "hdfs://nn.example:9000/in", "--output", &cluster.output("out"), "--reduces", "2"];
+    let job = cluster.submit(&[&["wordcount", "-D", of_job[0], "-D", of_job[1]][..], &input].concat());
     cluster.wait_job(&job, 0);
     let found = reference::read_parts(&cluster.path("out"));
     reference::assert_same_parts(&found, &reference::word_count_parts(&bytes, 2), "from HDFS");
@@ -46,6 +49,7 @@ fn a_word_count_of_an_hdfs_runs_beside_its_blocks_and_gives_the_bytes_of_the_sam
     assert!(local_maps * 10 > n_blocks * 9, "{local_maps} of {n_blocks} maps: {status}");
     // A map took its block from the data node beside it; what it read of others ends a line.
     let asked = hdfs.asked();
+    assert!(!asked.iter().any(|line| line.contains("who-else")), "{asked:?}");
     let blocks = asked.iter().filter(|line| !line.starts_with("127.0.0.1 ") && line.contains("&length=40000"));
     assert_eq!(blocks.count() as u64, n_blocks - 1, "{asked:?}");
     // The job is submitted again by what its file says of it.
