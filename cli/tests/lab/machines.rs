@@ -34,6 +34,8 @@ pub(crate) struct Lab {
     bare: Vec<&'static str>,
     /// What all processes are without.
     guards_off: Option<Guard>,
+    /// What daemons are started from.
+    executable: String,
     daemons: Vec<(String, Child)>,
 }
 
@@ -48,7 +50,14 @@ impl Lab {
         run("ip", &["link", "set", "lo", "up"]);
         run("ip", &["link", "add", "br0", "type", "bridge"]);
         run("ip", &["link", "set", "br0", "up"]);
-        let lab = Lab { folder, kind: Kind::V4, bare: Vec::new(), guards_off: None, daemons: Vec::new() };
+        let lab = Lab {
+            folder,
+            kind: Kind::V4,
+            bare: Vec::new(),
+            guards_off: None,
+            executable: env!("CARGO_BIN_EXE_howdah").to_owned(),
+            daemons: Vec::new(),
+        };
         lab.write("nsswitch.conf", "passwd: files systemd\nhosts: files dns\n");
         lab
     }
@@ -167,7 +176,7 @@ impl Lab {
 
     /// Starts a daemon on a machine; its log is in `MACHINE.log`.
     pub(crate) fn daemon(&mut self, machine: &str, words: &[&str]) {
-        let mut all = vec![env!("CARGO_BIN_EXE_howdah")];
+        let mut all = vec![&self.executable[..]];
         all.extend(words);
         let log = fs::OpenOptions::new().append(true).create(true).open(self.path(&format!("{machine}.log")));
         let child = self.command(machine, &all).stdout(Stdio::null()).stderr(log.expect("make a log")).spawn();
@@ -234,6 +243,19 @@ impl Lab {
             let there = |name: &&str| self.worker(name).is_some_and(|worker| worker["state"] == state);
             names.iter().all(there).then_some(())
         });
+    }
+
+    /// Starts daemons from another executable from now on.
+    pub(crate) fn start_with(&mut self, executable: &str) {
+        executable.clone_into(&mut self.executable);
+    }
+
+    /// Stops the daemon of a machine as an administrator does, and waits for its end.
+    pub(crate) fn stop(&mut self, machine: &str) {
+        self.signal(machine, "-TERM");
+        for (_, child) in self.daemons.iter_mut().filter(|(name, _)| name == machine) {
+            wait_for("a daemon to stop", || child.try_wait().expect("look at it"));
+        }
     }
 
     /// Kills all processes of a machine.

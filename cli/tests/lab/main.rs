@@ -15,6 +15,7 @@ mod network;
 mod permitted;
 mod reach;
 mod share;
+mod upgrade;
 #[path = "../waiting/mod.rs"]
 mod waiting;
 
