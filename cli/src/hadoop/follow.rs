@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use howdah_apps::JobPlan;
-use howdah_core::job::Priority;
 use howdah_proto::v1::{Counters, JobStatus};
 
 use super::ended::Ended;
@@ -19,17 +18,10 @@ const JOB: &str = "mapreduce.Job";
 
 /// Submits a job and says its id.
 pub(super) async fn submit(site: &Site, plan: &JobPlan) -> Outcome<(Client, String)> {
-    let priority = property(&plan.properties, ["mapreduce.job.priority", "mapred.job.priority"]);
-    let priority = priority.map(|text| {
-        text.trim().parse::<Priority>().map_err(|_| {
-            Failure::usage(format!(
-                "property `mapreduce.job.priority`: `{text}` is not a priority, expected e.g. `HIGH`"
-            ))
-        })
-    });
-    let how = SubmitAs { priority: priority.transpose()?, ..SubmitAs::default() };
+    // For what it says of a name that is old; the master reads it.
+    let _ = property(&plan.properties, ["mapreduce.job.priority", "mapred.job.priority"]);
     let mut client = site.connect().await?;
-    let job = submit_plan(&mut client, plan, &how).await?;
+    let job = submit_plan(&mut client, plan, &SubmitAs::default()).await?;
     log4j::info("impl.YarnClientImpl", format!("Submitted application {}", application(&job)));
     log4j::info(JOB, format!("Running job: {job}"));
     Ok((client, job))

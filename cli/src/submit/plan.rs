@@ -13,6 +13,9 @@ use crate::failure::{Failure, Outcome};
 use crate::output::note;
 use crate::submit::args::SubmitArgs;
 
+/// Properties that name a job, where no flag does.
+const NAME_KEYS: [&str; 2] = ["mapreduce.job.name", "mapred.job.name"];
+
 /// What whoever submits should know of the scheduler as it is: that it orders by deadlines of which there are none, that
 /// it has fewer slots than it promises.
 pub(crate) async fn tell_doubts(client: &mut Client) -> Outcome<()> {
@@ -53,9 +56,10 @@ pub(crate) fn plans(args: &SubmitArgs, output: Option<&Path>) -> Outcome<Vec<Job
             _ => failure,
         }
     })?;
-    if let Some(name) = &args.name {
-        for plan in &mut plans {
-            plan.name.clone_from(name);
+    for plan in &mut plans {
+        let property = || NAME_KEYS.iter().find_map(|key| plan.properties.get(*key));
+        if let Some(name) = args.name.as_ref().or_else(property) {
+            plan.name = name.clone();
         }
     }
     Ok(plans)

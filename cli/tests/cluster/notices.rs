@@ -35,6 +35,23 @@ fn properties_that_nothing_reads_are_in_the_jobs_status() {
 }
 
 #[test]
+fn a_jobs_name_and_priority_may_be_properties_of_hadoops_names() {
+    let cluster = Cluster::start(small());
+    let define = ["-D", "mapred.job.priority=LOW", "-D", "mapreduce.job.name=nightly"];
+    let job = cluster.submit(&[&["sleep", "-m", "1", "-r", "0"][..], &define].concat());
+    let status = cluster.status(&job);
+    assert_eq!((&status["priority"], &status["name"]), (&"LOW".into(), &"nightly".into()), "{status}");
+    let flags = ["--priority", "HIGH", "--name", "daily"];
+    let job = cluster.submit(&[&["sleep", "-m", "1", "-r", "0"][..], &define, &flags].concat());
+    let status = cluster.status(&job);
+    assert_eq!((&status["priority"], &status["name"]), (&"HIGH".into(), &"daily".into()), "{status}");
+    let wrong = ["submit", "sleep", "-m", "1", "-D", "mapred.job.priority=urgent"];
+    let said = cluster.run(&wrong).expect_code(2).stderr;
+    assert!(said.contains("property `mapred.job.priority`: "), "{said}");
+    cluster.stop_and_replay();
+}
+
+#[test]
 fn a_policy_of_deadlines_says_that_there_are_none() {
     let master_config = "[master]\nscheduler = \"minedf\"\n".to_owned();
     let cluster = Cluster::start(Setup { master_config, ..small() });

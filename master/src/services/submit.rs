@@ -32,6 +32,8 @@ use crate::name_nodes::NameNodes;
 pub(crate) const LISTINGS: usize = 32;
 /// How long a submission waits for its turn.
 const LISTING_PATIENCE: Duration = Duration::from_secs(30);
+/// Properties that name a job's priority.
+const PRIORITY_KEYS: [&str; 2] = ["mapred.job.priority", "mapreduce.job.priority"];
 /// Properties that name a job's queue.
 const QUEUE_KEYS: [&str; 2] = ["mapred.job.queue.name", "mapreduce.job.queuename"];
 
@@ -184,10 +186,7 @@ fn prepare(
         "" => None,
         text => Some(json("profile", text)?),
     };
-    let priority = match request.priority.as_str() {
-        "" => Priority::Normal,
-        text => text.parse().map_err(|e| status::spec(&e))?,
-    };
+    let priority = priority(&request.priority, &properties)?;
     if request.n_reduces > limits.reduces_per_job {
         let max = limits.reduces_per_job;
         return Err(Status::invalid_argument(format!("{} reduces, expected at most {max}", request.n_reduces)));
@@ -247,6 +246,18 @@ fn hdfs_servers(inputs: &[String], nodes: &NameNodes) -> Result<BTreeMap<String,
 fn refused(error: &InputError) -> Status {
     let message = error.to_string();
     Status::invalid_argument(error.help().map_or(message.clone(), |help| status::with_help(message, help)))
+}
+
+/// The priority asked for, else the one of the job's properties, else `NORMAL` (docs/hadoop.md#properties).
+fn priority(asked: &str, properties: &BTreeMap<String, String>) -> Result<Priority, Status> {
+    if !asked.is_empty() {
+        return asked.parse().map_err(|e| status::spec(&e));
+    }
+    let named = PRIORITY_KEYS.iter().find_map(|key| Some((key, properties.get(*key)?)));
+    named.map_or(Ok(Priority::Normal), |(key, text)| {
+        let wrong = |e| Status::invalid_argument(format!("property `{key}`: {e}"));
+        text.trim().parse::<Priority>().map_err(wrong)
+    })
 }
 
 /// The queue asked for, else the one of the job's properties, else `default` (docs/hadoop.md#properties).
@@ -329,6 +340,18 @@ fn token() -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_priority_is_asked_for_or_a_property_or_normal() {
+        let properties = |key: &str, value: &str| BTreeMap::from([(key.to_owned(), value.to_owned())]);
+        for key in PRIORITY_KEYS {
+            assert_eq!(priority("", &properties(key, " LOW ")).expect("it is one"), Priority::Low);
+            assert_eq!(priority("HIGH", &properties(key, "LOW")).expect("it is one"), Priority::High);
+            let said = priority("", &properties(key, "urgent")).expect_err("it is none").message().to_owned();
+            assert!(said.starts_with(&format!("property `{key}`: ")) && said.contains("`urgent`"), "{said}");
+        }
+        assert_eq!(priority("", &properties("other", "LOW")).expect("it is one"), Priority::Normal);
+    }
 
     #[test]
     fn a_queue_is_asked_for_or_a_property_or_the_default() {
