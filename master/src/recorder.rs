@@ -178,15 +178,15 @@ impl Recorder {
         if self.keeps { self.position.bytes + self.journal.bytes_since_snapshot() } else { 0 }
     }
 
-    /// Begins a segment with a snapshot, which is on disk afterwards. The last batch was
+    /// Begins a segment, whose number is returned, with a snapshot, which is on disk afterwards. The last batch was
     /// [`Input::Snapshot`](howdah_core::tracker::Input::Snapshot) and was not refused; `known` is what the driver knows
     /// beside the core.
     ///
     /// # Errors
     /// When the journal cannot be written. [`sync`](Self::sync) tries again; nothing may be removed before a snapshot that
     /// failed.
-    pub(crate) fn keep_snapshot(&mut self, known: v1::JournalSnapshot) -> Result<(), JournalError> {
-        let Some(snapshot) = self.tracker.snapshot() else { return Ok(()) };
+    pub(crate) fn keep_snapshot(&mut self, known: v1::JournalSnapshot) -> Result<u32, JournalError> {
+        let snapshot = self.tracker.snapshot().expect("the input before is refused of a master that is not at rest");
         let Position { in_force, batches, first_submission, .. } = &self.position;
         let snapshot = v1::JournalSnapshot {
             core_json: serde_json::to_vec(&snapshot).expect("a snapshot has string keys"),
@@ -203,7 +203,8 @@ impl Recorder {
         };
         self.journal.append_snapshot(&mut frame)?;
         self.position.bytes = 0;
-        self.journal.sync()
+        self.journal.sync()?;
+        Ok(self.journal.segment())
     }
 
     /// What the policy noted since this was last asked; each is logged.

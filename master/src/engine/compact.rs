@@ -10,6 +10,7 @@ use std::fs::File;
 use howdah_core::tracker::{Effect, Input, Rejection};
 
 use super::{Compaction, Engine};
+use crate::config::KeepInputs;
 use crate::history;
 use crate::journal::{self, JournalError};
 use crate::policies;
@@ -46,13 +47,14 @@ impl Engine {
             self.compaction.refused_at = bytes;
             return Ok(());
         }
-        if let Err(error) = self.recorder.keep_snapshot(known) {
+        let snapshot = match self.recorder.keep_snapshot(known) {
+            Ok(snapshot) => snapshot,
             // Either it is in the journal by then, or there will be another one; what came before it stays.
-            return self.wait_for_journal(error);
-        }
+            Err(error) => return self.wait_for_journal(error),
+        };
         self.compaction.refused_at = 0;
         tracing::info!(bytes, "a snapshot of the master is in the journal");
-        self.remove_inputs();
+        self.remove_inputs(snapshot);
         Ok(())
     }
 
@@ -66,17 +68,22 @@ impl Engine {
             && self.tables.workers.iter().all(|row| row.directives.is_empty())
     }
 
-    fn remove_inputs(&self) {
-        let Compaction { run_dir, keep, .. } = &self.compaction;
-        if keep.bytes == 0 {
+    /// What came before the snapshot that begins this segment, on a thread of its own: a journal that grew for months has
+    /// thousands of files.
+    fn remove_inputs(&self, snapshot: u32) {
+        let Compaction { run_dir, keep: KeepInputs { bytes }, .. } = &self.compaction;
+        let (run_dir, keep) = (run_dir.clone(), *bytes);
+        if keep == 0 {
             return;
         }
-        match journal::remove_before_snapshot(run_dir, keep.bytes) {
+        let remove = move || match journal::remove_before_snapshot(&run_dir, snapshot, keep) {
             Ok(removed) if removed.segments > 0 => {
                 tracing::info!(segments = removed.segments, bytes = removed.bytes, "old inputs are removed");
             }
             Ok(_) => {}
             Err(error) => tracing::warn!(%error, "cannot remove old inputs; tried again after the next snapshot"),
-        }
+        };
+        // Without a thread they stay until the next snapshot.
+        drop(std::thread::Builder::new().name("compact".to_owned()).spawn(remove));
     }
 }

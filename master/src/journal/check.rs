@@ -38,12 +38,25 @@ pub struct Check {
     pub damage: Option<JournalError>,
 }
 
+/// Reads again when a running master removed what was being read, at most so often.
+const MAX_READINGS: usize = 5;
+
 /// Reads the journal of the run that `dir` names.
 ///
 /// # Errors
 /// When there is none or a file cannot be read; damage is no error but part of the answer.
 pub fn check(dir: &Path) -> Result<Check, JournalError> {
     let run = find_run(dir)?;
+    let mut tries = 1..MAX_READINGS;
+    loop {
+        match check_once(run.clone()) {
+            Err(JournalError::Removed { .. }) if tries.next().is_some() => {}
+            found => return found,
+        }
+    }
+}
+
+fn check_once(run: PathBuf) -> Result<Check, JournalError> {
     let mut reader = JournalReader::open(&run)?;
     let header = reader.header();
     let mut check = Check {

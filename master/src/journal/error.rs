@@ -52,6 +52,12 @@ pub enum JournalError {
         /// Where it should be.
         path: PathBuf,
     },
+    /// A master that runs removed what is not needed for a start any more.
+    #[error("journal `{path}`: the master removed it while it was read, as it took a snapshot; read again")]
+    Removed {
+        /// What was to be read next.
+        path: PathBuf,
+    },
     /// The directory holds no run.
     #[error("no recorded run in `{path}`, expected a directory `run-…` with a file `header`")]
     NoRun {
@@ -68,6 +74,11 @@ impl JournalError {
 }
 
 impl JournalError {
+    /// Whether a file is not there.
+    pub(super) fn is_not_found(&self) -> bool {
+        matches!(self, JournalError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    }
+
     /// Whether the journal reads up to a place where something is wrong with it.
     pub fn is_damage(&self) -> bool {
         matches!(

@@ -28,6 +28,8 @@ pub use error::{JournalError, VERSION};
 pub(crate) use paths::has_header;
 pub use paths::{find_run, runs_in};
 pub use reader::{JournalReader, Since, Tail, Truncation, read_header};
+#[cfg(test)]
+pub(crate) use remove::remove_before_newest;
 pub use remove::{Removed, remove_before_snapshot};
 pub use repair::{Repair, repair};
 pub use writer::JournalWriter;

@@ -16,6 +16,8 @@ use super::paths::{header_path, segment_path};
 use super::start::{Start, earliest, is_followed, latest};
 use super::{JournalError, VERSION};
 
+/// A reader that finds its first segment removed looks so many times where to begin.
+const MAX_OPENINGS: usize = 5;
 /// Looking for frames behind a bad one reads so many times the rest of the segment at most.
 const MAX_SEARCHES: usize = 8;
 
@@ -100,7 +102,7 @@ impl JournalReader {
     /// # Errors
     /// When the header or the first segment cannot be read.
     pub fn open(run_dir: &Path) -> Result<JournalReader, JournalError> {
-        JournalReader::at(run_dir, earliest(run_dir)?)
+        JournalReader::wherever(run_dir, earliest)
     }
 
     /// Opens it at its newest snapshot, or at its beginning if it has none.
@@ -108,7 +110,21 @@ impl JournalReader {
     /// # Errors
     /// As [`open`](JournalReader::open).
     pub fn open_latest(run_dir: &Path) -> Result<JournalReader, JournalError> {
-        JournalReader::at(run_dir, latest(run_dir)?)
+        JournalReader::wherever(run_dir, latest)
+    }
+
+    /// Begins where `start` says; a master that runs may remove just that segment meanwhile, and then has another one.
+    fn wherever(
+        run_dir: &Path,
+        start: fn(&Path) -> Result<Start, JournalError>,
+    ) -> Result<JournalReader, JournalError> {
+        let mut tries = 1..MAX_OPENINGS;
+        loop {
+            match JournalReader::at(run_dir, start(run_dir)?) {
+                Err(error) if error.is_not_found() && tries.next().is_some() => {}
+                found => return found,
+            }
+        }
     }
 
     fn at(run_dir: &Path, start: Start) -> Result<JournalReader, JournalError> {
@@ -307,11 +323,22 @@ impl JournalReader {
         if !next.exists() {
             self.done = true;
             if is_followed(&self.run_dir, self.number) {
-                return Err(JournalError::MissingSegment { path: next });
+                // The oldest go first, so a master that removes what it no longer needs took this one, too.
+                let removed = !self.path().exists();
+                return Err(if removed {
+                    JournalError::Removed { path: next }
+                } else {
+                    JournalError::MissingSegment { path: next }
+                });
             }
             return Ok(());
         }
-        let segment = read_segment(&self.run_dir, self.number + 1)?;
+        let segment = match read_segment(&self.run_dir, self.number + 1) {
+            Err(error) if error.is_not_found() && !self.path().exists() => {
+                return Err(JournalError::Removed { path: next });
+            }
+            read => read?,
+        };
         if segment.iter().all(|&b| b == 0) {
             // Prepared, never used: the frames end in the segment before.
             self.done = true;

@@ -1,7 +1,7 @@
 //! What came before a snapshot goes, up to what is to be kept of it.
 //!
-//! Whoever calls this has the snapshot on disk. The oldest segments go first, so that what is left after a kill in the
-//! middle is the journal's end. **Invariant: the newest snapshot, and all behind it, stays.**
+//! Whoever calls this knows that the snapshot is on disk; that it reads does not say so. The oldest segments go first, so
+//! that what is left after a kill in the middle is the journal's end. **Invariant: that snapshot, and all behind it, stays.**
 
 use std::path::Path;
 
@@ -18,14 +18,15 @@ pub struct Removed {
     pub bytes: u64,
 }
 
-/// Removes segments before the newest snapshot. Those before it from an older snapshot on stay, if they have `keep` bytes
-/// at most.
+/// Removes segments before the snapshot that begins segment `snapshot` and is on disk. Those before it from an older
+/// snapshot on stay, if they have `keep` bytes at most. A younger snapshot may be under way, and is let alone.
 ///
 /// # Errors
 /// When the directory cannot be read or a file not be removed; the rest goes next time.
-pub fn remove_before_snapshot(run_dir: &Path, keep: u64) -> Result<Removed, JournalError> {
+pub fn remove_before_snapshot(run_dir: &Path, snapshot: u32, keep: u64) -> Result<Removed, JournalError> {
     let journal = run_dir.join("journal");
-    let segments = last_segments(run_dir);
+    let mut segments = last_segments(run_dir);
+    segments.retain(|&number| number <= snapshot);
     let size = |number: u32| segment_path(run_dir, number).metadata().map_or(0, |data| data.len());
     let (mut first, mut kept) = (None, 0_u64);
     for &number in segments.iter().rev() {
@@ -48,8 +49,19 @@ pub fn remove_before_snapshot(run_dir: &Path, keep: u64) -> Result<Removed, Jour
     for number in old {
         let path = segment_path(run_dir, number);
         let bytes = size(number);
-        std::fs::remove_file(&path).map_err(JournalError::io("remove", &path))?;
+        match std::fs::remove_file(&path) {
+            // Another removal was faster.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            done => done.map_err(JournalError::io("remove", &path))?,
+        }
         removed = Removed { segments: removed.segments + 1, bytes: removed.bytes + bytes };
     }
     Ok(removed)
+}
+
+/// As [`remove_before_snapshot`], with the newest one that there is.
+#[cfg(test)]
+pub(crate) fn remove_before_newest(run_dir: &Path, keep: u64) -> Result<Removed, JournalError> {
+    let newest = last_segments(run_dir).into_iter().rev().find(|&number| begins_with_snapshot(run_dir, number));
+    remove_before_snapshot(run_dir, newest.expect("there is a snapshot"), keep)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use howdah_proto::v1;
 
 use super::paths::segment_path;
-use super::{JournalError, JournalReader, JournalWriter, check, remove_before_snapshot, repair};
+use super::{JournalError, JournalReader, JournalWriter, check, remove_before_newest, repair};
 
 const SEGMENT: u64 = 4_096;
 
@@ -115,15 +115,15 @@ fn what_is_kept_before_a_snapshot_begins_with_another_one_and_the_newest_stays()
     let sizes: Vec<u64> = segments(run).iter().map(|path| path.metadata().unwrap().len()).collect();
     assert_eq!(sizes.len(), 5);
     let everything = sizes[..4].iter().sum::<u64>();
-    assert_eq!(remove_before_snapshot(run, everything).unwrap().segments, 0, "all of it fits");
-    assert_eq!(remove_before_snapshot(run, everything - 1).unwrap().segments, 1);
+    assert_eq!(remove_before_newest(run, everything).unwrap().segments, 0, "all of it fits");
+    assert_eq!(remove_before_newest(run, everything - 1).unwrap().segments, 1);
     assert_eq!(all(run).unwrap(), ((11..=42).collect(), 10));
-    let removed = remove_before_snapshot(run, sizes[3]).unwrap();
+    let removed = remove_before_newest(run, sizes[3]).unwrap();
     assert_eq!((removed.segments, removed.bytes), (2, sizes[1] + sizes[2]));
     assert_eq!(all(run).unwrap(), ((31..=42).collect(), 30));
-    assert_eq!(remove_before_snapshot(run, 1).unwrap().segments, 1);
+    assert_eq!(remove_before_newest(run, 1).unwrap().segments, 1);
     assert_eq!(all(run).unwrap(), (vec![41, 42], 40));
-    assert_eq!(remove_before_snapshot(run, 1).unwrap().segments, 0);
+    assert_eq!(remove_before_newest(run, 1).unwrap().segments, 0);
     let found = check(run).unwrap();
     assert_eq!((found.batches, found.gone, found.snapshots, found.damage.is_none()), (2, 40, 1, true));
     // It goes on behind what is left.
@@ -185,9 +185,28 @@ fn a_kill_between_two_removals_leaves_a_journal_that_reads() {
         assert_eq!(times, (began + 1..=201).collect::<Vec<_>>(), "{removed} removed");
         assert!(check(run).unwrap().damage.is_none());
         // The next time the rest goes.
-        remove_before_snapshot(run, 1).unwrap();
+        remove_before_newest(run, 1).unwrap();
         assert_eq!(all(run).unwrap(), (vec![201], 200));
     }
+}
+
+#[test]
+fn a_reader_whose_segments_a_master_removes_meanwhile_says_so_and_sees_no_damage() {
+    let mut journal = Written::new();
+    journal.batches(150);
+    journal.snapshot(10);
+    journal.batches(1);
+    let mut reader = JournalReader::open(journal.run()).unwrap();
+    reader.next_frame().unwrap();
+    assert!(remove_before_newest(journal.run(), 1).unwrap().segments > 2);
+    let error = loop {
+        match reader.next_frame() {
+            Ok(frame) => assert!(frame.is_some(), "it ends as if nothing had been removed"),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, JournalError::Removed { .. }) && !error.is_damage(), "{error}");
+    assert_eq!(all(journal.run()).unwrap(), (vec![151], 150));
 }
 
 #[test]

@@ -154,6 +154,11 @@ impl JournalWriter {
         Ok(())
     }
 
+    /// Number of the segment that is written.
+    pub fn segment(&self) -> u32 {
+        self.number
+    }
+
     /// Bytes of the frames added since it was made, or since the last snapshot.
     pub fn bytes_since_snapshot(&self) -> u64 {
         self.bytes

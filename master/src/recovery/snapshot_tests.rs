@@ -8,7 +8,7 @@ use howdah_proto::v1;
 
 use super::long_history::History;
 use super::*;
-use crate::journal::{check, remove_before_snapshot};
+use crate::journal::{check, remove_before_newest};
 use crate::replay::replay_decisions;
 
 /// Small, as tests copy them.
@@ -73,7 +73,7 @@ fn every_policy_decides_after_a_snapshot_as_the_whole_journal_does() {
         live.finish_all();
         live.recorder.sync().unwrap();
         again(dir.path());
-        assert!(remove_before_snapshot(dir.path(), 1).unwrap().segments > 0);
+        assert!(remove_before_newest(dir.path(), 1).unwrap().segments > 0);
         let last = again(dir.path());
         assert_eq!(state(&last.recorder), state(&live.recorder), "{policy}");
         let rest = replay_decisions(dir.path()).unwrap();
@@ -116,7 +116,7 @@ fn a_kill_at_any_moment_of_a_compaction_loses_nothing() {
         // And it goes on, to a snapshot at the same place.
         recovered.recorder.keep_snapshot(v1::JournalSnapshot::default()).unwrap();
         drop(recovered);
-        assert!(remove_before_snapshot(place.path(), 1).unwrap().segments > 0);
+        assert!(remove_before_newest(place.path(), 1).unwrap().segments > 0);
         let recovered = recover(place.path(), &MasterConfig::default()).unwrap();
         assert_eq!(recovered.recorder.tracker().snapshot(), snapshot, "after a cut at {cut}");
     }
@@ -164,7 +164,7 @@ fn what_a_worker_and_a_job_were_is_known_after_a_snapshot() {
     let (before, listed) = (tables.workers[0].info(0, &[]), tables.statuses());
     history.take_snapshot(tables.remembered(history.recorder.tracker().state()));
     drop(history);
-    remove_before_snapshot(dir.path(), 1).unwrap();
+    remove_before_newest(dir.path(), 1).unwrap();
     let after = recover(dir.path(), &MasterConfig::default()).unwrap().tables;
     let info = after.workers[0].info(0, &[]);
     assert!(after.workers[0].presence.drained);
