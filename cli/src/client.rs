@@ -64,11 +64,17 @@ impl Client {
     /// Everything about a job.
     pub(crate) async fn job(&mut self, text: &str) -> Outcome<GetJobResponse> {
         let job = self.job_id(text).await?;
-        Ok(self.rpc.get_job(GetJobRequest { job }).await?.into_inner())
+        Ok(self.rpc.get_job(GetJobRequest { job, brief: false }).await?.into_inner())
+    }
+
+    /// A job without its attempts.
+    pub(crate) async fn brief(&mut self, text: &str) -> Outcome<GetJobResponse> {
+        let job = self.job_id(text).await?;
+        Ok(self.rpc.get_job(GetJobRequest { job, brief: true }).await?.into_inner())
     }
 
     pub(crate) async fn status(&mut self, text: &str) -> Outcome<JobStatus> {
-        let answer = self.job(text).await?;
+        let answer = self.brief(text).await?;
         answer.status.ok_or_else(|| Failure::broke(format!("the master answered without a status for `{text}`")))
     }
 
@@ -108,7 +114,7 @@ impl Client {
         show: &mut impl FnMut(&JobStatus) -> std::io::Result<()>,
         away: &mut Option<Instant>,
     ) -> Outcome<Followed> {
-        let request = GetJobRequest { job: job.to_owned() };
+        let request = GetJobRequest { job: job.to_owned(), brief: true };
         let mut stream = match self.rpc.watch_job(request.clone()).await {
             Ok(stream) => stream.into_inner(),
             Err(status) if is_away(&status) => return Ok(Followed::Broken(status)),

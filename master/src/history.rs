@@ -20,6 +20,7 @@ use howdah_core::job::{
 };
 use howdah_proto::convert::cause_text;
 use howdah_proto::{limits, v1};
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::tables::{self, AttemptRecord, JobSnapshot};
@@ -241,6 +242,60 @@ impl<'a> JobHistory<Attempts<'a>> {
 }
 
 impl<A> JobHistory<A> {
+    /// With other attempts.
+    fn with_attempts<B>(self, attempts: B) -> JobHistory<B> {
+        let JobHistory {
+            schema,
+            id,
+            state,
+            priority,
+            submit_ms_epoch,
+            launch_ms_epoch,
+            maps_done_ms_epoch,
+            finish_ms_epoch,
+            maps_done,
+            reduces_done,
+            failed_attempts,
+            killed_attempts,
+            master_restarts,
+            maps_by_locality,
+            speculation,
+            output,
+            why,
+            app,
+            input_format,
+            spec,
+            properties,
+            counters,
+            ..
+        } = self;
+        JobHistory {
+            schema,
+            id,
+            state,
+            priority,
+            submit_ms_epoch,
+            launch_ms_epoch,
+            maps_done_ms_epoch,
+            finish_ms_epoch,
+            maps_done,
+            reduces_done,
+            failed_attempts,
+            killed_attempts,
+            master_restarts,
+            maps_by_locality,
+            speculation,
+            output,
+            why,
+            app,
+            input_format,
+            spec,
+            properties,
+            counters,
+            attempts,
+        }
+    }
+
     fn of(snapshot: &JobSnapshot, attempts: A) -> JobHistory<A> {
         let status = &snapshot.status;
         let file = &snapshot.meta.file;
@@ -280,25 +335,39 @@ impl JobHistory {
         JobHistory::of(snapshot, attempts.iter().collect())
     }
 
+    /// Without attempts.
+    pub(crate) fn brief(snapshot: &JobSnapshot) -> JobHistory {
+        JobHistory::of(snapshot, Vec::new())
+    }
+
+    /// As [`JobHistory::read`], but leaves the attempts out.
+    pub(crate) fn read_brief(path: &Path) -> Result<JobHistory, HistoryError> {
+        read::<IgnoredAny>(path).map(|history| history.with_attempts(Vec::new()))
+    }
+
     /// Reads one file, as [`JobHistory::write`] left it or plain as masters wrote it before.
     ///
     /// # Errors
     /// When it is missing or not a history of this version.
     pub fn read(path: &Path) -> Result<JobHistory, HistoryError> {
-        let file = File::open(path).map_err(|source| HistoryError::Io { action: "read", path: path.into(), source })?;
-        let format = |problem: String| HistoryError::Format { path: path.into(), problem };
-        let file = BufReader::new(file);
-        let history: Result<JobHistory, _> = if path.extension().is_some_and(|extension| extension == "gz") {
-            serde_json::from_reader(BufReader::new(GzDecoder::new(file)))
-        } else {
-            serde_json::from_reader(file)
-        };
-        let history = history.map_err(|e| format(format_args!("{e}").to_string()))?;
-        if history.schema != SCHEMA {
-            return Err(format(format!("schema `{}`, expected `{SCHEMA}`", history.schema)));
-        }
-        Ok(history)
+        read(path)
     }
+}
+
+fn read<A: DeserializeOwned>(path: &Path) -> Result<JobHistory<A>, HistoryError> {
+    let file = File::open(path).map_err(|source| HistoryError::Io { action: "read", path: path.into(), source })?;
+    let format = |problem: String| HistoryError::Format { path: path.into(), problem };
+    let file = BufReader::new(file);
+    let history: Result<JobHistory<A>, _> = if path.extension().is_some_and(|extension| extension == "gz") {
+        serde_json::from_reader(BufReader::new(GzDecoder::new(file)))
+    } else {
+        serde_json::from_reader(file)
+    };
+    let history = history.map_err(|e| format(format_args!("{e}").to_string()))?;
+    if history.schema != SCHEMA {
+        return Err(format(format!("schema `{}`, expected `{SCHEMA}`", history.schema)));
+    }
+    Ok(history)
 }
 
 impl<A: Serialize> JobHistory<A> {

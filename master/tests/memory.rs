@@ -17,10 +17,14 @@ use howdah_proto::v1;
 
 /// Bytes that the process holds.
 static HELD: AtomicIsize = AtomicIsize::new(0);
+/// The most of them since this was set.
+static MOST: AtomicIsize = AtomicIsize::new(0);
 struct Counting;
 
 fn count(layout: Layout, sign: isize) {
-    HELD.fetch_add(sign * layout.size() as isize, Ordering::Relaxed);
+    let size = sign * layout.size() as isize;
+    let held = HELD.fetch_add(size, Ordering::Relaxed) + size;
+    MOST.fetch_max(held, Ordering::Relaxed);
 }
 
 #[expect(unsafe_code, reason = "an allocator is unsafe by its trait; this one counts and passes on")]
@@ -44,6 +48,8 @@ static ALLOCATOR: Counting = Counting;
 
 /// What the core keeps is in it; 109 bytes of it are the split.
 const MOST_BYTES_A_TASK: isize = 400;
+/// To say how a job is, without its attempts: the index is copied on the core's thread.
+const MOST_BYTES_A_TASK_ASKED: isize = 100;
 /// Rounds of so many jobs of so many tasks, of which the second is compared with the last.
 const ROUNDS: u32 = 6;
 const JOBS: u32 = 25;
@@ -118,9 +124,15 @@ async fn a_task_of_a_live_job_takes_little_memory() {
     let mut worker = FakeWorker::register(&mut cluster, "worker-1", SLOTS, 0).await;
     let n = 20_000;
     let before = HELD.load(Ordering::Relaxed);
-    cluster.submit(generated(n)).await.unwrap();
+    let job = cluster.submit(generated(n)).await.unwrap();
     work(&mut worker, n - SLOTS).await;
     until_held(before + MOST_BYTES_A_TASK * n as isize, "a job of 20,000 maps, nearly done").await;
+    let held = HELD.load(Ordering::Relaxed);
+    MOST.store(held, Ordering::Relaxed);
+    let brief = cluster.client.get_job(v1::GetJobRequest { job, brief: true }).await.unwrap().into_inner();
+    assert_eq!(brief.status.map(|status| status.maps_done), Some(n - SLOTS));
+    let more = MOST.load(Ordering::Relaxed) - held;
+    assert!(more < MOST_BYTES_A_TASK_ASKED * n as isize, "{more} bytes to say how the job is");
     work(&mut worker, SLOTS).await;
     cluster.stop().await;
 }

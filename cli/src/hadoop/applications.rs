@@ -41,7 +41,7 @@ pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
             let jobs = client.rpc.list_jobs(ListJobsRequest {}).await?.into_inner().jobs;
             list(&jobs, &states, &types)
         }
-        ["-status", id] => match client.rpc.get_job(GetJobRequest { job: job_of(id) }).await {
+        ["-status", id] => match client.rpc.get_job(GetJobRequest { job: job_of(id), brief: true }).await {
             Ok(answer) => match answer.into_inner().status {
                 Some(job) => report(&job),
                 None => Err(Failure::broke("the master answered without a status")),

@@ -37,7 +37,7 @@ pub(super) async fn run(site: &Site, plan: &JobPlan) -> Ended {
         let why = if status.why.is_empty() { String::new() } else { format!(" due to: {}", status.why) };
         log4j::info(JOB, format!("Job {job} failed with state {}{why}", status.state));
     }
-    let answer = client.job(&job).await?;
+    let answer = client.brief(&job).await?;
     log4j::info(JOB, counters(answer.counters.as_ref()));
     Ok(u8::from(!succeeded(&status)))
 }

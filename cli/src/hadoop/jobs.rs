@@ -106,7 +106,7 @@ fn not_found(what: &str) -> Ended {
 
 /// Does something with what is known of a job.
 async fn with(client: &mut Client, job: &str, act: impl FnOnce(GetJobResponse) -> Outcome<()>) -> Ended {
-    let request = howdah_proto::v1::GetJobRequest { job: job.to_owned() };
+    let request = howdah_proto::v1::GetJobRequest { job: job.to_owned(), brief: false };
     match client.rpc.get_job(request).await {
         Ok(answer) => act(answer.into_inner()).map(|()| 0),
         Err(status) if is_unknown(&status) => not_found(job),

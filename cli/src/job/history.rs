@@ -20,7 +20,7 @@ pub(crate) async fn counters(context: &Context, args: &CountersArgs) -> Outcome 
     let config = context.client(&args.cluster, args.format.output)?;
     let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
-    let answer = client.job(&args.job).await?;
+    let answer = client.brief(&args.job).await?;
     let job = answer.status.map(|status| status.job).unwrap_or_default();
     let mut map = counter_map(answer.counters.as_ref());
     if let Some(group) = &args.group {

@@ -62,7 +62,7 @@ pub(crate) async fn status(context: &Context, args: &OneJobArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
     let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
-    let answer = client.job(&args.job).await?;
+    let answer = client.brief(&args.job).await?;
     let job = answer.status.as_ref().map(Job::from).ok_or_else(no_status)?;
     let unread = unread(&mut client, &answer.properties).await?;
     let predicted = if is_final(&job.state) { None } else { predict::of_job(&mut client, &job.job).await };

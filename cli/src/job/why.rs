@@ -114,7 +114,7 @@ pub(crate) async fn explain(context: &Context, args: &OneJobArgs) -> Outcome {
     let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let job = client.job_id(&args.job).await?;
-    let text = client.rpc.explain(GetJobRequest { job: job.clone() }).await?.into_inner().text;
+    let text = client.rpc.explain(GetJobRequest { job: job.clone(), brief: false }).await?.into_inner().text;
     match config.output {
         Format::Json => screen.json(&Listing::new("explain", json!({ "job": job, "text": text })))?,
         Format::Table => screen.line(text)?,

@@ -150,7 +150,7 @@ async fn finish(screen: &Screen, client: &mut Client, job: &str, status: Option<
     let took = status.and_then(|status| status.completion_s).map(units::seconds);
     let took = took.map_or_else(String::new, |took| format!(", took {took}"));
     screen.line(format!("{}: {job}{took}", screen.paint(Style::Good, "Job complete")))?;
-    let answer = client.job(job).await?;
+    let answer = client.brief(job).await?;
     let counters = counter_map(answer.counters.as_ref());
     screen.line(crate::job::counter_lines(&counters))?;
     if let Some(line) = crate::job::games_line(&counters) {

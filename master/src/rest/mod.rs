@@ -195,7 +195,7 @@ impl Desk {
     }
 
     async fn job(&self, job: &str) -> Result<v1::GetJobResponse, Refusal> {
-        let request = tonic::Request::new(v1::GetJobRequest { job: job.to_owned() });
+        let request = tonic::Request::new(v1::GetJobRequest { job: job.to_owned(), brief: false });
         Ok(self.api.get_job(request).await?.into_inner())
     }
 

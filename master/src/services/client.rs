@@ -69,7 +69,8 @@ impl ClientApi {
         Ok(job)
     }
 
-    async fn history(&self, job: JobId) -> Result<JobHistory, Status> {
+    /// Without attempts if it is to be `brief`.
+    async fn history(&self, job: JobId, brief: bool) -> Result<JobHistory, Status> {
         let snapshot =
             self.ask(move |view| view.tables.jobs.get(&job).map(|row| row.snapshot(view.tables.cluster))).await?;
         let (cluster, run_dir) = (self.0.cluster, self.0.run_dir.clone());
@@ -81,9 +82,11 @@ impl ClientApi {
         }
         let make = move || match snapshot {
             _ if gone => Err(status::let_go(cluster, job)),
+            Some(snapshot) if brief => Ok(JobHistory::brief(&snapshot)),
             Some(snapshot) => Ok(JobHistory::new(&snapshot, cluster)),
             None => match find_history(&run_dir, cluster, job) {
-                Some(path) => JobHistory::read(&path).map_err(|e| status::internal("read a history", e)),
+                Some(path) => if brief { JobHistory::read_brief(&path) } else { JobHistory::read(&path) }
+                    .map_err(|e| status::internal("read a history", e)),
                 None => Err(status::no_job(cluster, job)),
             },
         };
@@ -197,9 +200,10 @@ impl ClientService for ClientApi {
     }
 
     async fn get_job(&self, request: Request<v1::GetJobRequest>) -> Result<Response<v1::GetJobResponse>, Status> {
-        let job = self.job(&request.into_inner().job)?;
+        let v1::GetJobRequest { job, brief } = request.into_inner();
+        let job = self.job(&job)?;
         let live = self.ask(move |view| view.tables.status(job)).await?;
-        let history = self.history(job).await?;
+        let history = self.history(job, brief).await?;
         let response = v1::GetJobResponse {
             status: Some(live.unwrap_or_else(|| status_of(&history))),
             counters: Some((&history.counters).into()),
@@ -224,7 +228,7 @@ impl ClientService for ClientApi {
         let status = self.ask(move |view| view.tables.status(job)).await?;
         let status = match status {
             Some(status) => status,
-            None => status_of(&self.history(job).await?),
+            None => status_of(&self.history(job, true).await?),
         };
         let (request, given) = resubmit::again(&self.0, job, &status.state, request).await?;
         // As in `submit_job`: what has begun is ended, whoever waits for it.
@@ -247,7 +251,7 @@ impl ClientService for ClientApi {
             // Over long ago: one status, then the end.
             let status = match self.ask(move |view| view.tables.status(job)).await? {
                 Some(status) => status,
-                None => status_of(&self.history(job).await?),
+                None => status_of(&self.history(job, true).await?),
             };
             let _ = send.send(Ok(status)).await;
             return Ok(Response::new(Box::pin(ReceiverStream::new(receive))));

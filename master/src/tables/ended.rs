@@ -216,6 +216,11 @@ impl Attempts {
         })
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ended.len() + self.live.len()
+    }
+
     /// The first attempt of a task that is not over.
     pub(crate) fn first_live(&self, task: TaskId) -> Option<AttemptId> {
         let start = self.live.partition_point(|other| (other.id.kind, other.id.index) < (task.kind, task.index));

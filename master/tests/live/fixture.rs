@@ -92,14 +92,14 @@ impl Cluster {
     }
 
     pub(crate) async fn get(&mut self, job: &str) -> Result<v1::GetJobResponse, Status> {
-        let request = v1::GetJobRequest { job: job.to_owned() };
+        let request = v1::GetJobRequest { job: job.to_owned(), brief: false };
         self.client.get_job(request).await.map(tonic::Response::into_inner)
     }
 
     /// Watches the job to its end.
     pub(crate) async fn wait(&mut self, job: &str) -> v1::JobStatus {
         let watch = async {
-            let request = v1::GetJobRequest { job: job.to_owned() };
+            let request = v1::GetJobRequest { job: job.to_owned(), brief: false };
             let mut stream = self.client.watch_job(request).await.unwrap().into_inner();
             let mut last = None;
             while let Some(status) = stream.message().await.unwrap() {

@@ -223,7 +223,12 @@ async fn finished_jobs_leave_the_memory_by_their_tasks_and_are_read_back() {
     assert_eq!((first.code(), last.code()), (tonic::Code::NotFound, tonic::Code::FailedPrecondition));
     for job in &jobs {
         let read = cluster.get(job).await.unwrap();
-        assert_eq!((read.status.unwrap().state.as_str(), read.attempts.len()), ("SUCCEEDED", 2));
+        assert_eq!((read.status.as_ref().unwrap().state.as_str(), read.attempts.len()), ("SUCCEEDED", 2));
+        // The same without attempts, from the memory as from the history.
+        let brief = v1::GetJobRequest { job: job.clone(), brief: true };
+        let brief = cluster.client.get_job(brief).await.unwrap().into_inner();
+        assert!(brief.counters.as_ref().is_some_and(|counters| !counters.groups.is_empty()));
+        assert_eq!(brief, v1::GetJobResponse { attempts: Vec::new(), ..read });
     }
     cluster.stop().await;
 }

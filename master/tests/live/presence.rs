@@ -37,7 +37,8 @@ async fn a_silent_worker_is_shown_and_named_in_explanations_until_its_next_heart
     worker.beat(vec![]).await.unwrap();
     let job = cluster.submit(sleep_job(1)).await.unwrap();
     cluster.until_state("w1", "SILENT").await;
-    let explained = cluster.client.explain(v1::GetJobRequest { job: job.clone() }).await.unwrap().into_inner().text;
+    let explained =
+        cluster.client.explain(v1::GetJobRequest { job: job.clone(), brief: false }).await.unwrap().into_inner().text;
     assert!(explained.contains("1 of 1 workers take no tasks: w1 (SILENT, no heartbeat for"), "{explained}");
     let launch = worker.next_launch().await;
     cluster.until_state("w1", "LIVE").await;
@@ -54,7 +55,7 @@ async fn a_worker_that_says_goodbye_is_stopped_and_one_with_a_full_disk_is_low_o
     full.beat(vec![]).await.unwrap();
     cluster.until_state("w1", "LOW_DISK").await;
     let job = cluster.submit(sleep_job(1)).await.unwrap();
-    let explained = cluster.client.explain(v1::GetJobRequest { job }).await.unwrap().into_inner().text;
+    let explained = cluster.client.explain(v1::GetJobRequest { job, brief: false }).await.unwrap().into_inner().text;
     assert!(explained.contains("w1 (LOW_DISK, "), "{explained}");
     full.refusal = v1::Refusal::Stopping;
     full.beat(vec![]).await.unwrap();
