@@ -20,6 +20,7 @@ mod message;
 mod out;
 mod pool;
 mod retention;
+mod trim;
 mod trouble;
 mod view;
 mod watch;

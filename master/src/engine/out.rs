@@ -12,6 +12,7 @@ use howdah_core::job::{ClusterId, JobId, LAZY_OUTPUT, OutputFormat};
 
 use super::pool::Pool;
 use super::retention::Retention;
+use super::trim::Trim;
 use super::{Clearing, CoreHandle};
 use crate::commit::{self, Promotion};
 use crate::config::KeepJobs;
@@ -155,6 +156,7 @@ fn write_histories(
     open: &AtomicUsize,
 ) {
     let mut unwritten: BTreeMap<JobId, Box<JobSnapshot>> = BTreeMap::new();
+    let mut trim = Trim::default();
     loop {
         let retry = (!unwritten.is_empty()).then_some(RETRY_HISTORY);
         let next = match [retry, retention.wait()].into_iter().flatten().min() {
@@ -172,6 +174,7 @@ fn write_histories(
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => return,
         }
+        let mut over = 0;
         unwritten.retain(|_, snapshot| {
             let history = JobHistory::streamed(snapshot, cluster);
             let written = history.write(run_dir).map_err(|e| e.to_string());
@@ -184,8 +187,10 @@ fn write_histories(
             if written.is_ok() {
                 open.fetch_sub(1, Ordering::Release);
             }
+            over += if written.is_ok() { snapshot.attempts.len() } else { 0 };
             written.is_err()
         });
+        trim.after(over);
         retention.look();
     }
 }
