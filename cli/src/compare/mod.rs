@@ -72,12 +72,13 @@ pub(crate) fn compare(context: &Context, args: &CompareArgs) -> Outcome {
         let rows =
             runs.iter().map(|run| (run, &contenders[run.contender], args.scheduler[run.contender].label.as_str()));
         trace_file::write_until(&interrupt, path, |out| {
-            writeln!(out, "scheduler,seed,{}", job_rows::HEADER)?;
+            let mut out = csv::Writer::from_writer(out);
+            out.write_record(["scheduler", "seed"].into_iter().chain(job_rows::HEADER))?;
             for (run, contender, label) in rows {
-                let lead = format!("{},{},", job_rows::quoted(label), run.seed);
-                job_rows::write(contender.trace, &run.report, &run.summary, &lead, out)?;
+                let lead = [label, &run.seed.to_string()];
+                job_rows::write(contender.trace, &run.report, &run.summary, &lead, &mut out)?;
             }
-            Ok(())
+            out.flush()
         })?;
         note(format!("{}: a row for each job of {}", path.display(), counted(runs.len() as u64, "replay")));
     }

@@ -2,7 +2,6 @@
 //!
 //! Times are seconds from the trace's start with all digits; what is not known is empty. Quoting is RFC 4180's.
 
-use std::io;
 use std::io::Write;
 
 use howdah_core::job::profile::Trace;
@@ -13,40 +12,54 @@ use howdah_core::time::{Span, Time};
 use super::replayed::job_id;
 
 /// Names of the columns.
-pub(crate) const HEADER: &str = "job,name,queue,state,maps,reduces,submit_s,start_s,maps_done_s,finish_s,completion_s,\
-                                 slowdown,deadline_s,failed_attempts,killed_attempts";
+pub(crate) const HEADER: [&str; 15] = [
+    "job",
+    "name",
+    "queue",
+    "state",
+    "maps",
+    "reduces",
+    "submit_s",
+    "start_s",
+    "maps_done_s",
+    "finish_s",
+    "completion_s",
+    "slowdown",
+    "deadline_s",
+    "failed_attempts",
+    "killed_attempts",
+];
 
 /// Writes the rows, each behind `lead`.
-pub(crate) fn write(
+pub(crate) fn write<W: Write>(
     trace: &Trace,
     report: &ReplayReport,
     summary: &Summary,
-    lead: &str,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+    lead: &[&str],
+    out: &mut csv::Writer<W>,
+) -> csv::Result<()> {
     for (job, slowdown) in report.jobs.iter().zip(&summary.slowdowns) {
         let template = &trace.jobs[job.template as usize];
         let over = job.state.is_final();
         let queue = if template.queue.is_empty() { "default" } else { &template.queue };
-        writeln!(
-            out,
-            "{lead}{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-            quoted(&job_id(template, job.template)),
-            quoted(&template.name),
-            quoted(queue),
+        let row: [&str; HEADER.len()] = [
+            &job_id(template, job.template),
+            &template.name,
+            queue,
             job.state.name(),
-            template.n_maps,
-            template.n_reduces,
-            known(Some(instant(job.submit))),
-            known(job.start.map(instant)),
-            known(job.maps_done.map(instant)),
-            known(over.then(|| instant(job.finish))),
-            known(over.then(|| job.completion().as_secs_f64())),
-            known(*slowdown),
-            known(job.deadline.map(Span::as_secs_f64)),
-            job.failed_attempts,
-            job.killed_attempts,
-        )?;
+            &template.n_maps.to_string(),
+            &template.n_reduces.to_string(),
+            &known(Some(instant(job.submit))),
+            &known(job.start.map(instant)),
+            &known(job.maps_done.map(instant)),
+            &known(over.then(|| instant(job.finish))),
+            &known(over.then(|| job.completion().as_secs_f64())),
+            &known(*slowdown),
+            &known(job.deadline.map(Span::as_secs_f64)),
+            &job.failed_attempts.to_string(),
+            &job.killed_attempts.to_string(),
+        ];
+        out.write_record(lead.iter().copied().chain(row))?;
     }
     Ok(())
 }
@@ -57,9 +70,4 @@ fn known(value: Option<f64>) -> String {
 
 fn instant(at: Time) -> f64 {
     at.as_us() as f64 / 1e6
-}
-
-/// A cell, in quotes where it needs them.
-pub(crate) fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

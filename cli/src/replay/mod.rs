@@ -288,8 +288,10 @@ fn write_files(
     }
     if let Some(path) = &args.answer.csv {
         trace_file::write_until(interrupt, path, |out| {
-            writeln!(out, "{}", job_rows::HEADER)?;
-            job_rows::write(replayed.trace, &replayed.report, &replayed.summary, "", out)
+            let mut out = csv::Writer::from_writer(out);
+            out.write_record(job_rows::HEADER)?;
+            job_rows::write(replayed.trace, &replayed.report, &replayed.summary, &[], &mut out)?;
+            out.flush()
         })?;
         note(format!(
             "{}: a row for each of {}",

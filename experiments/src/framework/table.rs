@@ -25,14 +25,12 @@ impl Table {
 
     /// RFC 4180, lines ending with a line feed.
     pub fn csv(&self) -> String {
-        let names = self.columns.iter().map(|name| name.trim_start_matches('>').to_owned()).collect();
-        let mut text = String::new();
-        for row in std::iter::once(&names).chain(&self.rows) {
-            let cells: Vec<String> = row.iter().map(|cell| quoted(cell)).collect();
-            text += &cells.join(",");
-            text.push('\n');
-        }
-        text
+        let mut rows = csv::Writer::from_writer(Vec::new());
+        let names = self.columns.iter().map(|name| name.trim_start_matches('>'));
+        let written =
+            rows.write_record(names).and_then(|()| self.rows.iter().try_for_each(|row| rows.write_record(row)));
+        written.expect("a vector takes all, and rows have one width");
+        String::from_utf8(rows.into_inner().expect("a vector takes all")).expect("cells are text")
     }
 
     /// A table of GitHub's flavour.
@@ -47,10 +45,6 @@ impl Table {
         }
         text
     }
-}
-
-fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
 }
 
 #[cfg(test)]

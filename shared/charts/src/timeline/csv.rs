@@ -12,38 +12,56 @@ use howdah_core::time::Time;
 use super::data::Timeline;
 use super::lanes::{Place, Placed};
 
-const HEADER: &str =
-    "job,name,kind,index,attempt,worker,lane,wave,start_s,maps_done_s,sorted_s,end_s,state,cause,locality,speculative";
+const HEADER: [&str; 16] = [
+    "job",
+    "name",
+    "kind",
+    "index",
+    "attempt",
+    "worker",
+    "lane",
+    "wave",
+    "start_s",
+    "maps_done_s",
+    "sorted_s",
+    "end_s",
+    "state",
+    "cause",
+    "locality",
+    "speculative",
+];
 
 /// Writes header and rows.
 pub(crate) fn write(timeline: &Timeline, placed: &Placed, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{HEADER}")?;
+    let mut rows = csv::Writer::from_writer(out);
+    rows.write_record(HEADER)?;
     for &Place { attempt, lane, wave } in &placed.attempts {
         let record = &timeline.attempts[attempt];
         let id = record.attempt;
         let job = timeline.jobs.get((id.job.0 as usize).wrapping_sub(1));
-        let (job, name) = job.map_or_else(|| (id.job.0.to_string(), ""), |job| (quoted(&job.id), job.name.as_str()));
+        let (job, name) = job.map_or_else(|| (id.job.0.to_string(), ""), |job| (job.id.to_string(), job.name.as_str()));
         let worker = timeline.worker(record.worker.0).unwrap_or("");
         let reduce = id.kind == TaskKind::Reduce;
-        writeln!(
-            out,
-            "{job},{},{},{},{},{},{lane},{wave},{},{},{},{},{},{},{},{}",
-            quoted(name),
-            id.kind,
-            id.index,
-            id.number,
-            quoted(worker),
-            seconds(Some(record.start)),
-            seconds(record.maps_done.filter(|_| reduce)),
-            seconds(record.sorted.filter(|_| reduce)),
-            seconds(Some(record.end)),
+        rows.write_record([
+            &job,
+            name,
+            &id.kind.to_string(),
+            &id.index.to_string(),
+            &id.number.to_string(),
+            worker,
+            &lane.to_string(),
+            &wave.to_string(),
+            &seconds(Some(record.start)),
+            &seconds(record.maps_done.filter(|_| reduce)),
+            &seconds(record.sorted.filter(|_| reduce)),
+            &seconds(Some(record.end)),
             record.state.name(),
-            cause(record),
+            &cause(record),
             locality(record.locality),
-            record.speculative,
-        )?;
+            &record.speculative.to_string(),
+        ])?;
     }
-    Ok(())
+    rows.flush()
 }
 
 fn cause(record: &howdah_core::replay::AttemptRecord) -> String {
@@ -65,8 +83,4 @@ fn locality(locality: Locality) -> &'static str {
 
 fn seconds(time: Option<Time>) -> String {
     time.map_or_else(String::new, |time| format!("{}.{:06}", time.as_us() / 1_000_000, time.as_us() % 1_000_000))
-}
-
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
