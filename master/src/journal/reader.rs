@@ -83,7 +83,8 @@ pub fn read_header(run_dir: &Path) -> Result<v1::JournalHeader, JournalError> {
     stored_header(run_dir).map(|(header, _)| header)
 }
 
-fn stored_header(run_dir: &Path) -> Result<(v1::JournalHeader, Link), JournalError> {
+/// With the hash of what is stored.
+pub(super) fn stored_header(run_dir: &Path) -> Result<(v1::JournalHeader, Link), JournalError> {
     let path = header_path(run_dir);
     let bytes = std::fs::read(&path).map_err(JournalError::io("read", &path))?;
     let corrupt = |problem: &str| JournalError::Corrupt { path: path.clone(), offset: 0, problem: problem.to_owned() };
@@ -162,6 +163,11 @@ impl JournalReader {
         let payload = payload.ok_or_else(|| corrupt("it is empty".to_owned()))?;
         let frame = v1::JournalFrame::decode(payload).map_err(|e| corrupt(e.to_string()))?;
         let Some(snapshot) = frame.snapshot else { return Err(corrupt("it is no snapshot".to_owned())) };
+        // Until now the link is the header's.
+        if snapshot.header != self.link && Guard::WholeJournal.stands() {
+            let problem = "is a snapshot of another journal".to_owned();
+            return Err(JournalError::Missing { path: self.path(), offset: 0, problem });
+        }
         self.link = link(payload);
         self.sequence = frame.sequence;
         self.offset = self.layout.prefix() + payload.len();

@@ -255,6 +255,23 @@ fn a_damaged_snapshot_is_refused_with_its_place() {
 }
 
 #[test]
+fn a_snapshot_of_another_journal_is_refused() {
+    let mut journal = Written::new();
+    journal.batches(4);
+    journal.snapshot(60);
+    let run = journal.run();
+    std::fs::remove_file(segment_path(run, 1)).unwrap();
+    assert_eq!(all(run).unwrap(), (vec![], 4));
+    let other = tempfile::tempdir().unwrap();
+    let header = v1::JournalHeader { cluster_id: 202_611_201_201, ..header() };
+    JournalWriter::create(other.path(), &header, SEGMENT).unwrap().close().unwrap();
+    std::fs::copy(other.path().join("header"), run.join("header")).unwrap();
+    for error in [latest(run), all(run)].map(|found| found.expect_err("it has another header")) {
+        assert!(error.is_damage() && error.to_string().contains("of another journal"), "{error}");
+    }
+}
+
+#[test]
 fn damage_before_a_snapshot_keeps_nobody_from_starting_and_a_repair_lets_go_of_it() {
     let mut journal = Written::new();
     journal.batches(4);

@@ -18,7 +18,7 @@ use prost::Message;
 use super::JournalError;
 use super::frame::{Layout, Link, link};
 use super::paths::{header_path, segment_path};
-use super::reader::Tail;
+use super::reader::{Tail, stored_header};
 
 /// At least what its number, its link and the number of the frame that was on disk add to a frame.
 const CHAINED_BYTES: usize = 64;
@@ -130,9 +130,12 @@ impl JournalWriter {
     /// the next successful [`sync`](Self::sync), however many fail before that.
     ///
     /// # Errors
-    /// When what came before cannot be synced; the snapshot is not added then.
+    /// When what came before cannot be synced or the header not be read; the snapshot is not added then.
     pub fn append_snapshot(&mut self, frame: &mut v1::JournalFrame) -> Result<(), JournalError> {
         self.sync()?;
+        if let Some(snapshot) = &mut frame.snapshot {
+            snapshot.header = stored_header(&self.run_dir)?.1.to_vec();
+        }
         if self.synced == 0 {
             // Nothing is in this segment yet; an empty one in the middle would read as the end.
             let needed = (Layout::Two.prefix() + frame.encoded_len() + CHAINED_BYTES) as u64;
