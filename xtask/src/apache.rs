@@ -31,9 +31,7 @@ pub(crate) fn install(python: &Path) -> Result<PathBuf> {
     tools::provide_java()?;
     for program in ["java", "javac"] {
         if !quiet(Command::new(program).arg("-version").stderr(std::process::Stdio::null()))? {
-            return Missing::of(format!(
-                "`{program}` is not here; install a JDK, 17 or later, with the system's packages"
-            ));
+            return Missing::of(format!("`{program}` is not here; install a JDK 17 or 21 with the system's packages"));
         }
     }
     let folder = cache()?.join("hadoop-2.7.3");
