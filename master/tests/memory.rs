@@ -124,7 +124,8 @@ async fn a_task_of_a_live_job_takes_little_memory() {
     let mut worker = FakeWorker::register(&mut cluster, "worker-1", SLOTS, 0).await;
     let n = 20_000;
     let before = HELD.load(Ordering::Relaxed);
-    let job = cluster.submit(generated(n)).await.unwrap();
+    // With a reduce, which no slot will be there for: whoever has one is told where each map's output is.
+    let job = cluster.submit(v1::SubmitJobRequest { n_reduces: 1, ..generated(n) }).await.unwrap();
     work(&mut worker, n - SLOTS).await;
     until_held(before + MOST_BYTES_A_TASK * n as isize, "a job of 20,000 maps, nearly done").await;
     let held = HELD.load(Ordering::Relaxed);
