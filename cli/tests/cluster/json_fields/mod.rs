@@ -114,6 +114,12 @@ fn see_recordings(reader: &mut Reader) {
     reader.see("replay --explain", &["1@1s", &trace]);
     reader.see("compare", &[&trace, "--scheduler", "fifo", "--scheduler", "fair"]);
     reader.see("optimize", &[&trace, "--map-slots", "2", "--reduce-slots", "2"]);
+    // Of the run's own jobs another order may be better or not, as its times are.
+    let two = reader.cluster.output("two.jsonl");
+    reader.cluster.run(&["trace", "generate", "example-two-jobs", "-o", &two]).expect_code(0);
+    for method in ["johnson", "reverse-johnson"] {
+        reader.see("optimize", &[&two, "--map-slots", "30", "--reduce-slots", "30", "--method", method]);
+    }
     reader.see("tune", &["fbq", &trace, "--limits", "1,2", "--no-refine"]);
     reader.see("trace info", &[&trace]);
     reader.see("trace fit", &[&trace]);
