@@ -450,7 +450,11 @@ impl Driver {
             self.sampled = sample.number;
             vitals.core_use_parts = sample.core_use_parts;
             let prefetch = self.prefetcher.as_ref().map(Prefetcher::costs);
-            vitals.details = Some(v1::VitalsDetails { prefetch, ..sample.details });
+            vitals.details = Some(v1::VitalsDetails {
+                prefetch,
+                sent_ms_epoch: crate::process::wall_us() / 1_000,
+                ..sample.details
+            });
             last = 0;
         }
         for (wire, status) in request.attempts.iter_mut().zip(&report.attempts) {

@@ -12,6 +12,8 @@ use crate::units;
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Less than this is soon full.
 const LITTLE_DISK_KIB: u64 = 1 << 20;
+/// Clocks that are further apart are said to be.
+const MAX_OFFSET_MS: i64 = 1_000;
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, Serialize)]
@@ -48,6 +50,18 @@ pub(super) fn version(of: &str, theirs: &str) -> Check {
     Check::bad(of, "version", format!("it is {theirs}, this is {own}"), help)
 }
 
+/// How far a machine's clock is from the master's. `doubt_ms` is what the measurement may be off by.
+pub(super) fn clock(of: &str, offset_ms: i64, doubt_ms: i64) -> Check {
+    let apart = units::seconds(offset_ms.unsigned_abs() as f64 / 1e3);
+    let way = if offset_ms < 0 { "behind" } else { "ahead of" };
+    if offset_ms.saturating_abs() <= MAX_OFFSET_MS.saturating_add(doubt_ms) {
+        return Check::good(of, "clock", format!("{apart} {way} the master's"));
+    }
+    let help = "let a service of the system keep it (chrony, systemd-timesyncd): jobs run all the same, but times of \
+                several machines in logs and histories do not fit together";
+    Check::bad(of, "clock", format!("it is {apart} {way} the master's"), help.to_owned())
+}
+
 /// What the master knows of a worker.
 pub(super) fn worker(worker: &WorkerInfo, checks: &mut Vec<Check>) {
     let of = &worker.name;
@@ -69,6 +83,7 @@ pub(super) fn worker(worker: &WorkerInfo, checks: &mut Vec<Check>) {
         return;
     }
     checks.push(version(of, &worker.version));
+    checks.extend(worker.clock_offset_ms.map(|offset| clock(of, offset, 0)));
     for problem in &worker.problems {
         checks.push(Check::bad(of, "files and reach", problem.clone(), String::new()));
     }
@@ -121,6 +136,16 @@ mod tests {
         assert_eq!(bad("LOST"), ["state"]);
         assert_eq!(bad("LIVE"), ["disk"]);
         assert_eq!(bad("UNREACHABLE"), ["state", "disk"]);
+    }
+
+    #[test]
+    fn a_clock_that_is_off_by_more_than_a_second_is_bad_and_says_which_way() {
+        assert_eq!(clock("lab1", -400, 0).found, "400 ms behind the master's");
+        assert!(clock("lab1", 1_000, 0).problem.is_none() && clock("lab1", 1_001, 0).problem.is_some());
+        assert!(clock("this machine", 2_500, 2_000).problem.is_none(), "the answer took long to come");
+        let said = clock("lab1", 3_600_000, 0).problem.expect("an hour");
+        assert!(said.starts_with("it is 1 h") && said.ends_with("ahead of the master's"), "{said}");
+        assert!(clock("lab1", i64::MIN, i64::MAX).problem.is_none(), "no overflow");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::client::Client;
 use crate::config::{ClientConfig, Context};
 use crate::exit::Exit;
 use crate::failure::Outcome;
+use crate::job::view::now_ms;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style, note};
 
@@ -47,8 +48,19 @@ async fn cluster(config: &ClientConfig, checks: &mut Vec<Check>) {
         }
     };
     checks.push(Check::good("master", "connection", client.address().to_owned()));
+    let asked = now_ms();
     match client.rpc.get_cluster(GetClusterRequest {}).await {
-        Ok(answer) => checks.push(checks::version("master", &answer.into_inner().version)),
+        Ok(answer) => {
+            let answer = answer.into_inner();
+            checks.push(checks::version("master", &answer.version));
+            // Its clock was read somewhere between the question and the answer.
+            let (asked, answered) = (asked as i64, now_ms() as i64);
+            let doubt = (answered - asked).abs() / 2;
+            if answer.now_ms_epoch > 0 {
+                let offset = (asked + doubt).saturating_sub_unsigned(answer.now_ms_epoch);
+                checks.push(checks::clock("this machine", offset, doubt));
+            }
+        }
         Err(status) => checks.push(Check::bad("master", "answer", status.message().to_owned(), String::new())),
     }
     let Ok(answer) = client.rpc.list_workers(ListWorkersRequest { all: false }).await else { return };

@@ -170,7 +170,7 @@ fn the_http_interface_says_what_the_commands_print_and_what_its_description_says
     assert_eq!(rest["attempts"].as_array().map(Vec::len), Some(all - 3));
 
     // Of what goes on, the moving figures apart.
-    let moving = ["vitals", "last_heartbeat_ms_epoch"];
+    let moving = ["vitals", "last_heartbeat_ms_epoch", "clock_offset_ms"];
     served.says_what_is_printed("/api/v1/workers", "/api/v1/workers", &["worker", "list"], &moving);
     served.says_what_is_printed("/api/v1/workers", "/api/v1/workers?all=true", &["worker", "list", "--all"], &moving);
     served.says_what_is_printed("/api/v1/cluster", "/api/v1/cluster", &["cluster"], &[]);

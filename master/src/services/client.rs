@@ -430,6 +430,7 @@ impl ClientService for ClientApi {
         params.remove(ALLOCATIONS);
         answer.scheduler_params = params.into_iter().collect();
         answer.started_ms_epoch = self.0.started_ms_epoch;
+        answer.now_ms_epoch = crate::clock::now_ms_epoch();
         answer.candidates = self.0.config.prediction.switch.candidates.clone();
         let switches = self.0.switches.lock().unwrap_or_else(PoisonError::into_inner);
         answer.switches = switches.iter().map(Switched::message).collect();

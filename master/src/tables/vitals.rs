@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use howdah_core::time::{Span, Time};
 use howdah_proto::v1;
 
+use crate::clock::now_ms_epoch;
+
 /// What is kept of each worker at most: some 10 KiB.
 const MAX_PAST: usize = 60;
 /// Between two entries at least, so that they cover five minutes.
@@ -16,6 +18,8 @@ pub(crate) struct PageVitals {
     /// Use of each core in ten-thousandths; empty when the report has none.
     pub(crate) core_use_parts: Vec<u32>,
     pub(crate) details: Option<v1::VitalsDetails>,
+    /// The worker's clock less ours.
+    pub(crate) clock_offset_ms: Option<i64>,
 }
 
 impl PageVitals {
@@ -26,7 +30,10 @@ impl PageVitals {
             // A word of ours; a longer one would only be memory.
             details.source.truncate(details.source.floor_char_boundary(16));
         }
-        PageVitals { core_use_parts: std::mem::take(&mut vitals.core_use_parts), details }
+        // Nothing else reads it.
+        let sent = details.as_mut().map(|details| std::mem::take(&mut details.sent_ms_epoch)).filter(|&sent| sent > 0);
+        let clock_offset_ms = sent.map(|sent| (sent as i64).saturating_sub(now_ms_epoch() as i64));
+        PageVitals { core_use_parts: std::mem::take(&mut vitals.core_use_parts), details, clock_offset_ms }
     }
 }
 
@@ -100,6 +107,7 @@ mod tests {
             pressure_memory_parts: None,
             pressure_io_parts: Some(7),
             prefetch: None,
+            sent_ms_epoch: 0,
         };
         let now = v1::Vitals {
             load1_milli: 11,
@@ -135,11 +143,22 @@ mod tests {
     }
 
     #[test]
+    fn the_offset_of_a_workers_clock_is_what_it_said_less_what_ours_says() {
+        let offset = |sent_ms_epoch: u64| {
+            let details = v1::VitalsDetails { sent_ms_epoch, ..v1::VitalsDetails::default() };
+            PageVitals::take(&mut v1::Vitals { details: Some(details), ..vitals(7) }).clock_offset_ms
+        };
+        let behind = offset(now_ms_epoch() - 3_600_000).expect("it said");
+        assert!((-3_700_000..=-3_600_000).contains(&behind), "{behind}");
+        assert!(offset(u64::MAX).is_some() && offset(0).is_none(), "nothing that it may say is a panic");
+    }
+
+    #[test]
     fn what_pages_show_is_taken_out_of_the_report() {
         let details = v1::VitalsDetails { source: "x".repeat(100), ..v1::VitalsDetails::default() };
         let mut wire = v1::Vitals { core_use_parts: vec![1, 2], details: Some(details), ..vitals(7) };
         let pages = PageVitals::take(&mut wire);
-        assert_eq!(wire, vitals(7));
+        assert_eq!((wire, pages.clock_offset_ms), (vitals(7), None));
         assert_eq!((pages.core_use_parts, pages.details.map(|details| details.source.len())), (vec![1, 2], Some(16)));
     }
 }

@@ -46,6 +46,8 @@ pub(crate) struct WorkerRow {
     pub(crate) past: Past,
     /// Of the newest request of this registration.
     pub(super) sequence: u32,
+    /// Its clock less ours, when its last vitals came.
+    clock_offset_ms: Option<i64>,
     /// Directives for the next answer.
     pub(crate) directives: Vec<v1::Directive>,
     /// Input that it will most likely need next, for the next answer.
@@ -85,6 +87,7 @@ impl WorkerRow {
             vitals: v1::Vitals::default(),
             past: Past::default(),
             sequence: 0,
+            clock_offset_ms: None,
             directives: Vec::new(),
             prefetch: Vec::new(),
             retain: Vec::new(),
@@ -142,6 +145,7 @@ impl WorkerRow {
         self.vitals.core_use_parts =
             if pages.core_use_parts.is_empty() { old.core_use_parts } else { pages.core_use_parts };
         self.vitals.details = pages.details.or(old.details);
+        self.clock_offset_ms = pages.clock_offset_ms.or(self.clock_offset_ms);
         self.past.note(&self.vitals, self.running.iter().sum(), now);
     }
 
@@ -200,6 +204,7 @@ impl WorkerRow {
             version: self.version.clone(),
             build: self.build.clone(),
             problems: self.problems(),
+            clock_offset_ms: self.clock_offset_ms,
         }
     }
 }

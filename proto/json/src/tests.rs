@@ -78,6 +78,7 @@ fn workers() {
         reduce_slots: 4,
         maps_running: 2,
         last_heartbeat_ms_epoch: 1_000_000,
+        clock_offset_ms: Some(-1_500),
         http_address: "10.0.0.2:4000".to_owned(),
         version: "0.1.0".to_owned(),
         build: "00c0ffee".to_owned(),

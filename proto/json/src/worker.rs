@@ -22,6 +22,8 @@ pub struct Worker {
     pub maps_running: u32,
     pub reduces_running: u32,
     pub last_heartbeat_ms_epoch: Option<u64>,
+    /// Its clock less the master's; null before its first vitals.
+    pub clock_offset_ms: Option<i64>,
     pub http_address: String,
     /// Of howdah, and which executable of it.
     pub version: String,
@@ -180,6 +182,7 @@ impl From<&WorkerInfo> for Worker {
             maps_running: w.maps_running,
             reduces_running: w.reduces_running,
             last_heartbeat_ms_epoch: reached(w.last_heartbeat_ms_epoch),
+            clock_offset_ms: w.clock_offset_ms,
             http_address: w.http_address.clone(),
             version: w.version.clone(),
             build: w.build.clone(),

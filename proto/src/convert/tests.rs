@@ -227,6 +227,7 @@ fn the_largest_heartbeat_of_eight_running_attempts_is_below_a_kib() {
         pressure_memory_parts: Some(9_999),
         pressure_io_parts: Some(9_999),
         prefetch: None,
+        sent_ms_epoch: 0,
     };
     let vitals = v1::Vitals {
         load1_milli: 64_000,

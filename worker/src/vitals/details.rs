@@ -64,6 +64,8 @@ impl Rates {
             pressure_cpu_parts: cpu,
             pressure_memory_parts: memory,
             pressure_io_parts: io,
+            // When it is sent.
+            sent_ms_epoch: 0,
             prefetch: None,
         }
     }
@@ -182,6 +184,7 @@ Inter-|   Receive                                                |  Transmit
             pressure_memory_parts: None,
             pressure_io_parts: Some(3),
             prefetch: None,
+            sent_ms_epoch: 0,
         };
         assert_eq!(as_details(&rates), expected);
         // Silence: e^(−3 ÷ 3) of it is left. A device that went away is silent as well.
