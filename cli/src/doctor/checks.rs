@@ -52,11 +52,11 @@ pub(super) fn version(of: &str, theirs: &str) -> Check {
 
 /// How far a machine's clock is from the master's. `doubt_ms` is what the measurement may be off by.
 pub(super) fn clock(of: &str, offset_ms: i64, doubt_ms: i64) -> Check {
+    if offset_ms.saturating_abs() <= MAX_OFFSET_MS.saturating_add(doubt_ms) {
+        return Check::good(of, "clock", "as the master's, to a second".to_owned());
+    }
     let apart = units::seconds(offset_ms.unsigned_abs() as f64 / 1e3);
     let way = if offset_ms < 0 { "behind" } else { "ahead of" };
-    if offset_ms.saturating_abs() <= MAX_OFFSET_MS.saturating_add(doubt_ms) {
-        return Check::good(of, "clock", format!("{apart} {way} the master's"));
-    }
     let help = "let a service of the system keep it (chrony, systemd-timesyncd): jobs run all the same, but times of \
                 several machines in logs and histories do not fit together";
     Check::bad(of, "clock", format!("it is {apart} {way} the master's"), help.to_owned())
@@ -140,7 +140,9 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_off_by_more_than_a_second_is_bad_and_says_which_way() {
-        assert_eq!(clock("lab1", -400, 0).found, "400 ms behind the master's");
+        assert_eq!(clock("lab1", -400, 0).found, "as the master's, to a second");
+        let said = clock("lab1", -1_500, 0).problem.expect("too far");
+        assert_eq!(said, "it is 1.50 s behind the master's");
         assert!(clock("lab1", 1_000, 0).problem.is_none() && clock("lab1", 1_001, 0).problem.is_some());
         assert!(clock("this machine", 2_500, 2_000).problem.is_none(), "the answer took long to come");
         let said = clock("lab1", 3_600_000, 0).problem.expect("an hour");
