@@ -14,13 +14,15 @@ use super::{Usual, expect_all_live, without};
 use crate::harness::Cluster;
 
 /// Jobs that each answer lists.
-const JOBS: usize = 150;
+const JOBS: usize = 400;
+/// Submitted at a time: more are told to come again.
+const AT_A_TIME: usize = 50;
 /// Of the attacker's, each with its share of the questions.
 const CONNECTIONS: usize = 4;
 /// Questions at a time: those of the first flood, and those of the last one that is tried.
-const FLOODS: (usize, usize) = (2_000, 64_000);
-/// A worker reports three times within this.
-const HARM: Duration = Duration::from_secs(1);
+const FLOODS: (usize, usize) = (2_000, 128_000);
+/// A worker would have reported by then and once more.
+const HARM: Duration = Duration::from_millis(600);
 /// Floods with the guard, of which one counts: other work on the machine comes and goes.
 const TRIES: usize = 3;
 
@@ -28,13 +30,15 @@ const TRIES: usize = 3;
 fn list_many(attacker: &Attacker) {
     attacker.run(async {
         let client = attacker.client().await;
-        let mut submitted = JoinSet::new();
-        for _ in 0..JOBS {
-            let mut client = client.clone();
-            submitted.spawn(async move { client.submit_job(sleeper("gpu>=1")).await });
-        }
-        while let Some(accepted) = submitted.join_next().await {
-            accepted.expect("no panic").expect("the job is accepted");
+        for _ in 0..JOBS / AT_A_TIME {
+            let mut submitted = JoinSet::new();
+            for _ in 0..AT_A_TIME {
+                let mut client = client.clone();
+                submitted.spawn(async move { client.submit_job(sleeper("gpu>=1")).await });
+            }
+            while let Some(accepted) = submitted.join_next().await {
+                accepted.expect("no panic").expect("the job is accepted");
+            }
         }
     });
 }
