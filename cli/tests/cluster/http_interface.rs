@@ -60,10 +60,14 @@ impl Served {
         let mut components = self.description["components"].clone();
         allow_nothing_else(&mut components);
         let schema = json!({ "$ref": shape["schema"]["$ref"], "components": components });
-        let validator = jsonschema::draft202012::new(&schema).expect("a schema");
-        let wrong: Vec<String> =
-            validator.iter_errors(answer).map(|error| format!("{}: {error}", error.instance_path())).collect();
-        assert!(wrong.is_empty(), "{target}: {wrong:?}\n{answer}");
+        let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
+        compiler.set_default_draft(boon::Draft::V2020_12);
+        compiler.add_resource("shape.json", schema).expect("a document");
+        let schema = compiler.compile("shape.json", &mut schemas).expect("a schema");
+        assert!(schemas.validate(&json!({ "nothing": "of it" }), schema).is_err(), "{target}: anything is valid");
+        if let Err(wrong) = schemas.validate(answer, schema) {
+            panic!("{target}: {wrong:#}\n{answer}");
+        }
     }
 
     /// Waits until a resource says what a command prints; what it reads of the cluster may be a second old.
