@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use howdah_core::job::AttemptId;
+use howdah_core::job::{AttemptId, ClusterId};
 
 use super::writer::Writer;
 
@@ -10,6 +10,7 @@ use super::writer::Writer;
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) writer: Arc<dyn Writer>,
+    pub(super) cluster: ClusterId,
     pub(super) attempt: AttemptId,
     /// Its directory and its logs.
     pub(super) bytes: u64,
@@ -30,7 +31,7 @@ pub(super) fn culprit(running: &[Running]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use howdah_core::job::{ClusterId, JobId, TaskId, TaskKind};
+    use howdah_core::job::{JobId, TaskId, TaskKind};
 
     use super::*;
 
@@ -47,7 +48,7 @@ mod tests {
 
     fn running(job: u32, index: u32, bytes: u64, job_bytes: u64) -> Running {
         let attempt = TaskId { job: JobId(job), kind: TaskKind::Map, index }.attempt(0);
-        Running { writer: Arc::new(Nobody), attempt, bytes, job_bytes }
+        Running { writer: Arc::new(Nobody), cluster: ClusterId(1), attempt, bytes, job_bytes }
     }
 
     #[test]

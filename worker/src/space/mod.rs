@@ -20,6 +20,7 @@ mod writer;
 
 pub(crate) use self::writer::Writer;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -112,7 +113,8 @@ impl Shared {
             }
         }
         let Some(free) = self.too_little() else { return };
-        let running = self.running(&alive);
+        let mut running = self.running(&alive);
+        self.weigh_jobs(&mut running);
         let Some(i) = culprit(&running) else { return };
         let (attempt, taken, least) = (running[i].attempt, running[i].bytes, self.bounds.min_free);
         tracing::warn!(?attempt, taken, free, "the disk is almost full; the attempt that takes most of it fails");
@@ -150,16 +152,24 @@ impl Shared {
         watched.iter().filter_map(|watched| watched.writer.upgrade().zip(watched.logs.upgrade())).collect()
     }
 
-    /// What the attempts of these writers take, and their jobs with the map outputs that are kept here.
+    /// What the attempts of these writers take; of their jobs no more than their own logs.
     fn running(&self, alive: &[Alive]) -> Vec<Running> {
         let running = alive.iter().filter_map(|(writer, logs)| {
             let (cluster, attempt) = writer.current()?;
             let logs = logs.disk_bytes();
             let bytes = usage::of(&self.directory.local(cluster, attempt)) + logs;
-            let job_bytes = usage::of(&self.directory.local_job(cluster, attempt.job)) + logs;
-            Some(Running { writer: writer.clone(), attempt, bytes, job_bytes })
+            Some(Running { writer: writer.clone(), cluster, attempt, bytes, job_bytes: logs })
         });
         running.collect()
+    }
+
+    /// Adds the directories of their jobs, with the map outputs that are kept here; each is gone through once.
+    fn weigh_jobs(&self, running: &mut [Running]) {
+        let mut jobs = BTreeMap::new();
+        for Running { cluster, attempt, job_bytes, .. } in running {
+            let weigh = || usage::of(&self.directory.local_job(*cluster, attempt.job));
+            *job_bytes += *jobs.entry(attempt.job).or_insert_with(weigh);
+        }
     }
 }
 
