@@ -109,6 +109,44 @@ impl Serialize for Attempts<'_> {
     }
 }
 
+/// What whoever has a job's history keeps of its attempts.
+pub(crate) trait Kept: DeserializeOwned {
+    /// Of a job in memory.
+    fn of(attempts: Attempts<'_>) -> Self;
+}
+
+impl Kept for Vec<AttemptHistory> {
+    fn of(attempts: Attempts<'_>) -> Self {
+        attempts.iter().collect()
+    }
+}
+
+/// Nothing is kept of them: they are read over.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(from = "IgnoredAny")]
+pub(crate) struct NoAttempts;
+
+impl From<IgnoredAny> for NoAttempts {
+    fn from(_: IgnoredAny) -> NoAttempts {
+        NoAttempts
+    }
+}
+
+impl Kept for NoAttempts {
+    fn of(_: Attempts<'_>) -> NoAttempts {
+        NoAttempts
+    }
+}
+
+impl IntoIterator for NoAttempts {
+    type Item = AttemptHistory;
+    type IntoIter = std::iter::Empty<AttemptHistory>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        std::iter::empty()
+    }
+}
+
 /// Speculative attempts of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpeculationHistory {
@@ -242,60 +280,6 @@ impl<'a> JobHistory<Attempts<'a>> {
 }
 
 impl<A> JobHistory<A> {
-    /// With other attempts.
-    fn with_attempts<B>(self, attempts: B) -> JobHistory<B> {
-        let JobHistory {
-            schema,
-            id,
-            state,
-            priority,
-            submit_ms_epoch,
-            launch_ms_epoch,
-            maps_done_ms_epoch,
-            finish_ms_epoch,
-            maps_done,
-            reduces_done,
-            failed_attempts,
-            killed_attempts,
-            master_restarts,
-            maps_by_locality,
-            speculation,
-            output,
-            why,
-            app,
-            input_format,
-            spec,
-            properties,
-            counters,
-            ..
-        } = self;
-        JobHistory {
-            schema,
-            id,
-            state,
-            priority,
-            submit_ms_epoch,
-            launch_ms_epoch,
-            maps_done_ms_epoch,
-            finish_ms_epoch,
-            maps_done,
-            reduces_done,
-            failed_attempts,
-            killed_attempts,
-            master_restarts,
-            maps_by_locality,
-            speculation,
-            output,
-            why,
-            app,
-            input_format,
-            spec,
-            properties,
-            counters,
-            attempts,
-        }
-    }
-
     fn of(snapshot: &JobSnapshot, attempts: A) -> JobHistory<A> {
         let status = &snapshot.status;
         let file = &snapshot.meta.file;
@@ -329,45 +313,43 @@ impl<A> JobHistory<A> {
 }
 
 impl JobHistory {
-    /// With all attempts in memory.
-    pub(crate) fn new(snapshot: &JobSnapshot, cluster: ClusterId) -> JobHistory {
-        let attempts = Attempts { records: &snapshot.attempts, cluster };
-        JobHistory::of(snapshot, attempts.iter().collect())
-    }
-
-    /// Without attempts.
-    pub(crate) fn brief(snapshot: &JobSnapshot) -> JobHistory {
-        JobHistory::of(snapshot, Vec::new())
-    }
-
-    /// As [`JobHistory::read`], but leaves the attempts out.
-    pub(crate) fn read_brief(path: &Path) -> Result<JobHistory, HistoryError> {
-        read::<IgnoredAny>(path).map(|history| history.with_attempts(Vec::new()))
-    }
-
     /// Reads one file, as [`JobHistory::write`] left it or plain as masters wrote it before.
     ///
     /// # Errors
     /// When it is missing or not a history of this version.
     pub fn read(path: &Path) -> Result<JobHistory, HistoryError> {
-        read(path)
+        JobHistory::read_as(path)
     }
 }
 
-fn read<A: DeserializeOwned>(path: &Path) -> Result<JobHistory<A>, HistoryError> {
-    let file = File::open(path).map_err(|source| HistoryError::Io { action: "read", path: path.into(), source })?;
-    let format = |problem: String| HistoryError::Format { path: path.into(), problem };
-    let file = BufReader::new(file);
-    let history: Result<JobHistory<A>, _> = if path.extension().is_some_and(|extension| extension == "gz") {
-        serde_json::from_reader(BufReader::new(GzDecoder::new(file)))
-    } else {
-        serde_json::from_reader(file)
-    };
-    let history = history.map_err(|e| format(format_args!("{e}").to_string()))?;
-    if history.schema != SCHEMA {
-        return Err(format(format!("schema `{}`, expected `{SCHEMA}`", history.schema)));
+impl<A> JobHistory<A> {
+    /// With what is kept of its attempts in memory.
+    pub(crate) fn new(snapshot: &JobSnapshot, cluster: ClusterId) -> JobHistory<A>
+    where
+        A: Kept,
+    {
+        JobHistory::of(snapshot, A::of(Attempts { records: &snapshot.attempts, cluster }))
     }
-    Ok(history)
+
+    /// As [`JobHistory::read`].
+    pub(crate) fn read_as(path: &Path) -> Result<JobHistory<A>, HistoryError>
+    where
+        A: Kept,
+    {
+        let file = File::open(path).map_err(|source| HistoryError::Io { action: "read", path: path.into(), source })?;
+        let format = |problem: String| HistoryError::Format { path: path.into(), problem };
+        let file = BufReader::new(file);
+        let history: Result<JobHistory<A>, _> = if path.extension().is_some_and(|extension| extension == "gz") {
+            serde_json::from_reader(BufReader::new(GzDecoder::new(file)))
+        } else {
+            serde_json::from_reader(file)
+        };
+        let history = history.map_err(|e| format(format_args!("{e}").to_string()))?;
+        if history.schema != SCHEMA {
+            return Err(format(format!("schema `{}`, expected `{SCHEMA}`", history.schema)));
+        }
+        Ok(history)
+    }
 }
 
 impl<A: Serialize> JobHistory<A> {

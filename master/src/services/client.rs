@@ -21,7 +21,7 @@ use super::connections::streaming;
 use super::walk::{Cancel, CancelOnDrop};
 use super::{SharedRef, logs, predict, resubmit, status, submit, workers};
 use crate::engine::View;
-use crate::history::{AttemptHistory, JobHistory, find_history, job_file_path};
+use crate::history::{AttemptHistory, JobHistory, Kept, NoAttempts, find_history, job_file_path};
 use crate::policies::ALLOCATIONS;
 use crate::prediction::Switched;
 use crate::reload;
@@ -69,8 +69,7 @@ impl ClientApi {
         Ok(job)
     }
 
-    /// Without attempts if it is to be `brief`.
-    async fn history(&self, job: JobId, brief: bool) -> Result<JobHistory, Status> {
+    async fn history<A: Kept + Send + 'static>(&self, job: JobId) -> Result<JobHistory<A>, Status> {
         let snapshot =
             self.ask(move |view| view.tables.jobs.get(&job).map(|row| row.snapshot(view.tables.cluster))).await?;
         let (cluster, run_dir) = (self.0.cluster, self.0.run_dir.clone());
@@ -82,11 +81,9 @@ impl ClientApi {
         }
         let make = move || match snapshot {
             _ if gone => Err(status::let_go(cluster, job)),
-            Some(snapshot) if brief => Ok(JobHistory::brief(&snapshot)),
             Some(snapshot) => Ok(JobHistory::new(&snapshot, cluster)),
             None => match find_history(&run_dir, cluster, job) {
-                Some(path) => if brief { JobHistory::read_brief(&path) } else { JobHistory::read(&path) }
-                    .map_err(|e| status::internal("read a history", e)),
+                Some(path) => JobHistory::read_as(&path).map_err(|e| status::internal("read a history", e)),
                 None => Err(status::no_job(cluster, job)),
             },
         };
@@ -104,7 +101,21 @@ async fn history_written(find: impl Fn() -> Option<PathBuf>) {
     let _ = tokio::time::timeout(HISTORY_PATIENCE, written).await;
 }
 
-fn status_of(history: &JobHistory) -> v1::JobStatus {
+/// What is known of a job; `live` if it is not over.
+fn job_answer<A: IntoIterator<Item = AttemptHistory>>(
+    live: Option<v1::JobStatus>,
+    history: JobHistory<A>,
+) -> v1::GetJobResponse {
+    v1::GetJobResponse {
+        status: Some(live.unwrap_or_else(|| status_of(&history))),
+        counters: Some((&history.counters).into()),
+        attempts: history.attempts.into_iter().map(attempt_info).collect(),
+        profile_json: history.spec.profile.and_then(|profile| serde_json::to_string(&profile).ok()).unwrap_or_default(),
+        properties: history.properties.into_iter().collect(),
+    }
+}
+
+fn status_of<A>(history: &JobHistory<A>) -> v1::JobStatus {
     let share = |done: u32, n: u32| if n == 0 { 1.0 } else { f64::from(done) / f64::from(n) };
     v1::JobStatus {
         job: history.id.clone(),
@@ -203,19 +214,10 @@ impl ClientService for ClientApi {
         let v1::GetJobRequest { job, brief } = request.into_inner();
         let job = self.job(&job)?;
         let live = self.ask(move |view| view.tables.status(job)).await?;
-        let history = self.history(job, brief).await?;
-        let response = v1::GetJobResponse {
-            status: Some(live.unwrap_or_else(|| status_of(&history))),
-            counters: Some((&history.counters).into()),
-            attempts: history.attempts.into_iter().map(attempt_info).collect(),
-            profile_json: history
-                .spec
-                .profile
-                .and_then(|profile| serde_json::to_string(&profile).ok())
-                .unwrap_or_default(),
-            properties: history.properties.into_iter().collect(),
-        };
-        Ok(Response::new(response))
+        Ok(Response::new(match brief {
+            true => job_answer(live, self.history::<NoAttempts>(job).await?),
+            false => job_answer(live, self.history::<Vec<AttemptHistory>>(job).await?),
+        }))
     }
 
     async fn resubmit_job(
@@ -228,7 +230,7 @@ impl ClientService for ClientApi {
         let status = self.ask(move |view| view.tables.status(job)).await?;
         let status = match status {
             Some(status) => status,
-            None => status_of(&self.history(job, true).await?),
+            None => status_of(&self.history::<NoAttempts>(job).await?),
         };
         let (request, given) = resubmit::again(&self.0, job, &status.state, request).await?;
         // As in `submit_job`: what has begun is ended, whoever waits for it.
@@ -251,7 +253,7 @@ impl ClientService for ClientApi {
             // Over long ago: one status, then the end.
             let status = match self.ask(move |view| view.tables.status(job)).await? {
                 Some(status) => status,
-                None => status_of(&self.history(job, true).await?),
+                None => status_of(&self.history::<NoAttempts>(job).await?),
             };
             let _ = send.send(Ok(status)).await;
             return Ok(Response::new(Box::pin(ReceiverStream::new(receive))));
