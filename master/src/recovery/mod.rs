@@ -1,7 +1,7 @@
 //! A master that starts again where another one stopped, however it stopped.
 //!
-//! It begins with the journal's newest snapshot, or with nothing where there is none. The inputs behind it go through the core, batch by batch, and each batch must do what is recorded. The policy
-//! replays the inputs at first: as long as it decides alike, its own books are as they were, too. A build, or an external
+//! It begins with the journal's newest snapshot, or with nothing where there is none. The inputs behind it go through the
+//! core, batch by batch, and each batch must do what is recorded. The policy replays the inputs at first: as long as it decides alike, its own books are as they were, too. A build, or an external
 //! program, that decides otherwise must not rewrite what workers already do: then the start begins again, applies the
 //! recorded decisions, and the policy takes over what is there at the end. Where even that does not lead to what is
 //! recorded, the build's other rules have changed, and it refuses. What people see (names, counters, times) is rebuilt
