@@ -8,7 +8,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::process::{cargo_output, root};
+use crate::process::root;
+use crate::targets::{has_kind, packages};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changed {
@@ -23,9 +24,7 @@ pub(crate) fn crates(base: Option<&str>) -> Result<Changed> {
     let base = fork_point(base)?;
     let differing = git(&["diff", "--name-only", &base])?;
     let new = git(&["ls-files", "--others", "--exclude-standard"])?;
-    let json = cargo_output(&["metadata", "--locked", "--no-deps", "--format-version", "1"])?;
-    let metadata: Value = serde_json::from_slice(&json).context("read cargo's metadata")?;
-    let packages = metadata["packages"].as_array().context("find packages in cargo's metadata")?;
+    let packages = packages()?;
     let root = root().to_string_lossy();
     let folders: Vec<(&str, &str)> = packages
         .iter()
@@ -35,7 +34,7 @@ pub(crate) fn crates(base: Option<&str>) -> Result<Changed> {
         })
         .collect();
     let names = owners(differing.lines().chain(new.lines()), &folders);
-    let is_library = |target: &Value| target["kind"].as_array().is_some_and(|kinds| kinds.iter().any(|k| k == "lib"));
+    let is_library = |target: &Value| has_kind(target, "lib");
     let has_library = |package: &Value| package["targets"].as_array().is_some_and(|all| all.iter().any(is_library));
     let any_library = packages
         .iter()

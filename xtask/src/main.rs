@@ -1,9 +1,9 @@
 //! `cargo xtask test`: everything that a change must pass, in one command; the other words run one step each.
 //!
 //! The steps run in order, cheapest first, side by side where they do not disturb each other, and the first failure stops
-//! the run. Debug builds serve the unit and
-//! property tests (overflow checks and debug assertions on); the command and the tests over real daemons use the
-//! release build, which is what people run. Both share `cargo`'s own target directory.
+//! the run. The debug build (overflow checks and debug assertions on) serves all tests that show what is done; the tests of
+//! how much and how fast, of the lab and of other people's programs use the release build, which is what people run. Both
+//! share `cargo`'s own target directory.
 
 #![expect(clippy::print_stdout, reason = "what xtask prints is its result")]
 
@@ -23,6 +23,7 @@ mod rights;
 mod source;
 mod spdx;
 mod steps;
+mod targets;
 mod tidy;
 mod tools;
 
@@ -44,7 +45,8 @@ usage: cargo xtask WORD
   lint       clippy, warnings denied
   docs       rustdoc, warnings denied
   unit       unit, property and documentation tests (debug build)
-  cluster    the command's tests, real daemons included (release build)
+  cluster    the command's tests, real daemons included (debug build)
+  release    the demo, large inputs, floods of questions and accuracy, on real daemons (release build)
   lab        real daemons on machines that are network namespaces (release build)
   user       tests that want rights, as a user without them (release build; where root runs it)
   interop    other people's programs on real clusters, Apache's HDFS with them, installed by name from PyPI and Debian

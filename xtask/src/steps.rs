@@ -1,7 +1,7 @@
 //! The steps, what each runs, and the lines around them.
 //!
 //! Steps that only read, and the documentation beside the unit tests, run side by side: cargo's own locks keep builds apart,
-//! and a test that is slower for it is not a test of speed. The step of the tests over real daemons runs by itself: four of
+//! and a test that is slower for it is not a test of speed. The step of the tests over real daemons runs by itself: eight of
 //! them at a time, as they wait more than they compute, and then one after the other those that measure.
 //!
 //! The closing line `N passed, M failed` counts tests. A step that is not made of tests counts only when it
@@ -13,13 +13,18 @@ use anyhow::Result;
 
 use crate::changed::Changed;
 use crate::process::{Counts, cargo, cargo_test};
-use crate::{arrows, changed, dist, interop, licences, links, not_permitted, packages, rights, tidy, tools};
+use crate::{arrows, changed, dist, interop, licences, links, not_permitted, packages, rights, targets, tidy, tools};
 
+/// The package of the command.
+const COMMAND: &str = "howdah";
 /// How the tests run that measure nothing.
-const SIDE_BY_SIDE: &str = "--test-threads=4";
-/// The tests over daemons that measure times, loads or how fast a machine is, by the beginning of their names.
-const MEASURING: [&str; 5] =
-    ["calibration::", "hostile::questions::", "leftovers::the_demo", "validation::", "vitals::"];
+const SIDE_BY_SIDE: &str = "--test-threads=8";
+/// Each lab is a handful of machines.
+const LABS: &str = "--test-threads=4";
+/// The tests over daemons that measure loads or how fast a machine is, by the beginning of their names.
+const MEASURING: [&str; 2] = ["calibration::", "vitals::"];
+/// Those that are about the executable which people run: how much it takes, how fast and how exactly.
+const RELEASED: [&str; 4] = ["hostile::questions::", "leftovers::the_demo", "same_bytes::", "validation::"];
 
 /// One line of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +37,8 @@ pub(crate) enum Step {
     Lint,
     Unit,
     Cluster,
+    /// What is about the release build.
+    Release,
     Lab,
     /// Tests that want rights, as a user without them.
     User,
@@ -70,7 +77,7 @@ pub(crate) enum Stopped {
 
 impl Step {
     /// What `cargo xtask test` runs, in this order.
-    pub(crate) const ALL: [Step; 12] = [
+    pub(crate) const ALL: [Step; 13] = [
         Step::Tools,
         Step::Fmt,
         Step::Tidy,
@@ -80,6 +87,7 @@ impl Step {
         Step::Docs,
         Step::Unit,
         Step::Cluster,
+        Step::Release,
         Step::Lab,
         Step::User,
         Step::Interop,
@@ -111,6 +119,7 @@ impl Step {
             Step::Lint => "lint",
             Step::Unit => "unit",
             Step::Cluster => "cluster",
+            Step::Release => "release",
             Step::Lab => "lab",
             Step::User => "user",
             Step::Interop => "interop",
@@ -139,6 +148,7 @@ impl Step {
             ),
             Step::Unit => unit(),
             Step::Cluster => cluster(),
+            Step::Release => release(),
             Step::Lab => lab(),
             Step::User => rights::run(),
             Step::Interop => interop::run(),
@@ -175,31 +185,46 @@ fn checked(result: Result<()>, good: &str) -> (Counts, Result<String>) {
     (Counts::default(), result.map(|()| good.to_owned()))
 }
 
-/// All crates but the command's, whose tests drive real processes and want the release build.
+/// All tests but the command's integration tests, which drive real processes.
 fn unit() -> (Counts, Result<String>) {
-    let (mut counts, tests) =
-        cargo_test(&["--workspace", "--exclude", "howdah", "--lib", "--bins", "--tests", "--examples"], &[]);
+    let others = match targets::packages() {
+        Ok(packages) => targets::tests(&packages, |name| name != COMMAND),
+        Err(error) => return (Counts::default(), Err(error)),
+    };
+    let others = others.iter().map(String::as_str);
+    let args: Vec<&str> = ["--workspace", "--lib", "--bins", "--examples"].into_iter().chain(others).collect();
+    let (mut counts, tests) = cargo_test(&args, &[]);
     if tests.is_err() {
         return (counts, tests);
     }
-    let (more, docs) = cargo_test(&["--workspace", "--exclude", "howdah", "--doc"], &[]);
+    let (more, docs) = cargo_test(&["--workspace", "--doc"], &[]);
     counts += more;
     (counts, docs.map(|_| counts.to_string()))
 }
 
-/// The command's tests, most of them over real daemons: side by side but for those that measure.
+/// The command's integration tests, most of them over real daemons: side by side but for those that measure.
 fn cluster() -> (Counts, Result<String>) {
-    let package = ["--release", "--package", "howdah", "--"];
-    let skipped = MEASURING.iter().chain(&["interop::"]).flat_map(|name| ["--skip", name]);
+    let own = match targets::packages() {
+        Ok(packages) => targets::tests(&packages, |name| name == COMMAND),
+        Err(error) => return (Counts::default(), Err(error)),
+    };
+    let all: Vec<&str> = ["--workspace"].into_iter().chain(own.iter().map(String::as_str)).chain(["--"]).collect();
+    let skipped = MEASURING.iter().chain(&RELEASED).chain(&["interop::"]).flat_map(|name| ["--skip", name]);
     let (mut counts, most) =
-        cargo_test(&package.into_iter().chain([SIDE_BY_SIDE]).chain(skipped).collect::<Vec<_>>(), &[]);
+        cargo_test(&all.iter().copied().chain([SIDE_BY_SIDE]).chain(skipped).collect::<Vec<_>>(), &[]);
     if most.is_err() {
         return (counts, most);
     }
-    let alone = [&package[..], &["--test-threads=1"], &MEASURING].concat();
-    let (more, measuring) = cargo_test(&alone, &[]);
+    let alone = ["--workspace", "--test", "cluster", "--", "--test-threads=1"];
+    let (more, measuring) = cargo_test(&[&alone[..], &MEASURING].concat(), &[]);
     counts += more;
     (counts, measuring.map(|_| counts.to_string()))
+}
+
+/// One after the other: they measure.
+fn release() -> (Counts, Result<String>) {
+    let args = ["--release", "--package", COMMAND, "--test", "cluster", "--", "--test-threads=1"];
+    cargo_test(&[&args[..], &RELEASED].concat(), &[])
 }
 
 /// Clippy over all of the crates' targets, and the tests beside their code.
@@ -219,7 +244,7 @@ fn lab() -> (Counts, Result<String>) {
     if let Err(error) = tools::provide_lab() {
         return (Counts::default(), Err(error));
     }
-    let args = ["--release", "--package", "howdah", "--test", "lab", "--", "--ignored", SIDE_BY_SIDE];
+    let args = ["--release", "--package", COMMAND, "--test", "lab", "--", "--ignored", LABS];
     cargo_test(&args, &[])
 }
 
@@ -337,7 +362,7 @@ mod tests {
             .map(|group| group.iter().map(Step::name).collect())
             .collect();
         let reading = vec!["tools", "fmt", "tidy", "arrows", "licences"];
-        let daemons = ["cluster", "lab", "user", "interop"].map(|name| vec![name]);
+        let daemons = ["cluster", "release", "lab", "user", "interop"].map(|name| vec![name]);
         assert_eq!(groups[..3], [reading, vec!["lint"], vec!["docs", "unit"]]);
         assert_eq!(groups[3..], daemons);
     }
