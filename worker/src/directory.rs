@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, bail};
 use howdah_core::job::{AttemptId, ClusterId, JobId};
+use howdah_guards::Guard;
 use nix::fcntl::{Flock, FlockArg};
 
 use crate::plain;
@@ -99,6 +100,9 @@ impl Directory {
 
     /// Makes an attempt's working directory.
     pub(crate) fn make_attempt(&self, path: &Path) -> io::Result<()> {
+        if !Guard::WorkDirectories.stands() {
+            path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        }
         // Keepers add to them meanwhile, so the lock is not held while the file system is at work.
         match self.take_spare(path) {
             Some(spare) if fs::rename(&spare, path).is_ok() => Ok(()),
@@ -109,7 +113,8 @@ impl Directory {
     /// One that is the same job's.
     fn take_spare(&self, path: &Path) -> Option<PathBuf> {
         let mut spares = self.spares();
-        let at = spares.iter().rposition(|spare| spare.parent() == path.parent())?;
+        let is_own = |spare: &PathBuf| spare.parent() == path.parent() || !Guard::WorkDirectories.stands();
+        let at = spares.iter().rposition(is_own)?;
         Some(spares.swap_remove(at))
     }
 
@@ -120,7 +125,7 @@ impl Directory {
     /// Deletes what an attempt left in its working directory; the directory itself goes at the latest with its job.
     pub(crate) fn clear_attempt(&self, cluster: ClusterId, attempt: AttemptId) {
         let path = self.local(cluster, attempt);
-        if is_as_new(&path) {
+        if is_as_new(&path) || !Guard::WorkDirectories.stands() {
             let mut spares = self.spares();
             if spares.len() < MAX_SPARES {
                 spares.push(path);

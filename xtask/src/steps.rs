@@ -17,6 +17,8 @@ use crate::{arrows, changed, dist, interop, licences, links, not_permitted, pack
 
 /// The package of the command.
 const COMMAND: &str = "howdah";
+/// Its tests over daemons.
+const DAEMONS: &str = "cluster";
 /// How the tests run that measure nothing.
 const SIDE_BY_SIDE: &str = "--test-threads=8";
 /// Each lab is a handful of machines.
@@ -188,7 +190,7 @@ fn checked(result: Result<()>, good: &str) -> (Counts, Result<String>) {
 /// All tests but the command's integration tests, which drive real processes.
 fn unit() -> (Counts, Result<String>) {
     let others = match targets::packages() {
-        Ok(packages) => targets::tests(&packages, |name| name != COMMAND),
+        Ok(packages) => targets::tests(&packages, |package, _| package != COMMAND),
         Err(error) => return (Counts::default(), Err(error)),
     };
     let others = others.iter().map(String::as_str);
@@ -202,28 +204,38 @@ fn unit() -> (Counts, Result<String>) {
     (counts, docs.map(|_| counts.to_string()))
 }
 
-/// The command's integration tests, most of them over real daemons: side by side but for those that measure.
+/// The command's integration tests. Those over daemons run beside the others, which wait for people's tools and pages; what
+/// measures comes last, by itself.
 fn cluster() -> (Counts, Result<String>) {
     let own = match targets::packages() {
-        Ok(packages) => targets::tests(&packages, |name| name == COMMAND),
+        Ok(packages) => targets::tests(&packages, |package, test| package == COMMAND && test != DAEMONS),
         Err(error) => return (Counts::default(), Err(error)),
     };
-    let all: Vec<&str> = ["--workspace"].into_iter().chain(own.iter().map(String::as_str)).chain(["--"]).collect();
+    let others: Vec<&str> = ["--workspace"].into_iter().chain(own.iter().map(String::as_str)).collect();
+    let over_daemons = ["--workspace", "--test", DAEMONS, "--"];
     let skipped = MEASURING.iter().chain(&RELEASED).chain(&["interop::"]).flat_map(|name| ["--skip", name]);
-    let (mut counts, most) =
-        cargo_test(&all.iter().copied().chain([SIDE_BY_SIDE]).chain(skipped).collect::<Vec<_>>(), &[]);
-    if most.is_err() {
-        return (counts, most);
+    let most: Vec<&str> = over_daemons.into_iter().chain([SIDE_BY_SIDE]).chain(skipped).collect();
+    let both = std::thread::scope(|scope| {
+        let beside = scope.spawn(|| cargo_test(&others, &[]));
+        let most = cargo_test(&most, &[]);
+        [most, beside.join().expect("steps report, and do not panic")]
+    });
+    let mut counts = Counts::default();
+    for (more, result) in both {
+        counts += more;
+        if result.is_err() {
+            return (counts, result);
+        }
     }
-    let alone = ["--workspace", "--test", "cluster", "--", "--test-threads=1"];
-    let (more, measuring) = cargo_test(&[&alone[..], &MEASURING].concat(), &[]);
+    let alone = [&over_daemons[..], &["--test-threads=1"], &MEASURING].concat();
+    let (more, measuring) = cargo_test(&alone, &[]);
     counts += more;
     (counts, measuring.map(|_| counts.to_string()))
 }
 
 /// One after the other: they measure.
 fn release() -> (Counts, Result<String>) {
-    let args = ["--release", "--package", COMMAND, "--test", "cluster", "--", "--test-threads=1"];
+    let args = ["--release", "--package", COMMAND, "--test", DAEMONS, "--", "--test-threads=1"];
     cargo_test(&[&args[..], &RELEASED].concat(), &[])
 }
 

@@ -18,18 +18,19 @@ pub(crate) fn packages() -> Result<Vec<Value>> {
     }
 }
 
-/// `--test NAME` for the integration tests of the packages whose names `wanted` wants, ascending, each once.
-pub(crate) fn tests(packages: &[Value], wanted: impl Fn(&str) -> bool) -> Vec<String> {
-    let mut names: Vec<&str> = packages
+/// `--test NAME` for the integration tests that `wanted` wants by the names of their package and their own, ascending, each
+/// once.
+pub(crate) fn tests(packages: &[Value], wanted: impl Fn(&str, &str) -> bool) -> Vec<String> {
+    let named = |value: &Value| value["name"].as_str().unwrap_or_default().to_owned();
+    let mut names: Vec<String> = packages
         .iter()
-        .filter(|package| package["name"].as_str().is_some_and(&wanted))
-        .flat_map(|package| package["targets"].as_array().into_iter().flatten())
-        .filter(|target| has_kind(target, "test"))
-        .filter_map(|target| target["name"].as_str())
+        .flat_map(|package| package["targets"].as_array().into_iter().flatten().map(move |target| (package, target)))
+        .filter(|(package, target)| has_kind(target, "test") && wanted(&named(package), &named(target)))
+        .map(|(_, target)| named(target))
         .collect();
     names.sort_unstable();
     names.dedup();
-    names.into_iter().flat_map(|name| ["--test".to_owned(), name.to_owned()]).collect()
+    names.into_iter().flat_map(|name| ["--test".to_owned(), name]).collect()
 }
 
 /// Whether a target is of the kind: `lib`, `bin`, `test`.
@@ -50,8 +51,8 @@ mod tests {
             json!({"name": "a", "targets": [target("a", "lib"), target("two", "test"), target("one", "test")]}),
             json!({"name": "b", "targets": [target("b", "bin"), target("one", "test")]}),
         ];
-        assert_eq!(tests(&packages, |name| name == "a"), ["--test", "one", "--test", "two"]);
-        assert_eq!(tests(&packages, |_| true), ["--test", "one", "--test", "two"]);
-        assert_eq!(tests(&packages, |name| name == "b"), ["--test", "one"]);
+        assert_eq!(tests(&packages, |package, _| package == "a"), ["--test", "one", "--test", "two"]);
+        assert_eq!(tests(&packages, |_, _| true), ["--test", "one", "--test", "two"]);
+        assert_eq!(tests(&packages, |_, test| test != "two"), ["--test", "one"]);
     }
 }

@@ -82,8 +82,9 @@ fn the_rules_behind_a_schedulers_parameters_decide_live_as_in_replay() {
 #[test]
 fn a_scheduler_is_exchanged_while_jobs_run_and_the_recording_follows() {
     let cluster = under("fifo");
-    let jobs = submit_all(&cluster);
-    cluster.wait_running_maps(&jobs[0], 2);
+    let first = cluster.sleep(8, 1500, 0);
+    cluster.wait_running_maps(&first, 2);
+    let jobs = [vec![first], submit_all(&cluster)].concat();
     cluster.run(&["scheduler", "set", "fbq"]).expect_code(0);
     let shown = cluster.json(&["cluster"]);
     assert_eq!(shown["scheduler"], "fbq", "{shown}");

@@ -9,6 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use howdah_core::job::{ClusterId, JobId, LAZY_OUTPUT, OutputFormat};
+use howdah_guards::Guard;
 
 use super::pool::Pool;
 use super::retention::Retention;
@@ -56,7 +57,8 @@ impl Outbox {
             perform(work, cluster, &core, &theirs);
             done.fetch_sub(1, Ordering::Release);
         };
-        let files = Pool::start("promote", FILE_THREADS, promotes);
+        let threads = if Guard::FileThreads.stands() { FILE_THREADS } else { 1 };
+        let files = Pool::start("promote", threads, promotes);
         let (histories, work) = mpsc::channel();
         let retention = Retention::new(keep, &run_dir, cluster);
         let written = Arc::clone(&open);

@@ -6,6 +6,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use howdah_guards::Guard;
 use howdah_proto::names::HostPort;
 use howdah_proto::{PROTOCOL, build, dial, v1};
 use tonic::Status;
@@ -63,6 +64,9 @@ pub(super) async fn address(request: &v1::RegisterRequest, peer: Option<IpAddr>)
             message,
             "leave out --advertise, or give an address that others reach",
         )));
+    }
+    if !Guard::AnnouncedAddress.stands() {
+        return Ok(said.to_owned());
     }
     if host.is_some_and(|host| host.is_unspecified()) || !request.advertised {
         let message = format!("the HTTP address `{said}` is not the worker's: its connection comes from {peer}");

@@ -6,7 +6,7 @@
 //!
 //! The variable is read only with the feature `switch`, which nothing but the command's dev-dependencies asks for: cargo
 //! leaves those out of `cargo build`, and `cargo xtask dist` looks for the variable's name in what it built. Without the
-//! feature the question is answered at compile time. Not `debug_assertions`: the suites run on the release build.
+//! feature the question is answered at compile time. Not `debug_assertions`: some of the suites run on the release build.
 
 /// One guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +53,19 @@ pub enum Guard {
     LogSize,
     /// An attempt that fills its worker's disk fails.
     DiskSpace,
+    /// Work directories are handed on within their job alone, and only empty.
+    WorkDirectories,
+    /// A job succeeds only if each winner's part is in its output.
+    PromotedParts,
+    /// Several jobs' work on file systems goes on beside each other.
+    FileThreads,
+    /// Where others fetch from a worker is where its connection comes from, unless it said otherwise on purpose.
+    AnnouncedAddress,
 }
 
 impl Guard {
     /// All of them.
-    pub const ALL: [Guard; 21] = [
+    pub const ALL: [Guard; 25] = [
         Guard::Counters,
         Guard::Lines,
         Guard::PlainFiles,
@@ -79,6 +87,10 @@ impl Guard {
         Guard::Gate,
         Guard::LogSize,
         Guard::DiskSpace,
+        Guard::WorkDirectories,
+        Guard::PromotedParts,
+        Guard::FileThreads,
+        Guard::AnnouncedAddress,
     ];
 
     /// As it stands in the variable.
@@ -105,6 +117,10 @@ impl Guard {
             Guard::Gate => "gate",
             Guard::LogSize => "log-size",
             Guard::DiskSpace => "disk-space",
+            Guard::WorkDirectories => "work-directories",
+            Guard::PromotedParts => "promoted-parts",
+            Guard::FileThreads => "file-threads",
+            Guard::AnnouncedAddress => "announced-address",
         }
     }
 

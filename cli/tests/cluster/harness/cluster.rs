@@ -4,7 +4,6 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use howdah_guards::{Guard, VARIABLE};
@@ -17,9 +16,6 @@ use super::command::{Finished, howdah, howdah_limited};
 use super::processes::Mark;
 use super::wait_for;
 use crate::halt::halt;
-
-/// One cluster at a time in this executable.
-static TURN: Mutex<()> = Mutex::new(());
 
 /// Jobs over the large inputs are given this long.
 const LONG: Duration = Duration::from_secs(540);
@@ -80,21 +76,17 @@ pub(crate) struct Cluster {
     master: Child,
     workers: Vec<Option<Child>>,
     folder: TempDir,
-    _turn: MutexGuard<'static, ()>,
 }
 
 impl Cluster {
     /// Starts the daemons and waits until all workers are registered.
     pub(crate) fn start(setup: Setup) -> Cluster {
-        // A test that panicked has cleaned up after itself.
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = tempfile::Builder::new().prefix("howdah-test-").tempdir().expect("make a folder");
         let mark = Mark::new();
         std::fs::write(folder.path().join("master.toml"), &setup.master_config).expect("write the configuration");
         std::fs::write(folder.path().join("worker.toml"), &setup.worker_config).expect("write the configuration");
         let master = spawn_master(&mark, folder.path(), &setup);
-        let mut cluster =
-            Cluster { mark, address: String::new(), setup, master, workers: Vec::new(), folder, _turn: turn };
+        let mut cluster = Cluster { mark, address: String::new(), setup, master, workers: Vec::new(), folder };
         cluster.address = wait_for("the master's access file", || cluster.read_address());
         for _ in 0..cluster.setup.workers {
             cluster.add_worker();

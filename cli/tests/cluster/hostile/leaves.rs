@@ -41,6 +41,62 @@ fn a_changed_input_gives_fewer_words_in_silence_where_nobody_looks() {
     assert!(String::from_utf8_lossy(&found).contains("line\t1\n"), "{}", String::from_utf8_lossy(&found));
 }
 
+/// One map leaves a file in its working directory, and its job goes on with another one.
+fn leave_file(cluster: &Cluster) -> (String, String) {
+    let gate = cluster.output("gate");
+    let body = format!(
+        "case \"$(cat)\" in leave) touch left-behind;; stay) while ! test -e {gate}; do sleep 0.1; done;; esac"
+    );
+    let mapper = cluster.script("leave.sh", &body);
+    let inputs = ["leave", "stay"].map(|word| cluster.text(word, &format!("{word}\n")));
+    let out = cluster.output("out");
+    let mut args = vec!["streaming", "--mapper", &mapper, "--output", &out, "--reduces", "0"];
+    inputs.iter().for_each(|input| args.extend(["--input", input]));
+    let job = cluster.submit(&args);
+    wait_for("the first map to end", || {
+        cluster.attempts(&job).iter().any(|attempt| attempt["state"] == "SUCCEEDED").then_some(())
+    });
+    (job, gate)
+}
+
+/// What the map of another job finds in its working directory, on the one worker with a free slot.
+fn look_around(cluster: &Cluster, name: &str) -> String {
+    let (input, out) = (cluster.text("look.txt", "one line\n"), cluster.output(name));
+    let args = ["streaming", "--mapper", "ls -A", "--input", &input, "--output", &out, "--reduces", "0"];
+    let job = cluster.submit(&args);
+    cluster.wait_job(&job, 0);
+    String::from_utf8(reference::read_parts(std::path::Path::new(&out)).concat()).expect("names")
+}
+
+#[test]
+fn a_map_finds_nothing_of_another_jobs_in_its_working_directory() {
+    let cluster = Cluster::start(narrow());
+    let usual = Usual::of(&cluster);
+    let (job, gate) = leave_file(&cluster);
+    for n in 0..3 {
+        let found = look_around(&cluster, &format!("found-{n}"));
+        assert!(!found.contains("left-behind"), "{found}");
+    }
+    usual.submit(&cluster, "innocent").expect_right_bytes(&cluster);
+    std::fs::write(gate, "").expect("open the gate");
+    cluster.wait_job(&job, 0);
+    expect_all_live(&cluster, 2);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn a_map_finds_what_another_job_left_where_directories_are_handed_on_as_they_are() {
+    let cluster = Cluster::start(without(&[Guard::WorkDirectories]));
+    let (job, gate) = leave_file(&cluster);
+    let mut n = 0;
+    wait_for("another job's map to get the directory", || {
+        n += 1;
+        look_around(&cluster, &format!("found-{n}")).contains("left-behind").then_some(())
+    });
+    std::fs::write(gate, "").expect("open the gate");
+    cluster.wait_job(&job, 0);
+}
+
 /// A worker whose executable was replaced after it started.
 struct Upgraded {
     cluster: Cluster,

@@ -17,6 +17,7 @@ mod load;
 mod names;
 mod questions;
 mod readers;
+mod storage;
 mod words;
 
 use std::process::Stdio;

@@ -6,10 +6,14 @@ use std::process::{Child, Stdio};
 use howdah_guards::{Guard, VARIABLE};
 use howdah_proto::PROTOCOL;
 use howdah_proto::v1::RegisterRequest;
-use howdah_proto::v1::worker_service_client::WorkerServiceClient;
+use tonic::Status;
 
+use super::attacker::Attacker;
 use super::{Usual, expect_all_live, narrow, submit_program, without};
 use crate::harness::{Cluster, Setup, howdah, wait_for};
+
+/// An address for documentation; nothing answers there.
+const ELSEWHERE: &str = "198.51.100.7:80";
 
 /// Starts another worker as `worker-1`; whatever comes, it ends with the cluster.
 fn start_impostor(cluster: &Cluster, setup: &Setup) -> Child {
@@ -67,23 +71,25 @@ fn lonely(setup: Setup) -> Setup {
     Setup { workers: 1, master_config: "[master.cluster]\nexpiry_ms = 3000\n".to_owned(), ..setup }
 }
 
-/// Registers as `worker-2` with the largest incarnation that there is, and goes.
-fn claim_for_ever(cluster: &Cluster) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async {
-        let endpoint = tonic::transport::Endpoint::from_shared(format!("http://{}", cluster.address));
-        let channel = howdah_proto::dial::channel(&endpoint.expect("an address")).await.expect("connect");
+/// Registers as `worker-2`, whatever else is said, and goes.
+fn register(cluster: &Cluster, said: RegisterRequest) -> Result<(), Status> {
+    let attacker = Attacker::of(cluster);
+    attacker.run(async {
         let request = RegisterRequest {
             name: "worker-2".to_owned(),
             host: "worker-2".to_owned(),
-            http_address: ":9".to_owned(),
-            incarnation: u64::MAX,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             protocol: PROTOCOL,
-            ..RegisterRequest::default()
+            ..said
         };
-        WorkerServiceClient::new(channel).register(request).await.expect("the name is free");
-    });
+        attacker.worker().await.register(request).await.map(|_| ())
+    })
+}
+
+/// Registers with the largest incarnation that there is.
+fn claim_for_ever(cluster: &Cluster) {
+    let said = RegisterRequest { http_address: ":9".to_owned(), incarnation: u64::MAX, ..RegisterRequest::default() };
+    register(cluster, said).expect("the name is free");
     wait_for("the master to miss it", || (cluster.worker_state(1).as_deref() == Some("LOST")).then_some(()));
 }
 
@@ -106,6 +112,32 @@ fn an_incarnation_beyond_all_others_keeps_its_name_where_lost_names_are_not_free
     wait_for("the true worker to be refused", || {
         cluster.worker_log(worker).contains("that was started later is registered").then_some(())
     });
+}
+
+/// Names another machine, as reserved for documentation, as the one that has its map outputs.
+fn point_elsewhere(cluster: &Cluster) -> Result<(), Status> {
+    register(
+        cluster,
+        RegisterRequest { http_address: ELSEWHERE.to_owned(), incarnation: 1, ..RegisterRequest::default() },
+    )
+}
+
+#[test]
+fn a_worker_cannot_have_others_fetch_from_another_machine() {
+    let cluster = Cluster::start(lonely(narrow()));
+    let usual = Usual::of(&cluster);
+    let refused = point_elsewhere(&cluster).expect_err("it is not where the connection comes from");
+    assert!(refused.message().contains("is not the worker's: its connection comes from 127.0.0.1"), "{refused}");
+    usual.submit(&cluster, "innocent").expect_right_bytes(&cluster);
+    expect_all_live(&cluster, 1);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn a_worker_has_others_fetch_from_another_machine_where_its_word_is_taken() {
+    let cluster = Cluster::start(lonely(without(&[Guard::AnnouncedAddress])));
+    point_elsewhere(&cluster).expect("nobody compares");
+    assert_eq!(place(&cluster, "worker-2"), ELSEWHERE);
 }
 
 /// The end of one attempt as `job why` tells it, by a client with its guard and by one without.
