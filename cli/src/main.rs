@@ -66,8 +66,12 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use failure::Failure;
+
+/// A command of commands, alone: its help is long, and no error of a word.
+const HELP_FOR_NOTHING: ErrorKind = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
 
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == "task") {
@@ -80,8 +84,10 @@ fn main() -> ExitCode {
     let json = asks_for_json(&words);
     let cli = match commands::Cli::try_parse_from(submit::args::separate_app_args(words)) {
         Ok(cli) => cli,
-        Err(error) if json && error.use_stderr() => return end(&usage(&error), json),
-        // clap prints usage errors itself and ends with 2, as our table says.
+        Err(error) if error.use_stderr() && (json || error.kind() != HELP_FOR_NOTHING) => {
+            return end(&usage(&error), json);
+        }
+        // Help and versions.
         Err(error) => error.exit(),
     };
     match dispatch::run(cli) {
@@ -111,10 +117,17 @@ fn asks_for_json(words: &[OsString]) -> bool {
 /// clap's own error as one of ours.
 fn usage(error: &clap::Error) -> Failure {
     let text = error.to_string();
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or("wrong usage").trim_start_matches("error: ");
-    let advice = lines.map(|line| line.trim_start_matches("tip: "));
-    advice.fold(Failure::usage(first), |failure, line| failure.help(line))
+    let mut paragraphs = text.split("\n\n").map(|lines| lines.lines().map(str::trim).filter(|line| !line.is_empty()));
+    let mut first = paragraphs.next().into_iter().flatten();
+    let said = first.next().unwrap_or("wrong usage").trim_start_matches("error: ");
+    // What is missing or possible stands on lines of its own there.
+    let details: Vec<&str> = first.collect();
+    let said = if details.is_empty() { said.to_owned() } else { format!("{said} {}", details.join(", ")) };
+    let advice = paragraphs.flatten().map(|line| match line {
+        "For more information, try '--help'." => "`--help` says more".to_owned(),
+        line => line.trim_start_matches("tip: ").replace("Usage: ", "usage: "),
+    });
+    advice.fold(Failure::usage(said), |failure, line| failure.help(line))
 }
 
 #[cfg(test)]

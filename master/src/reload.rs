@@ -6,7 +6,7 @@
 //! should not have to. Source: `docs/hadoop.md#fair`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use howdah_core::schedulers::SchedulerError;
@@ -22,21 +22,49 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// The policy in charge and its parameters, for pages: the core knows policies only by what they do.
 #[derive(Clone, Debug)]
-pub(crate) struct InForce(Arc<Mutex<SchedulerChoice>>);
+pub(crate) struct InForce(Arc<Mutex<Known>>);
+
+#[derive(Debug)]
+struct Known {
+    choice: SchedulerChoice,
+    /// Why the allocation file as it is now is not in force.
+    refused: Option<String>,
+}
 
 impl InForce {
     /// What a master starts with.
     pub(crate) fn new(choice: SchedulerChoice) -> InForce {
-        InForce(Arc::new(Mutex::new(choice)))
+        InForce(Arc::new(Mutex::new(Known { choice, refused: None })))
     }
 
     /// As it is now.
     pub(crate) fn get(&self) -> SchedulerChoice {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock().choice.clone()
+    }
+
+    /// What people should know of the allocation file, if it says something else than what is in force.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        self.lock()
+            .refused
+            .as_ref()
+            .map(|why| format!("the allocation file is invalid, the old allocation stays: {why}"))
     }
 
     fn set(&self, choice: SchedulerChoice) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = choice;
+        *self.lock() = Known { choice, refused: None };
+    }
+
+    fn refuse(&self, why: String) {
+        self.lock().refused = Some(why);
+    }
+
+    /// The file says again what is in force.
+    fn forgive(&self) {
+        self.lock().refused = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -92,12 +120,17 @@ pub(crate) async fn follow(
             None => continue,
             Some(Ok(params)) => {
                 let choice = SchedulerChoice { name: name.clone(), params: params.clone() };
+                if choice == in_force.get() {
+                    in_force.forgive();
+                    continue;
+                }
                 set(&core, choice, &in_force).await.err().map(|error| error.to_string())
             }
             Some(Err(error)) => Some(error.clone()),
         };
         if let Some(error) = refused {
             tracing::error!(error, "the allocation file is invalid; the old allocation stays");
+            in_force.refuse(error);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `job counters` and `job history`: what a job did, and where its time went.
 
+use std::collections::BTreeMap;
+
 use howdah_json::{Attempt, CounterMap, Job, Listing, counter_map, span_s};
 use serde_json::json;
 
@@ -12,6 +14,7 @@ use crate::job::args::{CountersArgs, OneJobArgs};
 use crate::job::time_spent::TimeSpent;
 use crate::job::view::{card, now_ms};
 use crate::output::Style;
+use crate::output::escape::one_line;
 use crate::output::table::Grid;
 use crate::units;
 
@@ -90,6 +93,9 @@ pub(crate) async fn history(context: &Context, args: &OneJobArgs) -> Outcome {
     screen.line(course(&job))?;
     screen.line(format!("\n{}", screen.paint(Style::Bold, "Attempts")))?;
     screen.line(attempt_summary(&attempts).render(&screen))?;
+    for (cause, n) in causes(&attempts) {
+        screen.line(one_line(&format!("  {n} killed: {cause}")))?;
+    }
     screen.line(format!("\n{}", screen.paint(Style::Bold, "Where the slots' time went")))?;
     screen.line(time_grid(&[(&job.name, spent)]).render(&screen))?;
     screen.line(format!("\n{}", screen.paint(Style::Bold, "Workers")))?;
@@ -110,6 +116,15 @@ fn course(job: &Job) -> String {
         lines.push(format!("  {name:<14}{after:>10}"));
     }
     lines.join("\n")
+}
+
+/// Why attempts were killed, and how many of them.
+fn causes(attempts: &[Attempt]) -> BTreeMap<&str, usize> {
+    let mut causes = BTreeMap::new();
+    for attempt in attempts.iter().filter(|attempt| attempt.state == "KILLED") {
+        *causes.entry(attempt.cause.as_deref().unwrap_or("for a reason that is not known")).or_default() += 1;
+    }
+    causes
 }
 
 fn attempt_summary(attempts: &[Attempt]) -> Grid {
@@ -142,7 +157,8 @@ fn attempt_summary(attempts: &[Attempt]) -> Grid {
 
 /// One row per job: slot seconds by what they were spent on.
 pub(crate) fn time_grid(rows: &[(&str, TimeSpent)]) -> Grid {
-    let mut grid = Grid::new(&["job", ">map", ">shuffle", ">sort", ">reduce", ">overhead", ">cpu", ">peak memory"]);
+    let mut grid = Grid::new(&["job", ">map", ">shuffle", ">sort", ">reduce", ">overhead", ">cpu", ">peak memory"])
+        .leaving(&["peak memory", "cpu", "sort"]);
     for (name, spent) in rows {
         let total = spent.total_s().max(1e-9);
         let part = |s: f64| {

@@ -41,7 +41,8 @@ pub(crate) async fn list(context: &Context, args: &JobListArgs) -> Outcome {
         Format::Table => {
             let running = jobs.iter().filter(|job| job.finish_ms_epoch.is_none()).count();
             screen.line(table(&jobs, now_ms()).render(&screen))?;
-            screen.line(format!("\n{running} not over, {} in all", units::counted(jobs.len() as u64, "job")))?;
+            let here = if args.last.is_some() { "on this page" } else { "in all" };
+            screen.line(format!("\n{running} not over, {} {here}", units::counted(jobs.len() as u64, "job")))?;
         }
     }
     Ok(Exit::Done)
@@ -117,9 +118,19 @@ pub(crate) async fn attempts(context: &Context, args: &OneJobArgs) -> Outcome {
 }
 
 fn attempt_table(attempts: &[Attempt]) -> Grid {
-    let mut grid =
-        Grid::new(&["attempt", "state", "worker", "phase", ">progress", "locality", ">time", ">cpu", ">peak memory"])
-            .leaving(&["locality", "phase", "cpu", "peak memory", "worker"]);
+    let mut grid = Grid::new(&[
+        "attempt",
+        "state",
+        "worker",
+        "phase",
+        ">progress",
+        "locality",
+        ">time",
+        ">cpu",
+        ">peak memory",
+        "cause",
+    ])
+    .leaving(&["locality", "phase", "cpu", "peak memory", "progress", "worker"]);
     let now = now_ms();
     for a in attempts {
         let time = a.assigned_ms_epoch.and_then(|from| span_s(from, a.ended_ms_epoch.unwrap_or(now)));
@@ -134,6 +145,7 @@ fn attempt_table(attempts: &[Attempt]) -> Grid {
             time.map_or("-".to_owned(), units::seconds),
             a.cpu_s.map_or("-".to_owned(), units::seconds),
             a.peak_memory_kib.map_or("-".to_owned(), |kib| units::bytes(kib.saturating_mul(1024))),
+            a.cause.clone().unwrap_or_default(),
         ]);
         if let Some(style) = state_style(&a.state) {
             grid.style(1, style);

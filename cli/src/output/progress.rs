@@ -73,12 +73,13 @@ impl JobProgress {
         if !screen.is_terminal() {
             return JobProgress::Lines { prefix: format!(" {name:<10}"), step: 10, last: None, stages: None };
         }
-        let template = if screen.has_colour() {
-            "  {prefix:<18} {bar:32.cyan/238} {percent:>3} %  {elapsed:>4}  {msg:.dim}"
-        } else {
-            "  {prefix:<18} {bar:32} {percent:>3} %  {elapsed:>4}  {msg}"
-        };
-        let style = ProgressStyle::with_template(template)
+        let bar = if screen.width().is_some_and(|width| width < WIDE) { 12 } else { 32 };
+        let (bar_style, message_style) = if screen.has_colour() { (".cyan/238", ":.dim") } else { ("", "") };
+        // A wide message ends where the terminal ends.
+        let template = format!(
+            "  {{prefix:<18}} {{bar:{bar}{bar_style}}} {{percent:>3}} %  {{elapsed:>4}}  {{wide_msg{message_style}}}"
+        );
+        let style = ProgressStyle::with_template(&template)
             .map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("━╸─"));
         let make = |label: String| {
             let bar = group.add(ProgressBar::new(10_000).with_style(style.clone()).with_prefix(label));
@@ -97,7 +98,8 @@ impl JobProgress {
             JobProgress::Bars { map, reduce } => {
                 map.set_position(parts(status.map_progress));
                 // Since the job came, not since somebody looks.
-                let since = crate::job::view::now_ms().saturating_sub(status.submit_ms_epoch);
+                let until = Some(status.finish_ms_epoch).filter(|&at| at > 0).unwrap_or_else(crate::job::view::now_ms);
+                let since = until.saturating_sub(status.submit_ms_epoch);
                 for bar in [Some(&*map), reduce.as_ref()].into_iter().flatten() {
                     let _ = bar.clone().with_elapsed(Duration::from_millis(since));
                 }
@@ -162,6 +164,8 @@ fn time_left(status: &JobStatus, now_ms: u64) -> String {
     }
 }
 
+/// Columns of a terminal from which on a job's bar is long.
+const WIDE: usize = 110;
 /// Shorter work shows no bar.
 const PATIENCE: Duration = Duration::from_millis(400);
 

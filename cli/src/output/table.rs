@@ -1,8 +1,8 @@
 //! Tables for people: no borders, a dim header, numbers to the right.
 //!
 //! On a terminal a table fits: first the columns leave that the command named for it, in its order, then long text is
-//! shortened in the middle, so that a path keeps its root and its name. A pipe and `--wide` get everything. Laid out by
-//! hand, as libraries wrap cells or cut their ends, and drop no column.
+//! shortened in the middle, so that a path keeps its root and its name, then the last columns leave. A pipe and `--wide` get
+//! everything. Laid out by hand, as libraries wrap cells or cut their ends, and drop no column.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -104,6 +104,10 @@ impl Grid {
                 None => break,
             }
         }
+        // Better without its last numbers than broken over two lines.
+        while total(&shown) > room && shown.len() > 2 {
+            shown.pop();
+        }
         shown
     }
 
@@ -203,6 +207,18 @@ mod tests {
              job_2  单词计数                    3/400"
         );
         for width in 30..90 {
+            assert!(lines(width).lines().all(|line| line.width() <= width), "{width}:\n{}", lines(width));
+        }
+    }
+
+    #[test]
+    fn numbers_that_do_not_fit_leave_from_the_end() {
+        let columns = [">first", ">second", ">third", ">fourth", ">fifth"];
+        let mut grid = Grid::new(&["job", columns[0], columns[1], columns[2], columns[3], columns[4]]);
+        grid.row(["job_1", "1 min 47 s", "2 min 48 s", "39.0 s", "1 min 45 s", "4.09"]);
+        let lines = |width: usize| grid.render(&pipe().with_width(width));
+        assert!(lines(80).contains("fifth") && !lines(50).contains("fifth") && !lines(40).contains("fourth"));
+        for width in 20..90 {
             assert!(lines(width).lines().all(|line| line.width() <= width), "{width}:\n{}", lines(width));
         }
     }

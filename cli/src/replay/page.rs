@@ -190,7 +190,7 @@ fn jobs(replayed: &Replayed<'_>, all: bool) -> Grid {
     columns.extend([">maps", ">reduces", ">submit", ">start", ">maps done", ">finish", ">completion", ">slowdown"]);
     columns.extend(deadlines.then_some(">deadline"));
     columns.extend(states.then_some("state"));
-    let mut grid = Grid::new(&columns);
+    let mut grid = Grid::new(&columns).leaving(&["start", "maps done", "submit", "reduces", "maps"]);
     let shown = if all { report.jobs.len() } else { MOST_JOBS };
     for (job, slowdown) in report.jobs.iter().zip(&summary.slowdowns).take(shown) {
         let template = &replayed.trace.jobs[job.template as usize];

@@ -119,7 +119,7 @@ pub(crate) struct WorkerVitalsArgs {
 /// `howdah worker drain`
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DrainArgs {
-    /// Names of the workers
+    /// Names of the workers, or patterns and ranges in quotes: 'lab*', 'lab[1-3]'
     #[arg(value_name = "WORKER", required_unless_present = "all")]
     pub(crate) workers: Vec<String>,
     /// All workers

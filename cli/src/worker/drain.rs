@@ -13,12 +13,12 @@ pub(crate) async fn drain(context: &Context, args: &DrainArgs) -> Outcome {
     let config = context.client(&args.cluster, None)?;
     let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
-    let workers = match args.all {
-        true => {
-            let answer = client.rpc.list_workers(ListWorkersRequest { all: false }).await?.into_inner();
-            answer.workers.into_iter().map(|worker| worker.name).collect()
-        }
-        false => args.workers.clone(),
+    let workers = if args.all || args.workers.iter().any(|name| is_pattern(name)) {
+        let answer = client.rpc.list_workers(ListWorkersRequest { all: false }).await?.into_inner();
+        let known: Vec<String> = answer.workers.into_iter().map(|worker| worker.name).collect();
+        if args.all { known } else { named(&args.workers, &known)? }
+    } else {
+        args.workers.clone()
     };
     let said = if args.undo { "takes tasks again" } else { "gets no more tasks; what it runs may end" };
     let mut failures = Vec::new();
@@ -29,4 +29,48 @@ pub(crate) async fn drain(context: &Context, args: &DrainArgs) -> Outcome {
         }
     }
     all_reported(failures)
+}
+
+fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?', '['])
+}
+
+/// Names as they are, and patterns as the workers that fit, each once.
+fn named(words: &[String], known: &[String]) -> Outcome<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    for word in words {
+        if !is_pattern(word) {
+            names.push(word.clone());
+            continue;
+        }
+        let wrong = |error: glob::PatternError| Failure::usage(format!("worker pattern `{word}`: {error}"));
+        let pattern = glob::Pattern::new(word).map_err(wrong)?;
+        let before = names.len();
+        names.extend(known.iter().filter(|name| pattern.matches(name)).cloned());
+        if names.len() == before {
+            return Err(Failure::usage(format!(
+                "worker pattern `{word}`: no worker's name fits, expected one of them"
+            )));
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+
+    #[test]
+    fn workers_are_named_or_fit_patterns_and_ranges() {
+        let known: Vec<String> = (1..=4).map(|n| format!("lab{n}")).collect();
+        let named = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            super::named(&words, &known).map_err(|failure| failure.to_string())
+        };
+        assert_eq!(named(&["lab[2-3]", "lab2", "gone"]).unwrap(), ["lab2", "lab3", "gone"]);
+        assert_eq!(named(&["*"]).unwrap().len(), 4);
+        assert!(named(&["x*"]).unwrap_err().contains("no worker's name fits"));
+        assert!(named(&["lab[2"]).unwrap_err().contains("worker pattern `lab[2`"));
+    }
 }

@@ -17,6 +17,8 @@ fn a_killed_job_stops_its_attempts_and_ends_killed() {
     cluster.run(&["job", "kill", &job]).expect_code(0);
     cluster.wait_job(&job, 1);
     assert_eq!(cluster.status(&job)["state"], "KILLED");
+    let said = cluster.run(&["job", "attempts", &job]).expect_code(0).stdout;
+    assert_eq!(said.matches("its job was killed by request").count(), 4, "{said}");
     wait_for("the attempts' processes to end", || cluster.attempt_processes().is_empty().then_some(()));
     cluster.stop_and_replay();
 }
@@ -34,6 +36,9 @@ fn a_killed_attempt_is_replaced_and_does_not_count_as_a_failure() {
     });
     let status = cluster.status(&job);
     assert_eq!((&status["killed_attempts"], &status["failed_attempts"]), (&1.into(), &0.into()), "{status}");
+    let lists = [&["job", "attempts", &job][..], &["job", "history", &job]];
+    let said = lists.map(|args| cluster.run(args).expect_code(0).stdout);
+    assert!(said.iter().all(|said| said.contains("killed by request")), "{said:?}");
     cluster.run(&["job", "kill", &job]).expect_code(0);
     cluster.wait_job(&job, 1);
     cluster.stop_and_replay();
@@ -58,6 +63,10 @@ fn a_higher_priority_goes_first() {
 #[test]
 fn a_drained_worker_finishes_what_it_runs_and_gets_nothing_new() {
     let cluster = Cluster::start(Setup { map_slots: 1, ..Setup::default() });
+    for undo in [&[][..], &["--undo"]] {
+        let said = cluster.run(&[&["worker", "drain", "worker-[1-9]"], undo].concat()).expect_code(0).stdout;
+        assert_eq!(said.lines().count(), 2, "{said}");
+    }
     cluster.run(&["worker", "drain", "worker-1"]).expect_code(0);
     wait_for("the worker to drain", || (cluster.worker_state(0).as_deref() == Some("DRAINING")).then_some(()));
     let job = cluster.sleep(6, 50, 0);
@@ -109,6 +118,9 @@ fn a_silent_worker_expires_and_its_attempts_run_elsewhere() {
     cluster.wait_job(&job, 0);
     let status = cluster.status(&job);
     assert_eq!((&status["killed_attempts"], &status["failed_attempts"]), (&1.into(), &0.into()), "{status}");
+    let lists = [&["job", "attempts", &job][..], &["job", "history", &job]];
+    let said = lists.map(|args| cluster.run(args).expect_code(0).stdout);
+    assert!(said.iter().all(|said| said.contains("its worker was lost")), "{said:?}");
     cluster.stop_and_replay();
 }
 
@@ -133,7 +145,7 @@ fn a_job_waits_for_workers_and_explain_says_so() {
     let mut cluster = Cluster::start(Setup { workers: 0, map_slots: 1, ..Setup::default() });
     let job = cluster.sleep(1, 10, 0);
     let said = cluster.run(&["job", "explain", &job]).expect_code(0).stdout;
-    assert!(said.contains("worker"), "{said}");
+    assert!(said.contains("No worker has registered with the master yet."), "{said}");
     cluster.add_worker();
     cluster.wait_job(&job, 0);
     cluster.stop_and_replay();

@@ -80,7 +80,7 @@ fn an_existing_output_is_refused_before_anything_runs() {
     let out = cluster.output("out");
     std::fs::create_dir(&out).expect("make the directory");
     let refused = cluster.run(&["submit", "wordcount", "--input", &input, "--output", &out]).expect_code(2);
-    assert!(refused.stderr.contains("out"), "{}", refused.stderr);
+    assert!(refused.stderr.contains(&format!("output directory `{out}` exists already")), "{}", refused.stderr);
     assert!(cluster.jobs().is_empty());
 }
 

@@ -153,8 +153,12 @@ fn an_allocation_file_is_followed_and_a_bad_one_changes_nothing() {
     });
     assert!(said.contains("`weight` of pool `prod`: `heavy` is not a number above 0"), "{said}");
     assert_eq!(weight(), Some(2.0), "the old allocation stays");
+    let shows = [&["scheduler", "show"][..], &["queue", "list"], &["cluster"]];
+    let doubts = |args: &&[&str]| cluster.run(args).expect_code(0).all().contains("`heavy` is not a number above 0");
+    assert!(shows.iter().all(&doubts), "{}", cluster.run(shows[0]).all());
     write("5.0");
     wait_for("the master to take the file over", || (weight() == Some(5.0)).then_some(()));
+    assert!(!shows.iter().any(doubts), "{}", cluster.run(shows[0]).all());
     cluster.run(&["job", "kill", &job]).expect_code(0);
     cluster.wait_job(&job, 1);
     expect_some(&cluster.stop_and_validate());

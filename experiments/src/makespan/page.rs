@@ -33,7 +33,8 @@ pub(super) fn checks(lab: &Lab<'_>, curves: &[Curve]) -> Vec<Check> {
         what: "pools above Johnson's order, at most".to_owned(),
         found: all().map(|point| -point.pools_gain()).fold(f64::NEG_INFINITY, f64::max).max(0.0),
         bar: 0.0,
-        judged: true,
+        // One pool in Johnson's order is among the plans: this tests the search, not the paper.
+        judged: false,
     }];
     checks.push(Check {
         what: "no plan is below what no schedule can be below, by at most".to_owned(),

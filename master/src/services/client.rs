@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use howdah_core::job::{AttemptState, JobId, JobState, Priority, TaskKind};
 use howdah_core::schedulers::{QueueView, SpeculationRule, speculation_rule};
-use howdah_core::tracker::{Input, SchedulerChoice, WorkerState};
+use howdah_core::tracker::{EndCause, Input, SchedulerChoice, WorkerState};
+use howdah_proto::convert::cause_text;
 use howdah_proto::v1;
 use howdah_proto::v1::client_service_server::ClientService;
 use tokio::sync::mpsc;
@@ -106,12 +107,23 @@ fn job_answer<A: IntoIterator<Item = AttemptHistory>>(
     live: Option<v1::JobStatus>,
     history: JobHistory<A>,
 ) -> v1::GetJobResponse {
+    let status = live.unwrap_or_else(|| status_of(&history));
+    let ended = cause_of_job_end(&status.state);
     v1::GetJobResponse {
-        status: Some(live.unwrap_or_else(|| status_of(&history))),
         counters: Some((&history.counters).into()),
-        attempts: history.attempts.into_iter().map(attempt_info).collect(),
+        attempts: history.attempts.into_iter().map(|attempt| attempt_info(attempt, ended)).collect(),
         profile_json: history.spec.profile.and_then(|profile| serde_json::to_string(&profile).ok()).unwrap_or_default(),
         properties: history.properties.into_iter().collect(),
+        status: Some(status),
+    }
+}
+
+/// What brought the attempts to their end that went with their job.
+fn cause_of_job_end(state: &str) -> &'static str {
+    match state {
+        "KILLED" => "its job was killed by request",
+        "FAILED" => "its job failed",
+        _ => cause_text(EndCause::JobEnded),
     }
 }
 
@@ -151,7 +163,10 @@ fn status_of<A>(history: &JobHistory<A>) -> v1::JobStatus {
     }
 }
 
-fn attempt_info(attempt: AttemptHistory) -> v1::AttemptInfo {
+fn attempt_info(mut attempt: AttemptHistory, job_ended: &str) -> v1::AttemptInfo {
+    if attempt.cause == cause_text(EndCause::JobEnded) {
+        attempt.cause = job_ended.to_owned();
+    }
     let ended = attempt.finished_ms_epoch > 0 || attempt.exit_code.is_some() || attempt.signal.is_some();
     let end = (ended || !attempt.diagnostics.is_empty()).then_some(v1::AttemptEnd {
         exit_code: attempt.exit_code,
@@ -400,8 +415,9 @@ impl ClientService for ClientApi {
     }
 
     async fn list_queues(&self, _: Request<v1::ListQueuesRequest>) -> Result<Response<v1::ListQueuesResponse>, Status> {
+        let refused = self.0.in_force.doubt();
         let list = |view: &View<'_>| {
-            let warnings = doubts(view);
+            let warnings = doubts(view).into_iter().chain(refused).collect();
             let own = view.tracker.scheduler().queues().list(view.tracker.state());
             if !own.is_empty() {
                 return v1::ListQueuesResponse { queues: own.into_iter().map(own_queue).collect(), warnings };
@@ -433,6 +449,7 @@ impl ClientService for ClientApi {
         answer.scheduler_params = params.into_iter().collect();
         answer.started_ms_epoch = self.0.started_ms_epoch;
         answer.now_ms_epoch = crate::clock::now_ms_epoch();
+        answer.warnings.extend(self.0.in_force.doubt());
         answer.candidates = self.0.config.prediction.switch.candidates.clone();
         let switches = self.0.switches.lock().unwrap_or_else(PoisonError::into_inner);
         answer.switches = switches.iter().map(Switched::message).collect();

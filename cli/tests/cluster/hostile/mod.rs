@@ -80,10 +80,10 @@ impl Usual {
         Usual(alone.took(cluster))
     }
 
-    /// Beside an attack it may take as long for what an attack may cost: its share of the processors and slots, and the
-    /// expiry of a worker. Other work on the machine comes and goes as well.
+    /// Beside an attack it may take as long for what an attack may cost: its share of the processors and slots, and what a
+    /// worker waits before it tries again. Other work on the machine comes and goes as well.
     fn most(self) -> Duration {
-        3 * self.0 + Duration::from_secs(30)
+        3 * self.0 + Duration::from_secs(15)
     }
 
     fn submit(self, cluster: &Cluster, name: &str) -> Innocent {

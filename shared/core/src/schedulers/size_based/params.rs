@@ -25,7 +25,11 @@ pub(super) fn limits(params: &mut Reader<'_>, default_s: u64, ascending: bool) -
         return match queues {
             None | Some(2) => Ok(vec![default_s * 1_000_000]),
             Some(queues) => {
-                Err(params.wrong("limits", "", &format!("{} times, one for each queue but the last", queues - 1)))
+                let times = queues.saturating_sub(1);
+                let text = params.text("queues").unwrap_or_default();
+                let expected =
+                    format!("2, the only number without `limits`: give {times} times, one for each queue but the last");
+                Err(params.wrong("queues", text, &expected))
             }
         };
     };
@@ -69,7 +73,11 @@ pub(super) fn partitions(
         let first = default_percent * 10_000;
         return match queues {
             2 => Ok(vec![first, WHOLE_PPM - first]),
-            _ => Err(params.wrong("partitions", "", &format!("{queues} shares such as 30%, one for each queue"))),
+            _ => {
+                let text = queues.to_string();
+                let expected = format!("2, the only number without `partitions`: give {queues} shares such as 30%");
+                Err(params.wrong("queues", &text, &expected))
+            }
         };
     };
     let shares: Option<Vec<u32>> = text.split(',').map(share_ppm).collect();
@@ -147,6 +155,11 @@ mod tests {
             error("fbq", &[("limits", "10s,5s,x")]),
             "scheduler `fbq`: parameter `limits`: `10s,5s,x` is not a \
             list of times above 0 such as 10s,100s: one for each queue but the last"
+        );
+        assert_eq!(
+            error("fbq", &[("queues", "3")]),
+            "scheduler `fbq`: parameter `queues`: `3` is not 2, the only number without `limits`: give 2 times, one for each \
+             queue but the last"
         );
         assert_eq!(
             error("fbq", &[("queues", "4"), ("limits", "10s")]),

@@ -39,11 +39,14 @@ fn run(seed: u64) -> Result<WorldOutcome, String> {
 
 fn must_hold(seed: u64) -> WorldOutcome {
     run(seed).unwrap_or_else(|why| {
-        panic!("{why}\nrun it again: HOWDAH_SWARM_SEED={seed} cargo test -p howdah-core --lib swarm::one_seed")
+        panic!(
+            "{why}\nrun it again: HOWDAH_SWARM_SEED={seed} cargo test -p howdah-core --lib swarm::one_seed -- --ignored"
+        )
     })
 }
 
 #[test]
+#[ignore = "plays the one world that `HOWDAH_SWARM_SEED` names"]
 fn one_seed() {
     if let Some(seed) = number("HOWDAH_SWARM_SEED") {
         let outcome = must_hold(seed);
