@@ -761,3 +761,18 @@ fn what_tune_finds_is_written_as_hadoops_files_which_a_replay_takes() {
     assert!(refused.code == Some(2) && refused.stderr.starts_with(expected), "{}", refused.stderr);
     assert!(!dir.path().join("other").exists());
 }
+
+/// Kept since November 2026: three workers under `fair`, then under `fbq`; a job whose task fails four times, one that is
+/// killed, a worker that is drained.
+#[test]
+fn a_recording_made_by_an_earlier_build_decides_the_same_again() {
+    let here = here();
+    let recorded = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recorded");
+    let said: Said =
+        howdah(here.path()).args(["validate", "--dir", recorded, "--output", "json"]).output().expect("runs").into();
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let report: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    let [compared, identical] = ["compared", "identical"].map(|name| report["decisions"][name].as_u64());
+    assert_eq!((compared, identical), (Some(188), Some(188)), "{report}");
+    assert_eq!(report["decisions"]["launches"], 40, "{report}");
+}
