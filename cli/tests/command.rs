@@ -294,6 +294,12 @@ fn a_misspelt_flag_is_recognised_also_among_the_applications_words() {
     let said = run(dir.path(), &["submit", "sleep", "-m", "1", "--wiat"], &[]);
     assert_eq!(said.code, Some(2), "{}", said.stderr);
     assert!(said.stderr.contains("help: did you mean `--wait`?"), "{}", said.stderr);
+    let slips = [(&["submit", "wordcount", "--inptu", "x"][..], "--input"), (&["submit", "--wiat", "sleep"], "--wait")];
+    for (args, flag) in slips {
+        let said = run(dir.path(), args, &[]);
+        assert_eq!(said.code, Some(2), "{}", said.stderr);
+        assert!(said.stderr.contains(&format!("help: did you mean `{flag}`?")), "{}", said.stderr);
+    }
     let said = run(dir.path(), &["job", "list", "--lsat", "3"], &[]);
     assert!(said.stderr.contains("'--last'"), "{}", said.stderr);
 }

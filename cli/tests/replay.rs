@@ -776,3 +776,19 @@ fn a_recording_made_by_an_earlier_build_decides_the_same_again() {
     assert_eq!((compared, identical), (Some(188), Some(188)), "{report}");
     assert_eq!(report["decisions"]["launches"], 40, "{report}");
 }
+
+/// One map of 9 s on 30 slots: as printed it counts as the thirtieth part of a job that fills them.
+#[test]
+fn stages_are_divided_as_printed_where_that_is_asked_for() {
+    let here = here();
+    let job = r#"{"schema":"howdah/trace/v1","source":"by hand","jobs":[{"n_maps":1,"map_ms":[9000]}]}"#;
+    std::fs::write(here.path().join("one.json"), job).expect("written");
+    let least = |stages: &str| {
+        let args = ["optimize", "one.json", "--map-slots", "30", "--reduce-slots", "30", "--stages", stages];
+        let said: Said = howdah(here.path()).args(args).args(["--output", "json"]).output().expect("runs").into();
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let answer: Value = serde_json::from_str(&said.stdout).expect("JSON");
+        answer["strategies"][0]["makespan_s"].as_f64()
+    };
+    assert_eq!([least("usable"), least("printed")], [Some(9.0), Some(4.65)], "the mean of both bounds");
+}

@@ -61,7 +61,7 @@ pub(crate) async fn resubmit(context: &Context, args: &ResubmitArgs) -> Outcome 
         screen.json(&Listing::new("resubmit", body))?;
     }
     match ended {
-        Some(status) if !succeeded(&status) => Err(not_succeeded(&job, &status.state, &status.why)),
+        Some(status) if !succeeded(&status) => Err(not_succeeded(&Job::from(&status))),
         _ => Ok(Exit::Done),
     }
 }

@@ -41,7 +41,7 @@ pub(crate) async fn wait(context: &Context, args: &WaitArgs) -> Outcome {
     }
     match jobs.iter().find(|job| job.state != "SUCCEEDED") {
         None => Ok(Exit::Done),
-        Some(job) => Err(not_succeeded(&job.job, &job.state, job.why.as_deref().unwrap_or_default())),
+        Some(job) => Err(not_succeeded(job)),
     }
 }
 

@@ -46,6 +46,9 @@ pub(crate) struct OptimizeArgs {
     /// Estimate of stages for orders, Min and Max: low, average or upper
     #[arg(long, value_name = "BOUND", value_enum, default_value_t = BoundChoice::Average, hide_possible_values = true)]
     pub(crate) bound: BoundChoice,
+    /// By how many slots a stage's work is divided there: usable (what its tasks can fill) or printed (all, as in the paper)
+    #[arg(long, value_name = "RULE", value_enum, default_value_t = StagesChoice::Usable, hide_possible_values = true)]
+    pub(crate) stages: StagesChoice,
     /// When jobs come: batch (all at the start) or asis (as in the trace, planned again whenever some come)
     #[arg(long, value_name = "RULE", value_enum, default_value_t = ArrivalsChoice::Batch, hide_possible_values = true)]
     pub(crate) arrivals: ArrivalsChoice,
@@ -178,6 +181,15 @@ pub(crate) enum BoundChoice {
     Average,
     /// The most.
     Upper,
+}
+
+/// `--stages`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StagesChoice {
+    /// What its tasks can fill.
+    Usable,
+    /// All of the kind.
+    Printed,
 }
 
 /// `--arrivals`

@@ -12,7 +12,7 @@ pub(crate) mod write;
 use std::time::Instant;
 
 use howdah_core::job::profile::Trace;
-use howdah_planning::optimize::{Batch, Bound, Method, Slots, floor, plan, replan, theory};
+use howdah_planning::optimize::{Batch, Bound, DividedBy, Method, Slots, floor, plan, replan, theory};
 
 use self::found::Found;
 use crate::args::{ClusterArgs, Format};
@@ -20,7 +20,7 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::hadoop_files;
-use crate::optimize::args::{ArrivalsChoice, BoundChoice, OptimizeArgs};
+use crate::optimize::args::{ArrivalsChoice, BoundChoice, OptimizeArgs, StagesChoice};
 use crate::output::note;
 use crate::output::progress::WorkProgress;
 use crate::trace_file;
@@ -53,6 +53,10 @@ fn find<'a>(args: &'a OptimizeArgs, trace: &'a Trace) -> Outcome<Found<'a>> {
             BoundChoice::Low => Bound::Low,
             BoundChoice::Average => Bound::Average,
             BoundChoice::Upper => Bound::Upper,
+        },
+        divided: match args.stages {
+            StagesChoice::Usable => DividedBy::Usable,
+            StagesChoice::Printed => DividedBy::All,
         },
         small_by: choices::small_by(&args.pools),
         shuffle: args.shuffle,

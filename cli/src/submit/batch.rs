@@ -9,7 +9,7 @@ use std::path::Path;
 use howdah_apps::JobPlan;
 use howdah_core::job::profile::Trace;
 use howdah_core::job::{JobProfile, Requirement};
-use howdah_json::Listing;
+use howdah_json::{Job, Listing};
 use howdah_planning::optimize::{Batch, Objective, Plan, Slots, plan};
 use howdah_proto::v1::{GetClusterRequest, GetClusterResponse, JobStatus, ListQueuesRequest};
 use serde_json::json;
@@ -114,7 +114,7 @@ pub(super) async fn submit(context: &Context, args: &SubmitArgs, path: &Path) ->
         screen.line(format!("all over after {}", seconds(measured)))?;
     }
     match ends.iter().find(|status| !succeeded(status)) {
-        Some(status) => Err(not_succeeded(&status.job, &status.state, &status.why)),
+        Some(status) => Err(not_succeeded(&Job::from(status))),
         None => Ok(Exit::Done),
     }
 }

@@ -106,7 +106,7 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
         ended.push(Job::from(&status));
         if !good {
             report(&screen, &config.output, &jobs, &ended, &admitted)?;
-            return Err(not_succeeded(&job, &status.state, &status.why));
+            return Err(not_succeeded(&Job::from(&status)));
         }
         clear(&plan.removes);
         if !quiet {

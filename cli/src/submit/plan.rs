@@ -48,12 +48,17 @@ pub(crate) fn plans(args: &SubmitArgs, output: Option<&Path>) -> Outcome<Vec<Job
     let mut plans = howdah_apps::plan(app, &request).map_err(|error| {
         let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
         let failure = Failure::usage(format!("{error}{cause}"));
-        match &error {
-            PlanError::Unexpected { argument, .. } => match super::args::meant(argument) {
-                Some(flag) => failure.help(format!("did you mean `{flag}`?")),
-                None => failure,
-            },
-            _ => failure,
+        let meant = match &error {
+            PlanError::Unexpected { argument: word, .. } | PlanError::UnknownApp { name: word, .. } => {
+                super::args::meant(word)
+            }
+            // What is missing may be there, misspelt: such words are the application's until it has looked at them.
+            PlanError::Missing { .. } => args.args.iter().find_map(|word| super::args::meant(word)),
+            _ => None,
+        };
+        match meant {
+            Some(flag) => failure.help(format!("did you mean `{flag}`?")),
+            None => failure,
         }
     })?;
     for plan in &mut plans {

@@ -2,13 +2,14 @@
 
 use std::io::Read;
 use std::net::TcpStream;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use howdah_guards::Guard;
 
 use super::{Usual, expect_all_live, narrow, without};
-use crate::harness::{Cluster, Setup, wait_for};
+use crate::harness::{Cluster, Scene, Setup, wait_for};
 
 /// What the attacker holds open at a time: far more than the master may open.
 const IDLE: usize = 400;
@@ -81,4 +82,19 @@ fn n_segments(cluster: &Cluster) -> usize {
     let runs = std::fs::read_dir(cluster.path("master")).expect("the master's directory").flatten();
     let journals = runs.filter_map(|run| std::fs::read_dir(run.path().join("journal")).ok());
     journals.map(|journal| journal.flatten().filter(|file| file.path().is_file()).count()).sum()
+}
+
+#[test]
+fn a_master_takes_all_descriptors_that_it_may_have() {
+    let scene = Scene::new();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "ulimit -Sn 256; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_howdah")]);
+    command.args(["master", "--listen", "127.0.0.1:0", "--dir"]).arg(scene.path("master"));
+    let mut master = command.envs([scene.mark.variable()]).stderr(Stdio::null()).spawn().expect("start a master");
+    wait_for("the master to listen", || scene.path("master/access.json").exists().then_some(()));
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", master.id())).expect("its limits");
+    master.kill().and_then(|()| master.wait()).expect("end it");
+    let line = limits.lines().find(|line| line.starts_with("Max open files")).expect("one of files");
+    let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    assert!(numbers[0] == numbers[1] && numbers[0] > 256, "{line}");
 }

@@ -2,7 +2,7 @@
 
 use howdah_core::job::profile::Trace;
 use howdah_core::models::Ties;
-use howdah_core::models::bounds::Bound;
+use howdah_core::models::bounds::{Bound, DividedBy};
 use howdah_core::replay::ShuffleModel;
 use howdah_core::time::Span;
 
@@ -68,6 +68,8 @@ pub struct Batch<'a> {
     pub slots: Slots,
     /// Estimate of stages, for orders.
     pub bound: Bound,
+    /// By what that estimate divides a stage's work.
+    pub divided: DividedBy,
     /// What Johnson's rule leaves open.
     pub ties: Ties,
     /// What "Johnson's order" is, in one pool and in several.
@@ -91,6 +93,7 @@ impl<'a> Batch<'a> {
             trace,
             slots,
             bound: Bound::Average,
+            divided: DividedBy::default(),
             ties: Ties::default(),
             list: ListOrder::default(),
             small_by: SmallBy::default(),

@@ -6,7 +6,7 @@
 pub use super::times::Times;
 
 use howdah_core::job::profile::{JobTemplate, Trace};
-use howdah_core::models::bounds::{Bound, JobModel};
+use howdah_core::models::bounds::{Bound, DividedBy, JobModel};
 use howdah_core::models::{Stages, Ties, johnson_order, printed_order, two_stage_makespan};
 use howdah_core::replay::{Arrivals, Deadlines, ReplayError, ReplayOptions, ShuffleModel, Simulation, View};
 use howdah_core::time::{Span, Time};
@@ -19,6 +19,7 @@ pub(super) struct Bench {
     jobs: Vec<JobTemplate>,
     models: Vec<JobModel>,
     bound: Bound,
+    divided: DividedBy,
     ties: Ties,
     list: ListOrder,
     shuffle: ShuffleModel,
@@ -36,6 +37,7 @@ impl Bench {
             sizes: models.iter().map(|model| size(model, batch.slots, batch.small_by)).collect(),
             models,
             bound: batch.bound,
+            divided: batch.divided,
             ties: batch.ties,
             list: batch.list,
             shuffle: batch.shuffle,
@@ -49,6 +51,7 @@ impl Bench {
             jobs: self.jobs.clone(),
             models: self.models.clone(),
             bound: self.bound,
+            divided: self.divided,
             ties: self.ties,
             list: self.list,
             shuffle: self.shuffle,
@@ -68,7 +71,7 @@ impl Bench {
 
     /// Its stages on so many slots.
     pub(super) fn stages(&self, job: usize, slots: Slots) -> Stages {
-        stages(&self.models[job], slots, self.bound)
+        stages(&self.models[job], slots, self.bound, self.divided)
     }
 
     /// These jobs in the order that serves the objective on so many slots: Johnson's for the makespan; for the mean

@@ -22,7 +22,7 @@ pub use arrivals::{Replanned, replan};
 pub use bench::Times;
 pub use floor::floor;
 pub use howdah_core::models::Ties;
-pub use howdah_core::models::bounds::Bound;
+pub use howdah_core::models::bounds::{Bound, DividedBy};
 
 use howdah_core::job::profile::Trace;
 use howdah_core::replay::ReplayError;

@@ -18,10 +18,10 @@ pub(super) fn model(job: &JobTemplate) -> JobModel {
 }
 
 /// Its stages on so many map and reduce slots.
-pub(super) fn stages(model: &JobModel, slots: Slots, bound: Bound) -> Stages {
+pub(super) fn stages(model: &JobModel, slots: Slots, bound: Bound, divided: DividedBy) -> Stages {
     Stages {
-        map_us: model.map_stage(slots.maps.into(), bound, DividedBy::Usable).as_us(),
-        reduce_us: model.reduce_stage(slots.reduces.into(), bound, DividedBy::Usable).as_us(),
+        map_us: model.map_stage(slots.maps.into(), bound, divided).as_us(),
+        reduce_us: model.reduce_stage(slots.reduces.into(), bound, divided).as_us(),
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn size(model: &JobModel, slots: Slots, by: SmallBy) -> u64 {
         SmallBy::Maps => model.n_maps.into(),
         SmallBy::Work => work_ms(model).iter().sum::<f64>() as u64,
         SmallBy::Length => {
-            let stages = stages(model, slots, Bound::Low);
+            let stages = stages(model, slots, Bound::Low, DividedBy::Usable);
             let longest = |n: u32, max: u64| if n > 0 { max } else { 0 };
             let map_us = stages.map_us.max(longest(model.n_maps, model.profile.map.max.as_us()));
             let reduce_us = stages.reduce_us.max(longest(model.n_reduces, model.profile.reduce.max.as_us()));
@@ -66,10 +66,13 @@ mod tests {
         };
         let model = model(&job);
         // balanced-pools §2.2: n·avg/k and (n-1)·avg/k + max; reduces are fewer than slots.
-        let on_four = |bound| stages(&model, Slots { maps: 4, reduces: 4 }, bound);
+        let on = |slots, bound, divided| stages(&model, Slots { maps: slots, reduces: slots }, bound, divided);
+        let on_four = |bound| on(4, bound, DividedBy::Usable);
         assert_eq!(on_four(Bound::Low), Stages { map_us: 500_000, reduce_us: 50_000 });
         assert_eq!(on_four(Bound::Upper).map_us, 450_000 + 300_000);
         assert_eq!(on_four(Bound::Average).map_us, 625_000);
+        // As printed, three reduces on four slots count as if they filled them.
+        assert_eq!(on(4, Bound::Low, DividedBy::All).reduce_us, 37_500);
         assert_eq!((work_ms(&model), tasks(&model)), ([2_000.0, 150.0], [10, 3]));
         let four = Slots { maps: 4, reduces: 4 };
         let sizes = [SmallBy::Maps, SmallBy::Work, SmallBy::Length].map(|by| size(&model, four, by));
