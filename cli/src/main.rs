@@ -70,7 +70,7 @@ use clap::error::ErrorKind;
 
 use failure::Failure;
 
-/// A command of commands, alone: its help is long, and no error of a word.
+/// A command of commands, alone, prints its help, which is no error line.
 const HELP_FOR_NOTHING: ErrorKind = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
 
 fn main() -> ExitCode {

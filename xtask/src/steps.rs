@@ -1,8 +1,8 @@
 //! The steps, what each runs, and the lines around them.
 //!
 //! Steps that only read, and the documentation beside the unit tests, run side by side: cargo's own locks keep builds apart,
-//! and a test that is slower for it is not a test of speed. The step of the tests over real daemons runs by itself: eight of
-//! them at a time, as they wait more than they compute, and then one after the other those that measure.
+//! and a test that is slower for it is not a test of speed. The step of the tests over real daemons runs beside the
+//! command's other tests: six of them at a time, as they wait more than they compute, and then one after the other those that measure.
 //!
 //! The closing line `N passed, M failed` counts tests. A step that is not made of tests counts only when it
 //! fails, as one failure, so that the line never reads well over a broken run.
@@ -20,7 +20,7 @@ const COMMAND: &str = "howdah";
 /// Its tests over daemons.
 const DAEMONS: &str = "cluster";
 /// How the tests run that measure nothing.
-const SIDE_BY_SIDE: &str = "--test-threads=8";
+const SIDE_BY_SIDE: &str = "--test-threads=6";
 /// Each lab is a handful of machines.
 const LABS: &str = "--test-threads=4";
 /// The tests over daemons that measure loads or how fast a machine is, by the beginning of their names.
@@ -204,8 +204,8 @@ fn unit() -> (Counts, Result<String>) {
     (counts, docs.map(|_| counts.to_string()))
 }
 
-/// The command's integration tests. Those over daemons run beside the others, which wait for people's tools and pages; what
-/// measures comes last, by itself.
+/// The command's integration tests. Those over daemons run beside the others; what measures comes last, by
+/// itself.
 fn cluster() -> (Counts, Result<String>) {
     let own = match targets::packages() {
         Ok(packages) => targets::tests(&packages, |package, test| package == COMMAND && test != DAEMONS),
@@ -221,11 +221,9 @@ fn cluster() -> (Counts, Result<String>) {
         [most, beside.join().expect("steps report, and do not panic")]
     });
     let mut counts = Counts::default();
-    for (more, result) in both {
-        counts += more;
-        if result.is_err() {
-            return (counts, result);
-        }
+    both.iter().for_each(|(more, _)| counts += *more);
+    if let Some((_, failed)) = both.into_iter().find(|(_, result)| result.is_err()) {
+        return (counts, failed);
     }
     let alone = [&over_daemons[..], &["--test-threads=1"], &MEASURING].concat();
     let (more, measuring) = cargo_test(&alone, &[]);

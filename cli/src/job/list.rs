@@ -130,7 +130,8 @@ fn attempt_table(attempts: &[Attempt]) -> Grid {
         ">peak memory",
         "cause",
     ])
-    .leaving(&["locality", "phase", "cpu", "peak memory", "progress", "worker"]);
+    .leaving(&["locality", "phase", "cpu", "peak memory", "progress", "worker"])
+    .whole("attempt");
     let now = now_ms();
     for a in attempts {
         let time = a.assigned_ms_epoch.and_then(|from| span_s(from, a.ended_ms_epoch.unwrap_or(now)));

@@ -27,6 +27,7 @@ pub(crate) struct Grid {
     columns: Vec<(String, Side)>,
     rows: Vec<Vec<(String, Option<Style>)>>,
     leaving: Vec<&'static str>,
+    whole: Option<&'static str>,
 }
 
 impl Grid {
@@ -39,12 +40,18 @@ impl Grid {
                 None => (cell(name).into_owned(), Side::Left),
             })
             .collect();
-        Grid { columns, rows: Vec::new(), leaving: Vec::new() }
+        Grid { columns, rows: Vec::new(), leaving: Vec::new(), whole: None }
     }
 
     /// Which columns may be left out where the terminal is too narrow for all, the first named first.
     pub(crate) fn leaving(mut self, names: &[&'static str]) -> Grid {
         self.leaving = names.to_vec();
+        self
+    }
+
+    /// A column that is never shortened: ids that people copy.
+    pub(crate) fn whole(mut self, name: &'static str) -> Grid {
+        self.whole = Some(name);
         self
     }
 
@@ -97,14 +104,17 @@ impl Grid {
         }
         while total(&shown) > room {
             // Numbers stay whole: half of one is another one.
-            let text =
-                shown.iter_mut().filter(|(column, width)| self.columns[*column].1 == Side::Left && *width > LEAST);
+            let may = |column: usize| {
+                let (name, side) = &self.columns[column];
+                *side == Side::Left && self.whole != Some(name.as_str())
+            };
+            let text = shown.iter_mut().filter(|(column, width)| may(*column) && *width > LEAST);
             match text.max_by_key(|(_, width)| *width) {
                 Some((_, width)) => *width -= 1,
                 None => break,
             }
         }
-        // Better without its last numbers than broken over two lines.
+        // Better without its last columns than broken over two lines.
         while total(&shown) > room && shown.len() > 2 {
             shown.pop();
         }

@@ -31,6 +31,10 @@ pub(crate) async fn drain(context: &Context, args: &DrainArgs) -> Outcome {
     all_reported(failures)
 }
 
+fn has_long_number(set: &str) -> bool {
+    set.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_digit))
+}
+
 fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '['])
 }
@@ -45,12 +49,15 @@ fn named(words: &[String], known: &[String]) -> Outcome<Vec<String>> {
         }
         let wrong = |error: glob::PatternError| Failure::usage(format!("worker pattern `{word}`: {error}"));
         let pattern = glob::Pattern::new(word).map_err(wrong)?;
+        // `[8-12]` would be the characters from 8 to 1, and 2.
+        if word.split('[').skip(1).any(|set| set.split(']').next().is_some_and(has_long_number)) {
+            let problem = format!("worker pattern `{word}`: a set has single characters, expected such as `lab[1-9]`");
+            return Err(Failure::usage(problem));
+        }
         let before = names.len();
         names.extend(known.iter().filter(|name| pattern.matches(name)).cloned());
         if names.len() == before {
-            return Err(Failure::usage(format!(
-                "worker pattern `{word}`: no worker's name fits, expected one of them"
-            )));
+            return Err(Failure::usage(format!("worker pattern `{word}`: it matches no worker")));
         }
     }
     let mut seen = std::collections::BTreeSet::new();
@@ -70,7 +77,8 @@ mod tests {
         };
         assert_eq!(named(&["lab[2-3]", "lab2", "gone"]).unwrap(), ["lab2", "lab3", "gone"]);
         assert_eq!(named(&["*"]).unwrap().len(), 4);
-        assert!(named(&["x*"]).unwrap_err().contains("no worker's name fits"));
+        assert!(named(&["x*"]).unwrap_err().contains("it matches no worker"));
+        assert!(named(&["lab[1-12]"]).unwrap_err().contains("single characters"));
         assert!(named(&["lab[2"]).unwrap_err().contains("worker pattern `lab[2`"));
     }
 }

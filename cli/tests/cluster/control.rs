@@ -47,7 +47,7 @@ fn a_killed_attempt_is_replaced_and_does_not_count_as_a_failure() {
 #[test]
 fn a_higher_priority_goes_first() {
     let cluster = Cluster::start(small());
-    let first = cluster.sleep(1, 2_000, 0);
+    let first = cluster.sleep(1, 10_000, 0);
     let second = cluster.sleep(1, 100, 0);
     let third = cluster.sleep(1, 100, 0);
     cluster.run(&["job", "set-priority", &third, "VERY_HIGH"]).expect_code(0);

@@ -24,7 +24,7 @@ fn an_external_program_schedules_a_live_cluster_and_its_run_replays() {
     let command = format!("python3 '{SHORTEST_FIRST}'");
     let cluster = one_slot("external", &[("command", &command), ("timeout", "20s")]);
     // While the first one holds the slot, a long and a short job come.
-    let holder = cluster.sleep(1, 3_000, 0);
+    let holder = cluster.sleep(1, 10_000, 0);
     cluster.wait_running_maps(&holder, 1);
     let (long, short) = (cluster.sleep(4, 50, 0), cluster.sleep(2, 50, 0));
     for job in [&holder, &short, &long] {

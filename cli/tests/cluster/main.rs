@@ -1,6 +1,6 @@
-//! Tests over real clusters: daemons and attempts as processes of the release executable.
+//! Tests over real clusters: daemons and attempts as processes of the executable, several clusters at a time.
 //!
-//! `cargo test --release --package howdah --test cluster [NAME]`. The large inputs are 1 GiB in release builds;
+//! `cargo test --workspace --test cluster [NAME]`; those of `cargo xtask release` use the release build. The large inputs are 1 GiB in release builds;
 //! `HOWDAH_TEST_MIB=64` makes a quick run.
 
 mod apps;

@@ -91,7 +91,7 @@ fn as_simulated(cluster: &Cluster, job: &str) {
 fn what_runs_goes_on_when_its_workers_attribute_goes() {
     let cluster = probing();
     set_gpu(&cluster, "worker-1", "1");
-    let job = cluster.submit(&["sleep", "-m", "2", "-mt", "2500", "--requires", "gpu"]);
+    let job = cluster.submit(&["sleep", "-m", "2", "-mt", "10000", "--requires", "gpu"]);
     cluster.wait_running_maps(&job, 1);
     std::fs::remove_file(cluster.path("worker-1").join("gpu")).expect("removed");
     wait_for("the attribute to go", || worker(&cluster, "worker-1")["attributes"]["gpu"].is_null().then_some(()));

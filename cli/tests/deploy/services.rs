@@ -27,7 +27,7 @@ for name in sysinit basic shutdown network-online remote-fs multi-user system; d
 done
 # Minutes of the unit, seconds of the test.
 mkdir /units/howdah-worker.service.d
-printf '[Service]\nWatchdogSec=3\nRestartSec=1\n' > /units/howdah-worker.service.d/sooner.conf
+printf '[Service]\nWatchdogSec=12\nRestartSec=1\n' > /units/howdah-worker.service.d/sooner.conf
 printf '[Unit]\nSuccessAction=exit-force\nFailureAction=exit-force\n[Service]\nType=oneshot\nExecStart=/bin/sh -eu /steps.sh\nStandardOutput=file:/out/said\nStandardError=file:/out/said\n' > /units/steps.service
 printf '[Unit]\nDefaultDependencies=no\nWants=steps.service\n' > /units/test.target
 cat > /steps.sh <<'END'

@@ -59,7 +59,7 @@ impl Default for Setup {
 impl Setup {
     /// The default, with a master that notices a silent worker within the test.
     pub(crate) fn expiring() -> Setup {
-        Setup { master_config: "[master.cluster]\nexpiry_ms = 3000\n".to_owned(), ..Setup::default() }
+        Setup { master_config: "[master.cluster]\nexpiry_ms = 8000\n".to_owned(), ..Setup::default() }
     }
 
     /// What the environment of all processes of the cluster says of guards.

@@ -43,9 +43,11 @@ fn a_changed_input_gives_fewer_words_in_silence_where_nobody_looks() {
 
 /// One map leaves a file in its working directory, and its job goes on with another one.
 fn leave_file(cluster: &Cluster) -> (String, String) {
-    let gate = cluster.output("gate");
+    // Both run before either ends: on one worker each.
+    let (both, gate) = (cluster.output("both"), cluster.output("gate"));
     let body = format!(
-        "case \"$(cat)\" in leave) touch left-behind;; stay) while ! test -e {gate}; do sleep 0.1; done;; esac"
+        "case \"$(cat)\" in leave) touch left-behind; end={both};; stay) end={gate};; esac\n\
+         while ! test -e $end; do sleep 0.1; done"
     );
     let mapper = cluster.script("leave.sh", &body);
     let inputs = ["leave", "stay"].map(|word| cluster.text(word, &format!("{word}\n")));
@@ -53,6 +55,8 @@ fn leave_file(cluster: &Cluster) -> (String, String) {
     let mut args = vec!["streaming", "--mapper", &mapper, "--output", &out, "--reduces", "0"];
     inputs.iter().for_each(|input| args.extend(["--input", input]));
     let job = cluster.submit(&args);
+    cluster.wait_running_maps(&job, 2);
+    std::fs::write(both, "").expect("let the first map end");
     wait_for("the first map to end", || {
         cluster.attempts(&job).iter().any(|attempt| attempt["state"] == "SUCCEEDED").then_some(())
     });

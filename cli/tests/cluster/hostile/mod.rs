@@ -83,7 +83,7 @@ impl Usual {
     /// Beside an attack it may take as long for what an attack may cost: its share of the processors and slots, and what a
     /// worker waits before it tries again. Other work on the machine comes and goes as well.
     fn most(self) -> Duration {
-        3 * self.0 + Duration::from_secs(15)
+        3 * self.0 + Duration::from_secs(30)
     }
 
     fn submit(self, cluster: &Cluster, name: &str) -> Innocent {

@@ -114,7 +114,7 @@ fn an_incarnation_beyond_all_others_keeps_its_name_where_lost_names_are_not_free
     });
 }
 
-/// Names another machine, as reserved for documentation, as the one that has its map outputs.
+/// Names another machine as the one that has its map outputs.
 fn point_elsewhere(cluster: &Cluster) -> Result<(), Status> {
     register(
         cluster,

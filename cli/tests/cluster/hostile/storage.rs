@@ -63,9 +63,12 @@ impl Share {
         let (image, at) = (cluster.path("share.img"), cluster.path("share"));
         File::create(&image).and_then(|file| file.set_len(32 << 20)).expect("make a file");
         std::fs::create_dir(&at).expect("make a directory");
-        run(Command::new("mkfs.ext4").arg("-qF").arg(&image)).expect("make a file system");
-        if let Err(why) = run(Command::new("mount").args(["-o", "loop"]).args([&image, &at])) {
-            not_tested(&format!("a file system that hangs: it cannot be mounted ({why}); run the tests as root"));
+        let made = run(Command::new("mkfs.ext4").arg("-qF").arg(&image));
+        let mounted = made.and_then(|()| run(Command::new("mount").args(["-o", "loop"]).args([&image, &at])));
+        if let Err(why) = mounted {
+            not_tested(&format!(
+                "a file system that hangs: none can be made and mounted ({why}); run the tests as root"
+            ));
             return None;
         }
         Some(Share(at))
