@@ -54,13 +54,9 @@ impl InForce {
         *self.lock() = Known { choice, refused: None };
     }
 
-    fn refuse(&self, why: String) {
-        self.lock().refused = Some(why);
-    }
-
-    /// The file says again what is in force.
-    fn forgive(&self) {
-        self.lock().refused = None;
+    /// Notes whether the file as it is now is refused, and why.
+    fn note(&self, refused: Option<String>) {
+        self.lock().refused = refused;
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -120,17 +116,18 @@ pub(crate) async fn follow(
             None => continue,
             Some(Ok(params)) => {
                 let choice = SchedulerChoice { name: name.clone(), params: params.clone() };
+                // It may say again what it said before it was refused.
                 if choice == in_force.get() {
-                    in_force.forgive();
-                    continue;
+                    None
+                } else {
+                    set(&core, choice, &in_force).await.err().map(|error| error.to_string())
                 }
-                set(&core, choice, &in_force).await.err().map(|error| error.to_string())
             }
             Some(Err(error)) => Some(error.clone()),
         };
-        if let Some(error) = refused {
+        if let Some(error) = &refused {
             tracing::error!(error, "the allocation file is invalid; the old allocation stays");
-            in_force.refuse(error);
         }
+        in_force.note(refused);
     }
 }

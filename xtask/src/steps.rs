@@ -1,8 +1,8 @@
 //! The steps, what each runs, and the lines around them.
 //!
 //! Steps that only read, and the documentation beside the unit tests, run side by side: cargo's own locks keep builds apart,
-//! and a test that is slower for it is not a test of speed. The step of the tests over real daemons runs beside the
-//! command's other tests: six of them at a time, as they wait more than they compute, and then one after the other those that measure.
+//! and a test that is slower for it is not a test of speed. The tests over real daemons run beside the command's other tests:
+//! six of them at a time, as they wait more than they compute, and then one after the other those that measure.
 //!
 //! The closing line `N passed, M failed` counts tests. A step that is not made of tests counts only when it
 //! fails, as one failure, so that the line never reads well over a broken run.
@@ -26,7 +26,8 @@ const LABS: &str = "--test-threads=4";
 /// The tests over daemons that measure loads or how fast a machine is, by the beginning of their names.
 const MEASURING: [&str; 2] = ["calibration::", "vitals::"];
 /// Those that are about the executable which people run: how much it takes, how fast and how exactly.
-const RELEASED: [&str; 4] = ["hostile::questions::", "leftovers::the_demo", "same_bytes::", "validation::"];
+const RELEASED: [&str; 5] =
+    ["hostile::questions::", "leftovers::the_demo", "same_bytes::", "the_version_names_commit", "validation::"];
 
 /// One line of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,7 +234,7 @@ fn cluster() -> (Counts, Result<String>) {
 
 /// One after the other: they measure.
 fn release() -> (Counts, Result<String>) {
-    let args = ["--release", "--package", COMMAND, "--test", DAEMONS, "--", "--test-threads=1"];
+    let args = ["--release", "--package", COMMAND, "--test", DAEMONS, "--test", "command", "--", "--test-threads=1"];
     cargo_test(&[&args[..], &RELEASED].concat(), &[])
 }
 

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::args::Format;
 use crate::caller::{absolute, user};
-use crate::client::{Client, succeeded, unless_interrupted};
+use crate::client::{Client, unless_interrupted};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -53,15 +53,14 @@ pub(crate) async fn resubmit(context: &Context, args: &ResubmitArgs) -> Outcome 
         let progress =
             if table { JobProgress::new(&screen, &name.name, name.n_reduces > 0) } else { JobProgress::Quiet };
         let following = follow_to_end(&screen, &mut client, &job, progress);
-        ended = Some(unless_interrupted(following, std::slice::from_ref(&job)).await?);
+        ended = Some(Job::from(&unless_interrupted(following, std::slice::from_ref(&job)).await?));
     }
     if !table {
-        let ended = ended.as_ref().map(Job::from);
         let body = json!({ "job": job, "again": before, "maps": maps, "ended": ended });
         screen.json(&Listing::new("resubmit", body))?;
     }
     match ended {
-        Some(status) if !succeeded(&status) => Err(not_succeeded(&Job::from(&status))),
+        Some(job) if job.state != "SUCCEEDED" => Err(not_succeeded(&job)),
         _ => Ok(Exit::Done),
     }
 }

@@ -223,8 +223,7 @@ mod tests {
 
     #[test]
     fn numbers_that_do_not_fit_leave_from_the_end() {
-        let columns = [">first", ">second", ">third", ">fourth", ">fifth"];
-        let mut grid = Grid::new(&["job", columns[0], columns[1], columns[2], columns[3], columns[4]]);
+        let mut grid = Grid::new(&["job", ">first", ">second", ">third", ">fourth", ">fifth"]);
         grid.row(["job_1", "1 min 47 s", "2 min 48 s", "39.0 s", "1 min 45 s", "4.09"]);
         let lines = |width: usize| grid.render(&pipe().with_width(width));
         assert!(lines(80).contains("fifth") && !lines(50).contains("fifth") && !lines(40).contains("fourth"));

@@ -102,11 +102,12 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
             0 => failure,
             _ => failure.help(format!("of `{}`, {} not submitted", plan.name, still(left))),
         })?;
-        let good = succeeded(&status);
-        ended.push(Job::from(&status));
-        if !good {
+        let end = Job::from(&status);
+        let failure = (!succeeded(&status)).then(|| not_succeeded(&end));
+        ended.push(end);
+        if let Some(failure) = failure {
             report(&screen, &config.output, &jobs, &ended, &admitted)?;
-            return Err(not_succeeded(&Job::from(&status)));
+            return Err(failure);
         }
         clear(&plan.removes);
         if !quiet {

@@ -31,12 +31,14 @@ pub(crate) async fn drain(context: &Context, args: &DrainArgs) -> Outcome {
     all_reported(failures)
 }
 
-fn has_long_number(set: &str) -> bool {
-    set.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_digit))
-}
-
 fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '['])
+}
+
+/// Whether a set in a pattern looks like a range of numbers: `[8-12]` would be the characters from 8 to 1, and 2.
+fn has_numbers(pattern: &str) -> bool {
+    let two_digits = |set: &str| set.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_digit));
+    pattern.split('[').skip(1).filter_map(|rest| rest.split(']').next()).any(two_digits)
 }
 
 /// Names as they are, and patterns as the workers that fit, each once.
@@ -49,8 +51,7 @@ fn named(words: &[String], known: &[String]) -> Outcome<Vec<String>> {
         }
         let wrong = |error: glob::PatternError| Failure::usage(format!("worker pattern `{word}`: {error}"));
         let pattern = glob::Pattern::new(word).map_err(wrong)?;
-        // `[8-12]` would be the characters from 8 to 1, and 2.
-        if word.split('[').skip(1).any(|set| set.split(']').next().is_some_and(has_long_number)) {
+        if has_numbers(word) {
             let problem = format!("worker pattern `{word}`: a set has single characters, expected such as `lab[1-9]`");
             return Err(Failure::usage(problem));
         }
@@ -67,7 +68,6 @@ fn named(words: &[String], known: &[String]) -> Outcome<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-
     #[test]
     fn workers_are_named_or_fit_patterns_and_ranges() {
         let known: Vec<String> = (1..=4).map(|n| format!("lab{n}")).collect();

@@ -9,6 +9,13 @@ fn small() -> Setup {
     Setup { workers: 1, map_slots: 1, reduce_slots: 1, ..Setup::default() }
 }
 
+/// Both lists of attempts say why one was killed.
+#[track_caller]
+fn expect_cause(cluster: &Cluster, job: &str, cause: &str) {
+    let said = ["attempts", "history"].map(|list| cluster.run(&["job", list, job]).expect_code(0).stdout);
+    assert!(said.iter().all(|said| said.contains(cause)), "{said:?}");
+}
+
 #[test]
 fn a_killed_job_stops_its_attempts_and_ends_killed() {
     let cluster = Cluster::start(Setup::default());
@@ -36,9 +43,7 @@ fn a_killed_attempt_is_replaced_and_does_not_count_as_a_failure() {
     });
     let status = cluster.status(&job);
     assert_eq!((&status["killed_attempts"], &status["failed_attempts"]), (&1.into(), &0.into()), "{status}");
-    let lists = [&["job", "attempts", &job][..], &["job", "history", &job]];
-    let said = lists.map(|args| cluster.run(args).expect_code(0).stdout);
-    assert!(said.iter().all(|said| said.contains("killed by request")), "{said:?}");
+    expect_cause(&cluster, &job, "killed by request");
     cluster.run(&["job", "kill", &job]).expect_code(0);
     cluster.wait_job(&job, 1);
     cluster.stop_and_replay();
@@ -118,9 +123,7 @@ fn a_silent_worker_expires_and_its_attempts_run_elsewhere() {
     cluster.wait_job(&job, 0);
     let status = cluster.status(&job);
     assert_eq!((&status["killed_attempts"], &status["failed_attempts"]), (&1.into(), &0.into()), "{status}");
-    let lists = [&["job", "attempts", &job][..], &["job", "history", &job]];
-    let said = lists.map(|args| cluster.run(args).expect_code(0).stdout);
-    assert!(said.iter().all(|said| said.contains("its worker was lost")), "{said:?}");
+    expect_cause(&cluster, &job, "its worker was lost");
     cluster.stop_and_replay();
 }
 

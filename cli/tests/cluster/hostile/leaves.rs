@@ -4,7 +4,7 @@ use std::process::Child;
 
 use howdah_guards::Guard;
 
-use super::{Innocent, Usual, diagnostics, expect_all_live, keep_slots, narrow, without};
+use super::{Innocent, Usual, diagnostics, expect_all_live, keep_slots, narrow, submit_maps, wait_first_map, without};
 use crate::harness::{Cluster, Setup, howdah_at, reference, wait_for};
 
 /// A job whose input becomes shorter before anybody has read it.
@@ -50,26 +50,18 @@ fn leave_file(cluster: &Cluster) -> (String, String) {
          while ! test -e $end; do sleep 0.1; done"
     );
     let mapper = cluster.script("leave.sh", &body);
-    let inputs = ["leave", "stay"].map(|word| cluster.text(word, &format!("{word}\n")));
-    let out = cluster.output("out");
-    let mut args = vec!["streaming", "--mapper", &mapper, "--output", &out, "--reduces", "0"];
-    inputs.iter().for_each(|input| args.extend(["--input", input]));
-    let job = cluster.submit(&args);
+    let job = submit_maps(cluster, &mapper, &["leave", "stay"], &cluster.output("out"));
     cluster.wait_running_maps(&job, 2);
     std::fs::write(both, "").expect("let the first map end");
-    wait_for("the first map to end", || {
-        cluster.attempts(&job).iter().any(|attempt| attempt["state"] == "SUCCEEDED").then_some(())
-    });
+    wait_first_map(cluster, &job);
     (job, gate)
 }
 
 /// What the map of another job finds in its working directory, on the one worker with a free slot.
 fn look_around(cluster: &Cluster, name: &str) -> String {
-    let (input, out) = (cluster.text("look.txt", "one line\n"), cluster.output(name));
-    let args = ["streaming", "--mapper", "ls -A", "--input", &input, "--output", &out, "--reduces", "0"];
-    let job = cluster.submit(&args);
+    let job = submit_maps(cluster, "ls -A", &["one line"], &cluster.output(name));
     cluster.wait_job(&job, 0);
-    String::from_utf8(reference::read_parts(std::path::Path::new(&out)).concat()).expect("names")
+    String::from_utf8(reference::read_parts(&cluster.path(name)).concat()).expect("names")
 }
 
 #[test]

@@ -139,15 +139,29 @@ fn submit_program(cluster: &Cluster, body: &str, more: &[&str]) -> String {
     cluster.submit(&args)
 }
 
+/// Submits a job of maps alone, one for each line, which run a command and write to this path.
+fn submit_maps(cluster: &Cluster, mapper: &str, lines: &[&str], out: &str) -> String {
+    let name = std::path::Path::new(out).file_name().and_then(|name| name.to_str()).expect("an ordinary path");
+    let inputs =
+        lines.iter().enumerate().map(|(n, line)| cluster.text(&format!("{name}.{n}.txt"), &format!("{line}\n")));
+    let inputs: Vec<String> = inputs.collect();
+    let mut args = vec!["streaming", "--mapper", mapper, "--output", out, "--reduces", "0"];
+    inputs.iter().for_each(|input| args.extend(["--input", input]));
+    cluster.submit(&args)
+}
+
+/// Waits until one of a job's maps has succeeded.
+fn wait_first_map(cluster: &Cluster, job: &str) {
+    wait_for("the first map to end", || {
+        cluster.attempts(job).iter().any(|attempt| attempt["state"] == "SUCCEEDED").then_some(())
+    });
+}
+
 /// Keeps the slot of each of two workers until the file that it gives exists.
 fn keep_slots(cluster: &Cluster) -> String {
     let gate = cluster.output("gate");
     let mapper = cluster.script("keep.sh", &format!("while ! test -e {gate}; do sleep 0.1; done"));
-    let inputs = ["keep.1", "keep.2"].map(|name| cluster.text(name, "one line\n"));
-    let out = cluster.output("keep.out");
-    let mut args = vec!["streaming", "--mapper", &mapper, "--output", &out, "--reduces", "0"];
-    inputs.iter().for_each(|input| args.extend(["--input", input]));
-    let job = cluster.submit(&args);
+    let job = submit_maps(cluster, &mapper, &["one line", "one line"], &cluster.output("keep.out"));
     cluster.wait_running_maps(&job, 2);
     gate
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use howdah_guards::Guard;
 
-use super::{Innocent, Usual, expect_all_live, expect_lasting, narrow, without};
+use super::{Innocent, Usual, expect_all_live, expect_lasting, narrow, submit_maps, wait_first_map, without};
 use crate::harness::{Cluster, reference, wait_for};
 use crate::permitted::not_tested;
 
@@ -19,13 +19,8 @@ fn delete_part(cluster: &Cluster) -> String {
          find {out}/_temporary -mindepth 1 -maxdepth 1 -type d ! -name \"$mapred_task_id\" -exec rm -r {{}} +"
     );
     let mapper = cluster.script("delete.sh", &body);
-    let inputs = ["keep", "delete"].map(|word| cluster.text(word, &format!("{word}\n")));
-    let mut args = vec!["streaming", "--mapper", &mapper, "--output", &out, "--reduces", "0"];
-    inputs.iter().for_each(|input| args.extend(["--input", input]));
-    let job = cluster.submit(&args);
-    wait_for("the first map to end", || {
-        cluster.attempts(&job).iter().any(|attempt| attempt["state"] == "SUCCEEDED").then_some(())
-    });
+    let job = submit_maps(cluster, &mapper, &["keep", "delete"], &out);
+    wait_first_map(cluster, &job);
     std::fs::write(gate, "").expect("open the gate");
     job
 }
@@ -101,11 +96,9 @@ fn run(command: &mut Command) -> Result<(), String> {
 
 /// Kills a job when its output's file system hangs, so that what it left there cannot be cleared away.
 fn kill_on(share: &Share, cluster: &Cluster) -> String {
-    let input = cluster.text("input.txt", "one line\n");
-    let out = share.0.join("out");
     let mapper = cluster.script("wait.sh", "exec sleep 600");
-    let out = out.to_str().expect("an ordinary path");
-    let job = cluster.submit(&["streaming", "--mapper", &mapper, "--input", &input, "--output", out, "--reduces", "0"]);
+    let out = share.0.join("out");
+    let job = submit_maps(cluster, &mapper, &["one line"], out.to_str().expect("an ordinary path"));
     cluster.wait_running_maps(&job, 1);
     share.freeze();
     cluster.run(&["job", "kill", &job]).expect_code(0);

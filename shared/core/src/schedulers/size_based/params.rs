@@ -25,11 +25,8 @@ pub(super) fn limits(params: &mut Reader<'_>, default_s: u64, ascending: bool) -
         return match queues {
             None | Some(2) => Ok(vec![default_s * 1_000_000]),
             Some(queues) => {
-                let times = queues.saturating_sub(1);
-                let text = params.text("queues").unwrap_or_default();
-                let expected =
-                    format!("2, the only number without `limits`: give {times} times, one for each queue but the last");
-                Err(params.wrong("queues", text, &expected))
+                let times = format!("{} times, one for each queue but the last", queues - 1);
+                Err(lacking(params, queues, "limits", &times))
             }
         };
     };
@@ -48,6 +45,11 @@ pub(super) fn limits(params: &mut Reader<'_>, default_s: u64, ascending: bool) -
         return Err(params.wrong("limits", text, "a list of times of which each is longer than the one before"));
     }
     Ok(limits)
+}
+
+/// More queues than there are defaults for, without the parameter that says more.
+fn lacking(params: &Reader<'_>, queues: usize, key: &str, wanted: &str) -> SchedulerError {
+    params.wrong("queues", &queues.to_string(), &format!("2, the only number without `{key}`: give {wanted}"))
 }
 
 /// Number of queues of a policy without limits.
@@ -73,11 +75,7 @@ pub(super) fn partitions(
         let first = default_percent * 10_000;
         return match queues {
             2 => Ok(vec![first, WHOLE_PPM - first]),
-            _ => {
-                let text = queues.to_string();
-                let expected = format!("2, the only number without `partitions`: give {queues} shares such as 30%");
-                Err(params.wrong("queues", &text, &expected))
-            }
+            _ => Err(lacking(params, queues, "partitions", &format!("{queues} shares such as 30%"))),
         };
     };
     let shares: Option<Vec<u32>> = text.split(',').map(share_ppm).collect();
