@@ -244,7 +244,8 @@ pub struct Limits {
     /// Finished jobs whose attempts stay in memory; older ones are read from the history
     /// (`mapred.jobtracker.completeuserjobs.maximum`).
     pub finished_jobs: u32,
-    /// Tasks of finished jobs whose attempts stay in memory; the last finished job's always do.
+    /// Tasks of finished jobs whose attempts stay in memory. While histories cannot be written, jobs beyond either number
+    /// stay too, and no job is taken.
     pub finished_tasks: u32,
     /// Finished jobs that are still listed.
     pub listed_jobs: u32,

@@ -34,7 +34,7 @@ pub(crate) fn write<A>(
 }
 
 /// Removes what [`write`] wrote; what is not there is no error.
-pub(crate) fn remove(history: &JobHistory, run_dir: &Path) -> io::Result<()> {
+pub(crate) fn remove<A>(history: &JobHistory<A>, run_dir: &Path) -> io::Result<()> {
     let record = record(history);
     let place = place(history, &record, run_dir);
     for name in [record.conf_name(), record.file_name()] {

@@ -4,6 +4,8 @@
 //! history` and the extraction of templates need nothing else. It is written to a temporary name and renamed:
 //! a reader never sees half of it.
 
+mod excerpt;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Write};
@@ -24,6 +26,8 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::tables::{self, AttemptRecord, JobSnapshot};
+
+pub(crate) use excerpt::read_excerpt;
 
 /// Value of `schema` in every file.
 pub const SCHEMA: &str = "howdah/history/v1";

@@ -100,6 +100,12 @@ impl CoreHandle {
         let _ = self.inbox.send(Message::Committed { job, problem });
     }
 
+    /// From a blocking thread: a job's history is on disk, or `problem` says why not.
+    pub(crate) fn history_blocking(&self, job: JobId, problem: Option<String>) {
+        // Nobody listens when the master is stopping; the next start looks what is there.
+        let _ = self.inbox.send(Message::History { job, problem });
+    }
+
     /// Ends the core's thread after the batch under way.
     pub(crate) async fn stop(&self) {
         let _ = self.send(Message::Stop).await;

@@ -38,6 +38,8 @@ pub(crate) enum Message {
     Reach { worker: WorkerId, incarnation: u64, problem: Option<String> },
     /// A job's output was promoted, or `problem` says why not.
     Committed { job: JobId, problem: Option<String> },
+    /// The history of a job that is over is on disk, or `problem` says why not.
+    History { job: JobId, problem: Option<String> },
     /// Looks at the settled state.
     Query(Query),
     /// Changes what only people see.
@@ -98,6 +100,7 @@ impl Message {
             Message::Request { .. }
             | Message::Reach { .. }
             | Message::Committed { .. }
+            | Message::History { .. }
             | Message::Query(_)
             | Message::Change(_)
             | Message::Closed { .. }

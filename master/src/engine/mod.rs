@@ -16,6 +16,8 @@ mod error;
 mod fetch_complaints;
 mod fetches;
 mod handle;
+mod historian;
+mod histories;
 mod message;
 mod out;
 mod pool;
@@ -172,16 +174,18 @@ impl Engine {
             if !self.inputs.is_empty() {
                 self.batch(now)?;
             }
+            self.see_to_histories();
             self.answer_queries();
             self.compact_if_due()?;
             if started.elapsed() > STALL {
                 self.stalled();
             }
         }
-        // Parked heartbeats end with the tables, what was handed out is finished first.
-        let Engine { recorder, tables, inbox, out, .. } = self;
-        drop((tables, inbox));
-        out.finish();
+        // Parked heartbeats end with their workers, what was handed out is finished first.
+        let Engine { recorder, mut tables, inbox, out, .. } = self;
+        tables.workers.clear();
+        drop(inbox);
+        out.finish(&tables);
         recorder.close()
     }
 
@@ -200,10 +204,17 @@ impl Engine {
         for &job in &unfinished.promotions {
             self.out.commit(&self.tables, job);
         }
+        self.tables.histories_found(&unfinished.histories);
         for &job in &unfinished.histories {
             self.out.job_changed(&self.tables, job);
         }
         Ok(())
+    }
+
+    /// Jobs that are over leave the memory as their histories are on disk.
+    fn see_to_histories(&mut self) {
+        let gone = self.tables.retire();
+        self.out.see_to_histories(&self.tables, gone);
     }
 
     /// Takes what the inbox holds, after `first`; false when there may be more than the batch can hold.
@@ -287,6 +298,12 @@ impl Engine {
                 if let Some(row) = self.tables.jobs.get_mut(&job) {
                     row.commit_problem = problem;
                 }
+            }
+            Message::History { job, problem } => {
+                if self.out.history_over(job, problem.is_none()) {
+                    self.tables.history_written(job);
+                }
+                self.tables.history_problem = problem;
             }
             Message::Reach { worker, incarnation, problem } => self.take_reach(worker, incarnation, problem),
             Message::Query(query) => self.queries.push_back(query),
@@ -408,7 +425,6 @@ impl Engine {
         for job in self.tables.announce() {
             self.out.job_changed(&self.tables, job);
         }
-        self.tables.retire();
     }
 
     /// Rows for the batch's submissions, before the effects that speak of them.

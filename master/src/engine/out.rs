@@ -2,29 +2,25 @@
 //!
 //! Both touch the file system and run on their own threads; the core's thread only hands over shared data.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::Instant;
 
 use howdah_core::job::{ClusterId, JobId, LAZY_OUTPUT, OutputFormat};
 use howdah_guards::Guard;
 
+use super::historian::write_histories;
+use super::histories::{Histories, ROOM};
 use super::pool::Pool;
 use super::retention::Retention;
-use super::trim::Trim;
 use super::{Clearing, CoreHandle};
 use crate::commit::{self, Promotion};
 use crate::config::KeepJobs;
-use crate::hadoop_history;
-use crate::history::JobHistory;
-use crate::tables::{JobSnapshot, Tables};
+use crate::tables::{JobRow, Tables};
 
 /// Threads that promote and clear away.
 const FILE_THREADS: usize = 8;
-/// Between two tries to write histories.
-const RETRY_HISTORY: Duration = Duration::from_secs(2);
 
 /// What the threads behind it do with output directories.
 enum Work {
@@ -35,10 +31,10 @@ enum Work {
 /// Hands work to the threads behind it; they end when it is dropped.
 pub(crate) struct Outbox {
     files: Pool<Work>,
-    histories: mpsc::Sender<Box<JobSnapshot>>,
+    histories: Histories,
     historian: std::thread::JoinHandle<()>,
     clearing: Clearing,
-    /// Pieces of work that were handed out and are not done.
+    /// Promotions and clearings that were handed out and are not done.
     open: Arc<AtomicUsize>,
 }
 
@@ -53,16 +49,17 @@ impl Outbox {
         let theirs = clearing.clone();
         let open = Arc::<AtomicUsize>::default();
         let done = Arc::clone(&open);
+        let tells = core.clone();
         let promotes = move |work| {
             perform(work, cluster, &core, &theirs);
             done.fetch_sub(1, Ordering::Release);
         };
         let threads = if Guard::FileThreads.stands() { FILE_THREADS } else { 1 };
         let files = Pool::start("promote", threads, promotes);
-        let (histories, work) = mpsc::channel();
+        let (send, work) = mpsc::sync_channel(ROOM);
+        let histories = Histories::new(send);
         let retention = Retention::new(keep, &run_dir, cluster);
-        let written = Arc::clone(&open);
-        let body = move || write_histories(&work, &run_dir, cluster, retention, &written);
+        let body = move || write_histories(&work, &run_dir, cluster, retention, &tells);
         let historian = std::thread::Builder::new().name("history".to_owned()).spawn(body);
         Outbox { files, histories, historian: historian.expect("the system starts threads"), clearing, open }
     }
@@ -105,25 +102,34 @@ impl Outbox {
         }
     }
 
-    /// Writes a finished job's history, again when a late attempt ends.
-    pub(super) fn job_changed(&self, tables: &Tables, job: JobId) {
-        let Some(row) = tables.jobs.get(&job).filter(|row| row.state.is_final()) else { return };
-        self.open.fetch_add(1, Ordering::AcqRel);
-        if self.histories.send(Box::new(row.snapshot(tables.cluster))).is_err() {
-            self.open.fetch_sub(1, Ordering::Release);
+    /// A job that is over changed: its history is to be written, again when a late attempt ends.
+    pub(super) fn job_changed(&mut self, tables: &Tables, job: JobId) {
+        if tables.jobs.get(&job).is_some_and(|row| row.state.is_final()) {
+            self.histories.changed(job);
         }
     }
 
-    /// Whether all that was handed out is done: output is promoted or cleared away, histories are written.
-    pub(super) fn is_idle(&self) -> bool {
-        self.open.load(Ordering::Acquire) == 0
+    /// What became of a job's history; true when all that is known of the job is on disk.
+    pub(super) fn history_over(&mut self, job: JobId, is_written: bool) -> bool {
+        self.histories.over(job, is_written, Instant::now())
     }
 
-    /// Waits until all that was handed over is done.
-    pub(crate) fn finish(self) {
+    /// Hands over histories to write, as many as there is room for, and jobs that leave the memory.
+    pub(super) fn see_to_histories(&mut self, tables: &Tables, gone: Vec<JobRow>) {
+        self.histories.let_go(gone);
+        self.histories.hand_over(tables, Instant::now());
+    }
+
+    /// Whether all is done: output is promoted or cleared away, histories are written.
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.load(Ordering::Acquire) == 0 && self.histories.is_idle()
+    }
+
+    /// Waits until all that was handed over is done, and all histories are written that can be.
+    pub(crate) fn finish(self, tables: &Tables) {
         let Outbox { files, histories, historian, .. } = self;
         files.finish();
-        drop(histories);
+        histories.finish(tables);
         let _ = historian.join();
     }
 }
@@ -145,54 +151,5 @@ fn perform(work: Work, cluster: ClusterId, core: &CoreHandle, clearing: &Clearin
             }
             clearing.end(&output);
         }
-    }
-}
-
-/// Writes histories as they come; one that cannot be written now is tried again until it can or a newer one of the same
-/// job has come. What is left when the master stops is written by the next start. Old ones go, if not all are to be kept.
-fn write_histories(
-    work: &mpsc::Receiver<Box<JobSnapshot>>,
-    run_dir: &Path,
-    cluster: ClusterId,
-    mut retention: Retention,
-    open: &AtomicUsize,
-) {
-    let mut unwritten: BTreeMap<JobId, Box<JobSnapshot>> = BTreeMap::new();
-    let mut trim = Trim::default();
-    loop {
-        let retry = (!unwritten.is_empty()).then_some(RETRY_HISTORY);
-        let next = match [retry, retention.wait()].into_iter().flatten().min() {
-            None => work.recv().map_err(|_| mpsc::RecvTimeoutError::Disconnected),
-            Some(wait) => work.recv_timeout(wait),
-        };
-        match next {
-            Ok(snapshot) => {
-                retention.written();
-                if unwritten.insert(snapshot.meta.id, snapshot).is_some() {
-                    // The newer one stands for both.
-                    open.fetch_sub(1, Ordering::Release);
-                }
-            }
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
-            Err(mpsc::RecvTimeoutError::Disconnected) => return,
-        }
-        let mut over = 0;
-        unwritten.retain(|_, snapshot| {
-            let history = JobHistory::streamed(snapshot, cluster);
-            let written = history.write(run_dir).map_err(|e| e.to_string());
-            let in_hadoops_form =
-                || hadoop_history::write(&history, history.attempts.iter(), run_dir).map_err(|e| e.to_string());
-            let written = written.and_then(|()| in_hadoops_form());
-            if let Err(error) = &written {
-                tracing::error!(job = history.id, error, "could not write the job's history; trying again");
-            }
-            if written.is_ok() {
-                open.fetch_sub(1, Ordering::Release);
-            }
-            over += if written.is_ok() { snapshot.attempts.len() } else { 0 };
-            written.is_err()
-        });
-        trim.after(over);
-        retention.look();
     }
 }

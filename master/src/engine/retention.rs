@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use howdah_core::job::{ClusterId, JobId};
 
 use crate::config::KeepJobs;
-use crate::history::{JobHistory, job_file_path};
+use crate::history::{JobHistory, NoAttempts, job_file_path};
 use crate::{hadoop_history, history};
 
 /// Between two looks at least: one lists all histories.
@@ -87,7 +87,7 @@ impl Retention {
 
     fn remove(&self, job: JobId) -> std::io::Result<()> {
         let Some(path) = history::find_history(&self.run_dir, self.cluster, job) else { return Ok(()) };
-        match JobHistory::read(&path) {
+        match JobHistory::<NoAttempts>::read_as(&path) {
             Ok(history) => hadoop_history::remove(&history, &self.run_dir)?,
             Err(error) => tracing::warn!(%error, "a history that goes does not read; Hadoop's form of it stays"),
         }

@@ -62,7 +62,9 @@ impl Engine {
                 }
                 Ok(Message::Request { reply, .. }) => drop(reply.send(Err(refused()))),
                 // Nobody would say it again.
-                Ok(message @ (Message::Committed { .. } | Message::Closed { .. })) => self.deferred.push_back(message),
+                Ok(message @ (Message::Committed { .. } | Message::History { .. } | Message::Closed { .. })) => {
+                    self.deferred.push_back(message);
+                }
                 Ok(Message::Change(change)) => change(&mut self.tables),
                 // Found again at the next look.
                 Ok(Message::Look | Message::Reach { .. }) => {}

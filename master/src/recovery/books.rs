@@ -15,6 +15,7 @@ use howdah_proto::v1::journal_input::Kind;
 
 use super::RecoveryError;
 use crate::config::Limits;
+use crate::history::{find_history, job_file_path};
 use crate::spool::Spooled;
 use crate::tables::{JobMeta, JobRow, PageVitals, Tables, WorkerRow, extras};
 
@@ -144,8 +145,22 @@ impl Books<'_> {
             }
         }
         self.tables.take_costs(state);
-        self.tables.announce();
-        self.tables.retire();
+        for job in self.tables.announce() {
+            self.find_history(job);
+        }
+        drop(self.tables.retire());
+    }
+
+    /// A job that is over leaves the memory if its history is on disk, or was let go together with its file.
+    fn find_history(&mut self, job: JobId) {
+        if !self.tables.jobs.get(&job).is_some_and(|row| row.state.is_final()) {
+            return;
+        }
+        let cluster = self.tables.cluster;
+        let let_go = || self.spooled.file(job).is_none() && !job_file_path(&self.run_dir, cluster, job).exists();
+        if find_history(&self.run_dir, cluster, job).is_some() || let_go() {
+            self.tables.history_written(job);
+        }
     }
 
     /// The tables as they were, and the output directories of jobs that failed or were killed since the last start.

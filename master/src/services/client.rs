@@ -1,5 +1,6 @@
 //! What people and tools ask.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::PoisonError;
@@ -20,13 +21,13 @@ use tonic::{Request, Response, Status};
 use super::admit::{doubt, doubts};
 use super::connections::streaming;
 use super::walk::{Cancel, CancelOnDrop};
-use super::{SharedRef, logs, predict, resubmit, status, submit, workers};
+use super::{SharedRef, blocking, logs, predict, resubmit, status, submit, workers};
 use crate::engine::View;
-use crate::history::{AttemptHistory, JobHistory, Kept, NoAttempts, find_history, job_file_path};
+use crate::history::{AttemptHistory, JobHistory, Kept, NoAttempts, find_history, job_file_path, read_excerpt};
 use crate::policies::ALLOCATIONS;
 use crate::prediction::Switched;
 use crate::reload;
-use crate::tables::WorkerRow;
+use crate::tables::{JobRow, WorkerRow};
 
 /// A watcher is notified of changes at most this often.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);
@@ -34,10 +35,6 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(200);
 /// The service for clients.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientApi(pub(crate) SharedRef);
-
-/// A large job's history takes some seconds to write.
-const HISTORY_PATIENCE: Duration = Duration::from_secs(30);
-const HISTORY_PAUSE: Duration = Duration::from_millis(20);
 
 type Boxed<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
@@ -70,36 +67,66 @@ impl ClientApi {
         Ok(job)
     }
 
-    async fn history<A: Kept + Send + 'static>(&self, job: JobId) -> Result<JobHistory<A>, Status> {
-        let snapshot =
-            self.ask(move |view| view.tables.jobs.get(&job).map(|row| row.snapshot(view.tables.cluster))).await?;
-        let (cluster, run_dir) = (self.0.cluster, self.0.run_dir.clone());
-        let submitted = job_file_path(&self.0.run_dir, cluster, job);
-        let listed = self.ask(move |view| view.tables.status(job)).await?.is_some();
-        let gone = listed && !tokio::fs::try_exists(&submitted).await.unwrap_or(true);
-        if listed && !gone && snapshot.is_none() {
-            history_written(|| find_history(&run_dir, cluster, job)).await;
+    /// A job in memory, of which `take` takes what is wanted, or its history on disk.
+    async fn look_up<T, F>(&self, job: JobId, take: F) -> Result<Known<T>, Status>
+    where
+        T: Send + 'static,
+        F: FnOnce(&JobRow) -> T + Send + 'static,
+    {
+        let look = move |view: &View<'_>| (view.tables.jobs.get(&job).map(take), view.tables.status(job).is_some());
+        let (row, listed) = self.ask(look).await?;
+        let (cluster, run_dir) = (self.0.cluster, &self.0.run_dir);
+        if listed && !tokio::fs::try_exists(job_file_path(run_dir, cluster, job)).await.unwrap_or(true) {
+            return Err(status::let_go(cluster, job));
         }
-        let make = move || match snapshot {
-            _ if gone => Err(status::let_go(cluster, job)),
-            Some(snapshot) => Ok(JobHistory::new(&snapshot, cluster)),
-            None => match find_history(&run_dir, cluster, job) {
-                Some(path) => JobHistory::read_as(&path).map_err(|e| status::internal("read a history", e)),
-                None => Err(status::no_job(cluster, job)),
-            },
+        // A job leaves the memory when its history is on disk, and not before.
+        let on_disk = || find_history(run_dir, cluster, job).map(Known::OnDisk);
+        row.map(Known::InMemory).or_else(on_disk).ok_or_else(|| status::no_job(cluster, job))
+    }
+
+    async fn history<A: Kept + Send + 'static>(&self, job: JobId) -> Result<JobHistory<A>, Status> {
+        let cluster = self.0.cluster;
+        let known = self.look_up(job, move |row| row.snapshot(cluster)).await?;
+        let make = move || match known {
+            Known::InMemory(snapshot) => Ok(JobHistory::new(&snapshot, cluster)),
+            Known::OnDisk(path) => JobHistory::read_as(&path).map_err(|e| status::internal("read a history", e)),
         };
-        tokio::task::spawn_blocking(make).await.map_err(|e| status::internal("read a history", e))?
+        blocking(make).await?
+    }
+
+    /// A job's printed id and those of its attempts that have these places in their order. No others are made.
+    pub(crate) async fn attempts(
+        &self,
+        job: &str,
+        places: Range<usize>,
+    ) -> Result<(String, Vec<v1::AttemptInfo>), Status> {
+        let (job, cluster) = (self.job(job)?, self.0.cluster);
+        let wanted = places.clone();
+        let known = self.look_up(job, move |row| (row.state, row.page(wanted))).await?;
+        let make = move || {
+            let mut attempts = Vec::new();
+            let state = match known {
+                Known::InMemory((state, page)) => {
+                    attempts.extend(page.iter().map(|record| record.history(cluster)));
+                    state
+                }
+                Known::OnDisk(path) => {
+                    let read = read_excerpt(&path, places, |attempt| attempts.push(attempt));
+                    read.map_err(|e| status::internal("read a history", e))?.state
+                }
+            };
+            let ended = cause_of_job_end(state.name());
+            Ok::<_, Status>(attempts.into_iter().map(|attempt| attempt_info(attempt, ended)).collect())
+        };
+        Ok((cluster.job(job), blocking(make).await??))
     }
 }
 
-/// Waits, within reason, until the history of a job that has just left the memory is on disk.
-async fn history_written(find: impl Fn() -> Option<PathBuf>) {
-    let written = async {
-        while find().is_none() {
-            tokio::time::sleep(HISTORY_PAUSE).await;
-        }
-    };
-    let _ = tokio::time::timeout(HISTORY_PATIENCE, written).await;
+/// Where a job is found.
+enum Known<T> {
+    InMemory(T),
+    /// In its history.
+    OnDisk(PathBuf),
 }
 
 /// What is known of a job; `live` if it is not over.
@@ -318,12 +345,20 @@ impl ClientService for ClientApi {
     ) -> Result<Response<v1::KillAttemptResponse>, Status> {
         let v1::KillAttemptRequest { attempt: text, fail } = request.into_inner();
         let attempt = self.0.cluster.parse_attempt(&text).map_err(|e| status::id(&e))?;
-        let state = self
-            .ask(move |view| view.tables.jobs.get(&attempt.job)?.attempt(attempt).map(|record| record.state))
-            .await?
-            .ok_or_else(|| Status::not_found(format!("attempt `{text}` is not known here")))?;
-        if state.is_final() {
-            return Err(Status::failed_precondition(format!("attempt `{text}` is over: it {}", state.name())));
+        let look = move |view: &View<'_>| {
+            let known = view.tables.jobs.get(&attempt.job).and_then(|row| row.attempt(attempt));
+            (known.map(|record| record.state), view.tables.status(attempt.job))
+        };
+        match self.ask(look).await? {
+            (Some(state), _) if state.is_final() => {
+                return Err(Status::failed_precondition(format!("attempt `{text}` is over: it {}", state.name())));
+            }
+            (Some(_), _) => {}
+            // It has left the memory with its job.
+            (None, Some(job)) if job.finish_ms_epoch > 0 => {
+                return Err(Status::failed_precondition(format!("attempt `{text}` is over: its job {}", job.state)));
+            }
+            (None, _) => return Err(Status::not_found(format!("attempt `{text}` is not known here"))),
         }
         self.0.core.request(Input::KillAttempt { attempt, fail }).await.map_err(status::core)?;
         Ok(Response::new(v1::KillAttemptResponse {}))

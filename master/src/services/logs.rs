@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tonic::Status;
 
 use super::{SharedRef, status};
-use crate::history::{JobHistory, find_history};
+use crate::history::{AttemptHistory, find_history, read_excerpt};
 
 const FILES: [&str; 3] = ["stdout", "stderr", "syslog"];
 const CHUNK_BYTES: usize = 64 << 10;
@@ -96,9 +96,14 @@ async fn find(shared: &SharedRef, text: &str) -> Result<Place, Status> {
             let path = find_history(&shared.run_dir, shared.cluster, attempt.job);
             let wanted = text.to_owned();
             let search = move || {
-                let history = JobHistory::read(&path?).ok()?;
-                let found = history.attempts.into_iter().find(|a| a.attempt == wanted)?;
-                Some((found.worker, found.stderr_tail))
+                let mut found = None;
+                let look = |one: AttemptHistory| {
+                    if one.attempt == wanted {
+                        found = Some((one.worker, one.stderr_tail));
+                    }
+                };
+                read_excerpt(&path?, 0..usize::MAX, look).ok()?;
+                found
             };
             let found = tokio::task::spawn_blocking(search).await.map_err(|e| status::internal("read history", e))?;
             found.ok_or_else(|| Status::not_found(format!("attempt `{text}` is not known here")))?

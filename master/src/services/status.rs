@@ -6,6 +6,7 @@ use tonic::Status;
 
 use crate::engine::CoreError;
 use crate::reload::SetError;
+use crate::tables::Held;
 
 /// A message with advice.
 pub(super) fn with_help(message: impl std::fmt::Display, help: impl std::fmt::Display) -> String {
@@ -56,6 +57,13 @@ pub(super) fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Statu
     tracing::warn!(path = %path.display(), %error, "a job's file cannot be written; the job is refused");
     let message = format!("the master cannot write the job's file: {error}");
     Status::unavailable(with_help(message, "nothing was submitted; try again when the master's disk has space"))
+}
+
+/// Jobs that are over cannot leave the memory: no other job is taken until they can.
+pub(super) fn histories_unwritten(unwritten: Held, problem: &str) -> Status {
+    let Held { jobs, tasks } = unwritten;
+    let message = format!("{jobs} jobs that are over, of {tasks} tasks, have no history on disk yet: {problem}");
+    Status::unavailable(with_help(message, "nothing was submitted; try again when the master's disk can be written"))
 }
 
 pub(super) fn internal(action: &str, error: impl std::fmt::Display) -> Status {

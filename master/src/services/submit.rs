@@ -26,6 +26,7 @@ use super::walk::Cancel;
 use super::{SharedRef, blocking, hdfs_files, names, places, splits, status};
 use crate::commit;
 use crate::config::MasterConfig;
+use crate::engine::View;
 use crate::name_nodes::NameNodes;
 
 /// Inputs that are listed at a time.
@@ -47,11 +48,7 @@ pub(super) async fn submit(
     if shared.stop.is_wanted() {
         return Err(Status::unavailable("the master is stopping and takes no new jobs"));
     }
-    let live = shared.questions.ask(|view| view.tables.live_jobs()).await.map_err(status::core)?;
-    if live >= shared.config.limits.live_jobs as usize {
-        let message = format!("the cluster has {live} unfinished jobs, which is its limit");
-        return Err(Status::resource_exhausted(status::with_help(message, "submit again when some have finished")));
-    }
+    has_room(&shared).await?;
     let file = prepared(&shared, request, given, cancel).await?;
     reserve(&shared, &file.output).await?;
     let output = file.output.clone();
@@ -63,6 +60,24 @@ pub(super) async fn submit(
         let _ = blocking(move || commit::abort(directory.as_ref(), true)).await;
     }
     job.map(|job| shared.cluster.job(job))
+}
+
+/// Refuses a job while too many are in memory: those that are not over, and those whose histories are not on disk.
+async fn has_room(shared: &SharedRef) -> Result<(), Status> {
+    let held =
+        |view: &View<'_>| (view.tables.live_jobs(), view.tables.unwritten(), view.tables.history_problem.clone());
+    let (live, unwritten, problem) = shared.questions.ask(held).await.map_err(status::core)?;
+    let limits = &shared.config.limits;
+    if let Some(problem) = problem
+        && (unwritten.jobs > limits.finished_jobs as usize || unwritten.tasks > limits.finished_tasks as usize)
+    {
+        return Err(status::histories_unwritten(unwritten, &problem));
+    }
+    if live + unwritten.jobs >= limits.live_jobs as usize {
+        let message = format!("the cluster has {} unfinished jobs, which is its limit", live + unwritten.jobs);
+        return Err(Status::resource_exhausted(status::with_help(message, "submit again when some have finished")));
+    }
+    Ok(())
 }
 
 /// What the core would get of a job, and what it runs, if it were submitted now. Nothing is made.

@@ -9,6 +9,7 @@
 //! written on is copied then, once for each snapshot.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use howdah_core::job::{AttemptId, AttemptState, JobId, Locality, Phase, Progress, TaskId, TaskKind};
@@ -17,7 +18,7 @@ use howdah_core::tracker::EndCause;
 use howdah_proto::v1;
 use prost::Message;
 
-use super::{AttemptRecord, PackedCounters};
+use super::{AttemptRecord, LiveAttempt, PackedCounters};
 
 /// Kind, index, number: the order in which attempts are shown.
 pub(super) type Key = (TaskKind, u32, u16);
@@ -119,6 +120,27 @@ impl Ended {
     pub(super) fn beside(&self, job: JobId, live: Vec<AttemptRecord>) -> Attempts {
         let ended = self.index.iter().map(|(key, fixed)| (*key, *fixed)).collect();
         Attempts { job, ended, store: self.store.clone(), live }
+    }
+
+    /// Of all of them and the `live` ones, in their order, those of these places.
+    pub(super) fn page(&self, job: JobId, live: &BTreeMap<Key, LiveAttempt>, places: Range<usize>) -> Attempts {
+        let (mut over, mut running) = (self.index.iter().peekable(), live.iter().peekable());
+        let mut page = Attempts { job, ended: Vec::new(), store: self.store.clone(), live: Vec::new() };
+        for place in 0..places.end {
+            let live_is_next = match (over.peek(), running.peek()) {
+                (Some((over, _)), Some((running, _))) => running < over,
+                (None, None) => break,
+                (over, _) => over.is_none(),
+            };
+            if live_is_next {
+                let next = running.next().filter(|_| places.contains(&place));
+                page.live.extend(next.map(|(_, live)| live.record.clone()));
+            } else {
+                let next = over.next().filter(|_| places.contains(&place));
+                page.ended.extend(next.map(|(key, fixed)| (*key, *fixed)));
+            }
+        }
+        page
     }
 }
 
@@ -230,6 +252,7 @@ impl Attempts {
 
 #[cfg(test)]
 mod tests {
+    use howdah_core::job::WorkerId;
     use howdah_core::job::counters::{Counters, FRAMEWORK};
     use howdah_proto::convert;
 
@@ -289,6 +312,28 @@ mod tests {
         assert_eq!(attempts.first_live(task(TaskKind::Map, 2)), Some(live[0].id));
         assert_eq!(attempts.first_live(task(TaskKind::Map, 3)), None);
         assert_eq!(attempts.first_live(task(TaskKind::Reduce, 0)), Some(live[1].id));
+    }
+
+    #[test]
+    fn a_page_has_what_stands_at_its_places_among_those_that_are_over_and_those_that_run() {
+        let mut ended = Ended::default();
+        let is_live = |index: u32| index % 3 == 1;
+        let state = |index| if is_live(index) { AttemptState::Running } else { AttemptState::Succeeded };
+        let all: Vec<AttemptRecord> = (0..10).map(|index| record(TaskKind::Map, index, 0, state(index))).collect();
+        all.iter().filter(|record| !is_live(record.id.index)).for_each(|record| ended.put(record.clone()));
+        let live: BTreeMap<Key, LiveAttempt> = all
+            .iter()
+            .filter(|record| is_live(record.id.index))
+            .map(|record| (key(record.id), LiveAttempt { worker_id: WorkerId(0), record: record.clone() }))
+            .collect();
+        let page = |places| {
+            let page = ended.page(JobId(7), &live, places);
+            page.iter().map(|record| record.id.index).collect::<Vec<_>>()
+        };
+        for places in [0..10, 0..1, 2..5, 7..7, 9..20, 15..20, 3..usize::MAX] {
+            let wanted: Vec<u32> = (0..10).filter(|index| places.contains(&(*index as usize))).collect();
+            assert_eq!(page(places.clone()), wanted, "{places:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One job as people see it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use howdah_core::cluster::SpeculationCosts;
@@ -71,6 +72,8 @@ pub(crate) struct JobRow {
     failed_task: Option<TaskId>,
     /// Why promoting its output failed.
     pub(crate) commit_problem: Option<String>,
+    /// All that is known of it is on disk.
+    pub(super) is_written: bool,
     /// Its end as the last round of forecasts predicted it.
     pub(crate) predicted: Option<v1::PredictedEnd>,
 }
@@ -111,6 +114,7 @@ impl JobRow {
             restarts: 0,
             failed_task: None,
             commit_problem: None,
+            is_written: false,
             predicted: None,
         }
     }
@@ -227,6 +231,11 @@ impl JobRow {
         }
     }
 
+    /// Whether it is over and no attempt of it is still to end.
+    pub(super) fn is_settled(&self) -> bool {
+        self.state.is_final() && self.live.is_empty()
+    }
+
     pub(crate) fn set_state(&mut self, state: JobState, now: Time, cluster: ClusterId) {
         self.state = state;
         if state.is_final() {
@@ -334,5 +343,9 @@ impl JobRow {
             winners: self.winners.iter(self.meta.id).collect(),
             attempts: self.ended.beside(self.meta.id, live),
         }
+    }
+    /// The attempts of these places, in the order of a snapshot.
+    pub(crate) fn page(&self, places: Range<usize>) -> Attempts {
+        self.ended.page(self.meta.id, &self.live, places)
     }
 }

@@ -43,10 +43,13 @@ pub(crate) struct Tables {
     pub(crate) workers: Vec<WorkerRow>,
     numbers: HashMap<String, WorkerId>,
     pub(crate) jobs: BTreeMap<JobId, JobRow>,
-    /// Finished jobs in `jobs`, oldest first.
-    finished: VecDeque<JobId>,
-    /// Tasks of the finished jobs in `jobs`.
-    finished_tasks: usize,
+    /// Those in `jobs` that are over.
+    over: Held,
+    /// Of these the ones whose history is on disk with all that is known of them, as they were written.
+    written: VecDeque<JobId>,
+    written_tasks: usize,
+    /// Why the last history could not be written; none once one could.
+    pub(crate) history_problem: Option<String>,
     /// Status of older finished jobs, oldest first.
     retired: VecDeque<v1::JobStatus>,
     /// Jobs touched since the last call of `announce`.
@@ -60,6 +63,13 @@ pub(crate) struct Tables {
     pub(crate) notes: VecDeque<(Time, String)>,
 }
 
+/// Jobs in memory, and their tasks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) jobs: usize,
+    pub(crate) tasks: usize,
+}
+
 /// Notes that pages show; the log has all.
 const MOST_NOTES: usize = 50;
 
@@ -70,8 +80,10 @@ impl Tables {
             workers: Vec::new(),
             numbers: HashMap::new(),
             jobs: BTreeMap::new(),
-            finished: VecDeque::new(),
-            finished_tasks: 0,
+            over: Held::default(),
+            written: VecDeque::new(),
+            written_tasks: 0,
+            history_problem: None,
             retired: VecDeque::new(),
             changed: BTreeSet::new(),
             finished_jobs_max: limits.finished_jobs as usize,
@@ -246,28 +258,51 @@ impl Tables {
         if state.is_final() {
             job.events.close();
             self.jobs_done += 1;
-            self.finished_tasks += job.n_tasks();
-            self.finished.push_back(id);
+            self.over.jobs += 1;
+            self.over.tasks += job.n_tasks();
         }
     }
 
-    /// Lets go of finished jobs beyond the limit; their history stays on disk.
-    pub(crate) fn retire(&mut self) {
-        // The last one stays, however large: people look at it now.
-        let crowded = |tables: &Tables| {
-            let n = tables.finished.len();
-            n > tables.finished_jobs_max || (n > 1 && tables.finished_tasks > tables.finished_tasks_max)
-        };
-        while crowded(self) {
-            let Some(oldest) = self.finished.pop_front() else { break };
+    /// A job's history on disk says all that is known of it, unless attempts of it are still to end: then it is written again.
+    pub(crate) fn history_written(&mut self, id: JobId) {
+        let Some(job) = self.jobs.get_mut(&id).filter(|job| job.is_settled()) else { return };
+        if !std::mem::replace(&mut job.is_written, true) {
+            self.written_tasks += job.n_tasks();
+            self.written.push_back(id);
+        }
+    }
+
+    /// After a start: of the jobs that are over only these have no history.
+    pub(crate) fn histories_found(&mut self, missing: &[JobId]) {
+        let missing: BTreeSet<&JobId> = missing.iter().collect();
+        let found: Vec<JobId> = self.jobs.keys().filter(|id| !missing.contains(id)).copied().collect();
+        found.into_iter().for_each(|id| self.history_written(id));
+    }
+
+    /// Jobs that are over and whose history is not on disk: they stay until it is.
+    pub(crate) fn unwritten(&self) -> Held {
+        Held { jobs: self.over.jobs - self.written.len(), tasks: self.over.tasks - self.written_tasks }
+    }
+
+    /// Takes the jobs out that are over and more than may stay, those first whose histories were written first. Of each its
+    /// status stays; the rest is read from its history.
+    pub(crate) fn retire(&mut self) -> Vec<JobRow> {
+        let mut gone = Vec::new();
+        while self.over.jobs > self.finished_jobs_max || self.over.tasks > self.finished_tasks_max {
+            let Some(oldest) = self.written.pop_front() else { break };
             if let Some(row) = self.jobs.remove(&oldest) {
-                self.finished_tasks = self.finished_tasks.saturating_sub(row.n_tasks());
+                let tasks = row.n_tasks();
+                self.written_tasks -= tasks;
+                self.over.tasks -= tasks;
+                self.over.jobs -= 1;
                 self.retired.push_back(row.status(self.cluster));
+                gone.push(row);
             }
         }
         while self.retired.len() > self.listed_jobs_max {
             self.retired.pop_front();
         }
+        gone
     }
 
     /// Takes what the core counted of the jobs that changed.
@@ -319,7 +354,7 @@ impl Tables {
 
     /// Jobs that are not over.
     pub(crate) fn live_jobs(&self) -> usize {
-        self.jobs.len() - self.finished.len()
+        self.jobs.len() - self.over.jobs
     }
 
     /// Tasks of one kind running now, over all jobs.

@@ -2,6 +2,7 @@
 
 mod compaction;
 mod fixture;
+mod histories;
 mod load;
 mod outputs;
 mod presence;

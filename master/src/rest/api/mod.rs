@@ -96,14 +96,15 @@ impl Api {
         text(Jobs { jobs: jobs.into_iter().map(Listed::from).collect() }.listing())
     }
 
-    async fn get_job(&self, job: &str, brief: bool) -> Result<v1::GetJobResponse, Refused> {
+    /// A job's id as it is printed; a number stands for it too.
+    fn printed(&self, job: &str) -> String {
         let cluster = self.client.shared().cluster;
-        let job = job.parse().map_or_else(|_| job.to_owned(), |number| cluster.job(JobId(number)));
-        Ok(self.client.get_job(Request::new(v1::GetJobRequest { job, brief })).await?.into_inner())
+        job.parse().map_or_else(|_| job.to_owned(), |number| cluster.job(JobId(number)))
     }
 
     async fn job(&self, job: &str) -> Result<String, Refused> {
-        let answer = self.get_job(job, true).await?;
+        let request = v1::GetJobRequest { job: self.printed(job), brief: true };
+        let answer = self.client.get_job(Request::new(request)).await?.into_inner();
         let view = self.published.get().await?;
         let names: BTreeSet<&String> = answer.properties.keys().collect();
         let unread = unread(names, pool_property(&view.cluster.scheduler_params));
@@ -123,9 +124,8 @@ impl Api {
     }
 
     async fn attempts(&self, job: &str, query: AttemptsQuery, uri: &Uri) -> Result<String, Refused> {
-        let answer = self.get_job(job, false).await?;
-        let page = query.page(uri, answer.attempts)?;
-        let job = answer.status.map(|status| status.job).unwrap_or_default();
+        let places = query.places(uri)?;
+        let (job, page) = self.client.attempts(&self.printed(job), places).await?;
         text(Attempts { job, attempts: page.iter().map(Attempt::from).collect() }.listing())
     }
 
