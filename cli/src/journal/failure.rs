@@ -6,7 +6,11 @@ use crate::failure::Failure;
 
 /// What cannot be read is bad input.
 pub(super) fn failure(error: JournalError) -> Failure {
-    Failure::usage(one_line(&error))
+    let failure = Failure::usage(one_line(&error));
+    match error {
+        JournalError::NoSnapshot { .. } => failure.help(error.advice().unwrap_or_default()),
+        _ => failure,
+    }
 }
 
 pub(super) fn one_line(error: &JournalError) -> String {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use howdah_json::Listing;
 use howdah_master::journal;
-use howdah_master::journal::Check;
+use howdah_master::journal::{Check, DamagedSnapshot};
 use serde_json::json;
 
 use self::failure::{failure, one_line};
@@ -68,9 +68,13 @@ fn check(screen: &Screen, format: Format, dir: &Path) -> Outcome {
         Format::Json => screen.json(&Listing::new("journal", body(&check)))?,
         Format::Table => screen.line(text(&check))?,
     }
-    match check.damage {
-        None => Ok(Exit::Done),
-        Some(damage) => Err(Failure::failed(one_line(&damage))
+    match (check.damage, check.damaged_snapshots.into_iter().next_back()) {
+        (None, None) => Ok(Exit::Done),
+        (None, Some(DamagedSnapshot { path, problem })) => {
+            Err(Failure::failed(format!("snapshot at offset 0 of `{}` is damaged: {problem}", path.display()))
+                .help("all batches are whole: a start goes on from the snapshot before it, and takes another one"))
+        }
+        (Some(damage), _) => Err(Failure::failed(one_line(&damage))
             .help(format!("`howdah journal repair {}` keeps the batches before it", dir.display()))),
     }
 }
@@ -82,6 +86,7 @@ fn body(check: &Check) -> serde_json::Value {
         "program_version": check.program_version,
         "batches_gone": check.gone,
         "snapshots": check.snapshots,
+        "damaged_snapshots": check.damaged_snapshots.iter().map(|damaged| damaged.path.clone()).collect::<Vec<_>>(),
         "batches": check.batches,
         "inputs": check.inputs,
         "starts": check.starts,
@@ -107,6 +112,9 @@ fn text(check: &Check) -> String {
     ];
     if check.gone > 0 {
         lines.push(format!("begins with a snapshot after {}, which are gone", units::counted(check.gone, "batch")));
+    }
+    for damaged in &check.damaged_snapshots {
+        lines.push(format!("the snapshot in `{}` is damaged and done without", damaged.path.display()));
     }
     lines.push(match (&check.torn, &check.damage) {
         (_, Some(_)) => "what follows is damaged".to_owned(),

@@ -1,5 +1,10 @@
 //! Snapshots of real masters, which are killed while they take them.
 
+use std::path::PathBuf;
+
+use howdah_proto::v1;
+use prost::Message;
+
 use crate::harness::{Cluster, Setup};
 
 /// Rounds of jobs after which a snapshot has come, and another one.
@@ -34,6 +39,16 @@ fn old_inputs_go_and_nothing_acknowledged_is_lost_though_the_master_is_killed_ag
             break;
         }
     }
+    cluster.kill_master();
+    let damaged = damage_newest_snapshot(&master);
+    let check = cluster.run(&["journal", "check", &master]).expect_code(1);
+    assert!(check.stderr.contains(&format!("snapshot at offset 0 of `{damaged}` is damaged")), "{}", check.stderr);
+    assert!(check.stderr.contains("help: "), "{}", check.stderr);
+    cluster.restart_master();
+    let said = "a damaged snapshot; this start goes on from the one before it";
+    let log = cluster.master_log();
+    assert_eq!(log.matches(said).count(), 1, "{log}");
+    assert_eq!(cluster.jobs().len(), jobs.len());
     let history = cluster.json(&["job", "history", &jobs[0]]);
     assert_eq!(history["job"]["state"], "SUCCEEDED", "{history}");
     // Reading disturbs no master.
@@ -46,4 +61,24 @@ fn old_inputs_go_and_nothing_acknowledged_is_lost_though_the_master_is_killed_ag
     let report = cluster.stop_and_validate();
     assert!(report["decisions"]["beginning"]["batches_gone"].as_u64() > Some(0), "{}", report["decisions"]);
     assert_eq!(report["jobs"].as_array().map(Vec::len), Some(jobs.len()), "their histories are all there");
+}
+
+/// Flips a bit of the newest snapshot of the run in a master's directory; its segment.
+fn damage_newest_snapshot(master: &str) -> String {
+    let run = howdah_master::journal::find_run(master.as_ref()).expect("a run");
+    let entries = std::fs::read_dir(run.join("journal")).expect("a journal");
+    let mut segments: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    segments.sort();
+    // Behind the four bytes that a frame begins with are its length, its checksum and its payload.
+    let begins_with_snapshot = |path: &&PathBuf| {
+        let bytes = std::fs::read(path).expect("a segment");
+        let length = bytes.get(4..8).and_then(|at| at.first_chunk()).map_or(0, |at| u32::from_le_bytes(*at) as usize);
+        let payload = bytes.get(12..12 + length).unwrap_or_default();
+        v1::JournalFrame::decode(payload).is_ok_and(|frame| frame.snapshot.is_some())
+    };
+    let newest = segments.iter().rfind(begins_with_snapshot).expect("a snapshot");
+    let mut bytes = std::fs::read(newest).expect("a segment");
+    bytes[100] ^= 1;
+    std::fs::write(newest, bytes).expect("it is written");
+    newest.display().to_string()
 }

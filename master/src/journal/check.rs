@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use howdah_core::tracker::Snapshot;
 
 use super::paths::find_run;
-use super::{JournalError, JournalReader, Truncation};
+use super::{DamagedSnapshot, JournalError, JournalReader, Truncation};
 
 /// What a look at a whole journal found.
 #[derive(Debug)]
@@ -18,8 +18,10 @@ pub struct Check {
     pub program_version: String,
     /// Batches that are gone: the journal begins with a snapshot after them. 0 where it begins with the first batch.
     pub gone: u64,
-    /// Snapshots in it.
+    /// Snapshots in it, without damaged ones.
     pub snapshots: u64,
+    /// Snapshots that do not read and are done without, oldest first.
+    pub damaged_snapshots: Vec<DamagedSnapshot>,
     /// Whole batches.
     pub batches: u64,
     /// Inputs in them.
@@ -65,6 +67,7 @@ fn check_once(run: PathBuf) -> Result<Check, JournalError> {
         run,
         gone: 0,
         snapshots: 0,
+        damaged_snapshots: Vec::new(),
         batches: 0,
         inputs: 0,
         first_us: 0,
@@ -105,6 +108,7 @@ fn check_once(run: PathBuf) -> Result<Check, JournalError> {
             Err(e) => return Err(e),
         }
     }
+    check.damaged_snapshots = reader.damaged_snapshots().to_vec();
     check.ended = reader.ended();
     check.torn = reader.truncation().cloned();
     Ok(check)

@@ -52,6 +52,16 @@ pub enum JournalError {
         /// Where it should be.
         path: PathBuf,
     },
+    /// What came before a snapshot is gone, and the snapshot does not read.
+    #[error(
+        "journal `{path}`: frame at offset 0 is no whole snapshot ({problem}), and the segments before it are gone"
+    )]
+    NoSnapshot {
+        /// The oldest segment that is left.
+        path: PathBuf,
+        /// What is wrong with its first frame.
+        problem: String,
+    },
     /// A master that runs removed what is not needed for a start any more.
     #[error("journal `{path}`: the master removed it while it was read, as it took a snapshot; read again")]
     Removed {
@@ -83,7 +93,25 @@ impl JournalError {
     pub fn is_damage(&self) -> bool {
         matches!(
             self,
-            JournalError::Corrupt { .. } | JournalError::Missing { .. } | JournalError::MissingSegment { .. }
+            JournalError::Corrupt { .. }
+                | JournalError::Missing { .. }
+                | JournalError::MissingSegment { .. }
+                | JournalError::NoSnapshot { .. }
         )
+    }
+
+    /// What a person can do about it, for a `help:` line.
+    pub fn advice(&self) -> Option<&'static str> {
+        match self {
+            JournalError::NoSnapshot { .. } => Some(
+                "nothing is left to begin with: put back a copy of the run's directory, or begin another cluster in the \
+                 master's directory with --new-cluster",
+            ),
+            error if error.is_damage() => Some(
+                "`howdah journal check` says how much reads; `howdah journal repair` cuts the journal there; \
+                 --new-cluster begins another cluster in this directory",
+            ),
+            _ => None,
+        }
     }
 }

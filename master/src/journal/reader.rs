@@ -11,6 +11,7 @@ use howdah_guards::Guard;
 use howdah_proto::v1;
 use prost::Message;
 
+use super::across::{DamagedSnapshot, Place, at, follower};
 use super::frame::{Layout, Link, link};
 use super::paths::{header_path, segment_path};
 use super::start::{Start, earliest, is_followed, latest};
@@ -40,6 +41,8 @@ pub struct Tail {
     /// Frames before, the end marks included.
     pub sequence: u64,
     pub(super) link: Link,
+    /// Of the frame before the last one, if that is a snapshot.
+    pub(super) before_snapshot: Option<Link>,
 }
 
 /// The frames of a run, oldest first.
@@ -53,6 +56,7 @@ pub struct JournalReader {
     offset: usize,
     sequence: u64,
     link: Link,
+    before_snapshot: Option<Link>,
     ended: bool,
     truncation: Option<Truncation>,
     done: bool,
@@ -62,6 +66,7 @@ pub struct JournalReader {
     began: Option<Box<Since>>,
     /// A snapshot that was passed since the last frame.
     passed: Option<Box<v1::JournalSnapshot>>,
+    damaged: Vec<DamagedSnapshot>,
 }
 
 /// A snapshot that reading began with: what came before it is not read, or is gone.
@@ -143,12 +148,14 @@ impl JournalReader {
             offset: 0,
             sequence: 0,
             link,
+            before_snapshot: None,
             ended: false,
             truncation: None,
             done: false,
             bytes: 0,
             began: None,
             passed: None,
+            damaged: Vec::new(),
         };
         if start != Start::Beginning {
             reader.begin_with_snapshot()?;
@@ -169,6 +176,7 @@ impl JournalReader {
             return Err(JournalError::Missing { path: self.path(), offset: 0, problem });
         }
         self.link = link(payload);
+        self.before_snapshot = Link::try_from(&frame.previous[..]).ok();
         self.sequence = frame.sequence;
         self.offset = self.layout.prefix() + payload.len();
         self.began = Some(Box::new(Since { snapshot, time_us: frame.time_us, digest: frame.digest }));
@@ -183,6 +191,11 @@ impl JournalReader {
     /// The last snapshot between the batch that was read last and the one before it, if there is one.
     pub fn take_passed(&mut self) -> Option<v1::JournalSnapshot> {
         self.passed.take().map(|passed| *passed)
+    }
+
+    /// Damaged snapshots that were passed so far: what follows each says that nothing but it is missing.
+    pub fn damaged_snapshots(&self) -> &[DamagedSnapshot] {
+        &self.damaged
     }
 
     /// What the run was built from.
@@ -212,7 +225,13 @@ impl JournalReader {
 
     /// Behind the last frame that was read.
     pub fn tail(&self) -> Tail {
-        Tail { segment: self.number, offset: self.offset as u64, sequence: self.sequence, link: self.link }
+        Tail {
+            segment: self.number,
+            offset: self.offset as u64,
+            sequence: self.sequence,
+            link: self.link,
+            before_snapshot: self.before_snapshot,
+        }
     }
 
     /// The next batch; `None` at the end.
@@ -229,7 +248,8 @@ impl JournalReader {
                 Ok(Some(payload)) => match v1::JournalFrame::decode(payload) {
                     Ok(frame) => {
                         self.check_place(&frame)?;
-                        self.link = link(payload);
+                        let before = std::mem::replace(&mut self.link, link(payload));
+                        self.before_snapshot = frame.snapshot.is_some().then_some(before);
                         self.sequence += 1;
                         let bytes = self.layout.prefix() + payload.len();
                         self.offset += bytes;
@@ -248,6 +268,9 @@ impl JournalReader {
                 },
                 Err(damage) => damage.text().to_owned(),
             };
+            if self.pass_damaged_snapshot(&problem) {
+                continue;
+            }
             if self.is_torn_end() {
                 self.end_torn();
                 return Ok(None);
@@ -255,6 +278,31 @@ impl JournalReader {
             return Err(JournalError::Corrupt { path: self.path(), offset: self.offset as u64, problem });
         }
         Ok(None)
+    }
+
+    /// Goes on behind a damaged snapshot that begins this segment, if a frame behind it says that it was one and that it
+    /// followed what was read last. In recordings of before frames said so, it is damage like any other.
+    fn pass_damaged_snapshot(&mut self, problem: &str) -> bool {
+        if self.layout == Layout::One || self.offset > 0 {
+            return false;
+        }
+        let damaged = DamagedSnapshot { path: self.path(), problem: problem.to_owned() };
+        let place = Place { sequence: self.sequence + 2, before_snapshot: self.link };
+        let follower = match follower(&self.segment, &place) {
+            Some(found) => found,
+            None => {
+                let Ok(next) = read_segment(&self.run_dir, self.number + 1) else { return false };
+                let Some(found) = at(&next, 0, &place) else { return false };
+                self.segment = next;
+                self.number += 1;
+                found
+            }
+        };
+        self.offset = follower.offset;
+        self.sequence += 1;
+        self.link = follower.previous;
+        self.damaged.push(damaged);
+        true
     }
 
     /// Whether the frame follows the one before it.
@@ -318,11 +366,14 @@ impl JournalReader {
     fn next_segment(&mut self) -> Result<(), JournalError> {
         if let Some(at) = self.segment[self.offset..].iter().position(|&b| b != 0) {
             // Zeros where a frame was, data behind them: pages of the last write may reach the disk in any order.
+            let problem = format!("its length is zero, but data follows at offset {}", self.offset + at);
+            if self.pass_damaged_snapshot(&problem) {
+                return Ok(());
+            }
             if self.is_torn_end() {
                 self.end_torn();
                 return Ok(());
             }
-            let problem = format!("its length is zero, but data follows at offset {}", self.offset + at);
             return Err(JournalError::Corrupt { path: self.path(), offset: self.offset as u64, problem });
         }
         let next = segment_path(&self.run_dir, self.number + 1);

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use howdah_proto::v1;
 
 use super::paths::segment_path;
-use super::{JournalError, JournalReader, JournalWriter, check, remove_before_newest, repair};
+use super::remove::remove_before_newest;
+use super::{JournalError, JournalReader, JournalWriter, check, leave_only_newest, repair};
 
 const SEGMENT: u64 = 4_096;
 
@@ -104,7 +105,7 @@ fn reading_begins_with_the_newest_snapshot_or_with_all_there_is() {
 }
 
 #[test]
-fn what_is_kept_before_a_snapshot_begins_with_another_one_and_the_newest_stays() {
+fn what_is_kept_before_a_snapshot_begins_with_another_one_and_the_newest_two_stay() {
     let mut journal = Written::new();
     for _ in 0..4 {
         journal.batches(10);
@@ -121,18 +122,17 @@ fn what_is_kept_before_a_snapshot_begins_with_another_one_and_the_newest_stays()
     let removed = remove_before_newest(run, sizes[3]).unwrap();
     assert_eq!((removed.segments, removed.bytes), (2, sizes[1] + sizes[2]));
     assert_eq!(all(run).unwrap(), ((31..=42).collect(), 30));
-    assert_eq!(remove_before_newest(run, 1).unwrap().segments, 1);
-    assert_eq!(all(run).unwrap(), (vec![41, 42], 40));
-    assert_eq!(remove_before_newest(run, 1).unwrap().segments, 0);
+    assert_eq!(remove_before_newest(run, 1).unwrap().segments, 0, "the snapshot before the newest stays");
+    assert_eq!(all(run).unwrap(), ((31..=42).collect(), 30));
     let found = check(run).unwrap();
-    assert_eq!((found.batches, found.gone, found.snapshots, found.damage.is_none()), (2, 40, 1, true));
+    assert_eq!((found.batches, found.gone, found.snapshots, found.damage.is_none()), (12, 30, 2, true));
     // It goes on behind what is left.
     let mut reader = JournalReader::open_latest(run).unwrap();
     while reader.next_frame().unwrap().is_some() {}
     let mut writer = JournalWriter::resume(run, &reader.tail(), SEGMENT).unwrap();
     writer.append(&mut frame(43));
     writer.close().unwrap();
-    assert_eq!(all(run).unwrap(), (vec![41, 42, 43], 40));
+    assert_eq!(all(run).unwrap(), ((31..=43).collect(), 30));
 }
 
 #[test]
@@ -184,9 +184,12 @@ fn a_kill_between_two_removals_leaves_a_journal_that_reads() {
         let (times, began) = all(run).unwrap();
         assert_eq!(times, (began + 1..=201).collect::<Vec<_>>(), "{removed} removed");
         assert!(check(run).unwrap().damage.is_none());
-        // The next time the rest goes.
+        // The next time the rest goes, up to the snapshot before the newest.
         remove_before_newest(run, 1).unwrap();
-        assert_eq!(all(run).unwrap(), (vec![201], 200));
+        let (times, began) = all(run).unwrap();
+        assert_eq!((times[0], times.last()), (began + 1, Some(&201)));
+        let left = if removed < 3 { 100 } else { 200 };
+        assert_eq!((began, remove_before_newest(run, 1).unwrap().segments), (left, 0), "{removed} removed");
     }
 }
 
@@ -194,8 +197,10 @@ fn a_kill_between_two_removals_leaves_a_journal_that_reads() {
 fn a_reader_whose_segments_a_master_removes_meanwhile_says_so_and_sees_no_damage() {
     let mut journal = Written::new();
     journal.batches(150);
-    journal.snapshot(10);
-    journal.batches(1);
+    (0..2).for_each(|_| {
+        journal.snapshot(10);
+        journal.batches(1);
+    });
     let mut reader = JournalReader::open(journal.run()).unwrap();
     reader.next_frame().unwrap();
     assert!(remove_before_newest(journal.run(), 1).unwrap().segments > 2);
@@ -206,7 +211,7 @@ fn a_reader_whose_segments_a_master_removes_meanwhile_says_so_and_sees_no_damage
         }
     };
     assert!(matches!(error, JournalError::Removed { .. }) && !error.is_damage(), "{error}");
-    assert_eq!(all(journal.run()).unwrap(), (vec![151], 150));
+    assert_eq!(all(journal.run()).unwrap(), (vec![151, 152], 150));
 }
 
 #[test]
@@ -225,33 +230,139 @@ fn a_gap_of_any_length_that_no_snapshot_follows_is_reported() {
     }
 }
 
-#[test]
-fn a_damaged_snapshot_is_refused_with_its_place() {
+/// Four batches, a snapshot, three more, another snapshot of so many bytes, two more; and where the latter lies.
+fn two_snapshots(bytes: usize) -> (Written, PathBuf) {
     let mut journal = Written::new();
     journal.batches(4);
     journal.snapshot(60);
+    journal.batches(3);
+    journal.snapshot(bytes);
     journal.batches(2);
+    let path = segment_path(journal.run(), 3);
+    (journal, path)
+}
+
+#[test]
+fn a_damaged_snapshot_is_done_without_whichever_of_its_bytes_is_wrong() {
+    let (journal, path) = two_snapshots(60);
     let run = journal.run();
-    let path = segment_path(run, 2);
+    let bytes = std::fs::read(&path).unwrap();
+    let used = super::frame::Layout::Two.frame_at(&bytes, 0).unwrap().unwrap().len() + 12;
+    let flips = (0..used).map(|at| {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        damaged
+    });
+    let holes = (1..used).map(|end| [vec![0; end], bytes[end..].to_vec()].concat());
+    for (n, damaged) in flips.chain(holes).enumerate() {
+        std::fs::write(&path, damaged).unwrap();
+        assert_eq!(latest(run).unwrap(), ((5..=9).collect(), 4), "{n}");
+        assert_eq!(all(run).unwrap(), ((1..=9).collect(), 0), "{n}");
+        let found = check(run).unwrap();
+        assert!(found.damage.is_none() && found.torn.is_none(), "{n}: {found:?}");
+        assert_eq!((found.batches, found.snapshots, &found.damaged_snapshots[0].path), (9, 1, &path), "{n}");
+    }
+    // Without what came before the other one as well; and it goes on behind what is left.
+    std::fs::remove_file(segment_path(run, 1)).unwrap();
+    assert_eq!(all(run).unwrap(), ((5..=9).collect(), 4));
+    let mut reader = JournalReader::open_latest(run).unwrap();
+    while reader.next_frame().unwrap().is_some() {}
+    let mut writer = JournalWriter::resume(run, &reader.tail(), SEGMENT).unwrap();
+    writer.append(&mut frame(10));
+    writer.close().unwrap();
+    assert_eq!(latest(run).unwrap(), ((5..=10).collect(), 4));
+    assert_eq!(repair(run).unwrap().cut, None, "there is nothing to cut");
+}
+
+#[test]
+fn a_damaged_snapshot_that_fills_segments_of_its_own_is_done_without() {
+    let (journal, path) = two_snapshots(3 * SEGMENT as usize);
+    let run = journal.run();
+    let bytes = std::fs::read(&path).unwrap();
+    for at in (0..3 * SEGMENT as usize).step_by(911) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x10;
+        std::fs::write(&path, damaged).unwrap();
+        assert_eq!(latest(run).unwrap(), ((5..=9).collect(), 4), "{at}");
+    }
+}
+
+#[test]
+fn a_master_killed_right_after_a_snapshot_goes_on_so_that_the_snapshot_can_be_done_without() {
+    for began_with_it in [false, true] {
+        let mut journal = Written::new();
+        journal.batches(4);
+        journal.snapshot(60);
+        journal.batches(1);
+        journal.snapshot(60);
+        let run = journal.run();
+        let open = if began_with_it { JournalReader::open_latest } else { JournalReader::open };
+        let mut reader = open(run).unwrap();
+        while reader.next_frame().unwrap().is_some() {}
+        let mut writer = JournalWriter::resume(run, &reader.tail(), SEGMENT).unwrap();
+        writer.append(&mut frame(6));
+        writer.append(&mut frame(7));
+        writer.sync().unwrap();
+        assert_eq!(latest(run).unwrap(), (vec![6, 7], 5));
+        let path = segment_path(run, 3);
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[30] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(latest(run).unwrap(), (vec![5, 6, 7], 4), "{began_with_it}");
+    }
+}
+
+#[test]
+fn nothing_but_a_damaged_snapshot_is_done_without() {
+    let (journal, path) = two_snapshots(60);
+    let run = journal.run();
+    let bytes = std::fs::read(&path).unwrap();
+    let used = super::frame::Layout::Two.frame_at(&bytes, 0).unwrap().unwrap().len() + 12;
+    // The batch behind it is damaged, too: nobody says any more what was there.
+    let mut damaged = bytes.clone();
+    (damaged[40], damaged[used + 40]) = (!bytes[40], !bytes[used + 40]);
+    std::fs::write(&path, &damaged).unwrap();
+    let is_there =
+        |error: &JournalError| matches!(error, JournalError::Corrupt { path: at, offset: 0, .. } if *at == path);
+    for error in [latest(run), all(run)].map(|found| found.expect_err("a batch is missing")) {
+        assert!(is_there(&error), "{error}");
+    }
+    assert_eq!(repair(run).unwrap().batches, 7);
+    // A batch that begins a segment.
+    let mut journal = Written::new();
+    journal.batches(100);
+    let path = segment_path(journal.run(), 2);
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[40] ^= 1;
     std::fs::write(&path, &bytes).unwrap();
-    let is_there =
-        |error: &JournalError| matches!(error, JournalError::Corrupt { path: at, offset: 0, .. } if *at == path);
-    let error = latest(run).expect_err("batches behind it vouch for it");
-    assert!(is_there(&error), "{error}");
-    let first = segment_path(run, 1);
-    let kept = std::fs::read(&first).unwrap();
-    std::fs::remove_file(&first).unwrap();
+    assert!(matches!(all(journal.run()), Err(JournalError::Corrupt { offset: 0, .. })));
+    // A batch is gone before the snapshot.
+    let (journal, path) = two_snapshots(60);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[40] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let before = segment_path(journal.run(), 2);
+    let kept = std::fs::read(&before).unwrap();
+    let last = kept.windows(4).rposition(|window| window == b"hwF2").unwrap();
+    std::fs::write(&before, &kept[..last]).unwrap();
+    assert!(latest(journal.run()).is_err(), "the last batch before the snapshot is missing");
+}
+
+#[test]
+fn without_a_snapshot_before_it_a_damaged_one_is_refused_with_its_place_and_what_to_do() {
+    let (journal, path) = two_snapshots(60);
+    let run = journal.run();
+    leave_only_newest(run);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[40] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
     for error in [latest(run), all(run)].map(|found| found.expect_err("nothing is left to begin with")) {
         let text = error.to_string();
-        assert!(text.contains("00000002.seg") && text.contains("no whole snapshot"), "{text}");
-        assert!(error.is_damage());
+        for part in ["00000003.seg", "offset 0", "no whole snapshot (its checksum is wrong)"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(error.is_damage() && error.advice().is_some_and(|advice| advice.contains("--new-cluster")));
     }
-    // With what came before it, a repair cuts it off.
-    std::fs::write(&first, kept).unwrap();
-    assert_eq!(repair(run).unwrap().batches, 4);
-    assert_eq!(latest(run).unwrap(), (vec![1, 2, 3, 4], 0));
 }
 
 #[test]

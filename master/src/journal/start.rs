@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use howdah_proto::v1;
 use prost::Message;
@@ -79,14 +79,23 @@ fn without_beginning(run_dir: &Path, snapshot: Option<u32>) -> Result<Start, Jou
         None if segment_path(run_dir, 1).exists() => Ok(Start::Beginning),
         None => {
             let first = last_segments(run_dir).first().copied().unwrap_or(1);
-            Err(no_snapshot(segment_path(run_dir, first)))
+            let path = segment_path(run_dir, first);
+            let problem = problem_of(&path);
+            Err(JournalError::NoSnapshot { path, problem })
         }
     }
 }
 
-fn no_snapshot(path: PathBuf) -> JournalError {
-    let problem = "is no whole snapshot, and the segments before it are gone".to_owned();
-    JournalError::Missing { path, offset: 0, problem }
+/// Why a segment's first frame is no snapshot.
+fn problem_of(path: &Path) -> String {
+    match std::fs::read(path) {
+        Err(error) => error.to_string(),
+        Ok(bytes) => match Layout::Two.frame_at(&bytes, 0) {
+            Err(damage) => damage.text().to_owned(),
+            Ok(None) => "it is empty".to_owned(),
+            Ok(Some(_)) => "it is a batch".to_owned(),
+        },
+    }
 }
 
 /// Whether the first frame of a segment is a whole snapshot.

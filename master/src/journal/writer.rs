@@ -45,6 +45,8 @@ pub struct JournalWriter {
     sequence: u64,
     synced_sequence: u64,
     link: Link,
+    /// Of the frame before the last one, if that is a snapshot.
+    before_snapshot: Option<Link>,
     /// Of the frames added since it was made, or since the last snapshot.
     bytes: u64,
 }
@@ -68,7 +70,13 @@ impl JournalWriter {
             .map_err(JournalError::io("write", &path))?;
         sync_dir(&journal)?;
         sync_dir(run_dir)?;
-        let tail = Tail { segment: 1, offset: 0, sequence: 0, link: link(&bytes[Layout::One.prefix()..]) };
+        let tail = Tail {
+            segment: 1,
+            offset: 0,
+            sequence: 0,
+            link: link(&bytes[Layout::One.prefix()..]),
+            before_snapshot: None,
+        };
         Ok(JournalWriter::at(run_dir, &tail, file, segment_bytes))
     }
 
@@ -104,6 +112,7 @@ impl JournalWriter {
             sequence: tail.sequence,
             synced_sequence: tail.sequence,
             link: tail.link,
+            before_snapshot: tail.before_snapshot,
             bytes: 0,
         }
     }
@@ -116,6 +125,8 @@ impl JournalWriter {
         frame.previous.clear();
         frame.previous.extend_from_slice(&self.link);
         frame.synced = self.synced_sequence;
+        frame.before_snapshot.clear();
+        frame.before_snapshot.extend(self.before_snapshot.take().into_iter().flatten());
         let start = self.unsynced.len();
         Layout::Two.append(&mut self.unsynced, frame);
         self.bytes += (self.unsynced.len() - start) as u64;
@@ -143,18 +154,24 @@ impl JournalWriter {
                 fill(&self.file, self.capacity, needed).map_err(|e| self.failed("extend", e))?;
                 self.capacity = needed;
             }
-            self.append(frame);
-            self.bytes = 0;
+            self.append_link_kept(frame);
             return Ok(());
         }
         // The rest of the segment stays unused.
         self.file.set_len(self.synced).map_err(|e| self.failed("truncate", e))?;
-        self.append(frame);
+        self.append_link_kept(frame);
         if self.waiting.is_empty() {
             self.waiting.push_back(std::mem::take(&mut self.unsynced));
         }
-        self.bytes = 0;
         Ok(())
+    }
+
+    /// Adds a snapshot's frame; the next one will say what came before it.
+    fn append_link_kept(&mut self, frame: &mut v1::JournalFrame) {
+        let before = self.link;
+        self.append(frame);
+        self.before_snapshot = Some(before);
+        self.bytes = 0;
     }
 
     /// Number of the segment that is written.

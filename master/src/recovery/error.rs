@@ -11,10 +11,7 @@ pub(crate) enum RecoveryError {
     #[error(transparent)]
     Replay(#[from] ReplayError),
     /// The journal's end is cut here, but not its middle.
-    #[error(
-        "{0}\nhelp: `howdah journal check` says how much reads; `howdah journal repair` cuts the journal there; \
-         --new-cluster begins another cluster in this directory"
-    )]
+    #[error("{damage}\nhelp: {advice}", damage = .0, advice = .0.advice().unwrap_or_default())]
     Damaged(JournalError),
     #[error(
         "run `{path}`, batch {batch}: this build makes something else of it than version {version}, which recorded it\n\

@@ -36,7 +36,7 @@ use self::books::Books;
 use crate::config::MasterConfig;
 use crate::digest::Chain;
 use crate::history::{find_history, job_file_path};
-use crate::journal::{JournalError, JournalReader, JournalWriter};
+use crate::journal::{DamagedSnapshot, JournalError, JournalReader, JournalWriter};
 use crate::policies;
 use crate::recorder::Recorder;
 use crate::replay::{Begun, Build, ReplayError, begin, build_of};
@@ -154,6 +154,10 @@ fn go_through(
     if decided == Decided::AsRecorded {
         // It only looked on: its own books begin with what there is.
         tracker.switch_scheduler(policy(run_dir, &position.in_force, make)?);
+    }
+    for DamagedSnapshot { path, problem } in reader.damaged_snapshots() {
+        let path = path.display();
+        tracing::warn!(%path, offset = 0, problem, "a damaged snapshot; this start goes on from the one before it");
     }
     let torn = reader.truncation().is_some();
     let journal = JournalWriter::resume(run_dir, &reader.tail(), config.segment_bytes())?;

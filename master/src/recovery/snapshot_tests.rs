@@ -8,7 +8,7 @@ use howdah_proto::v1;
 
 use super::long_history::History;
 use super::*;
-use crate::journal::{check, remove_before_newest};
+use crate::journal::{check, leave_only_newest};
 use crate::replay::replay_decisions;
 
 /// Small, as tests copy them.
@@ -73,7 +73,7 @@ fn every_policy_decides_after_a_snapshot_as_the_whole_journal_does() {
         live.finish_all();
         live.recorder.sync().unwrap();
         again(dir.path());
-        assert!(remove_before_newest(dir.path(), 1).unwrap().segments > 0);
+        assert!(leave_only_newest(dir.path()).segments > 0);
         let last = again(dir.path());
         assert_eq!(state(&last.recorder), state(&live.recorder), "{policy}");
         let rest = replay_decisions(dir.path()).unwrap();
@@ -116,7 +116,7 @@ fn a_kill_at_any_moment_of_a_compaction_loses_nothing() {
         // And it goes on, to a snapshot at the same place.
         recovered.recorder.keep_snapshot(v1::JournalSnapshot::default()).unwrap();
         drop(recovered);
-        assert!(remove_before_newest(place.path(), 1).unwrap().segments > 0);
+        assert!(leave_only_newest(place.path()).segments > 0);
         let recovered = recover(place.path(), &MasterConfig::default()).unwrap();
         assert_eq!(recovered.recorder.tracker().snapshot(), snapshot, "after a cut at {cut}");
     }
@@ -164,7 +164,7 @@ fn what_a_worker_and_a_job_were_is_known_after_a_snapshot() {
     let (before, listed) = (tables.workers[0].info(0, &[]), tables.statuses());
     history.take_snapshot(tables.remembered(history.recorder.tracker().state()));
     drop(history);
-    remove_before_newest(dir.path(), 1).unwrap();
+    leave_only_newest(dir.path());
     let after = recover(dir.path(), &MasterConfig::default()).unwrap().tables;
     let info = after.workers[0].info(0, &[]);
     assert!(after.workers[0].presence.drained);
@@ -197,4 +197,42 @@ fn a_snapshot_that_no_master_can_be_made_of_is_refused_with_its_place() {
     assert!(report.compared > report.identical);
     let difference = report.first_difference.expect("the snapshot is another one");
     assert_eq!((difference.batch, &*difference.expected), (report.batches, "a snapshot after it"));
+}
+
+#[test]
+fn a_start_goes_around_a_damaged_snapshot_to_the_same_state_and_says_what_to_do_where_it_cannot() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut history = recorded(dir.path(), "fair");
+    history.finish_all();
+    history.take_snapshot(v1::JournalSnapshot::default());
+    history.finish_a_job();
+    history.submit();
+    history.report();
+    history.recorder.sync().unwrap();
+    let attempts = |recorder: &Recorder| -> Vec<_> {
+        recorder.tracker().state().attempts().iter().map(|(_, attempt)| attempt.id()).collect()
+    };
+    let (batches, running) = (history.recorder.position.batches, attempts(&history.recorder));
+    drop(history);
+    let segments = || {
+        let mut paths: Vec<_> = fs::read_dir(dir.path().join("journal")).unwrap().map(|e| e.unwrap().path()).collect();
+        paths.sort();
+        paths
+    };
+    let newest = segments().pop().unwrap();
+    let bytes = fs::read(&newest).unwrap();
+    let first = bytes.windows(4).skip(1).position(|window| window == b"hwF2").unwrap();
+    for at in (0..first).step_by(61) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1;
+        fs::write(&newest, damaged).unwrap();
+        // An error if a digest differs.
+        let recovered = again(dir.path());
+        assert_eq!((recovered.batches, attempts(&recovered.recorder)), (batches, running.clone()), "flipped at {at}");
+    }
+    segments().iter().filter(|path| **path != newest).for_each(|path| fs::remove_file(path).unwrap());
+    let error = recover(dir.path(), &MasterConfig::default()).err().expect("nothing is left").to_string();
+    for part in [newest.to_str().unwrap(), "offset 0", "\nhelp: ", "--new-cluster"] {
+        assert!(error.contains(part), "no `{part}` in {error}");
+    }
 }
