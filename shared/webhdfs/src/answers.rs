@@ -117,6 +117,12 @@ pub(crate) struct DataNode {
     pub(crate) name: String,
 }
 
+/// Whether what was asked for was done.
+#[derive(Deserialize)]
+pub(crate) struct DoneAnswer {
+    pub(crate) boolean: bool,
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct ErrorAnswer {

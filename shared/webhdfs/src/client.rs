@@ -1,4 +1,4 @@
-//! Questions to a name node, and the first byte of a file's range.
+//! Questions to a name node, what it is told to change, and the first byte of a file's range.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use ureq::http::Response;
-use ureq::{Agent, Body, BodyReader};
+use ureq::http::{Method, Request, Response};
+use ureq::{Agent, Body, BodyReader, SendBody};
 
 use crate::answers::{Block, BlocksAnswer, ErrorAnswer, FileStatus, ListAnswer, StatusAnswer};
 use crate::error::Error;
@@ -143,15 +143,8 @@ impl Client {
             // A gateway (HttpFS) hands over the bytes itself.
             200 => Ok(Source::Here(reader(response, u64::MAX))),
             307 => {
-                let target = response.headers().get("location").and_then(|value| value.to_str().ok());
-                let target = target.unwrap_or_default();
-                let senseless = || {
-                    let problem = format!("it leads to `{}`, expected http://HOST:PORT/…", said(target));
-                    Error::Senseless { url: url.clone(), problem }
-                };
-                let rest = target.strip_prefix("http://").ok_or_else(senseless)?;
-                let (authority, rest) = rest.split_at(rest.find('/').ok_or_else(senseless)?);
-                Ok(Source::There { authority: authority.to_owned(), rest: rest.to_owned() })
+                let (authority, rest) = elsewhere(&response, &url)?;
+                Ok(Source::There { authority, rest })
             }
             _ => Err(refusal(response, &url)),
         }
@@ -180,34 +173,86 @@ impl Client {
     }
 
     /// A question that is answered in JSON.
-    fn ask<T: DeserializeOwned>(&self, path: &str, op: &str, more: &str) -> Result<T, Error> {
-        let url = self.url(path);
-        let response =
-            self.get(&self.inner.server, &self.query(path, op, more), &url, Some(self.inner.patience.answer))?;
-        if response.status().as_u16() != 200 {
-            return Err(refusal(response, &url));
-        }
-        let senseless = |problem| Error::Senseless { url: url.clone(), problem };
-        let mut body = std::io::BufReader::new(reader(response, MOST_ANSWER_BYTES));
-        let read = serde_json::from_reader(&mut body);
-        if body.into_inner().limit() == 0 {
-            return Err(senseless(format!("it has more than {} MiB", MOST_ANSWER_BYTES >> 20)));
-        }
-        read.map_err(|error: serde_json::Error| match error.is_io() {
-            true => Error::Unreached { url: url.clone(), problem: said(&error.to_string()) },
-            false => senseless(said(&error.to_string())),
-        })
+    pub(crate) fn ask<T: DeserializeOwned>(&self, path: &str, op: &str, more: &str) -> Result<T, Error> {
+        let (url, rest, whole) = (self.url(path), self.query(path, op, more), Some(self.inner.patience.answer));
+        read_json(self.get(&self.inner.server, &rest, &url, whole)?, &url)
     }
 
-    /// One request, and no redirect followed. `url` is for errors, `rest` the path and the query.
+    /// A change that the name node makes by itself, and its answer if the status is 200.
+    pub(crate) fn change(
+        &self,
+        method: Method,
+        path: &str,
+        op: &str,
+        more: &str,
+    ) -> Result<(Response<Body>, String), Error> {
+        let (url, rest, whole) = (self.url(path), self.query(path, op, more), Some(self.inner.patience.answer));
+        let response = self.send(method, &self.inner.server, &rest, &url, whole, Some((0, &mut std::io::empty())))?;
+        if response.status().as_u16() == 200 { Ok((response, url)) } else { Err(refusal(response, &url)) }
+    }
+
+    /// Where the name node wants a file to be written to: authority, path and query.
+    pub(crate) fn place(&self, path: &str, more: &str) -> Result<(String, String), Error> {
+        let (url, rest, whole) = (self.url(path), self.query(path, "CREATE", more), Some(self.inner.patience.answer));
+        let response =
+            self.send(Method::PUT, &self.inner.server, &rest, &url, whole, Some((0, &mut std::io::empty())))?;
+        match response.status().as_u16() {
+            307 => elsewhere(&response, &url),
+            200..300 => Err(Error::Senseless { url, problem: "it leads to no data node".to_owned() }),
+            _ => Err(refusal(response, &url)),
+        }
+    }
+
+    /// Hands so many bytes to a data node. They are in the file when this is done.
+    pub(crate) fn hand_over(
+        &self,
+        (authority, rest): (&str, &str),
+        length: u64,
+        bytes: &mut dyn Read,
+    ) -> Result<(), Error> {
+        let url = format!("http://{}", said(authority));
+        let response = self.send(Method::PUT, authority, rest, &url, None, Some((length, bytes)))?;
+        match response.status().as_u16() {
+            200 | 201 => Ok(()),
+            300..400 => Err(Error::Senseless { url, problem: "it leads elsewhere once more".to_owned() }),
+            _ => Err(refusal(response, &url)),
+        }
+    }
+
     fn get(&self, authority: &str, rest: &str, url: &str, whole: Option<Duration>) -> Result<Response<Body>, Error> {
+        self.send(Method::GET, authority, rest, url, whole, None)
+    }
+
+    /// One request, and no redirect followed. `url` is for errors, `rest` the path and the query, `body` so many bytes.
+    fn send(
+        &self,
+        method: Method,
+        authority: &str,
+        rest: &str,
+        url: &str,
+        whole: Option<Duration>,
+        body: Option<(u64, &mut dyn Read)>,
+    ) -> Result<Response<Body>, Error> {
         let unreached = |problem: String| Error::Unreached { url: url.to_owned(), problem: said(&problem) };
         let address = self.address(authority).map_err(unreached)?;
-        let request = self.inner.agent.get(format!("http://{address}{rest}")).header("host", authority);
-        request.config().timeout_global(whole).build().call().map_err(|error| unreached(error.to_string()))
+        let mut request = Request::builder().method(method).uri(format!("http://{address}{rest}"));
+        request = request.header("host", authority);
+        let run = |request: Request<SendBody<'_>>| {
+            let request = self.inner.agent.configure_request(request).timeout_global(whole).build();
+            self.inner.agent.run(request).map_err(|error| unreached(error.to_string()))
+        };
+        let wrong = |error: ureq::http::Error| unreached(error.to_string());
+        let Some((length, bytes)) = body else { return run(request.body(SendBody::none()).map_err(wrong)?) };
+        // A gateway (HttpFS) takes bytes of this type alone.
+        request = request.header("content-type", "application/octet-stream").header("content-length", length);
+        if length > 0 {
+            // A refusal comes before the bytes go, so that it is not lost with a connection that breaks under them.
+            request = request.header("expect", "100-continue");
+        }
+        run(request.body(SendBody::from_reader(bytes)).map_err(wrong)?)
     }
 
-    fn address(&self, authority: &str) -> Result<SocketAddr, String> {
+    pub(crate) fn address(&self, authority: &str) -> Result<SocketAddr, String> {
         let mut known = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&address) = known.get(authority) {
             return Ok(address);
@@ -225,9 +270,38 @@ impl Client {
         format!("/webhdfs/v1{path}?op={op}&user.name={user}{more}")
     }
 
-    fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}/webhdfs/v1{}", self.inner.server, encoded(path))
     }
+}
+
+/// An answer in JSON.
+pub(crate) fn read_json<T: DeserializeOwned>(response: Response<Body>, url: &str) -> Result<T, Error> {
+    if response.status().as_u16() != 200 {
+        return Err(refusal(response, url));
+    }
+    let senseless = |problem| Error::Senseless { url: url.to_owned(), problem };
+    let mut body = std::io::BufReader::new(reader(response, MOST_ANSWER_BYTES));
+    let read = serde_json::from_reader(&mut body);
+    if body.into_inner().limit() == 0 {
+        return Err(senseless(format!("it has more than {} MiB", MOST_ANSWER_BYTES >> 20)));
+    }
+    read.map_err(|error: serde_json::Error| match error.is_io() {
+        true => Error::Unreached { url: url.to_owned(), problem: said(&error.to_string()) },
+        false => senseless(said(&error.to_string())),
+    })
+}
+
+/// Where a redirect leads: authority, path and query.
+fn elsewhere(response: &Response<Body>, url: &str) -> Result<(String, String), Error> {
+    let target = response.headers().get("location").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let senseless = || {
+        let problem = format!("it leads to `{}`, expected http://HOST:PORT/…", said(target));
+        Error::Senseless { url: url.to_owned(), problem }
+    };
+    let rest = target.strip_prefix("http://").ok_or_else(senseless)?;
+    let (authority, rest) = rest.split_at(rest.find('/').ok_or_else(senseless)?);
+    Ok((authority.to_owned(), rest.to_owned()))
 }
 
 fn reader(response: Response<Body>, most: u64) -> Bytes {

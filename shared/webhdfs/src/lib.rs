@@ -1,13 +1,14 @@
-//! A client of HDFS that reads: WebHDFS, HDFS's own interface over HTTP, with simple authentication.
+//! A client of HDFS: WebHDFS, its own interface over HTTP, with simple authentication.
 //!
-//! The master lists inputs and asks where their blocks are; attempts read. Both trust a name node with nothing but their
-//! time and memory, and with little of these: every wait has a deadline, every answer a largest size, and a read follows
-//! one redirect, over HTTP. Not spoken: Kerberos, TLS, HDFS's RPC.
+//! The master lists inputs, asks where their blocks are and moves output to its place; attempts read and write files. Both
+//! trust a name node with nothing but their time and memory, and with little of these: every wait has a deadline, every
+//! answer a largest size, and a read or a write follows one redirect, over HTTP. Not spoken: Kerberos, TLS, HDFS's RPC.
 //!
 //! Source: "WebHDFS REST API" of Hadoop 2.7 and 3.3.
 
 mod address;
 mod answers;
+mod changes;
 mod client;
 mod error;
 #[cfg(feature = "fake")]
@@ -15,6 +16,7 @@ pub mod fake;
 mod reader;
 mod resolve;
 mod text;
+mod upload;
 
 pub use address::{AddressError, HdfsPath};
 pub use answers::{Block, FileKind, FileStatus};

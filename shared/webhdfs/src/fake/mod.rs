@@ -3,68 +3,29 @@
 //!
 //! Block `b` of every file is on data node `b mod n`, whose host is `127.0.0.(2 + b mod n)`.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod changes;
+mod mood;
+mod state;
+mod tree;
+mod wire;
+
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// How the fake behaves.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Mood {
-    /// As a name node should.
-    #[default]
-    Good,
-    /// The name node takes questions and never answers.
-    Silent,
-    /// Answers in JSON never end.
-    Endless,
-    /// The name node answers questions with a redirect to itself.
-    Circular,
-    /// The name node sends readers to this URL.
-    Elsewhere(String),
-    /// Each data node's answer breaks off after so many bytes.
-    Brittle(usize),
-    /// A data node closes connections without a word, and each of its blocks is on the next one, too.
-    Dead(usize),
-    /// A directory has an entry of this name.
-    Entry(String),
-    /// Every directory has a directory in it.
-    Bottomless,
-    /// Places of blocks are not told.
-    Placeless,
-}
+pub use mood::Mood;
+use state::{Shared, host, node_name};
+use tree::{File, list, status};
+use wire::{decoded, json, missing, redirect, refuse};
 
 /// A running fake. It stops when it is dropped.
 #[derive(Debug)]
 pub struct FakeHdfs {
     shared: Arc<Shared>,
     name_node: SocketAddr,
-}
-
-#[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
-    data_nodes: Vec<SocketAddr>,
-    over: AtomicBool,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    files: BTreeMap<String, File>,
-    mood: Mood,
-    /// `HOST METHOD TARGET` of every request so far.
-    asked: Vec<String>,
-    /// Connections that are left without an answer.
-    held: Vec<TcpStream>,
-}
-
-#[derive(Clone, Debug)]
-struct File {
-    bytes: Arc<Vec<u8>>,
-    block_bytes: usize,
-    modified_ms: i64,
 }
 
 impl FakeHdfs {
@@ -100,10 +61,24 @@ impl FakeHdfs {
 
     /// Writes a file, whose path is absolute; again with another time of its last change.
     pub fn put(&self, path: &str, bytes: impl Into<Vec<u8>>, block_bytes: usize) {
-        let mut state = self.shared.state();
-        let before = state.files.get(path).map_or(1_700_000_000_000, |file| file.modified_ms);
-        let file = File { bytes: Arc::new(bytes.into()), block_bytes, modified_ms: before + 1_000 };
-        state.files.insert(path.to_owned(), file);
+        self.shared.state().tree.write(path, bytes.into(), block_bytes);
+    }
+
+    /// The bytes of a file, if it is there.
+    pub fn read(&self, path: &str) -> Option<Vec<u8>> {
+        Some(self.shared.state().tree.files.get(path)?.bytes.to_vec())
+    }
+
+    /// The files in a directory and below it, in order.
+    pub fn files(&self, folder: &str) -> Vec<String> {
+        let below = format!("{}/", folder.trim_end_matches('/'));
+        self.shared.state().tree.files.keys().filter(|path| path.starts_with(&below)).cloned().collect()
+    }
+
+    /// Whether a file or a directory is there.
+    pub fn is_there(&self, path: &str) -> bool {
+        let state = self.shared.state();
+        state.tree.files.contains_key(path) || state.tree.is_folder(path)
     }
 
     /// Behaves so from now on.
@@ -128,16 +103,6 @@ impl Drop for FakeHdfs {
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn host(node: usize) -> String {
-    format!("127.0.0.{}", node + 2)
-}
-
 fn serve(shared: &Arc<Shared>, listener: &TcpListener, node: Option<usize>) {
     while let Ok((stream, _)) = listener.accept() {
         if shared.over.load(Ordering::SeqCst) {
@@ -150,9 +115,19 @@ fn serve(shared: &Arc<Shared>, listener: &TcpListener, node: Option<usize>) {
 }
 
 fn answer(shared: &Shared, mut stream: TcpStream, node: Option<usize>) -> std::io::Result<()> {
-    let mut lines = BufReader::new(stream.try_clone()?).lines();
-    let first = lines.next().transpose()?.unwrap_or_default();
-    while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let (mut first, mut length) = (String::new(), 0);
+    reader.read_line(&mut first)?;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 || line.trim().is_empty() {
+            break;
+        }
+        if let Some(text) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = text.trim().parse().unwrap_or(0);
+        }
+    }
+    let first = first.trim_end();
     let target = first.split(' ').nth(1).unwrap_or_default().to_owned();
     let mood = {
         let mut state = shared.state();
@@ -165,7 +140,11 @@ fn answer(shared: &Shared, mut stream: TcpStream, node: Option<usize>) -> std::i
     let query: BTreeMap<&str, &str> = query.split('&').filter_map(|pair| pair.split_once('=')).collect();
     let op = query.get("op").copied().unwrap_or_default();
     let number = |key: &str| query.get(key).and_then(|text| text.parse::<usize>().ok());
-    let file = shared.state().files.get(&path).cloned();
+    if !first.starts_with("GET ") {
+        let change = changes::Change { shared, node, target: &target, path: &path, query: &query, mood, length };
+        return change.answer(&mut reader, &mut stream);
+    }
+    let file = shared.state().tree.files.get(&path).cloned();
     match (node, op, mood) {
         (None, _, Mood::Silent) => shared.state().held.push(stream),
         (None, "OPEN", Mood::Elsewhere(url)) => redirect(&mut stream, &url)?,
@@ -210,7 +189,7 @@ fn answer(shared: &Shared, mut stream: TcpStream, node: Option<usize>) -> std::i
             let text = match (op, file) {
                 ("GETFILESTATUS", Some(file)) => Some(format!("{{\"FileStatus\":{}}}", status("", Some(&file)))),
                 ("LISTSTATUS", Some(file)) => Some(list(&[status("", Some(&file))])),
-                _ => directory(&shared.state().files, &path, &mood).map(|entries| {
+                _ => shared.state().tree.entries(&path, &mood).map(|entries| {
                     if op == "LISTSTATUS" { list(&entries) } else { format!("{{\"FileStatus\":{}}}", status("", None)) }
                 }),
             };
@@ -224,52 +203,10 @@ fn answer(shared: &Shared, mut stream: TcpStream, node: Option<usize>) -> std::i
     Ok(())
 }
 
-/// The entries of a directory that some file lies in.
-fn directory(files: &BTreeMap<String, File>, path: &str, mood: &Mood) -> Option<Vec<String>> {
-    if *mood == Mood::Bottomless {
-        return Some(vec![status("d", None)]);
-    }
-    let below = format!("{}/", path.trim_end_matches('/'));
-    let (mut entries, mut folders) = (Vec::new(), BTreeSet::new());
-    for (name, file) in files.iter().filter_map(|(path, file)| Some((path.strip_prefix(&below)?, file))) {
-        match name.split_once('/') {
-            Some((folder, _)) if folders.insert(folder) => entries.push(status(folder, None)),
-            Some(_) => {}
-            None => entries.push(status(name, Some(file))),
-        }
-    }
-    if let Mood::Entry(name) = mood {
-        entries.push(status(name, None));
-    }
-    // The order of a listing is nobody's to rely on.
-    entries.reverse();
-    (!entries.is_empty()).then_some(entries)
-}
-
-fn status(name: &str, file: Option<&File>) -> String {
-    let name = serde_json::Value::from(name);
-    let (kind, length, block, modified) = match file {
-        Some(file) => ("FILE", file.bytes.len(), file.block_bytes, file.modified_ms),
-        None => ("DIRECTORY", 0, 0, 0),
-    };
-    format!(
-        r#"{{"accessTime":0,"blockSize":{block},"length":{length},"modificationTime":{modified},"pathSuffix":{name},"type":"{kind}"}}"#
-    )
-}
-
-fn list(entries: &[String]) -> String {
-    format!(r#"{{"FileStatuses":{{"FileStatus":[{}]}}}}"#, entries.join(","))
-}
-
 /// The data nodes that have a block.
 fn copies(mood: &Mood, block: usize, n_nodes: usize) -> Vec<usize> {
     let first = block % n_nodes;
     if matches!(mood, Mood::Dead(dead) if *dead == first) { vec![first, (first + 1) % n_nodes] } else { vec![first] }
-}
-
-/// By which the name node knows a data node: the address of its own protocol, which nobody speaks here.
-fn node_name(node: usize) -> String {
-    format!("{}:50010", host(node))
 }
 
 fn blocks(file: &File, mood: &Mood, nodes: &[SocketAddr]) -> String {
@@ -288,36 +225,4 @@ fn blocks(file: &File, mood: &Mood, nodes: &[SocketAddr]) -> String {
     let all: Vec<String> = file.bytes.chunks(file.block_bytes).enumerate().map(block).collect();
     let (length, all) = (file.bytes.len(), all.join(","));
     format!(r#"{{"LocatedBlocks":{{"fileLength":{length},"locatedBlocks":[{all}]}}}}"#)
-}
-
-fn redirect(stream: &mut TcpStream, to: &str) -> std::io::Result<()> {
-    write!(
-        stream,
-        "HTTP/1.1 307 Temporary Redirect\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    )
-}
-
-fn missing(stream: &mut TcpStream, path: &str) -> std::io::Result<()> {
-    refuse(stream, "404 Not Found", "FileNotFoundException", &format!("File does not exist: {path}"))
-}
-
-fn refuse(stream: &mut TcpStream, status: &str, exception: &str, message: &str) -> std::io::Result<()> {
-    let message = serde_json::Value::from(message);
-    json(stream, status, &format!(r#"{{"RemoteException":{{"exception":"{exception}","message":{message}}}}}"#))
-}
-
-fn json(stream: &mut TcpStream, status: &str, text: &str) -> std::io::Result<()> {
-    let length = text.len();
-    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{text}")
-}
-
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes().iter().copied();
-    while let Some(byte) = rest.next() {
-        let hex = (byte == b'%')
-            .then(|| [rest.next(), rest.next()].into_iter().flatten().map(char::from).collect::<String>());
-        bytes.push(hex.and_then(|hex| u8::from_str_radix(&hex, 16).ok()).unwrap_or(byte));
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
