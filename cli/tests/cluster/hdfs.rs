@@ -113,8 +113,14 @@ fn a_name_node_that_nobody_named_is_refused_and_one_that_hangs_holds_up_its_own_
         child.kill().expect("it waits");
         child.wait().expect("reap it");
     }
-    let said = refused("hdfs://nn.example:9000/in");
-    assert!(said.contains("timeout"), "{said}");
+    // That is not what a wrong path is: scripts may try again.
+    let out = cluster.output("none");
+    let args = ["submit", "wordcount", "--input", "hdfs://nn.example:9000/in", "--output", &out];
+    let said = cluster.run(&args).expect_code(3).stderr;
+    assert!(said.contains("timeout") && said.contains("help: nothing was submitted; does the name node run"), "{said}");
+    drop(hdfs);
+    let said = cluster.run(&args).expect_code(3).stderr;
+    assert!(said.starts_with("error: input `hdfs://nn.example:9000/in`: http://127.0.0.1:"), "{said}");
     cluster.stop_and_replay();
 }
 

@@ -211,6 +211,7 @@ fn the_http_interface_says_what_the_commands_print_and_what_its_description_says
         ("jobs/99999999999999999999", "99999999999999999999"),
         ("jobs/1?limit=1", "limit"),
         ("jobs/1/attempts?limit=1001", "limit 1001"),
+        ("jobs/1/attempts?limit=ten", "/attempts: limit: `ten`, expected a whole number"),
         ("cluster?a=b", "a"),
         ("workers?all=perhaps", "all"),
         ("predictions?model=wishful", "model `wishful`"),

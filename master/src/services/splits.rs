@@ -44,7 +44,19 @@ impl InputError {
                 "the master's setting `name_nodes` says which it may fetch from: [master.name_nodes] with a line such as \
                  \"nn:9000\" = \"http://nn:9870\"",
             ),
+            _ if self.is_of_the_name_node() => Some(
+                "nothing was submitted; does the name node run, and is its WebHDFS at the address in [master.name_nodes]?",
+            ),
             _ => None,
+        }
+    }
+
+    /// Whether a name node gave no answer that says anything of the input.
+    pub(super) fn is_of_the_name_node(&self) -> bool {
+        match self {
+            InputError::TooSlow { .. } => true,
+            InputError::Hdfs { source, .. } => source.is_trouble(),
+            _ => false,
         }
     }
 }

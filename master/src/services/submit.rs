@@ -257,10 +257,11 @@ fn hdfs_servers(inputs: &[String], nodes: &NameNodes) -> Result<BTreeMap<String,
     remote.map(server).collect()
 }
 
-/// A submission with such an input.
+/// A submission with such an input. Where the name node is at fault, the job may be good and is worth another try.
 fn refused(error: &InputError) -> Status {
     let message = error.to_string();
-    Status::invalid_argument(error.help().map_or(message.clone(), |help| status::with_help(message, help)))
+    let message = error.help().map_or(message.clone(), |help| status::with_help(message, help));
+    if error.is_of_the_name_node() { Status::unavailable(message) } else { Status::invalid_argument(message) }
 }
 
 /// The priority asked for, else the one of the job's properties, else `NORMAL` (docs/hadoop.md#properties).

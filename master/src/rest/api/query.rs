@@ -1,16 +1,19 @@
 //! What a resource's query may say. Anything else is refused: a filter that is misspelt must not list everything.
 
 use std::ops::Range;
+use std::str::FromStr;
 
 use axum::extract::Query;
 use axum::http::Uri;
 use howdah_json::{JobFilter, STATES};
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
 
 use super::refused::Refused;
 
+/// What comes before a rejection's own words.
+const PREFACE: &str = "Failed to deserialize query string: ";
 /// Items of one answer, at most.
 pub(super) const MOST: u32 = 1_000;
 /// Items of one answer where the query does not say.
@@ -31,6 +34,7 @@ pub(super) struct JobsQuery {
     /// capitals or not.
     state: Option<String>,
     /// Only jobs that are not over.
+    #[serde(deserialize_with = "flag")]
     active: bool,
     /// Only jobs of this user.
     user: Option<String>,
@@ -40,9 +44,11 @@ pub(super) struct JobsQuery {
     name: Option<String>,
     /// So many jobs at most.
     #[schemars(range(min = 1, max = MOST))]
+    #[serde(deserialize_with = "number")]
     limit: u32,
     /// Which page of that many jobs, 1 being the newest. A page with fewer is the last.
     #[schemars(range(min = 1))]
+    #[serde(deserialize_with = "number")]
     page: u32,
 }
 
@@ -58,9 +64,11 @@ impl Default for JobsQuery {
 pub(super) struct AttemptsQuery {
     /// So many attempts at most.
     #[schemars(range(min = 1, max = MOST))]
+    #[serde(deserialize_with = "number")]
     limit: u32,
     /// Which page of that many attempts, 1 being the first. A page with fewer is the last.
     #[schemars(range(min = 1))]
+    #[serde(deserialize_with = "number")]
     page: u32,
 }
 
@@ -75,12 +83,15 @@ impl Default for AttemptsQuery {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct WorkersQuery {
     /// Also workers that are gone for more than ten minutes.
+    #[serde(deserialize_with = "flag")]
     pub(super) all: bool,
     /// So many workers at most.
     #[schemars(range(min = 1, max = MOST))]
+    #[serde(deserialize_with = "number")]
     limit: u32,
     /// Which page of that many workers, 1 being the first. A page with fewer is the last.
     #[schemars(range(min = 1))]
+    #[serde(deserialize_with = "number")]
     page: u32,
 }
 
@@ -96,11 +107,13 @@ impl Default for WorkersQuery {
 pub(super) struct PredictionsQuery {
     /// How far to look ahead, at most a week.
     #[schemars(range(min = 1, max = MOST_HORIZON_MS))]
+    #[serde(deserialize_with = "number")]
     horizon_ms: u64,
     /// How task times are predicted: linear, piecewise, mean, quantile or per-worker.
     model: String,
     /// Starts of waiting tasks to tell, the first ones.
     #[schemars(range(max = MOST))]
+    #[serde(deserialize_with = "number")]
     starts: u32,
 }
 
@@ -112,8 +125,23 @@ impl Default for PredictionsQuery {
 
 /// What a request's query says.
 pub(super) fn read<T: DeserializeOwned>(uri: &Uri) -> Result<T, Refused> {
-    let Query(query) = Query::try_from_uri(uri).map_err(|error| Refused::query(uri, &error.body_text()))?;
+    let refused = |text: &str| Refused::query(uri, text.strip_prefix(PREFACE).unwrap_or(text));
+    let Query(query) = Query::try_from_uri(uri).map_err(|error| refused(&error.body_text()))?;
     Ok(query)
+}
+
+/// A value that is repeated where it cannot be read.
+fn value<'de, D: Deserializer<'de>, T: FromStr>(from: D, expected: &str) -> Result<T, D::Error> {
+    let text = String::deserialize(from)?;
+    text.parse().map_err(|_| D::Error::custom(format!("`{text}`, expected {expected}")))
+}
+
+fn number<'de, D: Deserializer<'de>, T: FromStr>(from: D) -> Result<T, D::Error> {
+    value(from, "a whole number")
+}
+
+fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    value(from, "true or false")
 }
 
 fn within(uri: &Uri, name: &str, value: u64, least: u64, most: u64) -> Result<u64, Refused> {
@@ -209,12 +237,13 @@ mod tests {
             ("usr=ann", "usr"),
             ("limit=0", "limit 0: expected 1 to 1000"),
             ("limit=1001", "limit 1001"),
-            ("limit=-1", "limit"),
-            ("limit=99999999999999999999", "limit"),
+            ("limit=-1", "limit: `-1`, expected a whole number"),
+            ("limit=99999999999999999999", "limit: `99999999999999999999`, expected a whole number"),
+            ("page=two", "query of /api/v1/x: page: `two`, expected a whole number"),
             ("page=0", "page 0"),
             ("state=done", "state `done`"),
             ("user=a&user=b", "user"),
-            ("active=perhaps", "active"),
+            ("active=perhaps", "active: `perhaps`, expected true or false"),
         ] {
             let (status, body) = refusal(query);
             assert!(status == 400 && body.contains(word), "{query}: {status} {body}");
