@@ -248,10 +248,7 @@ fn begin(config: &MasterConfig, params: &Params) -> anyhow::Result<Start> {
     let last_run = runs_in(&config.dir).into_iter().next_back().filter(|_| !is_new);
     let is_kept = |run: &PathBuf| journal::has_header(run) && !run.join(NOT_KEPT).exists();
     if let Some(run_dir) = last_run.filter(is_kept) {
-        if recovery::can_resume(&run_dir)? {
-            return resume(config, params, run_dir);
-        }
-        tracing::info!(run = %run_dir.display(), "the last run was recorded by an older version; a new one begins");
+        return resume(config, params, run_dir);
     }
     let (cluster, run_dir) = make_run_dir(&config.dir)?;
     let origin = Origin {
@@ -285,7 +282,7 @@ fn begin(config: &MasterConfig, params: &Params) -> anyhow::Result<Start> {
 /// Goes on where the master before stopped, however it stopped.
 fn resume(config: &MasterConfig, params: &Params, run_dir: PathBuf) -> anyhow::Result<Start> {
     let began = Instant::now();
-    let header = journal::read_header(&run_dir)?;
+    let header = recovery::header_of(&run_dir)?;
     let mut recovered = recovery::recover(&run_dir, config)?;
     let cluster = ClusterId(header.cluster_id);
     if *recovered.recorder.tracker().config() != config.cluster {

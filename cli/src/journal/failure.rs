@@ -8,7 +8,9 @@ use crate::failure::Failure;
 pub(super) fn failure(error: JournalError) -> Failure {
     let failure = Failure::usage(one_line(&error));
     match error {
-        JournalError::NoSnapshot { .. } => failure.help(error.advice().unwrap_or_default()),
+        JournalError::NoSnapshot { .. } | JournalError::Version { .. } => {
+            failure.help(error.advice().unwrap_or_default())
+        }
         _ => failure,
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Version of the layout that is written; readers know all up to it.
+/// Version of the layout that is written, and gone on with; readers know all up to it. A field that is added is no new version:
+/// who does not know it reads on without.
 pub const VERSION: u32 = 2;
 
 /// A journal that cannot be read or written.
@@ -39,8 +40,16 @@ pub enum JournalError {
         problem: String,
     },
     /// A layout that this program does not know.
-    #[error("journal `{path}`: version {found}, expected at most {VERSION}")]
+    #[error("journal `{path}`: version {found} of the layout, expected 1 to {VERSION}")]
     Version {
+        /// The header file.
+        path: PathBuf,
+        /// The version there.
+        found: u32,
+    },
+    /// A layout that is read and not written any more.
+    #[error("journal `{path}`: version {found} of the layout, expected {VERSION} to go on with it")]
+    Older {
         /// The header file.
         path: PathBuf,
         /// The version there.
@@ -106,6 +115,14 @@ impl JournalError {
             JournalError::NoSnapshot { .. } => Some(
                 "nothing is left to begin with: put back a copy of the run's directory, or begin another cluster in the \
                  master's directory with --new-cluster",
+            ),
+            JournalError::Version { .. } => Some(
+                "another version of howdah wrote it: start that one, or begin another cluster in the master's directory with \
+                 --new-cluster",
+            ),
+            JournalError::Older { .. } => Some(
+                "an older version of howdah wrote it: start that one, or begin another cluster in the master's directory with \
+                 --new-cluster; `howdah validate` and `howdah journal` read it still",
             ),
             error if error.is_damage() => Some(
                 "`howdah journal check` says how much reads; `howdah journal repair` cuts the journal there; \

@@ -138,9 +138,31 @@ fn a_missing_run_and_a_foreign_version_are_typed_errors() {
     let dir = tempfile::tempdir().unwrap();
     assert!(matches!(super::find_run(dir.path()), Err(JournalError::NoRun { .. })));
     assert!(matches!(JournalReader::open(dir.path()), Err(JournalError::Io { .. })));
-    let foreign = v1::JournalHeader { version: 9, ..header() };
-    JournalWriter::create(dir.path(), &foreign, SEGMENT).unwrap();
-    assert!(matches!(JournalReader::open(dir.path()), Err(JournalError::Version { found: 9, .. })));
+}
+
+#[test]
+fn a_journal_of_another_version_is_refused_with_both_versions_and_what_to_do() {
+    for version in [0, super::VERSION + 1, 9] {
+        let dir = tempfile::tempdir().unwrap();
+        let foreign = v1::JournalHeader { version, ..header() };
+        JournalWriter::create(dir.path(), &foreign, SEGMENT).unwrap();
+        let error = JournalReader::open(dir.path()).expect_err("another version");
+        let text = error.to_string();
+        assert!(matches!(error, JournalError::Version { found, .. } if found == version), "{text}");
+        for part in [format!("version {version} of"), format!("1 to {}", super::VERSION), "header".to_owned()] {
+            assert!(text.contains(&part), "no `{part}` in {text}");
+        }
+        assert!(error.advice().is_some_and(|advice| advice.contains("--new-cluster")), "{text}");
+    }
+}
+
+/// Whoever changes the layout so that this does not read any more has made another version of it.
+#[test]
+fn the_recorded_journal_is_of_this_version_and_whole() {
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/recorded");
+    let found = super::check(&recorded).unwrap();
+    assert_eq!((found.version, found.ended, found.batches), (super::VERSION, true, 64), "{found:?}");
+    assert!(found.damage.is_none() && found.torn.is_none(), "{found:?}");
 }
 
 /// Where each frame of the first segment begins, and where the last one ends.

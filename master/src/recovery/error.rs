@@ -10,9 +10,9 @@ use crate::replay::ReplayError;
 pub(crate) enum RecoveryError {
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// The journal's end is cut here, but not its middle.
-    #[error("{damage}\nhelp: {advice}", damage = .0, advice = .0.advice().unwrap_or_default())]
-    Damaged(JournalError),
+    /// A damaged journal, of which only the end is cut here, or one of another version.
+    #[error("{refusal}\nhelp: {advice}", refusal = .0, advice = .0.advice().unwrap_or_default())]
+    Refused(JournalError),
     #[error(
         "run `{path}`, batch {batch}: this build makes something else of it than version {version}, which recorded it\n\
          help: start that version, or begin another cluster in this directory with --new-cluster"
@@ -26,6 +26,6 @@ pub(crate) enum RecoveryError {
 
 impl From<JournalError> for RecoveryError {
     fn from(error: JournalError) -> RecoveryError {
-        if error.is_damage() { RecoveryError::Damaged(error) } else { RecoveryError::Replay(error.into()) }
+        if error.advice().is_some() { RecoveryError::Refused(error) } else { RecoveryError::Replay(error.into()) }
     }
 }

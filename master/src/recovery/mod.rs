@@ -31,11 +31,13 @@ use howdah_core::time::Time;
 use howdah_core::tracker::{Input, SchedulerChoice};
 use howdah_guards::Guard;
 use howdah_proto::convert::{ConvertError, recorded};
+use howdah_proto::v1;
 
 use self::books::Books;
 use crate::config::MasterConfig;
 use crate::digest::Chain;
 use crate::history::{find_history, job_file_path};
+use crate::journal;
 use crate::journal::{DamagedSnapshot, JournalError, JournalReader, JournalWriter};
 use crate::policies;
 use crate::recorder::Recorder;
@@ -61,9 +63,13 @@ pub(crate) struct Recovered {
     pub(crate) torn: bool,
 }
 
-/// Whether a master can go on with the run; recordings of before frames were numbered are only to be read.
-pub(crate) fn can_resume(run_dir: &Path) -> Result<bool, JournalError> {
-    Ok(crate::journal::read_header(run_dir)?.version >= 2)
+/// The header of a run that a master can go on with; recordings of before frames were numbered are only to be read.
+pub(crate) fn header_of(run_dir: &Path) -> Result<v1::JournalHeader, RecoveryError> {
+    let header = journal::read_header(run_dir)?;
+    if header.version == journal::VERSION {
+        return Ok(header);
+    }
+    Err(JournalError::Older { path: run_dir.join("header"), found: header.version }.into())
 }
 
 /// Who says what is decided in a batch of the past.

@@ -241,3 +241,21 @@ fn damage_in_the_middle_is_refused_with_the_way_out() {
         assert!(error.contains(part), "no `{part}` in {error}");
     }
 }
+
+#[test]
+fn a_run_in_an_older_layout_is_refused_with_both_versions_and_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let header = v1::JournalHeader { version: journal::VERSION - 1, ..Default::default() };
+    JournalWriter::create(dir.path(), &header, 4_096).unwrap().close().unwrap();
+    let error = header_of(dir.path()).expect_err("it is only to be read").to_string();
+    for part in ["header", "version 1 of", "expected 2", "\nhelp: ", "start that one", "--new-cluster"] {
+        assert!(error.contains(part), "no `{part}` in {error}");
+    }
+    let header = v1::JournalHeader { version: journal::VERSION + 1, ..Default::default() };
+    let later = tempfile::tempdir().unwrap();
+    JournalWriter::create(later.path(), &header, 4_096).unwrap().close().unwrap();
+    let error = header_of(later.path()).expect_err("nobody knows it").to_string();
+    for part in ["version 3 of", "expected 1 to 2", "\nhelp: ", "--new-cluster"] {
+        assert!(error.contains(part), "no `{part}` in {error}");
+    }
+}
