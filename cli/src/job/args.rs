@@ -140,6 +140,8 @@ pub(crate) struct KillArgs {
     pub(crate) filter: FilterArgs,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 /// `job resubmit`
@@ -202,6 +204,8 @@ pub(crate) struct AttemptArgs {
     pub(crate) attempt: String,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 /// `job logs`
@@ -262,4 +266,6 @@ pub(crate) struct PriorityArgs {
     pub(crate) filter: FilterArgs,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }

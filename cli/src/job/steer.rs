@@ -12,12 +12,12 @@ use crate::args::Format;
 use crate::client::{Client, succeeded, unless_interrupted};
 use crate::config::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Outcome, all_reported};
+use crate::failure::{Failure, Outcome};
 use crate::job::args::{AttemptArgs, KillArgs, PriorityArgs, WaitArgs};
 use crate::job::view::{now_ms, table};
 use crate::job_end::{follow_to_end, not_succeeded};
 use crate::output::progress::JobProgress;
-use crate::output::{Screen, note};
+use crate::output::{Screen, Steering, note};
 
 /// `howdah job wait`
 pub(crate) async fn wait(context: &Context, args: &WaitArgs) -> Outcome {
@@ -69,45 +69,43 @@ fn too_late(timeout: Duration, jobs: &[String]) -> Failure {
 
 /// `howdah job kill`
 pub(crate) async fn kill(context: &Context, args: &KillArgs) -> Outcome {
-    let config = context.client(&args.cluster, None)?;
+    let config = context.client(&args.cluster, args.format.output)?;
     let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let ids = select(&mut client, &args.jobs, &args.filter).await?;
-    let (mut asked, mut failures) = (Vec::new(), Vec::new());
+    let (mut asked, mut steering) = (Vec::new(), Steering::new(&screen, config.output, "kill"));
     // All are asked before the end of any is waited for.
     for job in &ids {
         match client.rpc.kill_job(KillJobRequest { job: job.clone() }).await {
             Ok(_) => asked.push(job),
-            Err(status) => failures.push(Failure::from(status)),
+            Err(status) => steering.failed(status),
         }
     }
     for job in asked {
         if succeeded(&client.watch(job, |_| Ok(())).await?) {
-            failures.push(Failure::failed(format!("job {job} had already succeeded")));
+            steering.failed(Failure::failed(format!("job {job} had already succeeded")));
         } else {
-            screen.line(format!("Killed job {job}"))?;
+            steering.done(job, format!("Killed job {job}"))?;
         }
     }
-    if ids.is_empty() {
-        screen.line("no job to kill: none that is not over fits")?;
-    }
-    all_reported(failures)
+    steering.end("no job to kill: none that is not over fits")
 }
 
 /// `howdah job kill-attempt` and `howdah job fail-attempt`
 pub(crate) async fn kill_attempt(context: &Context, args: &AttemptArgs, fail: bool) -> Outcome {
-    let config = context.client(&args.cluster, None)?;
+    let config = context.client(&args.cluster, args.format.output)?;
     let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     client.rpc.kill_attempt(KillAttemptRequest { attempt: args.attempt.clone(), fail }).await?;
-    let verb = if fail { "Failed" } else { "Killed" };
-    screen.line(format!("{verb} attempt {}", args.attempt))?;
-    Ok(Exit::Done)
+    let (action, verb) = if fail { ("fail-attempt", "Failed") } else { ("kill-attempt", "Killed") };
+    let mut steering = Steering::new(&screen, config.output, action);
+    steering.done(&args.attempt, format!("{verb} attempt {}", args.attempt))?;
+    steering.end("")
 }
 
 /// `howdah job set-priority`
 pub(crate) async fn set_priority(context: &Context, args: &PriorityArgs) -> Outcome {
-    let config = context.client(&args.cluster, None)?;
+    let config = context.client(&args.cluster, args.format.output)?;
     let screen = context.screen(config.color);
     let (priority, named) = args.words.split_last().ok_or_else(|| Failure::usage("no priority was named"))?;
     let priority: Priority = priority.parse().map_err(|problem| {
@@ -115,16 +113,13 @@ pub(crate) async fn set_priority(context: &Context, args: &PriorityArgs) -> Outc
     })?;
     let mut client = Client::connect(&config).await?;
     let ids = select(&mut client, named, &args.filter).await?;
-    let mut failures = Vec::new();
+    let mut steering = Steering::new(&screen, config.output, "set-priority");
     for job in &ids {
         let request = SetPriorityRequest { job: job.clone(), priority: priority.name().to_owned() };
         match client.rpc.set_priority(request).await {
-            Ok(_) => screen.line(format!("job {job} has priority {priority}"))?,
-            Err(status) => failures.push(Failure::from(status)),
+            Ok(_) => steering.done(job, format!("job {job} has priority {priority}"))?,
+            Err(status) => steering.failed(status),
         }
     }
-    if ids.is_empty() {
-        screen.line("no job that is not over fits")?;
-    }
-    all_reported(failures)
+    steering.end("no job that is not over fits")
 }

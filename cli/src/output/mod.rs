@@ -6,9 +6,11 @@
 
 pub(crate) mod escape;
 pub(crate) mod progress;
+mod steering;
 mod style;
 pub(crate) mod table;
 
+pub(crate) use steering::Steering;
 pub(crate) use style::Style;
 
 use std::io;

@@ -50,4 +50,6 @@ pub(crate) struct SetArgs {
     pub(crate) define: Vec<(String, String)>,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }

@@ -14,8 +14,12 @@ use crate::config::Context;
 use crate::define::params;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::output::Steering;
 use crate::output::table::Grid;
 use crate::scheduler::args::{SchedulerCommand, SetArgs};
+
+/// From so many columns on the table of policies has room for all of it.
+const WHOLE_SOURCES: usize = 105;
 
 /// `howdah scheduler …`
 pub(crate) async fn run(context: &Context, command: &SchedulerCommand) -> Outcome {
@@ -45,7 +49,9 @@ fn list(context: &Context, format: &FormatArgs) -> Outcome {
             let mut grid = Grid::new(&["scheduler", "what it does", "from"]);
             for name in names {
                 let (what, source) = about(name).unwrap_or_default();
-                grid.row([name, what, source]);
+                // Where there is no room, without what stands in brackets.
+                let is_narrow = screen.width().is_some_and(|width| width < WHOLE_SOURCES);
+                grid.row([name, what, if is_narrow { source.split(" (").next().unwrap_or(source) } else { source }]);
             }
             screen.line(grid.render(&screen))?;
         }
@@ -54,7 +60,8 @@ fn list(context: &Context, format: &FormatArgs) -> Outcome {
 }
 
 async fn set(context: &Context, args: &SetArgs) -> Outcome {
-    let config = context.client(&args.cluster, None)?;
+    let config = context.client(&args.cluster, args.format.output)?;
+    let screen = context.screen(config.color);
     let given = params(&args.define)?;
     // Files are read here, where their names mean something.
     let params = policies::with_files(&args.name, &given);
@@ -62,6 +69,7 @@ async fn set(context: &Context, args: &SetArgs) -> Outcome {
     let mut client = Client::connect(&config).await?;
     let request = SetSchedulerRequest { name: args.name.clone(), params: params.into_iter().collect() };
     client.rpc.set_scheduler(request).await?;
-    context.screen(config.color).line(format!("{} decides from now on", args.name))?;
-    Ok(Exit::Done)
+    let mut steering = Steering::new(&screen, config.output, "set");
+    steering.done(&args.name, format!("{} decides from now on", args.name))?;
+    steering.end("")
 }

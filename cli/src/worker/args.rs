@@ -130,6 +130,8 @@ pub(crate) struct DrainArgs {
     pub(crate) undo: bool,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 /// `howdah worker enable` and `howdah worker remove`
@@ -139,4 +141,6 @@ pub(crate) struct WorkerNameArgs {
     pub(crate) worker: String,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }

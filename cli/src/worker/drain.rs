@@ -5,12 +5,13 @@ use howdah_proto::v1::{DrainWorkerRequest, ListWorkersRequest};
 use super::args::DrainArgs;
 use crate::client::Client;
 use crate::config::Context;
-use crate::failure::{Failure, Outcome, all_reported};
+use crate::failure::{Failure, Outcome};
+use crate::output::Steering;
 use crate::output::escape::cell;
 
 /// `howdah worker drain`
 pub(crate) async fn drain(context: &Context, args: &DrainArgs) -> Outcome {
-    let config = context.client(&args.cluster, None)?;
+    let config = context.client(&args.cluster, args.format.output)?;
     let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let workers = if args.all || args.workers.iter().any(|name| is_pattern(name)) {
@@ -20,15 +21,18 @@ pub(crate) async fn drain(context: &Context, args: &DrainArgs) -> Outcome {
     } else {
         args.workers.clone()
     };
-    let said = if args.undo { "takes tasks again" } else { "gets no more tasks; what it runs may end" };
-    let mut failures = Vec::new();
+    let (action, said) = match args.undo {
+        true => ("undrain", "takes tasks again"),
+        false => ("drain", "gets no more tasks; what it runs may end"),
+    };
+    let mut steering = Steering::new(&screen, config.output, action);
     for worker in workers {
         match client.rpc.drain_worker(DrainWorkerRequest { worker: worker.clone(), drain: !args.undo }).await {
-            Ok(_) => screen.line(format!("{} {said}", cell(&worker)))?,
-            Err(status) => failures.push(Failure::from(status)),
+            Ok(_) => steering.done(&worker, format!("{} {said}", cell(&worker)))?,
+            Err(status) => steering.failed(status),
         }
     }
-    all_reported(failures)
+    steering.end("no worker to drain: none is registered")
 }
 
 fn is_pattern(name: &str) -> bool {

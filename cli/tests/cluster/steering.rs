@@ -64,8 +64,13 @@ fn ranges_and_filters_name_many_jobs() {
     assert_eq!(cluster.status(&other)["finish_ms_epoch"], serde_json::Value::Null);
     let said = cluster.run(&["job", "kill", "1", "--all"]).expect_code(2);
     assert!(said.stderr.contains("expected one of both"), "{}", said.stderr);
-    cluster.run(&["job", "kill", "--all"]).expect_code(0);
+    cluster.run(&["job", "kill", "--user", "nobody-of-this-name"]).expect_code(0);
+    assert_eq!(cluster.status(&other)["finish_ms_epoch"], serde_json::Value::Null);
+    let me = cluster.status(&other)["user"].as_str().expect("a user").to_owned();
+    let killed = cluster.json(&["job", "kill", "--user", &me]);
+    assert_eq!(killed["done"], serde_json::json!([jobs[1], other]), "{killed}");
     assert_eq!(cluster.status(&other)["state"], "KILLED");
+    cluster.run(&["job", "kill", "--all"]).expect_code(0);
     cluster.stop_and_replay();
 }
 
@@ -77,6 +82,8 @@ fn waiting_for_several_names_each_and_says_who_is_queued() {
     for job in [&first, &second] {
         assert!(said.stdout.contains(&format!("{job}  map 100% reduce ")), "{}", said.stdout);
     }
+    let ended = cluster.json(&["job", "wait", "1-2"]);
+    assert_eq!(ended["jobs"].as_array().map(Vec::len), Some(2), "{ended}");
     let waited = cluster.run(&["submit", "sleep", "-m", "1", "-mt", "10", "-r", "0", "--wait"]).expect_code(0);
     assert!(waited.stdout.contains("Job complete") && waited.stdout.contains(", took "), "{}", waited.stdout);
     let blocker = cluster.sleep(1, 600_000, 0);

@@ -9,6 +9,7 @@ mod seen;
 
 use std::path::{Path, PathBuf};
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::harness::{Cluster, Setup, wait_for};
@@ -76,7 +77,12 @@ fn see_jobs(reader: &mut Reader) {
     reader.see("job explain", &[&running]);
     reader.see("predict", &[]);
     reader.see("what-if", &["--submit", "wordcount", "--maps", "2", "--reduces", "1"]);
-    reader.cluster.run(&["job", "kill", &running]).expect_code(0);
+    reader.see("job set-priority", &[&running, "HIGH"]);
+    for (command, n) in [("job kill-attempt", 0), ("job fail-attempt", 1)] {
+        let attempt = reader.cluster.attempts(&running)[n]["attempt"].as_str().expect("an attempt").to_owned();
+        reader.see(command, &[&attempt]);
+    }
+    reader.see("job kill", &[&running]);
     reader.cluster.wait_job(&running, 1);
 }
 
@@ -90,7 +96,7 @@ fn see_cluster(reader: &mut Reader) {
     });
     reader.see("worker vitals", &["worker-1"]);
     // Fair's pools have shares, which other schedulers' queues have not.
-    reader.cluster.run(&["scheduler", "set", "fair"]).expect_code(0);
+    reader.see("scheduler set", &["fair"]);
     reader.see("queue list", &[]);
     reader.see("scheduler list", &[]);
     reader.see("scheduler show", &[]);
@@ -102,6 +108,10 @@ fn see_cluster(reader: &mut Reader) {
     let refused = reader.cluster.run(&["job", "status", "99", "--output", "json"]);
     let refused = serde_json::from_str(&refused.stderr).unwrap_or_else(|e| panic!("{e}: {}", refused.all()));
     reader.seen.add("… (an error, on standard error)", &refused);
+    reader.see("worker drain", &["worker-2"]);
+    reader.see("worker enable", &["worker-2"]);
+    reader.cluster.stop_worker(1, Signal::SIGTERM);
+    reader.see("worker remove", &["worker-2"]);
 }
 
 /// Commands over what a cluster recorded.
@@ -147,7 +157,7 @@ fn see_machine(reader: &mut Reader) {
 fn see_leftovers(reader: &mut Reader) {
     let [master, worker] = ["master", "worker-1"].map(|daemon| reader.cluster.output(daemon));
     reader.see("cluster clean", &[&worker, "--dry-run", "--older-than", "0s"]);
-    reader.see("validate", &["--dir", &master]);
+    reader.see("validate", &["--dir", &master, "--repeat", &master]);
     for command in ["journal check", "journal dump", "journal repair"] {
         reader.see(command, &[&master]);
     }
