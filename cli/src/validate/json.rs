@@ -113,6 +113,7 @@ fn with_repeats(run: &Run, repeats: &Repeats) -> Value {
         "errors": errors.collect::<Vec<_>>(),
         "predictions": repeats.predictions.iter().map(|found| prediction(found, &runs)).collect::<Vec<_>>(),
         "verdict": repeats.verdict(),
+        "jobs_left_out": repeats.left_out,
     })
 }
 

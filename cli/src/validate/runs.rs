@@ -33,6 +33,8 @@ pub(crate) struct Repeats {
     pub(crate) spread: Spread,
     /// Places count from the run itself, then the others.
     pub(crate) predictions: Vec<Prediction>,
+    /// Jobs, of all runs together, that another run has no like of.
+    pub(crate) left_out: usize,
 }
 
 impl Run {
@@ -78,14 +80,18 @@ impl Repeats {
     /// Reads the others and makes all predictions among the runs.
     pub(crate) fn read(run: &Run, dirs: &[PathBuf]) -> Outcome<Repeats> {
         let others = dirs.iter().map(|dir| Run::read(dir)).collect::<Outcome<Vec<_>>>()?;
-        let traces: Vec<&Trace> = std::iter::once(run).chain(&others).map(|run| &run.trace).collect();
+        let whole: Vec<&Trace> = std::iter::once(run).chain(&others).map(|run| &run.trace).collect();
+        let common = accuracy::in_common(&whole);
+        let traces: Vec<&Trace> = common.iter().collect();
+        let jobs = |runs: &[&Trace]| runs.iter().map(|run| run.jobs.len()).sum::<usize>();
+        let left_out = jobs(&whole) - jobs(&traces);
         let alike = |trace: &&Trace| accuracy::kind(&run.trace, trace) == Kind::CrossRun;
         let spread = accuracy::spread(&traces.iter().copied().filter(alike).collect::<Vec<_>>());
         let predictions = accuracy::across(&traces, Model::SimMr, howdah_master::policies::make).map_err(|error| {
             Failure::usage(format!("{:#}", anyhow::Error::new(error)))
                 .help("--repeat takes other runs of the same workload as --dir")
         })?;
-        Ok(Repeats { others, spread, predictions })
+        Ok(Repeats { others, spread, predictions, left_out })
     }
 
     /// Predictions of one kind: jobs in all, and their errors; `None` without any.
@@ -133,7 +139,7 @@ mod tests {
     fn repeats(spread: f64) -> Repeats {
         let job = accuracy::JobSpread { name: "a".to_owned(), completion_s: vec![1.0, 1.0], spread };
         let spread = Spread { runs: 2, makespan: spread, jobs: vec![job] };
-        Repeats { others: Vec::new(), spread, predictions: Vec::new() }
+        Repeats { others: Vec::new(), spread, predictions: Vec::new(), left_out: 0 }
     }
 
     fn across(error: f64) -> Prediction {

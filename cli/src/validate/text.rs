@@ -161,6 +161,10 @@ fn with_repeats(screen: &Screen, repeats: &Repeats) -> Vec<String> {
     } else {
         lines.push("spread     unknown: no other run has this one's shape and policy".to_owned());
     }
+    if repeats.left_out > 0 {
+        let jobs = units::counted(repeats.left_out as u64, "job");
+        lines.push(format!("left out   {jobs}, of all runs together, that another run has no like of"));
+    }
     for other in &repeats.others {
         let report = &other.decisions;
         let [compared, identical] = [report.compared, report.identical].map(units::count);

@@ -123,6 +123,36 @@ fn a_run_without_success_has_its_decisions_compared_and_nothing_simulated() {
     assert!(why.contains("1 jobs and none succeeded"), "{report}");
 }
 
+/// Two runs of a job, one of which had another job as well.
+#[test]
+fn runs_of_the_same_job_predict_each_other_and_what_has_no_like_is_left_out() {
+    let run = |names: &[&str]| {
+        let mut cluster = Cluster::start(Setup::default());
+        for name in names {
+            let job = cluster.submit(&["sleep", "-m", "8", "-mt", "300", "-r", "1", "-rt", "300", "--name", name]);
+            cluster.wait_job(&job, 0);
+        }
+        cluster.stop();
+        cluster
+    };
+    let (one, two) = (run(&["work"]), run(&["work", "other"]));
+    let [dir, repeat] = [&one, &two].map(|cluster| cluster.output("master"));
+    let words = ["validate", "--dir", &dir, "--repeat", &repeat];
+    let report = one.json(&words);
+    let repeats = &report["repeats"];
+    assert_eq!(repeats["runs"].as_array().map(Vec::len), Some(2), "{report}");
+    let errors = repeats["errors"].as_array().expect("a list");
+    let cross = errors.iter().find(|errors| errors["kind"] == "cross-run").expect("a run predicts the other");
+    // Each run's job from the other's.
+    assert_eq!(cross["jobs"], 2, "{report}");
+    assert!(number(&cross["max_error"]) < GENEROUS, "{report}");
+    let spread = repeats["spread"]["jobs"].as_array().expect("a list");
+    assert_eq!(spread.iter().map(|job| &job["name"]).collect::<Vec<_>>(), ["work"], "{report}");
+    assert_eq!(repeats["jobs_left_out"], 1, "{report}");
+    let said = one.run(&words).expect_code(0).stdout;
+    assert!(said.contains("cross-run") && said.contains("left out"), "{said}");
+}
+
 #[test]
 fn an_experiment_that_is_killed_leaves_no_process() {
     let mark = Mark::new();

@@ -31,6 +31,34 @@ fn key(job: &JobTemplate) -> Key<'_> {
     (&job.name, job.n_maps, job.n_reduces)
 }
 
+/// Each run with those jobs alone that every other run has as well, as often as the run that has them least often. Jobs
+/// that did not succeed stay: they are paired with nothing.
+pub fn in_common(runs: &[&Trace]) -> Vec<Trace> {
+    let counts = runs.iter().map(|run| {
+        let mut counts: BTreeMap<Key<'_>, usize> = BTreeMap::new();
+        run.jobs.iter().filter(|job| succeeded(job)).for_each(|job| *counts.entry(key(job)).or_default() += 1);
+        counts
+    });
+    let least = counts.reduce(|least, counts| {
+        let both = least.into_iter().filter_map(|(key, n)| Some((key, n.min(*counts.get(&key)?))));
+        both.collect()
+    });
+    let least = least.unwrap_or_default();
+    let kept = |run: &&Trace| {
+        let mut taken: BTreeMap<Key<'_>, usize> = BTreeMap::new();
+        let mut jobs = Vec::new();
+        for job in &run.jobs {
+            let place = taken.entry(key(job)).or_default();
+            *place += usize::from(succeeded(job));
+            if !succeeded(job) || least.get(&key(job)).is_some_and(|n| *place <= *n) {
+                jobs.push(job.clone());
+            }
+        }
+        Trace { jobs, ..run.header() }
+    };
+    runs.iter().map(kept).collect()
+}
+
 /// The jobs of `measured`, as they came, with the durations of the same jobs in `profile`.
 ///
 /// # Errors
@@ -131,6 +159,17 @@ mod tests {
         let trace = predictor(&profile, &measured).expect("the same workload");
         let got: Vec<_> = trace.jobs.iter().map(|job| (&job.id[..], job.submit_ms, job.map_ms[0])).collect();
         assert_eq!(got, [("7", 5, 20), ("8", 0, 10), ("9", 0, 30)]);
+    }
+
+    #[test]
+    fn what_one_of_several_runs_has_not_is_left_out_of_all() {
+        let one = run("a", vec![job("1", "grep", 4, 10), job("2", "sort", 4, 20), job("3", "grep", 4, 30)]);
+        let two = run("b", vec![job("5", "sort", 4, 1), job("6", "grep", 4, 2), job("7", "join", 1, 3)]);
+        let common = in_common(&[&one, &two, &two]);
+        let ids = |run: &Trace| run.jobs.iter().map(|job| job.id.clone()).collect::<Vec<_>>();
+        assert_eq!(common.iter().map(ids).collect::<Vec<_>>(), [["1", "2"], ["5", "6"], ["5", "6"]]);
+        assert_eq!(predictor(&common[0], &common[1]).expect("each has its like").jobs.len(), 2);
+        assert_eq!(in_common(&[&one, &run("c", Vec::new())])[0].jobs, []);
     }
 
     #[test]
