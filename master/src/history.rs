@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use howdah_core::cluster::SpeculationCosts;
+use howdah_core::cluster::{EndCause, SpeculationCosts};
 use howdah_core::job::counters::{Counters, JOB};
 use howdah_core::job::{
     App, AttemptState, ClusterId, InputFormat, JobId, JobSpec, JobState, Locality, Phase, Priority, TaskKind,
@@ -99,11 +99,16 @@ pub struct JobHistory<A = Vec<AttemptHistory>> {
 pub(crate) struct Attempts<'a> {
     records: &'a tables::Attempts,
     cluster: ClusterId,
+    job: JobState,
 }
 
 impl<'a> Attempts<'a> {
+    fn of(snapshot: &'a JobSnapshot, cluster: ClusterId) -> Attempts<'a> {
+        Attempts { records: &snapshot.attempts, cluster, job: snapshot.state }
+    }
+
     pub(crate) fn iter(self) -> impl Iterator<Item = AttemptHistory> + 'a {
-        self.records.iter().map(move |record| record.history(self.cluster))
+        self.records.iter().map(move |record| record.history(self.cluster, self.job))
     }
 }
 
@@ -279,7 +284,7 @@ pub enum HistoryError {
 impl<'a> JobHistory<Attempts<'a>> {
     /// To be written, attempt by attempt.
     pub(crate) fn streamed(snapshot: &'a JobSnapshot, cluster: ClusterId) -> JobHistory<Attempts<'a>> {
-        JobHistory::of(snapshot, Attempts { records: &snapshot.attempts, cluster })
+        JobHistory::of(snapshot, Attempts::of(snapshot, cluster))
     }
 }
 
@@ -332,7 +337,7 @@ impl<A> JobHistory<A> {
     where
         A: Kept,
     {
-        JobHistory::of(snapshot, A::of(Attempts { records: &snapshot.attempts, cluster }))
+        JobHistory::of(snapshot, A::of(Attempts::of(snapshot, cluster)))
     }
 
     /// As [`JobHistory::read`].
@@ -476,9 +481,18 @@ fn counters(snapshot: &JobSnapshot) -> Counters {
     sum
 }
 
+/// Why an attempt ended, and if that was because its job did, how the job ended.
+const fn cause_within(cause: EndCause, job: JobState) -> &'static str {
+    match (cause, job) {
+        (EndCause::JobEnded, JobState::Killed) => "its job was killed by request",
+        (EndCause::JobEnded, JobState::Failed) => "its job failed",
+        _ => cause_text(cause),
+    }
+}
+
 impl AttemptRecord {
-    /// As the history stores it.
-    pub(crate) fn history(&self, cluster: ClusterId) -> AttemptHistory {
+    /// As the history of a job in this state stores it.
+    pub(crate) fn history(&self, cluster: ClusterId, job: JobState) -> AttemptHistory {
         let end = self.end.as_deref();
         AttemptHistory {
             attempt: cluster.attempt(self.id),
@@ -496,7 +510,7 @@ impl AttemptRecord {
             speculative: self.speculative,
             assigned_ms_epoch: self.assigned.as_ms(),
             ended_ms_epoch: self.ended.as_ms(),
-            cause: self.cause.map_or_else(String::new, |cause| cause_text(cause).to_owned()),
+            cause: self.cause.map_or("", |cause| cause_within(cause, job)).to_owned(),
             exit_code: end.and_then(|end| end.exit_code),
             signal: end.and_then(|end| end.signal),
             diagnostics: end.map_or_else(String::new, |end| end.diagnostics.clone()),

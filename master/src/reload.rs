@@ -5,7 +5,6 @@
 //! `Deviation:` Hadoop looks every ten seconds and waits until the file is five seconds old; people who tune pools
 //! should not have to. Source: `docs/hadoop.md#fair`.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -22,19 +21,29 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// The policy in charge and its parameters, for pages: the core knows policies only by what they do.
 #[derive(Clone, Debug)]
-pub(crate) struct InForce(Arc<Mutex<Known>>);
+pub(crate) struct InForce(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    known: Mutex<Known>,
+    /// Policies are put in charge one after another: what people say is not undone by a file that was read before.
+    turn: tokio::sync::Mutex<()>,
+}
 
 #[derive(Debug)]
 struct Known {
     choice: SchedulerChoice,
+    /// Someone has put a policy in charge: what the configuration and its file say holds no more.
+    set: bool,
     /// Why the allocation file as it is now is not in force.
     refused: Option<String>,
 }
 
 impl InForce {
-    /// What a master starts with.
-    pub(crate) fn new(choice: SchedulerChoice) -> InForce {
-        InForce(Arc::new(Mutex::new(Known { choice, refused: None })))
+    /// What a master starts with; `set` if that is not what its configuration says.
+    pub(crate) fn new(choice: SchedulerChoice, set: bool) -> InForce {
+        let known = Mutex::new(Known { choice, set, refused: None });
+        InForce(Arc::new(Shared { known, turn: tokio::sync::Mutex::default() }))
     }
 
     /// As it is now.
@@ -50,17 +59,13 @@ impl InForce {
             .map(|why| format!("the allocation file is invalid, the old allocation stays: {why}"))
     }
 
-    fn set(&self, choice: SchedulerChoice) {
-        *self.lock() = Known { choice, refused: None };
-    }
-
-    /// Notes whether the file as it is now is refused, and why.
-    fn note(&self, refused: Option<String>) {
-        self.lock().refused = refused;
+    /// Whether the policy in charge is not the configuration's.
+    fn is_set(&self) -> bool {
+        self.lock().set
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -78,8 +83,15 @@ pub(crate) enum SetError {
     Core(#[from] CoreError),
 }
 
-/// Puts a policy in charge once the core has said that it would take it.
+/// Puts a policy in charge, whatever the configuration says, once the core has said that it would take it.
 pub(crate) async fn set(core: &CoreHandle, choice: SchedulerChoice, in_force: &InForce) -> Result<(), SetError> {
+    let _turn = in_force.0.turn.lock().await;
+    put(core, &choice).await?;
+    *in_force.lock() = Known { choice, set: true, refused: None };
+    Ok(())
+}
+
+async fn put(core: &CoreHandle, choice: &SchedulerChoice) -> Result<(), SetError> {
     if choice.name == policies::EXTERNAL {
         return Err(SetError::External);
     }
@@ -87,47 +99,52 @@ pub(crate) async fn set(core: &CoreHandle, choice: SchedulerChoice, in_force: &I
     core.ask(move |view| view.tracker.check_scheduler(&wanted)).await??;
     tracing::info!(scheduler = choice.name, "the scheduler has other parameters, or is another one, from now on");
     core.request(Input::SetScheduler(Box::new(choice.clone()))).await?;
-    in_force.set(choice);
     Ok(())
 }
 
 /// Follows the allocation file that `named` names; `first` is what the policy was made of. Ends when someone else has
 /// set the scheduler: its parameters are theirs then.
-pub(crate) async fn follow(
-    core: CoreHandle,
-    name: String,
-    named: Params,
-    first: Params,
-    set_by_others: Arc<AtomicBool>,
-    in_force: InForce,
-) {
+pub(crate) async fn follow(core: CoreHandle, name: String, named: Params, first: Params, in_force: InForce) {
     if !policies::names_a_file(&named) {
         return;
     }
     let mut file = Settled::new(Ok(first));
+    // What the core could not take, as when its journal cannot be written: the file is right, and tried again.
+    let mut untaken: Option<SchedulerChoice> = None;
     let mut looks = tokio::time::interval(LOOK_EVERY);
     loop {
         looks.tick().await;
-        if set_by_others.load(Ordering::Relaxed) {
+        let _turn = in_force.0.turn.lock().await;
+        if in_force.is_set() {
             return;
         }
         let look = policies::with_files(&name, &named).map_err(|error| error.to_string());
-        let refused = match file.look(look) {
-            None => continue,
-            Some(Ok(params)) => {
-                let choice = SchedulerChoice { name: name.clone(), params: params.clone() };
-                // It may say again what it said before it was refused.
-                if choice == in_force.get() {
+        let wanted = match (file.look(look), untaken.take()) {
+            (None, None) => continue,
+            (None, Some(choice)) => Ok(choice),
+            (Some(Ok(params)), _) => Ok(SchedulerChoice { name: name.clone(), params: params.clone() }),
+            (Some(Err(error)), _) => Err(error.clone()),
+        };
+        let refused = match wanted {
+            // It may say again what it said before it was refused.
+            Ok(choice) if choice == in_force.get() => None,
+            Ok(choice) => match put(&core, &choice).await {
+                Ok(()) => {
+                    in_force.lock().choice = choice;
                     None
-                } else {
-                    set(&core, choice, &in_force).await.err().map(|error| error.to_string())
                 }
-            }
-            Some(Err(error)) => Some(error.clone()),
+                Err(SetError::Core(error)) => {
+                    tracing::warn!(%error, "the allocation file cannot be taken over yet");
+                    untaken = Some(choice);
+                    continue;
+                }
+                Err(error) => Some(error.to_string()),
+            },
+            Err(error) => Some(error),
         };
         if let Some(error) = &refused {
             tracing::error!(error, "the allocation file is invalid; the old allocation stays");
         }
-        in_force.note(refused);
+        in_force.lock().refused = refused;
     }
 }

@@ -10,7 +10,6 @@ use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
@@ -95,9 +94,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let (name, named) = (config.scheduler.clone(), config.scheduler_params.clone());
     // One that was set while a master of this directory ran stays in charge.
     let was_set = scheduler_now != SchedulerChoice { name: name.clone(), params: params.clone() };
-    let scheduler_set = Arc::new(AtomicBool::new(was_set));
-    let in_force = InForce::new(scheduler_now);
-    let follow = reload::follow(core.clone(), name, named, params, Arc::clone(&scheduler_set), in_force.clone());
+    let in_force = InForce::new(scheduler_now, was_set);
+    let follow = reload::follow(core.clone(), name, named, params, in_force.clone());
     let until = closing.clone();
     tokio::spawn(async move { until.run_until_cancelled(follow).await });
     if config.reach_interval_ms > 0 {
@@ -110,9 +108,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let round_costs = Arc::<prediction::RoundCosts>::default();
     let switches = prediction::Switches::default();
     if config.prediction.every_ms > 0 {
-        let (in_force, set) = (in_force.clone(), Arc::clone(&scheduler_set));
         let rounds = prediction::Rounds {
-            switching: prediction::Switching::new(&config, candidates, in_force, set, Arc::clone(&switches)),
+            switching: prediction::Switching::new(&config, candidates, in_force.clone(), Arc::clone(&switches)),
             core: core.clone(),
             prediction: prediction.clone(),
             every: Duration::from_millis(config.prediction.every_ms),
@@ -134,7 +131,6 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         started_ms_epoch: now_ms_epoch(),
         clearing,
         entrance,
-        scheduler_set,
         in_force,
         listings: Arc::new(tokio::sync::Semaphore::new(services::LISTINGS)),
         hdfs_turns: services::HdfsTurns::of(&config.name_nodes),

@@ -6,7 +6,6 @@
 //! al., ICPADS 2013, §IV-B.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, bail};
@@ -84,8 +83,6 @@ pub(crate) struct Switching {
     measure: Measure,
     switcher: Switcher,
     in_force: InForce,
-    /// What the configuration says of the scheduler holds no more.
-    scheduler_set: Arc<AtomicBool>,
     switches: Switches,
 }
 
@@ -95,12 +92,11 @@ impl Switching {
         config: &MasterConfig,
         candidates: Vec<SchedulerChoice>,
         in_force: InForce,
-        scheduler_set: Arc<AtomicBool>,
         switches: Switches,
     ) -> Option<Switching> {
         let wanted = &config.prediction.switch;
         let switcher = Switcher::new(wanted.rule());
-        let switching = Switching { candidates, measure: wanted.measure, switcher, in_force, scheduler_set, switches };
+        let switching = Switching { candidates, measure: wanted.measure, switcher, in_force, switches };
         (!switching.candidates.is_empty()).then_some(switching)
     }
 
@@ -137,7 +133,6 @@ impl Switching {
         let note = switched.sentence();
         match reload::set(core, to, &self.in_force).await {
             Ok(()) => {
-                self.scheduler_set.store(true, Ordering::Relaxed);
                 tracing::info!("{note}");
                 let at = switched.switch.at;
                 let _ = core.change(move |tables| tables.noted(vec![note], at)).await;

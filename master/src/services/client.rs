@@ -4,13 +4,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use howdah_core::job::{AttemptState, JobId, JobState, Priority, TaskKind};
 use howdah_core::schedulers::{QueueView, SpeculationRule, speculation_rule};
-use howdah_core::tracker::{EndCause, Input, SchedulerChoice, WorkerState};
-use howdah_proto::convert::cause_text;
+use howdah_core::tracker::{Input, SchedulerChoice, WorkerState};
 use howdah_proto::v1;
 use howdah_proto::v1::client_service_server::ClientService;
 use tokio::sync::mpsc;
@@ -105,18 +103,16 @@ impl ClientApi {
         let known = self.look_up(job, move |row| (row.state, row.page(wanted))).await?;
         let make = move || {
             let mut attempts = Vec::new();
-            let state = match known {
+            match known {
                 Known::InMemory((state, page)) => {
-                    attempts.extend(page.iter().map(|record| record.history(cluster)));
-                    state
+                    attempts.extend(page.iter().map(|record| record.history(cluster, state)));
                 }
                 Known::OnDisk(path) => {
                     let read = read_excerpt(&path, places, |attempt| attempts.push(attempt));
-                    read.map_err(|e| status::internal("read a history", e))?.state
+                    read.map_err(|e| status::internal("read a history", e))?;
                 }
-            };
-            let ended = cause_of_job_end(state.name());
-            Ok::<_, Status>(attempts.into_iter().map(|attempt| attempt_info(attempt, ended)).collect())
+            }
+            Ok::<_, Status>(attempts.into_iter().map(attempt_info).collect())
         };
         Ok((cluster.job(job), blocking(make).await??))
     }
@@ -135,22 +131,12 @@ fn job_answer<A: IntoIterator<Item = AttemptHistory>>(
     history: JobHistory<A>,
 ) -> v1::GetJobResponse {
     let status = live.unwrap_or_else(|| status_of(&history));
-    let ended = cause_of_job_end(&status.state);
     v1::GetJobResponse {
         counters: Some((&history.counters).into()),
-        attempts: history.attempts.into_iter().map(|attempt| attempt_info(attempt, ended)).collect(),
+        attempts: history.attempts.into_iter().map(attempt_info).collect(),
         profile_json: history.spec.profile.and_then(|profile| serde_json::to_string(&profile).ok()).unwrap_or_default(),
         properties: history.properties.into_iter().collect(),
         status: Some(status),
-    }
-}
-
-/// What brought the attempts to their end that went with their job.
-fn cause_of_job_end(state: &str) -> &'static str {
-    match state {
-        "KILLED" => "its job was killed by request",
-        "FAILED" => "its job failed",
-        _ => cause_text(EndCause::JobEnded),
     }
 }
 
@@ -190,10 +176,7 @@ fn status_of<A>(history: &JobHistory<A>) -> v1::JobStatus {
     }
 }
 
-fn attempt_info(mut attempt: AttemptHistory, job_ended: &str) -> v1::AttemptInfo {
-    if attempt.cause == cause_text(EndCause::JobEnded) {
-        attempt.cause = job_ended.to_owned();
-    }
+fn attempt_info(attempt: AttemptHistory) -> v1::AttemptInfo {
     let ended = attempt.finished_ms_epoch > 0 || attempt.exit_code.is_some() || attempt.signal.is_some();
     let end = (ended || !attempt.diagnostics.is_empty()).then_some(v1::AttemptEnd {
         exit_code: attempt.exit_code,
@@ -381,7 +364,6 @@ impl ClientService for ClientApi {
     ) -> Result<Response<v1::SetSchedulerResponse>, Status> {
         let choice = SchedulerChoice::from(&request.into_inner());
         reload::set(&self.0.core, choice, &self.0.in_force).await.map_err(status::scheduler)?;
-        self.0.scheduler_set.store(true, Ordering::Relaxed);
         self.0.warn(self.ask(doubt).await?);
         Ok(Response::new(v1::SetSchedulerResponse {}))
     }

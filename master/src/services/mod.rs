@@ -27,7 +27,6 @@ pub(crate) use worker::WorkerApi;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use howdah_core::job::ClusterId;
 use howdah_proto::stop::Stop;
@@ -56,8 +55,6 @@ pub(crate) struct Shared {
     pub(crate) clearing: Clearing,
     /// Gives numbers to submissions, which enter the core in their order.
     pub(crate) entrance: Entrance,
-    /// Someone has put a scheduler in charge: what the configuration says of it holds no more.
-    pub(crate) scheduler_set: Arc<AtomicBool>,
     /// The scheduler in charge.
     pub(crate) in_force: InForce,
     /// Inputs that may be listed at a time.
