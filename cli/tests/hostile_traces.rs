@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
+use howdah_guards::{Guard, VARIABLE};
+
 const KIB: u64 = 1 << 20;
 /// Refusals take milliseconds; a machine that does much else is given time.
 const BOUND: Duration = Duration::from_secs(20);
@@ -55,6 +57,11 @@ fn stderr(said: &Output) -> String {
 }
 
 fn run(dir: &Path, words: &str, file: &str) -> (Output, Duration) {
+    run_without(&[], dir, words, file)
+}
+
+/// As `run`, without some guards.
+fn run_without(guards_off: &[Guard], dir: &Path, words: &str, file: &str) -> (Output, Duration) {
     let mut limited = Command::new("/bin/sh");
     // A command that does work for each task is ended, and the test says which.
     let shell = format!("ulimit -v {KIB}; exec timeout 30 \"$0\" {words} {file}");
@@ -62,6 +69,8 @@ fn run(dir: &Path, words: &str, file: &str) -> (Output, Duration) {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HOWDAH_")) {
         limited.env_remove(name);
     }
+    let off: Vec<&str> = guards_off.iter().map(|guard| guard.name()).collect();
+    limited.env(VARIABLE, off.join(","));
     let began = Instant::now();
     let output = limited.output().expect("a shell");
     (output, began.elapsed())
@@ -85,6 +94,17 @@ fn counts_that_no_memory_would_hold_are_refused_by_every_command_that_reads_trac
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let left: Vec<_> = std::fs::read_dir(dir.path()).expect("listed").flatten().map(|file| file.file_name()).collect();
     assert!(!left.iter().any(|name| name == "out"), "{left:?}");
+}
+
+#[test]
+fn a_count_that_nobody_looks_at_takes_all_memory() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (file, text, _) = CLAIMS[0];
+    std::fs::write(dir.path().join(file), text).expect("written");
+    let (said, _) = run_without(&[Guard::ClaimedCounts], dir.path(), "trace export --format rumen -o out", file);
+    let text = stderr(&said);
+    // It aborts, and says nothing of the trace.
+    assert!(said.status.code() != Some(2) && text.contains("memory allocation"), "{:?}: {text}", said.status);
 }
 
 /// As many tasks as a trace may have, all of one duration: whoever needs each of them says that they are too many.

@@ -18,7 +18,7 @@ use crate::source::{code_only, line_of, without_tests};
 const CRATES: &[(&str, &[&str])] = &[
     ("howdah-core", &[]),
     ("howdah-guards", &[]),
-    ("howdah-traces", &["howdah-core"]),
+    ("howdah-traces", &["howdah-core", "howdah-guards"]),
     ("howdah-webhdfs", &[]),
     ("howdah-planning", &["howdah-core"]),
     ("howdah-charts", &["howdah-core"]),

@@ -42,6 +42,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use howdah_core::job::{JobId, WorkerId};
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{Effect, Input, Rejection};
+use howdah_guards::Guard;
 use howdah_proto::v1;
 
 use crate::clock::Clock;
@@ -388,6 +389,9 @@ impl Engine {
         let silent = self.effects.is_empty() && self.pending.is_empty();
         let kept = if silent { self.recorder.write() } else { self.recorder.sync() };
         if let Err(error) = kept {
+            if !Guard::JournalTrouble.stands() {
+                return Err(error);
+            }
             self.wait_for_journal(error)?;
         }
         self.deliver(now);

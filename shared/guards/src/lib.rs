@@ -61,11 +61,15 @@ pub enum Guard {
     FileThreads,
     /// Where others fetch from a worker is where its connection comes from, unless it said otherwise on purpose.
     AnnouncedAddress,
+    /// A journal that cannot be written stops acknowledgements, not the master.
+    JournalTrouble,
+    /// A trace's counts are held against what a trace may have before anything is made for each.
+    ClaimedCounts,
 }
 
 impl Guard {
     /// All of them.
-    pub const ALL: [Guard; 25] = [
+    pub const ALL: [Guard; 27] = [
         Guard::Counters,
         Guard::Lines,
         Guard::PlainFiles,
@@ -91,6 +95,8 @@ impl Guard {
         Guard::PromotedParts,
         Guard::FileThreads,
         Guard::AnnouncedAddress,
+        Guard::JournalTrouble,
+        Guard::ClaimedCounts,
     ];
 
     /// As it stands in the variable.
@@ -121,6 +127,8 @@ impl Guard {
             Guard::PromotedParts => "promoted-parts",
             Guard::FileThreads => "file-threads",
             Guard::AnnouncedAddress => "announced-address",
+            Guard::JournalTrouble => "journal-trouble",
+            Guard::ClaimedCounts => "claimed-counts",
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use howdah_guards::{Guard, VARIABLE};
@@ -131,6 +131,15 @@ impl Cluster {
         self.master.wait().expect("reap the master");
         // What is there now names a master that is gone.
         let _ = std::fs::remove_file(self.path("master").join("access.json"));
+    }
+
+    /// How the master ended, if it did.
+    pub(crate) fn master_ended(&mut self) -> Option<ExitStatus> {
+        self.master.try_wait().expect("look at the master")
+    }
+
+    pub(crate) fn master_pid(&self) -> u32 {
+        self.master.id()
     }
 
     /// Starts the master again in its directory, and waits until it listens where it did before.

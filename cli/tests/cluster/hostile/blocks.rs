@@ -1,39 +1,61 @@
 //! Attempts and peers that make others wait.
 
+use std::process::Command;
+
 use howdah_guards::Guard;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::{Innocent, Usual, diagnostics, expect_all_live, expect_lasting, narrow, submit_program, without};
+use super::{Innocent, Usual, diagnostics, expect_all_live, expect_lasting, narrow, run, submit_program, without};
 use crate::halt::halt;
 use crate::harness::{Cluster, Setup, reference, wait_for};
+use crate::permitted::not_tested;
 
 /// Says that it is done, and has not asked for anything.
 const DONE_AT_ONCE: &str = r#"read -r run; printf '{"say":"done","counters":{}}\n' >&0; exit 0"#;
 
-/// An attempt that puts FIFOs in the place of its logs, leaves a file at `planted`, and fails.
-fn plant_fifos(cluster: &Cluster) -> String {
+/// An attempt that puts something else in the place of its logs, leaves a file at `planted`, and fails.
+fn plant(cluster: &Cluster, make: &str) -> String {
     let planted = cluster.output("planted");
     let body = format!(
         r#"read -r run
-        cd "$HOWDAH_LOG_DIR" && rm -f stderr syslog stdout && mkfifo stderr syslog stdout && : >{planted}
+        cd "$HOWDAH_LOG_DIR" && rm -f stderr syslog stdout && {make} && : >{planted}
         exit 3"#
     );
     submit_program(cluster, &body, &[])
 }
 
+const FIFOS: &str = "mkfifo stderr syslog stdout";
+/// Zeros without end. For whoever may make devices: root.
+const DEVICES: &str = "mknod stderr c 1 5 && mknod syslog c 1 5 && mknod stdout c 1 5";
+
 #[test]
 fn a_fifo_in_the_place_of_a_log_keeps_neither_slot_nor_thread() {
+    expect_neither_slot_nor_thread(FIFOS);
+}
+
+#[test]
+fn a_device_without_end_in_the_place_of_a_log_is_not_read() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    match run(Command::new("mknod").arg(folder.path().join("zeros")).args(["c", "1", "5"])) {
+        Ok(()) => expect_neither_slot_nor_thread(DEVICES),
+        Err(why) => not_tested(&format!("a device in the place of a log: {why}; run the tests as root")),
+    }
+}
+
+#[track_caller]
+fn expect_neither_slot_nor_thread(make: &str) {
     let cluster = Cluster::start(Setup { workers: 1, ..narrow() });
     let usual = Usual::of(&cluster);
-    let job = plant_fifos(&cluster);
+    let job = plant(&cluster, make);
     cluster.wait_job(&job, 1);
     let attempts = cluster.attempts(&job);
     assert_eq!(attempts.len(), 4, "{attempts:?}");
     let attempt = attempts[0]["attempt"].as_str().expect("an attempt id");
     // Whatever it says of the log, it says it at once.
     let logs = cluster.run(&["job", "logs", attempt, "--stderr"]);
-    assert!(logs.code.is_some(), "{}", logs.all());
+    assert!(logs.code.is_some() && !logs.stdout.contains('\0'), "{}", logs.all());
+    assert!(cluster.path("planted").exists(), "nothing was in the place of the logs");
     usual.submit(&cluster, "innocent").expect_right_bytes(&cluster);
     expect_all_live(&cluster, 1);
     cluster.stop_and_replay();
@@ -42,7 +64,7 @@ fn a_fifo_in_the_place_of_a_log_keeps_neither_slot_nor_thread() {
 #[test]
 fn a_fifo_keeps_the_slot_where_files_are_opened_as_they_are() {
     let cluster = Cluster::start(Setup { workers: 1, ..without(&[Guard::PlainFiles]) });
-    let job = plant_fifos(&cluster);
+    let job = plant(&cluster, FIFOS);
     let over = || cluster.path("planted").exists() && cluster.attempt_processes().is_empty();
     wait_for("the attack's process to be over", || over().then_some(()));
     let innocent = Innocent::submit(&cluster, "innocent");

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use howdah_guards::Guard;
 
-use super::{Innocent, Usual, expect_all_live, expect_lasting, narrow, submit_maps, wait_first_map, without};
+use super::{Innocent, Usual, expect_all_live, expect_lasting, narrow, run, submit_maps, wait_first_map, without};
 use crate::harness::{Cluster, reference, wait_for};
 use crate::permitted::not_tested;
 
@@ -86,12 +86,6 @@ impl Drop for Share {
             eprintln!("`{}` stays mounted: {why}", self.0.display());
         }
     }
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|error| format!("start {:?}: {error}", command.get_program()))?;
-    let said = || String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
-    if output.status.success() { Ok(()) } else { Err(said()) }
 }
 
 /// Kills a job when its output's file system hangs, so that what it left there cannot be cleared away.
