@@ -134,7 +134,7 @@ mod tests {
         for number in 1..=n {
             let id = JobId(number);
             let file = sleep_job(ClusterId(1).job(id), JobSpec { n_maps: 3, ..JobSpec::default() });
-            let meta = JobMeta { id, file, created_output: false };
+            let meta = JobMeta::new(id, file, false);
             tables.submit(id, JobRow::new(meta, Time::from_ms(1)));
             tables.observe(&Effect::JobState { job: id, state: JobState::Succeeded }, Time::from_ms(2));
         }

@@ -4,12 +4,12 @@
 //! A hint: it changes no decision, and a worker without memory for it gets none. Source: Wang et al., ICPADS 2013,
 //! §IV-A.
 
-use howdah_core::job::{Split, TaskKind};
+use howdah_core::job::TaskKind;
 use howdah_core::time::{Span, Time};
 use howdah_planning::prediction::TaskStart;
 use howdah_proto::v1;
 
-use crate::tables::{Tables, WorkerRow};
+use crate::tables::{Range, Tables, WorkerRow};
 
 /// Ranges that one answer names at most.
 const PER_WORKER: usize = 16;
@@ -31,13 +31,9 @@ pub(super) fn name(tables: &mut Tables, at: Time, starts: &[TaskStart]) {
             && row.prefetches()
             && let Some(list) = list(row, start.at <= at + AHEAD)
             && let Some(known) = jobs.get(&job)
-            && let Some(Split::File { path, offset, length, .. }) =
-                known.meta.file.splits.get(start.attempt.index as usize)
-            // No page cache of a worker holds what lies in an HDFS.
-            && path.starts_with('/')
+            && let Some(Range { path, offset, length }) = known.meta.inputs.get(start.attempt.index)
         {
-            let range = v1::SplitRange { job: job.0, path: path.clone(), offset: *offset, length: *length };
-            list.push(range);
+            list.push(v1::SplitRange { job: job.0, path: path.to_owned(), offset, length });
         }
     }
 }

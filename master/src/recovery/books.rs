@@ -227,6 +227,6 @@ impl Books<'_> {
             }
         });
         let created_output = matches!(file.output, OutputFormat::Files { .. });
-        JobMeta { id, file, created_output }
+        JobMeta::new(id, file, created_output)
     }
 }

@@ -18,10 +18,8 @@ use howdah_core::tracker::EndCause;
 use howdah_proto::v1;
 use prost::Message;
 
+use super::index::{Index, Key};
 use super::{AttemptRecord, LiveAttempt, PackedCounters};
-
-/// Kind, index, number: the order in which attempts are shown.
-pub(super) type Key = (TaskKind, u32, u16);
 
 /// A page takes records until it has so many bytes; it has more only if its last record is large.
 const PAGE_BYTES: usize = 64 << 10;
@@ -47,7 +45,7 @@ pub(super) struct Fixed {
     cause: Option<EndCause>,
 }
 
-const _: () = assert!(std::mem::size_of::<Fixed>() <= 40, "a job may have a million of them");
+const _: () = assert!(std::mem::size_of::<Option<Fixed>>() <= 40, "a job may have a million of them");
 
 /// What only some have, and what is of any length.
 #[derive(Clone, PartialEq, Message)]
@@ -79,13 +77,13 @@ struct Store {
 /// See the module's documentation.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
-    index: BTreeMap<Key, Fixed>,
+    index: Index<Fixed>,
     store: Store,
 }
 
 impl Ended {
     pub(super) fn contains(&self, key: &Key) -> bool {
-        self.index.contains_key(key)
+        self.index.get(key).is_some()
     }
 
     pub(super) fn get(&self, attempt: AttemptId) -> Option<AttemptRecord> {
@@ -113,34 +111,33 @@ impl Ended {
             .index
             .iter()
             .filter(move |((kind, index, _), fixed)| fixed.state == AttemptState::Failed && wanted(*kind, *index));
-        failed.map(move |(key, fixed)| self.store.record(attempt(job, *key), fixed))
+        failed.map(move |(key, fixed)| self.store.record(attempt(job, key), fixed))
     }
 
     /// All of them as they are now, beside the `live` ones of the same job, which are in order.
     pub(super) fn beside(&self, job: JobId, live: Vec<AttemptRecord>) -> Attempts {
-        let ended = self.index.iter().map(|(key, fixed)| (*key, *fixed)).collect();
-        Attempts { job, ended, store: self.store.clone(), live }
+        Attempts { job, ended: Over::All(self.index.clone()), store: self.store.clone(), live }
     }
 
     /// Of all of them and the `live` ones, in their order, those of these places.
     pub(super) fn page(&self, job: JobId, live: &BTreeMap<Key, LiveAttempt>, places: Range<usize>) -> Attempts {
         let (mut over, mut running) = (self.index.iter().peekable(), live.iter().peekable());
-        let mut page = Attempts { job, ended: Vec::new(), store: self.store.clone(), live: Vec::new() };
+        let (mut ended, mut shown) = (Vec::new(), Vec::new());
         for place in 0..places.end {
             let live_is_next = match (over.peek(), running.peek()) {
-                (Some((over, _)), Some((running, _))) => running < over,
+                (Some((over, _)), Some((running, _))) => *running < over,
                 (None, None) => break,
                 (over, _) => over.is_none(),
             };
             if live_is_next {
                 let next = running.next().filter(|_| places.contains(&place));
-                page.live.extend(next.map(|(_, live)| live.record.clone()));
+                shown.extend(next.map(|(_, live)| live.record.clone()));
             } else {
                 let next = over.next().filter(|_| places.contains(&place));
-                page.ended.extend(next.map(|(key, fixed)| (*key, *fixed)));
+                ended.extend(next.map(|(key, fixed)| (key, *fixed)));
             }
         }
-        page
+        Attempts { job, ended: Over::Some(ended), store: self.store.clone(), live: shown }
     }
 }
 
@@ -215,11 +212,33 @@ impl Store {
 #[derive(Debug)]
 pub(crate) struct Attempts {
     job: JobId,
-    /// In order.
-    ended: Vec<(Key, Fixed)>,
+    ended: Over,
     store: Store,
     /// In order.
     live: Vec<AttemptRecord>,
+}
+
+/// Those that are over, in order.
+#[derive(Debug)]
+enum Over {
+    All(Index<Fixed>),
+    Some(Vec<(Key, Fixed)>),
+}
+
+impl Over {
+    fn iter(&self) -> Box<dyn Iterator<Item = (Key, &Fixed)> + '_> {
+        match self {
+            Over::All(index) => Box::new(index.iter()),
+            Over::Some(list) => Box::new(list.iter().map(|(key, fixed)| (*key, fixed))),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Over::All(index) => index.len(),
+            Over::Some(list) => list.len(),
+        }
+    }
 }
 
 impl Attempts {
@@ -234,7 +253,7 @@ impl Attempts {
             if live_is_next {
                 return live.next().cloned();
             }
-            ended.next().map(|(key, fixed)| self.store.record(attempt(self.job, *key), fixed))
+            ended.next().map(|(key, fixed)| self.store.record(attempt(self.job, key), fixed))
         })
     }
 

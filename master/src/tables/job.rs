@@ -14,7 +14,9 @@ use howdah_core::tracker::{AttemptReport, EndCause};
 use howdah_proto::v1;
 use tokio::sync::watch;
 
-use super::ended::{Ended, Key, key};
+use super::ended::{Ended, key};
+use super::index::Key;
+use super::inputs::Inputs;
 use super::winners::Winners;
 use super::{AttemptRecord, Attempts, EventLog, Extra, LiveAttempt};
 use crate::why;
@@ -23,9 +25,19 @@ use crate::why;
 #[derive(Debug)]
 pub(crate) struct JobMeta {
     pub(crate) id: JobId,
+    /// Without its splits, which only attempts need: they have them from the file on disk.
     pub(crate) file: JobFile,
+    /// What is kept of the splits.
+    pub(crate) inputs: Inputs,
     /// The output directory was made for this job, so an abort may remove it.
     pub(crate) created_output: bool,
+}
+
+impl JobMeta {
+    pub(crate) fn new(id: JobId, mut file: JobFile, created_output: bool) -> JobMeta {
+        let inputs = Inputs::new(&std::mem::take(&mut file.splits));
+        JobMeta { id, file, inputs, created_output }
+    }
 }
 
 /// Wakes watchers of a job.
@@ -330,7 +342,7 @@ impl JobRow {
         }
     }
 
-    /// Cheap enough for the core's thread: of finished attempts the index is copied and the rest shared, running ones are few.
+    /// Cheap enough for the core's thread: finished attempts are shared in blocks and pages, running ones are few.
     pub(crate) fn snapshot(&self, cluster: ClusterId) -> JobSnapshot {
         let live = self.live.values().map(|live| live.record.clone()).collect();
         JobSnapshot {
