@@ -3,13 +3,14 @@
 //! It reads the wall clock once, when it is made, and counts from there with the monotonic clock, so that a
 //! correction of the wall clock cannot make time jump. Batches get strictly increasing times.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use howdah_core::time::Time;
+use howdah_guards::clock;
 
 /// Milliseconds since the epoch on the wall clock.
 pub(crate) fn now_ms_epoch() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_millis() as u64
+    clock::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_millis() as u64
 }
 
 /// Gives each batch its time.
@@ -23,7 +24,7 @@ pub(crate) struct Clock {
 impl Clock {
     /// Anchored now.
     pub(crate) fn new() -> Clock {
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let since_epoch = clock::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         Clock { anchor_us: since_epoch.as_micros() as u64, anchor: Instant::now(), last: Time::ZERO }
     }
 

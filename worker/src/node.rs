@@ -10,13 +10,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{Response, StatusCode, header};
 use axum::routing::get;
+use howdah_guards::clock;
 use howdah_proto::v1;
 use serde_json::{Value, json};
 
@@ -88,7 +89,7 @@ impl Node {
 }
 
 fn now_ms_epoch() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
+    clock::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
 }
 
 /// A list as Hadoop writes it: null where there is none.

@@ -14,7 +14,7 @@ use crate::cluster::args::{ClusterAction, ClusterCommand};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::Outcome;
-use crate::job::view::{clock, now_ms, speculation_line};
+use crate::job::view::{at_master, clock, speculation_line};
 use crate::output::escape::one_line;
 use crate::output::{Screen, Style};
 use crate::units;
@@ -35,12 +35,12 @@ pub(crate) async fn show(context: &Context, args: &ClusterCommand) -> Outcome {
     let cluster = Cluster::new(client.address(), &answer);
     match config.output {
         Format::Json => screen.json(&cluster.listing())?,
-        Format::Table => screen.line(card(&screen, &cluster))?,
+        Format::Table => screen.line(card(&screen, &cluster, at_master(answer.now_ms_epoch)))?,
     }
     Ok(Exit::Done)
 }
 
-fn card(screen: &Screen, c: &Cluster) -> String {
+fn card(screen: &Screen, c: &Cluster, now_ms: u64) -> String {
     let trouble = |n: u32, word: &str| (n > 0).then(|| screen.paint(Style::Warn, format!(", {n} {word}")));
     let mut workers = format!("{} live", c.live_workers);
     let others = [
@@ -51,7 +51,7 @@ fn card(screen: &Screen, c: &Cluster) -> String {
     ];
     workers.extend(others.into_iter().filter_map(|(n, word)| trouble(n, word)));
     let started = c.started_ms_epoch.map_or("-".to_owned(), |ms| {
-        format!("{}, up {}", clock(ms), units::seconds(now_ms().saturating_sub(ms) as f64 / 1e3))
+        format!("{}, up {}", clock(ms), units::seconds(now_ms.saturating_sub(ms) as f64 / 1e3))
     });
     let mut rows = vec![
         ("master", format!("{} (howdah {})", screen.paint(Style::Bold, &c.master), c.version)),

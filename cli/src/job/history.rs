@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::job::args::{CountersArgs, OneJobArgs};
 use crate::job::time_spent::TimeSpent;
-use crate::job::view::{card, now_ms};
+use crate::job::view::{at_master, card};
 use crate::output::Style;
 use crate::output::escape::one_line;
 use crate::output::table::Grid;
@@ -85,7 +85,7 @@ pub(crate) async fn history(context: &Context, args: &OneJobArgs) -> Outcome {
         screen.json(&Listing::new("history", body))?;
         return Ok(Exit::Done);
     }
-    screen.line(card(&screen, &job, now_ms()))?;
+    screen.line(card(&screen, &job, at_master(answer.now_ms_epoch)))?;
     if attempts.is_empty() {
         return Ok(Exit::Done);
     }

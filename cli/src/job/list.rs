@@ -12,7 +12,7 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::job::args::{JobListArgs, OneJobArgs};
-use crate::job::view::{card, now_ms, state_style, table};
+use crate::job::view::{at_master, card, state_style, table};
 use crate::output::Style;
 use crate::output::escape::one_line;
 use crate::output::table::Grid;
@@ -40,7 +40,7 @@ pub(crate) async fn list(context: &Context, args: &JobListArgs) -> Outcome {
         Format::Table if jobs.is_empty() => screen.line("no jobs")?,
         Format::Table => {
             let running = jobs.iter().filter(|job| job.finish_ms_epoch.is_none()).count();
-            screen.line(table(&jobs, now_ms()).render(&screen))?;
+            screen.line(table(&jobs, at_master(answer.now_ms_epoch)).render(&screen))?;
             let here = if args.last.is_some() { "on this page" } else { "in all" };
             screen.line(format!("\n{running} not over, {} {here}", units::counted(jobs.len() as u64, "job")))?;
         }
@@ -64,6 +64,7 @@ pub(crate) async fn status(context: &Context, args: &OneJobArgs) -> Outcome {
     let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let answer = client.brief(&args.job).await?;
+    let now_ms = at_master(answer.now_ms_epoch);
     let job = answer.status.as_ref().map(Job::from).ok_or_else(no_status)?;
     let unread = unread(&mut client, &answer.properties).await?;
     let predicted = if is_final(&job.state) { None } else { predict::of_job(&mut client, &job.job).await };
@@ -73,7 +74,7 @@ pub(crate) async fn status(context: &Context, args: &OneJobArgs) -> Outcome {
             screen.json(&one.listing())?;
         }
         Format::Table => {
-            screen.line(card(&screen, &job, now_ms()))?;
+            screen.line(card(&screen, &job, now_ms))?;
             if !unread.is_empty() {
                 let names: Vec<String> = unread.iter().map(Unread::to_string).collect();
                 let names = one_line(&names.join(", ")).into_owned();
@@ -112,12 +113,12 @@ pub(crate) async fn attempts(context: &Context, args: &OneJobArgs) -> Outcome {
     match config.output {
         Format::Json => screen.json(&Attempts { job, attempts }.listing())?,
         Format::Table if attempts.is_empty() => screen.line("no attempt has been launched yet")?,
-        Format::Table => screen.line(attempt_table(&attempts).render(&screen))?,
+        Format::Table => screen.line(attempt_table(&attempts, at_master(answer.now_ms_epoch)).render(&screen))?,
     }
     Ok(Exit::Done)
 }
 
-fn attempt_table(attempts: &[Attempt]) -> Grid {
+fn attempt_table(attempts: &[Attempt], now_ms: u64) -> Grid {
     let mut grid = Grid::new(&[
         "attempt",
         "state",
@@ -132,9 +133,8 @@ fn attempt_table(attempts: &[Attempt]) -> Grid {
     ])
     .leaving(&["locality", "phase", "cpu", "peak memory", "progress", "worker"])
     .whole("attempt");
-    let now = now_ms();
     for a in attempts {
-        let time = a.assigned_ms_epoch.and_then(|from| span_s(from, a.ended_ms_epoch.unwrap_or(now)));
+        let time = a.assigned_ms_epoch.and_then(|from| span_s(from, a.ended_ms_epoch.unwrap_or(now_ms)));
         let name = if a.speculative { format!("{} (speculative)", a.attempt) } else { a.attempt.clone() };
         grid.row([
             name,

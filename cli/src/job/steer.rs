@@ -14,7 +14,7 @@ use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::job::args::{AttemptArgs, KillArgs, PriorityArgs, WaitArgs};
-use crate::job::view::{now_ms, table};
+use crate::job::view::table;
 use crate::job_end::{follow_to_end, not_succeeded};
 use crate::output::progress::JobProgress;
 use crate::output::{Screen, Steering, note};
@@ -37,7 +37,8 @@ pub(crate) async fn wait(context: &Context, args: &WaitArgs) -> Outcome {
     };
     match config.output {
         Format::Json => screen.json(&Listing::new("jobs", json!({ "jobs": jobs })))?,
-        Format::Table => screen.line(table(&jobs, now_ms()).render(&screen))?,
+        // All of them are over: nothing is dated.
+        Format::Table => screen.line(table(&jobs, 0).render(&screen))?,
     }
     match jobs.iter().find(|job| job.state != "SUCCEEDED") {
         None => Ok(Exit::Done),

@@ -1,5 +1,8 @@
 //! A job in a table, and on a card.
 
+use std::time::UNIX_EPOCH;
+
+use howdah_guards::clock as wall;
 use howdah_json::{Job, Predicted, Speculation};
 
 use crate::output::escape::one_line;
@@ -156,9 +159,15 @@ pub(crate) fn clock(ms_epoch: u64) -> String {
     }
 }
 
-/// Milliseconds since the epoch, now.
+/// Milliseconds since the epoch, now, on this machine's clock. Ages of what the master tells of are not counted by it: see
+/// [`at_master`].
 pub(crate) fn now_ms() -> u64 {
-    u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0)
+    wall::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+/// Now on the master's clock, as its answer says; this machine's where a master of before says nothing.
+pub(crate) fn at_master(now_ms_epoch: u64) -> u64 {
+    if now_ms_epoch > 0 { now_ms_epoch } else { now_ms() }
 }
 
 #[cfg(test)]

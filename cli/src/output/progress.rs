@@ -9,6 +9,7 @@ use howdah_proto::v1::JobStatus;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Screen, escape};
+use crate::job::view::at_master;
 
 /// What is shown while one job runs.
 #[derive(Debug)]
@@ -98,7 +99,8 @@ impl JobProgress {
             JobProgress::Bars { map, reduce } => {
                 map.set_position(parts(status.map_progress));
                 // Since the job came, not since somebody looks.
-                let until = Some(status.finish_ms_epoch).filter(|&at| at > 0).unwrap_or_else(crate::job::view::now_ms);
+                let now_ms = at_master(status.now_ms_epoch);
+                let until = Some(status.finish_ms_epoch).filter(|&at| at > 0).unwrap_or(now_ms);
                 let since = until.saturating_sub(status.submit_ms_epoch);
                 for bar in [Some(&*map), reduce.as_ref()].into_iter().flatten() {
                     let _ = bar.clone().with_elapsed(Duration::from_millis(since));
@@ -107,7 +109,7 @@ impl JobProgress {
                     match Stage::of(status) {
                         Stage::Queued => "queued".to_owned(),
                         _ => format!("{}/{} done, {} running", status.maps_done, status.n_maps, status.maps_running),
-                    } + &time_left(status, crate::job::view::now_ms()),
+                    } + &time_left(status, now_ms),
                 );
                 if let Some(reduce) = reduce {
                     reduce.set_position(parts(status.reduce_progress));

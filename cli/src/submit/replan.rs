@@ -18,7 +18,7 @@ use howdah_proto::v1::{
 
 use crate::client::{Client, is_final};
 use crate::failure::Outcome;
-use crate::job::view::now_ms;
+use crate::job::view::at_master;
 use crate::optimize::write::queue;
 
 /// The policy's parameter for jobs in other pools than their own, and the one for pools that stay.
@@ -47,7 +47,7 @@ pub(super) async fn earlier(client: &mut Client, cluster: &GetClusterResponse) -
     for status in listed.iter().filter(|status| !is_final(&status.state)).filter(in_own_pool) {
         let answer = client.job(&status.job).await?;
         let number = ClusterId(cluster.cluster_id).parse_job(&status.job).ok().map(|job| job.0);
-        let (Some(number), Some(rest)) = (number, rest(&answer, now_ms())) else { continue };
+        let (Some(number), Some(rest)) = (number, rest(&answer, at_master(answer.now_ms_epoch))) else { continue };
         found.push(Earlier { job: status.job.clone(), number, rest });
     }
     Ok(found)

@@ -9,7 +9,7 @@ use crate::client::Client;
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::Outcome;
-use crate::job::view::{now_ms, state_style};
+use crate::job::view::{at_master, state_style};
 use crate::output::table::Grid;
 use crate::output::{Style, note};
 use crate::units;
@@ -28,7 +28,7 @@ pub(crate) async fn list_workers(context: &Context, args: &WorkerListArgs) -> Ou
             note(format!("help: `howdah worker --master {} --dir DIR` starts one", client.address()));
         }
         Format::Table => {
-            screen.line(worker_table(&workers, now_ms(), context.is_wide()).render(&screen))?;
+            screen.line(worker_table(&workers, at_master(answer.now_ms_epoch), context.is_wide()).render(&screen))?;
             for worker in &workers {
                 for problem in &worker.problems {
                     screen.line(screen.paint(Style::Warn, format!("{}: {problem}", worker.name)))?;

@@ -5,6 +5,7 @@
 
 mod apps;
 mod calibration;
+mod clocks;
 mod control;
 mod documents;
 mod dying;

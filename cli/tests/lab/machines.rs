@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use howdah_guards::clock::OFFSET_VARIABLE;
 use howdah_guards::{Guard, VARIABLE};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -34,6 +35,8 @@ pub(crate) struct Lab {
     bare: Vec<&'static str>,
     /// What all processes are without.
     guards_off: Option<Guard>,
+    /// By how many milliseconds machines' clocks are ahead.
+    clocks: Vec<(&'static str, i64)>,
     /// What daemons are started from.
     executable: String,
     daemons: Vec<(String, Child)>,
@@ -55,6 +58,7 @@ impl Lab {
             kind: Kind::V4,
             bare: Vec::new(),
             guards_off: None,
+            clocks: Vec::new(),
             executable: env!("CARGO_BIN_EXE_howdah").to_owned(),
             daemons: Vec::new(),
         };
@@ -85,13 +89,19 @@ impl Lab {
         self
     }
 
-    /// Gives a machine its address.
+    /// Sets a machine's clock wrong, for what starts from now on.
+    pub(crate) fn with_clock(mut self, name: &'static str, ahead_ms: i64) -> Lab {
+        self.clocks.push((name, ahead_ms));
+        self
+    }
+
     /// Switches a guard off, for what starts from now on.
     pub(crate) fn without_guard(mut self, guard: Guard) -> Lab {
         self.guards_off = Some(guard);
         self
     }
 
+    /// Gives a machine its address.
     pub(crate) fn connect(&self, name: &str) {
         let network = format!("{}/{}", self.address(name), if self.kind == Kind::V4 { 24 } else { 64 });
         let mut words = vec!["-n", name, "addr", "add", &network, "dev", "eth0"];
@@ -171,6 +181,8 @@ impl Lab {
             }
         }
         command.envs(self.guards_off.map(|guard| (VARIABLE, guard.name())));
+        let clock = self.clocks.iter().find(|(name, _)| *name == machine);
+        command.envs(clock.map(|(_, ahead_ms)| (OFFSET_VARIABLE, ahead_ms.to_string())));
         command
     }
 

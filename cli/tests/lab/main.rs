@@ -4,6 +4,7 @@
 //! `ip` and `unshare` and the right to make namespaces, which root has, and most systems give to every user. Where
 //! that is missing they say so and end well, unless `CI=true`.
 
+mod clocks;
 mod faults;
 mod greed;
 mod inside;

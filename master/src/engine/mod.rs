@@ -503,10 +503,15 @@ impl Engine {
         }
     }
 
+    /// What questions see.
+    fn view(&self) -> View<'_> {
+        View { tracker: self.recorder.tracker(), tables: &self.tables, now: self.clock.read() }
+    }
+
     fn answer_queries(&mut self) {
         let started = Instant::now();
         while let Some(query) = self.queries.pop_front() {
-            query(&View { tracker: self.recorder.tracker(), tables: &self.tables });
+            query(&self.view());
             if started.elapsed() > QUESTION_TIME {
                 return;
             }

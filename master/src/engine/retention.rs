@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use howdah_core::job::{ClusterId, JobId};
+use howdah_guards::clock;
 
 use crate::config::KeepJobs;
 use crate::history::{JobHistory, NoAttempts, job_file_path};
@@ -61,7 +62,7 @@ impl Retention {
             return;
         }
         (self.looked, self.changed) = (Some(Instant::now()), false);
-        let gone = too_much(self.list(), &self.keep, SystemTime::now());
+        let gone = too_much(self.list(), &self.keep, clock::now());
         for job in &gone {
             if let Err(error) = self.remove(*job) {
                 tracing::warn!(job = self.cluster.job(*job), %error, "cannot remove what is kept of a job");

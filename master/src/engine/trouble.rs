@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::RecvTimeoutError;
 
-use super::{CoreError, Engine, Message, View};
+use super::{CoreError, Engine, Message};
 use crate::journal::JournalError;
 
 /// Between two tries to write the journal: the first pause, and the longest.
@@ -53,7 +53,7 @@ impl Engine {
         let refused = || CoreError::Journal(why.to_owned());
         while !self.stopping {
             match self.inbox.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(Message::Query(query)) => query(&View { tracker: self.recorder.tracker(), tables: &self.tables }),
+                Ok(Message::Query(query)) => query(&self.view()),
                 // The call ends without an answer, and the worker keeps what it runs.
                 Ok(Message::Beat(beat)) => drop(beat),
                 Ok(Message::Register { reply, .. }) => drop(reply.send(Err(refused()))),

@@ -1,5 +1,6 @@
 //! What questions to the core's thread see: the settled state between two batches.
 
+use howdah_core::time::Time;
 use howdah_core::tracker::JobTracker;
 
 use crate::tables::Tables;
@@ -8,4 +9,6 @@ use crate::tables::Tables;
 pub(crate) struct View<'a> {
     pub(crate) tracker: &'a JobTracker,
     pub(crate) tables: &'a Tables,
+    /// On the clock that times of jobs are read from.
+    pub(crate) now: Time,
 }

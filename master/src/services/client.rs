@@ -137,6 +137,7 @@ fn job_answer<A: IntoIterator<Item = AttemptHistory>>(
         profile_json: history.spec.profile.and_then(|profile| serde_json::to_string(&profile).ok()).unwrap_or_default(),
         properties: history.properties.into_iter().collect(),
         status: Some(status),
+        now_ms_epoch: 0,
     }
 }
 
@@ -173,6 +174,7 @@ fn status_of<A>(history: &JobHistory<A>) -> v1::JobStatus {
         speculation: Some(history.speculation.into()),
         predicted: None,
         master_restarts: history.master_restarts,
+        now_ms_epoch: 0,
     }
 }
 
@@ -231,18 +233,20 @@ impl ClientService for ClientApi {
     }
 
     async fn list_jobs(&self, _: Request<v1::ListJobsRequest>) -> Result<Response<v1::ListJobsResponse>, Status> {
-        let jobs = self.ask(|view| view.tables.statuses()).await?;
-        Ok(Response::new(v1::ListJobsResponse { jobs }))
+        let (jobs, now) = self.ask(|view| (view.tables.statuses(), view.now)).await?;
+        Ok(Response::new(v1::ListJobsResponse { jobs, now_ms_epoch: now.as_ms() }))
     }
 
     async fn get_job(&self, request: Request<v1::GetJobRequest>) -> Result<Response<v1::GetJobResponse>, Status> {
         let v1::GetJobRequest { job, brief } = request.into_inner();
         let job = self.job(&job)?;
-        let live = self.ask(move |view| view.tables.status(job)).await?;
-        Ok(Response::new(match brief {
+        let (live, now) = self.ask(move |view| (view.tables.status(job), view.now)).await?;
+        let mut answer = match brief {
             true => job_answer(live, self.history::<NoAttempts>(job).await?),
             false => job_answer(live, self.history::<Vec<AttemptHistory>>(job).await?),
-        }))
+        };
+        answer.now_ms_epoch = now.as_ms();
+        Ok(Response::new(answer))
     }
 
     async fn resubmit_job(
@@ -276,11 +280,12 @@ impl ClientService for ClientApi {
         let pulse = self.ask(move |view| view.tables.jobs.get(&job).map(|row| row.subscribe())).await?;
         let Some(mut pulse) = pulse else {
             // Over long ago: one status, then the end.
-            let status = match self.ask(move |view| view.tables.status(job)).await? {
+            let (known, now) = self.ask(move |view| (view.tables.status(job), view.now)).await?;
+            let status = match known {
                 Some(status) => status,
                 None => status_of(&self.history::<NoAttempts>(job).await?),
             };
-            let _ = send.send(Ok(status)).await;
+            let _ = send.send(Ok(v1::JobStatus { now_ms_epoch: now.as_ms(), ..status })).await;
             return Ok(Response::new(Box::pin(ReceiverStream::new(receive))));
         };
         let (questions, closing) = (self.0.questions.clone(), self.0.closing.clone());
@@ -288,9 +293,9 @@ impl ClientService for ClientApi {
             let _streaming = streaming;
             loop {
                 let seen = *pulse.borrow_and_update();
-                let status = questions.ask(move |view| view.tables.status(job)).await;
+                let status = questions.ask(move |view| view.tables.status(job).map(|status| (status, view.now))).await;
                 let answer = match status {
-                    Ok(Some(status)) => Ok(status),
+                    Ok(Some((status, now))) => Ok(v1::JobStatus { now_ms_epoch: now.as_ms(), ..status }),
                     Ok(None) => return,
                     Err(e) => Err(status::core(e)),
                 };
@@ -387,8 +392,8 @@ impl ClientService for ClientApi {
         request: Request<v1::ListWorkersRequest>,
     ) -> Result<Response<v1::ListWorkersResponse>, Status> {
         let all = request.into_inner().all;
-        let workers = self.ask(move |view| workers::list(view, all)).await?;
-        Ok(Response::new(v1::ListWorkersResponse { workers }))
+        let (workers, now) = self.ask(move |view| (workers::list(view, all), view.now)).await?;
+        Ok(Response::new(v1::ListWorkersResponse { workers, now_ms_epoch: now.as_ms() }))
     }
 
     async fn get_worker_vitals(

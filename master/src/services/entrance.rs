@@ -258,6 +258,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use howdah_core::schedulers::registry::Params;
+    use howdah_core::time::Time;
     use howdah_core::tracker::{ClusterConfig, JobTracker};
 
     use super::*;
@@ -289,7 +290,7 @@ mod tests {
             let mut groups = Vec::new();
             for message in inbox {
                 match message {
-                    Message::Query(query) => query(&View { tracker: &tracker, tables: &tables }),
+                    Message::Query(query) => query(&View { tracker: &tracker, tables: &tables, now: Time::ZERO }),
                     Message::Submit { jobs } => {
                         let spooled = Spooled::read(&run_dir).unwrap();
                         for (NewJob { meta, .. }, _) in &jobs {

@@ -7,7 +7,6 @@ use howdah_proto::v1;
 use tonic::Status;
 
 use super::{SharedRef, status};
-use crate::clock::now_ms_epoch;
 use crate::engine::View;
 use crate::tables::{Going, WorkerRow};
 
@@ -21,7 +20,7 @@ pub(super) fn unknown(name: &str) -> Status {
 
 /// Rows of workers, of those that are gone for long only if `all` are wanted.
 pub(super) fn list(view: &View<'_>, all: bool) -> Vec<v1::WorkerInfo> {
-    let now = Time::from_ms(now_ms_epoch());
+    let now = view.now;
     let listed = view.tables.workers.iter().enumerate().filter(|(_, row)| all || row.presence.is_listed(now));
     listed.map(|(number, row)| info(view, WorkerId(number as u32), row)).collect()
 }
@@ -100,7 +99,7 @@ pub(super) async fn remove(shared: &SharedRef, name: &str) -> Result<(), Status>
 /// Why a job does not run more than it does: what its scheduler says, and which workers take nothing.
 pub(super) fn explain(view: &View<'_>, job: JobId) -> String {
     let mut text = view.tracker.explain(job).to_string() + &useless(view, job);
-    let now = Time::from_ms(now_ms_epoch());
+    let now = view.now;
     let waits = view.tables.jobs.get(&job).is_some_and(|row| !row.state.is_final());
     let listed = || view.tables.workers.iter().filter(|row| row.presence.is_listed(now));
     let refusing: Vec<String> = listed().filter_map(|row| refuses(row, now)).collect();

@@ -339,6 +339,7 @@ impl JobRow {
             speculation: Some(self.costs.into()),
             predicted: self.predicted.filter(|_| !self.state.is_final()),
             master_restarts: self.restarts,
+            now_ms_epoch: 0,
         }
     }
 

@@ -99,6 +99,6 @@ async fn the_last_job_leaves_the_memory_too_when_it_is_large_and_is_told_from_it
     assert_eq!(cluster.get(&job).await.unwrap().attempts.len(), 5);
     let listed = cluster.client.list_jobs(v1::ListJobsRequest::default()).await.unwrap().into_inner().jobs;
     assert_eq!(listed.len(), 1);
-    assert_eq!(listed[0], v1::JobStatus { predicted: None, ..cluster.wait(&job).await });
+    assert_eq!(listed[0], v1::JobStatus { now_ms_epoch: 0, ..cluster.wait(&job).await });
     cluster.stop().await;
 }

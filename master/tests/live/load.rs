@@ -237,7 +237,8 @@ async fn finished_jobs_leave_the_memory_by_their_tasks_and_are_read_back() {
         let brief = v1::GetJobRequest { job: job.clone(), brief: true };
         let brief = cluster.client.get_job(brief).await.unwrap().into_inner();
         assert!(brief.counters.as_ref().is_some_and(|counters| !counters.groups.is_empty()));
-        assert_eq!(brief, v1::GetJobResponse { attempts: Vec::new(), ..read });
+        let now_ms_epoch = brief.now_ms_epoch;
+        assert_eq!(brief, v1::GetJobResponse { attempts: Vec::new(), now_ms_epoch, ..read });
     }
     cluster.stop().await;
 }

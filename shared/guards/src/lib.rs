@@ -8,6 +8,8 @@
 //! leaves those out of `cargo build`, and `cargo xtask dist` looks for the variable's name in what it built. Without the
 //! feature the question is answered at compile time. Not `debug_assertions`: some of the suites run on the release build.
 
+pub mod clock;
+
 /// One guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guard {

@@ -7,12 +7,12 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use howdah_core::job::counters::{Counters, FRAMEWORK};
 use howdah_core::job::limits::Cut;
 use howdah_core::job::{AttemptId, Phase, TaskKind, limits};
-use howdah_guards::Guard;
+use howdah_guards::{Guard, clock};
 use howdah_proto::{service_manager, v1};
 use howdah_task::umbilical::{FromTask, ToTask};
 use nix::sys::signal::{Signal, killpg};
@@ -578,5 +578,5 @@ fn wall_ms() -> u64 {
 
 /// Microseconds since the epoch on the wall clock.
 pub(crate) fn wall_us() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
+    clock::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }

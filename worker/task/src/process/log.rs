@@ -6,7 +6,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 /// A log file, created with its first line.
 pub(crate) struct Syslog {
@@ -26,7 +26,7 @@ impl Syslog {
             self.file = OpenOptions::new().create(true).append(true).open(path).ok();
         }
         let Some(file) = &mut self.file else { return };
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = howdah_guards::clock::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         // A message of several lines stays one entry: the others are indented.
         let line = format!("{} {level} {}\n", timestamp(now), text.replace('\n', "\n    "));
         let _ = file.write_all(line.as_bytes());
