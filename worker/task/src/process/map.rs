@@ -20,7 +20,7 @@ use crate::output::PartWriter;
 pub(crate) fn run(application: &Application, context: &Context, faults: &FaultPlan) -> Result<(), TaskError> {
     context.enter(Phase::Map, 0.0)?;
     let mut mapper = (application.mapper)();
-    mapper.setup(context).map_err(|source| program("the map's setup", source))?;
+    // Before the setup, in which a program may begin to write beside its part file.
     let sink = if context.n_reduces() == 0 {
         MapSink::Part(PartWriter::create(application.records, context)?)
     } else {
@@ -32,6 +32,7 @@ pub(crate) fn run(application: &Application, context: &Context, faults: &FaultPl
             _ => MapSink::Sort(SortCollector::new(spiller)),
         }
     };
+    mapper.setup(context).map_err(|source| program("the map's setup", source))?;
     let mut out = MapOutput { sink, context: context.clone() };
     match (&context.spec().split, &context.spec().input_format) {
         (Some(Split::Generated), _) => generated(mapper.as_mut(), &mut out, context)?,

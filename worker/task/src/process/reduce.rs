@@ -51,8 +51,9 @@ pub(crate) fn run(
 fn reduce(application: &Application, context: &Context, faults: &FaultPlan, mut merge: Merge) -> Result<(), TaskError> {
     let mut reducer = reducer_of(application);
     let program = |place: String, source| TaskError::Program { place, source };
-    reducer.setup(context).map_err(|source| program("the reduce's setup".to_owned(), source))?;
+    // Before the setup, in which a program may begin to write beside its part file.
     let part = PartWriter::create(application.records, context)?;
+    reducer.setup(context).map_err(|source| program("the reduce's setup".to_owned(), source))?;
     let mut out = ReduceOutput { sink: ReduceSink::Part(part), context: context.clone() };
     let total: u64 = merge.readers().iter().map(|r| r.position().1).sum();
     let mut groups = Groups::new(&mut merge, context);
