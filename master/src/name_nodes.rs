@@ -1,4 +1,4 @@
-//! The HDFS whose files may be input: which name nodes this master and its workers fetch from.
+//! The HDFS whose files may be input and output: which name nodes this master and its workers speak to.
 //!
 //! An address of HDFS's RPC (`hdfs://nn:9000`) does not say where its HTTP server listens, and a job must not be able to make
 //! the master call whom it likes. So an administrator names both.
@@ -18,7 +18,7 @@ const RPC_PORT: u16 = 8020;
 pub struct NameNodes(BTreeMap<String, String>);
 
 impl NameNodes {
-    /// `host:port` of the HTTP server of the file system that a path lies in; `None` if nothing is fetched from there.
+    /// `host:port` of the HTTP server of the file system that a path lies in; `None` if nobody speaks to it.
     pub(crate) fn server(&self, path: &HdfsPath) -> Option<&str> {
         let same = |a: &str, b: &str| match (a.parse::<HostPort>(), b.parse::<HostPort>()) {
             (Ok(a), Ok(b)) => a.with_port(RPC_PORT).eq_ignore_ascii_case(&b.with_port(RPC_PORT)),
@@ -29,6 +29,13 @@ impl NameNodes {
             "webhdfs" => servers().find(|server| server.eq_ignore_ascii_case(&path.authority)),
             _ => self.0.keys().zip(servers()).find(|(key, _)| same(key, &path.authority)).map(|(_, server)| server),
         }
+    }
+
+    /// The same path as the table names its file system, so that each has one spelling, and the HTTP server.
+    pub(crate) fn named(&self, path: &HdfsPath) -> Option<(HdfsPath, &str)> {
+        let server = self.server(path)?;
+        let name = self.0.iter().find(|(_, url)| url.trim_start_matches("http://") == server).map(|(name, _)| name)?;
+        Some((HdfsPath { scheme: "hdfs".to_owned(), authority: name.clone(), path: path.path.clone() }, server))
     }
 
     /// All HTTP servers.
@@ -77,6 +84,11 @@ mod tests {
         for text in ["hdfs://other/", "hdfs://nn:9870/a", "webhdfs://nn/a", "hdfs://evil:8020/a", "hdfs://[x]/a"] {
             assert_eq!(server(text), None, "{text}");
         }
+        let named = |text: &str| nodes.named(&text.parse().unwrap()).map(|(path, server)| format!("{path} {server}"));
+        for text in ["hdfs://nn/a", "hdfs://NN:8020//a/", "webhdfs://nn:9870/a"] {
+            assert_eq!(named(text).as_deref(), Some("hdfs://nn/a nn:9870"), "{text}");
+        }
+        assert_eq!(named("hdfs://evil/a"), None);
         assert_eq!(NameNodes::default().server(&"hdfs://nn/a".parse().unwrap()), None);
     }
 

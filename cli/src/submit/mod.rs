@@ -139,6 +139,10 @@ async fn follow(screen: &Screen, client: &mut Client, job: &str, plan: &JobPlan,
 /// Results of earlier jobs of a chain that nobody needs any more.
 fn clear(directories: &[String]) {
     for directory in directories {
+        if directory.contains("://") {
+            note(format!("`{directory}` is of no more use: `hdfs dfs -rm -r` removes it"));
+            continue;
+        }
         if let Err(error) = std::fs::remove_dir_all(directory)
             && error.kind() != std::io::ErrorKind::NotFound
         {

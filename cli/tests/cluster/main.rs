@@ -16,6 +16,7 @@ mod hadoop;
 mod halt;
 mod harness;
 mod hdfs;
+mod hdfs_output;
 mod hostile;
 mod http_interface;
 mod interop;

@@ -1,4 +1,4 @@
-//! Handles on users' output directories: the one place of the master that touches them.
+//! Handles on users' output directories of this machine's file systems: the one place of the master that touches them.
 //!
 //! Tasks are users' programs. They may put symbolic links, devices or reserved names where the master expects files, or
 //! exchange a directory for a link while it works. So everything goes through the handle of a directory and a plain name in
@@ -8,12 +8,14 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use howdah_guards::Guard;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
+
+use super::store::{Kind, Store};
 
 /// Of a directory that is only looked into: nothing that a task put there is opened by it.
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::CLOEXEC);
@@ -29,15 +31,6 @@ fn unlinked() -> OFlags {
 #[derive(Debug)]
 pub(super) struct Folder(OwnedFd);
 
-/// What stands under a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    File,
-    Folder,
-    /// A link, a device, a pipe or a socket, in words.
-    Other(&'static str),
-}
-
 impl Folder {
     /// Opens a directory by its path. Links on the way are followed, as administrators make them; the last name must be
     /// the directory itself.
@@ -45,57 +38,9 @@ impl Folder {
         Ok(Folder(rustix::fs::openat(CWD, path, DIRECTORY | unlinked(), Mode::empty())?))
     }
 
-    /// Opens a directory in this one.
-    pub(super) fn folder(&self, name: impl AsRef<OsStr>) -> io::Result<Folder> {
-        Ok(Folder(rustix::fs::openat(&self.0, name.as_ref(), DIRECTORY | unlinked(), Mode::empty())?))
-    }
-
     /// Makes a directory in this one; it must not exist.
     pub(super) fn make_folder(&self, name: &str) -> io::Result<()> {
         Ok(rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777))?)
-    }
-
-    /// Makes an empty file; it must not exist.
-    pub(super) fn make_file(&self, name: &str) -> io::Result<()> {
-        let own = if Guard::OutputLinks.stands() { OFlags::EXCL | OFlags::NOFOLLOW } else { OFlags::TRUNC };
-        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC | own;
-        rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?;
-        Ok(())
-    }
-
-    /// All names in it, in no order.
-    pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
-        let mut names = Vec::new();
-        for entry in Dir::read_from(&self.0)? {
-            let name = entry?.file_name().to_bytes().to_vec();
-            if name != b"." && name != b".." {
-                names.push(OsString::from_vec(name));
-            }
-        }
-        Ok(names)
-    }
-
-    /// What stands under a name, links not followed.
-    pub(super) fn kind(&self, name: impl AsRef<OsStr>) -> io::Result<Kind> {
-        let flags = if Guard::OutputLinks.stands() { AtFlags::SYMLINK_NOFOLLOW } else { AtFlags::empty() };
-        let stat = rustix::fs::statat(&self.0, name.as_ref(), flags)?;
-        Ok(match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Kind::File,
-            FileType::Directory => Kind::Folder,
-            FileType::Symlink => Kind::Other("a symbolic link"),
-            FileType::Fifo => Kind::Other("a named pipe"),
-            FileType::Socket => Kind::Other("a socket"),
-            _ => Kind::Other("a device"),
-        })
-    }
-
-    /// Moves a name into another directory, where it must not exist.
-    pub(super) fn move_to(&self, name: &OsStr, target: &Folder) -> io::Result<()> {
-        match rustix::fs::renameat_with(&self.0, name, &target.0, name, RenameFlags::NOREPLACE) {
-            // Network file systems do not have it; a second link is as exclusive, for all but directories.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => self.move_by_link(name, target),
-            result => Ok(result?),
-        }
     }
 
     fn move_by_link(&self, name: &OsStr, target: &Folder) -> io::Result<()> {
@@ -110,22 +55,6 @@ impl Folder {
         }
         rustix::fs::linkat(&self.0, name, &target.0, name, AtFlags::empty())?;
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
-    }
-
-    /// Removes what stands under a name, with all that is in it; fine if nothing does. What others add meanwhile may stay,
-    /// and is an error.
-    pub(super) fn remove(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
-        let name = name.as_ref();
-        let mut last = Ok(());
-        for _ in 0..ROUNDS {
-            last = self.remove_once(name);
-            match &last {
-                Ok(()) => return Ok(()),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-                Err(_) => {}
-            }
-        }
-        last
     }
 
     fn remove_once(&self, name: &OsStr) -> io::Result<()> {
@@ -177,6 +106,69 @@ impl Folder {
     }
 }
 
+impl Store for Folder {
+    fn folder(&self, name: &OsStr) -> io::Result<Folder> {
+        Ok(Folder(rustix::fs::openat(&self.0, name, DIRECTORY | unlinked(), Mode::empty())?))
+    }
+
+    fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.0)? {
+            let name = entry?.file_name().to_bytes().to_vec();
+            if name != b"." && name != b".." {
+                names.push(OsString::from_vec(name));
+            }
+        }
+        Ok(names)
+    }
+
+    fn kind(&self, name: &OsStr) -> io::Result<Kind> {
+        let flags = if Guard::OutputLinks.stands() { AtFlags::SYMLINK_NOFOLLOW } else { AtFlags::empty() };
+        let stat = rustix::fs::statat(&self.0, name, flags)?;
+        Ok(match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Folder,
+            FileType::Symlink => Kind::Other("a symbolic link"),
+            FileType::Fifo => Kind::Other("a named pipe"),
+            FileType::Socket => Kind::Other("a socket"),
+            _ => Kind::Other("a device"),
+        })
+    }
+
+    fn make_file(&self, name: &str) -> io::Result<()> {
+        let own = if Guard::OutputLinks.stands() { OFlags::EXCL | OFlags::NOFOLLOW } else { OFlags::TRUNC };
+        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC | own;
+        rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?;
+        Ok(())
+    }
+
+    fn move_to(&self, name: &OsStr, target: &Folder) -> io::Result<()> {
+        match rustix::fs::renameat_with(&self.0, name, &target.0, name, RenameFlags::NOREPLACE) {
+            // Network file systems do not have it; a second link is as exclusive, for all but directories.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => self.move_by_link(name, target),
+            result => Ok(result?),
+        }
+    }
+
+    /// What others add meanwhile may stay, and is an error.
+    fn remove(&self, name: &OsStr) -> io::Result<()> {
+        let mut last = Ok(());
+        for _ in 0..ROUNDS {
+            last = self.remove_once(name);
+            match &last {
+                Ok(()) => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                Err(_) => {}
+            }
+        }
+        last
+    }
+
+    fn is_out_of_reach(_: &io::Error) -> bool {
+        false
+    }
+}
+
 /// Removes an empty directory by its path; one that is not empty stays.
 pub(super) fn remove_if_empty(path: &Path) -> io::Result<()> {
     match rustix::fs::unlinkat(CWD, path, AtFlags::REMOVEDIR) {
@@ -184,9 +176,4 @@ pub(super) fn remove_if_empty(path: &Path) -> io::Result<()> {
         Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(()),
         Err(error) => Err(error.into()),
     }
-}
-
-/// Whether a name begins so.
-pub(super) fn begins(name: &OsStr, prefix: &str) -> bool {
-    name.as_bytes().starts_with(prefix.as_bytes())
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
-use howdah_core::job::{ClusterId, JobId, LAZY_OUTPUT, OutputFormat};
+use howdah_core::job::{ClusterId, JobId, LAZY_OUTPUT};
 use howdah_guards::Guard;
 
 use super::historian::write_histories;
@@ -15,22 +15,32 @@ use super::histories::{Histories, ROOM};
 use super::pool::Pool;
 use super::retention::Retention;
 use super::{Clearing, CoreHandle};
-use crate::commit::{self, Promotion};
+use crate::commit::{self, Output, Promotion};
 use crate::config::KeepJobs;
 use crate::tables::{JobRow, Tables};
 
 /// Threads that promote and clear away.
 const FILE_THREADS: usize = 8;
+/// The same for output in HDFS: a name node that hangs holds up no job whose output lies elsewhere.
+const REMOTE_THREADS: usize = 8;
 
 /// What the threads behind it do with output directories.
 enum Work {
-    Promote { job: JobId, promotion: Promotion },
-    Abort { output: PathBuf, created: bool },
+    /// Of a job without output there is nothing to promote.
+    Promote {
+        job: JobId,
+        promotion: Option<Promotion>,
+    },
+    Abort {
+        output: Output,
+        created: bool,
+    },
 }
 
 /// Hands work to the threads behind it; they end when it is dropped.
 pub(crate) struct Outbox {
     files: Pool<Work>,
+    remote: Pool<Work>,
     histories: Histories,
     historian: std::thread::JoinHandle<()>,
     clearing: Clearing,
@@ -55,24 +65,21 @@ impl Outbox {
             done.fetch_sub(1, Ordering::Release);
         };
         let threads = if Guard::FileThreads.stands() { FILE_THREADS } else { 1 };
-        let files = Pool::start("promote", threads, promotes);
+        let files = Pool::start("promote", threads, promotes.clone());
+        let remote = Pool::start("promote-hdfs", REMOTE_THREADS, promotes);
         let (send, work) = mpsc::sync_channel(ROOM);
         let histories = Histories::new(send);
         let retention = Retention::new(keep, &run_dir, cluster);
         let body = move || write_histories(&work, &run_dir, cluster, retention, &tells);
         let historian = std::thread::Builder::new().name("history".to_owned()).spawn(body);
-        Outbox { files, histories, historian: historian.expect("the system starts threads"), clearing, open }
+        let historian = historian.expect("the system starts threads");
+        Outbox { files, remote, histories, historian, clearing, open }
     }
 
     /// Promotes the winners' output of a job.
     pub(super) fn commit(&self, tables: &Tables, job: JobId) {
         let Some(row) = tables.jobs.get(&job) else { return };
         let file = &row.meta.file;
-        let output = match &file.output {
-            OutputFormat::Files { directory } => PathBuf::from(directory),
-            // Nothing to promote: an empty path stands for it.
-            OutputFormat::None => PathBuf::new(),
-        };
         let winner = |id: howdah_core::job::AttemptId| {
             (tables.cluster.attempt(id), format!("part-{}-{:05}", id.kind.letter(), id.index))
         };
@@ -80,26 +87,29 @@ impl Outbox {
             .iter()
             .find_map(|key| file.properties.get(*key))
             .is_none_or(|value| value.trim() != "false");
-        let promotion = Promotion {
+        let promotion = Output::of(file).map(|output| Promotion {
             output,
             winners: row.output_winners().into_iter().map(winner).collect(),
             is_lazy: file.properties.contains_key(LAZY_OUTPUT),
             mark_success: mark,
-        };
-        self.open.fetch_add(1, Ordering::AcqRel);
-        self.files.send(job, Work::Promote { job, promotion });
+        });
+        let is_remote = promotion.as_ref().is_some_and(|promotion| promotion.output.is_remote());
+        self.hand_out(job, Work::Promote { job, promotion }, is_remote);
     }
 
     /// Clears away what a failed or killed job wrote.
     pub(super) fn abort(&self, tables: &Tables, job: JobId) {
         let Some(row) = tables.jobs.get(&job) else { return };
-        if let OutputFormat::Files { directory } = &row.meta.file.output {
-            let output = PathBuf::from(directory);
-            self.clearing.begin(&output);
-            let work = Work::Abort { output, created: row.meta.created_output };
-            self.open.fetch_add(1, Ordering::AcqRel);
-            self.files.send(job, work);
+        if let Some(output) = Output::of(&row.meta.file) {
+            self.clearing.begin(output.directory());
+            let is_remote = output.is_remote();
+            self.hand_out(job, Work::Abort { output, created: row.meta.created_output }, is_remote);
         }
+    }
+
+    fn hand_out(&self, job: JobId, work: Work, is_remote: bool) {
+        self.open.fetch_add(1, Ordering::AcqRel);
+        if is_remote { &self.remote } else { &self.files }.send(job, work);
     }
 
     /// A job that is over changed: its history is to be written, again when a late attempt ends.
@@ -127,8 +137,9 @@ impl Outbox {
 
     /// Waits until all that was handed over is done, and all histories are written that can be.
     pub(crate) fn finish(self, tables: &Tables) {
-        let Outbox { files, histories, historian, .. } = self;
+        let Outbox { files, remote, histories, historian, .. } = self;
         files.finish();
+        remote.finish();
         histories.finish(tables);
         let _ = historian.join();
     }
@@ -137,8 +148,7 @@ impl Outbox {
 fn perform(work: Work, cluster: ClusterId, core: &CoreHandle, clearing: &Clearing) {
     match work {
         Work::Promote { job, promotion } => {
-            let nothing = promotion.output.as_os_str().is_empty();
-            let result = if nothing { Ok(()) } else { commit::promote(&promotion) };
+            let result = promotion.map_or(Ok(()), |promotion| commit::promote(&promotion));
             let problem = result.err().map(|e| e.to_string());
             if let Some(problem) = &problem {
                 tracing::error!(job = cluster.job(job), problem, "the job's output could not be promoted");
@@ -147,9 +157,10 @@ fn perform(work: Work, cluster: ClusterId, core: &CoreHandle, clearing: &Clearin
         }
         Work::Abort { output, created } => {
             if let Err(e) = commit::abort(&output, created) {
-                tracing::warn!(output = %output.display(), error = %e, "could not clear away the output of a failed job");
+                let output = output.directory().display();
+                tracing::warn!(%output, error = %e, "could not clear away the output of a failed job");
             }
-            clearing.end(&output);
+            clearing.end(output.directory());
         }
     }
 }

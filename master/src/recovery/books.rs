@@ -14,6 +14,8 @@ use howdah_proto::v1;
 use howdah_proto::v1::journal_input::Kind;
 
 use super::RecoveryError;
+use super::unfinished::Aborts;
+use crate::commit::Output;
 use crate::config::Limits;
 use crate::history::{find_history, job_file_path};
 use crate::spool::Spooled;
@@ -34,7 +36,7 @@ pub(super) struct Books<'a> {
     new: Vec<(JobId, JobMeta)>,
     /// Job files that do not read; that matters only while the job is not over.
     unread: BTreeMap<JobId, String>,
-    aborts: BTreeMap<PathBuf, JobId>,
+    aborts: Aborts,
 }
 
 impl Books<'_> {
@@ -52,7 +54,7 @@ impl Books<'_> {
             free_lost_names,
             new: Vec::new(),
             unread: BTreeMap::new(),
-            aborts: BTreeMap::new(),
+            aborts: Aborts::new(),
         }
     }
 
@@ -132,7 +134,7 @@ impl Books<'_> {
                 }
                 Effect::AbortJob { job } => {
                     if let Some(output) = self.output_of(job) {
-                        self.aborts.insert(output, job);
+                        self.aborts.insert(output.directory().to_owned(), (job, output));
                     }
                 }
                 _ => {
@@ -164,7 +166,7 @@ impl Books<'_> {
     }
 
     /// The tables as they were, and the output directories of jobs that failed or were killed since the last start.
-    pub(super) fn close(mut self) -> Result<(Tables, BTreeMap<PathBuf, JobId>), RecoveryError> {
+    pub(super) fn close(mut self) -> Result<(Tables, Aborts), RecoveryError> {
         self.tables.workers.iter_mut().for_each(|row| row.presence.remembered = true);
         let lost = self.unread.into_iter().find(|(job, _)| {
             let row = self.tables.jobs.get(job);
@@ -195,11 +197,8 @@ impl Books<'_> {
         }
     }
 
-    fn output_of(&self, job: JobId) -> Option<PathBuf> {
-        match &self.tables.jobs.get(&job)?.meta.file.output {
-            OutputFormat::Files { directory } => Some(PathBuf::from(directory)),
-            OutputFormat::None => None,
-        }
+    fn output_of(&self, job: JobId) -> Option<Output> {
+        Output::of(&self.tables.jobs.get(&job)?.meta.file)
     }
 
     /// A job as its file has it; of one whose file is gone, what the journal knows.

@@ -6,38 +6,44 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use howdah_core::job::{ClusterId, JobFile, JobId, OutputFormat};
+use howdah_core::job::{ClusterId, JobFile, JobId};
 
 use super::Unfinished;
-use crate::commit;
+use crate::commit::{self, Output};
 
-/// Clears away what nobody waits for. Problems are logged: none of them keeps a master from starting.
+/// Clears away what nobody waits for. Problems are logged: none of them keeps a master from starting, nor does a name node
+/// that hangs.
 pub(crate) fn clear_leftovers(run_dir: &Path, cluster: ClusterId, last_job: u32, unfinished: &Unfinished) {
-    for (output, job) in &unfinished.aborts {
-        clear(output, &cluster.job(*job));
-    }
+    let mut left: Vec<(String, Output)> = Vec::new();
+    left.extend(unfinished.aborts.values().map(|(job, output)| (cluster.job(*job), output.clone())));
     for (path, job) in job_files(run_dir, cluster) {
         if job.0 <= last_job {
             continue;
         }
         let file = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<JobFile>(&bytes).ok());
-        if let Some(JobFile { output: OutputFormat::Files { directory }, id, .. }) = file {
-            clear(Path::new(&directory), &id);
-        }
+        left.extend(file.and_then(|file| Some((file.id.clone(), Output::of(&file)?))));
         tracing::info!(job = cluster.job(job), "a submission that was never acknowledged is dropped");
         if let Err(error) = fs::remove_file(&path) {
             tracing::warn!(path = %path.display(), %error, "cannot remove the file of a job that never was");
         }
     }
+    let (remote, here): (Vec<_>, Vec<_>) = left.into_iter().partition(|(_, output)| output.is_remote());
+    here.iter().for_each(|(job, output)| clear(output, job));
+    if !remote.is_empty() {
+        let body = move || remote.iter().for_each(|(job, output)| clear(output, job));
+        // It ends with the process, and what is left is this job's by its mark.
+        let _ = std::thread::Builder::new().name("clear-hdfs".to_owned()).spawn(body);
+    }
 }
 
-fn clear(output: &Path, job: &str) {
+fn clear(output: &Output, job: &str) {
     // A directory that was promoted or that someone else has made since has no private part.
-    if !output.join("_temporary").is_dir() {
+    if !output.is_remote() && !output.directory().join("_temporary").is_dir() {
         return;
     }
     if let Err(error) = commit::abort(output, true) {
-        tracing::warn!(job, output = %output.display(), %error, "could not clear away the output of a job");
+        let output = output.directory().display();
+        tracing::warn!(job, %output, %error, "could not clear away the output of a job");
     }
 }
 

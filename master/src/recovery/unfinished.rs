@@ -6,6 +6,11 @@ use std::path::PathBuf;
 use howdah_core::job::JobId;
 use howdah_core::tracker::SchedulerChoice;
 
+use crate::commit::Output;
+
+/// Output by its directory's one spelling, and whose it was.
+pub(crate) type Aborts = BTreeMap<PathBuf, (JobId, Output)>;
+
 /// What the engine has to see to first.
 #[derive(Debug, Default)]
 pub(crate) struct Unfinished {
@@ -16,7 +21,7 @@ pub(crate) struct Unfinished {
     /// Finished jobs that have no history on disk.
     pub(crate) histories: Vec<JobId>,
     /// Output of jobs that ended otherwise since the last start and may not have been cleared away.
-    pub(crate) aborts: BTreeMap<PathBuf, JobId>,
+    pub(crate) aborts: Aborts,
     /// Spools of submissions that go as soon as the jobs' own files are on disk.
     pub(crate) spools: Vec<PathBuf>,
 }

@@ -20,7 +20,7 @@ use tonic::Status;
 
 use super::admit::{Admitted, admit_group};
 use super::status;
-use crate::commit;
+use crate::commit::{self, Output};
 use crate::engine::{CoreError, CoreHandle, NewJob};
 use crate::history::job_file_path;
 use crate::spool::{self, Spool};
@@ -239,8 +239,9 @@ fn write(group: Vec<Entering>, first: u32, spool: &mut Spool, cluster: ClusterId
 /// Gives a job its number and writes its own file, which is not synced.
 fn write_own(file: &mut JobFile, id: JobId, cluster: ClusterId, run_dir: &Path) -> Result<Vec<u8>, Status> {
     file.id = cluster.job(id);
-    if let OutputFormat::Files { directory } = &file.output {
-        commit::mark(directory.as_ref(), &file.id)
+    if let Some(output) = Output::of(file) {
+        let directory = output.directory().display();
+        commit::mark(&output, &file.id)
             .map_err(|e| Status::invalid_argument(format!("output directory `{directory}` cannot be written: {e}")))?;
         file.marked = true;
     }

@@ -12,6 +12,13 @@ pub(super) const HDFS_DEADLINE: Duration = Duration::from_secs(60);
 /// Directories inside each other.
 pub(super) const MAX_DEPTH: usize = 64;
 
+/// Advice to who names an HDFS that is not in the table.
+pub(super) const NAME_NODES_HELP: &str = "the master's setting `name_nodes` says which it may speak to: [master.name_nodes] \
+                                          with a line such as \"nn:9000\" = \"http://nn:9870\"";
+/// Advice to who names one that does not answer.
+pub(super) const NAME_NODE_HELP: &str =
+    "nothing was submitted; does the name node run, and is its WebHDFS at the address in [master.name_nodes]?";
+
 /// Input that cannot be turned into splits.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum InputError {

@@ -17,7 +17,7 @@ use howdah_core::job::{FileState, InputFormat, Split};
 use howdah_webhdfs::{Block, FileReader, HdfsPath};
 
 use super::hdfs_files::{HdfsFile, Listing};
-use super::input_error::{InputError, MAX_FILES};
+use super::input_error::{InputError, MAX_FILES, NAME_NODE_HELP, NAME_NODES_HELP};
 use super::line_splits::{line_splits, line_splits_of};
 use super::walk::{Cancel, Walk, is_hidden};
 use crate::name_nodes::NameNodes;
@@ -40,13 +40,8 @@ impl InputError {
             InputError::TooManySplits { .. } => {
                 Some("larger splits make fewer maps: -D mapred.min.split.size=…, or raise the master's limit")
             }
-            InputError::NoNameNode { .. } => Some(
-                "the master's setting `name_nodes` says which it may fetch from: [master.name_nodes] with a line such as \
-                 \"nn:9000\" = \"http://nn:9870\"",
-            ),
-            _ if self.is_of_the_name_node() => Some(
-                "nothing was submitted; does the name node run, and is its WebHDFS at the address in [master.name_nodes]?",
-            ),
+            InputError::NoNameNode { .. } => Some(NAME_NODES_HELP),
+            _ if self.is_of_the_name_node() => Some(NAME_NODE_HELP),
             _ => None,
         }
     }

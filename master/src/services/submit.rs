@@ -15,16 +15,17 @@ use howdah_core::job::{
 use howdah_core::time::Span;
 use howdah_guards::Guard;
 use howdah_proto::{limits, v1};
-use howdah_webhdfs::HdfsPath;
+use howdah_webhdfs::{AddressError, HdfsPath};
+use tokio::sync::OwnedSemaphorePermit;
 use tonic::Status;
 
 use super::admit::admit;
 use super::entrance::Entered;
-use super::input_error::InputError;
+use super::input_error::{InputError, NAME_NODE_HELP, NAME_NODES_HELP};
 use super::places::Place;
 use super::walk::Cancel;
 use super::{SharedRef, blocking, hdfs_files, names, places, splits, status};
-use crate::commit;
+use crate::commit::{self, Output};
 use crate::config::MasterConfig;
 use crate::engine::View;
 use crate::name_nodes::NameNodes;
@@ -50,14 +51,16 @@ pub(super) async fn submit(
     }
     has_room(&shared).await?;
     let file = prepared(&shared, request, given, cancel).await?;
-    reserve(&shared, &file.output).await?;
-    let output = file.output.clone();
+    let output = Output::of(&file);
+    if let Some(output) = &output {
+        reserve(&shared, output).await?;
+    }
     let Entered { job, warning } = shared.entrance.enter(file).await;
     shared.warn(warning);
     if job.is_err()
-        && let OutputFormat::Files { directory } = output
+        && let Some(output) = output
     {
-        let _ = blocking(move || commit::abort(directory.as_ref(), true)).await;
+        let _ = blocking(move || commit::abort(&output, true)).await;
     }
     job.map(|job| shared.cluster.job(job))
 }
@@ -120,15 +123,24 @@ async fn prepared(
 }
 
 /// Makes the output directory, which must not exist.
-async fn reserve(shared: &SharedRef, output: &OutputFormat) -> Result<(), Status> {
-    let OutputFormat::Files { directory } = output else { return Ok(()) };
-    let path = PathBuf::from(directory);
-    refuse_daemons_places(shared, directory, &path).await?;
-    shared.clearing.wait(&path).await;
-    let made = blocking(move || commit::reserve(&path)).await?;
-    let Err(e) = made else { return Ok(()) };
+async fn reserve(shared: &SharedRef, output: &Output) -> Result<(), Status> {
+    let directory = output.directory().display().to_string();
+    let turn = match output.server() {
+        Some(server) => turn_at(shared, server).await?,
+        None => {
+            refuse_daemons_places(shared, &directory, output.directory()).await?;
+            Vec::new()
+        }
+    };
+    shared.clearing.wait(output.directory()).await;
+    let reserved = output.clone();
+    let made = blocking(move || {
+        let _turn = turn;
+        commit::reserve(&reserved)
+    });
+    let Err(e) = made.await? else { return Ok(()) };
     if e.kind() != io::ErrorKind::AlreadyExists {
-        return Err(cannot_make(directory, &e));
+        return Err(cannot_make(&directory, &e));
     }
     let wanted = directory.clone();
     let find = move |view: &crate::engine::View<'_>| {
@@ -141,6 +153,13 @@ async fn reserve(shared: &SharedRef, output: &OutputFormat) -> Result<(), Status
         None => format!("output directory `{directory}` exists already"),
     };
     Err(Status::already_exists(status::with_help(message, "choose another --output, or remove the directory first")))
+}
+
+/// A name node that hangs holds up the few submissions that ask it, and none of the threads that others need.
+async fn turn_at(shared: &SharedRef, server: &str) -> Result<Vec<OwnedSemaphorePermit>, Status> {
+    let turn = shared.hdfs_turns.take(BTreeSet::from([server.to_owned()]));
+    let late = |_| Status::unavailable("too many jobs wait for the output's name node at a time; try again");
+    tokio::time::timeout(LISTING_PATIENCE, turn).await.map_err(late)
 }
 
 /// Output must not lie in a directory of the master or of a worker, wherever links lead.
@@ -172,7 +191,12 @@ async fn refuse_daemons_places(shared: &SharedRef, directory: &str, path: &Path)
 }
 
 fn cannot_make(directory: &str, e: &io::Error) -> Status {
-    Status::invalid_argument(format!("output directory `{directory}` cannot be made: {e}"))
+    let message = format!("output directory `{directory}` cannot be made: {e}");
+    let of_hdfs = e.get_ref().and_then(|inner| inner.downcast_ref::<howdah_webhdfs::Error>());
+    match of_hdfs.is_some_and(howdah_webhdfs::Error::is_trouble) {
+        true => Status::unavailable(status::with_help(message, NAME_NODE_HELP)),
+        false => Status::invalid_argument(message),
+    }
 }
 
 /// Everything that needs no cluster: a job file without its number.
@@ -191,7 +215,8 @@ fn prepare(
     let mut properties: BTreeMap<String, String> = request.properties.into_iter().collect();
     known::check(&properties).map_err(|e| status::spec(&e))?;
     let mut conf = JobConf::from_properties(&config.memory.over(&properties)).map_err(|e| status::spec(&e))?;
-    let output = output(&request.output)?;
+    let mut servers = servers;
+    let output = output(&request.output, &config.name_nodes, &mut servers)?;
     conf.commits_output = matches!(output, OutputFormat::Files { .. });
     if request.deadline_ms > 0 {
         conf.deadline = Some(Span::from_us(request.deadline_ms.saturating_mul(1_000)));
@@ -216,6 +241,7 @@ fn prepare(
     if !servers.is_empty() {
         properties.insert(howdah_webhdfs::USER_PROPERTY.to_owned(), user.clone());
         properties.extend(servers);
+        properties.insert(howdah_webhdfs::MARK_PROPERTY.to_owned(), token().map_err(random)?);
     }
     let spec = JobSpec {
         name: request.name.into(),
@@ -243,7 +269,7 @@ fn prepare(
         splits,
         output,
         properties,
-        token: token().map_err(|e| status::internal("read random bytes", e))?,
+        token: token().map_err(random)?,
     })
 }
 
@@ -331,9 +357,19 @@ fn check_properties(properties: &HashMap<String, String>) -> Result<(), Status> 
     Ok(())
 }
 
-fn output(text: &str) -> Result<OutputFormat, Status> {
+fn random(error: io::Error) -> Status {
+    status::internal("read random bytes", error)
+}
+
+/// Where the output goes; `servers` gets the one of an HDFS.
+fn output(text: &str, nodes: &NameNodes, servers: &mut BTreeMap<String, String>) -> Result<OutputFormat, Status> {
     if text.is_empty() {
         return Ok(OutputFormat::None);
+    }
+    if HdfsPath::is_one(text) {
+        let (path, server) = hdfs_output(text, nodes)?;
+        servers.insert(howdah_webhdfs::server_property(&path), server);
+        return Ok(OutputFormat::Files { directory: path.to_string() });
     }
     let path = Path::new(text);
     let climbs = path.components().any(|part| matches!(part, std::path::Component::ParentDir));
@@ -344,6 +380,21 @@ fn output(text: &str) -> Result<OutputFormat, Status> {
     // One spelling per directory.
     let directory: PathBuf = path.components().collect();
     Ok(OutputFormat::Files { directory: directory.to_string_lossy().into_owned() })
+}
+
+/// An output in an HDFS, in its one spelling, and the HTTP server.
+fn hdfs_output(text: &str, nodes: &NameNodes) -> Result<(HdfsPath, String), Status> {
+    let wrong = |error: AddressError| Status::invalid_argument(format!("output directory {error}"));
+    let path: HdfsPath = text.parse().map_err(wrong)?;
+    if path.path == "/" {
+        return Err(Status::invalid_argument(format!("output directory `{text}`: expected one below the root")));
+    }
+    let (path, server) = nodes.named(&path).ok_or_else(|| {
+        let name_node = format!("{}://{}", path.scheme, path.authority);
+        let message = format!("output directory `{text}`: this master writes nothing to {name_node}");
+        Status::invalid_argument(status::with_help(message, NAME_NODES_HELP))
+    })?;
+    Ok((path, server.to_owned()))
 }
 
 /// 128 bits that nobody can guess, as 32 hexadecimal digits.

@@ -72,7 +72,10 @@ impl Client {
     }
 
     /// Tries until it is done, or will not be, or the tries are used up; says which try is the first.
-    pub(crate) fn again<T>(&self, mut work: impl FnMut(bool) -> Result<T, Error>) -> Result<T, Error> {
+    ///
+    /// # Errors
+    /// Those of the last try.
+    pub fn again<T>(&self, mut work: impl FnMut(bool) -> Result<T, Error>) -> Result<T, Error> {
         let mut is_first = true;
         let mut waits = self.patience().waits.iter();
         loop {

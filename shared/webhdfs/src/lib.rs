@@ -13,6 +13,7 @@ mod client;
 mod error;
 #[cfg(feature = "fake")]
 pub mod fake;
+mod output;
 mod reader;
 mod resolve;
 mod text;
@@ -22,12 +23,15 @@ pub use address::{AddressError, HdfsPath};
 pub use answers::{Block, FileKind, FileStatus};
 pub use client::{Client, Patience};
 pub use error::Error;
+pub use output::{JobOutput, Owner};
 pub use reader::FileReader;
 
-/// What the properties begin with that a master gives its attempts for reading; jobs cannot set them.
+/// What the properties begin with that a master gives its attempts for reading and writing; jobs cannot set them.
 pub const PROPERTIES: &str = "howdah.hdfs.";
-/// As which user a job reads.
+/// As which user a job reads and writes.
 pub const USER_PROPERTY: &str = "howdah.hdfs.user";
+/// What is in the mark of a job's output.
+pub const MARK_PROPERTY: &str = "howdah.hdfs.mark";
 
 /// The property that names the HTTP server of this file system.
 pub fn server_property(path: &HdfsPath) -> String {

@@ -14,8 +14,8 @@ use crate::text::encoded;
 
 /// Data nodes that a writer has had enough of at a time.
 const MOST_EXCLUDED: usize = 16;
-/// Bytes of a file that is compared with what it was to be.
-const MOST_COMPARED: u64 = 64 << 10;
+/// Bytes of a file that is read as a whole.
+const MOST_SMALL: u64 = 64 << 10;
 
 /// Remembers what went wrong on this side.
 struct Content<'a> {
@@ -46,9 +46,9 @@ impl Client {
         let mut excluded = Vec::new();
         loop {
             let mut asked = None;
-            let tried = open().map_err(|error| self.unread(path, &error.to_string())).and_then(|mut bytes| {
-                self.try_write(path, "&overwrite=true", length, &mut *bytes, &excluded, &mut asked)
-            });
+            let tried = open()
+                .map_err(|error| self.unread(path, &error.to_string()))
+                .and_then(|mut bytes| self.try_write(path, length, &mut *bytes, &excluded, &mut asked));
             match tried {
                 Ok(()) => return self.check_length(path, length),
                 Err(error) => match waits.next().filter(|_| error.may_pass()) {
@@ -62,35 +62,17 @@ impl Client {
         }
     }
 
-    /// Makes a small file, whose directory is there, with these bytes; it must not exist.
+    /// Makes a small file, whose directory is there, with these bytes; it must not exist. It is written under `own` first, a path
+    /// that nobody else writes to, and then moved: so it is there as a whole or not at all, and one of several writers makes it.
     ///
     /// # Errors
-    /// When it exists with other bytes, or as above.
-    pub fn create(&self, path: &str, bytes: &[u8]) -> Result<(), Error> {
-        let mut waits = self.patience().waits.iter();
-        let mut excluded = Vec::new();
-        let mut is_first = true;
-        loop {
-            let mut asked = None;
-            let error =
-                match self.try_write(path, "&overwrite=false", bytes.len() as u64, &mut &*bytes, &excluded, &mut asked)
-                {
-                    Ok(()) => return Ok(()),
-                    Err(error) => error,
-                };
-            // A try whose answer was lost may have made it.
-            if !is_first && error.is_existing() && self.has(path, bytes) {
-                return Ok(());
-            }
-            match waits.next().filter(|_| error.may_pass()) {
-                Some(&wait) => {
-                    self.exclude(asked, path, &mut excluded);
-                    sleep(wait);
-                    is_first = false;
-                }
-                None => return Err(error),
-            }
-        }
+    /// When it exists, or as above.
+    pub fn create(&self, path: &str, bytes: &[u8], own: &str) -> Result<(), Error> {
+        let mut open = || Ok(Box::new(io::Cursor::new(bytes.to_vec())) as Box<dyn Read>);
+        let made = self.write(own, bytes.len() as u64, &mut open).and_then(|()| self.rename(own, path));
+        made.inspect_err(|_| {
+            let _ = self.remove(own);
+        })
     }
 
     /// The bytes of a file that should be small; of a longer one the first ones.
@@ -98,7 +80,7 @@ impl Client {
     /// # Errors
     /// When it is not there or cannot be read.
     pub fn small_file(&self, path: &str) -> Result<Vec<u8>, Error> {
-        let length = self.again(|_| self.status(path))?.length.min(MOST_COMPARED);
+        let length = self.again(|_| self.status(path))?.length.min(MOST_SMALL);
         let mut bytes = Vec::new();
         let mut reader = FileReader::new(self.clone(), path, length, 0, (0, length));
         match reader.read_to_end(&mut bytes) {
@@ -110,14 +92,9 @@ impl Client {
         }
     }
 
-    fn has(&self, path: &str, bytes: &[u8]) -> bool {
-        self.small_file(path).is_ok_and(|found| found == bytes)
-    }
-
     fn try_write(
         &self,
         path: &str,
-        overwrite: &str,
         length: u64,
         bytes: &mut dyn Read,
         excluded: &[String],
@@ -125,7 +102,7 @@ impl Client {
     ) -> Result<(), Error> {
         // Releases from 3 on make the directories above unless they are told not to: a late writer must not bring back an
         // output that was cleared away.
-        let mut more = format!("{overwrite}&createparent=false");
+        let mut more = "&overwrite=true&createparent=false".to_owned();
         if !excluded.is_empty() {
             more.push_str(&format!("&excludedatanodes={}", encoded(&excluded.join(","))));
         }

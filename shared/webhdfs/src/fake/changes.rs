@@ -31,10 +31,9 @@ type Refusal = Option<(&'static str, &'static str, String)>;
 impl Change<'_> {
     pub(super) fn answer(&self, body: &mut impl Read, stream: &mut TcpStream) -> io::Result<()> {
         match (self.node, self.asks("op"), &self.mood) {
-            (None, _, Mood::Silent) => {
-                self.shared.state().held.push(stream.try_clone()?);
-                Ok(())
-            }
+            (None, _, Mood::Silent) => self.hold(stream),
+            (None, "RENAME", Mood::HoldsMoves(_)) if self.holds_moves() => self.hold(stream),
+            (None, ..) if self.has_left() => Ok(()),
             (None, op, Mood::SafeMode) if op != "CREATE" => {
                 let why = format!("Cannot change {}. Name node is in safe mode.", self.path);
                 refuse(stream, FORBIDDEN, "SafeModeException", &why)
@@ -47,6 +46,35 @@ impl Change<'_> {
             (Some(node), _, Mood::Dead(dead)) if node == *dead => Ok(()),
             (Some(_), "CREATE", _) => self.take(body, stream),
             (Some(_), op, _) => refuse(stream, "400 Bad Request", "IllegalArgumentException", op),
+        }
+    }
+
+    fn hold(&self, stream: &TcpStream) -> io::Result<()> {
+        self.shared.state().held.push(stream.try_clone()?);
+        Ok(())
+    }
+
+    /// Counts a move; whether this one has no answer.
+    fn holds_moves(&self) -> bool {
+        match &mut self.shared.state().mood {
+            Mood::HoldsMoves(0) => true,
+            Mood::HoldsMoves(n) => {
+                *n -= 1;
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// Counts a change; whether the name node is gone before it.
+    fn has_left(&self) -> bool {
+        match &mut self.shared.state().mood {
+            Mood::Leaves(0) => true,
+            Mood::Leaves(n) => {
+                *n -= 1;
+                false
+            }
+            _ => false,
         }
     }
 

@@ -146,6 +146,7 @@ fn answer(shared: &Shared, mut stream: TcpStream, node: Option<usize>) -> std::i
     }
     let file = shared.state().tree.files.get(&path).cloned();
     match (node, op, mood) {
+        (None, _, Mood::Leaves(0)) => {}
         (None, _, Mood::Silent) => shared.state().held.push(stream),
         (None, "OPEN", Mood::Elsewhere(url)) => redirect(&mut stream, &url)?,
         (Some(node), _, Mood::Dead(dead)) if node == dead => {}

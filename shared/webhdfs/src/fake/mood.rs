@@ -32,4 +32,8 @@ pub enum Mood {
     Fragile(usize, usize),
     /// A change is made, and its first answer lost.
     Forgetful,
+    /// The name node closes all connections without a word after so many more changes.
+    Leaves(usize),
+    /// The name node moves so many more names, and does not answer who wants another moved.
+    HoldsMoves(usize),
 }

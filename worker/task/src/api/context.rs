@@ -9,6 +9,7 @@ use howdah_core::job::counters::{Counters, KNOWN};
 use howdah_core::job::limits::{self, Cut};
 use howdah_core::job::{OutputFormat, Phase, Split, TaskKind};
 use howdah_guards::Guard;
+use howdah_webhdfs::HdfsPath;
 
 use super::error::TaskError;
 use super::properties::Properties;
@@ -98,12 +99,12 @@ impl Context {
         &self.0.spec.local_dir
     }
 
-    /// Where the attempt's part of the job's output is written until it counts; `None` in jobs without output files,
-    /// and in maps whose records go to reduces.
+    /// Where the attempt's part of the job's output is written until it counts, on the worker's own disk if the output lies in
+    /// an HDFS; `None` in jobs without output files, and in maps whose records go to reduces.
     pub fn output_dir(&self) -> Option<PathBuf> {
         let is_last = self.kind() == TaskKind::Reduce || self.n_reduces() == 0;
         match &self.0.spec.output {
-            OutputFormat::Files { directory } if is_last => Some(private_output(Path::new(directory), self.attempt())),
+            OutputFormat::Files { directory } if is_last => Some(private_output(self.spec(), directory)),
             _ => None,
         }
     }
@@ -212,7 +213,10 @@ impl Context {
     }
 }
 
-/// An attempt's own directory in the job's output directory.
-pub(crate) fn private_output(output: &Path, attempt: &str) -> PathBuf {
-    output.join("_temporary").join(attempt)
+/// An attempt's own directory in the job's output directory, or on this machine where that lies in an HDFS.
+pub(crate) fn private_output(spec: &TaskSpec, output: &str) -> PathBuf {
+    if HdfsPath::is_one(output) {
+        return spec.local_dir.join(format!(".output-{}", spec.attempt));
+    }
+    Path::new(output).join("_temporary").join(&spec.attempt)
 }

@@ -27,8 +27,10 @@ pub enum TaskError {
         source: std::io::Error,
     },
     /// A file of an HDFS.
-    #[error("input `{path}`")]
+    #[error("{what} `{path}`")]
     Hdfs {
+        /// `input` or `output`.
+        what: &'static str,
         /// Its address.
         path: String,
         /// What went wrong.

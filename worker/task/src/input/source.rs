@@ -71,7 +71,7 @@ impl Source {
                 Ok(FileState { length: status.length, modified_us: status.modified_ms.saturating_mul(1_000) })
             }
             Err(error) if error.is_missing() => Err(missing(std::io::Error::new(std::io::ErrorKind::NotFound, error))),
-            Err(source) => Err(TaskError::Hdfs { path: self.path.clone(), source }),
+            Err(source) => Err(TaskError::Hdfs { what: "input", path: self.path.clone(), source }),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Writes one part file.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use howdah_core::job::{LAZY_OUTPUT, OutputFormat, TaskKind};
 
@@ -37,7 +37,7 @@ impl PartWriter {
         let sync = properties.parse_or(&["howdah.output.sync"], true, "true or false")?;
         let place = match &context.spec().output {
             OutputFormat::None => None,
-            OutputFormat::Files { directory } => Some(place(Path::new(directory), context)?),
+            OutputFormat::Files { directory } => Some(place(directory, context)?),
         };
         let mut writer = PartWriter {
             place,
@@ -121,9 +121,9 @@ impl PartWriter {
 }
 
 /// Makes the attempt's directory. With lazy output too: that it is there and empty says that nothing was lost.
-fn place(output: &Path, context: &Context) -> Result<(PathBuf, OutputCodec), TaskError> {
+fn place(output: &str, context: &Context) -> Result<(PathBuf, OutputCodec), TaskError> {
     let codec = OutputCodec::new(context.properties())?;
-    let directory = private_output(output, context.attempt());
+    let directory = private_output(context.spec(), output);
     // Mostly the parent exists; one call is cheaper than looking first. Where the master made it, nobody else does: that
     // would be on this machine's own disk.
     let made = std::fs::create_dir(&directory).or_else(|error| match error.kind() {

@@ -17,6 +17,7 @@ use super::reporter::Reporter;
 use super::{map, reduce, sight, usage};
 use crate::api::context::Context;
 use crate::api::error::{TaskError, chain, is_fatal};
+use crate::output::hand_over;
 use crate::umbilical::{FromTask, TaskSpec, ToTask};
 
 /// Time between signs of life while waiting for the commit.
@@ -40,7 +41,7 @@ pub(crate) fn run(spec: TaskSpec, link: &Rc<Link>, registry: Registry<'_>) -> En
     let process = std::process::id();
     context.log(&format!("{} on {} in process {process}", context.attempt(), context.spec().worker_name));
     let result = catch_unwind(AssertUnwindSafe(|| {
-        sight::check(context.spec())?;
+        sight::check(&context)?;
         let application = registry(&app, context.properties())
             .map_err(|source| TaskError::Program { place: "the application's properties".to_owned(), source })?;
         let faults = FaultPlan::new(&context)?;
@@ -48,6 +49,7 @@ pub(crate) fn run(spec: TaskSpec, link: &Rc<Link>, registry: Registry<'_>) -> En
             TaskKind::Map => map::run(&application, &context, &faults)?,
             TaskKind::Reduce => reduce::run(&application, &context, &faults, link)?,
         }
+        hand_over(&context)?;
         commit(&context, link)
     }));
     let result = match result {

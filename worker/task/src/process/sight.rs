@@ -10,9 +10,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use howdah_core::job::{OUTPUT_MARK, OutputFormat, Split};
+use howdah_webhdfs::HdfsPath;
 
+use crate::api::context::Context;
 use crate::api::error::TaskError;
-use crate::umbilical::TaskSpec;
+use crate::output::check_mark;
 
 /// Network file systems may take a moment to tell of what another machine has just made.
 const PATIENCE: [Duration; 5] = [
@@ -24,8 +26,11 @@ const PATIENCE: [Duration; 5] = [
 ];
 
 /// Fails where the master's mark is not seen.
-pub(super) fn check(spec: &TaskSpec) -> Result<(), TaskError> {
+pub(super) fn check(context: &Context) -> Result<(), TaskError> {
+    let spec = context.spec();
     match &spec.output {
+        // Every machine that reaches the name node sees the same, and what it says is not this machine's fault.
+        OutputFormat::Files { directory } if HdfsPath::is_one(directory) => check_mark(context),
         OutputFormat::Files { directory } if spec.marked => look_for(Path::new(directory), &spec.job),
         _ => Ok(()),
     }

@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use howdah_core::job::counters::{Counters, FRAMEWORK};
 use howdah_core::job::{App, InputFormat, OutputFormat, Phase, Split, TaskKind};
+use howdah_webhdfs::fake::FakeHdfs;
+use howdah_webhdfs::{HdfsPath, MARK_PROPERTY, USER_PROPERTY, server_property};
 
 use super::link::{Incoming, Link};
 use super::serve;
@@ -315,4 +317,54 @@ fn nonsense_on_the_umbilical_is_an_error_that_says_so() {
     process.stream.write_all(b"{\"say\":\"sing\"}\n").expect("send");
     let error = process.thread.join().expect("no panic").expect_err("an error").to_string();
     assert!(error.contains("a message that is not one of ours") && error.contains("sing"), "{error}");
+}
+
+/// A map whose records are the output of its job, in an HDFS.
+fn into_hdfs(dir: &Path, hdfs: &FakeHdfs) -> TaskSpec {
+    let out: HdfsPath = "hdfs://nn:8020/out".parse().expect("an address");
+    let properties = [(server_property(&out), hdfs.address())];
+    let more = [(USER_PROPERTY, "ann"), (MARK_PROPERTY, "mine")].map(|(key, value)| (key.to_owned(), value.to_owned()));
+    TaskSpec {
+        properties: properties.into_iter().chain(more).collect(),
+        output: OutputFormat::Files { directory: out.to_string() },
+        marked: true,
+        ..spec(dir, TaskKind::Map, "attempt_m_0", 0)
+    }
+}
+
+#[test]
+fn output_is_in_hdfs_before_the_attempt_asks_for_its_commit_and_no_longer_here() {
+    let (dir, hdfs) = (tempfile::tempdir().expect("temporary directory"), FakeHdfs::start(1));
+    hdfs.put("/out/_temporary/_job", "mine", 4);
+    let mut process = Process::start();
+    process.say(&ToTask::Run(Box::new(into_hdfs(dir.path(), &hdfs))));
+    assert!(matches!(process.next_message(), FromTask::CommitPending));
+    let part = hdfs.read("/out/_temporary/attempt_m_0/part-m-00000").expect("complete before the commit");
+    assert_eq!(part.split(|&byte| byte == b'\n').count(), 6, "five words, a line each");
+    process.say(&ToTask::CommitGranted);
+    process.done();
+    process.join();
+    let left = std::fs::read_dir(dir.path().join("attempt_m_0")).expect("its directory");
+    let names: Vec<_> = left.map(|entry| entry.expect("an entry").file_name()).collect();
+    assert!(!names.iter().any(|name| name.to_string_lossy().starts_with(".output")), "{names:?}");
+}
+
+#[test]
+fn an_attempt_leaves_an_output_alone_that_is_not_its_jobs() {
+    let (dir, hdfs) = (tempfile::tempdir().expect("temporary directory"), FakeHdfs::start(1));
+    for (mark, why) in [(None, "the job's mark in it is gone"), (Some("theirs"), "it belongs to another job by now")] {
+        if let Some(mark) = mark {
+            hdfs.put("/out/_temporary/_job", mark, 9);
+        }
+        let mut process = Process::start();
+        process.say(&ToTask::Run(Box::new(into_hdfs(dir.path(), &hdfs))));
+        match process.next_message() {
+            FromTask::Failed { message, unseen: None, .. } => {
+                assert_eq!(message, format!("output `hdfs://nn:8020/out`: {why}"));
+            }
+            other => panic!("expected `Failed`, got {other:?}"),
+        }
+        process.join();
+        assert!(!hdfs.asked().iter().any(|line| !line.contains(" GET ")), "{:?}", hdfs.asked());
+    }
 }

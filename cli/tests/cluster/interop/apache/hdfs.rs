@@ -1,6 +1,8 @@
-//! Input from Apache's HDFS.
+//! Input from Apache's HDFS, and output to it.
 
+use std::cell::Cell;
 use std::io::Read;
+use std::rc::Rc;
 use std::time::Duration;
 
 use howdah_webhdfs::{Client, FileReader, Patience};
@@ -95,4 +97,102 @@ fn when_a_data_node_dies_its_blocks_are_read_on_from_others() {
     let parts = |name: &str| reference::read_parts(&cluster.path(name));
     reference::assert_same_parts(&parts("remote"), &parts("local"), "with a dead data node");
     cluster.stop_and_replay();
+}
+
+fn patient(hdfs: &MiniHdfs) -> Client {
+    const WAITS: [Duration; 6] = [Duration::from_millis(200); 6];
+    let wait = Duration::from_secs(60);
+    Client::new(&hdfs.http(), "ann", Patience { connect: wait, idle: wait, answer: wait, waits: &WAITS })
+}
+
+#[test]
+fn a_job_writes_to_apaches_hdfs_what_it_would_write_here_and_its_parts_outlive_a_data_node() {
+    let mut hdfs = MiniHdfs::start(3);
+    let cluster = cluster_beside(&hdfs);
+    let local = cluster.output("words.txt");
+    text::write_text(local.as_ref(), 6 << 20, &text::words(2_000), 13);
+    hdfs.put(&local, "/in/words.txt", 2);
+    let bytes = std::fs::read(&local).expect("read the input");
+    let at = |path: &str| format!("hdfs://{}{path}", hdfs.authority());
+    let (input, output) = (at("/in"), at("/data/a b/out"));
+    let args = ["wordcount", "--input", &input, "--output", &output, "--reduces", "3"];
+    cluster.wait_job(&cluster.submit(&args), 0);
+    hdfs.get("/data/a b/out", &cluster.output("from-hdfs"));
+    let found = reference::read_parts(&cluster.path("from-hdfs"));
+    reference::assert_same_parts(&found, &reference::word_count_parts(&bytes, 3), "in Apache's HDFS");
+    let said = cluster.run(&[&["submit"], &args[..]].concat()).expect_code(2).stderr;
+    assert!(said.contains(&format!("output directory `{output}` exists already")), "{said}");
+    // What fails leaves nothing.
+    let (failing, failed) = (cluster.script("failing", "cat; exit 7"), at("/failed"));
+    let args = ["streaming", "--input", &input, "--output", &failed, "--mapper", "cat", "--reducer", &failing];
+    cluster.wait_job(&cluster.submit(&args), 1);
+    let client = patient(&hdfs);
+    wait_for("the output to be cleared away", || client.status("/failed").is_err_and(|e| e.is_missing()).then_some(()));
+    // The name node goes on to send writers to a data node that died.
+    hdfs.kill_data_node(1);
+    let at = |path: &str| format!("hdfs://{}{path}", hdfs.authority());
+    let (input, output) = (at("/in"), at("/data/cat"));
+    let args = ["streaming", "--input", &input, "--output", &output, "--mapper", "cat", "--reducer", "cat"];
+    let job = cluster.submit(&[&args[..], &["--reduces", "4"]].concat());
+    cluster.wait_job(&job, 0);
+    let failed = cluster.attempts(&job).into_iter().filter(|attempt| attempt["state"] == "FAILED").count();
+    assert_eq!(failed, 0, "an attempt hands its part to another data node");
+    hdfs.get("/data/cat", &cluster.output("cat"));
+    let lines = |bytes: &[u8]| {
+        let mut lines: Vec<Vec<u8>> = bytes.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+        lines.sort();
+        lines.retain(|line| !line.is_empty());
+        lines
+    };
+    let written = reference::read_parts(&cluster.path("cat")).concat();
+    let trimmed: Vec<u8> = written.iter().copied().filter(|&byte| byte != b'\t').collect();
+    assert!(lines(&trimmed) == lines(&bytes), "the lines are those of the input");
+    cluster.stop_and_replay();
+}
+
+/// Bytes that end a data node when half of them are read.
+struct Deadly {
+    bytes: std::io::Cursor<Vec<u8>>,
+    kill: Box<dyn Fn()>,
+}
+
+impl Read for Deadly {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        if self.bytes.position() > self.bytes.get_ref().len() as u64 / 2 {
+            (self.kill)();
+        }
+        self.bytes.read(to)
+    }
+}
+
+#[test]
+fn a_file_is_whole_in_apaches_hdfs_though_a_data_node_dies_in_the_middle_of_it() {
+    let hdfs = MiniHdfs::start(3);
+    let client = patient(&hdfs);
+    let bytes: Vec<u8> = (0..1_500_000_u32).flat_map(u32::to_be_bytes).collect();
+    client.make_directory("/d").expect("make a directory");
+    let (hdfs, opened) = (Rc::new(std::cell::RefCell::new(hdfs)), Cell::new(0));
+    let done = client.write("/d/f", bytes.len() as u64, &mut || {
+        opened.set(opened.get() + 1);
+        let hdfs = Rc::clone(&hdfs);
+        let kill = Box::new(move || hdfs.borrow_mut().kill_data_node(0));
+        Ok(Box::new(Deadly { bytes: std::io::Cursor::new(bytes.clone()), kill }) as Box<dyn Read>)
+    });
+    done.unwrap_or_else(|error| panic!("after {} tries: {error}", opened.get()));
+    let mut found = Vec::new();
+    let mut reader = FileReader::new(client.clone(), "/d/f", bytes.len() as u64, 0, (0, bytes.len() as u64));
+    reader.read_to_end(&mut found).expect("read it back");
+    assert!(found == bytes, "after {} tries", opened.get());
+    // What Hadoop refuses, it refuses in these words.
+    client.make_directory("/d").expect("it is there");
+    client.create("/d/mark", b"mine", "/d/own").expect("it is new");
+    assert!(client.create("/d/mark", b"mine", "/d/own").expect_err("it is there").is_existing());
+    assert_eq!(client.small_file("/d/mark").expect("small"), b"mine");
+    assert!(client.rename("/d/none", "/d/x").expect_err("no source").is_missing());
+    assert!(client.rename("/d/f", "/d/mark").expect_err("a target").is_existing());
+    assert!(client.remove_if_empty("/d").expect_err("not empty").is_not_empty());
+    let error = client.make_directory("/d/f/below").expect_err("below a file");
+    assert!(!error.may_pass(), "{error}");
+    client.remove("/d").expect("remove it");
+    client.remove("/d").expect("it is gone");
 }

@@ -73,7 +73,7 @@ impl MiniHdfs {
         let hdfs = MiniHdfs { data_nodes, _name_node: name_node, java, rpc, http, _folder: folder };
         let wanted = format!("\"NumLiveDataNodes\" : {n_data_nodes},");
         wait_for("the data nodes of HDFS to be live", || {
-            hdfs.get("/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState").filter(|said| said.contains(&wanted))
+            hdfs.ask("/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState").filter(|said| said.contains(&wanted))
         });
         hdfs
     }
@@ -97,12 +97,17 @@ impl MiniHdfs {
         self.java.run(shell, &["-D", &copies, "-put", local, path]).expect_code(0);
     }
 
+    /// Copies a directory from there to a new one of this machine, by Apache's own client.
+    pub(super) fn get(&self, path: &str, local: &str) {
+        self.java.run("org.apache.hadoop.fs.FsShell", &["-get", path, local]).expect_code(0);
+    }
+
     /// Kills a data node, which the name node believes to be live for minutes.
     pub(super) fn kill_data_node(&mut self, node: usize) {
         drop(self.data_nodes[node].take());
     }
 
-    fn get(&self, target: &str) -> Option<String> {
+    fn ask(&self, target: &str) -> Option<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.http)).ok()?;
         write!(stream, "GET {target} HTTP/1.0\r\n\r\n").ok()?;
         let mut answer = String::new();

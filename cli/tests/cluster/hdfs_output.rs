@@ -1,0 +1,157 @@
+//! Output to an HDFS, which here is a small one in the test's own process; `interop/hdfs.rs` has Apache's.
+
+use howdah_webhdfs::fake::{FakeHdfs, Mood};
+
+use crate::harness::{Cluster, reference, text, wait_for};
+use crate::hdfs::beside;
+
+const NAME_NODE: &str = "nn.example:9000";
+
+fn cluster_beside(hdfs: &FakeHdfs) -> Cluster {
+    Cluster::start(beside(NAME_NODE, &hdfs.address()))
+}
+
+fn at(path: &str) -> String {
+    format!("hdfs://{NAME_NODE}{path}")
+}
+
+/// Writes a text to `/in/text` and gives it.
+fn input(hdfs: &FakeHdfs, cluster: &Cluster, bytes: u64) -> Vec<u8> {
+    let local = cluster.output("in.txt");
+    text::write_text(local.as_ref(), bytes, &text::words(500), 7);
+    let bytes = std::fs::read(&local).expect("read the input");
+    hdfs.put("/in/text", bytes.clone(), 40_000);
+    bytes
+}
+
+fn word_count(cluster: &Cluster, out: &str, reduces: &str) -> String {
+    cluster.submit(&["wordcount", "--input", &at("/in"), "--output", &at(out), "--reduces", reduces])
+}
+
+/// The part files of an output that is whole, and nothing else is in it.
+#[track_caller]
+fn parts(hdfs: &FakeHdfs, out: &str) -> Vec<Vec<u8>> {
+    let mut files = hdfs.files(out);
+    assert_eq!(files.first(), Some(&format!("{out}/_SUCCESS")), "{files:?}");
+    assert!(!hdfs.is_there(&format!("{out}/_temporary")), "{files:?}");
+    files.remove(0);
+    assert!(files.iter().all(|file| file.starts_with(&format!("{out}/part-"))), "{files:?}");
+    files.iter().map(|file| hdfs.read(file).expect("it is listed")).collect()
+}
+
+#[test]
+fn a_word_count_from_an_hdfs_into_it_has_the_bytes_of_the_same_output_here() {
+    let hdfs = FakeHdfs::start(3);
+    let cluster = cluster_beside(&hdfs);
+    let bytes = input(&hdfs, &cluster, 1 << 20);
+    let job = word_count(&cluster, "/data/out", "3");
+    cluster.wait_job(&job, 0);
+    let expected = reference::word_count_parts(&bytes, 3);
+    reference::assert_same_parts(&parts(&hdfs, "/data/out"), &expected, "in HDFS");
+    let here = ["wordcount", "--input", &at("/in"), "--output", &cluster.output("out"), "--reduces", "3"];
+    cluster.wait_job(&cluster.submit(&here), 0);
+    reference::assert_same_parts(&reference::read_parts(&cluster.path("out")), &expected, "here");
+    // The same directory once more, however it is spelt.
+    for again in [at("/data/out"), at("//data/./out/"), format!("webhdfs://{}/data/out", hdfs.address())] {
+        let args = ["submit", "wordcount", "--input", &at("/in"), "--output", &again];
+        let said = cluster.run(&args).expect_code(2).stderr;
+        assert!(said.starts_with(&format!("error: output directory `{}` exists already", at("/data/out"))), "{said}");
+        assert!(said.contains("help: choose another --output"), "{said}");
+    }
+    // A map-only job, and its side files, compressed parts by way of the job's own properties.
+    let script = cluster.script("side", "echo side > $mapreduce_task_output_dir/side-$mapreduce_task_partition; cat");
+    let gzip = ["-D", "mapred.output.compress=true", "-D", "mapred.max.split.size=600000", "--reduces", "0"];
+    let args = ["streaming", "--input", &at("/in"), "--output", &at("/data/maps"), "--mapper", &script];
+    cluster.wait_job(&cluster.submit(&[&args[..], &gzip].concat()), 0);
+    let files = hdfs.files("/data/maps");
+    let n_maps = files.iter().filter(|file| file.ends_with(".gz") && file.contains("/part-m-")).count();
+    let n_sides = files.iter().filter(|file| file.starts_with("/data/maps/side-")).count();
+    assert!(n_maps >= 2 && n_sides == n_maps && files.len() == 2 * n_maps + 1, "{n_maps} {n_sides} {files:?}");
+    assert_eq!(hdfs.read("/data/maps/side-0").as_deref(), Some(&b"side\n"[..]));
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn an_output_is_refused_where_its_name_node_is_not_named_or_gives_no_answer() {
+    let hdfs = FakeHdfs::start(1);
+    let cluster = cluster_beside(&hdfs);
+    let input = cluster.text("in.txt", "a b a\n");
+    let said = |output: &str, code: i32| {
+        cluster.run(&["submit", "wordcount", "--input", &input, "--output", output]).expect_code(code).stderr
+    };
+    let other = said("hdfs://other:9000/out", 2);
+    assert!(
+        other.starts_with("error: output directory `hdfs://other:9000/out`: this master writes nothing to"),
+        "{other}"
+    );
+    assert!(other.contains("help: the master's setting `name_nodes`"), "{other}");
+    assert!(said(&at("/"), 2).contains("expected one below the root"));
+    assert!(said(&at("/a/../b"), 2).contains("without `..`"));
+    assert_eq!(hdfs.asked(), [""; 0]);
+    hdfs.be(Mood::SafeMode);
+    let safe = said(&at("/out"), 3);
+    assert!(safe.contains("SafeModeException") && safe.contains("help: nothing was submitted"), "{safe}");
+    hdfs.be(Mood::Quota(0));
+    assert!(said(&at("/out"), 2).contains("DSQuotaExceededException"));
+    assert!(!hdfs.is_there("/out"));
+    drop(hdfs);
+    let dead = said(&at("/out"), 3);
+    assert!(dead.starts_with(&format!("error: output directory `{}` cannot be made: http://", at("/out"))), "{dead}");
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn a_master_that_is_killed_in_the_middle_of_a_promotion_finishes_it_after_its_start() {
+    let hdfs = FakeHdfs::start(3);
+    let mut cluster = cluster_beside(&hdfs);
+    let bytes = input(&hdfs, &cluster, 200_000);
+    // The first name that is moved is the mark's, at the submission.
+    hdfs.be(Mood::HoldsMoves(3));
+    let job = word_count(&cluster, "/out", "4");
+    let moves = || hdfs.asked().iter().filter(|line| line.contains("/part-r-") && line.contains("op=RENAME")).count();
+    wait_for("the promotion to be held up", || (moves() >= 3).then_some(()));
+    cluster.kill_master();
+    assert_eq!(hdfs.files("/out").iter().filter(|file| file.starts_with("/out/part-")).count(), 2);
+    assert!(!hdfs.is_there("/out/_SUCCESS"));
+    hdfs.be(Mood::Good);
+    cluster.restart_master();
+    cluster.wait_job(&job, 0);
+    reference::assert_same_parts(&parts(&hdfs, "/out"), &reference::word_count_parts(&bytes, 4), "promoted twice");
+    assert_eq!(moves(), 3 + 2, "each part is moved once, but for the one that was held up");
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn attempts_that_fail_leave_nothing_and_neither_does_a_job() {
+    let hdfs = FakeHdfs::start(3);
+    let cluster = cluster_beside(&hdfs);
+    hdfs.put("/in/text", "b\na\nb\n".repeat(2_000), 4_000);
+    // Fails at its end, when its output is whole but for what is written last.
+    let reducer = cluster.script("flaky", "uniq -c; case $mapreduce_task_attempt_id in *_0) exit 7;; esac");
+    let args = |out: &str, reducer: &str| {
+        let output = at(out);
+        let args = ["streaming", "--input", &at("/in"), "--output", &output, "--mapper", "cat", "--reducer", reducer];
+        cluster.submit(&[&args[..], &["--reduces", "2", "-D", "mapred.reduce.max.attempts=2"]].concat())
+    };
+    // Another data node goes away under each file.
+    hdfs.be(Mood::Fragile(0, 5));
+    let job = args("/out", &reducer);
+    cluster.wait_job(&job, 0);
+    let found = parts(&hdfs, "/out").concat();
+    let words: Vec<&str> = std::str::from_utf8(&found).expect("text").split_whitespace().collect();
+    assert_eq!(words.len(), 4, "{words:?}");
+    for pair in [["2000", "a"], ["4000", "b"]] {
+        assert!(words.chunks(2).any(|found| found == pair), "{words:?}");
+    }
+    let failed = cluster.attempts(&job).into_iter().filter(|attempt| attempt["state"] == "FAILED").count();
+    assert_eq!(failed, 2, "the first attempt of each reduce");
+    let asked = hdfs.asked();
+    assert!(asked.iter().any(|line| line.starts_with("127.0.0.2 PUT")), "{asked:?}");
+    assert!(!asked.iter().any(|line| line.contains("_0/part-r-0000") && line.contains("op=RENAME")), "{asked:?}");
+    let failing = cluster.script("failing", "cat; exit 7");
+    let job = args("/failed/out", &failing);
+    cluster.wait_job(&job, 1);
+    wait_for("the output to be cleared away", || (!hdfs.is_there("/failed/out")).then_some(()));
+    assert_eq!(hdfs.files("/failed"), [""; 0]);
+    cluster.stop_and_replay();
+}

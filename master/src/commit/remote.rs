@@ -1,0 +1,152 @@
+//! Directories of an output that lies in an HDFS.
+//!
+//! There are no links there, and no handles: every path begins at the root. What keeps others' output safe is the job's mark,
+//! which is looked at before anything is moved or removed, and moves that replace nothing. A name node that is away for a while
+//! is waited for, because a job's work is done by then; a master that ends meanwhile goes on after its next start.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::time::Duration;
+
+use howdah_core::job::OUTPUT_MARK;
+use howdah_webhdfs::{Client, Error, FileKind, JobOutput, Owner, Patience};
+
+use super::store::{Kind, Store};
+
+/// While somebody waits for a submission's answer.
+const SOON: Patience = Patience {
+    connect: Duration::from_secs(5),
+    idle: Duration::from_secs(10),
+    answer: Duration::from_secs(20),
+    waits: &[Duration::from_millis(100)],
+};
+/// While a job's output is promoted: two minutes for a name node to come back.
+const LONG: Patience = Patience { waits: if cfg!(test) { &[Duration::ZERO; 2] } else { &LONG_WAITS }, ..SOON };
+const LONG_WAITS: [Duration; 7] = [
+    Duration::from_millis(200),
+    Duration::from_secs(1),
+    Duration::from_secs(4),
+    Duration::from_secs(10),
+    Duration::from_secs(15),
+    Duration::from_secs(30),
+    Duration::from_secs(60),
+];
+
+/// A directory. What was listed of it last is remembered by kind.
+#[derive(Debug)]
+pub(super) struct RemoteFolder {
+    client: Client,
+    output: JobOutput,
+    path: String,
+    listed: RefCell<BTreeMap<OsString, Kind>>,
+}
+
+/// The system's kind of what a name node says.
+pub(super) fn as_io(error: Error) -> io::Error {
+    let kind = match &error {
+        error if error.is_missing() => io::ErrorKind::NotFound,
+        error if error.is_existing() => io::ErrorKind::AlreadyExists,
+        _ => io::ErrorKind::Other,
+    };
+    io::Error::new(kind, error)
+}
+
+/// Makes the output directory with the job's mark; an error when the directory was there before.
+pub(super) fn reserve(output: &JobOutput) -> io::Result<()> {
+    output.reserve(&output.client(SOON), OUTPUT_MARK).map_err(as_io)
+}
+
+/// Opens a job's output to promote it. That of another job is an error.
+pub(super) fn open(output: &JobOutput) -> io::Result<RemoteFolder> {
+    let client = output.client(LONG);
+    if output.owner(&client, OUTPUT_MARK).map_err(as_io)? == Owner::Theirs {
+        return Err(io::Error::other(format!("`{OUTPUT_MARK}` in it is the mark of another job")));
+    }
+    RemoteFolder::list(client, output, output.path.path.clone())
+}
+
+/// Clears away what attempts left, if it is this job's; the directory too if nothing else is in it.
+pub(super) fn abort(output: &JobOutput, private: &str, success: &str) -> io::Result<()> {
+    let client = output.client(LONG);
+    match output.owner(&client, OUTPUT_MARK).map_err(as_io)? {
+        // Somebody has made the same directory anew.
+        Owner::Theirs => return Ok(()),
+        // The mark goes last, so that who is interrupted finds it again.
+        Owner::Ours => {
+            let folder = RemoteFolder::list(client.clone(), output, output.inside(private))?;
+            let mark = OUTPUT_MARK.rsplit_once('/').map_or(OUTPUT_MARK, |(_, name)| name);
+            for name in folder.names()?.iter().filter(|name| *name != mark) {
+                folder.remove(name)?;
+            }
+            client.remove(&output.inside(success)).map_err(as_io)?;
+            client.remove(&output.inside(private)).map_err(as_io)?;
+        }
+        Owner::Nobody => {}
+    }
+    match client.remove_if_empty(&output.path.path) {
+        Err(error) if error.is_not_empty() => Ok(()),
+        done => done.map_err(as_io),
+    }
+}
+
+impl RemoteFolder {
+    fn list(client: Client, output: &JobOutput, path: String) -> io::Result<RemoteFolder> {
+        let folder = RemoteFolder { client, output: output.clone(), path, listed: RefCell::default() };
+        folder.names()?;
+        Ok(folder)
+    }
+
+    fn path(&self, name: &OsStr) -> io::Result<String> {
+        let name = name.to_str().ok_or_else(|| io::Error::other("its name is not UTF-8"))?;
+        Ok(format!("{}/{name}", self.path.trim_end_matches('/')))
+    }
+}
+
+impl Store for RemoteFolder {
+    fn folder(&self, name: &OsStr) -> io::Result<RemoteFolder> {
+        RemoteFolder::list(self.client.clone(), &self.output, self.path(name)?)
+    }
+
+    fn names(&self) -> io::Result<Vec<OsString>> {
+        let entries = self.client.again(|_| self.client.list(&self.path)).map_err(as_io)?;
+        if entries.iter().any(|entry| entry.name.is_empty()) {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        let kind = |kind: FileKind| match kind {
+            FileKind::File => Kind::File,
+            FileKind::Directory => Kind::Folder,
+            FileKind::Other => Kind::Other("a symbolic link"),
+        };
+        let listed: BTreeMap<OsString, Kind> =
+            entries.into_iter().map(|entry| (entry.name.into(), kind(entry.kind))).collect();
+        let names = listed.keys().cloned().collect();
+        *self.listed.borrow_mut() = listed;
+        Ok(names)
+    }
+
+    fn kind(&self, name: &OsStr) -> io::Result<Kind> {
+        if !self.listed.borrow().contains_key(name) {
+            self.names()?;
+        }
+        self.listed.borrow().get(name).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn make_file(&self, name: &str) -> io::Result<()> {
+        let path = self.path(name.as_ref())?;
+        self.client.create(&path, b"", &self.output.own(&path)).map_err(as_io)
+    }
+
+    fn move_to(&self, name: &OsStr, target: &RemoteFolder) -> io::Result<()> {
+        self.client.rename(&self.path(name)?, &target.path(name)?).map_err(as_io)
+    }
+
+    fn remove(&self, name: &OsStr) -> io::Result<()> {
+        self.client.remove(&self.path(name)?).map_err(as_io)
+    }
+
+    fn is_out_of_reach(error: &io::Error) -> bool {
+        error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).is_some_and(Error::is_trouble)
+    }
+}

@@ -1,0 +1,130 @@
+//! A job's output in an HDFS, as the master's properties tell of it, and the mark by which a job knows it for its own.
+//!
+//! The mark is a file that was made where nothing was, with a text that nobody else has. So of two masters that begin with one
+//! directory at the same instant one has it, and who comes too late finds no mark or another's, and leaves the output alone.
+
+use crate::address::HdfsPath;
+use crate::client::{Client, Patience};
+use crate::error::Error;
+use crate::{MARK_PROPERTY, USER_PROPERTY, server_property};
+
+/// Where a job's output goes, on whose server, and as whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobOutput {
+    /// The job's output directory.
+    pub path: HdfsPath,
+    server: String,
+    user: String,
+    mark: String,
+}
+
+/// What says whose an output is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// It has this job's mark.
+    Ours,
+    /// It has another's.
+    Theirs,
+    /// It has none, or is not there.
+    Nobody,
+}
+
+impl JobOutput {
+    /// The output with this address; `property` gives a job's properties.
+    ///
+    /// # Errors
+    /// In words, when the address is none or a property is missing.
+    pub fn of<'a>(directory: &str, property: impl Fn(&str) -> Option<&'a str>) -> Result<JobOutput, String> {
+        let path: HdfsPath = directory.parse().map_err(|error| format!("output {error}"))?;
+        let given = |key: &str| {
+            let missing = || format!("output `{directory}`: expected a property `{key}`");
+            property(key).map(str::to_owned).ok_or_else(missing)
+        };
+        let (server, user) = (given(&server_property(&path))?, given(USER_PROPERTY)?);
+        Ok(JobOutput { mark: given(MARK_PROPERTY)?, path, server, user })
+    }
+
+    /// A client of its name node.
+    pub fn client(&self, patience: Patience) -> Client {
+        Client::new(&self.server, &self.user, patience)
+    }
+
+    /// `host:port` of its name node's HTTP server.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// The path of what is under this name in it.
+    pub fn inside(&self, name: &str) -> String {
+        self.path.child(name).path
+    }
+
+    /// Makes the directory and, in it, the place of the mark and the mark. Something that is there is an error.
+    ///
+    /// # Errors
+    /// When the directory exists, or the name node or a data node refuses or does not answer.
+    pub fn reserve(&self, client: &Client, mark: &str) -> Result<(), Error> {
+        match client.again(|_| client.status(&self.path.path)) {
+            Ok(_) => return Err(self.exists()),
+            Err(error) if error.is_missing() => {}
+            Err(error) => return Err(error),
+        }
+        let mark = self.inside(mark);
+        let place = mark.rsplit_once('/').map_or("/", |(place, _)| place);
+        client.make_directory(place)?;
+        client.create(&mark, self.mark.as_bytes(), &self.own(&mark)).inspect_err(|_| {
+            // Whoever was here first has made the mark, and nothing of it goes.
+            let _ = client.remove_if_empty(place).and_then(|()| client.remove_if_empty(&self.path.path));
+        })
+    }
+
+    /// A path beside this one that no other job writes to.
+    pub fn own(&self, path: &str) -> String {
+        format!("{path}-{}", self.mark)
+    }
+
+    /// Whose mark is there.
+    ///
+    /// # Errors
+    /// When that cannot be known.
+    pub fn owner(&self, client: &Client, mark: &str) -> Result<Owner, Error> {
+        match client.small_file(&self.inside(mark)) {
+            Ok(found) if found == self.mark.as_bytes() => Ok(Owner::Ours),
+            Ok(_) => Ok(Owner::Theirs),
+            Err(error) if error.is_missing() => Ok(Owner::Nobody),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn exists(&self) -> Error {
+        let exception = "FileAlreadyExistsException".to_owned();
+        Error::Refused { url: self.path.to_string(), exception, message: "it exists already".to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn of(directory: &str, properties: &BTreeMap<String, String>) -> Result<JobOutput, String> {
+        JobOutput::of(directory, |key| properties.get(key).map(String::as_str))
+    }
+
+    #[test]
+    fn an_output_needs_its_server_its_user_and_its_mark() {
+        let mut properties = BTreeMap::new();
+        let mut expect = |key: &str, value: &str| {
+            let error = of("hdfs://nn:8020/out", &properties).unwrap_err();
+            assert_eq!(error, format!("output `hdfs://nn:8020/out`: expected a property `{key}`"));
+            properties.insert(key.to_owned(), value.to_owned());
+        };
+        expect("howdah.hdfs.http.hdfs://nn:8020", "nn:9870");
+        expect(USER_PROPERTY, "ann");
+        expect(MARK_PROPERTY, "0123");
+        let output = of("hdfs://nn:8020/out", &properties).unwrap();
+        assert_eq!((output.server(), output.inside("_temporary/_job").as_str()), ("nn:9870", "/out/_temporary/_job"));
+        assert!(of("hdfs://nn:8020/../out", &properties).unwrap_err().contains("without `..`"));
+    }
+}
