@@ -35,7 +35,6 @@ mod tables;
 #[cfg(test)]
 mod testing;
 pub mod trace;
-mod why;
 
 pub use config::{KeepInputs, KeepJobs, Limits, MasterConfig, Memory, Profile};
 pub use name_nodes::NameNodes;

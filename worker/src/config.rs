@@ -8,7 +8,7 @@ use howdah_core::job::requirement::{EXPECTED_NAME, MAX_ATTRIBUTE_VALUE_BYTES, is
 use howdah_proto::names::HostPort;
 use serde::{Deserialize, Serialize};
 
-use crate::probes;
+use crate::probes::file;
 use crate::process::Cores;
 use crate::vitals::VitalsSource;
 
@@ -188,7 +188,7 @@ impl WorkerConfig {
                 });
             }
         }
-        probes::check(&self.attributes, &self.probes)
+        file::check(&self.attributes, &self.probes)
             .map_err(|error| ConfigError { key: "probes", problem: error.to_string() })?;
         for (key, ms, least) in
             [("probe_interval_ms", self.probe_interval_ms, 100), ("probe_timeout_ms", self.probe_timeout_ms, 1)]

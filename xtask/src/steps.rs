@@ -2,7 +2,8 @@
 //!
 //! Steps that only read, and the documentation beside the unit tests, run side by side: cargo's own locks keep builds apart,
 //! and a test that is slower for it is not a test of speed. The tests over real daemons run beside the command's other tests:
-//! six of them at a time, as they wait more than they compute, and then one after the other those that measure.
+//! six of them at a time, as they wait more than they compute. The release build is made in what they leave of the
+//! processors. Those that measure come after that, one after the other.
 //!
 //! The closing line `N passed, M failed` counts tests. A step that is not made of tests counts only when it
 //! fails, as one failure, so that the line never reads well over a broken run.
@@ -12,13 +13,29 @@ pub(crate) use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 
 use crate::changed::Changed;
-use crate::process::{Counts, cargo, cargo_test};
+use crate::process::{Counts, cargo, cargo_behind, cargo_test};
 use crate::{arrows, changed, dist, interop, licences, links, not_permitted, packages, rights, targets, tidy, tools};
 
 /// The package of the command.
 const COMMAND: &str = "howdah";
 /// Its tests over daemons.
 const DAEMONS: &str = "cluster";
+/// All that is over daemons, in the debug build.
+const OVER_DAEMONS: [&str; 4] = ["--workspace", "--test", DAEMONS, "--"];
+/// What the steps on the release build run.
+const RELEASE_BUILD: [&str; 11] = [
+    "test",
+    "--locked",
+    "--quiet",
+    "--no-run",
+    "--release",
+    "--package",
+    COMMAND,
+    "--test",
+    DAEMONS,
+    "--test",
+    "command",
+];
 /// How the tests run that measure nothing.
 const SIDE_BY_SIDE: &str = "--test-threads=6";
 /// Each lab is a handful of machines.
@@ -40,6 +57,10 @@ pub(crate) enum Step {
     Lint,
     Unit,
     Cluster,
+    /// The release build, which the steps after it use.
+    Build,
+    /// What measures this machine, on the debug build.
+    Measuring,
     /// What is about the release build.
     Release,
     Lab,
@@ -80,7 +101,7 @@ pub(crate) enum Stopped {
 
 impl Step {
     /// What `cargo xtask test` runs, in this order.
-    pub(crate) const ALL: [Step; 13] = [
+    pub(crate) const ALL: [Step; 15] = [
         Step::Tools,
         Step::Fmt,
         Step::Tidy,
@@ -90,6 +111,8 @@ impl Step {
         Step::Docs,
         Step::Unit,
         Step::Cluster,
+        Step::Build,
+        Step::Measuring,
         Step::Release,
         Step::Lab,
         Step::User,
@@ -109,7 +132,8 @@ impl Step {
     /// Whether it may run beside the step before it.
     fn beside(&self, before: &Step) -> bool {
         let reads = |step: &Step| matches!(step, Step::Tools | Step::Fmt | Step::Tidy | Step::Arrows | Step::Licences);
-        (reads(self) && reads(before)) || (*self == Step::Unit && *before == Step::Docs)
+        let pairs = [(Step::Docs, Step::Unit), (Step::Cluster, Step::Build)];
+        (reads(self) && reads(before)) || pairs.iter().any(|(first, second)| (before, self) == (first, second))
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -122,6 +146,8 @@ impl Step {
             Step::Lint => "lint",
             Step::Unit => "unit",
             Step::Cluster => "cluster",
+            Step::Build => "build",
+            Step::Measuring => "measuring",
             Step::Release => "release",
             Step::Lab => "lab",
             Step::User => "user",
@@ -151,6 +177,8 @@ impl Step {
             ),
             Step::Unit => unit(),
             Step::Cluster => cluster(),
+            Step::Build => checked(cargo_behind(&RELEASE_BUILD), "the release build is there"),
+            Step::Measuring => measuring(),
             Step::Release => release(),
             Step::Lab => lab(),
             Step::User => rights::run(),
@@ -205,17 +233,15 @@ fn unit() -> (Counts, Result<String>) {
     (counts, docs.map(|_| counts.to_string()))
 }
 
-/// The command's integration tests. Those over daemons run beside the others; what measures comes last, by
-/// itself.
+/// The command's integration tests that measure nothing. Those over daemons run beside the others.
 fn cluster() -> (Counts, Result<String>) {
     let own = match targets::packages() {
         Ok(packages) => targets::tests(&packages, |package, test| package == COMMAND && test != DAEMONS),
         Err(error) => return (Counts::default(), Err(error)),
     };
     let others: Vec<&str> = ["--workspace"].into_iter().chain(own.iter().map(String::as_str)).collect();
-    let over_daemons = ["--workspace", "--test", DAEMONS, "--"];
     let skipped = MEASURING.iter().chain(&RELEASED).chain(&["interop::"]).flat_map(|name| ["--skip", name]);
-    let most: Vec<&str> = over_daemons.into_iter().chain([SIDE_BY_SIDE]).chain(skipped).collect();
+    let most: Vec<&str> = OVER_DAEMONS.into_iter().chain([SIDE_BY_SIDE]).chain(skipped).collect();
     let both = std::thread::scope(|scope| {
         let beside = scope.spawn(|| cargo_test(&others, &[]));
         let most = cargo_test(&most, &[]);
@@ -223,13 +249,12 @@ fn cluster() -> (Counts, Result<String>) {
     });
     let mut counts = Counts::default();
     both.iter().for_each(|(more, _)| counts += *more);
-    if let Some((_, failed)) = both.into_iter().find(|(_, result)| result.is_err()) {
-        return (counts, failed);
-    }
-    let alone = [&over_daemons[..], &["--test-threads=1"], &MEASURING].concat();
-    let (more, measuring) = cargo_test(&alone, &[]);
-    counts += more;
-    (counts, measuring.map(|_| counts.to_string()))
+    let failed = both.into_iter().find_map(|(_, result)| result.err());
+    (counts, failed.map_or_else(|| Ok(counts.to_string()), Err))
+}
+
+fn measuring() -> (Counts, Result<String>) {
+    cargo_test(&[&OVER_DAEMONS[..], &["--test-threads=1"], &MEASURING].concat(), &[])
 }
 
 /// One after the other: they measure.
@@ -367,14 +392,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_builds_and_the_tests_over_daemons_run_alone() {
+    fn what_measures_runs_alone() {
         let groups: Vec<Vec<&str>> = Step::ALL
             .chunk_by(|before, step| step.beside(before))
             .map(|group| group.iter().map(Step::name).collect())
             .collect();
         let reading = vec!["tools", "fmt", "tidy", "arrows", "licences"];
-        let daemons = ["cluster", "release", "lab", "user", "interop"].map(|name| vec![name]);
-        assert_eq!(groups[..3], [reading, vec!["lint"], vec!["docs", "unit"]]);
-        assert_eq!(groups[3..], daemons);
+        let alone = ["measuring", "release", "lab", "user", "interop"].map(|name| vec![name]);
+        assert_eq!(groups[..4], [reading, vec!["lint"], vec!["docs", "unit"], vec!["cluster", "build"]]);
+        assert_eq!(groups[4..], alone);
     }
 }

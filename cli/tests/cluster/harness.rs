@@ -36,6 +36,13 @@ pub(crate) fn large_mib() -> u64 {
     }
 }
 
+/// MiB of the inputs of a job's many variants, which have to differ in nothing: as above if it was given, else a quarter of it
+/// in release builds.
+pub(crate) fn variant_mib() -> u64 {
+    let is_given = std::env::var_os("HOWDAH_TEST_MIB").is_some();
+    if is_given || cfg!(debug_assertions) { large_mib() } else { large_mib() / 4 }
+}
+
 /// A folder for the large files, below cargo's own.
 pub(crate) fn scratch() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR"))

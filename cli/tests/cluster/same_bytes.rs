@@ -3,12 +3,12 @@
 //! Word count and grep over one large text, each time on a cluster of another shape or with other faults, must give
 //! the bytes of an independent computation, part file by part file. Each run is then replayed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::harness::reference::{assert_same_parts, grep_part, read_parts, word_count_parts};
-use crate::harness::{Cluster, Setup, large_mib, scratch, text, wait_for};
+use crate::harness::{Cluster, Setup, large_mib, scratch, text, variant_mib, wait_for};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -23,14 +23,17 @@ struct Expected {
     matches: Vec<Vec<u8>>,
 }
 
-fn expected() -> &'static Expected {
-    static ONCE: OnceLock<Expected> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let input = scratch().join(format!("text-{}-mib.txt", large_mib()));
-        text::write_text(&input, large_mib() << 20, &text::words(200_000), 2);
+/// Made once for each size.
+fn expected(mib: u64) -> Arc<Expected> {
+    static MADE: Mutex<BTreeMap<u64, Arc<Expected>>> = Mutex::new(BTreeMap::new());
+    let make = || {
+        let input = scratch().join(format!("text-{mib}-mib.txt"));
+        text::write_text(&input, mib << 20, &text::words(200_000), 2);
         let bytes = std::fs::read(&input).expect("read the generated text");
         Expected { input, words: word_count_parts(&bytes, REDUCES), matches: vec![grep_part(&bytes, PATTERN)] }
-    })
+    };
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(made.entry(mib).or_insert_with(|| Arc::new(make())))
 }
 
 fn path(path: &Path) -> &str {
@@ -53,21 +56,28 @@ fn assert_compressed(status: &Value) {
     assert!(share < 0.995, "map outputs have {share} of their records' bytes: nothing was compressed");
 }
 
-/// Runs both jobs with these properties and compares; `meanwhile` runs while the word count does.
-#[track_caller]
-fn same_bytes(cluster: Cluster, properties: &[&str], meanwhile: impl FnOnce(&mut Cluster, &str)) {
-    same_bytes_after(cluster, properties, meanwhile, |_, _| {});
-}
-
-/// The same; `happened` looks at the word count's status, and fails where what the test is about did not happen.
+/// Runs both jobs with these properties and compares; `meanwhile` runs while the word count does. `happened` looks at the
+/// word count's status, and fails where what the test is about did not happen.
 #[track_caller]
 fn same_bytes_after(
+    cluster: Cluster,
+    properties: &[&str],
+    meanwhile: impl FnOnce(&mut Cluster, &str),
+    happened: impl FnOnce(&Cluster, &Value),
+) {
+    same_bytes_of(variant_mib(), cluster, properties, meanwhile, happened);
+}
+
+/// The same over so many MiB.
+#[track_caller]
+fn same_bytes_of(
+    mib: u64,
     mut cluster: Cluster,
     properties: &[&str],
     meanwhile: impl FnOnce(&mut Cluster, &str),
     happened: impl FnOnce(&Cluster, &Value),
 ) {
-    let expected = expected();
+    let expected = expected(mib);
     let reduces = REDUCES.to_string();
     let options: Vec<&str> = properties.iter().flat_map(|property| ["-D", property]).collect();
     let out = cluster.path("words");
@@ -93,7 +103,7 @@ fn nothing(_: &mut Cluster, _: &str) {}
 
 #[test]
 fn one_worker_gives_the_bytes_of_an_independent_count() {
-    same_bytes(Cluster::start(Setup { workers: 1, ..Setup::default() }), &[], nothing);
+    same_bytes_of(large_mib(), Cluster::start(Setup { workers: 1, ..Setup::default() }), &[], nothing, |_, _| {});
 }
 
 #[test]
@@ -107,7 +117,7 @@ fn two_workers_give_the_same_bytes() {
 #[test]
 fn splits_of_one_mib_give_the_same_bytes() {
     same_bytes_after(Cluster::start(Setup::default()), &["dfs.block.size=1048576"], nothing, |_, status| {
-        assert!(status["maps"].as_u64().is_some_and(|maps| maps + 2 > large_mib()), "{status}");
+        assert!(status["maps"].as_u64().is_some_and(|maps| maps + 2 > variant_mib()), "{status}");
     });
 }
 
@@ -139,7 +149,7 @@ fn map_output_compressed_with_zstd_gives_the_same_bytes() {
 
 #[test]
 fn processes_that_run_several_attempts_give_the_same_bytes() {
-    let block = format!("dfs.block.size={}", (large_mib() << 20) / 16);
+    let block = format!("dfs.block.size={}", (variant_mib() << 20) / 16);
     let properties = ["mapred.job.reuse.jvm.num.tasks=-1", &block];
     same_bytes_after(Cluster::start(Setup::default()), &properties, nothing, |cluster, status| {
         let job = status["job"].as_str().expect("a job id");
@@ -175,7 +185,7 @@ fn a_worker_killed_in_the_middle_changes_no_byte() {
 #[test]
 fn failures_in_a_third_of_the_attempts_change_no_byte() {
     // Of 24 maps and as many attempts more as fail, none fails once in ten thousand runs.
-    let block = format!("dfs.block.size={}", (large_mib() << 20) / 24);
+    let block = format!("dfs.block.size={}", (variant_mib() << 20) / 24);
     let properties = ["howdah.fault.attempt.fraction=0.33", &block];
     same_bytes_after(Cluster::start(Setup::default()), &properties, nothing, |_, status| {
         assert!(status["failed_attempts"].as_u64() > Some(0), "no attempt failed: {status}");

@@ -14,12 +14,13 @@ use howdah_core::tracker::{AttemptReport, EndCause};
 use howdah_proto::v1;
 use tokio::sync::watch;
 
-use super::ended::{Ended, key};
+use super::attempt::{AttemptRecord, Extra, LiveAttempt};
+use super::ended::{Attempts, Ended, key};
+use super::events::EventLog;
 use super::index::Key;
 use super::inputs::Inputs;
+use super::why::why;
 use super::winners::Winners;
-use super::{AttemptRecord, Attempts, EventLog, Extra, LiveAttempt};
-use crate::why;
 
 /// What does not change after submission.
 #[derive(Debug)]
@@ -255,7 +256,7 @@ impl JobRow {
         }
         if state == JobState::Failed {
             let failed = self.ended.failed(self.meta.id, self.failed_task);
-            self.why = why::why(failed, self.failed_task, self.commit_problem.as_deref(), cluster);
+            self.why = why(failed, self.failed_task, self.commit_problem.as_deref(), cluster);
         }
     }
 

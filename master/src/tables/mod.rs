@@ -15,6 +15,7 @@ mod packed;
 mod presence;
 mod remembered;
 mod vitals;
+mod why;
 mod winners;
 mod worker;
 
@@ -30,7 +31,6 @@ use crate::config::Limits;
 
 pub(crate) use attempt::{AttemptRecord, Extra, LiveAttempt};
 pub(crate) use ended::Attempts;
-pub(crate) use events::EventLog;
 pub(crate) use extras::extras;
 pub(crate) use inputs::Range;
 pub(crate) use job::{JobMeta, JobRow, JobSnapshot};

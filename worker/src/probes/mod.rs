@@ -5,7 +5,7 @@
 //! is invalid is reported once and the old probes stay. Source: load-aware §3.3.
 
 mod board;
-mod file;
+pub(crate) mod file;
 mod run;
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 
 use self::board::Board;
 pub(crate) use self::board::ProbeSnapshot;
-pub(crate) use self::file::{Commands, check};
+pub(crate) use self::file::Commands;
 use self::file::{ProbesError, Source};
 use self::run::{Run, Trouble};
 use crate::config::WorkerConfig;

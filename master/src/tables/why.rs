@@ -6,14 +6,14 @@
 use howdah_core::job::{ClusterId, TaskId};
 use howdah_proto::convert::cause_text;
 
-use crate::tables::AttemptRecord;
+use super::attempt::AttemptRecord;
 
 /// Longer lines of standard error are cut.
 const MAX_TEXT: usize = 400;
 
 /// The line; empty when nothing is known. `failed` are the attempts that FAILED of the task that brought the job down, if one
 /// did: others may have failed and recovered.
-pub(crate) fn why(
+pub(super) fn why(
     failed: impl Iterator<Item = AttemptRecord>,
     failed_task: Option<TaskId>,
     commit_problem: Option<&str>,
