@@ -346,7 +346,7 @@ fn schedulers_are_listed_with_what_they_are_and_where_they_are_from() {
     let dir = here();
     let said = run(dir.path(), &["scheduler", "list"], &[]);
     let fair = said.stdout.lines().find(|line| line.starts_with("fair ")).expect("a line for fair");
-    assert!(fair.contains("delay scheduling") && fair.contains("Hadoop 1.2.1"), "{fair}");
+    assert!(fair.contains("minimum shares") && fair.contains("Hadoop 1.2.1"), "{fair}");
     let said = run(dir.path(), &["scheduler", "list", "--output", "json"], &[]);
     let listed: Value = serde_json::from_str(&said.stdout).expect("JSON");
     assert_eq!(listed["schedulers"].as_array().map(Vec::len), listed["described"].as_array().map(Vec::len));
