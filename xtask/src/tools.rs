@@ -21,8 +21,12 @@ pub(crate) fn check() -> Result<String> {
 }
 
 /// What the lab's tests need beside the kernel, and the Debian package that has it.
-const LAB_TOOLS: [(&str, &[&str], &str); 3] =
-    [("ip", &["-V"], "iproute2"), ("unshare", &["--version"], "util-linux"), ("hostname", &["--version"], "hostname")];
+const LAB_TOOLS: [(&str, &[&str], &str); 4] = [
+    ("ip", &["-V"], "iproute2"),
+    ("nft", &["--version"], "nftables"),
+    ("unshare", &["--version"], "util-linux"),
+    ("hostname", &["--version"], "hostname"),
+];
 
 /// What Apache's own programs need, and the Debian package that has it.
 const JAVA_TOOLS: [(&str, &[&str], &str); 2] =

@@ -11,6 +11,7 @@ mod documents;
 mod dying;
 mod external;
 mod failures;
+mod following;
 mod hadoop;
 #[path = "../halt/mod.rs"]
 mod halt;

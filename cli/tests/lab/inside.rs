@@ -15,11 +15,21 @@ const BOUND: Duration = Duration::from_secs(240);
 
 /// Runs `body`, which is the test `name`, in a lab of its own.
 pub(crate) fn inside(name: &str, body: impl FnOnce(Lab)) {
+    inside_with(None, name, body);
+}
+
+/// As [`inside`], with packet filters.
+pub(crate) fn inside_with_filters(name: &str, body: impl FnOnce(Lab)) {
+    inside_with(Some(["nft", "add", "table", "inet", "lab"]), name, body);
+}
+
+/// `wanted` is a command that must end well in the namespaces.
+fn inside_with(wanted: Option<[&str; 5]>, name: &str, body: impl FnOnce(Lab)) {
     if std::env::var_os(INSIDE).is_some() {
         body(Lab::new());
         return;
     }
-    if let Some(missing) = missing() {
+    if let Some(missing) = missing(wanted) {
         crate::permitted::not_tested(&format!("the lab of machines: {missing}"));
         return;
     }
@@ -49,7 +59,7 @@ fn unshare() -> Command {
 }
 
 /// What this machine lacks for the tests, in one line.
-fn missing() -> Option<String> {
+fn missing(wanted: Option<[&str; 5]>) -> Option<String> {
     let check = |command: &mut Command, what: &str| {
         let output = command.stdin(Stdio::null()).output();
         match output {
@@ -63,5 +73,8 @@ fn missing() -> Option<String> {
         .or_else(|| {
             let bridge = ["ip", "link", "add", "br0", "type", "bridge"];
             check(unshare().args(bridge), "the lab's tests want a bridge in a network namespace")
+        })
+        .or_else(|| {
+            check(unshare().args(wanted?), "the lab's tests want packet filters by `nft` of the package nftables")
         })
 }

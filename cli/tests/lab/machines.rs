@@ -124,23 +124,21 @@ impl Lab {
 
     /// Drops what comes for a port of a machine, without an answer, as packet filters do.
     pub(crate) fn close_port(&self, name: &str, port: u16) {
-        let port = port.to_string();
-        // The rule that delivers to the machine itself is the first one; the new one is to come before it.
-        run("ip", &["-n", name, "rule", "add", "pref", "10", "lookup", "local"]);
-        run("ip", &["-n", name, "rule", "del", "pref", "0"]);
-        run(
-            "ip",
-            &["-n", name, "rule", "add", "pref", "5", "iif", "eth0", "ipproto", "tcp", "dport", &port, "blackhole"],
-        );
+        self.filter(name, &format!("iifname eth0 tcp dport {port} drop"));
     }
 
     /// As [`Lab::close_port`], for what comes from one machine.
     pub(crate) fn close_port_to(&self, name: &str, port: u16, from: &str) {
-        let (port, from) = (port.to_string(), self.address(from));
-        // Any answer to it is lost on the way back, so no connection comes about.
-        let rule =
-            ["rule", "add", "pref", "5", "from", "all", "to", &from, "ipproto", "tcp", "sport", &port, "blackhole"];
-        run("ip", &[&["-n", name], &rule[..]].concat());
+        let family = if self.kind == Kind::V4 { "ip" } else { "ip6" };
+        self.filter(name, &format!("{family} saddr {} tcp dport {port} drop", self.address(from)));
+    }
+
+    /// Adds a rule to a machine's packet filter. Nothing else is in it.
+    fn filter(&self, name: &str, rule: &str) {
+        let nft = |words: &str| run("ip", &["netns", "exec", name, "nft", words]);
+        nft("add table inet lab");
+        nft("add chain inet lab input { type filter hook input priority 0; }");
+        nft(&format!("add rule inet lab input {rule}"));
     }
 
     pub(crate) fn address(&self, name: &str) -> String {

@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use crate::inside::inside;
+use crate::inside::{inside, inside_with_filters};
 use crate::machines::Kind;
 use crate::wait_for;
 
 #[test]
 #[ignore = "run by `cargo xtask lab`"]
 fn a_worker_behind_a_packet_filter_is_unreachable_and_costs_no_job_anything() {
-    inside("reach::a_worker_behind_a_packet_filter_is_unreachable_and_costs_no_job_anything", |lab| {
+    inside_with_filters("reach::a_worker_behind_a_packet_filter_is_unreachable_and_costs_no_job_anything", |lab| {
         let mut lab = lab.machines(Kind::V4, &[]);
         lab.close_port("lab2", 50_060);
         lab.master();
@@ -34,7 +34,7 @@ fn a_worker_behind_a_packet_filter_is_unreachable_and_costs_no_job_anything() {
 #[test]
 #[ignore = "run by `cargo xtask lab`"]
 fn a_worker_that_the_master_alone_reaches_is_shunned_once_two_others_complain() {
-    inside("reach::a_worker_that_the_master_alone_reaches_is_shunned_once_two_others_complain", |lab| {
+    inside_with_filters("reach::a_worker_that_the_master_alone_reaches_is_shunned_once_two_others_complain", |lab| {
         let mut lab = lab.machines(Kind::V4, &[]);
         for from in ["lab1", "lab3"] {
             lab.close_port_to("lab2", 50_060, from);

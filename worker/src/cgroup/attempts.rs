@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::{Lists, PREFIX, is_left_over};
+use super::{DELEGATED, Lists, PREFIX, is_left_over};
 
 /// The worker's own group, parent of its attempts' groups.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl Cgroups {
         cgroups.close();
         fs::create_dir_all(&cgroups.root).with_context(|| {
             let place = cgroups.root.display();
-            format!("create control group `{place}`\nhelp: run the worker in a delegated group, or set cgroups = false")
+            format!("create control group `{place}`\nhelp: {DELEGATED}; or set cgroups = false")
         })?;
         // Found out now, not with the first attempt.
         cgroups.take_in("probe", None).map(AttemptGroup::remove).context("make a control group for an attempt")?;

@@ -18,6 +18,10 @@ pub use pace::QuotaGroup;
 pub use quota::cpus_milli;
 pub(crate) use worker::WorkerGroup;
 
+/// How to get a group that a worker may make others in.
+const DELEGATED: &str = "run the worker as root or in a group that was delegated to it, as by \
+                         `systemd-run --user --scope --property=Delegate=yes howdah worker ...`";
+
 /// Names of workers' groups; the rest is the worker's process id.
 const PREFIX: &str = "howdah-";
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 
-use super::{Lists, PREFIX, Place, Version, is_left_over};
+use super::{DELEGATED, Lists, PREFIX, Place, Version, is_left_over};
 
 /// Short, so that a task of a second already runs at its quota's rate; the kernel's default of 100 ms would let
 /// it run ahead of it or behind.
@@ -98,9 +98,8 @@ impl WorkerGroup {
         let dir = base.join(name);
         // What a worker of the same number left.
         empty(&dir, &home);
-        let help = "run the worker as root or in a group that was delegated to it";
         fs::create_dir(&dir)
-            .map_err(|error| anyhow!("create control group `{}`: {error}\nhelp: {help}", dir.display()))?;
+            .map_err(|error| anyhow!("create control group `{}`: {error}\nhelp: {DELEGATED}", dir.display()))?;
         self.dirs.push(dir);
         self.homes.push(home);
         Ok(())
@@ -195,6 +194,17 @@ fn remove_leftovers(base: &Path, home: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_no_group_can_be_made_the_error_says_how_to_get_one_delegated() {
+        let dir = tempfile::tempdir().unwrap();
+        let nowhere = dir.path().join("nowhere");
+        let mut group = WorkerGroup { version: Version::Two, dirs: Vec::new(), homes: Vec::new() };
+        let error = group.make(&nowhere, dir.path().to_owned(), "howdah-1").unwrap_err().to_string();
+        let place = nowhere.join("howdah-1");
+        assert!(error.starts_with(&format!("create control group `{}`: No such file", place.display())), "{error}");
+        assert!(error.contains("\nhelp: ") && error.contains("systemd-run --user --scope"), "{error}");
+    }
 
     #[test]
     fn a_group_with_a_quota_is_made_where_the_controller_is_handed_down() {
