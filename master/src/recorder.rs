@@ -9,6 +9,7 @@ use howdah_core::time::Time;
 use howdah_core::tracker::{ClusterConfig, Effect, Input, JobTracker, Rejection, SchedulerChoice};
 use howdah_proto::convert::decision;
 use howdah_proto::v1;
+use prost::Message;
 
 use crate::digest::{Chain, DIGEST_BYTES};
 use crate::journal;
@@ -44,6 +45,8 @@ pub struct Recorder {
     /// Whether batches get frames.
     keeps: bool,
     pub(crate) position: Position,
+    /// Of the last snapshot that it kept.
+    snapshot_bytes: u64,
 }
 
 /// How far a recording has come.
@@ -115,6 +118,7 @@ impl Recorder {
             frame: v1::JournalFrame::default(),
             keeps: true,
             position: Position { in_force, ..Position::default() },
+            snapshot_bytes: 0,
         })
     }
 
@@ -126,7 +130,7 @@ impl Recorder {
         position: Position,
     ) -> Recorder {
         let frame = v1::JournalFrame::default();
-        Recorder { tracker, chain: Chain::after(digest), journal, frame, keeps: true, position }
+        Recorder { tracker, chain: Chain::after(digest), journal, frame, keeps: true, position, snapshot_bytes: 0 }
     }
 
     /// From now on nothing is recorded: what that saves is what the journal costs.
@@ -186,7 +190,7 @@ impl Recorder {
     /// When the journal cannot be written. [`sync`](Self::sync) tries again; nothing may be removed before a snapshot that
     /// failed.
     pub(crate) fn keep_snapshot(&mut self, known: v1::JournalSnapshot) -> Result<u32, JournalError> {
-        let snapshot = self.tracker.snapshot().expect("the input before is refused of a master that is not at rest");
+        let snapshot = self.tracker.snapshot().expect("the input before is refused in the middle of a batch");
         let Position { in_force, batches, first_submission, .. } = &self.position;
         let snapshot = v1::JournalSnapshot {
             core_json: serde_json::to_vec(&snapshot).expect("a snapshot has string keys"),
@@ -201,10 +205,16 @@ impl Recorder {
             snapshot: Some(snapshot),
             ..v1::JournalFrame::default()
         };
+        self.snapshot_bytes = frame.encoded_len() as u64;
         self.journal.append_snapshot(&mut frame)?;
         self.position.bytes = 0;
         self.journal.sync()?;
         Ok(self.journal.segment())
+    }
+
+    /// Bytes of the last snapshot; 0 if it took none.
+    pub(crate) fn snapshot_bytes(&self) -> u64 {
+        self.snapshot_bytes
     }
 
     /// What the policy noted since this was last asked; each is logged.

@@ -67,14 +67,20 @@ fn tell_snapshot(
             "launches": [],
             "effects": 0,
             "digest": hex(digest),
-            "snapshot": { "workers": snapshot.workers.len(), "jobs": snapshot.jobs.len(), "last_job": last },
+            "snapshot": {
+                "workers": snapshot.workers.len(),
+                "jobs": snapshot.jobs.len(),
+                "live_jobs": snapshot.live_jobs.len(),
+                "last_job": last,
+            },
         })
         .to_string(),
         Format::Table => format!(
-            "snapshot after batch {}: {}, {} over, last {}",
+            "snapshot after batch {}: {}, {} over, {} not, last {}",
             snapshot.batches,
             units::counted(snapshot.workers.len() as u64, "worker"),
             units::counted(snapshot.jobs.len() as u64, "job"),
+            snapshot.live_jobs.len(),
             last.as_deref().unwrap_or("none")
         ),
     };

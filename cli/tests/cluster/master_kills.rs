@@ -22,7 +22,7 @@ fn spread(n: u64) -> u64 {
 }
 
 /// All part files of an output directory, by name.
-fn parts(output: &str) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn parts(output: &str) -> Vec<(String, Vec<u8>)> {
     let mut parts: Vec<(String, Vec<u8>)> = std::fs::read_dir(output)
         .expect("the output directory")
         .map(|entry| entry.expect("an entry").path())

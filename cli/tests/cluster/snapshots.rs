@@ -6,6 +6,7 @@ use howdah_proto::v1;
 use prost::Message;
 
 use crate::harness::{Cluster, Setup};
+use crate::master_kills::parts;
 
 /// Rounds of jobs after which a snapshot has come, and another one.
 const ROUNDS: usize = 30;
@@ -60,6 +61,72 @@ fn old_inputs_go_and_nothing_acknowledged_is_lost_though_the_master_is_killed_ag
     assert!(past.stderr.contains("are gone") && past.stderr.contains("keep_inputs"), "{}", past.stderr);
     let report = cluster.stop_and_validate();
     assert!(report["decisions"]["beginning"]["batches_gone"].as_u64() > Some(0), "{}", report["decisions"]);
+    assert_eq!(report["jobs"].as_array().map(Vec::len), Some(jobs.len()), "their histories are all there");
+}
+
+/// Kills of a master that is at work.
+const KILLS_AT_WORK: u64 = 2;
+/// Small jobs after which a snapshot has come, and another one.
+const MOST_JOBS: usize = 400;
+
+#[test]
+fn a_master_that_is_never_at_rest_goes_on_from_a_snapshot_with_jobs_that_run_and_the_same_bytes_are_written() {
+    let master_config = "[master]\njournal_segment_bytes = 65536\n[master.keep_inputs]\nbytes = 1\n".to_owned();
+    let worker_config = "[worker]\nretry_max_ms = 1000\n".to_owned();
+    let mut cluster = Cluster::start(Setup { workers: 2, master_config, worker_config, ..Setup::default() });
+    let master = cluster.output("master");
+    let text: String = (0..4_000_u64).map(|n| format!("word{} of line {n}\n", n * n % 977)).collect();
+    let input = cluster.text("input.txt", &text);
+    let mapper = cluster.script("mapper.sh", "tr ' ' '\\n'");
+    let gate = cluster.text("gate.txt", "open");
+    let reducer = cluster.script("reducer.sh", &format!("until [ -e '{gate}' ]; do sleep 0.1; done; sort | uniq -c"));
+    let split = format!("mapred.max.split.size={}", text.len() / 12);
+    let job = ["streaming", "--mapper", &mapper, "--reducer", &reducer, "--input", &input, "--reduces", "2"];
+    let submit = |cluster: &Cluster, out: &str| cluster.submit(&[&job[..], &["-D", &split, "--output", out]].concat());
+    let quiet = cluster.output("quiet");
+    let first = submit(&cluster, &quiet);
+    cluster.wait_job(&first, 0);
+    // From now on there is always a job: its maps end, its reduces wait.
+    std::fs::remove_file(&gate).expect("shut the gate");
+    let out = cluster.output("out");
+    let second = submit(&cluster, &out);
+    let mut jobs = vec![first, second.clone()];
+    let mut gone = 0;
+    for kill in 1..=KILLS_AT_WORK {
+        let more = jobs.len() + MOST_JOBS;
+        loop {
+            assert!(jobs.len() < more, "no snapshot after {} jobs:\n{}", jobs.len(), cluster.master_log());
+            let job = cluster.sleep(1, 1, 0);
+            cluster.wait_job(&job, 0);
+            jobs.push(job);
+            let check = cluster.json(&["journal", "check", &master]);
+            let now = check["batches_gone"].as_u64().expect("a number");
+            if now > gone {
+                gone = now;
+                break;
+            }
+        }
+        let before = cluster.status(&second);
+        assert!(before["state"] == "RUNNING" && before["maps_done"].as_u64() > Some(9), "{before}");
+        cluster.kill_master();
+        cluster.restart_master();
+        let after = cluster.status(&second);
+        assert_eq!((&after["maps_done"], &after["state"]), (&before["maps_done"], &before["state"]), "{after}");
+        assert_eq!(after["master_restarts"], kill, "{after}");
+        let listed = cluster.jobs();
+        assert!(jobs.iter().all(|job| listed.iter().any(|listed| listed["job"] == job.as_str())), "{listed:?}");
+    }
+    let log = cluster.master_log();
+    let at_work = |line: &&str| line.contains("a snapshot of the master is in the journal") && !line.contains("jobs=0");
+    assert!(log.lines().filter(at_work).count() > KILLS_AT_WORK as usize, "{log}");
+    std::fs::write(&gate, "open").expect("open the gate");
+    cluster.wait_job(&second, 0);
+    assert_eq!(parts(&out), parts(&quiet));
+    // What ran when a master was killed was not run a second time for that.
+    let attempts = cluster.attempts(&second);
+    assert!(attempts.iter().all(|attempt| attempt["state"] == "SUCCEEDED"), "{attempts:?}");
+    let report = cluster.stop_and_validate();
+    assert!(report["decisions"]["beginning"]["batches_gone"].as_u64() >= Some(gone), "{}", report["decisions"]);
     assert_eq!(report["jobs"].as_array().map(Vec::len), Some(jobs.len()), "their histories are all there");
 }
 

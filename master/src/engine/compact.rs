@@ -1,11 +1,13 @@
 //! When the master takes a snapshot, and what of the journal goes then.
 //!
-//! A snapshot needs a moment without jobs: then the state is small, and policies can begin anew without harm. It is due
-//! when the frames since the one before fill a segment, so that a start never reads much more than that and what came
-//! while jobs ran. **Invariants: a snapshot is taken only when all histories are on disk, for from then on nobody can write
-//! them again; nothing is removed before the snapshot is on disk.**
+//! One is due when the frames since the one before fill a segment, so that a start never reads much more than that. A moment
+//! without jobs is waited for, in which the state is small and policies begin anew without harm, until the frames fill
+//! [`AT_WORK`](super::compaction) times as much: then jobs are stored as well. **Invariants: a snapshot is taken only when all
+//! histories are on disk, for from then on nobody can write them again, and nothing is being cleared away; nothing is removed
+//! before the snapshot is on disk.**
 
 use std::fs::File;
+use std::time::Instant;
 
 use howdah_core::tracker::{Effect, Input, Rejection};
 
@@ -22,9 +24,13 @@ impl Engine {
     /// When the journal cannot be written and the master is to stop.
     pub(super) fn compact_if_due(&mut self) -> Result<(), JournalError> {
         let bytes = self.recorder.bytes_since_snapshot();
-        if !self.compaction.is_due(bytes) || !self.is_at_rest() {
+        if !self.compaction.is_due(bytes) || !self.is_between_batches() {
             return Ok(());
         }
+        if !self.is_at_rest() && !self.compaction.is_due_at_work(bytes) {
+            return Ok(());
+        }
+        let began = Instant::now();
         let choice = self.recorder.position.in_force.clone();
         if choice.name == policies::EXTERNAL {
             // What the program remembers is not ours to forget.
@@ -53,18 +59,26 @@ impl Engine {
             Err(error) => return self.wait_for_journal(error),
         };
         self.compaction.refused_at = 0;
-        tracing::info!(bytes, "a snapshot of the master is in the journal");
+        let (size, jobs) = (self.recorder.snapshot_bytes(), self.tables.live_jobs());
+        self.compaction.last_bytes = size;
+        let ms = began.elapsed().as_millis() as u64;
+        tracing::info!(bytes, size, jobs, ms, "a snapshot of the master is in the journal");
         self.remove_inputs(snapshot);
         Ok(())
     }
 
-    fn is_at_rest(&self) -> bool {
-        self.recorder.tracker().is_at_rest()
-            && self.out.is_idle()
-            && self.tables.live_jobs() == 0
+    /// Whether no batch is under way, and nothing of one that is over.
+    fn is_between_batches(&self) -> bool {
+        self.out.is_idle()
+            && self.tables.unwritten().jobs == 0
             && self.inputs.is_empty()
             && self.pending.is_empty()
             && self.deferred.is_empty()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.recorder.tracker().is_at_rest()
+            && self.tables.live_jobs() == 0
             && self.tables.workers.iter().all(|row| row.directives.is_empty())
     }
 

@@ -59,8 +59,11 @@ impl Books<'_> {
     }
 
     /// Begins with what is known beside a snapshot.
-    pub(super) fn remember(&mut self, snapshot: &v1::JournalSnapshot, state: &ClusterState) {
-        self.tables.remember(snapshot, state);
+    pub(super) fn remember(&mut self, snapshot: v1::JournalSnapshot, state: &ClusterState) {
+        let live = snapshot.live_jobs.iter().filter_map(|stored| state.job(JobId(stored.job)));
+        let metas: Vec<(JobId, JobMeta)> = live.map(|job| (job.id(), self.meta(job.id(), job.spec()))).collect();
+        let mut metas: BTreeMap<JobId, JobMeta> = metas.into_iter().collect();
+        self.tables.remember(snapshot, state, |job| metas.remove(&job));
     }
 
     /// A batch comes in: `recorded` is what the journal keeps of `inputs`.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use howdah_core::cluster::Vitals;
 use howdah_core::job::{
-    AttemptId, AttemptState, ClusterId, JobConf, JobFile, JobId, JobSpec, Phase, Progress, WorkerId,
+    AttemptId, AttemptState, ClusterId, JobConf, JobFile, JobId, JobSpec, Phase, Progress, TaskKind, WorkerId,
 };
 use howdah_core::time::Time;
 use howdah_core::tracker::{AttemptReport, ClusterConfig, Effect, Input, Registration, Report};
@@ -33,6 +33,9 @@ pub(super) struct History {
     pub(super) recorder: Recorder,
     now: u64,
     jobs: u32,
+    /// Of the jobs to come.
+    n_maps: u32,
+    pub(super) n_reduces: u32,
     response_id: u32,
     /// What the worker runs, and whether its next report says that it has ended.
     attempts: BTreeMap<AttemptId, AttemptState>,
@@ -56,6 +59,8 @@ impl History {
             recorder,
             now: 1,
             jobs: 0,
+            n_maps: MAPS,
+            n_reduces: 0,
             response_id: 0,
             attempts: BTreeMap::new(),
             open: 0,
@@ -74,9 +79,10 @@ impl History {
     }
 
     /// Goes on with the run after a master has gone through it, which takes a snapshot now.
-    fn go_on_with_a_snapshot(&mut self) {
-        let Recovered { recorder, tables, .. } = recover(&self.run, &MasterConfig::default()).unwrap();
+    pub(super) fn go_on_with_a_snapshot(&mut self) {
+        let Recovered { recorder, mut tables, .. } = recover(&self.run, &MasterConfig::default()).unwrap();
         self.recorder = recorder;
+        tables.recovered();
         self.apply(&Input::Recovered);
         self.take_snapshot(tables.remembered(self.recorder.tracker().state()));
     }
@@ -117,13 +123,16 @@ impl History {
             fetch_failures: Vec::new(),
             fatal: false,
         };
-        let running = self.attempts.values().filter(|state| !state.is_final()).count() as u16;
+        let running = |kind| {
+            let running = self.attempts.iter().filter(|(id, state)| id.kind == kind && !state.is_final());
+            running.count() as u16
+        };
         let report = Report {
             worker: WorkerId(0),
             incarnation: 7,
             response_id: self.response_id,
-            free_maps: SLOTS - running,
-            free_reduces: 1,
+            free_maps: SLOTS - running(TaskKind::Map),
+            free_reduces: 1 - running(TaskKind::Reduce),
             accepts_tasks: true,
             may_park: false,
             attempts: self.attempts.iter().map(status).collect(),
@@ -140,7 +149,8 @@ impl History {
         let (job, cluster) = (JobId(self.jobs), ClusterId(CLUSTER));
         let spec = JobSpec {
             name: format!("job {}", self.jobs).into(),
-            n_maps: MAPS,
+            n_maps: self.n_maps,
+            n_reduces: self.n_reduces,
             conf: JobConf { commits_output: false, ..JobConf::default() },
             ..JobSpec::default()
         };
@@ -155,6 +165,12 @@ impl History {
     pub(super) fn finish_a_job(&mut self) {
         self.submit();
         self.finish_all();
+    }
+
+    /// Of those that run every second one ends so.
+    pub(super) fn some_end(&mut self, state: AttemptState) {
+        self.attempts.values_mut().step_by(2).for_each(|of_attempt| *of_attempt = state);
+        self.report();
     }
 
     /// All that run end.
@@ -200,7 +216,7 @@ fn start_after(finished: u32, running: u32, snapshot: bool) -> Duration {
     assert_eq!(recovered.tables.live_jobs(), running as usize);
     assert_eq!(recovered.tables.statuses().len(), (finished + running) as usize);
     assert_eq!(launched, (running * MAPS).min(SLOTS.into()) as usize);
-    let maps = recovered.tables.running(howdah_core::job::TaskKind::Map);
+    let maps = recovered.tables.running(TaskKind::Map);
     assert_eq!(maps as usize, launched, "what ran runs");
     let batches = recovered.batches;
     let how = if snapshot { "a snapshot, " } else { "" };
@@ -222,4 +238,46 @@ fn a_start_after_ten_thousand_jobs_with_two_hundred_running() {
     assert!(cfg!(debug_assertions) || took[1] < BAR, "{took:.2?}");
     let took = [1_000, 10_000].map(|finished| start_after(finished, 200, true));
     assert!(cfg!(debug_assertions) || took[1] < BAR, "{took:.2?}");
+}
+
+/// `cargo test --release --workspace --lib long_history -- --ignored --nocapture`
+#[test]
+#[ignore = "a measurement"]
+fn a_snapshot_of_a_master_with_fifty_thousand_tasks() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut history = History::new(dir.path(), "fifo", 16 << 20);
+    // As long as its reduce waits, no job ends.
+    (history.n_maps, history.n_reduces) = (500, 1);
+    (0..100).for_each(|_| history.submit());
+    history.report();
+    // Half of the maps are over, as many run as there are slots.
+    let over = |history: &History| -> u32 {
+        history.recorder.tracker().state().jobs().map(|job| job.tasks(TaskKind::Map).n_succeeded()).sum()
+    };
+    while over(&history) < 25_000 {
+        let maps = history.attempts.iter_mut().filter(|(id, _)| id.kind == TaskKind::Map);
+        maps.for_each(|(_, state)| *state = AttemptState::Succeeded);
+        history.report();
+    }
+    history.recorder.sync().unwrap();
+    let Recovered { recorder, mut tables, .. } = recover(dir.path(), &MasterConfig::default()).unwrap();
+    history.recorder = recorder;
+    history.apply(&Input::Recovered);
+    tables.recovered();
+    let (live, tasks) = (tables.live_jobs(), 501 * tables.live_jobs());
+    let began = Instant::now();
+    let in_force = history.recorder.position.in_force.clone();
+    history.apply(&Input::Snapshot(Box::new(in_force)));
+    let became = began.elapsed();
+    let known = tables.remembered(history.recorder.tracker().state());
+    history.recorder.keep_snapshot(known).unwrap();
+    let took = began.elapsed();
+    let bytes = history.recorder.snapshot_bytes();
+    let began = Instant::now();
+    let again = recover(dir.path(), &MasterConfig::default()).unwrap();
+    let start = began.elapsed();
+    assert_eq!(again.tables.live_jobs(), live);
+    eprintln!(
+        "{live} jobs, {tasks} tasks: {became:.1?} to become it, {took:.1?} in all, {bytes} bytes; start {start:.1?}"
+    );
 }

@@ -128,7 +128,7 @@ fn go_through(
     let mut last = last.unwrap_or(Time::ZERO);
     let mut books = Books::new(cluster, run_dir, &config.limits, tracker.config().free_lost_names, spooled);
     if let Some(since) = reader.began() {
-        books.remember(&since.snapshot, tracker.state());
+        books.remember(since.snapshot.clone(), tracker.state());
     }
     let (mut inputs, mut effects) = (Vec::new(), Vec::new());
     while let Some(frame) = reader.next_frame()? {

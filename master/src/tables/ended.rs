@@ -96,6 +96,11 @@ impl Ended {
         self.index.insert(key(record.id), fixed);
     }
 
+    /// All of them as a snapshot has them.
+    pub(super) fn stored(&self) -> (Vec<v1::SnapshotPlace>, Vec<v1::SnapshotAttempt>) {
+        self.store.stored(&self.index)
+    }
+
     /// An attempt that had succeeded did not after all.
     pub(super) fn take_back(&mut self, attempt: AttemptId, state: AttemptState, cause: EndCause) {
         if let Some(fixed) = self.index.get_mut(&key(attempt)) {
@@ -145,6 +150,29 @@ fn attempt(job: JobId, (kind, index, number): Key) -> AttemptId {
     AttemptId { job, index, number, kind }
 }
 
+/// What a record says beyond its fixed parts, as it is kept.
+pub(super) fn words_of(record: &AttemptRecord) -> Vec<u8> {
+    Words::of(record).encode_to_vec()
+}
+
+/// Puts back what [`words_of`] gave; of bytes that are none it puts back nothing.
+pub(super) fn put_words(record: &mut AttemptRecord, bytes: &[u8]) {
+    let Words { end, counters, message } = Words::decode(bytes).unwrap_or_default();
+    record.end = end.map(Box::new);
+    record.counters = PackedCounters::checked(counters);
+    record.message = message;
+}
+
+impl Words {
+    fn of(record: &AttemptRecord) -> Words {
+        Words {
+            end: record.end.as_deref().cloned(),
+            counters: record.counters.bytes().to_vec(),
+            message: record.message.clone(),
+        }
+    }
+}
+
 impl Store {
     fn keep(&mut self, record: &AttemptRecord) -> Fixed {
         let AttemptRecord { worker, host, rack, .. } = record;
@@ -155,11 +183,7 @@ impl Store {
             places.push(place);
             places.len() - 1
         });
-        let words = Words {
-            end: record.end.as_deref().cloned(),
-            counters: record.counters.bytes().to_vec(),
-            message: record.message.clone(),
-        };
+        let words = Words::of(record);
         if self.pages.last().is_none_or(|page| page.len() >= PAGE_BYTES) {
             // The first page of a small job stays small.
             let room = if self.pages.is_empty() { 0 } else { PAGE_BYTES + PAGE_BYTES / 16 };
@@ -182,6 +206,39 @@ impl Store {
             speculative: record.speculative,
             cause: record.cause,
         }
+    }
+
+    /// All of them as they are stored, with the places that they name.
+    fn stored(&self, index: &Index<Fixed>) -> (Vec<v1::SnapshotPlace>, Vec<v1::SnapshotAttempt>) {
+        let place = |Place { worker, host, rack }: &Place| v1::SnapshotPlace {
+            worker: worker.to_string(),
+            host: host.to_string(),
+            rack: rack.to_string(),
+        };
+        let attempt = |((kind, index, number), fixed): (Key, &Fixed)| v1::SnapshotAttempt {
+            reduce: kind == TaskKind::Reduce,
+            index,
+            number: number.into(),
+            state: fixed.state as u32,
+            phase: fixed.phase as u32,
+            progress_parts: fixed.progress.parts().into(),
+            place: fixed.place,
+            locality: fixed.locality as u32,
+            speculative: fixed.speculative,
+            assigned_us: fixed.assigned.as_us(),
+            ended_us: fixed.ended.as_us(),
+            cause: fixed.cause.map_or(0, |cause| cause as u32 + 1),
+            worker: 0,
+            words: self.words(fixed).to_vec(),
+        };
+        (self.places.iter().map(place).collect(), index.iter().map(attempt).collect())
+    }
+
+    /// The encoding that an entry leads to, without its length.
+    fn words(&self, fixed: &Fixed) -> &[u8] {
+        let mut rest = &self.pages[fixed.page as usize][fixed.offset as usize..];
+        let length = prost::decode_length_delimiter(&mut rest).expect("encoded by `keep`");
+        &rest[..length]
     }
 
     fn record(&self, id: AttemptId, fixed: &Fixed) -> AttemptRecord {

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use howdah_core::job::{AttemptId, TaskId};
+use howdah_core::job::{AttemptId, JobId, TaskId, TaskKind};
 use howdah_proto::v1;
 use tokio::sync::watch;
 
@@ -75,6 +75,37 @@ impl EventLog {
         self.mark.send_modify(|mark| mark.len = len);
     }
 
+    /// All of it: where outputs were, and the events.
+    pub(super) fn stored(&self) -> (Vec<String>, Vec<v1::SnapshotMapEvent>) {
+        let Log { events, addresses } = &*self.log.lock().expect("no holder panics");
+        let event = |Event { attempt, at }: &Event| v1::SnapshotMapEvent {
+            map: attempt.index,
+            number: attempt.number.into(),
+            at: match *at {
+                GONE => 0,
+                FAILED => 1,
+                at => at + 2,
+            },
+        };
+        (addresses.clone(), events.iter().map(event).collect())
+    }
+
+    /// With all that there was; readers go on where they were.
+    pub(super) fn restored(job: JobId, addresses: Vec<String>, stored: &[v1::SnapshotMapEvent]) -> EventLog {
+        let event = |event: &v1::SnapshotMapEvent| {
+            let task = TaskId { job, kind: TaskKind::Map, index: event.map };
+            let at = match event.at {
+                0 => GONE,
+                1 => FAILED,
+                at => at - 2,
+            };
+            Event { attempt: task.attempt(event.number as u16), at }
+        };
+        let events: Vec<Event> = stored.iter().map(event).collect();
+        let mark = watch::Sender::new(Mark { len: events.len(), closed: false });
+        EventLog { log: Mutex::new(Log { events, addresses }), mark }
+    }
+
     /// The job is over: no event will follow.
     pub(crate) fn close(&self) {
         self.mark.send_modify(|mark| mark.closed = true);
@@ -102,8 +133,6 @@ impl EventLog {
 
 #[cfg(test)]
 mod tests {
-    use howdah_core::job::{JobId, TaskKind};
-
     use super::*;
 
     #[test]

@@ -14,6 +14,7 @@ mod job;
 mod packed;
 mod presence;
 mod remembered;
+mod stored;
 mod vitals;
 mod why;
 mod winners;
@@ -340,7 +341,12 @@ impl Tables {
 
     /// All jobs that are still listed, by number.
     pub(crate) fn statuses(&self) -> Vec<v1::JobStatus> {
-        let live = self.jobs.values().map(|row| row.status(self.cluster));
+        self.statuses_of(|_| true)
+    }
+
+    /// As [`Tables::statuses`], of those in memory only the wanted ones.
+    fn statuses_of(&self, wanted: impl Fn(&JobRow) -> bool) -> Vec<v1::JobStatus> {
+        let live = self.jobs.values().filter(|row| wanted(row)).map(|row| row.status(self.cluster));
         let mut all: Vec<v1::JobStatus> = self.retired.iter().cloned().chain(live).collect();
         all.sort_by(|a, b| a.job.cmp(&b.job));
         all

@@ -27,6 +27,15 @@ impl PackedCounters {
         PackedCounters(bytes.into_boxed_slice())
     }
 
+    /// As [`PackedCounters::from_bytes`], of bytes that anybody may have written: none, if they are no counters.
+    pub(super) fn checked(bytes: Vec<u8>) -> PackedCounters {
+        if v1::Counters::decode(&*bytes).is_ok() {
+            PackedCounters::from_bytes(bytes)
+        } else {
+            PackedCounters::default()
+        }
+    }
+
     pub(crate) fn unpack(&self) -> Counters {
         let wire = v1::Counters::decode(&*self.0).expect("encoded by `new`");
         // They were within the bounds of an attempt when they came.

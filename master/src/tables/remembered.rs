@@ -1,17 +1,17 @@
 //! What the tables say beside a snapshot of the core, and tables made of that.
 //!
-//! At a snapshot no job is left. Of those that are over the rows go, as they do when there are too many: people find the
-//! rest of them in their histories. **Invariant: as many
-//! jobs as may be listed are listed after a start on it, the last ones.**
+//! Of jobs that are over the rows go, as they do when there are too many: people find the rest of them in their histories,
+//! which are on disk at a snapshot. Those of other jobs are stored (`stored.rs`). **Invariant: as many jobs as may be listed are
+//! listed after a start on it, the last ones.**
 
 use std::collections::HashMap;
 
 use howdah_core::cluster::ClusterState;
-use howdah_core::job::WorkerId;
+use howdah_core::job::{JobId, WorkerId};
 use howdah_core::time::Time;
 use howdah_proto::v1;
 
-use super::{Tables, WorkerRow};
+use super::{JobMeta, JobRow, Tables, WorkerRow};
 
 impl Tables {
     /// What a snapshot keeps of them; what the core and its driver know is not filled in.
@@ -22,7 +22,8 @@ impl Tables {
         };
         v1::JournalSnapshot {
             workers: self.workers.iter().enumerate().map(worker).collect(),
-            jobs: self.statuses(),
+            jobs: self.statuses_of(|row| row.state.is_final()),
+            live_jobs: self.jobs.values().filter(|row| !row.state.is_final()).map(JobRow::stored).collect(),
             jobs_done: self.jobs_done,
             ..v1::JournalSnapshot::default()
         }
@@ -30,7 +31,13 @@ impl Tables {
 
     /// Takes over what a snapshot kept, into tables that are empty. `state` is the core's state of that moment; a worker
     /// that the one knows and the other does not is nobody's.
-    pub(crate) fn remember(&mut self, snapshot: &v1::JournalSnapshot, state: &ClusterState) {
+    /// `meta` gives what does not change of a live job.
+    pub(crate) fn remember(
+        &mut self,
+        snapshot: v1::JournalSnapshot,
+        state: &ClusterState,
+        mut meta: impl FnMut(JobId) -> Option<JobMeta>,
+    ) {
         let unknown = v1::SnapshotWorker::default();
         for (number, worker) in state.workers().iter().enumerate() {
             let known = snapshot.workers.get(number).unwrap_or(&unknown);
@@ -43,9 +50,20 @@ impl Tables {
                 row.remember(known, worker);
             }
         }
-        self.retired.extend(snapshot.jobs.iter().cloned());
+        for stored in snapshot.live_jobs {
+            let id = JobId(stored.job);
+            let Some((job, meta)) = state.job(id).zip(meta(id)) else { continue };
+            let row = JobRow::restored(meta, stored, job);
+            for live in row.live.values() {
+                if let Some(worker) = self.workers.get_mut(live.worker_id.0 as usize) {
+                    worker.running[live.record.id.kind] += 1;
+                }
+            }
+            self.jobs.insert(id, row);
+        }
+        self.retired.extend(snapshot.jobs);
         self.jobs_done = snapshot.jobs_done;
-        // No job is in memory; of the rows the first ones go if they are too many.
+        // No job in memory is over; of the rows the first ones go if they are too many.
         drop(self.retire());
     }
 }
@@ -75,6 +93,7 @@ impl WorkerRow {
             gone_us: self.presence.gone.map_or(0, Time::as_us),
             stopped: matches!(self.presence.going, Some(super::Going::Stopped)),
             interval_us: self.presence.interval.as_us(),
+            directives: self.directives.clone(),
         }
     }
 
@@ -82,6 +101,7 @@ impl WorkerRow {
         self.state = worker.state();
         self.vitals = v1::Vitals::from(worker.vitals());
         self.sequence = known.sequence;
+        self.directives.clone_from(&known.directives);
         self.failures = known.failures;
         self.unreachable = Some(known.unreachable.clone()).filter(|why| !why.is_empty());
         self.presence.drained = known.drained;

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::job::{AttemptId, AttemptState, Locality, Phase, Progress, WorkerId};
+use crate::job::{AttemptId, AttemptState, JobId, Locality, Phase, Progress, TaskKind, WorkerId};
 use crate::time::Time;
 
 /// No slot: the end of a chain.
@@ -266,6 +266,22 @@ impl Attempts {
         debug_assert!(attempt.used, "slot {slot} is freed twice");
         attempt.used = false;
         self.free.push(slot);
+    }
+
+    /// How many were ever launched, and the free slots.
+    pub(super) fn past(&self) -> (u64, &[u32]) {
+        (self.launched, &self.free)
+    }
+
+    /// With these in their slots, each with its launch, and the others `free`.
+    pub(super) fn of_slots(launched: u64, free: Vec<u32>, slots: Vec<Option<(u64, Attempt)>>) -> Attempts {
+        let nobody = AttemptId { job: JobId(0), index: 0, number: 0, kind: TaskKind::Map };
+        let nothing = || Attempt::new(nobody, WorkerId(0), Time::ZERO, Locality::Unknown, AttemptState::Launching);
+        let slot = |place: Option<(u64, Attempt)>| match place {
+            Some((launch, attempt)) => Attempt { launch, used: true, ..attempt },
+            None => Attempt { used: false, ..nothing() },
+        };
+        Attempts { slots: slots.into_iter().map(slot).collect(), free, launched }
     }
 
     pub(crate) fn reference(&self, slot: u32) -> AttemptRef {

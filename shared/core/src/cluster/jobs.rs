@@ -85,11 +85,25 @@ impl Jobs {
         })
     }
 
-    /// Only jobs that are over, the last of which has this number; `ended` are the last ones in order.
-    pub(crate) fn restore(&mut self, last: u32, ended: Vec<JobSummary>) {
-        self.first = last + 1 - ended.len() as u32;
-        self.entries = ended.into_iter().map(|summary| Entry::Ended(Box::new(summary))).collect();
-        (self.n_forgotten, self.n_live) = (0, 0);
+    /// Jobs of which the last has this number; `live` are ascending, and `ended` are, in order, the others of as many as there
+    /// are. False, and nothing done, if that does not go together.
+    pub(crate) fn restore(&mut self, last: u32, ended: Vec<JobSummary>, live: Vec<Job>) -> bool {
+        let n = ended.len() + live.len();
+        let Some(before) = u32::try_from(n).ok().and_then(|n| last.checked_sub(n)) else { return false };
+        let ascending = live.windows(2).all(|pair| pair[0].id < pair[1].id);
+        let within = live.iter().all(|job| job.id.0 > before && job.id.0 <= last);
+        if !ascending || !within {
+            return false;
+        }
+        self.first = before + 1;
+        (self.n_forgotten, self.n_live) = (0, live.len() as u32);
+        let (mut ended, mut live) = (ended.into_iter(), live.into_iter().peekable());
+        let entry = |id| match live.next_if(|job| job.id.0 == id) {
+            Some(job) => Entry::Live(Box::new(job)),
+            None => ended.next().map_or(Entry::Forgotten, |summary| Entry::Ended(Box::new(summary))),
+        };
+        self.entries = (self.first..=last).map(entry).collect();
+        true
     }
 
     pub(crate) fn push(&mut self, job: Job) {

@@ -12,6 +12,8 @@ mod jobs;
 mod locality;
 mod needs;
 mod rare;
+mod saved_attempts;
+mod saved_jobs;
 mod tasks;
 mod topology;
 mod worker;
@@ -28,6 +30,8 @@ pub use worker::{Vitals, Worker, WorkerState};
 pub(crate) use attempt::NONE;
 pub(crate) use jobs::Jobs;
 pub(crate) use rare::Rare;
+pub(crate) use saved_attempts::SavedAttempts;
+pub(crate) use saved_jobs::SavedJob;
 pub(crate) use worker::{Faults, Parked};
 
 use std::collections::BTreeMap;

@@ -166,7 +166,7 @@ pub enum Rejection {
     NotCommitting(JobId),
     /// The policy cannot be made, or does not take these parameters while it runs; nothing changed.
     BadScheduler,
-    /// A snapshot is kept of a master without jobs and attempts only, under a policy that the core makes itself.
+    /// A snapshot is kept between two batches only, under a policy that the core makes itself.
     NotAtRest,
 }
 

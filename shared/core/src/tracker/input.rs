@@ -91,7 +91,7 @@ pub enum Input {
     Tick,
     /// The driver keeps a snapshot after this batch, in which it is the only input: the master becomes what its
     /// [snapshot](crate::tracker::JobTracker::snapshot) says, and the policy in charge, which this names, begins anew. Refused
-    /// unless the master is at rest.
+    /// beside other inputs that leave work for the end of the batch, and of a policy that the core cannot make.
     Snapshot(Box<SchedulerChoice>),
     /// The master was down and recovered: liveness clocks start again at this batch's time.
     Recovered,

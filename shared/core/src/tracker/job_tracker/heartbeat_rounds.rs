@@ -71,7 +71,7 @@ impl JobTracker {
     }
 
     /// Answers the workers that have been parked long enough; last, so that work of the same batch still finds them.
-    fn answer_overdue(&mut self) {
+    pub(super) fn answer_overdue(&mut self) {
         while let Some((due, worker)) = self.parking.first_deadline()
             && due <= self.state.now
         {

@@ -21,6 +21,7 @@ mod liveness;
 mod parking;
 mod snapshot;
 mod usefulness;
+mod work;
 mod workers;
 
 use std::collections::VecDeque;

@@ -1,10 +1,10 @@
-//! A master at rest as plain data, and a master made of it.
+//! A master as plain data, and a master made of it.
 //!
 //! At rest no job is left and no attempt runs. What a master has to remember then is small: its workers with what was
-//! held against them, who waits, the last job's number, how the last jobs ended. All else is empty. A policy's books are
-//! not among it: [`Input::Snapshot`](crate::tracker::Input::Snapshot) replaces the policy by a fresh one, live as in every
-//! later reading, so that no policy needs a stored form. **Invariant: the live master itself becomes what its snapshot says,
-//! so one that is made of the snapshot later decides alike.**
+//! held against them, who waits, the last job's number, how the last jobs ended. At work it remembers its jobs and attempts
+//! besides (`work.rs`). A policy's books are not among it: [`Input::Snapshot`](crate::tracker::Input::Snapshot) replaces the
+//! policy by a fresh one, live as in every later reading, so that no policy needs a stored form. **Invariant: the live master
+//! itself becomes what its snapshot says, so one that is made of the snapshot later decides alike.**
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -13,6 +13,7 @@ use super::JobTracker;
 use super::interval::Pace;
 use super::liveness::Liveness;
 use super::parking::Parking;
+use super::work::Work;
 use crate::cluster::{ClusterState, JobSummary, Parked, SpeculationCosts, Topology, Vitals, Worker, WorkerState};
 use crate::job::requirement::MAX_ATTRIBUTES;
 use crate::job::{AttemptId, JobId, PerKind, TaskKind, WorkerId};
@@ -21,8 +22,10 @@ use crate::time::Time;
 use crate::tracker::planted::{Fault, planted};
 use crate::tracker::{ClusterConfig, Rejection, SchedulerChoice};
 
-/// Of the form that is written; readers know all up to it.
-const VERSION: u32 = 1;
+/// Of the form of a master at rest.
+const AT_REST: u32 = 1;
+/// Of the form of a master at work; readers know all up to it.
+const VERSION: u32 = 2;
 /// No cluster had so many jobs; a number beyond it is no number of a job.
 const MOST_JOBS: u32 = u32::MAX / 2;
 /// Nor did so many reports wait for their answers.
@@ -30,7 +33,7 @@ const MOST_TURNS: u64 = u64::MAX / 2;
 /// Sums with later times and spans stay within their bounds.
 const LAST_TIME: Time = Time::from_us(u64::MAX / 4);
 
-/// What a master at rest remembers.
+/// What a master remembers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     version: u32,
@@ -39,7 +42,7 @@ pub struct Snapshot {
     epoch: u32,
     report: u32,
     last_job: u32,
-    /// How the last of them ended, in order up to `last_job`.
+    /// How the last of them ended, in order up to `last_job`, those aside that are not over.
     ended: Vec<JobSummary>,
     costs: SpeculationCosts,
     /// By number.
@@ -51,6 +54,9 @@ pub struct Snapshot {
     turn: u64,
     pace: Pace,
     next_forgiving: Option<Time>,
+    /// Of a master at work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    work: Option<Work>,
 }
 
 /// A worker without attempts.
@@ -108,6 +114,11 @@ impl Snapshot {
     /// Starts of a master before it, without the first one.
     pub fn epoch(&self) -> u32 {
         self.epoch
+    }
+
+    /// Jobs that were not over, ascending.
+    pub fn live_jobs(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.work.iter().flat_map(Work::live_jobs)
     }
 }
 
@@ -207,11 +218,26 @@ impl JobTracker {
             && self.state.workers.iter().all(served)
     }
 
-    /// What it remembers; `None` unless it [is at rest](JobTracker::is_at_rest).
+    /// Whether nothing is under way that a snapshot does not hold: no report of a batch waits for its answer, no work for an
+    /// offer.
+    fn is_settled(&self) -> bool {
+        !self.direct
+            && self.callers.is_empty()
+            && self.releases.is_empty()
+            && self.wake == [false; 2]
+            && !self.wake_all
+            && self.state.workers.iter().all(|worker| worker.calling == 0)
+    }
+
+    /// What it remembers; `None` in the middle of a batch.
     pub fn snapshot(&self) -> Option<Snapshot> {
+        let at_rest = self.is_at_rest();
+        if !at_rest && !self.is_settled() {
+            return None;
+        }
         let forgets = planted(Fault::SnapshotWithoutLastJob);
-        self.is_at_rest().then(|| Snapshot {
-            version: VERSION,
+        Some(Snapshot {
+            version: if at_rest { AT_REST } else { VERSION },
             now: self.state.now,
             epoch: self.state.epoch,
             report: self.report,
@@ -224,6 +250,7 @@ impl JobTracker {
             turn: self.parking.turns(),
             pace: self.pace,
             next_forgiving: self.next_forgiving,
+            work: (!at_rest).then(|| self.work()),
         })
     }
 
@@ -239,7 +266,6 @@ impl JobTracker {
         check(&snapshot)?;
         let mut state = ClusterState::new();
         (state.now, state.epoch, state.costs) = (snapshot.now, snapshot.epoch, snapshot.costs);
-        state.jobs.restore(snapshot.last_job, snapshot.ended);
         state.topology = snapshot.topology;
         for (number, saved) in snapshot.workers.into_iter().enumerate() {
             let worker = saved.restored(WorkerId(number as u32), &mut state.topology);
@@ -248,19 +274,26 @@ impl JobTracker {
             state.names.insert(worker.name.clone(), worker.id);
             state.workers.push(worker);
         }
+        let (jobs, rest) = snapshot.work.map_or_else(Default::default, Work::into_parts);
+        state.restore_jobs(snapshot.last_job, snapshot.ended, jobs).map_err(broken)?;
+        let (launches, reserves) = rest.restore(&mut state).map_err(broken)?;
         let mut liveness = Liveness::new();
         snapshot.heard.iter().for_each(|&(worker, contact)| liveness.note_contact(worker, contact));
         let parking = Parking::restored(snapshot.turn, &state.workers);
         let mut tracker = JobTracker::with_state(config, state, scheduler);
         (tracker.liveness, tracker.parking) = (liveness, parking);
+        (tracker.launches, tracker.reserves) = (launches, reserves);
+        tracker.small_waiting = tracker.counts_small_waiting();
         (tracker.report, tracker.pace, tracker.next_forgiving) =
             (snapshot.report, snapshot.pace, snapshot.next_forgiving);
         tracker.check_invariants().map_err(broken)?;
         Ok(tracker)
     }
 
-    /// Becomes what its snapshot says, under a fresh policy; refused unless it is at rest and the policy can be made.
+    /// Becomes what its snapshot says, under a fresh policy; refused in the middle of a batch, and if the policy cannot be made.
     pub(super) fn on_snapshot(&mut self, choice: &SchedulerChoice) {
+        // Nothing of the batch may come after it: who is made of the snapshot meets the policy as it is now.
+        self.answer_overdue();
         let policy = registry::by_name(&choice.name, &choice.params);
         let (Some(snapshot), Ok(mut policy)) = (self.snapshot(), policy) else {
             return self.reject(None, Rejection::NotAtRest);
@@ -281,14 +314,27 @@ impl JobTracker {
 /// What the rest of this file and the invariants take for granted.
 fn check(snapshot: &Snapshot) -> Result<(), SnapshotError> {
     let Snapshot { version, epoch, turn, pace, costs, last_job, ended, workers, heard, now, topology, .. } = snapshot;
+    let expected = if snapshot.work.is_some() { VERSION } else { AT_REST };
     if *version == 0 || *version > VERSION {
         return Err(SnapshotError::Version(*version));
+    }
+    if *version != expected {
+        return Err(broken(format!("version {version} of its form, expected {expected} of what it says")));
+    }
+    if snapshot.report > MOST_JOBS {
+        return Err(broken(format!("{} reports", snapshot.report)));
     }
     if *epoch > MOST_JOBS || *turn > MOST_TURNS || *now > LAST_TIME {
         return Err(broken(format!("{epoch} starts and {turn} parked reports by {} us", now.as_us())));
     }
     let counts = |costs: &SpeculationCosts| costs.won.checked_add(costs.lost) == Some(costs.launched);
-    if !counts(costs) || !ended.iter().all(|job| counts(&job.costs)) || !pace.check(*now) {
+    // What runs has not been counted out yet.
+    let in_all = |costs: &SpeculationCosts| {
+        let over = costs.won.checked_add(costs.lost);
+        over.and_then(|over| over.checked_add(snapshot.work.as_ref().map_or(0, Work::running_copies)))
+            == Some(costs.launched)
+    };
+    if !in_all(costs) || !ended.iter().all(|job| counts(&job.costs)) || !pace.check(*now) {
         return Err(broken("its counts contradict each other".to_owned()));
     }
     if *last_job > MOST_JOBS || ended.len() > *last_job as usize {
@@ -300,6 +346,11 @@ fn check(snapshot: &Snapshot) -> Result<(), SnapshotError> {
     workers.iter().try_for_each(|worker| worker.check(*now))?;
     if workers.iter().any(|worker| worker.parked.is_some_and(|parked| parked.turn > *turn)) {
         return Err(broken(format!("a report parked after the last turn, {turn}")));
+    }
+    let mut turns: Vec<u64> = workers.iter().filter_map(|worker| Some(worker.parked?.turn)).collect();
+    turns.sort_unstable();
+    if turns.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(broken("two reports parked in one turn".to_owned()));
     }
     let mut names: Vec<&str> = workers.iter().map(|worker| worker.name.as_str()).collect();
     names.sort_unstable();

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::job::{JobId, JobSpec, JobState, WorkerId};
+use crate::job::{AttemptState, JobId, JobSpec, JobState, Phase, Priority, Progress, SplitTable, TaskKind, WorkerId};
 use crate::schedulers::by_name;
 use crate::time::Time;
 use crate::tracker::{
-    ClusterConfig, Effect, HeartbeatRule, Input, JobTracker, Registration, Rejection, Report, SchedulerChoice,
-    Snapshot, SnapshotError, Vitals, WorkerState,
+    AttemptReport, ClusterConfig, Effect, HeartbeatRule, Input, JobTracker, Registration, Rejection, Report,
+    SchedulerChoice, Snapshot, SnapshotError, Vitals, WorkerState,
 };
 
 fn fifo() -> Input {
@@ -81,22 +81,169 @@ fn restored(json: Value) -> Result<JobTracker, SnapshotError> {
 }
 
 #[test]
-fn a_master_with_a_job_or_under_a_policy_that_is_unknown_refuses_and_stays_as_it_is() {
+fn a_snapshot_in_the_middle_of_a_batch_or_under_a_policy_that_is_unknown_is_refused_and_nothing_changes() {
     let mut tracker = at_rest();
     let unknown = SchedulerChoice { name: "mine".to_owned(), params: BTreeMap::new() };
     let refused = [Effect::Rejected { worker: None, why: Rejection::NotAtRest }];
     assert_eq!(apply(&mut tracker, 10, Input::Snapshot(Box::new(unknown))), refused);
-    let spec = Arc::new(JobSpec { n_maps: 1, ..JobSpec::default() });
-    apply(&mut tracker, 11, Input::Submit { job: JobId(2), spec });
-    assert!(tracker.snapshot().is_none());
+    // Beside a report of the same batch, which has not had its round yet.
     let refuses = |effects: Vec<Effect>| effects.contains(&refused[0]);
-    assert!(refuses(apply(&mut tracker, 12, fifo())));
-    assert!(tracker.state().job(JobId(2)).is_some());
-    // Nor beside a report of the same batch, which has not had its round yet.
     let (mut tracker, mut effects) = (at_rest(), Vec::new());
     tracker.apply(Time::from_ms(20_000), &[parks(0), fifo()], &mut effects);
     assert!(refuses(effects));
     tracker.check_invariants().unwrap();
+    // Beside a job of the same batch, which has not been offered yet.
+    let (mut tracker, mut effects) = (at_rest(), Vec::new());
+    let spec = Arc::new(JobSpec { n_maps: 1, ..JobSpec::default() });
+    tracker.apply(Time::from_ms(20_000), &[Input::Submit { job: JobId(2), spec }, fifo()], &mut effects);
+    assert!(refuses(effects));
+    assert!(tracker.state().job(JobId(2)).is_some());
+}
+
+/// What attempts of a worker say.
+fn says(tracker: &JobTracker, worker: u32, state: AttemptState, free: [u16; 2]) -> Input {
+    let attempts = tracker.state().attempts_on(WorkerId(worker)).map(|attempt| AttemptReport {
+        attempt: attempt.id(),
+        state,
+        phase: Phase::Map,
+        progress: Progress::from_parts(4_000),
+        fetch_failures: Vec::new(),
+        fatal: false,
+    });
+    Input::Report(Box::new(Report {
+        worker: WorkerId(worker),
+        incarnation: 7,
+        response_id: tracker.state().workers()[worker as usize].response_id(),
+        free_maps: free[0],
+        free_reduces: free[1],
+        accepts_tasks: true,
+        may_park: true,
+        attempts: attempts.collect(),
+        vitals: Vitals { n_cpus: 4, ..Vitals::default() },
+        attributes: None,
+    }))
+}
+
+/// Three jobs: one whose maps succeeded, failed and run, one that is to be killed and one that waits; a worker is parked, and
+/// there is no word yet of what another one was sent.
+fn at_work() -> JobTracker {
+    let mut tracker = new();
+    (0..3).for_each(|worker| drop(apply(&mut tracker, 1 + u64::from(worker), registration(worker))));
+    let table = SplitTable {
+        hosts: vec!["h0".into(), "h1".into(), "elsewhere".into()],
+        offsets: vec![0, 2, 3, 4, 4, 4],
+        entries: vec![0, 2, 1, 0],
+    };
+    let spec = JobSpec { n_maps: 5, n_reduces: 2, split_hosts: table.into(), ..JobSpec::default() };
+    apply(&mut tracker, 5, Input::Submit { job: JobId(1), spec: Arc::new(spec) });
+    let spec = Arc::new(JobSpec { n_maps: 1, ..JobSpec::default() });
+    apply(&mut tracker, 6, Input::Submit { job: JobId(2), spec: Arc::clone(&spec) });
+    apply(&mut tracker, 7, Input::Submit { job: JobId(3), spec: Arc::clone(&spec) });
+    apply(&mut tracker, 8, Input::KillJob { job: JobId(3) });
+    let steps = [
+        (0, AttemptState::Running, [2, 1]),
+        (0, AttemptState::Succeeded, [2, 1]),
+        (1, AttemptState::Running, [2, 1]),
+        (1, AttemptState::Failed, [2, 1]),
+        (0, AttemptState::Running, [0, 0]),
+        (2, AttemptState::Running, [2, 1]),
+    ];
+    for (n, (worker, state, free)) in steps.into_iter().enumerate() {
+        let report = says(&tracker, worker, state, free);
+        apply(&mut tracker, 10 + n as u64, report);
+    }
+    apply(&mut tracker, 20, Input::SetPriority { job: JobId(2), priority: Priority::High });
+    let maps = tracker.state().job(JobId(1)).unwrap().tasks(TaskKind::Map);
+    assert!(maps.n_succeeded() > 0 && maps.attempts_failed() > 0 && maps.n_running() > 0);
+    assert!(tracker.state().workers().iter().any(|worker| worker.is_parked()));
+    assert!(tracker.state().attempts().iter().any(|(_, attempt)| attempt.state() == AttemptState::Launching));
+    tracker
+}
+
+#[test]
+fn what_a_master_at_work_remembers_is_read_back_and_it_goes_on_alike() {
+    let mut live = at_work();
+    let before = live.snapshot().unwrap();
+    assert_eq!(apply(&mut live, 21, fifo()), []);
+    let snapshot = live.snapshot().unwrap();
+    assert_eq!(snapshot.live_jobs().collect::<Vec<_>>(), [JobId(1), JobId(2)]);
+    let mut later = restored(serde_json::to_value(&snapshot).unwrap()).unwrap();
+    assert_eq!(later.snapshot().unwrap(), snapshot);
+    assert_eq!((later.next_deadline(), later.interval_ms()), (live.next_deadline(), live.interval_ms()));
+    assert_eq!(later.state().totals(), live.state().totals());
+    // Nothing but the time changed with it.
+    let without_time = |snapshot: &Snapshot| {
+        let mut value = serde_json::to_value(snapshot).unwrap();
+        value["now"] = json!(0);
+        value
+    };
+    assert_eq!(without_time(&before), without_time(&snapshot));
+    let spec = Arc::new(JobSpec { n_maps: 3, ..JobSpec::default() });
+    let mut inputs = vec![Input::Submit { job: JobId(4), spec }, Input::Recovered];
+    let mut launched = 0;
+    for n in 0..30 {
+        let input = if n % 7 == 6 {
+            Input::Tick
+        } else {
+            inputs.pop().unwrap_or_else(|| {
+                let state = [AttemptState::Running, AttemptState::Succeeded, AttemptState::Failed][n % 5 % 3];
+                says(&live, n as u32 % 3, state, [2, 1])
+            })
+        };
+        let effects = apply(&mut later, 22 + n as u64, input.clone());
+        launched += effects.iter().filter(|effect| matches!(effect, Effect::Launch { .. })).count();
+        assert_eq!(effects, apply(&mut live, 22 + n as u64, input));
+        assert_eq!(later.snapshot(), live.snapshot());
+    }
+    assert!(launched > 5, "{launched}");
+}
+
+/// All numbers of a document.
+fn numbers<'a>(value: &'a mut Value, found: &mut Vec<&'a mut Value>) {
+    match value {
+        Value::Number(_) => found.push(value),
+        Value::Array(values) => values.iter_mut().for_each(|value| numbers(value, found)),
+        Value::Object(values) => values.values_mut().for_each(|value| numbers(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_master_at_work_of_which_any_number_is_another_goes_on_or_is_refused() {
+    let whole = serde_json::to_value(at_work().snapshot().unwrap()).unwrap();
+    let n = {
+        let mut all = whole.clone();
+        let mut found = Vec::new();
+        numbers(&mut all, &mut found);
+        found.len()
+    };
+    assert!(n > 200, "{n}");
+    let (mut taken, mut refused) = (0, 0);
+    for place in 0..n {
+        for other in [0, 1, 2, 7, 65_535, u64::from(u32::MAX), i64::MAX as u64, u64::MAX] {
+            let mut all = whole.clone();
+            let mut found = Vec::new();
+            numbers(&mut all, &mut found);
+            *found[place] = json!(other);
+            let Ok(snapshot) = serde_json::from_value::<Snapshot>(all) else { continue };
+            let fifo = by_name("fifo", &BTreeMap::new()).unwrap();
+            let Ok(mut tracker) = JobTracker::from_snapshot(config(), fifo, snapshot) else {
+                refused += 1;
+                continue;
+            };
+            taken += 1;
+            let now = tracker.state().now().as_ms() / 1_000 + 1;
+            for n in 0..9 {
+                let worker = n % tracker.state().workers().len() as u32;
+                let state = [AttemptState::Running, AttemptState::Failed, AttemptState::Succeeded][n as usize / 3];
+                let report = says(&tracker, worker, state, [2, 1]);
+                apply(&mut tracker, now + u64::from(n), report);
+            }
+            apply(&mut tracker, now + 10, Input::Goodbye { worker: WorkerId(0), incarnation: 7 });
+            apply(&mut tracker, now + 100_000, Input::Tick);
+        }
+    }
+    assert!(taken > 100 && refused > 100, "{taken} are taken, {refused} refused");
 }
 
 #[test]
@@ -141,8 +288,9 @@ fn a_snapshot_of_the_first_form_reads() {
 #[test]
 fn what_cannot_be_is_refused() {
     type Change = fn(&mut Value);
-    let changes: [(Change, &str); 14] = [
-        (|all| all["version"] = json!(2), "version 2, expected at most 1"),
+    let changes: [(Change, &str); 15] = [
+        (|all| all["version"] = json!(3), "version 3, expected at most 2"),
+        (|all| all["version"] = json!(2), "version 2 of its form, expected 1"),
         (|all| all["version"] = json!(0), "version 0"),
         (|all| all["last_job"] = json!(0), "1 ended jobs up to number 0"),
         (|all| all["last_job"] = json!(u32::MAX), "up to number 4294967295"),

@@ -1,16 +1,18 @@
 //! Snapshots in the swarm's journal, and the removal of what came before them.
 //!
-//! A master at rest takes one now and then, and may be killed before it is on disk, after that, and before the entries
+//! A master takes one now and then, mostly at rest, and may be killed before it is on disk, after that, and before the entries
 //! before it are removed. Some of these stay, as `keep_inputs` has it. Whether and when is drawn apart, so that the worlds
 //! of before are as they were but for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::master::Master;
 use super::plan::Plan;
 use super::world::{Driver, World};
-use crate::job::WorkerId;
+use crate::cluster::Job;
+use crate::job::{JobId, JobState, WorkerId};
 use crate::schedulers::Scheduler;
+use crate::tracker::task_tracker::Directive;
 use crate::tracker::{Input, JobTracker};
 
 /// A snapshot as the journal keeps it.
@@ -21,6 +23,9 @@ pub(super) struct Kept {
     json: String,
     /// What the driver knows beside the core.
     pub(super) newest: BTreeMap<(WorkerId, u64), u32>,
+    pub(super) directives: BTreeMap<WorkerId, Vec<Directive>>,
+    /// Jobs whose output is being promoted.
+    pub(super) committing: BTreeSet<JobId>,
 }
 
 impl Kept {
@@ -43,10 +48,12 @@ pub(super) fn core_after(
 }
 
 impl World {
-    /// Takes a snapshot, perhaps, if the master is at rest.
+    /// Takes a snapshot, perhaps; less often if the master is not at rest.
     pub(super) fn compact(&mut self) {
         let Some(choice) = self.plan.choice() else { return };
-        if !self.master.as_ref().is_some_and(Master::is_idle) || !self.compaction_dice.one_in(3) {
+        let Some(idle) = self.master.as_ref().map(Master::is_idle) else { return };
+        let takes = if idle { self.compaction_dice.one_in(3) } else { self.work_dice.one_in(40) };
+        if !takes {
             return;
         }
         if !self.master(vec![Input::Snapshot(Box::new(choice))]) {
@@ -54,10 +61,19 @@ impl World {
         }
         let Some(master) = &self.master else { return };
         let Some(snapshot) = master.tracker.snapshot() else {
-            return self.fail("a master that is at rest has no snapshot".to_owned());
+            return self.fail("a master between two batches has no snapshot".to_owned());
         };
+        self.n_at_work += u64::from(snapshot.live_jobs().next().is_some());
+        // Also those whose promotion has yet to begin after a start.
+        let committing = master.tracker.state().jobs().filter(|job| job.state() == JobState::Committing);
         let json = serde_json::to_string(&snapshot).expect("a snapshot has string keys");
-        self.snapshots.push(Kept { at: self.journal.len(), json, newest: master.newest.clone() });
+        self.snapshots.push(Kept {
+            at: self.journal.len(),
+            json,
+            newest: master.newest.clone(),
+            directives: master.directives.clone(),
+            committing: committing.map(Job::id).collect(),
+        });
         self.n_snapshots += 1;
         if self.driver == Some(Driver::RemoveFirst) {
             self.remove_inputs();

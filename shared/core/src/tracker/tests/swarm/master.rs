@@ -35,7 +35,7 @@ pub(super) struct Master {
     pub(super) tracker: JobTracker,
     /// The report of each worker that waits for its answer.
     pub(super) waiting: BTreeMap<WorkerId, Call>,
-    directives: BTreeMap<WorkerId, Vec<Directive>>,
+    pub(super) directives: BTreeMap<WorkerId, Vec<Directive>>,
     /// Output under promotion: the winners still to be moved.
     promoting: BTreeMap<JobId, Vec<AttemptId>>,
     /// Reports are not taken twice, nor in another order than they were sent.
@@ -245,7 +245,9 @@ impl World {
             Err(why) => return self.fail(why),
         };
         master.newest = kept.map_or_else(BTreeMap::new, |kept| kept.newest.clone());
-        let (mut committing, mut over) = (BTreeSet::new(), BTreeSet::new());
+        master.directives = kept.map_or_else(BTreeMap::new, |kept| kept.directives.clone());
+        let mut committing = kept.map_or_else(BTreeSet::new, |kept| kept.committing.clone());
+        let mut over = BTreeSet::new();
         for entry in &self.journal[from..] {
             let mut effects = Vec::new();
             master.tracker.apply(entry.at, &entry.inputs, &mut effects);

@@ -77,19 +77,22 @@ fn a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well() {
         sum.worker_faults += outcome.worker_faults;
         sum.jobs += outcome.jobs;
         sum.snapshots += outcome.snapshots;
+        sum.snapshots_at_work += outcome.snapshots_at_work;
     }
     eprintln!(
-        "{worlds} worlds from seed {first}: {:.1} simulated hours, {} inputs, {} jobs, {} snapshots, {} crashes of a \
-         master, {} of workers and networks",
+        "{worlds} worlds from seed {first}: {:.1} simulated hours, {} inputs, {} jobs, {} snapshots of which {} \
+         of a master at work, {} crashes of a master, {} of workers and networks",
         sum.simulated.as_us() as f64 / 3.6e9,
         sum.inputs,
         sum.jobs,
         sum.snapshots,
+        sum.snapshots_at_work,
         sum.master_crashes,
         sum.worker_faults
     );
     assert!(worlds > 0, "no world fitted into the time");
     assert!(worlds < 100 || sum.snapshots > 0, "no master of {worlds} worlds ever took a snapshot");
+    assert!(worlds < 100 || sum.snapshots_at_work > 0, "no master of {worlds} worlds ever took one at work");
 }
 
 #[test]

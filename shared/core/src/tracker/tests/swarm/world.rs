@@ -128,6 +128,7 @@ pub(super) struct World {
     pub(super) snapshots: Vec<Kept>,
     pub(super) synced_snapshots: usize,
     pub(super) compaction_dice: Dice,
+    pub(super) work_dice: Dice,
     pub(super) watch: Watch,
     pub(super) nodes: Vec<Node>,
     events: BTreeMap<(Time, u64), Event>,
@@ -150,6 +151,8 @@ pub(super) struct World {
     pub(super) inputs: u64,
     pub(super) crashes: u64,
     pub(super) n_snapshots: u64,
+    /// Of those, with jobs that were not over.
+    pub(super) n_at_work: u64,
     worker_faults: u64,
 }
 
@@ -162,6 +165,7 @@ pub(super) struct WorldOutcome {
     pub(super) worker_faults: u64,
     pub(super) jobs: u64,
     pub(super) snapshots: u64,
+    pub(super) snapshots_at_work: u64,
 }
 
 impl World {
@@ -190,6 +194,7 @@ impl World {
             snapshots: Vec::new(),
             synced_snapshots: 0,
             compaction_dice: Dice::new(seed.rotate_left(17) ^ 0x5A5A),
+            work_dice: Dice::new(seed.rotate_left(29) ^ 0xA5A5),
             watch: Watch::default(),
             nodes,
             events: BTreeMap::new(),
@@ -208,6 +213,7 @@ impl World {
             inputs: 0,
             crashes: 0,
             n_snapshots: 0,
+            n_at_work: 0,
             worker_faults: 0,
         }
     }
@@ -701,6 +707,7 @@ impl World {
             worker_faults: self.worker_faults,
             jobs: self.plan.jobs.len() as u64,
             snapshots: self.n_snapshots,
+            snapshots_at_work: self.n_at_work,
         })
     }
 
