@@ -94,27 +94,23 @@ fn request(site: &Site, name: &str, words: &[String]) -> Outcome<(&'static str, 
         options.extend(words.splice(at..(at + 2).min(words.len()), []));
     }
     let wrong = |what: &str| Failure::usage(format!("{name}: expected {what}")).help(USAGE);
-    let path = |text: &String| {
-        let local = site.file_system.local(text).map_err(|problem| Failure::usage(format!("`{text}`: {problem}")))?;
-        Ok::<String, Failure>(local.display().to_string())
-    };
-    let input =
-        |text: &String| site.file_system.input(text).map_err(|problem| Failure::usage(format!("`{text}`: {problem}")));
+    let path =
+        |text: &String| site.file_system.of_job(text).map_err(|problem| Failure::usage(format!("`{text}`: {problem}")));
     let mut request = PlanRequest { args: Vec::new(), ..PlanRequest::default() };
     let app = match (name, words.as_slice()) {
         ("wordcount", [inputs @ .., output]) if !inputs.is_empty() => {
-            request.inputs = inputs.iter().map(input).collect::<Outcome<_>>()?;
+            request.inputs = inputs.iter().map(path).collect::<Outcome<_>>()?;
             request.output = Some(path(output)?);
             "wordcount"
         }
         ("grep", [text, output, expression]) => {
-            request.inputs = vec![input(text)?];
+            request.inputs = vec![path(text)?];
             request.output = Some(path(output)?);
             request.args = vec![expression.clone()];
             "grep"
         }
         ("sort" | "terasort" | "teravalidate", [text, output]) => {
-            request.inputs = vec![input(text)?];
+            request.inputs = vec![path(text)?];
             request.output = Some(path(output)?);
             ["sort", "terasort", "teravalidate"].into_iter().find(|app| *app == name).unwrap_or("sort")
         }

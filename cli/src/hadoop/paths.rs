@@ -79,9 +79,9 @@ impl FileSystem {
         }
     }
 
-    /// What a job reads under this path: a file of this installation, or the path itself where it names another HDFS, of
+    /// What a job reads or writes under this path: a file of this installation, or the path itself where it names another HDFS, of
     /// which the master knows more.
-    pub(super) fn input(&self, path: &str) -> Result<String, PathError> {
+    pub(super) fn of_job(&self, path: &str) -> Result<String, PathError> {
         if self.is_elsewhere(path) { Ok(path.to_owned()) } else { Ok(self.local(path)?.display().to_string()) }
     }
 
@@ -233,15 +233,15 @@ mod tests {
     }
 
     #[test]
-    fn a_job_may_read_another_hdfs() {
+    fn a_job_may_read_and_write_another_hdfs() {
         let fs = mapped();
         for elsewhere in ["hdfs://other/a", "webhdfs://nn:9870/a"] {
-            assert_eq!(fs.input(elsewhere).as_deref(), Ok(elsewhere));
+            assert_eq!(fs.of_job(elsewhere).as_deref(), Ok(elsewhere));
         }
         for here in ["hdfs://nn:8020/a", "hdfs:///a", "/a"] {
-            assert_eq!(fs.input(here).as_deref(), Ok("/data/fs/a"));
+            assert_eq!(fs.of_job(here).as_deref(), Ok("/data/fs/a"));
         }
-        assert!(fs.input("s3://bucket/a").is_err());
+        assert!(fs.of_job("s3://bucket/a").is_err());
     }
 
     #[test]

@@ -113,7 +113,15 @@ pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
 
 /// A path with its scheme.
 fn qualified(site: &Site, path: &str) -> Outcome<String> {
+    if site.file_system.is_elsewhere(path) {
+        return Ok(path.to_owned());
+    }
     Ok(site.file_system.uri(&local(site, path)?))
+}
+
+/// What a job calls it.
+fn named(site: &Site, path: &str) -> Outcome<String> {
+    site.file_system.of_job(path).map_err(|problem| Failure::usage(format!("`{path}`: {problem}")))
 }
 
 fn local(site: &Site, path: &str) -> Outcome<std::path::PathBuf> {
@@ -134,7 +142,7 @@ fn check_paths(site: &Site, wanted: &Wanted) -> Outcome<Option<u8>> {
             return Ok(Some(MISSING_INPUT));
         }
     }
-    if local(site, &wanted.output)?.exists() {
+    if !site.file_system.is_elsewhere(&wanted.output) && local(site, &wanted.output)?.exists() {
         let output = qualified(site, &wanted.output)?;
         log4j::error(LOGGER, format!("Error Launching job : Output directory {output} already exists"));
         return Ok(Some(OUTPUT_EXISTS));
@@ -261,14 +269,8 @@ fn plan(site: &Site, generic: Generic, wanted: &Wanted, staging: &Staging) -> Ou
     staging.add(site, &mut properties, &files, &archives, &wanted.files)?;
     let maps_only = wanted.reducer.as_deref() == Some("NONE");
     let request = PlanRequest {
-        inputs: wanted
-            .inputs
-            .iter()
-            .map(|input| {
-                site.file_system.input(input).map_err(|problem| Failure::usage(format!("`{input}`: {problem}")))
-            })
-            .collect::<Outcome<_>>()?,
-        output: Some(local(site, &wanted.output)?.display().to_string()),
+        inputs: wanted.inputs.iter().map(|input| named(site, input)).collect::<Outcome<_>>()?,
+        output: Some(named(site, &wanted.output)?),
         n_reduces: if maps_only { Some(0) } else { wanted.n_reduces },
         properties,
         args: Vec::new(),

@@ -2,7 +2,7 @@
 
 use howdah_webhdfs::fake::{FakeHdfs, Mood};
 
-use crate::harness::{Cluster, reference, text, wait_for};
+use crate::harness::{Cluster, Installation, reference, text, wait_for};
 use crate::hdfs::beside;
 
 const NAME_NODE: &str = "nn.example:9000";
@@ -153,5 +153,62 @@ fn attempts_that_fail_leave_nothing_and_neither_does_a_job() {
     cluster.wait_job(&job, 1);
     wait_for("the output to be cleared away", || (!hdfs.is_there("/failed/out")).then_some(()));
     assert_eq!(hdfs.files("/failed"), [""; 0]);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn hadoops_own_commands_write_list_and_read_an_hdfs_that_is_not_their_installation() {
+    let hdfs = FakeHdfs::start(2);
+    let cluster = Cluster::start(beside("127.0.0.1:9000", &hdfs.address()));
+    let hadoop = Installation::of(&cluster);
+    let port = hdfs.address().rsplit(':').next().expect("a port").to_owned();
+    let site = format!(
+        "<configuration><property><name>dfs.namenode.http-address</name><value>0.0.0.0:{port}</value></property>\
+         </configuration>"
+    );
+    std::fs::write(hadoop.home.join("etc/hadoop/hdfs-site.xml"), site).expect("write hdfs-site.xml");
+    let fs = |words: &str, code: i32| {
+        let words = words.replace("NN", "hdfs://127.0.0.1:9000");
+        let args: Vec<&str> = ["fs"].into_iter().chain(words.split(' ')).collect();
+        hadoop.run("hadoop", &args).expect_code(code)
+    };
+    let local = cluster.text("notes.txt", "b\na\nb\n");
+    fs("-mkdir NN/a/b", 1);
+    fs("-mkdir -p NN/a/b", 0);
+    fs("-mkdir NN/a/b", 1);
+    fs(&format!("-put {local} NN/a/b"), 0);
+    assert_eq!(hdfs.files("/"), ["/a/b/notes.txt"]);
+    let said = fs(&format!("-put {local} NN/a/b"), 1).stderr;
+    assert!(said.contains("put: `hdfs://127.0.0.1:9000/a/b/notes.txt': File exists"), "{said}");
+    fs(&format!("-put -f {local} NN/a/b/notes.txt"), 0);
+    assert_eq!(fs("-cat NN/a/b/*.txt", 0).stdout, "b\na\nb\n");
+    let listed = fs("-ls NN/a/b", 0).stdout;
+    let lines: Vec<&str> = listed.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (2, "Found 1 items"), "{listed}");
+    let words: Vec<&str> = lines[1].split_whitespace().collect();
+    assert_eq!(words[..5], ["-rw-r--r--", "1", "ann", "staff", "6"], "{listed}");
+    assert_eq!(words[7], "hdfs://127.0.0.1:9000/a/b/notes.txt", "{listed}");
+    assert_eq!(fs("-ls -R -C NN/a", 0).stdout.lines().count(), 2);
+    for (test, code) in [("-d NN/a", 0), ("-d NN/a/b/notes.txt", 1), ("-e NN/none", 1), ("-z NN/a/b/notes.txt", 1)] {
+        fs(&format!("-test {test}"), code);
+    }
+    let copy = cluster.output("copy");
+    fs(&format!("-get NN/a {copy}"), 0);
+    assert_eq!(std::fs::read_to_string(cluster.path("copy/b/notes.txt")).expect("the copy"), "b\na\nb\n");
+    let output = "hdfs://127.0.0.1:9000/out";
+    let args = ["-input", "hdfs://127.0.0.1:9000/a/b", "-output", output, "-mapper", "cat", "-reducer", "uniq -c"];
+    hadoop.streaming(&args).expect_code(0);
+    let words = fs("-cat NN/out/part-00000 NN/out/part-r-*", 1).stdout;
+    assert_eq!(words.split_whitespace().collect::<Vec<_>>(), ["1", "a", "2", "b"]);
+    let said = fs("-rm NN/a", 1).stderr;
+    assert!(said.contains("rm: `hdfs://127.0.0.1:9000/a': Is a directory"), "{said}");
+    assert_eq!(fs("-rm -r NN/a NN/out", 0).stdout.lines().count(), 2);
+    fs("-rm NN/a", 1);
+    fs("-rm -f NN/a", 0);
+    assert_eq!(hdfs.files("/"), [""; 0]);
+    let said = fs("-mv NN/a NN/b", 2).stderr;
+    assert!(said.contains("hadoop fs -mv: not supported in an HDFS"), "{said}");
+    drop(hdfs);
+    assert!(fs("-ls NN/", 1).stderr.contains("ls: `hdfs://127.0.0.1:9000/': http://127.0.0.1:"));
     cluster.stop_and_replay();
 }

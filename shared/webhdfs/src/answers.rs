@@ -4,6 +4,8 @@
 
 use serde::Deserialize;
 
+use crate::text::said;
+
 /// Hosts of a block that are kept; no file has more copies of its blocks than a few.
 const MOST_HOSTS: usize = 8;
 /// Bytes of a host's name (RFC 1123).
@@ -35,6 +37,21 @@ pub struct FileStatus {
     pub modified_ms: i64,
 }
 
+/// A file or a directory as listings show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is.
+    pub status: FileStatus,
+    /// The user it belongs to; empty where that is not said.
+    pub owner: String,
+    /// The group it belongs to; as above.
+    pub group: String,
+    /// Octal digits.
+    pub permission: String,
+    /// Copies of each block; 0 of a directory.
+    pub replication: u32,
+}
+
 /// A stretch of a file, and who has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
@@ -56,6 +73,36 @@ pub(crate) struct Status {
     #[serde(default)]
     block_size: u64,
     modification_time: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LongStatus {
+    #[serde(default)]
+    path_suffix: String,
+    r#type: String,
+    length: u64,
+    modification_time: i64,
+    #[serde(default)]
+    owner: String,
+    #[serde(default)]
+    group: String,
+    #[serde(default)]
+    permission: String,
+    #[serde(default)]
+    replication: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct LongListAnswer {
+    pub(crate) file_statuses: LongListOfStatus,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct LongListOfStatus {
+    pub(crate) file_status: Vec<LongStatus>,
 }
 
 #[derive(Deserialize)]
@@ -149,6 +196,16 @@ impl From<Status> for FileStatus {
             block_bytes: status.block_size.max(1),
             modified_ms: status.modification_time,
         }
+    }
+}
+
+impl From<LongStatus> for Entry {
+    fn from(long: LongStatus) -> Entry {
+        let LongStatus { path_suffix, r#type, length, modification_time, owner, group, permission, replication } = long;
+        let status = Status { path_suffix, r#type, length, block_size: 0, modification_time };
+        // They are shown to people.
+        let (owner, group) = (said(&owner), said(&group));
+        Entry { status: status.into(), owner, group, permission, replication }
     }
 }
 

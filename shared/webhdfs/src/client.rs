@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use ureq::http::{Method, Request, Response};
 use ureq::{Agent, Body, BodyReader, SendBody};
 
-use crate::answers::{Block, BlocksAnswer, ErrorAnswer, FileStatus, ListAnswer, StatusAnswer};
+use crate::answers::{Block, BlocksAnswer, Entry, ErrorAnswer, FileStatus, ListAnswer, LongListAnswer, StatusAnswer};
 use crate::error::Error;
 use crate::resolve;
 use crate::text::{encoded, said};
@@ -107,14 +107,30 @@ impl Client {
     pub fn list(&self, path: &str) -> Result<Vec<FileStatus>, Error> {
         let answer: ListAnswer = self.ask(path, "LISTSTATUS", "")?;
         let entries: Vec<FileStatus> = answer.file_statuses.file_status.into_iter().map(FileStatus::from).collect();
+        self.check_names(path, entries.iter())?;
+        Ok(entries)
+    }
+
+    /// As [`Client::list`], with all that listings show.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn entries(&self, path: &str) -> Result<Vec<Entry>, Error> {
+        let answer: LongListAnswer = self.ask(path, "LISTSTATUS", "")?;
+        let entries: Vec<Entry> = answer.file_statuses.file_status.into_iter().map(Entry::from).collect();
+        self.check_names(path, entries.iter().map(|entry| &entry.status))?;
+        Ok(entries)
+    }
+
+    fn check_names<'a>(&self, path: &str, mut entries: impl Iterator<Item = &'a FileStatus>) -> Result<(), Error> {
         let is_wrong =
             |name: &str| name.contains('/') || matches!(name, "." | "..") || name.chars().any(char::is_control);
-        match entries.iter().find(|entry| is_wrong(&entry.name)) {
+        match entries.find(|entry| is_wrong(&entry.name)) {
             Some(entry) => {
                 let problem = format!("an entry is called `{}`", said(&entry.name));
                 Err(Error::Senseless { url: self.url(path), problem })
             }
-            None => Ok(entries),
+            None => Ok(()),
         }
     }
 

@@ -20,7 +20,7 @@ mod text;
 mod upload;
 
 pub use address::{AddressError, HdfsPath};
-pub use answers::{Block, FileKind, FileStatus};
+pub use answers::{Block, Entry, FileKind, FileStatus};
 pub use client::{Client, Patience};
 pub use error::Error;
 pub use output::{JobOutput, Owner};

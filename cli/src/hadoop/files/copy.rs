@@ -11,7 +11,7 @@ use super::super::paths::{FileSystem, Named};
 use super::shell::{Done, Problem, Shell, entries, said};
 
 /// What Hadoop appends to the name of a file that is being copied.
-const COPYING: &str = "._COPYING_";
+pub(super) const COPYING: &str = "._COPYING_";
 
 pub(super) fn make_directories(shell: &mut Shell<'_>) -> Done {
     let parents = shell.has("p");

@@ -14,11 +14,11 @@ pub(super) fn list(shell: &mut Shell<'_>) -> Done {
     let operands = if shell.given.operands.is_empty() { vec![String::new()] } else { shell.operands(1)? };
     shell.each_of(&operands, |shell, named, metadata| {
         if !metadata.is_dir() || shell.has("d") {
-            return lines(shell, &[(named.clone(), metadata.clone())]);
+            return lines(shell, &[row(named, metadata)]);
         }
         let mut rows = Vec::new();
         let mut add = |entry: &Named, metadata: &Metadata| {
-            rows.push((entry.clone(), metadata.clone()));
+            rows.push(row(entry, metadata));
             Ok(())
         };
         if recursive {
@@ -38,20 +38,32 @@ pub(super) fn list(shell: &mut Shell<'_>) -> Done {
     })
 }
 
-fn lines(shell: &mut Shell<'_>, rows: &[(Named, Metadata)]) -> Done {
+/// Of a file there is one copy.
+fn row(named: &Named, metadata: &Metadata) -> Row {
+    Row { described: Described::of(metadata), copies: "1".to_owned(), shown: named.shown.clone() }
+}
+
+/// A line's parts.
+pub(super) struct Row {
+    pub(super) described: Described,
+    /// Of a file.
+    pub(super) copies: String,
+    /// Its path.
+    pub(super) shown: String,
+}
+
+pub(super) fn lines(shell: &mut Shell<'_>, rows: &[Row]) -> Done {
     let paths_only = shell.has("C");
     let readable = shell.has("h");
-    let rows: Vec<(Described, &str)> =
-        rows.iter().map(|(named, metadata)| (Described::of(metadata), named.shown.as_str())).collect();
-    let width = |part: fn(&Described) -> &str| rows.iter().map(|(row, _)| part(row).len()).max().unwrap_or(0);
+    let width = |part: fn(&Described) -> &str| rows.iter().map(|row| part(&row.described).len()).max().unwrap_or(0);
     let (owner, group) = (width(|row| &row.owner), width(|row| &row.group));
-    for (row, path) in &rows {
+    for Row { described: row, copies, shown: path } in rows {
         if paths_only {
             shell.line(path)?;
             continue;
         }
         let size = if readable { human(row.bytes) } else { row.bytes.to_string() };
-        let copies = if row.is_dir { "-" } else { "1" };
+        let copies = if row.is_dir { "-" } else { copies };
         shell.line(&format!(
             "{} {copies:>3} {:<owner$} {:<group$} {size:>10} {} {path}",
             row.mode(),

@@ -4,6 +4,7 @@
 //! and permissions are the system's; there is one copy of each file, and no trash: what is removed is gone.
 
 mod copy;
+mod hdfs;
 mod list;
 mod options;
 mod remove;
@@ -69,6 +70,16 @@ pub(super) fn run(site: &Site, words: &[&str]) -> Ended {
     };
     let given = split(rest, flags)
         .map_err(|option| Failure::usage(format!("hadoop fs -{verb}: {option}: not supported here")))?;
+    // Of `-put` the last operand says where it goes, and the others are this machine's.
+    let place = if ["put", "copyFromLocal", "moveFromLocal"].contains(verb) { given.operands.last() } else { None };
+    let is_remote = |word: &&str| site.file_system.is_elsewhere(word);
+    let does = match place.map_or_else(|| given.operands.iter().any(is_remote), is_remote) {
+        false => *does,
+        true => hdfs::verb(verb).ok_or_else(|| {
+            Failure::usage(format!("hadoop fs -{verb}: not supported in an HDFS that is not hdfs:///"))
+                .help(hdfs::known())
+        })?,
+    };
     let out = io::BufWriter::new(io::stdout().lock());
     let mut shell = Shell { site, verb, given, out, failed: false };
     let done = does(&mut shell);

@@ -23,16 +23,21 @@ impl Described {
         let (uid, gid) = (metadata.uid(), metadata.gid());
         let owner = nix::unistd::User::from_uid(uid.into()).ok().flatten().map(|user| user.name);
         let group = nix::unistd::Group::from_gid(gid.into()).ok().flatten().map(|group| group.name);
-        let time = jiff::Timestamp::from_second(metadata.mtime()).unwrap_or_default();
-        let minute = time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string();
         Described {
             is_dir: metadata.is_dir(),
             bits: metadata.mode(),
             owner: owner.unwrap_or_else(|| uid.to_string()),
             group: group.unwrap_or_else(|| gid.to_string()),
             bytes: if metadata.is_dir() { 0 } else { metadata.len() },
-            minute,
+            minute: minute(jiff::Timestamp::from_second(metadata.mtime())),
         }
+    }
+
+    /// What a name node says of a file, of user and group, permissions as bits and its last change in milliseconds.
+    pub(super) fn remote(is_dir: bool, bits: u32, names: (String, String), length: u64, modified_ms: i64) -> Described {
+        let (owner, group) = names;
+        let minute = minute(jiff::Timestamp::from_millisecond(modified_ms));
+        Described { is_dir, bits, owner, group, bytes: if is_dir { 0 } else { length }, minute }
     }
 
     /// `drwxr-xr-x`
@@ -41,6 +46,10 @@ impl Described {
         let bits: String = bits.map(|(at, letter)| if self.bits >> (8 - at) & 1 == 1 { letter } else { "-" }).collect();
         format!("{}{bits}", if self.is_dir { 'd' } else { '-' })
     }
+}
+
+fn minute(time: Result<jiff::Timestamp, jiff::Error>) -> String {
+    time.unwrap_or_default().to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 /// `1.5 K`, as Hadoop prints sizes for people.

@@ -93,12 +93,12 @@ fn below(path: &str) -> String {
 
 pub(super) fn status(name: &str, file: Option<&File>) -> String {
     let name = serde_json::Value::from(name);
-    let (kind, length, block, modified) = match file {
-        Some(file) => ("FILE", file.bytes.len(), file.block_bytes, file.modified_ms),
-        None => ("DIRECTORY", 0, 0, 0),
+    let (kind, length, block, modified, mode, copies) = match file {
+        Some(file) => ("FILE", file.bytes.len(), file.block_bytes, file.modified_ms, 644, 1),
+        None => ("DIRECTORY", 0, 0, 0, 755, 0),
     };
     format!(
-        r#"{{"accessTime":0,"blockSize":{block},"length":{length},"modificationTime":{modified},"pathSuffix":{name},"type":"{kind}"}}"#
+        r#"{{"accessTime":0,"blockSize":{block},"group":"staff","owner":"ann","permission":"{mode}","replication":{copies},"length":{length},"modificationTime":{modified},"pathSuffix":{name},"type":"{kind}"}}"#
     )
 }
 
