@@ -235,6 +235,9 @@ fn unit() -> (Counts, Result<String>) {
 
 /// The command's integration tests that measure nothing. Those over daemons run beside the others.
 fn cluster() -> (Counts, Result<String>) {
+    if let Err(error) = tools::provide_disks() {
+        return (Counts::default(), Err(error));
+    }
     let own = match targets::packages() {
         Ok(packages) => targets::tests(&packages, |package, test| package == COMMAND && test != DAEMONS),
         Err(error) => return (Counts::default(), Err(error)),

@@ -28,6 +28,13 @@ const LAB_TOOLS: [(&str, &[&str], &str); 4] = [
     ("hostname", &["--version"], "hostname"),
 ];
 
+/// What root's tests of disks that hang, fill or become read-only need, and the Debian package that has it.
+const DISK_TOOLS: [(&str, &[&str], &str); 3] = [
+    ("prlimit", &["--version"], "util-linux"),
+    ("fsfreeze", &["--version"], "util-linux"),
+    ("mkfs.ext4", &["-V"], "e2fsprogs"),
+];
+
 /// What Apache's own programs need, and the Debian package that has it.
 const JAVA_TOOLS: [(&str, &[&str], &str); 2] =
     [("java", &["-version"], "default-jdk-headless"), ("javac", &["-version"], "default-jdk-headless")];
@@ -35,6 +42,11 @@ const JAVA_TOOLS: [(&str, &[&str], &str); 2] =
 /// Looks for the programs that the lab's tests need; see [`provide`].
 pub(crate) fn provide_lab() -> Result<()> {
     provide(&LAB_TOOLS, "the lab's tests")
+}
+
+/// Looks for the programs of the tests of disks, which are root's; see [`provide`].
+pub(crate) fn provide_disks() -> Result<()> {
+    if is_root() { provide(&DISK_TOOLS, "the tests of disks that hang or fill") } else { Ok(()) }
 }
 
 /// Looks for a Java and its compiler; see [`provide`].
