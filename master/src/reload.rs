@@ -114,11 +114,15 @@ pub(crate) async fn follow(core: CoreHandle, name: String, named: Params, first:
     let mut looks = tokio::time::interval(LOOK_EVERY);
     loop {
         looks.tick().await;
+        // On a thread that may wait: it may lie on a share that hangs.
+        let (policy, params) = (name.clone(), named.clone());
+        let read = tokio::task::spawn_blocking(move || policies::with_files(&policy, &params));
+        let Ok(read) = read.await else { return };
+        let look = read.map_err(|error| error.to_string());
         let _turn = in_force.0.turn.lock().await;
         if in_force.is_set() {
             return;
         }
-        let look = policies::with_files(&name, &named).map_err(|error| error.to_string());
         let wanted = match (file.look(look), untaken.take()) {
             (None, None) => continue,
             (None, Some(choice)) => Ok(choice),

@@ -85,6 +85,12 @@ impl Repeats {
         let traces: Vec<&Trace> = common.iter().collect();
         let jobs = |runs: &[&Trace]| runs.iter().map(|run| run.jobs.len()).sum::<usize>();
         let left_out = jobs(&whole) - jobs(&traces);
+        if left_out > 0 && !common.iter().any(|run| run.jobs.iter().any(|job| job.outcome == "SUCCEEDED")) {
+            return Err(Failure::usage(
+                "the runs: no job has its like in each of them, expected runs of the same workload",
+            )
+            .help("--repeat takes other runs of the same workload as --dir"));
+        }
         let alike = |trace: &&Trace| accuracy::kind(&run.trace, trace) == Kind::CrossRun;
         let spread = accuracy::spread(&traces.iter().copied().filter(alike).collect::<Vec<_>>());
         let predictions = accuracy::across(&traces, Model::SimMr, howdah_master::policies::make).map_err(|error| {

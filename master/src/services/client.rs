@@ -77,9 +77,13 @@ impl ClientApi {
         if listed && !tokio::fs::try_exists(job_file_path(run_dir, cluster, job)).await.unwrap_or(true) {
             return Err(status::let_go(cluster, job));
         }
+        if let Some(row) = row {
+            return Ok(Known::InMemory(row));
+        }
         // A job leaves the memory when its history is on disk, and not before.
-        let on_disk = || find_history(run_dir, cluster, job).map(Known::OnDisk);
-        row.map(Known::InMemory).or_else(on_disk).ok_or_else(|| status::no_job(cluster, job))
+        let run_dir = run_dir.clone();
+        let found = blocking(move || find_history(&run_dir, cluster, job)).await?;
+        found.map(Known::OnDisk).ok_or_else(|| status::no_job(cluster, job))
     }
 
     async fn history<A: Kept + Send + 'static>(&self, job: JobId) -> Result<JobHistory<A>, Status> {
@@ -368,7 +372,10 @@ impl ClientService for ClientApi {
         request: Request<v1::SetSchedulerRequest>,
     ) -> Result<Response<v1::SetSchedulerResponse>, Status> {
         let choice = SchedulerChoice::from(&request.into_inner());
-        reload::set(&self.0.core, choice, &self.0.in_force).await.map_err(status::scheduler)?;
+        // To its end, also if whoever asked goes away: the core and the pages would tell different things.
+        let shared = self.0.clone();
+        let set = tokio::spawn(async move { reload::set(&shared.core, choice, &shared.in_force).await });
+        set.await.map_err(|error| status::internal("set the scheduler", error))?.map_err(status::scheduler)?;
         self.0.warn(self.ask(doubt).await?);
         Ok(Response::new(v1::SetSchedulerResponse {}))
     }
