@@ -102,8 +102,13 @@ pub(crate) fn promote(promotion: &Promotion) -> Result<(), CommitError> {
 fn promote_in(folder: &impl Store, promotion: &Promotion) -> Result<(), CommitError> {
     let mut moved = Vec::new();
     let promoted = promote_into(folder, promotion, &mut moved);
-    if promoted.is_err() {
-        take_back(folder, promotion, &moved);
+    if let Err(error) = &promoted {
+        // What stands in the way of the promotion may be somebody else's.
+        let occupied = match error {
+            CommitError::Occupied { path, .. } => path.file_name(),
+            _ => None,
+        };
+        take_back(folder, promotion, &moved, occupied);
     }
     promoted
 }
@@ -220,10 +225,12 @@ fn its_names<'a>(names: &'a [String], prefix: &'a str) -> impl Iterator<Item = &
     begun.filter(move |&(_, rest)| is_its(rest)).map(|(name, _)| name)
 }
 
-/// Removes what a promotion that failed promoted, now or before an interruption.
-fn take_back<S: Store>(folder: &S, promotion: &Promotion, moved: &[OsString]) {
+/// Removes what a promotion that failed promoted, now or before an interruption; a name that was found occupied only if it
+/// was moved there now.
+fn take_back<S: Store>(folder: &S, promotion: &Promotion, moved: &[OsString], occupied: Option<&OsStr>) {
     let names = names_in_order(folder, promotion.output.directory()).unwrap_or_default();
     let before = promotion.winners.iter().flat_map(|(_, prefix)| its_names(&names, prefix)).map(OsStr::new);
+    let before = before.filter(|name| Some(*name) != occupied);
     for name in moved.iter().map(OsString::as_os_str).chain(before) {
         if let Err(e) = folder.remove(name) {
             let path = promotion.output.directory().join(name);

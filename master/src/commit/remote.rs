@@ -71,8 +71,8 @@ pub(super) fn open(output: &JobOutput) -> io::Result<RemoteFolder> {
 pub(super) fn abort(output: &JobOutput, private: &str, success: &str) -> io::Result<()> {
     let client = output.client(LONG);
     match output.owner(&client, OUTPUT_MARK).map_err(as_io)? {
-        // Somebody has made the same directory anew.
-        Owner::Theirs => return Ok(()),
+        // Somebody has made the same directory anew, or has one without a mark, empty or not.
+        Owner::Theirs | Owner::Nobody => return Ok(()),
         // The mark goes last, so that who is interrupted finds it again.
         Owner::Ours => {
             let folder = RemoteFolder::list(client.clone(), output, output.inside(private))?;
@@ -83,7 +83,6 @@ pub(super) fn abort(output: &JobOutput, private: &str, success: &str) -> io::Res
             client.remove(&output.inside(success)).map_err(as_io)?;
             client.remove(&output.inside(private)).map_err(as_io)?;
         }
-        Owner::Nobody => {}
     }
     match client.remove_if_empty(&output.path.path) {
         Err(error) if error.is_not_empty() => Ok(()),

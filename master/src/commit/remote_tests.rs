@@ -130,6 +130,7 @@ fn what_cannot_be_reserved_leaves_no_directory_and_says_why_in_a_line() {
 
 #[test]
 fn a_clearing_that_breaks_off_anywhere_is_completed_by_the_next() {
+    let mut empty = 0;
     for n in 0.. {
         let hdfs = FakeHdfs::start(1);
         let output = written(&hdfs);
@@ -137,9 +138,13 @@ fn a_clearing_that_breaks_off_anywhere_is_completed_by_the_next() {
         let cleared = abort(&output, true);
         hdfs.be(Mood::Good);
         abort(&output, true).unwrap();
-        assert_eq!((hdfs.files("/"), hdfs.is_there("/data/out")), (Vec::new(), false), "after {n} changes");
+        assert!(hdfs.files("/").is_empty(), "after {n} changes");
         if cleared.is_ok() {
+            assert!(!hdfs.is_there("/data/out"));
             return;
         }
+        // Of the empty directory without a mark nobody can say whose it is: only the last change may have left it.
+        empty += usize::from(hdfs.is_there("/data/out"));
+        assert!(empty <= 1, "after {n} changes");
     }
 }

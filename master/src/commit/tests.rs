@@ -218,6 +218,20 @@ fn reserved_names_and_files_of_others_are_never_written_over() {
 }
 
 #[test]
+fn a_file_in_the_way_stays_when_the_rest_is_taken_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("out");
+    reserve(&here(&output)).unwrap();
+    private(&output, "a_0", "part-r-00000", "a");
+    private(&output, "b_1", "part-r-00001", "b");
+    fs::write(output.join("part-r-00001"), "somebody's").unwrap();
+    let error = promote(&promotion(&output)).unwrap_err();
+    assert!(matches!(error, CommitError::Occupied { .. }), "{error}");
+    assert_eq!(names(&output), ["_temporary", "part-r-00001"]);
+    assert_eq!(fs::read_to_string(output.join("part-r-00001")).unwrap(), "somebody's");
+}
+
+#[test]
 fn a_tree_of_any_depth_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");

@@ -135,11 +135,12 @@ impl Outbox {
         self.open.load(Ordering::Acquire) == 0 && self.histories.is_idle()
     }
 
-    /// Waits until all that was handed over is done, and all histories are written that can be.
+    /// Waits until all that was handed over is done, and all histories are written that can be. Work in an HDFS, whose name
+    /// node may be away, is not waited for: it may break off anywhere, and the next start does it again.
     pub(crate) fn finish(self, tables: &Tables) {
         let Outbox { files, remote, histories, historian, .. } = self;
         files.finish();
-        remote.finish();
+        drop(remote);
         histories.finish(tables);
         let _ = historian.join();
     }

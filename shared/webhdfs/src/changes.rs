@@ -38,8 +38,12 @@ impl Client {
         self.again(|is_first| {
             let renamed = self.change(Method::PUT, from, "RENAME", &more);
             match renamed {
-                // Nobody else moves it, so the try before did.
-                Err(error) if !is_first && error.is_missing() && self.status(to).is_ok() => Ok(()),
+                // Nobody else moves it, so the try before did. What cannot be known yet is asked again.
+                Err(error) if !is_first && error.is_missing() => match self.status(to) {
+                    Ok(_) => Ok(()),
+                    Err(unknown) if unknown.may_pass() || unknown.is_trouble() => Err(unknown),
+                    Err(_) => Err(error),
+                },
                 Err(error) => Err(error),
                 // Hadoop's answer is empty. A gateway (HttpFS) does not know the option and says whether it was done.
                 Ok((answer, url)) => match read_json::<DoneAnswer>(answer, &url) {
