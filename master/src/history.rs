@@ -442,7 +442,7 @@ pub fn read_all(run_dir: &Path) -> Result<Vec<JobHistory>, HistoryError> {
 fn counters(snapshot: &JobSnapshot) -> Counters {
     let mut sum = Counters::default();
     // Winners come in the order of the attempts: kind, index.
-    let mut winners = snapshot.winners.iter().copied().peekable();
+    let mut winners = snapshot.winners.iter(snapshot.meta.id).peekable();
     for record in snapshot.attempts.iter() {
         while winners.next_if(|winner| (winner.kind, winner.index) < (record.id.kind, record.id.index)).is_some() {}
         let counts = match winners.peek() {

@@ -74,7 +74,8 @@ pub(crate) struct JobRow {
     pub(crate) costs: SpeculationCosts,
     pub(super) live: BTreeMap<Key, LiveAttempt>,
     pub(super) ended: Ended,
-    pub(super) winners: Winners,
+    /// Shared with answers and histories that are being made.
+    pub(super) winners: Arc<Winners>,
     pub(super) done: [u32; 2],
     pub(crate) events: Arc<EventLog>,
     pulse: watch::Sender<Pulse>,
@@ -101,7 +102,7 @@ pub(crate) struct JobSnapshot {
     pub(crate) tally: Tally,
     pub(crate) costs: SpeculationCosts,
     /// By kind and index.
-    pub(crate) winners: Vec<AttemptId>,
+    pub(crate) winners: Arc<Winners>,
     pub(crate) attempts: Attempts,
 }
 
@@ -119,7 +120,7 @@ impl JobRow {
             costs: SpeculationCosts::default(),
             live: BTreeMap::new(),
             ended: Ended::default(),
-            winners: Winners::default(),
+            winners: Arc::default(),
             done: [0; 2],
             events: Arc::new(EventLog::new()),
             pulse: watch::Sender::new(Pulse::default()),
@@ -206,7 +207,7 @@ impl JobRow {
         record.ended = now;
         self.tally.slot_us[kind] += now.since(record.assigned).as_us();
         self.ended.put(record);
-        if state == AttemptState::Succeeded && self.winners.set(attempt) {
+        if state == AttemptState::Succeeded && Arc::make_mut(&mut self.winners).set(attempt) {
             self.done[kind] += 1;
             if attempt.kind == TaskKind::Map && self.done[kind] == self.meta.file.spec.n_maps {
                 self.maps_done = now;
@@ -217,7 +218,7 @@ impl JobRow {
 
     /// A finished map has to run again: its attempt did not succeed after all.
     pub(crate) fn output_lost(&mut self, attempt: AttemptId, cause: EndCause) {
-        if !self.winners.unset(attempt) {
+        if !Arc::make_mut(&mut self.winners).unset(attempt) {
             return;
         }
         self.done[attempt.kind] -= 1;
@@ -354,7 +355,7 @@ impl JobRow {
             priority: self.priority,
             tally: self.tally,
             costs: self.costs,
-            winners: self.winners.iter(self.meta.id).collect(),
+            winners: Arc::clone(&self.winners),
             attempts: self.ended.beside(self.meta.id, live),
         }
     }

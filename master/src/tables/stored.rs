@@ -127,7 +127,7 @@ impl JobRow {
                 row.live.insert(key(live.record.id), live);
                 continue;
             }
-            if record.state == AttemptState::Succeeded && row.winners.set(record.id) {
+            if record.state == AttemptState::Succeeded && Arc::make_mut(&mut row.winners).set(record.id) {
                 row.done[record.id.kind] += 1;
             }
             row.ended.put(record);

@@ -6,8 +6,8 @@ use howdah_core::job::{AttemptId, JobId, TaskKind};
 const NONE: u32 = u32::MAX;
 
 /// The winner's number, by kind and task.
-#[derive(Debug, Default)]
-pub(super) struct Winners([Vec<u32>; 2]);
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Winners([Vec<u32>; 2]);
 
 impl Winners {
     /// Whether the task had no winner before.
@@ -32,7 +32,7 @@ impl Winners {
     }
 
     /// By kind and index.
-    pub(super) fn iter(&self, job: JobId) -> impl Iterator<Item = AttemptId> + '_ {
+    pub(crate) fn iter(&self, job: JobId) -> impl Iterator<Item = AttemptId> + '_ {
         TaskKind::ALL.into_iter().flat_map(move |kind| {
             let known = self.0[kind].iter().zip(0..).filter(|(number, _)| **number != NONE);
             known.map(move |(number, index)| AttemptId { job, index, number: *number as u16, kind })
