@@ -11,6 +11,7 @@ mod load_aware;
 mod makespan;
 mod online;
 mod simmr;
+pub mod slow_disk;
 mod slowdown;
 
 use framework::Experiment;

@@ -1,8 +1,12 @@
 //! Forecasts of a live cluster, and of a moment of its recording.
 
+use std::path::Path;
+
+use howdah_experiments::slow_disk::SlowDisk;
 use serde_json::Value;
 
 use crate::harness::{Cluster, Mark, Setup, howdah, wait_for};
+use crate::permitted::not_tested;
 
 /// Jobs of one family: the first to learn from, the others to tell.
 const NAPS: [&str; 8] = ["sleep", "-m", "8", "-mt", "600", "-r", "1", "-rt"];
@@ -236,6 +240,80 @@ fn a_worker_keeps_in_memory_what_another_job_will_read_there_and_no_more_once_it
     // The input was written a moment ago: it is in memory since, and not the worker's to drop.
     assert_eq!(count(&after, "dropped_bytes"), 0, "{after}");
     cluster.stop_and_validate();
+}
+
+/// A disk of a MiB a second with so many files of a MiB each, `input-1.txt` and so on; `None`, said in a line, where this machine
+/// permits none.
+fn slow_disk(folder: &Path, files: u32) -> Option<SlowDisk> {
+    let disk = SlowDisk::make(folder, 64, 1 << 20);
+    let disk = disk.map_err(|error| not_tested(&format!("input behind a slow disk: {error:#}; run the tests as root")));
+    let disk = disk.ok()?;
+    for n in 1..=files {
+        let text = "one line of many\n".repeat((1 << 20) / 17);
+        std::fs::write(disk.path().join(format!("input-{n}.txt")), text).expect("write the input");
+    }
+    Some(disk)
+}
+
+/// Submits maps that each read a file of the disk and then compute for so long.
+fn submit_cold_maps(cluster: &Cluster, disk: &SlowDisk, files: &str, compute_s: &str) -> String {
+    let mapper = cluster.script(&format!("mapper-{compute_s}.sh"), &format!("cat > /dev/null; sleep {compute_s}"));
+    let input = disk.path().join(files).to_str().expect("an ordinary path").to_owned();
+    let output = cluster.output(&format!("out-{compute_s}"));
+    cluster.submit(&["streaming", "--mapper", &mapper, "--input", &input, "--output", &output, "-r", "0"])
+}
+
+/// How long a job of eight cold files took in seconds, each of which takes the disk a second and its map another; and what the
+/// worker says of what it read ahead.
+fn cold_job(disk: &mut SlowDisk, prefetch_bytes: u64) -> (f64, Value) {
+    disk.cool().expect("mount it anew");
+    let worker_config = format!("[worker]\nprefetch_bytes = {prefetch_bytes}\nvitals_interval_ms = 200\n");
+    let cluster = Cluster::start(Setup { worker_config, ..prefetching() });
+    disk.hold_back(cluster.worker_process(0)).expect("put the worker into the group");
+    let job = submit_cold_maps(&cluster, disk, "input-*.txt", "1");
+    cluster.wait_job(&job, 0);
+    let status = cluster.status(&job);
+    let time = |key: &str| status[key].as_u64().unwrap_or_else(|| panic!("no {key}: {status}"));
+    let took = time("finish_ms_epoch").saturating_sub(time("submit_ms_epoch")) as f64 / 1e3;
+    let counted =
+        |costs: &Value| costs["hits"].as_u64().zip(costs["misses"].as_u64()).map(|(hits, misses)| hits + misses);
+    let costs = || wait_for("all maps", || Some(prefetch_costs(&cluster)).filter(|costs| counted(costs) == Some(8)));
+    (took, if prefetch_bytes > 0 { costs() } else { Value::Null })
+}
+
+// A file each, as the kernel reads ahead within one.
+#[test]
+fn cold_input_behind_a_slow_disk_is_read_while_the_maps_before_it_compute() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let Some(mut disk) = slow_disk(folder.path(), 8) else { return };
+    let (without, _) = cold_job(&mut disk, 0);
+    let (with, costs) = cold_job(&mut disk, 64 << 20);
+    assert!(without > 14.0, "the disk was not slow: {without} s");
+    assert!(costs["hits"].as_u64() >= Some(5), "{costs}");
+    assert!(with < 0.85 * without, "{with} s with, {without} s without: {costs}");
+}
+
+// Under naive fair the small job has the next free slot. The disk has seconds to do by then.
+#[test]
+fn a_map_that_nobody_foresaw_does_not_wait_behind_all_that_is_read_ahead_for_others() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let Some(mut disk) = slow_disk(folder.path(), 20) else { return };
+    std::fs::write(disk.path().join("small.txt"), "a line\n".repeat(10_000)).expect("write the small input");
+    disk.cool().expect("mount it anew");
+    let master_config = "[master]\nscheduler = \"naive-fair\"\n\n[master.prediction]\nevery_ms = 500\n".to_owned();
+    let cluster = Cluster::start(Setup { map_slots: 2, master_config, ..prefetching() });
+    disk.hold_back(cluster.worker_process(0)).expect("put the worker into the group");
+    let large = submit_cold_maps(&cluster, &disk, "input-*.txt", "2");
+    wait_for("ten files to be read ahead", || {
+        prefetch_costs(&cluster)["announced_bytes"].as_u64().filter(|&bytes| bytes >= 10 << 20)
+    });
+    let small = submit_cold_maps(&cluster, &disk, "small.txt", "0");
+    cluster.wait_job(&small, 0);
+    let attempts = cluster.json(&["job", "attempts", &small]);
+    cluster.run(&["job", "kill", &large]).expect_code(0);
+    let time = |key: &str| attempts["attempts"][0][key].as_u64().unwrap_or_else(|| panic!("no {key}: {attempts}"));
+    let took = time("finished_ms_epoch").saturating_sub(time("started_ms_epoch"));
+    assert!(took < 3_000, "it read for {took} ms");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What the kernel is asked of input in its page cache, on a thread of its own: no attempt and no heartbeat waits for it.
 //!
-//! A range is read ahead with `posix_fadvise(WILLNEED)`. It is dropped with `DONTNEED` only if none of it was in memory before
+//! A range is read ahead with `posix_fadvise(WILLNEED)`, a chunk at a time: all at once it would fill the disk's queue, and what a
+//! map needs now would wait behind what others need later. It is dropped with `DONTNEED` only if none of it was in memory before
 //! this worker asked for it, so that nobody loses what he had read himself: a range is looked at first, at a few places, by
 //! reads that return at once where they would have to wait for a disk (`RWF_NOWAIT`). Where the file system does not offer
 //! such reads, nothing is ever dropped.
@@ -8,18 +9,18 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::IoSliceMut;
-use std::os::unix::fs::OpenOptionsExt;
+use std::ops::RangeInclusive;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
 
 use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
+use super::queue::{Ask, Queue};
 use super::range::Place;
 
-/// Requests that may wait for the thread.
-const WAITING: usize = 256;
 /// Places of a range that are looked at.
 const PROBES: u64 = 16;
 /// What is left of a range at both ends when it is dropped: maps of the splits beside it read a line across, and a read of a
@@ -27,30 +28,26 @@ const PROBES: u64 = 16;
 const EDGE: u64 = 128 << 10;
 /// Ranges that are remembered as read by this worker alone.
 const OURS: usize = 4_096;
-
-/// What is asked.
-#[derive(Debug)]
-enum Ask {
-    Read(Place),
-    Drop(Place),
-}
+/// A chunk is read in about so long, so that no read of a map waits much longer behind it.
+const HOLDUP: Duration = Duration::from_millis(20);
+/// Bytes that are read ahead at a time, at least and at most.
+const CHUNK: RangeInclusive<u64> = 64 << 10..=4 << 20;
 
 /// Asks the thread.
 #[derive(Debug)]
 pub(super) struct Kernel {
-    send: SyncSender<Ask>,
+    queue: Arc<Queue>,
     dropped: Arc<AtomicU64>,
 }
 
 impl Kernel {
     /// Starts the thread; `None`, with a warning, where there can be none.
     pub(super) fn start() -> Option<Kernel> {
-        let (send, asked) = sync_channel(WAITING);
-        let dropped = Arc::<AtomicU64>::default();
-        let thread = Thread { ours: BTreeSet::new(), dropped: Arc::clone(&dropped) };
+        let kernel = Kernel { queue: Arc::default(), dropped: Arc::default() };
+        let thread = Thread::new(Arc::clone(&kernel.queue), Arc::clone(&kernel.dropped));
         let builder = std::thread::Builder::new().name("prefetch".to_owned());
-        match builder.spawn(move || thread.run(&asked)) {
-            Ok(_) => Some(Kernel { send, dropped }),
+        match builder.spawn(move || thread.run()) {
+            Ok(_) => Some(kernel),
             Err(error) => {
                 tracing::warn!(%error, "there can be no prefetch thread; input is read when maps start");
                 None
@@ -58,14 +55,15 @@ impl Kernel {
         }
     }
 
-    /// Has a range read ahead; false if too much waits already.
-    pub(super) fn read(&self, place: &Place) -> bool {
-        self.send.try_send(Ask::Read(place.clone())).is_ok()
+    /// Without a thread: a test is one itself.
+    #[cfg(test)]
+    pub(super) fn idle() -> Kernel {
+        Kernel { queue: Arc::default(), dropped: Arc::default() }
     }
 
-    /// Nobody will need a range again. If too much waits, it is left to the kernel.
-    pub(super) fn drop_range(&self, place: &Place) {
-        let _ = self.send.try_send(Ask::Drop(place.clone()));
+    /// What the thread is to do.
+    pub(super) fn queue(&self) -> &Queue {
+        &self.queue
     }
 
     /// Bytes that were dropped so far.
@@ -74,30 +72,54 @@ impl Kernel {
     }
 }
 
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
 struct Thread {
+    queue: Arc<Queue>,
     /// Ranges of which nothing was in memory before this worker asked for them.
     ours: BTreeSet<Place>,
+    chunk: u64,
     dropped: Arc<AtomicU64>,
 }
 
 impl Thread {
-    fn run(mut self, asked: &Receiver<Ask>) {
-        for ask in asked {
+    fn new(queue: Arc<Queue>, dropped: Arc<AtomicU64>) -> Thread {
+        Thread { queue, ours: BTreeSet::new(), chunk: *CHUNK.start(), dropped }
+    }
+
+    fn run(mut self) {
+        while let Some(ask) = self.queue.next() {
             match ask {
-                Ask::Read(place) => self.read(place),
+                Ask::Read(place) => _ = self.read(&place),
                 Ask::Drop(place) => self.drop_range(&place),
             }
         }
     }
 
-    fn read(&mut self, place: Place) {
-        let Some(file) = open(&place) else { return };
+    /// Reads a range while it is wanted, and says how much of it.
+    fn read(&mut self, place: &Place) -> u64 {
+        let Some(file) = open(place) else { return 0 };
         // What was ours and is asked for once more is still nobody else's, as far as anybody can see.
-        let is_cold = || inner(&place).is_some_and(|inner| is_cold(&file, &inner));
-        if !self.ours.contains(&place) && self.ours.len() < OURS && is_cold() {
+        let is_cold = || inner(place).is_some_and(|inner| is_cold(&file, &inner));
+        if !self.ours.contains(place) && self.ours.len() < OURS && is_cold() {
             self.ours.insert(place.clone());
         }
-        advise(&file, &place, PosixFadviseAdvice::POSIX_FADV_WILLNEED);
+        let mut done = 0;
+        while done < place.length && self.queue.goes_on() {
+            let began = Instant::now();
+            let offset = place.offset.saturating_add(done);
+            let chunk = Place { path: String::new(), offset, length: self.chunk.min(place.length - done) };
+            if !read_in(&file, &chunk) {
+                break;
+            }
+            done += chunk.length;
+            self.chunk = next_chunk(self.chunk, began.elapsed());
+        }
+        done
     }
 
     fn drop_range(&mut self, place: &Place) {
@@ -109,6 +131,22 @@ impl Thread {
             self.dropped.fetch_add(inner.length, Ordering::Relaxed);
         }
     }
+}
+
+/// Has a chunk read, and waits until its last byte is there; false at the file's end and where it cannot be read.
+fn read_in(file: &File, chunk: &Place) -> bool {
+    let last = chunk.offset.saturating_add(chunk.length - 1);
+    advise(file, chunk, PosixFadviseAdvice::POSIX_FADV_WILLNEED) && matches!(file.read_at(&mut [0], last), Ok(1))
+}
+
+/// How much is asked for at a time after a chunk that took so long.
+fn next_chunk(chunk: u64, took: Duration) -> u64 {
+    let next = match took {
+        _ if took > 2 * HOLDUP => chunk / 2,
+        _ if took < HOLDUP / 2 => chunk * 2,
+        _ => chunk,
+    };
+    next.clamp(*CHUNK.start(), *CHUNK.end())
 }
 
 /// A range without its edges; `None` if nothing is left.
@@ -145,7 +183,6 @@ fn is_cold(file: &File, place: &Place) -> bool {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
-    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -161,15 +198,14 @@ mod tests {
     }
 
     fn thread() -> Thread {
-        Thread { ours: BTreeSet::new(), dropped: Arc::default() }
+        Thread::new(Arc::default(), Arc::default())
     }
 
-    fn wait_until_warm(file: &File, place: &Place) {
-        let until = Instant::now() + Duration::from_secs(60);
-        while is_cold(file, place) {
-            assert!(Instant::now() < until, "nothing of {place:?} was read within a minute");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+    /// Reads a range as if it had been asked for.
+    fn read(thread: &mut Thread, place: &Place) {
+        assert!(thread.queue.read(place));
+        assert_eq!(thread.queue.next(), Some(Ask::Read(place.clone())));
+        assert_eq!(thread.read(place), place.length);
     }
 
     // A file that was just written is in memory, as one that somebody else reads all day.
@@ -178,7 +214,7 @@ mod tests {
         let (file, place) = written();
         let mut thread = thread();
         assert!(!is_cold(file.as_file(), &place));
-        thread.read(place.clone());
+        read(&mut thread, &place);
         thread.drop_range(&place);
         assert!(!is_cold(file.as_file(), &place), "somebody else's pages are gone");
         assert_eq!(thread.dropped.load(Ordering::Relaxed), 0);
@@ -190,7 +226,7 @@ mod tests {
         (0..20).find_map(|_| {
             let (file, place) = written();
             assert!(advise(file.as_file(), &place, PosixFadviseAdvice::POSIX_FADV_DONTNEED));
-            thread.read(place.clone());
+            read(thread, &place);
             thread.ours.contains(&place).then_some((file, place))
         })
     }
@@ -200,7 +236,7 @@ mod tests {
         let mut thread = thread();
         // Nothing of this worker's to drop, then.
         let Some((file, place)) = read_by_us_alone(&mut thread) else { return };
-        wait_until_warm(file.as_file(), &place);
+        assert!(!is_cold(file.as_file(), &place), "nothing of it was read");
         for _ in 0..2 {
             thread.drop_range(&place);
             assert_eq!(thread.dropped.load(Ordering::Relaxed), LENGTH - 2 * EDGE);
@@ -208,5 +244,27 @@ mod tests {
         let inner = inner(&place).expect("it is longer than its edges");
         let last = Place { offset: inner.offset + inner.length - 1, length: 1, ..inner };
         assert!(is_cold(file.as_file(), &last), "it is still in memory");
+    }
+
+    #[test]
+    fn what_is_given_up_is_read_no_further() {
+        let (_file, place) = written();
+        let mut thread = thread();
+        assert!(thread.queue.read(&place));
+        assert_eq!(thread.queue.next(), Some(Ask::Read(place.clone())));
+        thread.queue.drop_range(&place);
+        assert_eq!(thread.read(&place), 0);
+    }
+
+    #[test]
+    fn chunks_grow_while_the_disk_is_fast_and_shrink_until_nobody_waits_long_behind_one() {
+        let ms = Duration::from_millis;
+        let mut chunk = *CHUNK.start();
+        for _ in 0..20 {
+            chunk = next_chunk(chunk, ms(1));
+        }
+        assert_eq!(chunk, *CHUNK.end());
+        assert_eq!([30, 41].map(|took| next_chunk(chunk, ms(took))), [chunk, chunk / 2]);
+        assert_eq!(next_chunk(*CHUNK.start(), ms(500)), *CHUNK.start());
     }
 }

@@ -7,6 +7,7 @@
 //! one, maps read as they always do. Source: Wang et al., ICPADS 2013, §IV-A.
 
 mod advice;
+mod queue;
 mod range;
 
 use std::collections::VecDeque;
@@ -17,11 +18,11 @@ use howdah_proto::v1;
 use self::advice::Kernel;
 use self::range::{Place, Range};
 
-/// Announces, retains and counts.
+/// Has ranges read ahead, retains and counts.
 #[derive(Debug)]
 pub(crate) struct Prefetcher {
     budget: u64,
-    /// Announced and not read by a map yet, oldest first.
+    /// Announced and not read by a map yet, oldest first; of some the reading has not begun.
     held: VecDeque<Range>,
     /// Being read by maps; one for each of them.
     reading: Vec<Range>,
@@ -39,15 +40,19 @@ impl Prefetcher {
         if budget == 0 {
             return None;
         }
-        Some(Prefetcher {
+        Some(Prefetcher::over(Kernel::start()?, budget))
+    }
+
+    fn over(kernel: Kernel, budget: u64) -> Prefetcher {
+        Prefetcher {
             budget,
             held: VecDeque::new(),
             reading: Vec::new(),
             retained: VecDeque::new(),
             named: Vec::new(),
             costs: v1::PrefetchCosts::default(),
-            kernel: Kernel::start()?,
-        })
+            kernel,
+        }
     }
 
     /// The ranges that are needed next and those that are needed later, each first needed first. An answer without
@@ -60,6 +65,8 @@ impl Prefetcher {
         self.named = next.iter().cloned().chain(later.into_iter().map(Range::from)).collect();
         self.release();
         self.read_ahead(&next);
+        let rank = |place: &Place| next.iter().position(|range| range.place == *place).unwrap_or(usize::MAX);
+        self.kernel.queue().order(rank);
     }
 
     fn read_ahead(&mut self, next: &[Range]) {
@@ -72,7 +79,7 @@ impl Prefetcher {
             if self.retained.contains(place) || self.is_read(place) {
                 continue;
             }
-            if !self.make_room(place.length, next) || !self.kernel.read(place) {
+            if !self.make_room(place.length, next) || !self.kernel.queue().read(place) {
                 return;
             }
             self.costs.announced_bytes += place.length;
@@ -94,7 +101,7 @@ impl Prefetcher {
                 return false;
             };
             if let Some(place) = self.retained.remove(last) {
-                self.kernel.drop_range(&place);
+                self.kernel.queue().drop_range(&place);
             }
         }
         true
@@ -108,7 +115,12 @@ impl Prefetcher {
         }
         if let Some(at) = self.held.iter().position(|held| *held == range) {
             self.held.remove(at);
-            self.costs.hits += 1;
+            // What nobody has begun to read the map reads faster by itself.
+            if self.take_back(&range.place) {
+                self.costs.misses += 1;
+            } else {
+                self.costs.hits += 1;
+            }
         } else if let Some(at) = self.retained.iter().position(|place| *place == range.place) {
             self.retained.remove(at);
             self.costs.hits += 1;
@@ -132,7 +144,7 @@ impl Prefetcher {
         if !announced && self.is_named(&place) && fits {
             self.retained.push_back(place);
         } else if !announced {
-            self.kernel.drop_range(&place);
+            self.kernel.queue().drop_range(&place);
         }
     }
 
@@ -173,15 +185,27 @@ impl Prefetcher {
         let (stay, go): (VecDeque<Place>, VecDeque<Place>) =
             std::mem::take(&mut self.retained).into_iter().partition(|place| self.is_named(place));
         self.retained = stay;
-        go.iter().for_each(|place| self.kernel.drop_range(place));
+        go.iter().for_each(|place| self.kernel.queue().drop_range(place));
+    }
+
+    /// Takes back what was announced if nothing of it was read yet; false if it was.
+    fn take_back(&mut self, place: &Place) -> bool {
+        let is_back = self.kernel.queue().take_back(place);
+        if is_back {
+            self.costs.announced_bytes -= place.length;
+        }
+        is_back
     }
 
     fn waste(&mut self, at: usize) {
         let Some(Range { place, .. }) = self.held.remove(at) else { return };
-        self.costs.wasted_bytes += place.length;
         let wanted = self.held.iter().any(|held| held.place == place) || self.is_read(&place);
+        if !wanted && self.take_back(&place) {
+            return;
+        }
+        self.costs.wasted_bytes += place.length;
         if !wanted {
-            self.kernel.drop_range(&place);
+            self.kernel.queue().drop_range(&place);
         }
     }
 }
@@ -189,6 +213,22 @@ impl Prefetcher {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    use super::queue::Ask;
+
+    /// With this test in the thread's place.
+    fn prefetcher(budget: u64) -> Prefetcher {
+        Prefetcher::over(Kernel::idle(), budget)
+    }
+
+    /// As the thread does all that it is asked for; the offsets of what it reads, in order.
+    fn read_all(prefetcher: &Prefetcher) -> Vec<u64> {
+        let read = |ask| match ask {
+            Ask::Read(place) => Some(place.offset),
+            Ask::Drop(_) => None,
+        };
+        prefetcher.kernel.queue().take_all().into_iter().filter_map(read).collect()
+    }
 
     fn range(job: u32, offset: u64) -> v1::SplitRange {
         v1::SplitRange { job, path: "/nowhere/input".to_owned(), offset, length: 10 }
@@ -204,8 +244,9 @@ mod tests {
 
     #[test]
     fn what_was_announced_is_a_hit_once_and_all_else_a_miss() {
-        let mut prefetcher = Prefetcher::start(100).expect("it has memory");
+        let mut prefetcher = prefetcher(100);
         prefetcher.named(vec![range(1, 0), range(1, 10), range(1, 0)], Vec::new());
+        assert_eq!(read_all(&prefetcher), [0, 10]);
         for offset in [0, 20, 0] {
             prefetcher.started(1, &split(offset));
         }
@@ -223,8 +264,9 @@ mod tests {
 
     #[test]
     fn no_more_is_held_than_the_budget_and_what_is_no_longer_named_goes_first() {
-        let mut prefetcher = Prefetcher::start(25).expect("it has memory");
+        let mut prefetcher = prefetcher(25);
         prefetcher.named(vec![range(1, 0), range(1, 10), range(1, 20)], Vec::new());
+        assert_eq!(read_all(&prefetcher), [0, 10]);
         assert_eq!((prefetcher.bytes(), prefetcher.costs().wasted_bytes), (20, 0), "the third waits");
         prefetcher.named(vec![range(1, 10), range(2, 30)], Vec::new());
         assert_eq!((prefetcher.bytes(), prefetcher.costs().wasted_bytes), (20, 10));
@@ -236,8 +278,9 @@ mod tests {
 
     #[test]
     fn what_another_job_will_read_here_stays_and_is_a_hit_for_it() {
-        let mut prefetcher = Prefetcher::start(100).expect("it has memory");
+        let mut prefetcher = prefetcher(100);
         prefetcher.named(vec![range(1, 0), range(1, 10)], vec![range(2, 0)]);
+        assert_eq!(read_all(&prefetcher), [0, 10]);
         for offset in [0, 10] {
             prefetcher.started(1, &split(offset));
             assert_eq!(retained(&prefetcher), [0][..usize::from(offset > 0)], "nothing is retained that is being read");
@@ -255,7 +298,7 @@ mod tests {
 
     #[test]
     fn what_is_retained_shares_the_budget_and_the_range_that_is_needed_last_makes_room() {
-        let mut prefetcher = Prefetcher::start(30).expect("it has memory");
+        let mut prefetcher = prefetcher(30);
         let later = || vec![range(2, 20), range(2, 0), range(2, 10)];
         prefetcher.named(vec![range(1, 0), range(1, 10), range(1, 20)], later());
         for offset in [0, 10, 20] {
@@ -267,5 +310,24 @@ mod tests {
         assert_eq!((retained(&prefetcher), prefetcher.bytes()), (vec![0, 20], 30), "the last of the later ones went");
         prefetcher.forget(2);
         assert_eq!(retained(&prefetcher), [0; 0], "nobody is left who would read it");
+    }
+
+    #[test]
+    fn a_map_whose_input_nobody_has_begun_to_read_reads_it_alone_and_is_a_miss() {
+        let mut prefetcher = prefetcher(100);
+        prefetcher.named(vec![range(1, 0), range(1, 10)], Vec::new());
+        prefetcher.started(1, &split(0));
+        let costs = v1::PrefetchCosts { misses: 1, announced_bytes: 10, ..v1::PrefetchCosts::default() };
+        assert_eq!((prefetcher.costs(), read_all(&prefetcher)), (costs, vec![10]));
+    }
+
+    #[test]
+    fn a_new_forecast_puts_what_waits_in_its_order_and_takes_back_for_nothing_what_it_no_longer_names() {
+        let mut prefetcher = prefetcher(30);
+        prefetcher.named(vec![range(1, 0), range(1, 10), range(1, 20)], Vec::new());
+        prefetcher.named(vec![range(2, 30), range(1, 20), range(1, 10)], Vec::new());
+        assert_eq!(read_all(&prefetcher), [30, 20, 10]);
+        let costs = prefetcher.costs();
+        assert_eq!((costs.announced_bytes, costs.wasted_bytes), (30, 0));
     }
 }

@@ -183,7 +183,12 @@ impl Cluster {
     }
 
     fn worker_pid(&self, index: usize) -> Pid {
-        Pid::from_raw(self.workers[index].as_ref().expect("the worker runs").id() as i32)
+        Pid::from_raw(self.worker_process(index) as i32)
+    }
+
+    /// The process of worker `index`.
+    pub(crate) fn worker_process(&self, index: usize) -> u32 {
+        self.workers[index].as_ref().expect("the worker runs").id()
     }
 
     /// Most memory that worker `index` has held.
