@@ -21,6 +21,7 @@ use crate::http::{FileServerState, router};
 use crate::jobs::Jobs;
 use crate::link::Link;
 use crate::logs::Logs;
+use crate::memory::Memory;
 use crate::node::{self, Node};
 use crate::probes::{ProbeSnapshot, Probes};
 use crate::process::{Cores, OWN_EXECUTABLE, ProcessContext, wall_us};
@@ -119,6 +120,7 @@ async fn run_in_group(
         directory: directory.clone(),
         logs,
         space: Space::start(directory.clone(), bounds)?,
+        memory: Memory::start()?,
         worker_name: hello.name.clone(),
         task_command: task_command(&config)?,
         cgroups: cgroups.clone(),

@@ -21,6 +21,7 @@ mod jobs;
 mod link;
 mod logs;
 mod map_events;
+mod memory;
 mod node;
 mod plain;
 mod prefetch;

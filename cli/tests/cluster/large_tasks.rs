@@ -1,4 +1,4 @@
-//! Tasks that take several slots because of their memory, over real daemons.
+//! Tasks that take several slots because of their memory, or more memory than they may, over real daemons.
 
 use serde_json::Value;
 
@@ -66,5 +66,32 @@ fn a_task_larger_than_the_cluster_allows_is_refused_and_one_larger_than_any_work
     assert!(said.contains("3 slots"), "{said}");
     cluster.run(&["job", "kill", &job]).expect_code(0);
     cluster.wait_job(&job, 1);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn a_map_that_holds_more_memory_than_its_job_asks_for_fails_with_that_reason_and_another_one_runs_on() {
+    let cluster = Cluster::start(Setup { workers: 1, ..Setup::default() });
+    let input = cluster.text("input.txt", "a line\n");
+    // 64 MB of text in a variable; the job that may not have it would hold it for longer than anybody waits here.
+    let hoard = |name: &str, seconds: u32| {
+        cluster.script(name, &format!("x=$(head -c 64000000 /dev/zero | tr '\\0' x); sleep {seconds}; echo ${{#x}}"))
+    };
+    let submit = |mapper: &str, megabytes: u32, out: &str| {
+        let memory = format!("mapred.job.map.memory.mb={megabytes}");
+        let job = ["streaming", "--mapper", mapper, "--reduces", "0", "--input", &input, "--output", out];
+        cluster.submit(&[&job[..], &["-D", &memory, "-D", "mapred.map.max.attempts=2"]].concat())
+    };
+    let modest = submit(&hoard("modest.sh", 3), 400, &cluster.output("modest"));
+    let greedy = submit(&hoard("greedy.sh", 3_600), 40, &cluster.output("greedy"));
+    cluster.wait_job(&greedy, 1);
+    let attempts = cluster.attempts(&greedy);
+    assert_eq!(attempts.len(), 2, "it is tried again, as often as any that fails: {attempts:?}");
+    for attempt in &attempts {
+        let said = attempt["diagnostics"].as_str().expect("a text");
+        assert!(said.ends_with(" MiB of memory, more than 40 (`mapred.job.map.memory.mb`)"), "{attempt}");
+        assert_eq!(attempt["state"], "FAILED");
+    }
+    cluster.wait_job(&modest, 0);
     cluster.stop_and_replay();
 }

@@ -10,6 +10,7 @@ use super::cores::Cores;
 use crate::cgroup::Cgroups;
 use crate::directory::Directory;
 use crate::logs::Logs;
+use crate::memory::Memory;
 use crate::space::Space;
 use crate::vitals::OwnProcesses;
 
@@ -23,6 +24,7 @@ pub(crate) struct ProcessContext {
     pub(crate) directory: Directory,
     pub(crate) logs: Arc<Logs>,
     pub(crate) space: Space,
+    pub(crate) memory: Memory,
     pub(crate) worker_name: String,
     pub(crate) task_command: Vec<String>,
     pub(crate) cgroups: Option<Cgroups>,

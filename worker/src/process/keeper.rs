@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use howdah_core::job::counters::{Counters, FRAMEWORK};
 use howdah_core::job::limits::Cut;
-use howdah_core::job::{AttemptId, Phase, TaskKind, limits};
+use howdah_core::job::{AttemptId, Phase, TaskKind, limits, memory_limits};
 use howdah_guards::{Guard, clock};
 use howdah_proto::{service_manager, v1};
 use howdah_task::umbilical::{FromTask, ToTask};
@@ -232,6 +232,7 @@ impl Keeper {
         if self.process.set(alive) {
             self.process.kill();
         }
+        self.context.memory.watch(Arc::downgrade(&writer), child.id(), memory_limits(&job.properties));
         Ok(Born { child, socket, cgroup })
     }
 

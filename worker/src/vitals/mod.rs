@@ -7,7 +7,7 @@
 mod details;
 mod means;
 mod milli;
-mod proc;
+pub(crate) mod proc;
 mod queue;
 mod script;
 mod smooth;

@@ -7,12 +7,12 @@ use std::fs;
 
 /// A task or a process as `stat` shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stat {
+pub(crate) struct Stat {
     /// It runs or waits for a core. A task that a quota holds back waits.
-    pub(super) runnable: bool,
+    pub(crate) runnable: bool,
     /// Process group.
-    pub(super) group: u32,
-    pub(super) n_threads: u32,
+    pub(crate) group: u32,
+    pub(crate) n_threads: u32,
 }
 
 /// Reads the text of a `stat`. The name in it may hold anything, a `)` included.
@@ -44,7 +44,7 @@ pub(super) fn parse_loadavg(text: &str) -> Option<LoadAverage> {
 }
 
 /// The process, unless it is gone.
-pub(super) fn stat(pid: u32) -> Option<Stat> {
+pub(crate) fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
@@ -61,7 +61,7 @@ pub(super) fn runnable_tasks(pid: u32, process: Stat) -> u32 {
 }
 
 /// Adds the children of a process, their children and so on.
-pub(super) fn add_descendants(pid: u32, found: &mut BTreeSet<u32>) {
+pub(crate) fn add_descendants(pid: u32, found: &mut BTreeSet<u32>) {
     for task in numbers_in(&format!("/proc/{pid}/task")) {
         let children = fs::read_to_string(format!("/proc/{pid}/task/{task}/children")).unwrap_or_default();
         for child in children.split_ascii_whitespace().filter_map(|child| child.parse().ok()) {
@@ -73,7 +73,7 @@ pub(super) fn add_descendants(pid: u32, found: &mut BTreeSet<u32>) {
 }
 
 /// The names in a directory that are numbers.
-fn numbers_in(path: &str) -> Vec<u32> {
+pub(crate) fn numbers_in(path: &str) -> Vec<u32> {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }

@@ -1,4 +1,4 @@
-//! Slots of one task, from the memory that it asks for and the memory of a slot.
+//! Slots of one task, from the memory that it asks for and the memory of a slot; and what its processes may hold.
 //!
 //! Hadoop counts memory in slots: a job that asks for more than one slot's memory takes several slots for each task,
 //! and a job that asks for more than the cluster's maximum is refused. All come as properties; the slot's memory and
@@ -36,6 +36,23 @@ pub const CLUSTER_KEYS: [[[&str; 2]; 2]; 2] = [
 const MOST: u64 = 1_000;
 /// Most megabytes of a task or slot: an exbibyte.
 const MOST_MB: u64 = 1 << 40;
+
+/// Memory that the processes of one task may hold, and the property that says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryLimit {
+    /// As the job wrote it.
+    pub key: &'static str,
+    /// At least a MiB.
+    pub bytes: u64,
+}
+
+/// What the processes of one map and of one reduce of a job may hold; `None` for any amount, as where the job says nothing.
+pub fn memory_limits(properties: &BTreeMap<String, String>) -> PerKind<Option<MemoryLimit>> {
+    JOB_KEYS.map(|keys| {
+        let (key, mib) = megabytes(properties, keys).ok().flatten()?;
+        Some(MemoryLimit { key, bytes: mib << 20 })
+    })
+}
 
 /// Slots of one map and of one reduce: the job's memory over the slot's, rounded up; 1 where either is not given.
 ///
@@ -101,6 +118,21 @@ mod tests {
     #[case::off(&[("mapred.job.map.memory.mb", "-1"), ("mapred.cluster.map.memory.mb", "1024")], [1, 1])]
     fn a_task_takes_the_slots_that_its_memory_fills(#[case] pairs: &[(&str, &str)], #[case] expected: PerKind<u16>) {
         assert_eq!(slots(pairs), Ok(expected));
+    }
+
+    #[test]
+    fn what_a_job_asks_for_is_what_its_tasks_may_hold() {
+        let limits = |pairs: &[(&str, &str)]| {
+            memory_limits(&pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect())
+        };
+        let of_maps = MemoryLimit { key: "mapreduce.map.memory.mb", bytes: 100 << 20 };
+        assert_eq!(limits(&[("mapreduce.map.memory.mb", "100")]), [Some(of_maps), None]);
+        assert_eq!(limits(&[("mapred.job.reduce.memory.mb", "-1")]), [None, None]);
+        // The most that is taken as a number fits.
+        let most = limits(&[("mapred.job.reduce.memory.mb", &MOST_MB.to_string())])[1].expect("a number");
+        assert_eq!(most.bytes, 1 << 60);
+        // What cannot be submitted was submitted before it was checked.
+        assert_eq!(limits(&[("mapred.job.map.memory.mb", "lots")]), [None, None]);
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod state;
 pub use file::{App, FileState, InputFormat, JobFile, LAZY_OUTPUT, OUTPUT_MARK, OutputFormat, Split};
 pub use ids::{AttemptId, ClusterId, IdError, JobId, TaskId, TaskKind, WorkerId};
 pub use memory::CLUSTER_KEYS as CLUSTER_MEMORY_KEYS;
+pub use memory::{MemoryLimit, memory_limits};
 pub use per_kind::PerKind;
 pub use phases::{JobProfile, PhaseTimes};
 pub use priority::Priority;
