@@ -9,6 +9,8 @@
 
 mod books;
 mod error;
+#[cfg(test)]
+mod late_tests;
 mod leftovers;
 #[cfg(test)]
 mod long_history;
@@ -36,14 +38,14 @@ use howdah_proto::v1;
 use self::books::Books;
 use crate::config::MasterConfig;
 use crate::digest::Chain;
-use crate::history::{find_history, job_file_path};
+use crate::history::{find_history, job_file_path, read_excerpt};
 use crate::journal;
 use crate::journal::{DamagedSnapshot, JournalError, JournalReader, JournalWriter};
 use crate::policies;
 use crate::recorder::Recorder;
 use crate::replay::{Begun, Build, ReplayError, begin, build_of};
 use crate::spool::Spooled;
-use crate::tables::Tables;
+use crate::tables::{JobRow, Tables};
 
 /// Makes a policy from its name and parameters.
 type Make = fn(&str, &Params) -> Result<Box<dyn Scheduler>, SchedulerError>;
@@ -105,13 +107,28 @@ fn recover_with(run_dir: &Path, config: &MasterConfig, make: Make) -> Result<Rec
     Ok(recovered)
 }
 
-/// Jobs that are over and have none; one without its file was let go.
+/// Jobs that are over and have none, or one that lacks what was said after the job's end; one without its file was let go.
 fn without_history(run_dir: &Path, tables: &Tables) -> Vec<JobId> {
     let cluster = tables.cluster;
-    let over = in_state(tables, JobState::is_final).into_iter();
-    over.filter(|&job| job_file_path(run_dir, cluster, job).exists())
-        .filter(|&job| find_history(run_dir, cluster, job).is_none())
+    let over = tables.jobs.iter().filter(|(_, row)| row.state.is_final());
+    over.filter(|&(&job, _)| job_file_path(run_dir, cluster, job).exists())
+        .filter(|&(&job, row)| find_history(run_dir, cluster, job).is_none_or(|path| lacks_an_end(&path, cluster, row)))
+        .map(|(&job, _)| job)
         .collect()
+}
+
+/// Whether a history does not say how an attempt ended although its worker has said it; few jobs were told so late that theirs
+/// is looked at.
+fn lacks_an_end(path: &Path, cluster: ClusterId, row: &JobRow) -> bool {
+    if !row.was_told_late() {
+        return false;
+    }
+    let mut lacks = false;
+    let read = read_excerpt(path, 0..usize::MAX, |attempt| {
+        let known = || cluster.parse_attempt(&attempt.attempt).ok().and_then(|id| row.attempt(id));
+        lacks |= attempt.finished_ms_epoch == 0 && known().is_some_and(|record| record.end.is_some());
+    });
+    lacks || read.is_err()
 }
 
 fn go_through(

@@ -18,7 +18,7 @@ pub(crate) struct Unfinished {
     pub(crate) scheduler: Option<SchedulerChoice>,
     /// Jobs whose output was being promoted, or was promoted without anybody being notified.
     pub(crate) promotions: Vec<JobId>,
-    /// Finished jobs that have no history on disk.
+    /// Finished jobs that have no history on disk, or one that lacks something.
     pub(crate) histories: Vec<JobId>,
     /// Output of jobs that ended otherwise since the last start and may not have been cleared away.
     pub(crate) aborts: Aborts,

@@ -1,7 +1,7 @@
 //! What a heartbeat says to people only: counters, messages, how an attempt ended.
 //!
 //! Of running attempts it stays out of the journal; of ended ones the journal keeps it, or a master that starts again
-//! would not know the counters of what was done before.
+//! would not know the counters and the last words of what was done before.
 
 use howdah_core::tracker::Report;
 use howdah_proto::limits::{self, Cut};
@@ -30,6 +30,7 @@ pub(crate) fn extras(request: &mut v1::HeartbeatRequest, report: &Report) -> Vec
         if attempt.state.is_final() {
             status.counters = counters;
             status.end.clone_from(&end);
+            status.message.clone_from(&message);
         }
         extras.push(Extra { attempt: attempt.attempt, counters: packed, end, message });
     }

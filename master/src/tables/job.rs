@@ -88,6 +88,8 @@ pub(crate) struct JobRow {
     pub(crate) commit_problem: Option<String>,
     /// All that is known of it is on disk.
     pub(super) is_written: bool,
+    /// Of an attempt of it that was stopped for another one's success, its worker said how it ended when the job was over.
+    was_told_late: bool,
     /// Its end as the last round of forecasts predicted it.
     pub(crate) predicted: Option<v1::PredictedEnd>,
 }
@@ -129,6 +131,7 @@ impl JobRow {
             failed_task: None,
             commit_problem: None,
             is_written: false,
+            was_told_late: false,
             predicted: None,
         }
     }
@@ -178,8 +181,9 @@ impl JobRow {
         !same
     }
 
-    /// What only people read of a report, also when it comes after the end.
-    pub(crate) fn extra(&mut self, extra: Extra, worker: WorkerId) {
+    /// What only people read of a report, also when it comes after the end; true when it says how an attempt ended whose job was
+    /// over by then.
+    pub(crate) fn extra(&mut self, extra: Extra, worker: WorkerId) -> bool {
         let key = key(extra.attempt);
         if let Some(live) = self.live.get_mut(&key) {
             if live.worker_id == worker {
@@ -187,8 +191,12 @@ impl JobRow {
             }
         } else if let Some(mut record) = self.ended.get(extra.attempt).filter(|record| record.end.is_none()) {
             record.take(extra);
+            let is_late = record.end.is_some() && self.state.is_final();
             self.ended.put(record);
+            self.was_told_late |= is_late;
+            return is_late;
         }
+        false
     }
 
     /// An attempt is over; false when it is not known.
@@ -265,6 +273,11 @@ impl JobRow {
     pub(crate) fn attempt(&self, attempt: AttemptId) -> Option<AttemptRecord> {
         let live = self.live.get(&key(attempt)).map(|live| live.record.clone());
         live.or_else(|| self.ended.get(attempt))
+    }
+
+    /// Whether a history of it may lack how an attempt ended, which was said after the job's end.
+    pub(crate) fn was_told_late(&self) -> bool {
+        self.was_told_late
     }
 
     /// Winners of the tasks that write the job's output.

@@ -195,8 +195,10 @@ impl Tables {
             }
         }
         for extra in extras {
-            if let Some(job) = self.jobs.get_mut(&extra.attempt.job) {
-                job.extra(extra, report.worker);
+            let id = extra.attempt.job;
+            if self.jobs.get_mut(&id).is_some_and(|job| job.extra(extra, report.worker)) {
+                self.lacks_history(id);
+                self.changed.insert(id);
             }
         }
     }
@@ -276,8 +278,18 @@ impl Tables {
         }
     }
 
-    /// After a start: of the jobs that are over only these have no history.
+    /// A job's history on disk, if there is one, does not say all that is known of it.
+    pub(crate) fn lacks_history(&mut self, id: JobId) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        if std::mem::take(&mut job.is_written) {
+            self.written_tasks -= job.n_tasks();
+            self.written.retain(|written| *written != id);
+        }
+    }
+
+    /// After a start: of the jobs that are over only these have no history, or one that lacks something.
     pub(crate) fn histories_found(&mut self, missing: &[JobId]) {
+        missing.iter().for_each(|&id| self.lacks_history(id));
         let missing: BTreeSet<&JobId> = missing.iter().collect();
         let found: Vec<JobId> = self.jobs.keys().filter(|id| !missing.contains(id)).copied().collect();
         found.into_iter().for_each(|id| self.history_written(id));

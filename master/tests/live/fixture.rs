@@ -189,7 +189,7 @@ async fn connect(address: &str) -> Channel {
 }
 
 /// Polls without sleeping longer than a moment, with a generous bound.
-async fn wait_for<T>(mut condition: impl FnMut() -> Option<T>) -> T {
+pub(crate) async fn wait_for<T>(mut condition: impl FnMut() -> Option<T>) -> T {
     let wait = async {
         loop {
             if let Some(value) = condition() {
@@ -391,6 +391,12 @@ impl FakeWorker {
 
     pub(crate) async fn killed(&mut self, attempt: v1::AttemptId) {
         self.finish(attempt, status(attempt, v1::AttemptState::Killed)).await;
+    }
+
+    pub(crate) async fn killed_by(&mut self, attempt: v1::AttemptId, signal: i32) {
+        let end = v1::AttemptEnd { signal: Some(signal), finished_ms_epoch: 5, ..Default::default() };
+        let killed = v1::AttemptStatus { end: Some(end), ..status(attempt, v1::AttemptState::Killed) };
+        self.finish(attempt, killed).await;
     }
 
     async fn finish(&mut self, attempt: v1::AttemptId, end: v1::AttemptStatus) {

@@ -3,11 +3,13 @@
 use std::fs;
 use std::time::Duration;
 
+use howdah_core::job::AttemptState;
+use howdah_master::history::JobHistory;
 use howdah_master::journal::find_run;
 use howdah_proto::v1;
 use tonic::{Code, Status};
 
-use super::fixture::{Cluster, FakeWorker, generated, sleep_job};
+use super::fixture::{Cluster, FakeWorker, generated, sleep_job, wait_for};
 
 /// How many jobs may come before they must be refused.
 const MANY: usize = 200;
@@ -100,5 +102,37 @@ async fn the_last_job_leaves_the_memory_too_when_it_is_large_and_is_told_from_it
     let listed = cluster.client.list_jobs(v1::ListJobsRequest::default()).await.unwrap().into_inner().jobs;
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0], v1::JobStatus { now_ms_epoch: 0, ..cluster.wait(&job).await });
+    cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_history_says_how_an_attempt_ended_that_was_needed_no_more_though_its_worker_says_it_after_the_jobs_end() {
+    let mut cluster = Cluster::start().await;
+    let mut mapper = FakeWorker::register(&mut cluster, "w1", 1, 0).await;
+    let job = cluster.submit(v1::SubmitJobRequest { n_reduces: 1, ..generated(1) }).await.unwrap();
+    let map = mapper.next_launch().await;
+    mapper.succeed(map, 1).await;
+    let mut reducer = FakeWorker::register(&mut cluster, "w2", 1, 1).await;
+    let reduce = reducer.next_launch().await;
+    assert!(reduce.reduce);
+    reducer.running(reduce).await;
+    // The map's output is gone, so the map runs again; but the reduce has it and ends.
+    mapper.goodbye().await;
+    let again = reducer.next_launch().await;
+    assert_eq!((again.reduce, again.number), (false, 1));
+    reducer.running(again).await;
+    reducer.succeed(reduce, 1).await;
+    assert_eq!(cluster.wait(&job).await.state, "SUCCEEDED");
+    let path = find_run(&cluster.master_dir()).unwrap().join("history").join(format!("{job}.json.gz"));
+    let signal = || {
+        let history = JobHistory::read(&path).ok()?;
+        let last = history.attempts.into_iter().find(|attempt| attempt.number == 1)?;
+        assert_eq!(last.state, AttemptState::Killed);
+        Some(last.signal)
+    };
+    wait_for(signal).await;
+    assert_eq!(reducer.next_kill().await, again);
+    reducer.killed_by(again, 9).await;
+    wait_for(|| signal().flatten().filter(|&signal| signal == 9)).await;
     cluster.stop().await;
 }
