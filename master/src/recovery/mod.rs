@@ -10,6 +10,8 @@
 mod books;
 mod error;
 #[cfg(test)]
+mod kept_tests;
+#[cfg(test)]
 mod late_tests;
 mod leftovers;
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The row of a job that is not over, as a snapshot keeps it, and the row made of that.
 //!
 //! What the core and the job's file know is not stored again. Winners and how many tasks are done follow from the attempts.
-//! **Invariant: the events of map outputs keep their numbers, as workers read on from where they were.**
+//! **Invariants: the events of map outputs keep their numbers, as workers read on from where they were. Whatever is stored, the
+//! row has no attempts of tasks that its job has not, and takes no more room than they do.**
 
 use std::sync::Arc;
 
@@ -120,8 +121,10 @@ impl JobRow {
             .into_iter()
             .map(|v1::SnapshotPlace { worker, host, rack }| [worker.into(), host.into(), rack.into()])
             .collect();
+        let n_tasks = [row.meta.file.spec.n_maps, row.meta.file.spec.n_reduces];
         for attempt in stored.attempts {
-            let Some(record) = record(id, &attempt, &places) else { continue };
+            let is_its = |record: &AttemptRecord| record.id.index < n_tasks[record.id.kind];
+            let Some(record) = record(id, &attempt, &places).filter(is_its) else { continue };
             if !record.state.is_final() {
                 let live = LiveAttempt { worker_id: WorkerId(attempt.worker), record };
                 row.live.insert(key(live.record.id), live);

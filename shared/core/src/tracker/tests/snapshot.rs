@@ -285,6 +285,17 @@ fn a_snapshot_of_the_first_form_reads() {
     assert_eq!(tracker.snapshot(), expected.snapshot());
 }
 
+/// As the first build that took snapshots at work wrote it: this reads for ever, too.
+const AT_WORK: &str = include_str!("snapshot-v2.json");
+
+#[test]
+fn a_snapshot_of_the_second_form_reads() {
+    let tracker = restored(serde_json::from_str(AT_WORK).unwrap()).unwrap();
+    let mut expected = at_work();
+    apply(&mut expected, 21, fifo());
+    assert_eq!(tracker.snapshot(), expected.snapshot());
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     type Change = fn(&mut Value);
