@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use howdah_proto::names::HostPort;
-use howdah_webhdfs::HdfsPath;
+use howdah_webhdfs::RemotePath;
 use serde::{Deserialize, Serialize};
 
 /// The port of HDFS's RPC where none is said.
@@ -19,7 +19,7 @@ pub struct NameNodes(BTreeMap<String, String>);
 
 impl NameNodes {
     /// `host:port` of the HTTP server of the file system that a path lies in; `None` if nobody speaks to it.
-    pub(crate) fn server(&self, path: &HdfsPath) -> Option<&str> {
+    pub(crate) fn server(&self, path: &RemotePath) -> Option<&str> {
         let same = |a: &str, b: &str| match (a.parse::<HostPort>(), b.parse::<HostPort>()) {
             (Ok(a), Ok(b)) => a.with_port(RPC_PORT).eq_ignore_ascii_case(&b.with_port(RPC_PORT)),
             _ => false,
@@ -32,10 +32,10 @@ impl NameNodes {
     }
 
     /// The same path as the table names its file system, so that each has one spelling, and the HTTP server.
-    pub(crate) fn named(&self, path: &HdfsPath) -> Option<(HdfsPath, &str)> {
+    pub(crate) fn named(&self, path: &RemotePath) -> Option<(RemotePath, &str)> {
         let server = self.server(path)?;
         let name = self.0.iter().find(|(_, url)| url.trim_start_matches("http://") == server).map(|(name, _)| name)?;
-        Some((HdfsPath { scheme: "hdfs".to_owned(), authority: name.clone(), path: path.path.clone() }, server))
+        Some((RemotePath { scheme: "hdfs".to_owned(), authority: name.clone(), path: path.path.clone() }, server))
     }
 
     /// All HTTP servers.

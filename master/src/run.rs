@@ -133,7 +133,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         entrance,
         in_force,
         listings: Arc::new(tokio::sync::Semaphore::new(services::LISTINGS)),
-        hdfs_turns: services::HdfsTurns::of(&config.name_nodes),
+        remote_turns: services::RemoteTurns::of(&config.name_nodes),
         questions: services::Questions::new(core.clone()),
         logs: services::logs::turns(),
         warned: std::sync::Mutex::default(),

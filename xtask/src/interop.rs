@@ -11,14 +11,20 @@ use crate::apache;
 use crate::packages::{Missing, cache, is_strict, quiet};
 use crate::process::{Counts, cargo_test};
 
-/// What is installed, exactly; mrjob needs setuptools where Python has no distutils any more.
-const PACKAGES: [&str; 3] = ["mrjob==0.7.4", "yarn-api-client==1.0.3", "setuptools<81"];
+/// What is installed, exactly; mrjob needs setuptools where Python has no distutils any more, and `moto` Flask for its server,
+/// of whose own list (`moto[server]`) most is for other services than S3.
+const PACKAGES: [&str; 6] =
+    ["mrjob==0.7.4", "yarn-api-client==1.0.3", "setuptools<81", "moto[s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"];
 /// Where the tests find the Python that has them.
 const PYTHON: &str = "HOWDAH_INTEROP_PYTHON";
 /// Where they find Hadoop's jars.
 const HADOOP: &str = "HOWDAH_INTEROP_HADOOP";
 /// The tests that need these.
 const OF_HADOOP: &str = "interop::apache::";
+/// The tests that need an executable with the feature of this name. It is a debug build beside the one that the other steps
+/// have: another release build would take longer than they do.
+const OF_S3: &str = "interop::s3::";
+const S3: &str = "howdah/s3";
 
 /// Runs the step.
 pub(crate) fn run() -> (Counts, Result<String>) {
@@ -41,12 +47,20 @@ pub(crate) fn run() -> (Counts, Result<String>) {
     if lacking {
         args.extend(["--skip", OF_HADOOP]);
     }
-    let (counts, result) = cargo_test(&args, &[(PYTHON, python), (HADOOP, folder)]);
-    let result = result.and_then(|said| {
-        if counts.passed == 0 {
-            bail!("no test ran, expected those whose names begin with `interop::`")
-        }
-        hadoop.map(|_| said)
+    let (mut counts, result) = some(&args, &[(PYTHON, python), (HADOOP, folder)], "interop::");
+    let with_s3 = ["--workspace", "--features", S3, "--test", "cluster", "--", "--test-threads=2", OF_S3];
+    let (of_s3, s3_result) = some(&with_s3, &[(PYTHON, python)], OF_S3);
+    counts += of_s3;
+    let result = result.and(s3_result).and_then(|_| hadoop.map(|_| counts.to_string()));
+    (counts, result)
+}
+
+/// Runs tests, of which there must be some.
+fn some(args: &[&str], env: &[(&str, &str)], named: &str) -> (Counts, Result<String>) {
+    let (counts, result) = cargo_test(args, env);
+    let result = result.and_then(|said| match counts.passed {
+        0 => bail!("no test ran, expected those whose names begin with `{named}`"),
+        _ => Ok(said),
     });
     (counts, result)
 }
@@ -62,7 +76,7 @@ fn strictly(error: anyhow::Error) -> anyhow::Error {
 
 /// The Python with the packages.
 fn install() -> Result<PathBuf> {
-    let folder = cache()?.join(format!("interop-{}", PACKAGES.join("-").replace(['=', '<', '.'], "_")));
+    let folder = cache()?.join(format!("interop-{}", PACKAGES.join("-").replace(['=', '<', '.', '[', ']'], "_")));
     let (python, done) = (folder.join("bin/python"), folder.join("installed"));
     if done.is_file() {
         return Ok(python);

@@ -79,17 +79,17 @@ impl FileSystem {
         }
     }
 
-    /// What a job reads or writes under this path: a file of this installation, or the path itself where it names another HDFS, of
-    /// which the master knows more.
+    /// What a job reads or writes under this path: a file of this installation, or the path itself where it names another HDFS or a
+    /// bucket, of which the master knows more.
     pub(super) fn of_job(&self, path: &str) -> Result<String, PathError> {
         if self.is_elsewhere(path) { Ok(path.to_owned()) } else { Ok(self.local(path)?.display().to_string()) }
     }
 
-    /// Whether a path names an HDFS that is not this installation's directory.
+    /// Whether a path names a bucket, or an HDFS that is not this installation's directory.
     pub(super) fn is_elsewhere(&self, path: &str) -> bool {
         let authority = |rest: &str| rest.split('/').next().unwrap_or_default().to_owned();
         match path.split_once("://") {
-            Some(("webhdfs", rest)) => !authority(rest).is_empty(),
+            Some(("webhdfs" | "s3" | "s3a" | "s3n", rest)) => !authority(rest).is_empty(),
             Some(("hdfs", rest)) => {
                 let named = authority(rest);
                 !named.is_empty() && (self.root.is_none() || named != self.authority)
@@ -235,13 +235,13 @@ mod tests {
     #[test]
     fn a_job_may_read_and_write_another_hdfs() {
         let fs = mapped();
-        for elsewhere in ["hdfs://other/a", "webhdfs://nn:9870/a"] {
+        for elsewhere in ["hdfs://other/a", "webhdfs://nn:9870/a", "s3a://bucket/a"] {
             assert_eq!(fs.of_job(elsewhere).as_deref(), Ok(elsewhere));
         }
         for here in ["hdfs://nn:8020/a", "hdfs:///a", "/a"] {
             assert_eq!(fs.of_job(here).as_deref(), Ok("/data/fs/a"));
         }
-        assert!(fs.of_job("s3://bucket/a").is_err());
+        assert!(fs.of_job("ftp://host/a").is_err());
     }
 
     #[test]

@@ -141,3 +141,16 @@ fn hadoops_own_commands_read_an_hdfs_that_is_not_their_installation() {
     assert!(said.contains("this master fetches nothing from hdfs://other"), "{said}");
     cluster.stop_and_replay();
 }
+
+#[cfg(not(feature = "s3"))]
+#[test]
+fn a_bucket_is_refused_with_how_to_build_it_in() {
+    let cluster = Cluster::start(Setup { workers: 1, ..Setup::default() });
+    let args = ["submit", "wordcount", "--input", "s3a://data/in", "--output", &cluster.output("none")];
+    let said = cluster.run(&args).expect_code(2).stderr;
+    assert!(said.starts_with("error: input `s3a://data/in`: this howdah was built without S3\nhelp: "), "{said}");
+    assert!(said.contains("`cargo build --release --features s3`"), "{said}");
+    let hadoop = Installation::of(&cluster);
+    let said = hadoop.run("hadoop", &["fs", "-ls", "s3a://data/in"]).expect_code(1).stderr;
+    assert!(said.contains("`s3a://data/in' can only be the input of a job"), "{said}");
+}

@@ -4,6 +4,8 @@
 //! takes them for passed. `cargo xtask cluster` leaves them out.
 
 mod apache;
+#[cfg(feature = "s3")]
+mod s3;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use howdah_core::job::{JobFile, OutputFormat};
-use howdah_webhdfs::{HdfsPath, JobOutput};
+use howdah_webhdfs::{JobOutput, RemotePath};
 
 /// One job's output directory.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Output {
 
     /// The directory with this path or address.
     pub(crate) fn new(directory: &str, properties: &BTreeMap<String, String>) -> Output {
-        let place = match HdfsPath::is_one(directory) {
+        let place = match RemotePath::is_one(directory) {
             false => Place::Here,
             true => {
                 let property = |key: &str| properties.get(key).map(String::as_str);

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use howdah_webhdfs::fake::{FakeHdfs, Mood};
-use howdah_webhdfs::{HdfsPath, MARK_PROPERTY, USER_PROPERTY, server_property};
+use howdah_webhdfs::{MARK_PROPERTY, RemotePath, USER_PROPERTY, server_property};
 
 use super::*;
 
 /// The output of a job with this mark.
 fn output(hdfs: &FakeHdfs, mark: &str) -> Output {
-    let path: HdfsPath = "hdfs://nn:8020/data/out".parse().unwrap();
+    let path: RemotePath = "hdfs://nn:8020/data/out".parse().unwrap();
     let properties = [(server_property(&path), hdfs.address()), (USER_PROPERTY.to_owned(), "ann".to_owned())];
     let mark = (MARK_PROPERTY.to_owned(), mark.to_owned());
     Output::new(&path.to_string(), &BTreeMap::from_iter(properties.into_iter().chain([mark])))

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::remote_store::RemoteError;
+
 /// Files of one job.
 pub(super) const MAX_FILES: usize = 1_000_000;
 /// Entries of directories that one job's input may make the master look at.
 pub(super) const MAX_ENTRIES: usize = 2_000_000;
-/// For all questions to name nodes about one job's input.
+/// For all questions to name nodes and stores about one job's input.
 pub(super) const HDFS_DEADLINE: Duration = Duration::from_secs(60);
 /// Directories inside each other.
 pub(super) const MAX_DEPTH: usize = 64;
@@ -18,6 +20,17 @@ pub(super) const NAME_NODES_HELP: &str = "the master's setting `name_nodes` says
 /// Advice to who names one that does not answer.
 pub(super) const NAME_NODE_HELP: &str =
     "nothing was submitted; does the name node run, and is its WebHDFS at the address in [master.name_nodes]?";
+
+/// Advice to who names a bucket where nobody can read one.
+pub(super) const S3_BUILD_HELP: &str =
+    "`cargo build --release --features s3` builds it in: the master and every worker need such a howdah";
+/// Advice to who has no credentials where they are looked for.
+pub(super) const S3_WHO_HELP: &str =
+    "the master and every worker take AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY from the environment they start in";
+/// Advice to who names another store.
+pub(super) const S3_WHERE_HELP: &str = "the master takes the store's address from AWS_ENDPOINT_URL where it is started";
+/// Advice to who names a store that does not answer.
+pub(super) const S3_TROUBLE_HELP: &str = "nothing was submitted; does the store run, and is its address what AWS_ENDPOINT_URL says where the master is started?";
 
 /// Input that cannot be turned into splits.
 #[derive(Debug, thiserror::Error)]
@@ -49,8 +62,8 @@ pub(super) enum InputError {
     #[error("input `{path}`: this master fetches nothing from {name_node}")]
     NoNameNode { path: String, name_node: String },
     #[error("input `{path}`: {source}")]
-    Hdfs { path: String, source: howdah_webhdfs::Error },
-    #[error("input `{path}`: its name node took more than {} s for this job's input", HDFS_DEADLINE.as_secs())]
+    Remote { path: String, source: RemoteError },
+    #[error("input `{path}`: its file system took more than {} s for this job's input", HDFS_DEADLINE.as_secs())]
     TooSlow { path: String },
     #[error("input `{path}` is more than {MAX_DEPTH} directories deep, or has names too long for a path")]
     TooDeep { path: String },

@@ -4,8 +4,6 @@ mod admit;
 mod client;
 pub(crate) mod connections;
 mod entrance;
-mod hdfs_files;
-mod hdfs_turns;
 mod input_error;
 mod line_splits;
 pub(crate) mod logs;
@@ -14,6 +12,9 @@ mod names;
 mod places;
 mod predict;
 mod questions;
+mod remote_files;
+mod remote_store;
+mod remote_turns;
 mod resubmit;
 mod splits;
 pub(crate) mod status;
@@ -59,8 +60,8 @@ pub(crate) struct Shared {
     pub(crate) in_force: InForce,
     /// Inputs that may be listed at a time.
     pub(crate) listings: Arc<tokio::sync::Semaphore>,
-    /// The same of inputs that lie in an HDFS.
-    pub(crate) hdfs_turns: HdfsTurns,
+    /// The same of inputs that lie in an HDFS or in buckets.
+    pub(crate) remote_turns: RemoteTurns,
     /// What clients ask of the core's thread.
     pub(crate) questions: Questions,
     /// Log files that may be read at a time.
@@ -70,8 +71,8 @@ pub(crate) struct Shared {
 }
 
 pub(crate) use entrance::{Entrance, Registrar};
-pub(crate) use hdfs_turns::HdfsTurns;
 pub(crate) use questions::Questions;
+pub(crate) use remote_turns::RemoteTurns;
 pub(crate) use submit::LISTINGS;
 
 impl Shared {

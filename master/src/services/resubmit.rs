@@ -5,7 +5,7 @@
 
 use howdah_core::job::{JobFile, JobId, OutputFormat, Split};
 use howdah_proto::v1;
-use howdah_webhdfs::HdfsPath;
+use howdah_webhdfs::RemotePath;
 use tonic::Status;
 
 use super::{SharedRef, status};
@@ -96,7 +96,7 @@ fn request(file: JobFile, asked: v1::ResubmitJobRequest) -> Result<v1::SubmitJob
 
 /// A path whose text means nothing else. Of a file in an HDFS the name node's address is no pattern.
 fn escaped(path: &str) -> String {
-    match path.parse::<HdfsPath>() {
+    match path.parse::<RemotePath>() {
         Ok(remote) => remote.with_path(glob::Pattern::escape(&remote.path)).to_string(),
         Err(_) => glob::Pattern::escape(path),
     }

@@ -14,11 +14,14 @@ use std::time::Instant;
 
 use howdah_core::job::quantity::Bytes;
 use howdah_core::job::{FileState, InputFormat, Split};
-use howdah_webhdfs::{Block, FileReader, HdfsPath};
+use howdah_webhdfs::{Block, RemotePath};
 
-use super::hdfs_files::{HdfsFile, Listing};
-use super::input_error::{InputError, MAX_FILES, NAME_NODE_HELP, NAME_NODES_HELP};
+use super::input_error::{
+    InputError, MAX_FILES, NAME_NODE_HELP, NAME_NODES_HELP, S3_BUILD_HELP, S3_TROUBLE_HELP, S3_WHERE_HELP, S3_WHO_HELP,
+};
 use super::line_splits::{line_splits, line_splits_of};
+use super::remote_files::{Listing, RemoteFile};
+use super::remote_store::RemoteError;
 use super::walk::{Cancel, Walk, is_hidden};
 use crate::name_nodes::NameNodes;
 
@@ -41,18 +44,31 @@ impl InputError {
                 Some("larger splits make fewer maps: -D mapred.min.split.size=…, or raise the master's limit")
             }
             InputError::NoNameNode { .. } => Some(NAME_NODES_HELP),
-            _ if self.is_of_the_name_node() => Some(NAME_NODE_HELP),
+            InputError::Remote { source: RemoteError::S3(error), .. } => of_store(error),
+            _ if self.is_trouble() => Some(NAME_NODE_HELP),
             _ => None,
         }
     }
 
-    /// Whether a name node gave no answer that says anything of the input.
-    pub(super) fn is_of_the_name_node(&self) -> bool {
+    /// Whether who was asked gave no answer that says anything of the input.
+    pub(super) fn is_trouble(&self) -> bool {
         match self {
             InputError::TooSlow { .. } => true,
-            InputError::Hdfs { source, .. } => source.is_trouble(),
+            InputError::Remote { source, .. } => source.is_trouble(),
             _ => false,
         }
+    }
+}
+
+/// Advice to who names a bucket.
+fn of_store(error: &howdah_s3::Error) -> Option<&'static str> {
+    use howdah_s3::{Error, StoreError};
+    match error {
+        Error::NotBuilt => Some(S3_BUILD_HELP),
+        Error::Store(StoreError::Nobody | StoreError::Secret { .. }) => Some(S3_WHO_HELP),
+        Error::Store(StoreError::Elsewhere { .. }) => Some(S3_WHERE_HELP),
+        Error::Unreached { .. } => Some(S3_TROUBLE_HELP),
+        _ => None,
     }
 }
 
@@ -72,7 +88,7 @@ struct Input {
     /// As splits name it.
     path: String,
     state: FileState,
-    remote: Option<HdfsFile>,
+    remote: Option<RemoteFile>,
 }
 
 /// The splits of a job, at most `max` of them.
@@ -114,7 +130,7 @@ pub(super) fn splits(
         {
             return Err(InputError::PartialRecord { path: path.into(), length, record });
         }
-        let size = rule.size_for(path.as_ref(), length, record, remote.as_ref().map(|file| file.block));
+        let size = rule.size_for(path.as_ref(), length, record, remote.as_ref().and_then(|file| file.block));
         let blocks = remote.as_ref().map_or(Ok(Vec::new()), |file| listing.blocks(file))?;
         let pieces: Box<dyn Iterator<Item = (u64, u64)>> = match *format {
             InputFormat::NLine { lines } if !is_compressed(path.as_ref()) => {
@@ -148,16 +164,16 @@ fn hosts_of(blocks: &[Block], offset: u64) -> Vec<String> {
     block.filter(|block| offset - block.offset < block.length).map(|block| block.hosts.clone()).unwrap_or_default()
 }
 
-/// The lines of a file in an HDFS, which the master has to read for it.
+/// The lines of a file that lies elsewhere, which the master has to read for it.
 fn lines_of(
-    file: &HdfsFile,
+    file: &RemoteFile,
     lines: u32,
     most: usize,
     listing: &mut Listing<'_>,
     cancel: &Cancel,
 ) -> Result<Vec<(u64, u64)>, InputError> {
-    let HdfsFile { path, state, .. } = file;
-    let reader = FileReader::new(listing.client(path)?, &path.path, state.length, 0, (0, state.length));
+    let RemoteFile { path, state, .. } = file;
+    let reader = listing.client(path)?.read(path, state.length);
     let until = listing.until();
     let is_late = || Instant::now() > until;
     let found = line_splits_of(reader, lines, most, || cancel.is_set() || is_late())
@@ -245,7 +261,7 @@ fn files(
     };
     let mut walk = Walk::new(recursive, cancel.clone());
     for input in inputs {
-        if HdfsPath::is_one(input) {
+        if RemotePath::is_one(input) {
             listing.files(input, &mut |file| {
                 add(Input { path: file.path.to_string(), state: file.state, remote: Some(file) })
             })?;

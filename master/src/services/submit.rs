@@ -15,7 +15,7 @@ use howdah_core::job::{
 use howdah_core::time::Span;
 use howdah_guards::Guard;
 use howdah_proto::{limits, v1};
-use howdah_webhdfs::{AddressError, HdfsPath};
+use howdah_webhdfs::{AddressError, RemotePath};
 use tokio::sync::OwnedSemaphorePermit;
 use tonic::Status;
 
@@ -24,7 +24,7 @@ use super::entrance::Entered;
 use super::input_error::{InputError, NAME_NODE_HELP, NAME_NODES_HELP};
 use super::places::Place;
 use super::walk::Cancel;
-use super::{SharedRef, blocking, hdfs_files, names, places, splits, status};
+use super::{SharedRef, blocking, names, places, remote_files, remote_store, remote_turns, splits, status};
 use crate::commit::{self, Output};
 use crate::config::MasterConfig;
 use crate::engine::View;
@@ -105,12 +105,11 @@ async fn prepared(
     cancel: Cancel,
 ) -> Result<JobFile, Status> {
     let config = shared.config.clone();
-    // A file system that hangs holds up as many submissions, and nothing else; nor do others wait for a name node.
-    let servers = hdfs_servers(&request.inputs, &config.name_nodes).map_err(|e| refused(&e))?;
-    let remote: BTreeSet<String> = servers.values().cloned().collect();
+    // A file system that hangs holds up as many submissions, and nothing else; nor do others wait for a name node or a store.
+    let (servers, remote) = remote_places(&request.inputs, &config.name_nodes).map_err(|e| refused(&e))?;
     let turn = async {
         let local = if remote.is_empty() { Arc::clone(&shared.listings).acquire_owned().await.ok() } else { None };
-        (local, shared.hdfs_turns.take(remote).await)
+        (local, shared.remote_turns.take(remote).await)
     };
     let Ok(listing) = tokio::time::timeout(LISTING_PATIENCE, turn).await else {
         return Err(Status::unavailable("the master lists the inputs of too many jobs at a time; try again"));
@@ -157,7 +156,7 @@ async fn reserve(shared: &SharedRef, output: &Output) -> Result<(), Status> {
 
 /// A name node that hangs holds up the few submissions that ask it, and none of the threads that others need.
 async fn turn_at(shared: &SharedRef, server: &str) -> Result<Vec<OwnedSemaphorePermit>, Status> {
-    let turn = shared.hdfs_turns.take(BTreeSet::from([server.to_owned()]));
+    let turn = shared.remote_turns.take(BTreeSet::from([server.to_owned()]));
     let late = |_| Status::unavailable("too many jobs wait for the output's name node at a time; try again");
     tokio::time::timeout(LISTING_PATIENCE, turn).await.map_err(late)
 }
@@ -214,6 +213,7 @@ fn prepare(
     check_texts(&request)?;
     let mut properties: BTreeMap<String, String> = request.properties.into_iter().collect();
     known::check(&properties).map_err(|e| status::spec(&e))?;
+    check_store(&request.inputs, &properties).map_err(|e| refused(&e))?;
     let mut conf = JobConf::from_properties(&config.memory.over(&properties)).map_err(|e| status::spec(&e))?;
     let mut servers = servers;
     let output = output(&request.output, &config.name_nodes, &mut servers)?;
@@ -237,12 +237,13 @@ fn prepare(
     let made = || splits::splits(&request.inputs, &input_format, &properties, places, max_maps, cancel);
     let splits = given.map_or_else(made, Ok).map_err(|e| refused(&e))?;
     // Where attempts fetch, and as whom, is the master's to say.
-    properties.retain(|key, _| !key.starts_with(howdah_webhdfs::PROPERTIES));
-    if !servers.is_empty() {
+    let of_master = [howdah_webhdfs::PROPERTIES, howdah_s3::PROPERTIES];
+    properties.retain(|key, _| !of_master.iter().any(|start| key.starts_with(start)));
+    if servers.keys().any(|key| key.starts_with(howdah_webhdfs::PROPERTIES)) {
         properties.insert(howdah_webhdfs::USER_PROPERTY.to_owned(), user.clone());
-        properties.extend(servers);
         properties.insert(howdah_webhdfs::MARK_PROPERTY.to_owned(), token().map_err(random)?);
     }
+    properties.extend(servers);
     let spec = JobSpec {
         name: request.name.into(),
         user: user.into(),
@@ -273,21 +274,41 @@ fn prepare(
     })
 }
 
-/// The HTTP servers of the HDFS that these inputs lie in, by the property that tells attempts.
-fn hdfs_servers(inputs: &[String], nodes: &NameNodes) -> Result<BTreeMap<String, String>, InputError> {
-    let remote = inputs.iter().filter(|input| HdfsPath::is_one(input));
-    let server = |input: &String| {
-        let path = hdfs_files::hdfs_path(input)?;
-        Ok((howdah_webhdfs::server_property(&path), hdfs_files::server(nodes, &path)?.to_owned()))
-    };
-    remote.map(server).collect()
+/// The properties that tell attempts whom to ask for these inputs, and at whom there are turns to wait for.
+fn remote_places(
+    inputs: &[String],
+    nodes: &NameNodes,
+) -> Result<(BTreeMap<String, String>, BTreeSet<String>), InputError> {
+    let (mut properties, mut turns) = (BTreeMap::new(), BTreeSet::new());
+    for input in inputs.iter().filter(|input| RemotePath::is_one(input)) {
+        let path = remote_files::remote_path(input)?;
+        if path.is_object() {
+            let store = remote_store::store();
+            let store = store.map_err(|source| InputError::Remote { path: input.clone(), source: source.into() })?;
+            properties.extend(store.properties());
+            turns.insert(remote_turns::STORE.to_owned());
+        } else {
+            let server = remote_files::server(nodes, &path)?;
+            properties.insert(howdah_webhdfs::server_property(&path), server.to_owned());
+            turns.insert(server.to_owned());
+        }
+    }
+    Ok((properties, turns))
+}
+
+/// Whether a job that reads from a bucket brings a secret or names another store.
+fn check_store(inputs: &[String], properties: &BTreeMap<String, String>) -> Result<(), InputError> {
+    let is_object = |input: &&String| input.parse::<RemotePath>().is_ok_and(|path| path.is_object());
+    let Some(input) = inputs.iter().find(is_object) else { return Ok(()) };
+    let checked = remote_store::store().and_then(|store| Ok(store.check(properties)?));
+    checked.map_err(|source| InputError::Remote { path: input.clone(), source: source.into() })
 }
 
 /// A submission with such an input. Where the name node is at fault, the job may be good and is worth another try.
 fn refused(error: &InputError) -> Status {
     let message = error.to_string();
     let message = error.help().map_or(message.clone(), |help| status::with_help(message, help));
-    if error.is_of_the_name_node() { Status::unavailable(message) } else { Status::invalid_argument(message) }
+    if error.is_trouble() { Status::unavailable(message) } else { Status::invalid_argument(message) }
 }
 
 /// The priority asked for, else the one of the job's properties, else `NORMAL` (docs/hadoop.md#properties).
@@ -366,7 +387,7 @@ fn output(text: &str, nodes: &NameNodes, servers: &mut BTreeMap<String, String>)
     if text.is_empty() {
         return Ok(OutputFormat::None);
     }
-    if HdfsPath::is_one(text) {
+    if RemotePath::is_one(text) {
         let (path, server) = hdfs_output(text, nodes)?;
         servers.insert(howdah_webhdfs::server_property(&path), server);
         return Ok(OutputFormat::Files { directory: path.to_string() });
@@ -383,9 +404,13 @@ fn output(text: &str, nodes: &NameNodes, servers: &mut BTreeMap<String, String>)
 }
 
 /// An output in an HDFS, in its one spelling, and the HTTP server.
-fn hdfs_output(text: &str, nodes: &NameNodes) -> Result<(HdfsPath, String), Status> {
+fn hdfs_output(text: &str, nodes: &NameNodes) -> Result<(RemotePath, String), Status> {
     let wrong = |error: AddressError| Status::invalid_argument(format!("output directory {error}"));
-    let path: HdfsPath = text.parse().map_err(wrong)?;
+    let path: RemotePath = text.parse().map_err(wrong)?;
+    if path.is_object() {
+        let message = format!("output directory `{text}`: jobs read from buckets and write to none");
+        return Err(Status::invalid_argument(status::with_help(message, "choose a directory, or one in an HDFS")));
+    }
     if path.path == "/" {
         return Err(Status::invalid_argument(format!("output directory `{text}`: expected one below the root")));
     }

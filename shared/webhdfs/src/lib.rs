@@ -19,12 +19,13 @@ mod resolve;
 mod text;
 mod upload;
 
-pub use address::{AddressError, HdfsPath};
+pub use address::{AddressError, RemotePath};
 pub use answers::{Block, Entry, FileKind, FileStatus};
 pub use client::{Client, Patience};
 pub use error::Error;
 pub use output::{JobOutput, Owner};
 pub use reader::FileReader;
+pub use resolve::socket;
 
 /// What the properties begin with that a master gives its attempts for reading and writing; jobs cannot set them.
 pub const PROPERTIES: &str = "howdah.hdfs.";
@@ -34,6 +35,6 @@ pub const USER_PROPERTY: &str = "howdah.hdfs.user";
 pub const MARK_PROPERTY: &str = "howdah.hdfs.mark";
 
 /// The property that names the HTTP server of this file system.
-pub fn server_property(path: &HdfsPath) -> String {
+pub fn server_property(path: &RemotePath) -> String {
     format!("{PROPERTIES}http.{}://{}", path.scheme, path.authority)
 }

@@ -3,7 +3,7 @@
 //! The mark is a file that was made where nothing was, with a text that nobody else has. So of two masters that begin with one
 //! directory at the same instant one has it, and who comes too late finds no mark or another's, and leaves the output alone.
 
-use crate::address::HdfsPath;
+use crate::address::RemotePath;
 use crate::client::{Client, Patience};
 use crate::error::Error;
 use crate::{MARK_PROPERTY, USER_PROPERTY, server_property};
@@ -12,7 +12,7 @@ use crate::{MARK_PROPERTY, USER_PROPERTY, server_property};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobOutput {
     /// The job's output directory.
-    pub path: HdfsPath,
+    pub path: RemotePath,
     server: String,
     user: String,
     mark: String,
@@ -35,7 +35,7 @@ impl JobOutput {
     /// # Errors
     /// In words, when the address is none or a property is missing.
     pub fn of<'a>(directory: &str, property: impl Fn(&str) -> Option<&'a str>) -> Result<JobOutput, String> {
-        let path: HdfsPath = directory.parse().map_err(|error| format!("output {error}"))?;
+        let path: RemotePath = directory.parse().map_err(|error| format!("output {error}"))?;
         let given = |key: &str| {
             let missing = || format!("output `{directory}`: expected a property `{key}`");
             property(key).map(str::to_owned).ok_or_else(missing)

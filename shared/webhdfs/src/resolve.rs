@@ -15,7 +15,10 @@ const PAUSE: Duration = Duration::from_millis(2);
 const MOST_BYTES: u64 = 64 << 10;
 
 /// The first address of `host:port`, or of `host` with this port.
-pub(crate) fn socket(authority: &str, default_port: u16) -> Result<SocketAddr, String> {
+///
+/// # Errors
+/// In words, when the text is no such address or nobody knows the host.
+pub fn socket(authority: &str, default_port: u16) -> Result<SocketAddr, String> {
     if let Ok(address) = authority.parse::<SocketAddr>() {
         return Ok(address);
     }

@@ -34,6 +34,8 @@ pub(crate) struct Setup {
     pub(crate) master_descriptors: Option<u32>,
     /// Guards that the daemons and clients do without.
     pub(crate) guards_off: &'static [Guard],
+    /// Variables of the daemons.
+    pub(crate) environment: Vec<(&'static str, String)>,
     /// TOML of the master's configuration file.
     pub(crate) master_config: String,
     /// TOML of each worker's configuration file.
@@ -50,6 +52,7 @@ impl Default for Setup {
             hosts: &[],
             master_descriptors: None,
             guards_off: &[],
+            environment: Vec::new(),
             master_config: String::new(),
             worker_config: String::new(),
         }
@@ -159,6 +162,7 @@ impl Cluster {
         let host = self.setup.hosts.get(index).copied().or(self.setup.own_hosts.then_some(&name));
         howdah(&self.mark)
             .envs([self.setup.guards()])
+            .envs(self.setup.environment.iter().cloned())
             .args(["worker", "--master", &self.address, "--name", &name, "--config"])
             .arg(self.path("worker.toml"))
             .arg("--dir")
@@ -405,6 +409,7 @@ fn spawn_master(mark: &Mark, folder: &Path, setup: &Setup) -> Child {
     };
     command
         .envs([setup.guards()])
+        .envs(setup.environment.iter().cloned())
         .arg("master")
         .args(["--listen", "127.0.0.1:0", "--config"])
         .arg(folder.join("master.toml"))

@@ -44,7 +44,8 @@ pub fn pool_property(scheduler_params: &HashMap<String, String>) -> Option<&str>
 /// Those of a job's properties that neither the cluster, the task library nor its applications read, by name. The job's
 /// own commands may; `pool_property` is what the scheduler reads besides.
 pub fn unread<'a>(names: impl IntoIterator<Item = &'a String>, pool_property: Option<&str>) -> Vec<Unread> {
-    let of_master = |name: &str| name.starts_with(howdah_webhdfs::PROPERTIES);
+    let by_master = [howdah_webhdfs::PROPERTIES, howdah_s3::PROPERTIES];
+    let of_master = |name: &str| by_master.iter().any(|start| name.starts_with(start));
     let read = |name: &str| KNOWN.contains(&name) || of_master(name) || pool_property == Some(name);
     let unread = names.into_iter().filter(|name| !read(name));
     unread.map(|name| Unread { property: name.clone(), meant: meant(name) }).collect()

@@ -32,8 +32,8 @@ impl Change<'_> {
     pub(super) fn answer(&self, body: &mut impl Read, stream: &mut TcpStream) -> io::Result<()> {
         match (self.node, self.asks("op"), &self.mood) {
             (None, _, Mood::Silent) => self.hold(stream),
-            (None, "RENAME", Mood::HoldsMoves(_)) if self.holds_moves() => self.hold(stream),
-            (None, ..) if self.has_left() => Ok(()),
+            (None, "RENAME", Mood::HoldsMoves(_)) if self.are_none_left() => self.hold(stream),
+            (None, _, Mood::Leaves(_)) if self.are_none_left() => Ok(()),
             (None, op, Mood::SafeMode) if op != "CREATE" => {
                 let why = format!("Cannot change {}. Name node is in safe mode.", self.path);
                 refuse(stream, FORBIDDEN, "SafeModeException", &why)
@@ -54,24 +54,12 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Counts a move; whether this one has no answer.
-    fn holds_moves(&self) -> bool {
+    /// Whether none is left of the changes that the mood counts; one less is from now on.
+    fn are_none_left(&self) -> bool {
         match &mut self.shared.state().mood {
-            Mood::HoldsMoves(0) => true,
-            Mood::HoldsMoves(n) => {
-                *n -= 1;
-                false
-            }
-            _ => false,
-        }
-    }
-
-    /// Counts a change; whether the name node is gone before it.
-    fn has_left(&self) -> bool {
-        match &mut self.shared.state().mood {
-            Mood::Leaves(0) => true,
-            Mood::Leaves(n) => {
-                *n -= 1;
+            Mood::HoldsMoves(0) | Mood::Leaves(0) => true,
+            Mood::HoldsMoves(left) | Mood::Leaves(left) => {
+                *left -= 1;
                 false
             }
             _ => false,

@@ -9,7 +9,7 @@ use howdah_core::job::counters::{Counters, KNOWN};
 use howdah_core::job::limits::{self, Cut};
 use howdah_core::job::{OutputFormat, Phase, Split, TaskKind};
 use howdah_guards::Guard;
-use howdah_webhdfs::HdfsPath;
+use howdah_webhdfs::RemotePath;
 
 use super::error::TaskError;
 use super::properties::Properties;
@@ -215,7 +215,7 @@ impl Context {
 
 /// An attempt's own directory in the job's output directory, or on this machine where that lies in an HDFS.
 pub(crate) fn private_output(spec: &TaskSpec, output: &str) -> PathBuf {
-    if HdfsPath::is_one(output) {
+    if RemotePath::is_one(output) {
         return spec.local_dir.join(format!(".output-{}", spec.attempt));
     }
     Path::new(output).join("_temporary").join(&spec.attempt)

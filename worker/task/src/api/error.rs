@@ -36,6 +36,16 @@ pub enum TaskError {
         /// What went wrong.
         source: howdah_webhdfs::Error,
     },
+    /// An object in a bucket.
+    #[error("{what} `{path}`")]
+    S3 {
+        /// `input`.
+        what: &'static str,
+        /// Its address.
+        path: String,
+        /// What went wrong.
+        source: howdah_s3::Error,
+    },
     /// A property whose value cannot be read.
     #[error("property `{key}`: `{value}` is not {expected}")]
     Property {

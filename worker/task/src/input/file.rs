@@ -6,8 +6,6 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use howdah_webhdfs::FileReader;
-
 use super::source::Source;
 use crate::api::error::TaskError;
 
@@ -93,8 +91,7 @@ impl InputFile {
 /// The file's bytes from an offset on, and its length.
 fn stream(source: &Source, offset: u64, part: (u64, u64)) -> Result<(Box<dyn Read>, u64), TaskError> {
     if let Some(remote) = &source.remote {
-        let reader = FileReader::new(remote.client.clone(), &remote.path, remote.length, offset, part);
-        return Ok((Box::new(reader), remote.length));
+        return Ok((remote.read(offset, part), remote.length));
     }
     let path = Path::new(&source.path);
     let missing = |source| TaskError::Missing { what: format!("open `{}`", path.display()), source };

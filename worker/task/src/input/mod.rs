@@ -1,4 +1,4 @@
-//! Reading splits: files of this machine or of an HDFS, plain or compressed, as lines or fixed-length records.
+//! Reading splits: files of this machine, of an HDFS or of a bucket, plain or compressed, as lines or fixed-length records.
 
 mod file;
 mod fixed;

@@ -1,12 +1,14 @@
-//! Where a map's input lies: a file that this machine sees, or a file of an HDFS.
+//! Where a map's input lies: a file that this machine sees, a file of an HDFS, or an object in a bucket.
 
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use howdah_core::job::FileState;
-use howdah_webhdfs::{Client, HdfsPath, Patience, USER_PROPERTY, server_property};
+use howdah_s3::{Credentials, ObjectReader, Store};
+use howdah_webhdfs::{Client, FileReader, FileStatus, Patience, RemotePath, USER_PROPERTY, server_property};
 
-use crate::api::error::TaskError;
+use crate::api::error::{Error, TaskError};
 use crate::api::properties::Properties;
 
 /// As long as a shuffle's fetcher waits.
@@ -25,13 +27,20 @@ pub(crate) struct Source {
     pub(crate) remote: Option<Remote>,
 }
 
-/// A file of an HDFS.
+/// A file that lies elsewhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Remote {
-    pub(crate) client: Client,
-    pub(crate) path: String,
+    holder: Holder,
+    path: String,
     /// Bytes, as the master found them.
     pub(crate) length: u64,
+}
+
+/// Whom to ask for it.
+#[derive(Clone, Debug)]
+enum Holder {
+    NameNode(Client),
+    Bucket(howdah_s3::Client),
 }
 
 #[cfg(test)]
@@ -44,16 +53,21 @@ impl From<&str> for Source {
 impl Source {
     /// The file of a split, with what the master says of its file system.
     pub(crate) fn of(path: &str, file: Option<FileState>, properties: &Properties) -> Result<Source, TaskError> {
-        if !HdfsPath::is_one(path) {
+        if !RemotePath::is_one(path) {
             return Ok(Source { path: path.to_owned(), remote: None });
         }
         let wrong = |problem: String| TaskError::Rule(format!("input `{path}`: {problem}"));
-        let named: HdfsPath = path.parse().map_err(|error| wrong(format!("{error}")))?;
-        let property = server_property(&named);
-        let server = properties.get(&property).ok_or_else(|| wrong(format!("expected a property `{property}`")))?;
+        let named: RemotePath = path.parse().map_err(|error| wrong(format!("{error}")))?;
+        let holder = if named.is_object() {
+            let bucket = bucket(&named.authority, properties);
+            Holder::Bucket(bucket.map_err(|source| TaskError::S3 { what: "input", path: path.to_owned(), source })?)
+        } else {
+            let property = server_property(&named);
+            let server = properties.get(&property).ok_or_else(|| wrong(format!("expected a property `{property}`")))?;
+            Holder::NameNode(Client::new(server, properties.get(USER_PROPERTY).unwrap_or_default(), PATIENCE))
+        };
         let length = file.ok_or_else(|| wrong("expected its length with the split".to_owned()))?.length;
-        let client = Client::new(server, properties.get(USER_PROPERTY).unwrap_or_default(), PATIENCE);
-        Ok(Source { path: path.to_owned(), remote: Some(Remote { client, path: named.path, length }) })
+        Ok(Source { path: path.to_owned(), remote: Some(Remote { holder, path: named.path, length }) })
     }
 
     /// The file as it is now.
@@ -66,14 +80,37 @@ impl Source {
                 modified_us: meta.mtime() * 1_000_000 + meta.mtime_nsec() / 1_000,
             });
         };
-        match remote.client.status(&remote.path) {
-            Ok(status) => {
-                Ok(FileState { length: status.length, modified_us: status.modified_ms.saturating_mul(1_000) })
-            }
-            Err(error) if error.is_missing() => Err(missing(std::io::Error::new(std::io::ErrorKind::NotFound, error))),
-            Err(source) => Err(TaskError::Hdfs { what: "input", path: self.path.clone(), source }),
+        let gone = |error| missing(std::io::Error::new(std::io::ErrorKind::NotFound, error));
+        let (what, path) = ("input", self.path.clone());
+        let status: FileStatus = match &remote.holder {
+            Holder::NameNode(client) => client.status(&remote.path).map_err(|source| match source.is_missing() {
+                true => gone(Error::from(source)),
+                false => TaskError::Hdfs { what, path, source },
+            })?,
+            Holder::Bucket(client) => client.status(&remote.path).map_err(|source| match source.is_missing() {
+                true => gone(Error::from(source)),
+                false => TaskError::S3 { what, path, source },
+            })?,
+        };
+        Ok(FileState { length: status.length, modified_us: status.modified_ms.saturating_mul(1_000) })
+    }
+}
+
+impl Remote {
+    /// Its bytes from an offset on; `part` is where the split begins and ends.
+    pub(crate) fn read(&self, offset: u64, part: (u64, u64)) -> Box<dyn Read> {
+        match self.holder.clone() {
+            Holder::NameNode(client) => Box::new(FileReader::new(client, &self.path, self.length, offset, part)),
+            Holder::Bucket(client) => Box::new(ObjectReader::new(client, &self.path, self.length, offset, part.1)),
         }
     }
+}
+
+/// A bucket of the store that the master names, asked as the worker's environment says.
+fn bucket(name: &str, properties: &Properties) -> Result<howdah_s3::Client, howdah_s3::Error> {
+    let store = Store::of_properties(|key| properties.get(key))?;
+    let credentials = Credentials::of_environment(|variable| std::env::var(variable).ok())?;
+    howdah_s3::Client::new(&store, credentials, name, PATIENCE)
 }
 
 #[cfg(test)]
@@ -87,7 +124,7 @@ mod tests {
     use crate::input::{FixedRecords, LineRecords, Records};
 
     fn source(hdfs: &FakeHdfs, path: &str, length: u64) -> Source {
-        let named: HdfsPath = format!("hdfs://nn:9000{path}").parse().unwrap();
+        let named: RemotePath = format!("hdfs://nn:9000{path}").parse().unwrap();
         let properties = [(server_property(&named), hdfs.address()), (USER_PROPERTY.to_owned(), "ann".to_owned())];
         let properties = Properties::from(BTreeMap::from(properties));
         Source::of(&named.to_string(), Some(FileState { length, modified_us: 0 }), &properties).unwrap()

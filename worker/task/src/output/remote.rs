@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use howdah_core::job::{OUTPUT_MARK, OutputFormat};
-use howdah_webhdfs::{Client, HdfsPath, JobOutput, Owner, Patience};
+use howdah_webhdfs::{Client, JobOutput, Owner, Patience, RemotePath};
 
 use crate::api::context::Context;
 use crate::api::error::TaskError;
@@ -66,7 +66,7 @@ pub(crate) fn hand_over(context: &Context) -> Result<(), TaskError> {
 
 fn output_of(context: &Context) -> Result<Option<JobOutput>, TaskError> {
     match &context.spec().output {
-        OutputFormat::Files { directory } if HdfsPath::is_one(directory) => {
+        OutputFormat::Files { directory } if RemotePath::is_one(directory) => {
             let property = |key: &str| context.properties().get(key);
             JobOutput::of(directory, property).map(Some).map_err(TaskError::Rule)
         }
@@ -86,7 +86,7 @@ fn expect_ours(output: &JobOutput, owner: Owner) -> Result<(), TaskError> {
     }
 }
 
-fn failed(path: &HdfsPath) -> impl FnOnce(howdah_webhdfs::Error) -> TaskError {
+fn failed(path: &RemotePath) -> impl FnOnce(howdah_webhdfs::Error) -> TaskError {
     let path = path.to_string();
     move |source| TaskError::Hdfs { what: "output", path, source }
 }
@@ -123,7 +123,7 @@ impl HandingOver<'_> {
         Ok(())
     }
 
-    fn file(&self, from: &Path, to: &HdfsPath) -> Result<(), TaskError> {
+    fn file(&self, from: &Path, to: &RemotePath) -> Result<(), TaskError> {
         self.context.beat()?;
         let length = fs::metadata(from).map_err(TaskError::io("examine", from))?.len();
         let mut open = || {

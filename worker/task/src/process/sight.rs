@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use howdah_core::job::{OUTPUT_MARK, OutputFormat, Split};
-use howdah_webhdfs::HdfsPath;
+use howdah_webhdfs::RemotePath;
 
 use crate::api::context::Context;
 use crate::api::error::TaskError;
@@ -30,7 +30,7 @@ pub(super) fn check(context: &Context) -> Result<(), TaskError> {
     let spec = context.spec();
     match &spec.output {
         // Every machine that reaches the name node sees the same, and what it says is not this machine's fault.
-        OutputFormat::Files { directory } if HdfsPath::is_one(directory) => check_mark(context),
+        OutputFormat::Files { directory } if RemotePath::is_one(directory) => check_mark(context),
         OutputFormat::Files { directory } if spec.marked => look_for(Path::new(directory), &spec.job),
         _ => Ok(()),
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use howdah_core::job::counters::{Counters, FRAMEWORK};
 use howdah_core::job::{App, InputFormat, OutputFormat, Phase, Split, TaskKind};
 use howdah_webhdfs::fake::FakeHdfs;
-use howdah_webhdfs::{HdfsPath, MARK_PROPERTY, USER_PROPERTY, server_property};
+use howdah_webhdfs::{MARK_PROPERTY, RemotePath, USER_PROPERTY, server_property};
 
 use super::link::{Incoming, Link};
 use super::serve;
@@ -321,7 +321,7 @@ fn nonsense_on_the_umbilical_is_an_error_that_says_so() {
 
 /// A map whose records are the output of its job, in an HDFS.
 fn into_hdfs(dir: &Path, hdfs: &FakeHdfs) -> TaskSpec {
-    let out: HdfsPath = "hdfs://nn:8020/out".parse().expect("an address");
+    let out: RemotePath = "hdfs://nn:8020/out".parse().expect("an address");
     let properties = [(server_property(&out), hdfs.address())];
     let more = [(USER_PROPERTY, "ann"), (MARK_PROPERTY, "mine")].map(|(key, value)| (key.to_owned(), value.to_owned()));
     TaskSpec {

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use howdah_webhdfs::{Client, Error, FileKind, HdfsPath, Patience};
+use howdah_webhdfs::{Client, Error, FileKind, Patience, RemotePath};
 
 use super::super::shell::{Done, Problem};
 use crate::hadoop::site::Site;
@@ -25,7 +25,7 @@ const HTTP_PORT: &str = "9870";
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) client: Client,
-    pub(super) path: HdfsPath,
+    pub(super) path: RemotePath,
 }
 
 impl Place {
@@ -34,13 +34,16 @@ impl Place {
         if !site.file_system.is_elsewhere(text) {
             return Err(Problem(format!("`{text}': expected a path in an HDFS, as the others are")));
         }
-        let path: HdfsPath = text.parse().map_err(|error| Problem(format!("{error}")))?;
+        let path: RemotePath = text.parse().map_err(|error| Problem(format!("{error}")))?;
+        if path.is_object() {
+            return Err(Problem(format!("No FileSystem for scheme \"s3\": `{text}' can only be the input of a job")));
+        }
         let user = std::env::var("HADOOP_USER_NAME").ok().filter(|name| !name.is_empty());
         let client = Client::new(&server(site, &path), &user.unwrap_or_else(crate::caller::user), PATIENCE);
         Ok(Place { client, path })
     }
 
-    pub(super) fn at(&self, path: HdfsPath) -> Place {
+    pub(super) fn at(&self, path: RemotePath) -> Place {
         Place { client: self.client.clone(), path }
     }
 
@@ -80,7 +83,7 @@ impl Place {
 }
 
 /// What a name node said, as FsShell says it.
-pub(super) fn said(path: &HdfsPath, error: &Error) -> Problem {
+pub(super) fn said(path: &RemotePath, error: &Error) -> Problem {
     Problem(match error {
         error if error.is_missing() => format!("`{path}': No such file or directory"),
         error if error.is_existing() => format!("`{path}': File exists"),
@@ -89,7 +92,7 @@ pub(super) fn said(path: &HdfsPath, error: &Error) -> Problem {
     })
 }
 
-fn server(site: &Site, path: &HdfsPath) -> String {
+fn server(site: &Site, path: &RemotePath) -> String {
     if path.scheme == "webhdfs" {
         return path.authority.clone();
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use howdah_webhdfs::{Entry, FileKind, FileReader, HdfsPath};
+use howdah_webhdfs::{Entry, FileKind, FileReader, RemotePath};
 
 use super::super::list::{Row, lines};
 use super::super::shell::{Done, Problem, Shell};
@@ -72,7 +72,7 @@ fn below(place: &Place, mut entries: Vec<Entry>, recursive: bool, depth: usize, 
     Ok(())
 }
 
-fn row(path: &HdfsPath, entry: &Entry) -> Row {
+fn row(path: &RemotePath, entry: &Entry) -> Row {
     let is_dir = entry.status.kind == FileKind::Directory;
     let bits = u32::from_str_radix(&entry.permission, 8).unwrap_or(0);
     let names = (entry.owner.clone(), entry.group.clone());

@@ -1,41 +1,36 @@
-//! Input files of an HDFS, as its name node lists them, and where their blocks are.
+//! Input files of an HDFS, as its name node lists them, with where their blocks are, and objects of a bucket.
 //!
 //! The same rules as for files of the master's machine: hidden names are left alone, patterns match names, a directory in a
-//! directory is read only when asked for, files come in order of their paths. A name node is somebody else's program: one
-//! job's listing of it has one deadline, counts its entries, and ends when nobody waits for it any more.
+//! directory is read only when asked for, files come in order of their paths. A name node is somebody else's program, and so is
+//! a store: one job's listing of them has one deadline, counts its entries, and ends when nobody waits for it any more.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use howdah_core::job::FileState;
 use howdah_proto::limits;
-use howdah_webhdfs::{Block, Client, FileKind, FileStatus, HdfsPath, Patience};
+use howdah_webhdfs::{Block, FileKind, FileStatus, RemotePath};
 
 use super::input_error::{HDFS_DEADLINE, InputError, MAX_DEPTH, MAX_ENTRIES};
+use super::remote_store::{Remote, RemoteError};
 use super::walk::{Cancel, is_hidden};
 use crate::name_nodes::NameNodes;
 
-const PATIENCE: Patience = Patience {
-    connect: Duration::from_secs(5),
-    idle: Duration::from_secs(10),
-    answer: Duration::from_secs(20),
-    waits: &[Duration::from_millis(100)],
-};
 /// Of the deadline, for where blocks are; later files of the job have no known place.
 const PLACES: Duration = Duration::from_secs(30);
 /// Bytes of hosts' names in the splits of one job; later ones have none.
 const MOST_PLACE_BYTES: usize = 64 << 20;
 
-/// A file in an HDFS.
+/// A file in an HDFS, or an object.
 #[derive(Clone, Debug)]
-pub(super) struct HdfsFile {
-    pub(super) path: HdfsPath,
+pub(super) struct RemoteFile {
+    pub(super) path: RemotePath,
     pub(super) state: FileState,
-    /// Bytes of a block.
-    pub(super) block: u64,
+    /// Bytes of a block, where it has blocks.
+    pub(super) block: Option<u64>,
 }
 
-/// One job's look at name nodes.
+/// One job's look at name nodes and buckets.
 #[derive(Debug)]
 pub(super) struct Listing<'a> {
     nodes: &'a NameNodes,
@@ -46,7 +41,7 @@ pub(super) struct Listing<'a> {
     places_until: Instant,
     entries: usize,
     place_bytes: usize,
-    clients: BTreeMap<String, Client>,
+    clients: BTreeMap<String, Remote>,
 }
 
 impl<'a> Listing<'a> {
@@ -60,12 +55,12 @@ impl<'a> Listing<'a> {
     pub(super) fn files(
         &mut self,
         input: &str,
-        take: &mut dyn FnMut(HdfsFile) -> Result<(), InputError>,
+        take: &mut dyn FnMut(RemoteFile) -> Result<(), InputError>,
     ) -> Result<(), InputError> {
-        let path = hdfs_path(input)?;
+        let path = remote_path(input)?;
         match self.status(&path) {
             Ok(status) => self.walk(&path, &status, 0, take),
-            Err(InputError::Hdfs { source, .. }) if source.is_missing() && has_pattern(&path.path) => {
+            Err(InputError::Remote { source, .. }) if source.is_missing() && has_pattern(&path.path) => {
                 let mut matched = false;
                 for found in self.expand(&path)? {
                     let status = self.status(&found)?;
@@ -81,13 +76,13 @@ impl<'a> Listing<'a> {
     }
 
     /// Where the bytes of a file are. Empty when that cannot be known, or takes too long: a job runs without it.
-    pub(super) fn blocks(&mut self, file: &HdfsFile) -> Result<Vec<Block>, InputError> {
+    pub(super) fn blocks(&mut self, file: &RemoteFile) -> Result<Vec<Block>, InputError> {
         if file.state.length == 0 || Instant::now() > self.places_until || self.place_bytes > MOST_PLACE_BYTES {
             return Ok(Vec::new());
         }
-        let asked = self.ask(&file.path, |client| client.blocks(&file.path.path, file.state.length));
+        let asked = self.ask(&file.path, |client| client.blocks(&file.path, file.state.length));
         match asked {
-            Err(InputError::Hdfs { path, source }) => {
+            Err(InputError::Remote { path, source }) => {
                 tracing::warn!(%path, error = %source, "where an input's blocks are is not known");
                 // The next file's answer would be no better, and may take as long.
                 self.places_until = Instant::now();
@@ -103,11 +98,18 @@ impl<'a> Listing<'a> {
         if self.place_bytes > MOST_PLACE_BYTES { Vec::new() } else { hosts }
     }
 
-    /// The client of the name node of a path.
-    pub(super) fn client(&mut self, path: &HdfsPath) -> Result<Client, InputError> {
-        let server = server(self.nodes, path)?;
-        let client = || Client::new(server, self.user, PATIENCE);
-        Ok(self.clients.entry(server.to_owned()).or_insert_with(client).clone())
+    /// Whom to ask about a path.
+    pub(super) fn client(&mut self, path: &RemotePath) -> Result<Remote, InputError> {
+        let key = format!("{}://{}", path.scheme, path.authority);
+        if let Some(known) = self.clients.get(&key) {
+            return Ok(known.clone());
+        }
+        let remote = if path.is_object() {
+            Remote::bucket(&path.authority).map_err(|source| of(path, source.into()))?
+        } else {
+            Remote::name_node(server(self.nodes, path)?, self.user)
+        };
+        Ok(self.clients.entry(key).or_insert(remote).clone())
     }
 
     /// When this job's questions end.
@@ -117,16 +119,20 @@ impl<'a> Listing<'a> {
 
     fn walk(
         &mut self,
-        path: &HdfsPath,
+        path: &RemotePath,
         status: &FileStatus,
         depth: usize,
-        take: &mut dyn FnMut(HdfsFile) -> Result<(), InputError>,
+        take: &mut dyn FnMut(RemoteFile) -> Result<(), InputError>,
     ) -> Result<(), InputError> {
         match status.kind {
             FileKind::File => {
                 let modified_us = status.modified_ms.saturating_mul(1_000);
                 let state = FileState { length: status.length, modified_us };
-                return take(HdfsFile { path: path.clone(), state, block: status.block_bytes });
+                return take(RemoteFile {
+                    path: path.clone(),
+                    state,
+                    block: (!path.is_object()).then_some(status.block_bytes),
+                });
             }
             FileKind::Other => return Err(InputError::Special { path: path.to_string().into() }),
             FileKind::Directory => {}
@@ -146,7 +152,7 @@ impl<'a> Listing<'a> {
     }
 
     /// What a pattern matches, hidden names left out, in order of the paths.
-    fn expand(&mut self, pattern: &HdfsPath) -> Result<Vec<HdfsPath>, InputError> {
+    fn expand(&mut self, pattern: &RemotePath) -> Result<Vec<RemotePath>, InputError> {
         let mut found = vec![pattern.with_path("/")];
         let mut parts = pattern.path.split('/').filter(|part| !part.is_empty()).peekable();
         while let Some(part) = parts.next() {
@@ -161,7 +167,7 @@ impl<'a> Listing<'a> {
             for path in found {
                 let children = match self.list(&path) {
                     // Not every directory that was matched has what comes next.
-                    Err(InputError::Hdfs { source, .. }) if source.is_missing() => continue,
+                    Err(InputError::Remote { source, .. }) if source.is_missing() => continue,
                     children => children?,
                 };
                 let matching = children.into_iter().filter(|child| matcher.matches(&child.name));
@@ -173,7 +179,7 @@ impl<'a> Listing<'a> {
         let mut there = Vec::new();
         for path in found {
             match self.status(&path) {
-                Err(InputError::Hdfs { source, .. }) if source.is_missing() => {}
+                Err(InputError::Remote { source, .. }) if source.is_missing() => {}
                 Err(error) => return Err(error),
                 Ok(_) => there.push(path),
             }
@@ -182,8 +188,8 @@ impl<'a> Listing<'a> {
     }
 
     /// The entries of a directory, by name.
-    fn list(&mut self, path: &HdfsPath) -> Result<Vec<FileStatus>, InputError> {
-        let mut children = self.ask(path, |client| client.list(&path.path))?;
+    fn list(&mut self, path: &RemotePath) -> Result<Vec<FileStatus>, InputError> {
+        let mut children = self.ask(path, |client| client.list(path, MAX_ENTRIES))?;
         self.entries += children.len();
         if self.entries > MAX_ENTRIES {
             return Err(InputError::TooManyEntries);
@@ -198,16 +204,16 @@ impl<'a> Listing<'a> {
         Ok(children)
     }
 
-    fn status(&mut self, path: &HdfsPath) -> Result<FileStatus, InputError> {
+    fn status(&mut self, path: &RemotePath) -> Result<FileStatus, InputError> {
         self.entries += 1;
-        self.ask(path, |client| client.status(&path.path))
+        self.ask(path, |client| client.status(path))
     }
 
     /// One question, while there is somebody to ask it for.
     fn ask<T>(
         &mut self,
-        path: &HdfsPath,
-        question: impl FnOnce(&Client) -> Result<T, howdah_webhdfs::Error>,
+        path: &RemotePath,
+        question: impl FnOnce(&Remote) -> Result<T, RemoteError>,
     ) -> Result<T, InputError> {
         if self.cancel.is_set() {
             return Err(InputError::Cancelled);
@@ -216,17 +222,21 @@ impl<'a> Listing<'a> {
             return Err(InputError::TooSlow { path: path.to_string() });
         }
         let client = self.client(path)?;
-        question(&client).map_err(|source| InputError::Hdfs { path: path.to_string(), source })
+        question(&client).map_err(|source| of(path, source))
     }
 }
 
-/// The address of an input in an HDFS.
-pub(super) fn hdfs_path(input: &str) -> Result<HdfsPath, InputError> {
+fn of(path: &RemotePath, source: RemoteError) -> InputError {
+    InputError::Remote { path: path.to_string(), source }
+}
+
+/// The address of an input that lies elsewhere.
+pub(super) fn remote_path(input: &str) -> Result<RemotePath, InputError> {
     input.parse().map_err(InputError::Address)
 }
 
 /// The HTTP server of the file system that a path lies in.
-pub(super) fn server<'a>(nodes: &'a NameNodes, path: &HdfsPath) -> Result<&'a str, InputError> {
+pub(super) fn server<'a>(nodes: &'a NameNodes, path: &RemotePath) -> Result<&'a str, InputError> {
     nodes.server(path).ok_or_else(|| InputError::NoNameNode {
         path: path.to_string(),
         name_node: format!("{}://{}", path.scheme, path.authority),

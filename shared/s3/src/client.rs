@@ -1,0 +1,182 @@
+//! What is under a name in a bucket, and what lies below it.
+
+use std::borrow::Cow;
+use std::error::Error as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use howdah_webhdfs::{FileKind, FileStatus, Patience};
+use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::client::HttpError;
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
+use object_store::path::Path;
+use object_store::{BackoffConfig, ObjectMeta, ObjectStoreExt, RetryConfig};
+use tokio::runtime::Runtime;
+
+use crate::error::Error;
+use crate::http::Connector;
+use crate::store::{Credentials, Store};
+
+/// Characters of a store's words that are repeated.
+const MOST_CHARS: usize = 300;
+
+/// A bucket, asked by one thread at a time. Clones share their connections.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub(crate) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) bucket: AmazonS3,
+    pub(crate) runtime: Runtime,
+    pub(crate) patience: Patience,
+    endpoint: String,
+}
+
+impl Client {
+    /// A client of this bucket of the store.
+    ///
+    /// # Errors
+    /// When the client cannot be made.
+    pub fn new(store: &Store, credentials: Credentials, bucket: &str, patience: Patience) -> Result<Client, Error> {
+        let endpoint = store.endpoint.clone();
+        let refused = |problem: String| Error::Refused { endpoint: endpoint.clone(), problem };
+        let longest = patience.waits.iter().max().copied().unwrap_or_default();
+        let backoff = BackoffConfig {
+            init_backoff: patience.waits.first().copied().unwrap_or_default(),
+            max_backoff: longest.max(Duration::from_millis(1)),
+            ..BackoffConfig::default()
+        };
+        let retries =
+            RetryConfig { backoff, max_retries: patience.waits.len(), retry_timeout: Duration::from_secs(180) };
+        let builder = AmazonS3Builder::new()
+            .with_bucket_name(bucket)
+            .with_endpoint(&store.endpoint)
+            .with_region(&store.region)
+            .with_allow_http(true)
+            .with_virtual_hosted_style_request(false)
+            .with_retry(retries)
+            .with_http_connector(Connector::to(&store.endpoint, patience));
+        let builder = match credentials.0 {
+            None => builder.with_skip_signature(true),
+            Some(key) => {
+                let builder = builder.with_access_key_id(key.id).with_secret_access_key(key.secret);
+                key.token.into_iter().fold(builder, AmazonS3Builder::with_token)
+            }
+        };
+        let bucket = builder.build().map_err(|error| refused(said(&error.to_string())))?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        let runtime = runtime.map_err(|error| refused(error.to_string()))?;
+        Ok(Client { inner: Arc::new(Inner { bucket, runtime, patience, endpoint: store.endpoint.clone() }) })
+    }
+
+    /// What a path is: an object, or a directory where keys go on behind it.
+    ///
+    /// # Errors
+    /// When it is neither, or the store does not say.
+    pub fn status(&self, path: &str) -> Result<FileStatus, Error> {
+        let directory =
+            FileStatus { name: String::new(), kind: FileKind::Directory, length: 0, block_bytes: 1, modified_ms: 0 };
+        let key = self.key(path)?;
+        if key.as_ref().is_empty() {
+            return Ok(directory);
+        }
+        let head = self.inner.runtime.block_on(self.inner.bucket.head(&key));
+        match head.map_err(|error| self.wrong(error)) {
+            Ok(meta) => Ok(status(String::new(), &meta)),
+            Err(Error::Missing) => {
+                let prefix = format!("{key}/");
+                let options = PaginatedListOptions { max_keys: Some(1), ..PaginatedListOptions::default() };
+                let listed = self.inner.runtime.block_on(self.inner.bucket.list_paginated(Some(&prefix), options));
+                let any = !listed.map_err(|error| self.wrong(error))?.result.objects.is_empty();
+                if any { Ok(directory) } else { Err(Error::Missing) }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The entries of a directory, objects and directories, in no order; after more than `most` it ends.
+    ///
+    /// # Errors
+    /// When the store does not say, or an entry has a name that no path can have.
+    pub fn list(&self, path: &str, most: usize) -> Result<Vec<FileStatus>, Error> {
+        let key = self.key(path)?;
+        let prefix = (!key.as_ref().is_empty()).then(|| format!("{key}/"));
+        let (mut entries, mut page_token) = (Vec::new(), None);
+        loop {
+            let options =
+                PaginatedListOptions { delimiter: Some(Cow::Borrowed("/")), page_token, ..Default::default() };
+            let page = self.inner.bucket.list_paginated(prefix.as_deref(), options);
+            let page = self.inner.runtime.block_on(page).map_err(|error| self.wrong(error))?;
+            for folder in page.result.common_prefixes {
+                let name = self.name(&key, &folder)?;
+                let kind = FileKind::Directory;
+                entries.push(FileStatus { name, kind, length: 0, block_bytes: 1, modified_ms: 0 });
+            }
+            // An object with the directory's own name marks that it is there.
+            for meta in page.result.objects.iter().filter(|meta| meta.location != key) {
+                entries.push(status(self.name(&key, &meta.location)?, meta));
+            }
+            page_token = page.page_token;
+            if page_token.is_none() || entries.len() > most {
+                return Ok(entries);
+            }
+        }
+    }
+
+    pub(crate) fn key(&self, path: &str) -> Result<Path, Error> {
+        Path::parse(path).map_err(|error| self.refused(&error.to_string()))
+    }
+
+    fn name(&self, directory: &Path, entry: &Path) -> Result<String, Error> {
+        let name = entry.as_ref().strip_prefix(directory.as_ref()).map(|rest| rest.trim_start_matches('/'));
+        let is_name = |name: &&str| !name.is_empty() && !name.contains('/') && !name.chars().any(char::is_control);
+        let wrong = || self.refused(&format!("an entry is called `{entry}`, expected a name"));
+        name.filter(is_name).map(str::to_owned).ok_or_else(wrong)
+    }
+
+    pub(crate) fn broken(&self, problem: String) -> Error {
+        Error::Unreached { endpoint: self.inner.endpoint.clone(), problem }
+    }
+
+    fn refused(&self, problem: &str) -> Error {
+        Error::Refused { endpoint: self.inner.endpoint.clone(), problem: said(problem) }
+    }
+
+    /// Our words for what a store says, or for its silence.
+    pub(crate) fn wrong(&self, error: object_store::Error) -> Error {
+        if matches!(error, object_store::Error::NotFound { .. }) {
+            return Error::Missing;
+        }
+        let text = error.to_string();
+        let (mut last, mut by_http) = (error.source(), None);
+        while let Some(cause) = last {
+            by_http = by_http.or_else(|| cause.downcast_ref::<HttpError>());
+            last = cause.source();
+        }
+        let endpoint = self.inner.endpoint.clone();
+        match by_http {
+            Some(http) => {
+                let problem = http.source().map_or_else(|| http.to_string(), ToString::to_string);
+                Error::Unreached { endpoint, problem: said(&problem) }
+            }
+            None if text.contains("status code: 5") || text.contains("status 5") => {
+                Error::Unreached { endpoint, problem: said(&text) }
+            }
+            None => Error::Refused { endpoint, problem: said(&text) },
+        }
+    }
+}
+
+fn status(name: String, meta: &ObjectMeta) -> FileStatus {
+    // A store says milliseconds in a list and seconds in an answer to a question.
+    let modified_ms = meta.last_modified.timestamp().saturating_mul(1_000);
+    FileStatus { name, kind: FileKind::File, length: meta.size, block_bytes: 1, modified_ms }
+}
+
+/// A peer's words on one line, and not too many of them.
+fn said(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_CHARS).collect();
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,33 @@
+//! A client of S3-compatible stores, in what blocks: inputs are listed and read by range.
+//!
+//! Signatures, retries and the forms of answers are the crate `object_store`'s; HTTP is the client that the rest of howdah uses,
+//! which resolves names by `getent` as all of it does (see `webhdfs::resolve`). All of that is built with the feature `client`
+//! alone, which is the command's feature `s3`: without it every request is refused, and nothing more is linked.
+//!
+//! Objects have no directories. What a key has before a slash is taken for one, as Hadoop's S3A does.
+
+#[cfg(not(feature = "client"))]
+#[path = "absent.rs"]
+mod client;
+#[cfg(feature = "client")]
+mod client;
+mod error;
+#[cfg(feature = "client")]
+mod http;
+#[cfg(feature = "client")]
+mod reader;
+mod store;
+
+pub use client::Client;
+#[cfg(not(feature = "client"))]
+pub use client::ObjectReader;
+pub use error::Error;
+#[cfg(feature = "client")]
+pub use reader::ObjectReader;
+pub use store::{Credentials, Store, StoreError};
+
+/// What the properties begin with that a master gives its attempts for reading; jobs cannot set them.
+pub const PROPERTIES: &str = "howdah.s3.";
+
+/// Whether this build speaks to stores.
+pub const IS_BUILT: bool = cfg!(feature = "client");
