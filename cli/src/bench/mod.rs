@@ -23,6 +23,8 @@ mod replay_trace;
 mod report;
 mod schedulers;
 mod setting;
+#[cfg(test)]
+mod store;
 mod streaming;
 mod turns;
 mod vitals;

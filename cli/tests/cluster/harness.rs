@@ -5,6 +5,7 @@
 
 mod cluster;
 mod command;
+mod gated;
 mod groups;
 mod installation;
 mod processes;
@@ -14,6 +15,7 @@ pub(crate) mod text;
 
 pub(crate) use cluster::{Cluster, Setup};
 pub(crate) use command::{Finished, howdah, howdah_at};
+pub(crate) use gated::Gated;
 pub(crate) use groups::lacks_groups;
 pub(crate) use installation::Installation;
 pub(crate) use processes::Mark;

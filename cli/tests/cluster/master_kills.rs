@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::harness::{Cluster, Finished, Setup, howdah, wait_for};
+use crate::harness::{Cluster, Finished, Gated, Setup, howdah, wait_for};
 
 /// Kills in the ordinary run of the test; `HOWDAH_TEST_KILLS` sets another number.
 const KILLS: u64 = 4;
@@ -42,25 +42,17 @@ fn expiring() -> Setup {
 #[test]
 fn a_job_runs_through_kills_of_the_master_and_writes_the_same_bytes() {
     let mut cluster = Cluster::start(expiring());
-    let text: String = (0..4_000).map(|n| format!("word{} of line {n}\n", spread(n) % 977)).collect();
-    let input = cluster.text("input.txt", &text);
-    let mapper = cluster.script("mapper.sh", "sleep 0.4; tr ' ' '\\n'");
-    // The job outlives all kills, however fast it is.
-    let gate = cluster.text("gate.txt", "open");
-    let reducer =
-        cluster.script("reducer.sh", &format!("until [ -e '{gate}' ]; do sleep 0.1; done; sleep 0.4; sort | uniq -c"));
     let kills = kills();
-    let split = format!("mapred.max.split.size={}", text.len() as u64 / (12 + kills));
-    let job = ["streaming", "--mapper", &mapper, "--reducer", &reducer, "--input", &input, "--reduces", "3"];
-    let submit = |cluster: &Cluster, out: &str| cluster.submit(&[&job[..], &["-D", &split, "--output", out]].concat());
+    // The job outlives all kills, however fast it is.
+    let gated = Gated::new(&cluster, 12 + kills, 3, "0.4");
     // What it writes when nobody is killed.
     let quiet = cluster.output("quiet");
-    let first = submit(&cluster, &quiet);
+    let first = gated.submit(&cluster, &quiet);
     cluster.wait_job(&first, 0);
 
-    std::fs::remove_file(&gate).expect("shut the gate");
+    gated.shut();
     let out = cluster.output("out");
-    let second = submit(&cluster, &out);
+    let second = gated.submit(&cluster, &out);
     let printed = cluster.path("waiter.out");
     let lines = std::fs::File::create(&printed).expect("create a file");
     let mut waiter = howdah(&cluster.mark)
@@ -88,7 +80,7 @@ fn a_job_runs_through_kills_of_the_master_and_writes_the_same_bytes() {
         assert_eq!(ids, [first.as_str(), second.as_str()]);
         assert_eq!(after["master_restarts"], n + 1, "the kills that it has outlived: {after}");
     }
-    std::fs::write(&gate, "open").expect("open the gate");
+    gated.open();
     eprintln!("{} kills; from kill to the first answer: {times:?}", times.len());
     let status = wait_for("the waiting command to end", || waiter.try_wait().expect("look at the command"));
     assert_eq!(status.code(), Some(0), "it waited on: {}", said());
@@ -130,9 +122,10 @@ fn mixed(cluster: &Cluster, input: &str) -> Vec<(&'static str, Vec<String>, bool
     ]
 }
 
-/// Kills of the master while jobs of several kinds come and go; `HOWDAH_TEST_MIXED_KILLS` sets another number.
+/// Kills of the master while jobs of several kinds come and go; `HOWDAH_TEST_MIXED_KILLS` sets another number. While it is
+/// away one of its workers is killed every third time, and one stands still every other third time.
 #[test]
-fn mixed_work_runs_through_kills_of_the_master_and_nothing_acknowledged_is_lost() {
+fn mixed_work_runs_through_kills_of_the_master_and_of_workers_and_nothing_acknowledged_is_lost() {
     let kills = std::env::var("HOWDAH_TEST_MIXED_KILLS").map_or(3, |text| text.parse().expect("a number of kills"));
     let mut cluster = Cluster::start(expiring());
     let text: String = (0..2_000).map(|n| format!("word{} of line {n}\n", spread(n) % 311)).collect();
@@ -166,10 +159,21 @@ fn mixed_work_runs_through_kills_of_the_master_and_nothing_acknowledged_is_lost(
         }
         std::thread::sleep(Duration::from_millis(spread(n) % 700));
         cluster.kill_master();
+        let worker = spread(n) as usize % 2;
+        match n % 3 {
+            0 => drop(cluster.stop_worker(worker, Signal::SIGKILL)),
+            1 => cluster.halt_worker(worker),
+            _ => {}
+        }
         let began = Instant::now();
         cluster.restart_master();
         let listed = cluster.jobs();
         times.push(began.elapsed());
+        match n % 3 {
+            0 => cluster.restart_worker(worker),
+            1 => cluster.signal_worker(worker, Signal::SIGCONT),
+            _ => {}
+        }
         assert_eq!(listed.len(), work.len() + jobs.len(), "after kill {n}: what was acknowledged, and nothing else");
     }
     for (job, kind, out) in &jobs {
@@ -209,15 +213,53 @@ fn a_cluster_that_was_stopped_goes_on_with_its_jobs_and_shows_the_old_ones() {
     cluster.stop_and_replay();
 }
 
-#[test]
-fn a_second_master_on_the_directory_is_refused() {
-    let cluster = Cluster::start(Setup { workers: 0, ..Setup::default() });
+/// Starts a master on the directory of the one that is there.
+fn refuses_a_second_master(cluster: &Cluster) {
     let dir = cluster.output("master");
     let mut command = howdah(&cluster.mark);
     command.args(["master", "--listen", "127.0.0.1:0", "--dir", &dir]);
     let refused = Finished::of(&mut command, Duration::from_secs(60));
     assert_ne!(refused.code, Some(0));
     assert!(refused.stderr.contains("in use by another master"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_second_master_on_the_directory_is_refused() {
+    refuses_a_second_master(&Cluster::start(Setup { workers: 0, ..Setup::default() }));
+}
+
+/// Longer than a worker may be silent.
+const STANDS_STILL: Duration = Duration::from_secs(14);
+
+#[test]
+fn a_master_that_stood_still_for_longer_than_workers_may_be_silent_loses_no_worker_and_no_attempt() {
+    let master_config = "[master.cluster]\nexpiry_ms = 10000\n".to_owned();
+    let cluster = Cluster::start(Setup { master_config, ..expiring() });
+    let gated = Gated::new(&cluster, 4, 2, "0");
+    let quiet = cluster.output("quiet");
+    let first = gated.submit(&cluster, &quiet);
+    cluster.wait_job(&first, 0);
+    gated.shut();
+    let out = cluster.output("out");
+    let second = gated.submit(&cluster, &out);
+    let reduces = || cluster.status(&second)["reduces_running"].as_u64();
+    wait_for("the reduces to run", || reduces().filter(|&running| running == 2));
+    let began = Instant::now();
+    cluster.halt_master();
+    // It has its directory all the same.
+    refuses_a_second_master(&cluster);
+    // What ends meanwhile is told when it is back.
+    gated.open();
+    std::thread::sleep(STANDS_STILL.saturating_sub(began.elapsed()));
+    cluster.resume_master();
+    cluster.wait_job(&second, 0);
+    assert_eq!(parts(&out), parts(&quiet));
+    let attempts = cluster.attempts(&second);
+    assert!(attempts.len() == 6 && attempts.iter().all(|attempt| attempt["state"] == "SUCCEEDED"), "{attempts:?}");
+    assert_eq!(cluster.status(&second)["master_restarts"], 0);
+    let log = cluster.master_log();
+    assert!(log.contains("the master stood still") && !log.contains("a worker is lost"), "{log}");
+    cluster.stop_and_replay();
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use howdah_proto::v1;
 use prost::Message;
 
-use crate::harness::{Cluster, Setup};
+use crate::harness::{Cluster, Gated, Setup};
 use crate::master_kills::parts;
 
 /// Rounds of jobs after which a snapshot has come, and another one.
@@ -75,21 +75,14 @@ fn a_master_that_is_never_at_rest_goes_on_from_a_snapshot_with_jobs_that_run_and
     let worker_config = "[worker]\nretry_max_ms = 1000\n".to_owned();
     let mut cluster = Cluster::start(Setup { workers: 2, master_config, worker_config, ..Setup::default() });
     let master = cluster.output("master");
-    let text: String = (0..4_000_u64).map(|n| format!("word{} of line {n}\n", n * n % 977)).collect();
-    let input = cluster.text("input.txt", &text);
-    let mapper = cluster.script("mapper.sh", "tr ' ' '\\n'");
-    let gate = cluster.text("gate.txt", "open");
-    let reducer = cluster.script("reducer.sh", &format!("until [ -e '{gate}' ]; do sleep 0.1; done; sort | uniq -c"));
-    let split = format!("mapred.max.split.size={}", text.len() / 12);
-    let job = ["streaming", "--mapper", &mapper, "--reducer", &reducer, "--input", &input, "--reduces", "2"];
-    let submit = |cluster: &Cluster, out: &str| cluster.submit(&[&job[..], &["-D", &split, "--output", out]].concat());
+    let gated = Gated::new(&cluster, 12, 2, "0");
     let quiet = cluster.output("quiet");
-    let first = submit(&cluster, &quiet);
+    let first = gated.submit(&cluster, &quiet);
     cluster.wait_job(&first, 0);
     // From now on there is always a job: its maps end, its reduces wait.
-    std::fs::remove_file(&gate).expect("shut the gate");
+    gated.shut();
     let out = cluster.output("out");
-    let second = submit(&cluster, &out);
+    let second = gated.submit(&cluster, &out);
     let mut jobs = vec![first, second.clone()];
     let mut gone = 0;
     for kill in 1..=KILLS_AT_WORK {
@@ -119,7 +112,7 @@ fn a_master_that_is_never_at_rest_goes_on_from_a_snapshot_with_jobs_that_run_and
     let log = cluster.master_log();
     let at_work = |line: &&str| line.contains("a snapshot of the master is in the journal") && !line.contains("jobs=0");
     assert!(log.lines().filter(at_work).count() > KILLS_AT_WORK as usize, "{log}");
-    std::fs::write(&gate, "open").expect("open the gate");
+    gated.open();
     cluster.wait_job(&second, 0);
     assert_eq!(parts(&out), parts(&quiet));
     // What ran when a master was killed was not run a second time for that.

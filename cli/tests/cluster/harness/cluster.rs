@@ -145,6 +145,16 @@ impl Cluster {
         self.master.id()
     }
 
+    /// Halts the master until it goes on.
+    pub(crate) fn halt_master(&self) {
+        halt(Pid::from_raw(self.master.id() as i32));
+    }
+
+    /// A master that was halted goes on.
+    pub(crate) fn resume_master(&self) {
+        kill(Pid::from_raw(self.master.id() as i32), Signal::SIGCONT).expect("signal the master");
+    }
+
     /// Starts the master again in its directory, and waits until it listens where it did before.
     pub(crate) fn restart_master(&mut self) {
         self.master = spawn_master(&self.mark, self.folder.path(), &self.setup);
