@@ -65,6 +65,8 @@ pub(crate) enum BenchName {
     Schedulers,
     /// One forecast of a large cluster
     Predict,
+    /// What jobs take of the master's memory, and leave on disks
+    Memory,
     /// What a worker spends on measuring its machine
     Vitals,
     /// The hand-written word count, as its own process

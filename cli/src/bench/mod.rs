@@ -16,6 +16,7 @@ mod idle;
 mod intervals;
 mod journal;
 mod measure;
+mod memory;
 mod noop;
 mod predict;
 mod replay;
@@ -42,7 +43,7 @@ use crate::output::table::Grid;
 use report::Report;
 
 /// What each measures; the order of `all`.
-const ABOUT: [(BenchName, &str, &str); 11] = [
+const ABOUT: [(BenchName, &str, &str); 12] = [
     (BenchName::Wordcount, "wordcount", "word count over 1 GiB against a hand-written two-thread hash-map program"),
     (BenchName::Streaming, "streaming", "`cat` as mapper and reducer over 1 GiB against `cat | LC_ALL=C sort`"),
     (BenchName::Noop, "noop", "10,000 attempts that do nothing against a bare loop of /bin/true, two at a time"),
@@ -61,6 +62,11 @@ const ABOUT: [(BenchName, &str, &str); 11] = [
         "a decision of each scheduler with 10,000 jobs that wait against one with 10",
     ),
     (BenchName::Predict, "predict", "one forecast of an hour of 100 workers, and the fork that it starts from"),
+    (
+        BenchName::Memory,
+        "memory",
+        "what jobs take of the master's memory, and leave on disks, against what they took at first",
+    ),
     (BenchName::Vitals, "vitals", "the CPU time that a worker spends on measuring its machine"),
 ];
 
@@ -121,6 +127,7 @@ async fn run(bench: &Bench<'_>, args: &BenchArgs, format: Format) -> Outcome {
             BenchName::Replay => replay::run(bench).await?,
             BenchName::Schedulers => schedulers::run(bench)?,
             BenchName::Predict => predict::run(bench)?,
+            BenchName::Memory => memory::run(bench).await?,
             BenchName::Vitals => vitals::run(bench).await?,
             _ => intervals::run(bench).await?,
         };

@@ -11,12 +11,13 @@ use crate::local::cannot;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style, note};
 
-/// What the project demands of a row: of its ratio when it has a baseline, else of its value.
+/// What the project demands of a row: of its ratio when it has a baseline, else of its value; the last one always of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Bar {
     AtMost(f64),
     AtLeast(f64),
+    ValueAtMost(f64),
 }
 
 /// One figure.
@@ -41,6 +42,7 @@ impl Row {
         self.bar.map(|bar| match bar {
             Bar::AtMost(most) => value <= most,
             Bar::AtLeast(least) => value >= least,
+            Bar::ValueAtMost(most) => self.howdah <= most,
         })
     }
 
@@ -50,6 +52,7 @@ impl Row {
             None => "-".to_owned(),
             Some(Bar::AtMost(most)) => format!("≤ {most} {unit}").trim_end().to_owned(),
             Some(Bar::AtLeast(least)) => format!("≥ {least} {unit}").trim_end().to_owned(),
+            Some(Bar::ValueAtMost(most)) => format!("≤ {most} {}", self.unit),
         }
     }
 }
@@ -108,7 +111,8 @@ impl Report {
     /// The first row that misses its bar.
     pub(crate) fn missed(&self) -> Option<String> {
         let row = self.rows.iter().find(|row| row.holds() == Some(false))?;
-        let found = row.ratio().map_or_else(|| value(row.howdah, row.unit), |ratio| format!("ratio {ratio:.2}"));
+        let ratio = row.ratio().filter(|_| !matches!(row.bar, Some(Bar::ValueAtMost(_))));
+        let found = ratio.map_or_else(|| value(row.howdah, row.unit), |ratio| format!("ratio {ratio:.2}"));
         Some(format!("{}, {}: {found}, expected {}", self.name, row.measure, row.bar_text()))
     }
 
@@ -198,5 +202,7 @@ mod tests {
         assert_eq!(row(Some(2.0), Bar::AtMost(1.5)).holds(), Some(true));
         assert_eq!(row(None, Bar::AtMost(1.5)).holds(), Some(false));
         assert_eq!(row(Some(2.0), Bar::AtLeast(1.6)).holds(), Some(false));
+        assert_eq!(row(Some(2.0), Bar::ValueAtMost(3.0)).holds(), Some(true));
+        assert_eq!(row(Some(2.0), Bar::ValueAtMost(2.9)).holds(), Some(false));
     }
 }

@@ -68,8 +68,17 @@ pub(crate) fn thread_time(pid: u32, name: &str) -> Option<Duration> {
 
 /// Peak resident memory in KiB.
 pub(crate) fn peak_kib(pid: u32) -> Option<u64> {
+    status_kib(pid, "VmHWM:")
+}
+
+/// Resident memory in KiB that is no file's: what the process asked for.
+pub(crate) fn anonymous_kib(pid: u32) -> Option<u64> {
+    status_kib(pid, "RssAnon:")
+}
+
+fn status_kib(pid: u32, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.split_whitespace().next()?.parse().ok()
+    text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
 }
 
 /// Whether the process that had this pid at this start still runs; zombies do not.
@@ -93,7 +102,8 @@ mod tests {
         assert!(is_alive(pid, now.start_ticks));
         assert!(!is_alive(pid, now.start_ticks + 1));
         assert!(!signal(pid, now.start_ticks + 1, Signal::SIGKILL));
-        assert!(peak_kib(pid).expect("has memory") > 0);
+        let (peak, own) = (peak_kib(pid).expect("has memory"), anonymous_kib(pid).expect("of its own"));
+        assert!(own > 0 && own <= peak, "{own} of {peak} KiB");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Whatever a test starts carries a mark in its environment, and so does everything that starts from there. When
 //! a [`Cluster`] goes out of scope, a panic included, every process with its mark is killed and waited for.
 
+mod allocations;
 mod cluster;
 mod command;
 mod gated;
@@ -13,6 +14,7 @@ pub(crate) mod reference;
 mod scene;
 pub(crate) mod text;
 
+pub(crate) use allocations::Allocations;
 pub(crate) use cluster::{Cluster, Setup};
 pub(crate) use command::{Finished, howdah, howdah_at};
 pub(crate) use gated::Gated;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Cluster, Setup, wait_for};
+use crate::harness::{Allocations, Cluster, Setup, wait_for};
 
 /// Jobs that give every policy something to order: priorities, deadlines and sizes.
 const JOBS: [&[&str]; 5] = [
@@ -120,32 +120,18 @@ fn pools_by_a_property_are_in_the_trace_of_the_run() {
 
 #[test]
 fn an_allocation_file_is_followed_and_a_bad_one_changes_nothing() {
-    let folder = tempfile::tempdir().expect("make a folder");
-    let file = folder.path().join("pools.xml");
-    let write = |weight: &str| {
-        let text = format!("<allocations><pool name=\"prod\"><weight>{weight}</weight></pool></allocations>");
-        std::fs::write(&file, text).expect("write the allocations");
-    };
-    write("2.0");
-    let params = format!("[master.scheduler_params]\n\"allocation.file\" = {:?}\n", file.display().to_string());
-    let cluster = Cluster::start(Setup {
-        master_config: format!("[master]\nscheduler = \"fair\"\n{params}"),
-        ..Setup::default()
-    });
+    let allocations = Allocations::of("2.0");
+    let master_config = format!("[master]\n{}", allocations.config());
+    let cluster = Cluster::start(Setup { master_config, ..Setup::default() });
     let job = cluster.submit(&["sleep", "-m", "1", "-mt", "600000", "-D", "mapred.fairscheduler.pool=prod"]);
     cluster.wait_running_maps(&job, 1);
-    let weight = || {
-        let listed = cluster.json(&["queue", "list"]);
-        let pools = listed["queues"].as_array().expect("a list of pools").clone();
-        let prod = pools.iter().find(|pool| pool["name"] == "prod").cloned().unwrap_or_default();
-        prod["share"]["weight"].as_f64()
-    };
+    let weight = || allocations.weight(&cluster);
     assert_eq!(weight(), Some(2.0));
     let shown = cluster.json(&["cluster"]);
-    let file_named = serde_json::json!({ "allocation.file": file.display().to_string() });
+    let file_named = serde_json::json!({ "allocation.file": allocations.path().display().to_string() });
     assert_eq!(shown["scheduler_params"], file_named, "without the file's text");
     assert_eq!(shown["second_attempts"], serde_json::json!({ "rule": "none", "cap": "none", "dry_run": false }));
-    write("heavy");
+    allocations.write("heavy");
     let log = cluster.path("master.err");
     let said = wait_for("the master to refuse the file", || {
         let log = std::fs::read_to_string(&log).ok()?;
@@ -156,7 +142,7 @@ fn an_allocation_file_is_followed_and_a_bad_one_changes_nothing() {
     let shows = [&["scheduler", "show"][..], &["queue", "list"], &["cluster"]];
     let doubts = |args: &&[&str]| cluster.run(args).expect_code(0).all().contains("`heavy` is not a number above 0");
     assert!(shows.iter().all(&doubts), "{}", cluster.run(shows[0]).all());
-    write("5.0");
+    allocations.write("5.0");
     wait_for("the master to take the file over", || (weight() == Some(5.0)).then_some(()));
     assert!(!shows.iter().any(doubts), "{}", cluster.run(shows[0]).all());
     cluster.run(&["job", "kill", &job]).expect_code(0);

@@ -207,10 +207,12 @@ impl Cluster {
 
     /// Most memory that worker `index` has held.
     pub(crate) fn worker_peak_kib(&self, index: usize) -> u64 {
-        let pid = self.worker_pid(index);
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
-        line.trim().trim_end_matches(" kB").parse().expect("a number of KiB")
+        kib(self.worker_pid(index), "VmHWM:")
+    }
+
+    /// Memory that the master holds now and that is no file's.
+    pub(crate) fn master_anonymous_kib(&self) -> u64 {
+        kib(Pid::from_raw(self.master_pid() as i32), "RssAnon:")
     }
 
     /// Threads that the master has now.
@@ -432,6 +434,13 @@ fn spawn_master(mark: &Mark, folder: &Path, setup: &Setup) -> Child {
 }
 
 /// The name under which worker `index` registers.
+/// What the kernel says of a process's memory.
+fn kib(pid: Pid, what: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix(what)).expect("such a line");
+    line.trim().trim_end_matches(" kB").parse().expect("a number of KiB")
+}
+
 pub(crate) fn worker_name(index: usize) -> String {
     format!("worker-{}", index + 1)
 }

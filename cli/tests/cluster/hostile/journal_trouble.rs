@@ -10,7 +10,7 @@ use std::process::Command;
 use howdah_guards::Guard;
 
 use super::{Innocent, Usual, expect_all_live, narrow, run, without};
-use crate::harness::{Cluster, Finished, Setup, wait_for};
+use crate::harness::{Allocations, Cluster, Finished, Setup, wait_for};
 use crate::permitted::not_tested;
 
 /// The smallest segments that there are: the journal needs a new file all the time.
@@ -80,34 +80,21 @@ fn a_file_in_the_place_of_the_next_segment_ends_the_master_where_trouble_is_not_
 
 #[test]
 fn an_allocation_file_that_changes_while_the_journal_cannot_be_written_is_taken_over_afterwards() {
-    let folder = tempfile::tempdir().expect("make a folder");
-    let file = folder.path().join("pools.xml");
-    let write = |weight: &str| {
-        let text = format!("<allocations><pool name=\"prod\"><weight>{weight}</weight></pool></allocations>");
-        std::fs::write(&file, text).expect("write the allocations");
-    };
-    write("2.0");
-    let scheduler = "scheduler = \"fair\"\n[master.scheduler_params]\n";
-    let params = format!("{scheduler}\"allocation.file\" = {:?}\n", file.display().to_string());
+    let allocations = Allocations::of("2.0");
     let mut setup = small_segments(narrow());
-    setup.master_config += &params;
+    setup.master_config += &allocations.config();
     let cluster = Cluster::start(setup);
     let busy = cluster.submit(&["sleep", "-m", "5000", "-mt", "1", "-D", "mapred.fairscheduler.pool=prod"]);
     let planted = stand_in_the_way(&journal(&cluster));
     wait_for("the master to run into the trouble", || {
         cluster.master_log().contains("the journal cannot be written").then_some(())
     });
-    write("5.0");
+    allocations.write("5.0");
     wait_for("the master to put the file off", || {
         cluster.master_log().contains("cannot be taken over yet").then_some(())
     });
     planted.iter().for_each(|path| std::fs::remove_file(path).expect("clear the way"));
-    let weight = || {
-        let listed = cluster.json(&["queue", "list"]);
-        let prod = listed["queues"].as_array()?.iter().find(|pool| pool["name"] == "prod")?.clone();
-        prod["share"]["weight"].as_f64()
-    };
-    wait_for("the master to take the file over", || (weight() == Some(5.0)).then_some(()));
+    wait_for("the master to take the file over", || (allocations.weight(&cluster) == Some(5.0)).then_some(()));
     assert!(!cluster.master_log().contains("invalid"), "{}", cluster.master_log());
     cluster.run(&["job", "kill", &busy]).expect_code(0);
     cluster.stop_and_replay();
