@@ -11,14 +11,11 @@ use howdah_core::job::WorkerId;
 use howdah_core::time::Time;
 use howdah_core::tracker::WorkerState;
 use howdah_proto::dial;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::engine::{CoreHandle, Message};
 
-/// A machine that is there answers in milliseconds.
-const PATIENCE: Duration = Duration::from_secs(3);
 /// One lost answer is no news.
 const SECOND_LOOK: Duration = Duration::from_secs(1);
 /// Workers looked at at a time.
@@ -26,20 +23,8 @@ const AT_A_TIME: usize = 64;
 
 /// Says what is wrong with a worker's HTTP server as others see it; `None` when it answers.
 pub(crate) async fn problem(address: &str) -> Option<String> {
-    let said = match tokio::time::timeout(PATIENCE, answer(address)).await {
-        Ok(Ok(())) => return None,
-        Ok(Err(problem)) => problem,
-        Err(_) => format!("no answer within {} s", PATIENCE.as_secs()),
-    };
+    let said = dial::http(address).await.err()?;
     Some(format!("nobody can fetch from it: the master tried `{address}`: {said}"))
-}
-
-async fn answer(address: &str) -> Result<(), String> {
-    let mut stream = dial::tcp(address, 0).await.map_err(|error| error.to_string())?;
-    let mut begin = [0; 5];
-    stream.write_all(b"GET /health HTTP/1.0\r\n\r\n").await.map_err(|error| error.to_string())?;
-    stream.read_exact(&mut begin).await.map_err(|error| error.to_string())?;
-    if &begin == b"HTTP/" { Ok(()) } else { Err("what answers is no HTTP server".to_owned()) }
 }
 
 /// One worker to look at.
@@ -107,6 +92,8 @@ pub(crate) async fn tell(core: &CoreHandle, name: &str, worker: WorkerId, incarn
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::AsyncWriteExt;
+
     use super::*;
 
     #[tokio::test]

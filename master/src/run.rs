@@ -34,6 +34,7 @@ use crate::clock::now_ms_epoch;
 use crate::config::MasterConfig;
 use crate::engine::{Clearing, Compaction, CoreError, CoreHandle, Engine, Message, Outbox};
 use crate::journal::runs_in;
+use crate::looks::Looks;
 use crate::prediction::Feed;
 use crate::recorder::{Origin, Recorder};
 use crate::recovery::Unfinished;
@@ -41,7 +42,7 @@ use crate::reload::InForce;
 use crate::services::connections::{Book, Tracked};
 use crate::services::{ClientApi, Shared, SharedRef, WorkerApi, connections};
 use crate::tables::Tables;
-use crate::{address, journal, policies, prediction, reach, recovery, reload, rest, services, spool};
+use crate::{address, journal, peers, policies, prediction, reach, recovery, reload, rest, services, spool};
 
 /// Name of the file that says where the master listens.
 pub const ACCESS_FILE: &str = "access.json";
@@ -98,8 +99,11 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let follow = reload::follow(core.clone(), name, named, params, in_force.clone());
     let until = closing.clone();
     tokio::spawn(async move { until.run_until_cancelled(follow).await });
+    let looks = Looks::default();
     if config.reach_interval_ms > 0 {
         let (until, core, every) = (closing.clone(), core.clone(), Duration::from_millis(config.reach_interval_ms));
+        let peers = peers::watch(core.clone(), looks.clone(), every);
+        tokio::spawn(closing.clone().run_until_cancelled_owned(peers));
         tokio::spawn(async move { until.run_until_cancelled(reach::watch(core, every)).await });
     }
     let (entrance, registrar) =
@@ -136,6 +140,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         remote_turns: services::RemoteTurns::of(&config.name_nodes),
         questions: services::Questions::new(core.clone()),
         logs: services::logs::turns(),
+        looks,
+        examinations: tokio::sync::Semaphore::new(1),
         warned: std::sync::Mutex::default(),
         config,
     });

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tonic::codegen::http::Uri;
 use tonic::transport::{Channel, Endpoint, Error};
@@ -14,6 +15,8 @@ use crate::names::{self, MASTER_PORT, NameError};
 
 /// What one address of several may take; the next one may be the one that answers.
 const ONE_TRY: Duration = Duration::from_secs(3);
+/// A machine that is there answers in milliseconds.
+const HTTP_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +53,23 @@ pub async fn tcp(target: &str, port: u16) -> Result<TcpStream, DialError> {
         }
     }
     Err(last.unwrap_or_else(|| NameError::Unknown(target.to_owned()).into()))
+}
+
+/// Whether an HTTP server answers at `host:port` within seconds; what is wrong if none does.
+///
+/// # Errors
+/// When nothing answers, or what answers is no HTTP server.
+pub async fn http(address: &str) -> Result<(), String> {
+    let tried = tokio::time::timeout(HTTP_PATIENCE, health(address)).await;
+    tried.unwrap_or_else(|_| Err(format!("no answer within {} s", HTTP_PATIENCE.as_secs())))
+}
+
+async fn health(address: &str) -> Result<(), String> {
+    let mut stream = tcp(address, 0).await.map_err(|error| error.to_string())?;
+    let mut begin = [0; 5];
+    stream.write_all(b"GET /health HTTP/1.0\r\n\r\n").await.map_err(|error| error.to_string())?;
+    stream.read_exact(&mut begin).await.map_err(|error| error.to_string())?;
+    if &begin == b"HTTP/" { Ok(()) } else { Err("what answers is no HTTP server".to_owned()) }
 }
 
 async fn connect(uri: Uri) -> Result<TokioIo<TcpStream>, DialError> {

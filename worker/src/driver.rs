@@ -22,6 +22,7 @@ use crate::config::WorkerConfig;
 use crate::containers::Containers;
 use crate::jobs::Jobs;
 use crate::link::Link;
+use crate::looks;
 use crate::map_events::MapEvents;
 use crate::prefetch::Prefetcher;
 use crate::probes::ProbeSnapshot;
@@ -245,6 +246,8 @@ impl Driver {
                 if let Some(prefetcher) = &mut self.prefetcher {
                     prefetcher.named(answer.prefetch, answer.retain);
                 }
+                let number = self.tracker.worker().0;
+                answer.looks.into_iter().for_each(|look| looks::start(self.link.clone(), number, look));
                 let directives = answer.directives.into_iter().filter_map(directive).collect();
                 let interval = Span::from_ms(answer.interval_ms.into());
                 inputs.push(TrackerInput::Answer { seq, response_id: answer.response_id, interval, directives });

@@ -20,6 +20,7 @@ mod http;
 mod jobs;
 mod link;
 mod logs;
+mod looks;
 mod map_events;
 mod memory;
 mod node;

@@ -93,6 +93,12 @@ impl Link {
         self.client.clone().map_events(request).await.map(tonic::Response::into_inner)
     }
 
+    /// Best effort: what gets lost is asked again when somebody wants to know.
+    pub(crate) async fn saw(&self, saw: v1::SawRequest) {
+        let call = self.client.clone();
+        let _ = tokio::time::timeout(Duration::from_secs(5), async move { { call }.saw(saw).await }).await;
+    }
+
     /// Best effort: a master that is away will notice by itself.
     pub(crate) async fn goodbye(&self, worker: u32, incarnation: u64) {
         let call = self.client.clone();

@@ -27,13 +27,7 @@ impl WorkerService for Echo {
         request: Request<pb::HeartbeatRequest>,
     ) -> Result<Response<pb::HeartbeatResponse>, Status> {
         let response_id = request.into_inner().response_id.wrapping_add(1);
-        Ok(Response::new(pb::HeartbeatResponse {
-            response_id,
-            interval_ms: 10_000,
-            directives: Vec::new(),
-            prefetch: Vec::new(),
-            retain: Vec::new(),
-        }))
+        Ok(Response::new(pb::HeartbeatResponse { response_id, interval_ms: 10_000, ..Default::default() }))
     }
 
     async fn get_job_file(
@@ -51,6 +45,10 @@ impl WorkerService for Echo {
 
     async fn goodbye(&self, _: Request<pb::GoodbyeRequest>) -> Result<Response<pb::GoodbyeResponse>, Status> {
         Ok(Response::new(pb::GoodbyeResponse {}))
+    }
+
+    async fn saw(&self, _: Request<pb::SawRequest>) -> Result<Response<pb::SawResponse>, Status> {
+        Ok(Response::new(pb::SawResponse {}))
     }
 }
 

@@ -1,7 +1,5 @@
 //! What `doctor` looks at on this machine itself.
 
-use std::path::Path;
-
 use nix::sys::resource::{Resource, getrlimit};
 
 use super::checks::Check;
@@ -31,32 +29,5 @@ pub(super) fn open_files() -> Check {
         }
         Ok((soft, hard)) => Check::good(HERE, "open files", format!("{soft} of at most {hard}")),
         Err(error) => Check::bad(HERE, "open files", error.to_string(), String::new()),
-    }
-}
-
-/// Whether a shared folder is there and can be written.
-pub(super) fn share(path: &Path) -> Check {
-    let of = path.display().to_string();
-    let probe = tempfile::Builder::new().prefix(".howdah-doctor-").tempfile_in(path);
-    match probe {
-        Ok(_) => Check::good(&of, "share", "can be written here".to_owned()),
-        Err(error) => {
-            let help = "mount it on every machine at this place, writable for the workers' user".to_owned();
-            Check::bad(&of, "share", error.to_string(), help)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_is_written_to_and_one_that_is_not_there_is_bad() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(share(folder.path()).problem.is_none());
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the probe is gone");
-        let check = share(&folder.path().join("nothing"));
-        assert!(check.problem.is_some() && !check.help.is_empty());
     }
 }

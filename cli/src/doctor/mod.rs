@@ -3,13 +3,16 @@
 pub(crate) mod args;
 mod checks;
 mod machine;
+mod share;
+mod sights;
 
 use howdah_json::Listing;
-use howdah_proto::v1::{GetClusterRequest, ListWorkersRequest};
+use howdah_proto::v1::{ExamineRequest, GetClusterRequest, ListWorkersRequest};
 use serde_json::json;
 
 use self::args::DoctorArgs;
 use self::checks::Check;
+use self::share::Probe;
 use crate::args::Format;
 use crate::client::Client;
 use crate::config::{ClientConfig, Context};
@@ -24,8 +27,14 @@ pub(crate) async fn doctor(context: &Context, args: &DoctorArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
     let screen = Screen::new(config.color);
     let mut checks = vec![machine::user(), machine::open_files()];
-    checks.extend(args.share.iter().map(|path| machine::share(path)));
-    cluster(&config, &mut checks).await;
+    let mut probes = Vec::new();
+    for path in &args.share {
+        let (check, probe) = share::look(path);
+        checks.push(check);
+        probes.extend(probe);
+    }
+    checks.extend(probes.iter().map(Probe::habits));
+    cluster(&config, &probes, &mut checks).await;
     let bad = checks.iter().filter(|check| check.problem.is_some()).count();
     if config.output == Format::Json {
         screen.json(&Listing::new("doctor", json!({ "checks": checks, "bad": bad })))?;
@@ -35,7 +44,7 @@ pub(crate) async fn doctor(context: &Context, args: &DoctorArgs) -> Outcome {
     Ok(if bad == 0 { Exit::Done } else { Exit::Failed })
 }
 
-async fn cluster(config: &ClientConfig, checks: &mut Vec<Check>) {
+async fn cluster(config: &ClientConfig, probes: &[Probe], checks: &mut Vec<Check>) {
     let mut client = match Client::connect(config).await {
         Ok(client) => client,
         Err(failure) => {
@@ -73,6 +82,14 @@ async fn cluster(config: &ClientConfig, checks: &mut Vec<Check>) {
         checks::worker(worker, checks);
         if !checks::is_gone(worker) {
             checks.push(checks::port(worker).await);
+        }
+    }
+    if !workers.iter().all(checks::is_gone) {
+        match client.rpc.examine(ExamineRequest { shares: probes.iter().map(Probe::wire).collect() }).await {
+            Ok(answer) => sights::checks(&answer.into_inner().sights, checks),
+            Err(status) => {
+                checks.push(Check::bad("workers", "what they see", status.message().to_owned(), String::new()))
+            }
         }
     }
 }

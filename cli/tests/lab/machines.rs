@@ -195,8 +195,14 @@ impl Lab {
 
     /// Starts the master on `lab0` and waits until it listens.
     pub(crate) fn master(&mut self) {
+        self.master_with(&[]);
+    }
+
+    /// As [`Lab::master`], with more words than it needs.
+    pub(crate) fn master_with(&mut self, words: &[&str]) {
         let dir = self.path("master").display().to_string();
-        self.daemon("lab0", &["master", "--as-root", "--listen", "lab0", "--dir", &dir]);
+        let needed = ["master", "--as-root", "--listen", "lab0", "--dir", &dir];
+        self.daemon("lab0", &[&needed[..], words].concat());
         wait_for("the master to listen", || self.path("master/access.json").exists().then_some(()));
     }
 

@@ -39,7 +39,10 @@ fn a_worker_that_the_master_alone_reaches_is_shunned_once_two_others_complain() 
         for from in ["lab1", "lab3"] {
             lab.close_port_to("lab2", 50_060, from);
         }
-        lab.master();
+        // Here the job is to find out.
+        lab.write("rarely.toml", "[master]\nreach_interval_ms = 600000\n");
+        let rarely = lab.path("rarely.toml").display().to_string();
+        lab.master_with(&["--config", &rarely]);
         // It is quick to get the maps, and has no reduces.
         lab.worker_with("lab2", &["--listen", "0.0.0.0:50060", "--map-slots", "8", "--reduce-slots", "0"]);
         lab.wait_state(&["lab2"], "LIVE");
@@ -59,6 +62,42 @@ fn a_worker_that_the_master_alone_reaches_is_shunned_once_two_others_complain() 
         let next = lab.count_words("next", 2_000)["job"].as_str().expect("a job").to_owned();
         let attempts = lab.json(&["job", "attempts", &next])["attempts"].as_array().expect("attempts").clone();
         assert!(attempts.iter().all(|attempt| attempt["worker"] != "lab2"), "{attempts:#?}");
+    });
+}
+
+#[test]
+#[ignore = "run by `cargo xtask lab`"]
+fn a_worker_that_others_do_not_get_to_is_found_before_a_job_is_there() {
+    inside_with_filters("reach::a_worker_that_others_do_not_get_to_is_found_before_a_job_is_there", |lab| {
+        let mut lab = lab.machines(Kind::V4, &[]);
+        for from in ["lab1", "lab3"] {
+            lab.close_port_to("lab2", 50_060, from);
+        }
+        lab.master();
+        lab.worker_with("lab2", &["--listen", "0.0.0.0:50060"]);
+        lab.workers(&["lab1", "lab3"]);
+        lab.wait_state(&["lab1", "lab2", "lab3"], "LIVE");
+        // Each pair, at once and on demand.
+        let looked = lab.at_desk(&["doctor"]);
+        let said = String::from_utf8_lossy(&looked.stdout).into_owned();
+        assert_eq!(looked.status.code(), Some(1), "{said}");
+        for worker in ["lab1", "lab3"] {
+            let of = |found: &str| said.lines().any(|line| line.starts_with(worker) && line.contains(found));
+            assert!(of("it does not get to lab2: ") && of("it gets to 1 of 2"), "{said}");
+        }
+        assert!(said.lines().any(|line| line.starts_with("lab2") && line.contains("it gets to 2 of 2")), "{said}");
+        // And by itself, now and then.
+        lab.wait_state(&["lab2"], "UNREACHABLE");
+        let listed = lab.desk(&["worker", "list"]);
+        assert!(listed.contains("lab2: lab1 and lab3 cannot fetch from it at `10.77.0.12:50060`"), "{listed}");
+        lab.wait_state(&["lab1", "lab3"], "LIVE");
+        let job = lab.count_words("out", 2_000)["job"].as_str().expect("a job").to_owned();
+        let attempts = lab.json(&["job", "attempts", &job])["attempts"].as_array().expect("attempts").clone();
+        let is_good = |attempt: &serde_json::Value| {
+            let is_map = attempt["attempt"].as_str().is_some_and(|id| id.contains("_m_"));
+            attempt["state"] == "SUCCEEDED" && !(is_map && attempt["worker"] == "lab2")
+        };
+        assert!(attempts.iter().all(is_good), "{attempts:#?}");
     });
 }
 

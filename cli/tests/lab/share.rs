@@ -11,6 +11,13 @@ fn a_worker_without_the_share_costs_the_jobs_of_others_nothing() {
         lab.master();
         lab.workers(&["lab1", "lab2", "lab3"]);
         lab.wait_state(&["lab1", "lab2", "lab3"], "LIVE");
+        // Who looks first is told, and nothing is made in the mount's place.
+        let looked = lab.at_desk(&["doctor", "--share", &lab.shared("")]);
+        let said = String::from_utf8_lossy(&looked.stdout).into_owned();
+        assert_eq!(looked.status.code(), Some(1), "{said}");
+        let bad: Vec<&str> = said.lines().filter(|line| line.contains(" BAD ")).collect();
+        assert_eq!(bad.len(), 1, "{said}");
+        assert!(bad[0].starts_with("lab2") && bad[0].contains("is not seen: No such file"), "{said}");
         for output in ["out-1", "out-2"] {
             let job = lab.count_words(output, 2_000)["job"].as_str().expect("a job").to_owned();
             let attempts = lab.json(&["job", "attempts", &job])["attempts"].as_array().expect("attempts").clone();

@@ -8,7 +8,8 @@ use howdah_core::job::WorkerId;
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{Input, Report, WorkerState};
 
-use super::Engine;
+use super::{Engine, Unreached};
+use crate::tables::WorkerRow;
 
 /// And then the worker is left alone for so long.
 const HOLD: Span = Span::from_secs(300);
@@ -23,10 +24,25 @@ impl Engine {
             if of == report.worker || self.tables.worker(of).is_none_or(|row| row.state == WorkerState::Lost) {
                 continue;
             }
-            if let Some(witnesses) = self.complaints.note(of, report.worker, now) {
-                self.complaints.forget(of);
-                self.shun(of, &witnesses, now);
-            }
+            self.complain(of, report.worker, now);
+        }
+    }
+
+    /// Takes the word of a worker that tried another one, if that one was alive meanwhile and itself is no doubtful case.
+    pub(super) fn take_unreached(&mut self, Unreached { of, incarnation, by, asked }: Unreached) {
+        let now = self.clock.read();
+        let heard = |row: &&WorkerRow| row.state != WorkerState::Lost && row.last_contact > asked;
+        let of_is = self.tables.worker(of).filter(heard).is_some_and(|row| row.incarnation == incarnation);
+        let by_is = self.tables.worker(by).filter(heard).is_some_and(|row| row.unreachable.is_none());
+        if of_is && by_is {
+            self.complain(of, by, now);
+        }
+    }
+
+    fn complain(&mut self, of: WorkerId, by: WorkerId, now: Time) {
+        if let Some(witnesses) = self.complaints.note(of, by, now) {
+            self.complaints.forget(of);
+            self.shun(of, &witnesses, now);
         }
     }
 

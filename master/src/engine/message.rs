@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use howdah_core::job::{AttemptState, JobId, WorkerId};
+use howdah_core::time::Time;
 use howdah_core::tracker::{AttemptReport, Input, Report};
 use howdah_proto::v1;
 use tokio::sync::oneshot;
@@ -36,6 +37,8 @@ pub(crate) enum Message {
     Request { input: Input, reply: oneshot::Sender<Result<(), CoreError>> },
     /// Others can fetch from a run of a worker, or `problem` says why not.
     Reach { worker: WorkerId, incarnation: u64, problem: Option<String> },
+    /// A worker tried another one in vain.
+    Unreached(Unreached),
     /// A job's output was promoted, or `problem` says why not.
     Committed { job: JobId, problem: Option<String> },
     /// The history of a job that is over is on disk, or `problem` says why not.
@@ -80,6 +83,17 @@ impl Beat {
     }
 }
 
+/// A worker tried another one in vain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unreached {
+    pub(crate) of: WorkerId,
+    /// Of the one that was tried.
+    pub(crate) incarnation: u64,
+    pub(crate) by: WorkerId,
+    /// From when on it was tried.
+    pub(crate) asked: Time,
+}
+
 /// An accepted job.
 pub(crate) struct NewJob {
     pub(crate) meta: JobMeta,
@@ -99,6 +113,7 @@ impl Message {
             }
             Message::Request { .. }
             | Message::Reach { .. }
+            | Message::Unreached(_)
             | Message::Committed { .. }
             | Message::History { .. }
             | Message::Query(_)

@@ -31,7 +31,7 @@ pub(crate) use clearing::Clearing;
 pub(crate) use compaction::Compaction;
 pub(crate) use error::CoreError;
 pub(crate) use handle::CoreHandle;
-pub(crate) use message::{Beat, Caller, Message, NewJob};
+pub(crate) use message::{Beat, Caller, Message, NewJob, Unreached};
 pub(crate) use out::Outbox;
 pub(crate) use view::View;
 
@@ -307,6 +307,7 @@ impl Engine {
                 self.tables.history_problem = problem;
             }
             Message::Reach { worker, incarnation, problem } => self.take_reach(worker, incarnation, problem),
+            Message::Unreached(unreached) => self.take_unreached(unreached),
             Message::Query(query) => self.queries.push_back(query),
             Message::Change(change) => change(&mut self.tables),
             Message::Closed { connection } => self.connection_closed(connection),
@@ -460,7 +461,9 @@ impl Engine {
         row.presence.set_interval(interval_ms);
         if let Some(reply) = row.waiting.take() {
             // A worker that hung up reports again and gets the same answer.
-            let _ = reply.send(v1::HeartbeatResponse { response_id, interval_ms, directives, prefetch, retain });
+            let answer =
+                v1::HeartbeatResponse { response_id, interval_ms, directives, prefetch, retain, ..Default::default() };
+            let _ = reply.send(answer);
         }
     }
 
@@ -482,8 +485,7 @@ impl Engine {
                         response_id: 0,
                         interval_ms: 1_000,
                         directives,
-                        prefetch: Vec::new(),
-                        retain: Vec::new(),
+                        ..Default::default()
                     });
                 }
                 Pending::Register { worker, stale, reply } => {

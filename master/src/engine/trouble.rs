@@ -67,7 +67,7 @@ impl Engine {
                 }
                 Ok(Message::Change(change)) => change(&mut self.tables),
                 // Found again at the next look.
-                Ok(Message::Look | Message::Reach { .. }) => {}
+                Ok(Message::Look | Message::Reach { .. } | Message::Unreached(_)) => {}
                 Ok(Message::Stop) => self.stopping = true,
                 Err(RecvTimeoutError::Timeout) => return,
                 Err(RecvTimeoutError::Disconnected) => self.stopping = true,

@@ -19,7 +19,7 @@ use tonic::{Request, Response, Status};
 use super::admit::{doubt, doubts};
 use super::connections::streaming;
 use super::walk::{Cancel, CancelOnDrop};
-use super::{SharedRef, blocking, logs, predict, resubmit, status, submit, workers};
+use super::{SharedRef, blocking, examine, logs, predict, resubmit, status, submit, workers};
 use crate::engine::View;
 use crate::history::{AttemptHistory, JobHistory, Kept, NoAttempts, find_history, job_file_path, read_excerpt};
 use crate::policies::ALLOCATIONS;
@@ -465,6 +465,10 @@ impl ClientService for ClientApi {
             v1::ListQueuesResponse { queues: queues.into_iter().map(info).collect(), warnings }
         };
         Ok(Response::new(self.ask(list).await?))
+    }
+
+    async fn examine(&self, request: Request<v1::ExamineRequest>) -> Result<Response<v1::ExamineResponse>, Status> {
+        Ok(Response::new(examine::examine(&self.0, request.into_inner()).await?))
     }
 
     async fn get_cluster(&self, _: Request<v1::GetClusterRequest>) -> Result<Response<v1::GetClusterResponse>, Status> {

@@ -4,6 +4,7 @@ mod admit;
 mod client;
 pub(crate) mod connections;
 mod entrance;
+mod examine;
 mod input_error;
 mod line_splits;
 pub(crate) mod logs;
@@ -35,6 +36,7 @@ use howdah_proto::stop::Stop;
 use crate::config::MasterConfig;
 use crate::engine::{Clearing, CoreHandle};
 use crate::history::job_file_path;
+use crate::looks::Looks;
 use crate::prediction::{PredictionHandle, RoundCosts, Switches};
 use crate::reload::InForce;
 
@@ -66,6 +68,10 @@ pub(crate) struct Shared {
     pub(crate) questions: Questions,
     /// Log files that may be read at a time.
     pub(crate) logs: Arc<tokio::sync::Semaphore>,
+    /// What workers are to look at.
+    pub(crate) looks: Looks,
+    /// Examinations at a time.
+    pub(crate) examinations: tokio::sync::Semaphore,
     /// The last warning about the cluster's slots that was logged, so that each is logged once.
     pub(crate) warned: std::sync::Mutex<String>,
 }

@@ -93,6 +93,7 @@ impl WorkerService for WorkerApi {
     ) -> Result<Response<v1::HeartbeatResponse>, Status> {
         let connection = caller(&request).connection;
         let mut request = request.into_inner();
+        let worker = WorkerId(request.worker);
         let refusal = request.refusal();
         request.refusal = v1::Refusal::Unspecified.into();
         let dropped = convert::drop_bad_fields(&mut request);
@@ -108,7 +109,10 @@ impl WorkerService for WorkerApi {
         let beat = Beat { request, report, extras, pages, warnings, connection, refusal, bytes, reply };
         self.0.core.send(Message::Beat(Box::new(beat))).await.map_err(status::core)?;
         match tokio::time::timeout(ANSWER_TIMEOUT, answer).await {
-            Ok(Ok(response)) => Ok(Response::new(response)),
+            Ok(Ok(response)) => {
+                let looks = self.0.looks.take(worker);
+                Ok(Response::new(v1::HeartbeatResponse { looks, ..response }))
+            }
             Ok(Err(_)) if self.0.closing.is_cancelled() => Err(Status::unavailable("the master is stopping")),
             Ok(Err(_)) => Err(Status::aborted("a newer report or registration of this worker took its place")),
             Err(_) => Err(Status::unavailable("the master has no answer yet")),
@@ -171,5 +175,10 @@ impl WorkerService for WorkerApi {
         let input = Input::Goodbye { worker: WorkerId(worker), incarnation };
         self.0.core.request(input).await.map_err(status::core)?;
         Ok(Response::new(v1::GoodbyeResponse {}))
+    }
+
+    async fn saw(&self, request: Request<v1::SawRequest>) -> Result<Response<v1::SawResponse>, Status> {
+        self.0.looks.saw(request.into_inner());
+        Ok(Response::new(v1::SawResponse {}))
     }
 }

@@ -185,8 +185,7 @@ impl Shared {
                 response_id: received.last_id,
                 interval_ms: INTERVAL.as_millis() as u32,
                 directives,
-                prefetch: Vec::new(),
-                retain: Vec::new(),
+                ..v1::HeartbeatResponse::default()
             }
         } else if is_new && response_id + 1 == received.last_id {
             received.last_answer.clone()
@@ -286,6 +285,10 @@ impl WorkerService for Service {
             }
         });
         Ok(Response::new(Box::pin(ReceiverStream::new(receive))))
+    }
+
+    async fn saw(&self, _: Request<v1::SawRequest>) -> Result<Response<v1::SawResponse>, Status> {
+        Ok(Response::new(v1::SawResponse {}))
     }
 
     async fn goodbye(&self, request: Request<v1::GoodbyeRequest>) -> Result<Response<v1::GoodbyeResponse>, Status> {

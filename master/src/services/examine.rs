@@ -1,0 +1,60 @@
+//! What every worker sees of its machine, of the others and of shared folders, for `howdah doctor`.
+
+use howdah_core::job::limits;
+use howdah_proto::v1;
+use howdah_proto::v1::look::At;
+use tokio::task::JoinSet;
+use tonic::Status;
+
+use super::{SharedRef, names, status};
+use crate::peers::{self, Peer};
+
+/// Other workers that one of them tries at most.
+const OTHERS: usize = 32;
+/// Folders in one request.
+const SHARES: usize = 8;
+/// What a worker may say of one look.
+const SAID_BYTES: usize = 1_024;
+
+/// Has all workers look, and waits for them.
+pub(super) async fn examine(shared: &SharedRef, request: v1::ExamineRequest) -> Result<v1::ExamineResponse, Status> {
+    if request.shares.len() > SHARES {
+        let message = format!("{} folders are to be looked at, expected at most {SHARES}", request.shares.len());
+        return Err(Status::invalid_argument(message));
+    }
+    for share in &request.shares {
+        names::check("folder", &share.folder, limits::PATH_BYTES)?;
+        names::check("file's name", &share.name, limits::NAME_BYTES)?;
+        names::check("file's text", &share.text, limits::NAME_BYTES)?;
+    }
+    let _turn = shared.examinations.acquire().await.map_err(|e| status::internal("wait for a turn", e))?;
+    let peers = shared.questions.ask(Peer::list).await.map_err(status::core)?;
+    let mut looks = JoinSet::new();
+    for (index, by) in peers.iter().enumerate() {
+        let mut of_one = vec![("machine", String::new(), At::Machine(v1::OwnMachine {}))];
+        // Not the same few by all of them.
+        let others = peers.iter().cycle().skip(index + 1).take(OTHERS.min(peers.len() - 1));
+        of_one.extend(others.map(|of| ("worker", of.name.to_string(), At::Reach(of.address.to_string()))));
+        let shares = request.shares.iter().cloned();
+        of_one.extend(shares.map(|share| ("share", share.folder.clone(), At::Share(share))));
+        for (number, (what, at, look)) in of_one.into_iter().enumerate() {
+            let (shared, by) = (shared.clone(), by.clone());
+            looks.spawn(async move {
+                let saw = shared.looks.ask(by.worker, look, peers::PATIENCE).await;
+                ((index, number), sight(&by, what, at, saw))
+            });
+        }
+    }
+    let mut sights = looks.join_all().await;
+    sights.sort_by_key(|(place, _)| *place);
+    Ok(v1::ExamineResponse { sights: sights.into_iter().map(|(_, sight)| sight).collect() })
+}
+
+fn sight(by: &Peer, what: &str, at: String, saw: Option<v1::SawRequest>) -> v1::Sight {
+    let cut = |text: String| limits::without_middle(text, SAID_BYTES);
+    let (found, problem) = match saw {
+        Some(saw) => (cut(saw.found), cut(saw.problem)),
+        None => (String::new(), format!("it did not say within {} s", peers::PATIENCE.as_secs())),
+    };
+    v1::Sight { worker: by.name.to_string(), what: what.to_owned(), at, found, problem }
+}
