@@ -92,18 +92,6 @@ pub(crate) fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<()> {
     Ok(())
 }
 
-/// As `cargo`, in what others leave of the processors.
-pub(crate) fn cargo_behind(args: &[&str]) -> Result<()> {
-    let cargo = command(args, &[]);
-    let mut behind = Command::new("nice");
-    behind.args(["-n", "19"]).arg(cargo.get_program()).args(args).current_dir(root()).stdin(Stdio::null());
-    let status = behind.status().with_context(|| format!("start `nice cargo {}`", args.join(" ")))?;
-    if !status.success() {
-        bail!("`cargo {}` ended with {status}", args.join(" "));
-    }
-    Ok(())
-}
-
 /// Runs cargo and returns what it prints on standard output.
 pub(crate) fn cargo_output(args: &[&str]) -> Result<Vec<u8>> {
     let output = command(args, &[])

@@ -2,8 +2,8 @@
 //!
 //! Steps that only read, and the documentation beside the unit tests, run side by side: cargo's own locks keep builds apart,
 //! and a test that is slower for it is not a test of speed. The tests over real daemons run beside the command's other tests:
-//! six of them at a time, as they wait more than they compute. The release build is made in what they leave of the
-//! processors. Those that measure come after that, one after the other.
+//! six of them at a time, as they wait more than they compute. Those that measure come after that, one after the other, and
+//! last whatever uses the release build.
 //!
 //! The closing line `N passed, M failed` counts tests. A step that is not made of tests counts only when it
 //! fails, as one failure, so that the line never reads well over a broken run.
@@ -13,7 +13,7 @@ pub(crate) use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 
 use crate::changed::Changed;
-use crate::process::{Counts, cargo, cargo_behind, cargo_test};
+use crate::process::{Counts, cargo, cargo_test};
 use crate::{arrows, changed, dist, interop, licences, links, not_permitted, packages, rights, targets, tidy, tools};
 
 /// The package of the command.
@@ -22,20 +22,6 @@ const COMMAND: &str = "howdah";
 const DAEMONS: &str = "cluster";
 /// All that is over daemons, in the debug build.
 const OVER_DAEMONS: [&str; 4] = ["--workspace", "--test", DAEMONS, "--"];
-/// What the steps on the release build run.
-const RELEASE_BUILD: [&str; 11] = [
-    "test",
-    "--locked",
-    "--quiet",
-    "--no-run",
-    "--release",
-    "--package",
-    COMMAND,
-    "--test",
-    DAEMONS,
-    "--test",
-    "command",
-];
 /// How the tests run that measure nothing.
 const SIDE_BY_SIDE: &str = "--test-threads=6";
 /// Each lab is a handful of machines.
@@ -57,8 +43,6 @@ pub(crate) enum Step {
     Lint,
     Unit,
     Cluster,
-    /// The release build, which the steps after it use.
-    Build,
     /// What measures this machine, on the debug build.
     Measuring,
     /// What is about the release build.
@@ -101,7 +85,7 @@ pub(crate) enum Stopped {
 
 impl Step {
     /// What `cargo xtask test` runs, in this order.
-    pub(crate) const ALL: [Step; 15] = [
+    pub(crate) const ALL: [Step; 14] = [
         Step::Tools,
         Step::Fmt,
         Step::Tidy,
@@ -111,7 +95,6 @@ impl Step {
         Step::Docs,
         Step::Unit,
         Step::Cluster,
-        Step::Build,
         Step::Measuring,
         Step::Release,
         Step::Lab,
@@ -132,8 +115,7 @@ impl Step {
     /// Whether it may run beside the step before it.
     fn beside(&self, before: &Step) -> bool {
         let reads = |step: &Step| matches!(step, Step::Tools | Step::Fmt | Step::Tidy | Step::Arrows | Step::Licences);
-        let pairs = [(Step::Docs, Step::Unit), (Step::Cluster, Step::Build)];
-        (reads(self) && reads(before)) || pairs.iter().any(|(first, second)| (before, self) == (first, second))
+        (reads(self) && reads(before)) || (before, self) == (&Step::Docs, &Step::Unit)
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -146,7 +128,6 @@ impl Step {
             Step::Lint => "lint",
             Step::Unit => "unit",
             Step::Cluster => "cluster",
-            Step::Build => "build",
             Step::Measuring => "measuring",
             Step::Release => "release",
             Step::Lab => "lab",
@@ -171,10 +152,12 @@ impl Step {
             }
             Step::Arrows => (Counts::default(), arrows::check()),
             Step::Licences => (Counts::default(), licences::check()),
-            Step::Lint => checked(lint(), "no warnings"),
+            Step::Lint => checked(
+                cargo(&["clippy", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"], &[]),
+                "no warnings",
+            ),
             Step::Unit => unit(),
             Step::Cluster => cluster(),
-            Step::Build => checked(cargo_behind(&RELEASE_BUILD), "the release build is there"),
             Step::Measuring => measuring(),
             Step::Release => release(),
             Step::Lab => lab(),
@@ -211,13 +194,6 @@ impl Step {
 
 fn checked(result: Result<()>, good: &str) -> (Counts, Result<String>) {
     (Counts::default(), result.map(|()| good.to_owned()))
-}
-
-/// The client of stores is in no usual build.
-fn lint() -> Result<()> {
-    cargo(&["clippy", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"], &[])?;
-    let client = ["--package", "howdah-s3", "--features", "client", "--all-targets"];
-    cargo(&[&["clippy", "--locked"], &client[..], &["--", "--deny", "warnings"]].concat(), &[])
 }
 
 /// All tests but the command's integration tests, which drive real processes.
@@ -405,8 +381,8 @@ mod tests {
             .map(|group| group.iter().map(Step::name).collect())
             .collect();
         let reading = vec!["tools", "fmt", "tidy", "arrows", "licences"];
-        let alone = ["measuring", "release", "lab", "user", "interop"].map(|name| vec![name]);
-        assert_eq!(groups[..4], [reading, vec!["lint"], vec!["docs", "unit"], vec!["cluster", "build"]]);
-        assert_eq!(groups[4..], alone);
+        let alone = ["cluster", "measuring", "release", "lab", "user", "interop"].map(|name| vec![name]);
+        assert_eq!(groups[..3], [reading, vec!["lint"], vec!["docs", "unit"]]);
+        assert_eq!(groups[3..], alone);
     }
 }

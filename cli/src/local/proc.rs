@@ -1,16 +1,16 @@
 //! What `/proc` says about a process: whether it is still the one we mean, what it has used, its peak memory.
 
-use std::path::Path;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, SysconfVar, sysconf};
+use nix::unistd::Pid;
+use procfs::process::{Process, Task};
 
 /// A process as of one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
     /// State letter: R, S, D, Z, …
-    pub(crate) state: u8,
+    pub(crate) state: char,
     /// Clock ticks between the machine's start and the process's: with the pid it names one process for good.
     pub(crate) start_ticks: u64,
     /// User and system time of the process itself.
@@ -19,71 +19,58 @@ pub(crate) struct Stat {
     pub(crate) children_cpu: Duration,
 }
 
-/// Reads `/proc/PID/stat`; `None` when there is no such process.
+/// `None` when there is no such process.
 pub(crate) fn stat(pid: u32) -> Option<Stat> {
-    parse_stat(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
-}
-
-fn parse_stat(text: &str) -> Option<Stat> {
-    // The name in parentheses may hold anything, a `)` included; fields are counted after the last one.
-    let (_, rest) = text.rsplit_once(')')?;
-    let fields: Vec<&str> = rest.split_whitespace().collect();
-    // Field 3 of proc(5) is index 0 here.
-    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+    let stat = process(pid)?.stat().ok()?;
     Some(Stat {
-        state: *fields.first()?.as_bytes().first()?,
-        start_ticks: number(22)?,
-        cpu: ticks(number(14)? + number(15)?),
-        children_cpu: ticks(number(16)? + number(17)?),
+        state: stat.state,
+        start_ticks: stat.starttime,
+        cpu: ticks(stat.utime + stat.stime),
+        children_cpu: ticks(u64::try_from(stat.cutime + stat.cstime).unwrap_or(0)),
     })
 }
 
+fn process(pid: u32) -> Option<Process> {
+    Process::new(i32::try_from(pid).ok()?).ok()
+}
+
 fn ticks(n: u64) -> Duration {
-    let per_second = sysconf(SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100).max(1) as u64;
-    Duration::from_micros(n * 1_000_000 / per_second)
+    Duration::from_micros(n * 1_000_000 / procfs::ticks_per_second().max(1))
 }
 
 /// CPU time of all threads in nanoseconds as the scheduler counts it, finer than ticks; falls back to them.
 pub(crate) fn cpu_time(pid: u32) -> Option<Duration> {
-    let mut total = 0;
-    for thread in std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
-        let Ok(text) = std::fs::read_to_string(thread.path().join("schedstat")) else { continue };
-        total += text.split_whitespace().next().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0);
-    }
-    let coarse = stat(pid)?.cpu;
+    let threads = process(pid)?.tasks().ok()?.flatten();
+    let total = threads.filter_map(|thread| scheduled(&thread)).sum();
     // Threads that have ended are in the ticks only.
-    Some(coarse.max(Duration::from_nanos(total)))
+    Some(stat(pid)?.cpu.max(total))
 }
 
 /// CPU time of a process's thread of this name, as the scheduler counts it; `None` where there is no such thread, or where
 /// the kernel does not count.
 pub(crate) fn thread_time(pid: u32, name: &str) -> Option<Duration> {
-    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
-    let is_it = |dir: &Path| std::fs::read_to_string(dir.join("comm")).is_ok_and(|comm| comm.trim_end() == name);
-    let dir = threads.map(|thread| thread.path()).find(|dir| is_it(dir))?;
-    let text = std::fs::read_to_string(dir.join("schedstat")).ok()?;
-    let spent: u64 = text.split_whitespace().next()?.parse().ok()?;
-    (spent > 0).then(|| Duration::from_nanos(spent))
+    let mut threads = process(pid)?.tasks().ok()?.flatten();
+    let thread = threads.find(|thread| thread.stat().is_ok_and(|stat| stat.comm == name))?;
+    scheduled(&thread).filter(|spent| !spent.is_zero())
+}
+
+fn scheduled(thread: &Task) -> Option<Duration> {
+    Some(Duration::from_nanos(thread.schedstat().ok()?.sum_exec_runtime))
 }
 
 /// Peak resident memory in KiB.
 pub(crate) fn peak_kib(pid: u32) -> Option<u64> {
-    status_kib(pid, "VmHWM:")
+    process(pid)?.status().ok()?.vmhwm
 }
 
 /// Resident memory in KiB that is no file's: what the process asked for.
 pub(crate) fn anonymous_kib(pid: u32) -> Option<u64> {
-    status_kib(pid, "RssAnon:")
-}
-
-fn status_kib(pid: u32, name: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
+    process(pid)?.status().ok()?.rssanon
 }
 
 /// Whether the process that had this pid at this start still runs; zombies do not.
 pub(crate) fn is_alive(pid: u32, start_ticks: u64) -> bool {
-    stat(pid).is_some_and(|stat| stat.start_ticks == start_ticks && !matches!(stat.state, b'Z' | b'X'))
+    stat(pid).is_some_and(|stat| stat.start_ticks == start_ticks && !matches!(stat.state, 'Z' | 'X'))
 }
 
 /// Sends a signal to this very process, never to a later one of the same number.
@@ -125,14 +112,5 @@ mod tests {
         assert_eq!(thread_time(std::process::id(), "nobody"), None);
         busy.wait();
         lazy.expect("it started").join().expect("it ended");
-    }
-
-    #[test]
-    fn a_name_with_parentheses_and_spaces_is_skipped() {
-        let text = "7 (a) b (c) S 1 7 7 0 -1 4194304 100 0 0 0 150 50 30 20 20 0 1 0 4711 1000 10 1844";
-        let stat = parse_stat(text).expect("well-formed");
-        assert_eq!((stat.state, stat.start_ticks), (b'S', 4711));
-        assert_eq!(stat.cpu, ticks(200));
-        assert_eq!(stat.children_cpu, ticks(50));
     }
 }

@@ -52,7 +52,8 @@ fn ticks_in(stat: &str, core: usize) -> Option<Ticks> {
 }
 
 /// A line of `/proc/stat`, `cpu` being that of all cores together: user, nice, system, idle, waiting for a disk,
-/// interrupts of two kinds, stolen, as far as they are there; what guests had is in user.
+/// interrupts of two kinds, stolen, as far as they are there; what guests had is in user. By name: `procfs` numbers the lines,
+/// and a core that is switched off has none.
 pub(crate) fn columns(stat: &str, name: &str) -> Option<Vec<u64>> {
     let mut words = stat.lines().map(str::split_whitespace).find(|words| words.clone().next() == Some(name))?;
     words.next();

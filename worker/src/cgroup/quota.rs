@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::Path;
 
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::Pid;
+
 use super::{Lists, Place, Version};
 
 /// Cores in thousandths for this process, of `n_cpus` that the machine has. At least 1.
 pub fn cpus_milli(n_cpus: u32) -> u32 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let allowed = allowed_cpus(&status).unwrap_or(n_cpus).clamp(1, n_cpus.max(1));
+    let allowed = allowed_cpus().unwrap_or(n_cpus).clamp(1, n_cpus.max(1));
     // Without the lists there is no quota that could be known.
     let quota = Lists::read().ok().and_then(|lists| smallest_quota(&lists));
     quota.map_or(u32::MAX, |quota| quota.max(1)).min(allowed.saturating_mul(1_000))
@@ -45,14 +47,10 @@ fn quota_2(max: &str) -> Option<u32> {
     quota_1(quota, period)
 }
 
-/// The number of cores in `Cpus_allowed_list`, such as `0-3,8`.
-fn allowed_cpus(status: &str) -> Option<u32> {
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    list.trim().split(',').try_fold(0, |sum, range| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        Some(sum + last.checked_sub(first)? + 1)
-    })
+/// How many cores this thread may run on.
+fn allowed_cpus() -> Option<u32> {
+    let set = sched_getaffinity(Pid::from_raw(0)).ok()?;
+    u32::try_from((0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false)).count()).ok()
 }
 
 #[cfg(test)]
@@ -92,10 +90,17 @@ mod tests {
     }
 
     #[test]
-    fn the_cores_that_a_process_may_run_on_are_counted() {
-        assert_eq!(allowed_cpus("Name:\tx\nCpus_allowed_list:\t0-3,8\n"), Some(5));
-        assert_eq!(allowed_cpus("Cpus_allowed_list:\t1\n"), Some(1));
-        assert_eq!(allowed_cpus("Cpus_allowed_list:\t3-1\n"), None);
-        assert_eq!(allowed_cpus("Name:\tx\n"), None);
+    fn the_cores_that_a_thread_may_run_on_are_counted() {
+        let one = std::thread::spawn(|| {
+            let here = sched_getaffinity(Pid::from_raw(0)).unwrap();
+            let first = (0..CpuSet::count()).find(|&core| here.is_set(core).unwrap()).unwrap();
+            let mut set = CpuSet::new();
+            set.set(first).unwrap();
+            nix::sched::sched_setaffinity(Pid::from_raw(0), &set).unwrap();
+            (allowed_cpus(), cpus_milli(64))
+        });
+        let (allowed, milli) = one.join().unwrap();
+        assert_eq!(allowed, Some(1));
+        assert!(milli <= 1_000, "{milli}");
     }
 }

@@ -13,9 +13,10 @@ use crate::vitals::proc;
 /// The processes of each of these groups: its members, and what they started that has a group of its own.
 pub(super) fn trees(leaders: impl Iterator<Item = u32>) -> BTreeMap<u32, BTreeSet<u32>> {
     let mut trees: BTreeMap<u32, BTreeSet<u32>> = leaders.map(|leader| (leader, BTreeSet::from([leader]))).collect();
-    for pid in proc::numbers_in("/proc") {
-        if let Some(tree) = proc::stat(pid).and_then(|process| trees.get_mut(&process.group)) {
-            tree.insert(pid);
+    for process in procfs::process::all_processes().into_iter().flatten().flatten() {
+        let group = process.stat().ok().and_then(|stat| u32::try_from(stat.pgrp).ok());
+        if let Some(tree) = group.and_then(|group| trees.get_mut(&group)) {
+            tree.extend(u32::try_from(process.pid));
         }
     }
     for tree in trees.values_mut() {

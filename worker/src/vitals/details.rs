@@ -5,6 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use howdah_proto::v1;
+use procfs::DiskStat;
+use procfs::net::DeviceStatus;
 
 use super::smooth::Smoothed;
 
@@ -86,54 +88,47 @@ impl Details {
 
     /// Since the last call; pressure of the control group with this directory, or of the host.
     pub(super) fn read(&mut self, source: &str, group: Option<&Path>) -> v1::VitalsDetails {
-        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-        let mut totals = Totals::default();
-        (totals.disk_read, totals.disk_written) = disk_bytes(&read("/proc/diskstats"), &self.disks);
-        (totals.net_received, totals.net_sent) = net_bytes(&read("/proc/net/dev"));
+        let disks = procfs::diskstats().unwrap_or_default();
+        let (disk_read, disk_written) = disk_bytes(&disks, &self.disks);
+        let interfaces = procfs::net::dev_status().unwrap_or_default();
+        let (net_received, net_sent) = net_bytes(interfaces.values());
+        let totals = Totals { disk_read, disk_written, net_received, net_sent };
         let now = (Instant::now(), totals);
         if let Some((then, before)) = self.before.replace(now) {
             self.rates.add(&before, &totals, now.0.duration_since(then));
         }
         let pressure = |what: &str| {
             let of_group = group.and_then(|dir| fs::read_to_string(dir.join(format!("{what}.pressure"))).ok());
-            some_avg10(&of_group.unwrap_or_else(|| read(&format!("/proc/pressure/{what}"))))
+            some_avg10(&of_group.or_else(|| fs::read_to_string(format!("/proc/pressure/{what}")).ok())?)
         };
         self.rates.as_details(source, ["cpu", "memory", "io"].map(pressure))
     }
 }
 
-/// Bytes read and written by these devices, of `/proc/diskstats`; its sectors are 512 bytes whatever the device's are.
-fn disk_bytes(text: &str, disks: &[String]) -> (u64, u64) {
-    let mut sum = (0, 0);
-    for line in text.lines() {
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        let number = |n: usize| fields.get(n).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
-        if fields.get(2).is_some_and(|name| disks.iter().any(|disk| disk == name)) {
-            sum = (sum.0 + number(5) * 512, sum.1 + number(9) * 512);
-        }
-    }
-    sum
+/// Bytes read and written by the disks of these names; the kernel's sectors are 512 bytes whatever the device's are.
+fn disk_bytes(all: &[DiskStat], disks: &[String]) -> (u64, u64) {
+    let own = all.iter().filter(|disk| disks.contains(&disk.name));
+    own.fold((0, 0), |sum, disk| (sum.0 + disk.sectors_read * 512, sum.1 + disk.sectors_written * 512))
 }
 
-/// Bytes received and sent by all interfaces but the loopback, of `/proc/net/dev`.
-fn net_bytes(text: &str) -> (u64, u64) {
-    let interfaces = text.lines().filter_map(|line| line.split_once(':'));
-    let interfaces = interfaces.filter(|(name, _)| name.trim() != "lo");
-    interfaces.fold((0, 0), |sum, (_, fields)| {
-        let mut fields = fields.split_ascii_whitespace().map(|field| field.parse::<u64>().unwrap_or(0));
-        (sum.0 + fields.next().unwrap_or(0), sum.1 + fields.nth(7).unwrap_or(0))
-    })
+/// Bytes received and sent by all interfaces but the loopback.
+fn net_bytes<'a>(interfaces: impl Iterator<Item = &'a DeviceStatus>) -> (u64, u64) {
+    let real = interfaces.filter(|interface| interface.name != "lo");
+    real.fold((0, 0), |sum, interface| (sum.0 + interface.recv_bytes, sum.1 + interface.sent_bytes))
 }
 
 /// The share of the last ten seconds in which some task was held up, in ten-thousandths, of a pressure file.
 fn some_avg10(text: &str) -> Option<u32> {
-    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    let percent: f64 = some.split(' ').find_map(|field| field.strip_prefix("avg10="))?.parse().ok()?;
+    let some = text.lines().find(|line| line.starts_with("some "))?;
+    let percent = f64::from(procfs::parse_pressure_record(some).ok()?.avg10);
     Some((percent.clamp(0.0, 100.0) * 100.0).round() as u32)
 }
 
 #[cfg(test)]
 mod tests {
+    use procfs::FromRead;
+    use procfs::net::InterfaceDeviceStatus;
+
     use super::*;
 
     #[test]
@@ -145,8 +140,8 @@ mod tests {
    7       0 loop0 1 0 9 5 7 0 9 2 0 4 8
 ";
         let disks = ["vda".to_owned(), "sda".to_owned()];
-        assert_eq!(disk_bytes(text, &disks), (2_008 * 512, 32 * 512));
-        assert_eq!(disk_bytes("cut 0", &disks), (0, 0));
+        let all: Vec<DiskStat> = text.lines().map(|line| DiskStat::from_line(line).unwrap()).collect();
+        assert_eq!(disk_bytes(&all, &disks), (2_008 * 512, 32 * 512));
     }
 
     #[test]
@@ -157,7 +152,8 @@ Inter-|   Receive                                                |  Transmit
     lo:    3193      29    0    0    0     0          0         0     3193      29    0    0    0     0       0          0
   eth0: 60630249    2753    0    0    0     0          0         0   159076    1465    0    0    0     0       0          0
 ";
-        assert_eq!(net_bytes(text), (60_630_249, 159_076));
+        let interfaces = InterfaceDeviceStatus::from_read(text.as_bytes()).unwrap();
+        assert_eq!(net_bytes(interfaces.0.values()), (60_630_249, 159_076));
     }
 
     #[test]

@@ -152,8 +152,7 @@ impl Sampler {
 
     /// Counts tasks.
     fn look(&mut self) {
-        let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-        self.machine = proc::parse_loadavg(&text).unwrap_or_default();
+        self.machine = proc::load_average().unwrap_or_default();
         let counts = self.scope.count(&self.plan.own, &self.machine);
         self.queue.add(counts, self.looked.elapsed());
         self.looked = Instant::now();

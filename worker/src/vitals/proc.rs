@@ -1,81 +1,76 @@
-//! What `/proc` says of tasks and of the machine, as pure functions over the text of its files, and of process trees.
+//! What `/proc` says of the machine's load, of trees of processes, and of the tasks of a process that run or wait for a core.
 //!
 //! Everything here may vanish between two looks: what is gone counts for nothing and is no error.
 
 use std::collections::BTreeSet;
-use std::fs;
 
-/// A task or a process as `stat` shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stat {
-    /// It runs or waits for a core. A task that a quota holds back waits.
-    pub(crate) runnable: bool,
-    /// Process group.
-    pub(crate) group: u32,
-    pub(crate) n_threads: u32,
-}
+use procfs::Current;
+use procfs::process::{Process, Task};
 
-/// Reads the text of a `stat`. The name in it may hold anything, a `)` included.
-pub(super) fn parse_stat(text: &str) -> Option<Stat> {
-    let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
-    // From field 3 of proc(5) on: state, parent, group; threads are field 20.
-    let runnable = fields.next()? == "R";
-    let group = fields.nth(1)?.parse().ok()?;
-    let n_threads = fields.nth(14)?.parse().ok()?;
-    Some(Stat { runnable, group, n_threads })
-}
+use super::milli::milli;
 
-/// Load averages and the number of tasks that run or wait, of `/proc/loadavg`, in thousandths and in tasks.
+/// Load averages in thousandths, and how many tasks of the machine run or wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LoadAverage {
     pub(super) milli: [u32; 3],
     pub(super) running: u32,
 }
 
-/// Reads the text of `/proc/loadavg`.
-pub(super) fn parse_loadavg(text: &str) -> Option<LoadAverage> {
-    let mut fields = text.split_ascii_whitespace();
-    let mut milli = [0; 3];
-    for value in &mut milli {
-        *value = super::milli::milli(fields.next()?.parse().ok()?);
-    }
-    let running = fields.next()?.split_once('/')?.0.parse().ok()?;
-    Some(LoadAverage { milli, running })
+/// As of now.
+pub(super) fn load_average() -> Option<LoadAverage> {
+    let now = procfs::LoadAverage::current().ok()?;
+    Some(LoadAverage { milli: [now.one, now.five, now.fifteen].map(|load| milli(load.into())), running: now.cur })
+}
+
+/// A process as of one moment.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    process: Process,
+    /// Process group.
+    pub(crate) group: u32,
+    /// It runs or waits for a core. A process that a quota holds back waits.
+    is_runnable: bool,
+    n_threads: i64,
 }
 
 /// The process, unless it is gone.
-pub(crate) fn stat(pid: u32) -> Option<Stat> {
-    parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+pub(crate) fn look(pid: u32) -> Option<Seen> {
+    let process = Process::new(i32::try_from(pid).ok()?).ok()?;
+    let stat = process.stat().ok()?;
+    Some(Seen {
+        group: u32::try_from(stat.pgrp).ok()?,
+        is_runnable: stat.state == RUNNABLE,
+        n_threads: stat.num_threads,
+        process,
+    })
 }
 
-/// Tasks of a process that run or wait.
-pub(super) fn runnable_tasks(pid: u32, process: Stat) -> u32 {
-    if process.n_threads <= 1 {
-        return u32::from(process.runnable);
+/// As the kernel writes it.
+const RUNNABLE: char = 'R';
+
+impl Seen {
+    /// Tasks of the process that run or wait.
+    pub(super) fn runnable_tasks(&self) -> u32 {
+        if self.n_threads <= 1 {
+            return u32::from(self.is_runnable);
+        }
+        let is_runnable = |task: &Task| task.stat().is_ok_and(|stat| stat.state == RUNNABLE);
+        tasks(&self.process).filter(is_runnable).count() as u32
     }
-    let runnable = |task: &u32| {
-        let text = fs::read_to_string(format!("/proc/{pid}/task/{task}/stat"));
-        text.ok().and_then(|text| parse_stat(&text)).is_some_and(|task| task.runnable)
-    };
-    numbers_in(&format!("/proc/{pid}/task")).iter().filter(|task| runnable(task)).count() as u32
 }
 
 /// Adds the children of a process, their children and so on.
 pub(crate) fn add_descendants(pid: u32, found: &mut BTreeSet<u32>) {
-    for task in numbers_in(&format!("/proc/{pid}/task")) {
-        let children = fs::read_to_string(format!("/proc/{pid}/task/{task}/children")).unwrap_or_default();
-        for child in children.split_ascii_whitespace().filter_map(|child| child.parse().ok()) {
-            if found.insert(child) {
-                add_descendants(child, found);
-            }
+    let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
+    for child in process.iter().flat_map(tasks).flat_map(|task| task.children().unwrap_or_default()) {
+        if found.insert(child) {
+            add_descendants(child, found);
         }
     }
 }
 
-/// The names in a directory that are numbers.
-pub(crate) fn numbers_in(path: &str) -> Vec<u32> {
-    let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+fn tasks(process: &Process) -> impl Iterator<Item = Task> {
+    process.tasks().into_iter().flatten().flatten()
 }
 
 #[cfg(test)]
@@ -83,36 +78,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stat_is_read_whatever_the_name_is() {
-        let line = "77 (a) b) R 1 70 70 0 -1 4194304 1 0 0 0 5 5 0 0 20 0 3 0 99 1000 10";
-        assert_eq!(parse_stat(line), Some(Stat { runnable: true, group: 70, n_threads: 3 }));
-        let line = line.replace(" R ", " S ");
-        assert_eq!(parse_stat(&line).map(|stat| stat.runnable), Some(false));
-        assert_eq!(parse_stat("77 (cut"), None);
-        assert_eq!(parse_stat("77 (cut) R 1"), None);
-    }
-
-    #[test]
-    fn load_averages_are_thousandths() {
-        let read = parse_loadavg("3.96 2.06 0.07 4/92 26158\n");
-        assert_eq!(read, Some(LoadAverage { milli: [3_960, 2_060, 70], running: 4 }));
-        assert_eq!(parse_loadavg("3.96 2.06"), None);
+    fn the_machines_load_counts_the_task_that_looks() {
+        assert!(load_average().expect("this is Linux").running >= 1);
     }
 
     #[test]
     fn this_process_runs_and_a_vanished_one_counts_for_nothing() {
-        let own = stat(std::process::id()).expect("this process is there");
+        let own = look(std::process::id()).expect("this process is there");
         assert!(own.n_threads >= 1);
-        assert!(runnable_tasks(std::process::id(), own) >= 1, "the task that looks is running");
+        assert!(own.runnable_tasks() >= 1, "the task that looks is running");
         let mut child = std::process::Command::new("sleep").arg("30").spawn().unwrap();
         let mut found = BTreeSet::new();
         add_descendants(std::process::id(), &mut found);
         assert!(found.contains(&child.id()));
-        let seen = stat(child.id()).expect("it sleeps");
+        let seen = look(child.id()).expect("it sleeps");
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(stat(child.id()), None);
-        assert_eq!(runnable_tasks(child.id(), Stat { n_threads: 2, ..seen }), 0);
+        assert!(look(child.id()).is_none());
+        assert_eq!(Seen { n_threads: 2, ..seen }.runnable_tasks(), 0);
         found.clear();
         add_descendants(child.id(), &mut found);
         assert_eq!(found, BTreeSet::new());

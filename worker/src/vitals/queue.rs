@@ -64,7 +64,7 @@ impl Scope {
         leaders.iter().for_each(|&leader| proc::add_descendants(leader, &mut known));
         match self {
             Scope::Host => {
-                let tasks = |&pid: &u32| proc::stat(pid).map_or(0, |process| proc::runnable_tasks(pid, process));
+                let tasks = |&pid: &u32| proc::look(pid).map_or(0, |process| process.runnable_tasks());
                 Counts { all: machine.running.saturating_sub(1), own: known.iter().map(tasks).sum() }
             }
             Scope::Group(dir) => {
@@ -73,8 +73,8 @@ impl Scope {
                 members(dir, &mut pids);
                 pids.remove(&std::process::id());
                 for pid in pids {
-                    let Some(process) = proc::stat(pid) else { continue };
-                    let tasks = proc::runnable_tasks(pid, process);
+                    let Some(process) = proc::look(pid) else { continue };
+                    let tasks = process.runnable_tasks();
                     counts.all += tasks;
                     if known.contains(&pid) || leaders.contains(&process.group) {
                         counts.own += tasks;

@@ -23,7 +23,7 @@ pub(crate) fn peak_bytes() -> u64 {
 
 /// Most memory of this process that was resident since its start or [`reset_peak`], in bytes; 0 where unknown.
 fn own_peak_bytes() -> u64 {
-    // One read: the kernel makes the whole text anew for each.
+    // One read and one line, at the end of every attempt: `procfs` would read all of it into a table.
     let mut buffer = [0; 4096];
     let read = File::open("/proc/self/status").and_then(|mut file| file.read(&mut buffer));
     let status = String::from_utf8_lossy(&buffer[..read.unwrap_or(0)]);
