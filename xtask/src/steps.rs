@@ -20,6 +20,8 @@ use crate::{arrows, changed, dist, interop, licences, links, not_permitted, pack
 const COMMAND: &str = "howdah";
 /// Its tests over daemons.
 const DAEMONS: &str = "cluster";
+/// Its tests of what `deploy/` has.
+const KIT: &str = "deploy";
 /// All that is over daemons, in the debug build.
 const OVER_DAEMONS: [&str; 4] = ["--workspace", "--test", DAEMONS, "--"];
 /// How the tests run that measure nothing.
@@ -152,10 +154,7 @@ impl Step {
             }
             Step::Arrows => (Counts::default(), arrows::check()),
             Step::Licences => (Counts::default(), licences::check()),
-            Step::Lint => checked(
-                cargo(&["clippy", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"], &[]),
-                "no warnings",
-            ),
+            Step::Lint => checked(lint(), "no warnings"),
             Step::Unit => unit(),
             Step::Cluster => cluster(),
             Step::Measuring => measuring(),
@@ -196,15 +195,22 @@ fn checked(result: Result<()>, good: &str) -> (Counts, Result<String>) {
     (Counts::default(), result.map(|()| good.to_owned()))
 }
 
-/// All tests but the command's integration tests, which drive real processes.
+/// The client of stores is in no usual build.
+fn lint() -> Result<()> {
+    cargo(&["clippy", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"], &[])?;
+    let client = ["--package", "howdah-s3", "--features", "client", "--all-targets"];
+    cargo(&[&["clippy", "--locked"], &client[..], &["--", "--deny", "warnings"]].concat(), &[])
+}
+
+/// All tests but the command's integration tests, which drive real processes. Those of the libraries run beside the others:
+/// each has tests that wait, and tests that compute on one core.
 fn unit() -> (Counts, Result<String>) {
     let others = match targets::packages() {
         Ok(packages) => targets::tests(&packages, |package, _| package != COMMAND),
         Err(error) => return (Counts::default(), Err(error)),
     };
-    let others = others.iter().map(String::as_str);
-    let args: Vec<&str> = ["--workspace", "--lib", "--bins", "--examples"].into_iter().chain(others).collect();
-    let (mut counts, tests) = cargo_test(&args, &[]);
+    let others: Vec<&str> = ["--workspace"].into_iter().chain(others.iter().map(String::as_str)).collect();
+    let (mut counts, tests) = side_by_side(&[&["--workspace", "--lib", "--bins", "--examples"], &others]);
     if tests.is_err() {
         return (counts, tests);
     }
@@ -213,26 +219,30 @@ fn unit() -> (Counts, Result<String>) {
     (counts, docs.map(|_| counts.to_string()))
 }
 
-/// The command's integration tests that measure nothing. Those over daemons run beside the others.
+/// The command's integration tests that measure nothing: those over daemons, the kit's, and the others.
 fn cluster() -> (Counts, Result<String>) {
     if let Err(error) = tools::provide_disks() {
         return (Counts::default(), Err(error));
     }
     let own = match targets::packages() {
-        Ok(packages) => targets::tests(&packages, |package, test| package == COMMAND && test != DAEMONS),
+        Ok(packages) => targets::tests(&packages, |package, test| package == COMMAND && test != DAEMONS && test != KIT),
         Err(error) => return (Counts::default(), Err(error)),
     };
     let others: Vec<&str> = ["--workspace"].into_iter().chain(own.iter().map(String::as_str)).collect();
     let skipped = MEASURING.iter().chain(&RELEASED).chain(&["interop::"]).flat_map(|name| ["--skip", name]);
     let most: Vec<&str> = OVER_DAEMONS.into_iter().chain([SIDE_BY_SIDE]).chain(skipped).collect();
-    let both = std::thread::scope(|scope| {
-        let beside = scope.spawn(|| cargo_test(&others, &[]));
-        let most = cargo_test(&most, &[]);
-        [most, beside.join().expect("steps report, and do not panic")]
+    side_by_side(&[&most, &["--workspace", "--test", KIT], &others])
+}
+
+/// Runs `cargo test` with each of these selections at the same time; fails with the first that did.
+fn side_by_side(selections: &[&[&str]]) -> (Counts, Result<String>) {
+    let ended: Vec<(Counts, Result<String>)> = std::thread::scope(|scope| {
+        let running: Vec<_> = selections.iter().map(|args| scope.spawn(move || cargo_test(args, &[]))).collect();
+        running.into_iter().map(|one| one.join().expect("steps report, and do not panic")).collect()
     });
     let mut counts = Counts::default();
-    both.iter().for_each(|(more, _)| counts += *more);
-    let failed = both.into_iter().find_map(|(_, result)| result.err());
+    ended.iter().for_each(|(more, _)| counts += *more);
+    let failed = ended.into_iter().find_map(|(_, result)| result.err());
     (counts, failed.map_or_else(|| Ok(counts.to_string()), Err))
 }
 
