@@ -4,13 +4,15 @@
 //! are renamed into `<output>`, `_temporary` is removed and `_SUCCESS` written, in this order, so that a
 //! reader who sees `_SUCCESS` sees everything. Every step may be repeated: a file that is no longer in its
 //! private place has been promoted before. A promotion that fails takes back what it promoted. Nothing that a task
-//! put there is followed or replaced: see `folder`; what lies in an HDFS is promoted by the same steps: see `remote`. Source:
+//! put there is followed or replaced: see `folder`; what lies in an HDFS or in a bucket is promoted by the same steps: see `remote` and `bucket`. Source:
 //! Hadoop's FileOutputCommitter.
 
+mod bucket;
 mod folder;
 mod output;
 mod remote;
 mod store;
+mod waits;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -20,12 +22,10 @@ use std::path::{Path, PathBuf};
 use folder::Folder;
 use howdah_core::job::OUTPUT_MARK;
 use howdah_guards::Guard;
-pub(crate) use output::Output;
 use output::Place;
-use store::{Kind, Store};
+pub(crate) use output::{Output, STORE};
+use store::{Kind, Store, TEMPORARY};
 
-/// Directory of private output inside the output directory.
-const TEMPORARY: &str = "_temporary";
 /// Says that all of the output is there.
 const SUCCESS: &str = "_SUCCESS";
 
@@ -64,7 +64,7 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Commit
     move |source| CommitError::Io { action, path, source }
 }
 
-/// Makes the output directory and the place for private output, in an HDFS with the mark in it; an error when the directory
+/// Makes the output directory and the place for private output, elsewhere than here with the mark in it; an error when the directory
 /// was there before.
 pub(crate) fn reserve(output: &Output) -> io::Result<()> {
     let directory = output.directory();
@@ -77,6 +77,7 @@ pub(crate) fn reserve(output: &Output) -> io::Result<()> {
             Folder::open(directory)?.make_folder(TEMPORARY)
         }
         Place::Hdfs(output) => remote::reserve(output),
+        Place::Bucket(output) => bucket::reserve(output),
         Place::Unknown(problem) => Err(io::Error::other(problem.clone())),
     }
 }
@@ -85,7 +86,7 @@ pub(crate) fn reserve(output: &Output) -> io::Result<()> {
 pub(crate) fn mark(output: &Output, job: &str) -> io::Result<()> {
     match output.place {
         Place::Here => fs::write(output.directory().join(OUTPUT_MARK), format!("{job}\n")),
-        Place::Hdfs(_) | Place::Unknown(_) => Ok(()),
+        Place::Hdfs(_) | Place::Bucket(_) | Place::Unknown(_) => Ok(()),
     }
 }
 
@@ -95,6 +96,7 @@ pub(crate) fn promote(promotion: &Promotion) -> Result<(), CommitError> {
     match &promotion.output.place {
         Place::Here => promote_in(&Folder::open(output).map_err(failed("open", output))?, promotion),
         Place::Hdfs(place) => promote_in(&remote::open(place).map_err(failed("open", output))?, promotion),
+        Place::Bucket(place) => promote_in(&bucket::open(place).map_err(failed("open", output))?, promotion),
         Place::Unknown(problem) => Err(CommitError::Unknown(problem.clone())),
     }
 }
@@ -247,8 +249,9 @@ pub(crate) fn abort(output: &Output, created: bool) -> Result<(), CommitError> {
     let directory = output.directory();
     match &output.place {
         Place::Here => abort_here(directory, created),
-        // What an HDFS has is a job's only with its mark, and then was made for it.
+        // What an HDFS or a bucket has is a job's only with its mark, and then was made for it.
         Place::Hdfs(place) => remote::abort(place, TEMPORARY, SUCCESS).map_err(failed("clear", directory)),
+        Place::Bucket(place) => bucket::abort(place, TEMPORARY, SUCCESS).map_err(failed("clear", directory)),
         Place::Unknown(problem) => Err(CommitError::Unknown(problem.clone())),
     }
 }

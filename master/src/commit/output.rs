@@ -1,10 +1,14 @@
-//! Where a job's output goes: a directory that all machines see, or one in an HDFS.
+//! Where a job's output goes: a directory that all machines see, one in an HDFS, or one in a bucket.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use howdah_core::job::{JobFile, OutputFormat};
+use howdah_s3::JobBucket;
 use howdah_webhdfs::{JobOutput, RemotePath};
+
+/// What stands for the store where a name node's server would: none is called so.
+pub(crate) const STORE: &str = "s3";
 
 /// One job's output directory.
 #[derive(Clone, Debug)]
@@ -19,7 +23,8 @@ pub(super) enum Place {
     /// This machine's, a mounted one included.
     Here,
     Hdfs(JobOutput),
-    /// An HDFS that the job's properties do not tell enough of.
+    Bucket(JobBucket),
+    /// An HDFS or a store that the job's properties do not tell enough of.
     Unknown(String),
 }
 
@@ -34,12 +39,12 @@ impl Output {
 
     /// The directory with this path or address.
     pub(crate) fn new(directory: &str, properties: &BTreeMap<String, String>) -> Output {
+        let property = |key: &str| properties.get(key).map(String::as_str);
+        let is_object = directory.parse::<RemotePath>().is_ok_and(|path| path.is_object());
         let place = match RemotePath::is_one(directory) {
             false => Place::Here,
-            true => {
-                let property = |key: &str| properties.get(key).map(String::as_str);
-                JobOutput::of(directory, property).map_or_else(Place::Unknown, Place::Hdfs)
-            }
+            true if is_object => JobBucket::of(directory, property).map_or_else(Place::Unknown, Place::Bucket),
+            true => JobOutput::of(directory, property).map_or_else(Place::Unknown, Place::Hdfs),
         };
         Output { directory: PathBuf::from(directory), place }
     }
@@ -49,15 +54,16 @@ impl Output {
         &self.directory
     }
 
-    /// Whether it lies in an HDFS, whose name node may take its time.
+    /// Whether it lies in an HDFS or in a bucket, whose name node or store may take its time.
     pub(crate) fn is_remote(&self) -> bool {
         !matches!(self.place, Place::Here)
     }
 
-    /// `host:port` of its name node's HTTP server.
+    /// `host:port` of its name node's HTTP server, or [`STORE`].
     pub(crate) fn server(&self) -> Option<&str> {
         match &self.place {
             Place::Hdfs(output) => Some(output.server()),
+            Place::Bucket(_) => Some(STORE),
             _ => None,
         }
     }

@@ -8,31 +8,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::time::Duration;
 
 use howdah_core::job::OUTPUT_MARK;
-use howdah_webhdfs::{Client, Error, FileKind, JobOutput, Owner, Patience};
+use howdah_webhdfs::{Client, Error, FileKind, JobOutput, Owner};
 
 use super::store::{Kind, Store};
-
-/// While somebody waits for a submission's answer.
-const SOON: Patience = Patience {
-    connect: Duration::from_secs(5),
-    idle: Duration::from_secs(10),
-    answer: Duration::from_secs(20),
-    waits: &[Duration::from_millis(100)],
-};
-/// While a job's output is promoted: two minutes for a name node to come back.
-const LONG: Patience = Patience { waits: if cfg!(test) { &[Duration::ZERO; 2] } else { &LONG_WAITS }, ..SOON };
-const LONG_WAITS: [Duration; 7] = [
-    Duration::from_millis(200),
-    Duration::from_secs(1),
-    Duration::from_secs(4),
-    Duration::from_secs(10),
-    Duration::from_secs(15),
-    Duration::from_secs(30),
-    Duration::from_secs(60),
-];
+use super::waits::{LONG, SOON};
 
 /// A directory. What was listed of it last is remembered by kind.
 #[derive(Debug)]

@@ -5,6 +5,9 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 
+/// Directory of private output inside the output directory.
+pub(super) const TEMPORARY: &str = "_temporary";
+
 /// What stands under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {

@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::commit::STORE;
 use crate::name_nodes::NameNodes;
 
 /// Jobs whose inputs are listed at a time, of each name node and of the store.
 const AT_A_TIME: usize = 4;
-
-/// By which name there are turns at the store: no server is called so.
-pub(super) const STORE: &str = "s3";
 
 /// A number of turns for each name node, and for the store.
 #[derive(Debug)]

@@ -44,7 +44,7 @@ impl InputError {
                 Some("larger splits make fewer maps: -D mapred.min.split.size=…, or raise the master's limit")
             }
             InputError::NoNameNode { .. } => Some(NAME_NODES_HELP),
-            InputError::Remote { source: RemoteError::S3(error), .. } => of_store(error),
+            InputError::Remote { source: RemoteError::S3(error), .. } => store_help(error),
             _ if self.is_trouble() => Some(NAME_NODE_HELP),
             _ => None,
         }
@@ -61,7 +61,7 @@ impl InputError {
 }
 
 /// Advice to who names a bucket.
-fn of_store(error: &howdah_s3::Error) -> Option<&'static str> {
+pub(super) fn store_help(error: &howdah_s3::Error) -> Option<&'static str> {
     use howdah_s3::{Error, StoreError};
     match error {
         Error::NotBuilt => Some(S3_BUILD_HELP),

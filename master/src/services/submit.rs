@@ -24,7 +24,7 @@ use super::entrance::Entered;
 use super::input_error::{InputError, NAME_NODE_HELP, NAME_NODES_HELP};
 use super::places::Place;
 use super::walk::Cancel;
-use super::{SharedRef, blocking, names, places, remote_files, remote_store, remote_turns, splits, status};
+use super::{SharedRef, blocking, names, places, remote_files, remote_store, splits, status};
 use crate::commit::{self, Output};
 use crate::config::MasterConfig;
 use crate::engine::View;
@@ -192,9 +192,16 @@ async fn refuse_daemons_places(shared: &SharedRef, directory: &str, path: &Path)
 fn cannot_make(directory: &str, e: &io::Error) -> Status {
     let message = format!("output directory `{directory}` cannot be made: {e}");
     let of_hdfs = e.get_ref().and_then(|inner| inner.downcast_ref::<howdah_webhdfs::Error>());
-    match of_hdfs.is_some_and(howdah_webhdfs::Error::is_trouble) {
-        true => Status::unavailable(status::with_help(message, NAME_NODE_HELP)),
-        false => Status::invalid_argument(message),
+    let of_store = e.get_ref().and_then(|inner| inner.downcast_ref::<howdah_s3::Error>());
+    if of_hdfs.is_some_and(howdah_webhdfs::Error::is_trouble) {
+        return Status::unavailable(status::with_help(message, NAME_NODE_HELP));
+    }
+    match of_store.and_then(splits::store_help) {
+        Some(help) if of_store.is_some_and(howdah_s3::Error::is_trouble) => {
+            Status::unavailable(status::with_help(message, help))
+        }
+        Some(help) => Status::invalid_argument(status::with_help(message, help)),
+        None => Status::invalid_argument(message),
     }
 }
 
@@ -216,7 +223,7 @@ fn prepare(
     check_store(&request.inputs, &properties).map_err(|e| refused(&e))?;
     let mut conf = JobConf::from_properties(&config.memory.over(&properties)).map_err(|e| status::spec(&e))?;
     let mut servers = servers;
-    let output = output(&request.output, &config.name_nodes, &mut servers)?;
+    let output = output(&request.output, &properties, &config.name_nodes, &mut servers)?;
     conf.commits_output = matches!(output, OutputFormat::Files { .. });
     if request.deadline_ms > 0 {
         conf.deadline = Some(Span::from_us(request.deadline_ms.saturating_mul(1_000)));
@@ -244,6 +251,9 @@ fn prepare(
         properties.insert(howdah_webhdfs::MARK_PROPERTY.to_owned(), token().map_err(random)?);
     }
     properties.extend(servers);
+    if matches!(&output, OutputFormat::Files { directory } if directory.starts_with("s3:")) {
+        properties.insert(howdah_s3::MARK_PROPERTY.to_owned(), token().map_err(random)?);
+    }
     let spec = JobSpec {
         name: request.name.into(),
         user: user.into(),
@@ -286,7 +296,7 @@ fn remote_places(
             let store = remote_store::store();
             let store = store.map_err(|source| InputError::Remote { path: input.clone(), source: source.into() })?;
             properties.extend(store.properties());
-            turns.insert(remote_turns::STORE.to_owned());
+            turns.insert(commit::STORE.to_owned());
         } else {
             let server = remote_files::server(nodes, &path)?;
             properties.insert(howdah_webhdfs::server_property(&path), server.to_owned());
@@ -382,10 +392,18 @@ fn random(error: io::Error) -> Status {
     status::internal("read random bytes", error)
 }
 
-/// Where the output goes; `servers` gets the one of an HDFS.
-fn output(text: &str, nodes: &NameNodes, servers: &mut BTreeMap<String, String>) -> Result<OutputFormat, Status> {
+/// Where the output goes; `servers` gets the one of an HDFS or the store.
+fn output(
+    text: &str,
+    properties: &BTreeMap<String, String>,
+    nodes: &NameNodes,
+    servers: &mut BTreeMap<String, String>,
+) -> Result<OutputFormat, Status> {
     if text.is_empty() {
         return Ok(OutputFormat::None);
+    }
+    if text.parse::<RemotePath>().is_ok_and(|path| path.is_object()) {
+        return bucket_output(text, properties, servers);
     }
     if RemotePath::is_one(text) {
         let (path, server) = hdfs_output(text, nodes)?;
@@ -403,14 +421,33 @@ fn output(text: &str, nodes: &NameNodes, servers: &mut BTreeMap<String, String>)
     Ok(OutputFormat::Files { directory: directory.to_string_lossy().into_owned() })
 }
 
+/// An output in a bucket; `servers` gets the store.
+fn bucket_output(
+    text: &str,
+    properties: &BTreeMap<String, String>,
+    servers: &mut BTreeMap<String, String>,
+) -> Result<OutputFormat, Status> {
+    let wrong = |problem: String| Status::invalid_argument(format!("output directory {problem}"));
+    let path: RemotePath = text.parse().map_err(|error: AddressError| wrong(error.to_string()))?;
+    if path.path == "/" {
+        return Err(wrong(format!("`{text}`: expected one below the bucket")));
+    }
+    let store = remote_store::store().and_then(|store| store.check(properties).map(|()| store).map_err(Into::into));
+    let store = store.map_err(|error| {
+        let message = format!("output directory `{text}`: {error}");
+        Status::invalid_argument(match splits::store_help(&error) {
+            Some(help) => status::with_help(message, help),
+            None => message,
+        })
+    })?;
+    servers.extend(store.properties());
+    Ok(OutputFormat::Files { directory: path.to_string() })
+}
+
 /// An output in an HDFS, in its one spelling, and the HTTP server.
 fn hdfs_output(text: &str, nodes: &NameNodes) -> Result<(RemotePath, String), Status> {
     let wrong = |error: AddressError| Status::invalid_argument(format!("output directory {error}"));
     let path: RemotePath = text.parse().map_err(wrong)?;
-    if path.is_object() {
-        let message = format!("output directory `{text}`: jobs read from buckets and write to none");
-        return Err(Status::invalid_argument(status::with_help(message, "choose a directory, or one in an HDFS")));
-    }
     if path.path == "/" {
         return Err(Status::invalid_argument(format!("output directory `{text}`: expected one below the root")));
     }

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use howdah_webhdfs::{FileStatus, Patience};
 
 use crate::error::Error;
+use crate::pending::Pending;
 use crate::store::{Credentials, Store};
 
 /// None.
@@ -38,6 +39,70 @@ impl Client {
     /// # Errors
     /// Never.
     pub fn list(&self, _: &str, _: usize) -> Result<Vec<FileStatus>, Error> {
+        match self.0 {}
+    }
+
+    /// Never.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn small(&self, _: &str) -> Result<Vec<u8>, Error> {
+        match self.0 {}
+    }
+
+    /// Never.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn put(&self, _: &str, _: Vec<u8>) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    /// Never.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn put_new(&self, _: &str, _: Vec<u8>) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    /// Never.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn delete(&self, _: &str) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    /// Never.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn remove(&self, _: &str, _: bool) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    /// Never.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn begin(&self, _: &str, _: u64) -> Result<Pending, Error> {
+        match self.0 {}
+    }
+
+    /// Never.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn upload(&self, _: &mut Pending, _: &mut dyn Read) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    /// Never.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn complete(&self, _: &Pending) -> Result<(), Error> {
         match self.0 {}
     }
 }

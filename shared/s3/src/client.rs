@@ -140,7 +140,7 @@ impl Client {
         Error::Unreached { endpoint: self.inner.endpoint.clone(), problem }
     }
 
-    fn refused(&self, problem: &str) -> Error {
+    pub(crate) fn refused(&self, problem: &str) -> Error {
         Error::Refused { endpoint: self.inner.endpoint.clone(), problem: said(problem) }
     }
 
@@ -148,6 +148,9 @@ impl Client {
     pub(crate) fn wrong(&self, error: object_store::Error) -> Error {
         if matches!(error, object_store::Error::NotFound { .. }) {
             return Error::Missing;
+        }
+        if matches!(error, object_store::Error::AlreadyExists { .. }) {
+            return Error::Exists;
         }
         let text = error.to_string();
         let (mut last, mut by_http) = (error.source(), None);

@@ -2,7 +2,7 @@
 
 use crate::store::StoreError;
 
-/// Why something could not be read.
+/// Why something could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The executable has no client.
@@ -14,6 +14,9 @@ pub enum Error {
     /// There is neither an object nor a directory.
     #[error("there is nothing of this name in the bucket")]
     Missing,
+    /// There is something where something was to be made.
+    #[error("there is something of this name in the bucket")]
+    Exists,
     /// No answer, or none in time; or the store says that it is in trouble.
     #[error("{endpoint}: {problem}")]
     Unreached {

@@ -1,4 +1,4 @@
-//! A client of S3-compatible stores, in what blocks: inputs are listed and read by range.
+//! A client of S3-compatible stores, in what blocks: inputs are listed and read by range, output is uploaded and completed.
 //!
 //! Signatures, retries and the forms of answers are the crate `object_store`'s; HTTP is the client that the rest of howdah uses,
 //! which resolves names by `getent` as all of it does (see `webhdfs::resolve`). All of that is built with the feature `client`
@@ -15,6 +15,10 @@ mod error;
 #[cfg(feature = "client")]
 mod http;
 #[cfg(feature = "client")]
+mod objects;
+mod output;
+mod pending;
+#[cfg(feature = "client")]
 mod reader;
 mod store;
 
@@ -22,12 +26,16 @@ pub use client::Client;
 #[cfg(not(feature = "client"))]
 pub use client::ObjectReader;
 pub use error::Error;
+pub use output::JobBucket;
+pub use pending::Pending;
 #[cfg(feature = "client")]
 pub use reader::ObjectReader;
 pub use store::{Credentials, Store, StoreError};
 
-/// What the properties begin with that a master gives its attempts for reading; jobs cannot set them.
+/// What the properties begin with that a master gives its attempts for reading and writing; jobs cannot set them.
 pub const PROPERTIES: &str = "howdah.s3.";
+/// What is in the mark of a job's output.
+pub const MARK_PROPERTY: &str = "howdah.s3.mark";
 
 /// Whether this build speaks to stores.
 pub const IS_BUILT: bool = cfg!(feature = "client");

@@ -1,12 +1,17 @@
-//! Inputs in buckets of `moto`, which plays Amazon's store. These tests need a `howdah` with the feature `s3`.
+//! Inputs and outputs in buckets of `moto`, which plays Amazon's store. These tests need a `howdah` with the feature `s3`.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicI64};
 
 use super::python;
-use crate::harness::{Cluster, Setup, reference, text};
+use crate::harness::{Cluster, Setup, reference, text, wait_for};
 
-/// Serves until its input ends; a line `BUCKET KEY FILE` puts an object, and is answered when it is there.
+/// Serves until its input ends. Of a line `put KEY FILE` it puts an object, of `get KEY FILE` it writes one to a file, and of `list
+/// PREFIX` it says all keys and, in angle brackets, uploads that nobody completed; fields end at tabs.
 const STORE: &str = r#"
 import logging, sys
 import boto3
@@ -20,9 +25,19 @@ s3 = boto3.client('s3', endpoint_url=endpoint, **keys)
 s3.create_bucket(Bucket='data')
 print(endpoint, flush=True)
 for line in sys.stdin:
-    key, path = line.rstrip('\n').split('\t')
-    s3.put_object(Bucket='data', Key=key, Body=open(path, 'rb').read())
-    print('done', flush=True)
+    verb, key, *path = line.rstrip('\n').split('\t')
+    said = 'done'
+    if verb == 'put':
+        s3.put_object(Bucket='data', Key=key, Body=open(path[0], 'rb').read())
+    elif verb == 'remove':
+        s3.delete_object(Bucket='data', Key=key)
+    elif verb == 'get':
+        open(path[0], 'wb').write(s3.get_object(Bucket='data', Key=key)['Body'].read())
+    else:
+        found = [o['Key'] for o in s3.list_objects_v2(Bucket='data', Prefix=key).get('Contents', [])]
+        found += ['<%s>' % u['Key'] for u in s3.list_multipart_uploads(Bucket='data').get('Uploads', [])]
+        said = '\t'.join(found)
+    print(said, flush=True)
 "#;
 
 /// A store with the bucket `data`. It ends with this.
@@ -57,9 +72,24 @@ impl Bucket {
     fn put(&mut self, key: &str, bytes: &[u8]) {
         let file = self.folder.path().join("object");
         std::fs::write(&file, bytes).expect("write a file");
+        assert_eq!(self.tell(&format!("put\t{key}\t{}", file.display())), "done");
+    }
+
+    fn get(&mut self, key: &str) -> Vec<u8> {
+        let file = self.folder.path().join("object");
+        assert_eq!(self.tell(&format!("get\t{key}\t{}", file.display())), "done");
+        std::fs::read(&file).expect("read a file")
+    }
+
+    /// Keys that begin so, and uploads that nobody completed.
+    fn list(&mut self, prefix: &str) -> Vec<String> {
+        self.tell(&format!("list\t{prefix}")).split('\t').filter(|key| !key.is_empty()).map(str::to_owned).collect()
+    }
+
+    fn tell(&mut self, line: &str) -> String {
         let stdin = self.server.stdin.as_mut().expect("it is piped");
-        writeln!(stdin, "{key}\t{}", file.display()).expect("tell the store");
-        assert_eq!(self.line(), "done");
+        writeln!(stdin, "{line}").expect("tell the store");
+        self.line()
     }
 
     /// What daemons need to read from it.
@@ -147,9 +177,20 @@ fn what_is_not_in_the_bucket_or_not_the_jobs_to_say_is_refused() {
         said.contains("property `fs.s3a.secret.key`") && said.contains("help: ") && !said.contains("psst"),
         "{said}"
     );
-    let args = ["submit", "wordcount", "--input", "s3://data/in/sub", "--output", "s3://data/out"];
-    let said = cluster.run(&args).expect_code(2).stderr;
-    assert!(said.contains("jobs read from buckets and write to none"), "{said}");
+    let local = cluster.text("in", "a\n");
+    let out = |out: &str, more: &[&str]| {
+        let args = ["submit", "wordcount", "--input", &local, "--output", out];
+        cluster.run(&[&args[..], more].concat()).expect_code(2).stderr
+    };
+    for taken in ["s3://data/in", "s3a://data/in/sub/a"] {
+        let said = out(taken, &[]);
+        let named = taken.replace("s3a:", "s3:");
+        assert!(said.starts_with(&format!("error: output directory `{named}` exists already\nhelp: ")), "{said}");
+    }
+    assert!(out("s3://data", &[]).contains("expected one below the bucket"));
+    let said = out("s3://data/out", &["-D", "fs.s3a.access.key=psst"]);
+    assert!(said.starts_with("error: output directory `s3://data/out`: property `fs.s3a.access.key`"), "{said}");
+    assert_eq!(bucket.list(""), ["in/sub/a"]);
     // Who asks is looked for in the daemons' own environment.
     let nobody = Cluster::start(Setup { environment: bucket.environment()[..1].to_vec(), ..Setup::default() });
     let out = nobody.output("none");
@@ -195,5 +236,169 @@ fn an_object_that_is_replaced_under_a_job_fails_it() {
     cluster.wait_job(&job, 1);
     let why = cluster.run(&["job", "why", &job]).expect_code(0).stdout;
     assert!(why.contains("input `s3://data/in` has"), "{why}");
+    cluster.stop_and_replay();
+}
+
+/// Passes connections on to a store, and from the moment on that so many uploads were completed breaks all of them off: the next
+/// one's request is not passed on, or its answer.
+struct Between {
+    address: String,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    store: String,
+    left: AtomicI64,
+    loses_answers: bool,
+}
+
+impl Between {
+    fn of(endpoint: &str, loses_answers: bool) -> Between {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = format!("http://{}", listener.local_addr().expect("it listens"));
+        let store = endpoint.trim_start_matches("http://").to_owned();
+        let shared = Arc::new(Shared { store, left: AtomicI64::new(i64::MAX), loses_answers });
+        let theirs = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let shared = Arc::clone(&theirs);
+                let Ok(store) = TcpStream::connect(&shared.store) else { continue };
+                std::thread::spawn(move || pass(client, store, &shared));
+            }
+        });
+        Between { address, shared }
+    }
+}
+
+fn pass(mut client: TcpStream, mut store: TcpStream, shared: &Shared) {
+    let loses = Arc::new(AtomicBool::new(false));
+    let (mut answers, mut back) = (store.try_clone().expect("a handle"), client.try_clone().expect("a handle"));
+    let is_lost = Arc::clone(&loses);
+    std::thread::spawn(move || {
+        let mut piece = [0; 64 << 10];
+        while let Ok(n @ 1..) = answers.read(&mut piece) {
+            if is_lost.load(SeqCst) || back.write_all(&piece[..n]).is_err() {
+                break;
+            }
+        }
+        let _ = back.shutdown(Shutdown::Both);
+    });
+    let mut piece = [0; 64 << 10];
+    while let Ok(n @ 1..) = client.read(&mut piece) {
+        let asked = String::from_utf8_lossy(&piece[..n.min(2_000)]).into_owned();
+        let completes =
+            asked.starts_with("POST ") && asked.lines().next().is_some_and(|line| line.contains("uploadId="));
+        let last = completes && shared.left.fetch_sub(1, SeqCst) == 0;
+        loses.fetch_or(last && shared.loses_answers, SeqCst);
+        let breaks_off = shared.left.load(SeqCst) < 0 && !loses.load(SeqCst);
+        if breaks_off || store.write_all(&piece[..n]).is_err() {
+            break;
+        }
+    }
+    let _ = client.shutdown(Shutdown::Both);
+    // Its answer may still come.
+    if !loses.load(SeqCst) {
+        let _ = store.shutdown(Shutdown::Both);
+    }
+}
+
+/// A word count with side files whose output goes to the bucket.
+fn counting(cluster: &Cluster, input: &str, more: &[&str]) -> String {
+    let reducer = cluster.script("reducer", "echo side > $mapreduce_task_output_dir/of-$mapreduce_task_partition; cat");
+    let args = ["streaming", "--input", input, "--output", "s3://data/out", "--mapper", "cat", "--reducer", &reducer];
+    cluster.submit(&[&args[..], &["--reduces", "3"], more].concat())
+}
+
+const DONE: [&str; 7] =
+    ["out/_SUCCESS", "out/of-0", "out/of-1", "out/of-2", "out/part-r-00000", "out/part-r-00001", "out/part-r-00002"];
+
+/// The lines of all parts, in order.
+fn lines(bucket: &mut Bucket) -> Vec<String> {
+    let parts: Vec<String> = DONE[4..].iter().map(|key| String::from_utf8(bucket.get(key)).expect("text")).collect();
+    let mut lines: Vec<String> =
+        parts.iter().flat_map(|part| part.lines()).map(|line| line.trim().to_owned()).collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn output_in_a_bucket_has_the_bytes_of_one_here_and_is_there_at_once_or_not_at_all() {
+    let mut bucket = Bucket::start();
+    let cluster = bucket.cluster();
+    let local = cluster.output("in.txt");
+    text::write_text(local.as_ref(), 1 << 20, &text::words(500), 7);
+    let bytes = std::fs::read(&local).expect("read the input");
+    let args = ["wordcount", "--input", &local, "--output", "s3a://data/a//out", "--reduces", "2"];
+    let job = cluster.submit(&args);
+    cluster.wait_job(&job, 0);
+    assert_eq!(bucket.list("a/"), ["a/out/_SUCCESS", "a/out/part-r-00000", "a/out/part-r-00001"]);
+    let here = cluster.path("here");
+    std::fs::create_dir(&here).expect("make a folder");
+    for part in ["part-r-00000", "part-r-00001", "_SUCCESS"] {
+        std::fs::write(here.join(part), bucket.get(&format!("a/out/{part}"))).expect("write a file");
+    }
+    reference::assert_same_parts(&reference::read_parts(&here), &reference::word_count_parts(&bytes, 2), "in a bucket");
+    let said = cluster.run(&[&["submit"], &args[..]].concat()).expect_code(2).stderr;
+    assert!(said.contains("output directory `s3://data/a/out` exists already"), "{said}");
+    // Of a job that fails go the uploads of those that were done, too.
+    let go = cluster.output("go");
+    let reducer =
+        format!("if [ $mapreduce_task_partition = 1 ]; then while [ ! -e {go} ]; do sleep 0.1; done; exit 1; fi; cat");
+    let reducer = cluster.script("reducer", &reducer);
+    let args = ["streaming", "--input", &local, "--output", "s3://data/none", "--mapper", "cat", "--reducer", &reducer];
+    let job = cluster.submit(&[&args[..], &["--reduces", "3", "-D", "mapred.reduce.max.attempts=1"]].concat());
+    let done = ["<none/part-r-00000>", "<none/part-r-00002>"];
+    wait_for("two uploads that are not completed", || {
+        let found = bucket.list("none/");
+        done.iter().all(|upload| found.iter().any(|one| one == upload)).then_some(())
+    });
+    assert!(bucket.list("none/").iter().all(|key| key.starts_with('<') || key.starts_with("none/_temporary/")));
+    std::fs::write(&go, "").expect("write a file");
+    cluster.wait_job(&job, 1);
+    wait_for("the output of a failed job to go", || bucket.list("none/").is_empty().then_some(()));
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn a_promotion_that_breaks_off_anywhere_is_completed_after_the_masters_next_start() {
+    let mut bucket = Bucket::start();
+    bucket.put("in", b"b\na\nc\nb\n");
+    for (n, loses_answers) in [(0, false), (0, true), (1, false), (2, true), (3, false), (5, true), (5, false)] {
+        let between = Between::of(&bucket.endpoint, loses_answers);
+        let mut environment = bucket.environment();
+        environment[0].1.clone_from(&between.address);
+        let mut cluster = Cluster::start(Setup { environment, ..Setup::default() });
+        between.shared.left.store(n, SeqCst);
+        let job = counting(&cluster, "s3://data/in", &[]);
+        wait_for("the promotion to break off", || (between.shared.left.load(SeqCst) < 0).then_some(()));
+        cluster.kill_master();
+        let so_far = bucket.list("out/");
+        assert!(!so_far.contains(&DONE[0].to_owned()), "it is not whole: {so_far:?}");
+        between.shared.left.store(i64::MAX, SeqCst);
+        cluster.restart_master();
+        cluster.wait_job(&job, 0);
+        assert_eq!(bucket.list("out/"), DONE, "after {n} files, {loses_answers}");
+        assert_eq!(lines(&mut bucket), ["a", "b", "b", "c"], "after {n} files, {loses_answers}");
+        for key in DONE {
+            bucket.tell(&format!("remove\t{key}"));
+        }
+    }
+}
+
+#[test]
+fn a_job_that_is_killed_leaves_neither_objects_nor_uploads() {
+    let mut bucket = Bucket::start();
+    let cluster = bucket.cluster();
+    bucket.put("in", b"b\na\n");
+    let mapper = cluster.script("last", "cat; sleep 600");
+    let args = ["streaming", "--input", "s3://data/in", "--output", "s3://data/out", "--mapper", &mapper];
+    let job = cluster.submit(&[&args[..], &["--reduces", "0"]].concat());
+    cluster.wait_running_maps(&job, 1);
+    assert_eq!(bucket.list("out/"), ["out/_temporary/_job"]);
+    cluster.run(&["job", "kill", &job]).expect_code(0);
+    wait_for("the output to go", || bucket.list("out/").is_empty().then_some(()));
+    let job = counting(&cluster, "s3://data/in", &[]);
+    cluster.wait_job(&job, 0);
+    assert_eq!(bucket.list("out/"), DONE);
     cluster.stop_and_replay();
 }
