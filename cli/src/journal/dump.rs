@@ -155,6 +155,9 @@ fn input_text(input: &JournalInput, cluster: ClusterId) -> String {
         Some(Kind::Goodbye(goodbye)) => format!("goodbye of worker {}", goodbye.worker),
         Some(Kind::Committed(committed)) if committed.ok => format!("output of {} promoted", job(committed.job)),
         Some(Kind::Committed(committed)) => format!("output of {} not promoted", job(committed.job)),
+        Some(Kind::OutputGone(gone)) => {
+            format!("output of {} attempts of {} is gone", gone.attempts.len(), job(gone.job))
+        }
         Some(Kind::Tick(_)) => "tick".to_owned(),
         Some(Kind::Recovered(_)) => "recovered".to_owned(),
         Some(Kind::Snapshot(choice)) => format!("snapshot, scheduler `{}` begins anew", choice.name),

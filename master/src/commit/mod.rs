@@ -47,6 +47,8 @@ pub(crate) struct Promotion {
 pub(crate) enum CommitError {
     #[error("{action} `{path}`: {source}")]
     Io { action: &'static str, path: PathBuf, source: io::Error },
+    #[error("{} attempts have no output in `{directory}` any more, `{}` among them", attempts.len(), attempts[0])]
+    Gone { attempts: Vec<String>, directory: PathBuf },
     #[error("attempt `{attempt}`: its output `{prefix}*` is neither in `{temporary}` nor in `{output}`")]
     Missing { attempt: String, prefix: String, temporary: PathBuf, output: PathBuf },
     #[error("attempt `{attempt}`: `{path}` exists already and belongs to another attempt")]
@@ -90,7 +92,7 @@ pub(crate) fn mark(output: &Output, job: &str) -> io::Result<()> {
     }
 }
 
-/// Promotes the winners; what it promoted is gone again if it fails.
+/// Promotes the winners; what it promoted is gone again if it fails. Nothing is moved where the output of some is gone.
 pub(crate) fn promote(promotion: &Promotion) -> Result<(), CommitError> {
     let output = promotion.output.directory();
     match &promotion.output.place {
@@ -104,7 +106,9 @@ pub(crate) fn promote(promotion: &Promotion) -> Result<(), CommitError> {
 fn promote_in(folder: &impl Store, promotion: &Promotion) -> Result<(), CommitError> {
     let mut moved = Vec::new();
     let promoted = promote_into(folder, promotion, &mut moved);
-    if let Err(error) = &promoted {
+    if let Err(error) = &promoted
+        && !matches!(error, CommitError::Gone { .. })
+    {
         // What stands in the way of the promotion may be somebody else's.
         let occupied = match error {
             CommitError::Occupied { path, .. } => path.file_name(),
@@ -124,19 +128,40 @@ fn promote_into<S: Store>(folder: &S, promotion: &Promotion, moved: &mut Vec<OsS
         Err(e) if e.kind() == io::ErrorKind::NotFound => None,
         Err(e) => return Err(failed("open", &temporary)(e)),
     };
-    let mut without_proof = Vec::new();
-    for winner @ (attempt, _) in &promotion.winners {
+    // What each winner left, looked at before anything is moved.
+    let (mut found, mut without_proof, mut without_part) = (Vec::new(), Vec::new(), Vec::new());
+    for winner @ (attempt, prefix) in &promotion.winners {
         let Some(private) = &private else { break };
         let from = temporary.join(attempt);
         match private.folder(attempt.as_ref()) {
             Ok(own) => {
-                for name in own.names().map_err(failed("list", &from))? {
-                    promote_file(attempt, &own, &from, &name, folder, output)?;
-                    moved.push(name);
+                let names = own.names().map_err(failed("list", &from))?;
+                if !promotion.is_lazy
+                    && !names.iter().any(|name| name.to_str().is_some_and(|name| is_its(name, prefix)))
+                {
+                    without_part.push(winner);
                 }
+                found.push((attempt, names));
             }
             Err(e) if e.kind() == io::ErrorKind::NotFound => without_proof.push(winner),
             Err(e) => return Err(failed("open", &from)(e)),
+        }
+    }
+    // With lazy output there is nothing to look for any more.
+    if private.is_none() && !promotion.is_lazy {
+        without_proof.extend(&promotion.winners);
+    }
+    if Guard::PromotedParts.stands() {
+        without_part.extend(&without_proof);
+        check_gone(folder, output, without_part)?;
+    }
+    for (attempt, names) in found {
+        let Some(private) = &private else { break };
+        let from = temporary.join(attempt);
+        let own = private.folder(attempt.as_ref()).map_err(failed("open", &from))?;
+        for name in names {
+            promote_file(attempt, &own, &from, &name, folder, output)?;
+            moved.push(name);
         }
     }
     // With lazy output a private directory proves that its attempt wrote nothing but what was in it.
@@ -189,6 +214,17 @@ fn mark_success(folder: &impl Store, output: &Path) -> Result<(), CommitError> {
     }
 }
 
+/// Of each of these winners, which have nothing in private, a name must be in the output, promoted before.
+fn check_gone(folder: &impl Store, output: &Path, winners: Vec<&(String, String)>) -> Result<(), CommitError> {
+    if winners.is_empty() {
+        return Ok(());
+    }
+    let names = names_in_order(folder, output)?;
+    let gone = winners.into_iter().filter(|(_, prefix)| its_names(&names, prefix).next().is_none());
+    let attempts: Vec<String> = gone.map(|(attempt, _)| attempt.clone()).collect();
+    if attempts.is_empty() { Ok(()) } else { Err(CommitError::Gone { attempts, directory: output.to_owned() }) }
+}
+
 /// The file of each of these winners must be in the output, promoted now or before.
 fn check_promoted(
     folder: &impl Store,
@@ -221,10 +257,13 @@ fn names_in_order(folder: &impl Store, output: &Path) -> Result<Vec<String>, Com
 /// Those of the sorted names that are of the task with this prefix.
 fn its_names<'a>(names: &'a [String], prefix: &'a str) -> impl Iterator<Item = &'a str> {
     let at = names.partition_point(|name| name.as_str() < prefix);
-    // `part-m-100000` is not the file of task 10000.
-    let is_its = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
-    let begun = names[at..].iter().map_while(move |name| Some((name.as_str(), name.strip_prefix(prefix)?)));
-    begun.filter(move |&(_, rest)| is_its(rest)).map(|(name, _)| name)
+    let begun = names[at..].iter().map(String::as_str).take_while(move |name| name.starts_with(prefix));
+    begun.filter(move |name| is_its(name, prefix))
+}
+
+/// Whether a file is of the task with this prefix: `part-m-100000` is not that of task 10000.
+fn is_its(name: &str, prefix: &str) -> bool {
+    name.strip_prefix(prefix).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Removes what a promotion that failed promoted, now or before an interruption; a name that was found occupied only if it

@@ -95,8 +95,9 @@ fn lost_output_is_an_error_and_not_a_success() {
     reserve(&output).unwrap();
     hdfs.put("/data/out/_temporary/a_0/part-r-00000", "a", 9);
     let error = promote(&promotion(&output)).unwrap_err();
-    assert!(matches!(error, CommitError::Missing { .. }), "{error}");
+    assert!(matches!(error, CommitError::Gone { .. }), "{error}");
     assert!(!hdfs.is_there("/data/out/_SUCCESS") && !hdfs.is_there("/data/out/part-r-00000"));
+    assert!(hdfs.is_there("/data/out/_temporary/a_0/part-r-00000"), "it waits for what runs again");
 }
 
 #[test]

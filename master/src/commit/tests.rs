@@ -59,8 +59,16 @@ fn lost_output_is_an_error_and_not_a_success() {
     reserve(&here(&output)).unwrap();
     private(&output, "a_0", "part-r-00000", "a");
     let error = promote(&promotion(&output)).unwrap_err();
-    assert!(matches!(error, CommitError::Missing { .. }), "{error}");
+    let CommitError::Gone { attempts, .. } = &error else { panic!("{error}") };
+    assert_eq!(attempts, &["b_1"]);
     assert!(!output.join("_SUCCESS").exists());
+    // What is there waits for what runs again.
+    assert!(output.join("_temporary/a_0/part-r-00000").exists() && !output.join("part-r-00000").exists());
+    private(&output, "b_2", "part-r-00001", "b");
+    let mut again = promotion(&output);
+    again.winners[1].0 = "b_2".to_owned();
+    promote(&again).unwrap();
+    assert_eq!(names(&output), ["_SUCCESS", "part-r-00000", "part-r-00001"]);
 }
 
 #[test]
@@ -71,10 +79,11 @@ fn with_lazy_output_only_an_empty_directory_proves_that_there_was_none() {
     private(&output, "a_0", "part-r-00000", "a");
     let promotion = Promotion { is_lazy: true, ..promotion(&output) };
     let error = promote(&promotion).unwrap_err();
-    assert!(matches!(error, CommitError::Missing { .. }), "{error}");
+    assert!(matches!(error, CommitError::Gone { .. }), "{error}");
     private(&output, "a_0", "part-r-00000", "a");
     fs::create_dir_all(output.join("_temporary/b_1")).unwrap();
     promote(&promotion).unwrap();
+    // Nor is there any proof left when it is done once more.
     promote(&promotion).unwrap();
     assert_eq!(names(&output), ["_SUCCESS", "part-r-00000"]);
 }
@@ -87,7 +96,7 @@ fn the_file_of_a_task_with_a_longer_number_is_no_proof() {
     fs::write(output.join("part-m-100000"), "").unwrap();
     let winners = vec![("a_0".to_owned(), "part-m-10000".to_owned())];
     let promotion = Promotion { output: here(&output), winners, is_lazy: false, mark_success: true };
-    assert!(matches!(promote(&promotion), Err(CommitError::Missing { .. })));
+    assert!(matches!(promote(&promotion), Err(CommitError::Gone { .. })));
     fs::write(output.join("part-m-10000.gz"), "").unwrap();
     promote(&promotion).unwrap();
 }

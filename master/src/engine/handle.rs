@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crossbeam_channel::{Sender, TrySendError};
-use howdah_core::job::{JobId, WorkerId};
+use howdah_core::job::{AttemptId, JobId, WorkerId};
 use howdah_core::tracker::Input;
 use howdah_proto::v1;
 use tokio::sync::oneshot;
@@ -94,10 +94,10 @@ impl CoreHandle {
         answer.await.map_err(|_| CoreError::Stopped)?
     }
 
-    /// From a blocking thread: a job's output was promoted or not.
-    pub(crate) fn committed_blocking(&self, job: JobId, problem: Option<String>) {
+    /// From a blocking thread: a job's output was promoted or not, perhaps since that of these winners is `gone`.
+    pub(crate) fn committed_blocking(&self, job: JobId, problem: Option<String>, gone: Vec<AttemptId>) {
         // Nobody listens when the master is stopping; the promotion may be repeated after a restart.
-        let _ = self.inbox.send(Message::Committed { job, problem });
+        let _ = self.inbox.send(Message::Committed { job, problem, gone });
     }
 
     /// From a blocking thread: a job's history is on disk, or `problem` says why not.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use howdah_core::job::{AttemptState, JobId, WorkerId};
+use howdah_core::job::{AttemptId, AttemptState, JobId, WorkerId};
 use howdah_core::time::Time;
 use howdah_core::tracker::{AttemptReport, Input, Report};
 use howdah_proto::v1;
@@ -39,8 +39,8 @@ pub(crate) enum Message {
     Reach { worker: WorkerId, incarnation: u64, problem: Option<String> },
     /// A worker tried another one in vain.
     Unreached(Unreached),
-    /// A job's output was promoted, or `problem` says why not.
-    Committed { job: JobId, problem: Option<String> },
+    /// A job's output was promoted, or `problem` says why not; nothing was moved if that of these winners is `gone`.
+    Committed { job: JobId, problem: Option<String>, gone: Vec<AttemptId> },
     /// The history of a job that is over is on disk, or `problem` says why not.
     History { job: JobId, problem: Option<String> },
     /// Looks at the settled state.
@@ -111,10 +111,10 @@ impl Message {
                 let attributes = request.attributes.iter().map(|(key, value)| key.len() + value.len());
                 request.name.len() + request.host.len() + request.rack.len() + attributes.sum::<usize>()
             }
+            Message::Committed { gone, .. } => gone.len() * 16,
             Message::Request { .. }
             | Message::Reach { .. }
             | Message::Unreached(_)
-            | Message::Committed { .. }
             | Message::History { .. }
             | Message::Query(_)
             | Message::Change(_)

@@ -291,7 +291,10 @@ impl Engine {
                 self.pending.push(Pending::Request { reply });
                 self.record(input);
             }
-            Message::Committed { job, problem } => {
+            Message::Committed { job, gone, .. } if !gone.is_empty() => {
+                self.record(Input::OutputGone { job, attempts: gone.into() });
+            }
+            Message::Committed { job, problem, .. } => {
                 let ok = problem.is_none();
                 let committed = v1::JournalCommitted { job: job.0, ok, problem: problem.clone().unwrap_or_default() };
                 self.recorded.push(v1::JournalInput { kind: Some(v1::journal_input::Kind::Committed(committed)) });

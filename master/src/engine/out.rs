@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
-use howdah_core::job::{ClusterId, JobId, LAZY_OUTPUT};
+use howdah_core::job::{AttemptId, ClusterId, JobId, LAZY_OUTPUT};
 use howdah_guards::Guard;
 
 use super::historian::write_histories;
@@ -15,7 +15,7 @@ use super::histories::{Histories, ROOM};
 use super::pool::Pool;
 use super::retention::Retention;
 use super::{Clearing, CoreHandle};
-use crate::commit::{self, Output, Promotion};
+use crate::commit::{self, CommitError, Output, Promotion};
 use crate::config::KeepJobs;
 use crate::tables::{JobRow, Tables};
 
@@ -150,11 +150,21 @@ fn perform(work: Work, cluster: ClusterId, core: &CoreHandle, clearing: &Clearin
     match work {
         Work::Promote { job, promotion } => {
             let result = promotion.map_or(Ok(()), |promotion| commit::promote(&promotion));
+            let gone: Vec<AttemptId> = match &result {
+                Err(CommitError::Gone { attempts, .. }) => {
+                    attempts.iter().filter_map(|attempt| cluster.parse_attempt(attempt).ok()).collect()
+                }
+                _ => Vec::new(),
+            };
             let problem = result.err().map(|e| e.to_string());
-            if let Some(problem) = &problem {
-                tracing::error!(job = cluster.job(job), problem, "the job's output could not be promoted");
+            match &problem {
+                None => {}
+                Some(problem) if gone.is_empty() => {
+                    tracing::error!(job = cluster.job(job), problem, "the job's output could not be promoted");
+                }
+                Some(problem) => tracing::warn!(job = cluster.job(job), problem, "tasks of the job run again"),
             }
-            core.committed_blocking(job, problem);
+            core.committed_blocking(job, problem, gone);
         }
         Work::Abort { output, created } => {
             if let Err(e) = commit::abort(&output, created) {

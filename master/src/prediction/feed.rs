@@ -28,7 +28,10 @@ pub(crate) struct Feed {
 fn changes_world(effect: &Effect) -> bool {
     match effect {
         Effect::JobState { state, .. } => state.is_final() || *state == JobState::Prep,
-        Effect::WorkerState { .. } | Effect::TaskFailed { .. } | Effect::MapOutputLost { .. } => true,
+        Effect::WorkerState { .. }
+        | Effect::TaskFailed { .. }
+        | Effect::MapOutputLost { .. }
+        | Effect::OutputGone { .. } => true,
         _ => false,
     }
 }

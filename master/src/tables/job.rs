@@ -224,15 +224,17 @@ impl JobRow {
         true
     }
 
-    /// A finished map has to run again: its attempt did not succeed after all.
+    /// A finished task has to run again: its attempt did not succeed after all.
     pub(crate) fn output_lost(&mut self, attempt: AttemptId, cause: EndCause) {
         if !Arc::make_mut(&mut self.winners).unset(attempt) {
             return;
         }
         self.done[attempt.kind] -= 1;
-        // Readers learn with an empty address that this output is obsolete.
-        self.events.push(attempt, String::new());
-        let failed = cause == EndCause::TooManyFetchFailures;
+        if cause != EndCause::OutputGone {
+            // Readers learn with an empty address that this output is obsolete.
+            self.events.push(attempt, String::new());
+        }
+        let failed = matches!(cause, EndCause::TooManyFetchFailures | EndCause::OutputGone);
         let tally = if failed { &mut self.tally.failed } else { &mut self.tally.killed };
         tally[attempt.kind] += 1;
         self.ended.take_back(attempt, if failed { AttemptState::Failed } else { AttemptState::Killed }, cause);

@@ -229,6 +229,12 @@ impl Tables {
                     self.changed.insert(attempt.job);
                 }
             }
+            Effect::OutputGone { attempt, .. } => {
+                if let Some(job) = self.jobs.get_mut(&attempt.job) {
+                    job.output_lost(attempt, EndCause::OutputGone);
+                    self.changed.insert(attempt.job);
+                }
+            }
             Effect::TaskFailed { task } => {
                 if let Some(job) = self.jobs.get_mut(&task.job) {
                     job.task_failed(task);

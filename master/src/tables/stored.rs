@@ -26,7 +26,7 @@ const STATES: [AttemptState; 6] = [
 ];
 const PHASES: [Phase; 5] = [Phase::Starting, Phase::Map, Phase::Shuffle, Phase::Sort, Phase::Reduce];
 const LOCALITIES: [Locality; 4] = [Locality::Node, Locality::Rack, Locality::OffRack, Locality::Unknown];
-const CAUSES: [EndCause; 11] = [
+const CAUSES: [EndCause; 12] = [
     EndCause::Reported,
     EndCause::LostRace,
     EndCause::JobEnded,
@@ -38,6 +38,7 @@ const CAUSES: [EndCause; 11] = [
     EndCause::Vanished,
     EndCause::Unserved,
     EndCause::Unreachable,
+    EndCause::OutputGone,
 ];
 
 /// The value of this number.

@@ -44,6 +44,10 @@ impl From<&Input> for v1::JournalInput {
             Input::JobCommitted { job, ok } => {
                 Kind::Committed(v1::JournalCommitted { job: job.0, ok: *ok, problem: String::new() })
             }
+            Input::OutputGone { job, attempts } => {
+                let attempts = attempts.iter().map(|&attempt| attempt.into()).collect();
+                Kind::OutputGone(v1::JournalOutputGone { job: job.0, attempts })
+            }
             Input::Tick => Kind::Tick(v1::JournalTick {}),
             Input::Snapshot(choice) => Kind::Snapshot((&**choice).into()),
             Input::Recovered => Kind::Recovered(v1::JournalRecovered {}),
@@ -81,6 +85,11 @@ impl TryFrom<&v1::JournalInput> for Input {
                 Input::Goodbye { worker: WorkerId(goodbye.worker), incarnation: goodbye.incarnation }
             }
             Kind::Committed(committed) => Input::JobCommitted { job: JobId(committed.job), ok: committed.ok },
+            Kind::OutputGone(gone) => {
+                let attempt = |&wire: &v1::AttemptId| attempt_id("output_gone.attempts", Some(wire));
+                let attempts: Result<Box<[_]>, _> = gone.attempts.iter().map(attempt).collect();
+                Input::OutputGone { job: JobId(gone.job), attempts: attempts? }
+            }
             Kind::Tick(_) => Input::Tick,
             Kind::Snapshot(choice) => Input::Snapshot(Box::new(choice.into())),
             Kind::Recovered(_) => Input::Recovered,

@@ -138,6 +138,8 @@ fn input() -> impl Strategy<Value = Input> {
         1 => (number(), any::<bool>()).prop_map(|(w, reachable)| Input::Reach { worker: WorkerId(w), reachable }),
         1 => (number(), 0u64..3).prop_map(|(w, incarnation)| Input::Goodbye { worker: WorkerId(w), incarnation }),
         2 => (number(), any::<bool>()).prop_map(|(job, ok)| Input::JobCommitted { job: JobId(job), ok }),
+        2 => (number(), prop::collection::vec(attempt(), 0..3))
+            .prop_map(|(job, attempts)| Input::OutputGone { job: JobId(job), attempts: attempts.into() }),
         4 => Just(Input::Tick),
         1 => Just(Input::Recovered),
     ]

@@ -2,7 +2,7 @@
 
 mod kit;
 
-use howdah_core::job::{JobState, Locality, Priority, WorkerId};
+use howdah_core::job::{JobId, JobState, Locality, Priority, TaskKind, WorkerId};
 use howdah_core::tracker::{Effect, EndCause, Input, Rejection, SchedulerChoice};
 use kit::*;
 
@@ -152,6 +152,85 @@ fn a_commit_that_fails_fails_the_job() {
     c.apply(&[Input::JobCommitted { job, ok: false }]);
     c.expect(Effect::AbortJob { job });
     assert_eq!(c.job_state(job), JobState::Failed);
+}
+
+/// A job of a map on one worker and a reduce on the other, which waits for its promotion.
+fn committing() -> (Cluster, JobId) {
+    let mut c = Cluster::new();
+    c.add_worker("h0", "/r", 1, 0);
+    c.add_worker("h1", "/r", 1, 1);
+    let id = c.submit(job(1, 1));
+    c.beat(0);
+    c.report(0, &[(map(1, 0, 0), Succeeded)]);
+    finish_reduce(&mut c, 0);
+    c.effects.clear();
+    (c, id)
+}
+
+/// The reduce runs on the second worker, as the first has no slot for it, and ends well.
+fn finish_reduce(c: &mut Cluster, number: u16) {
+    let attempt = reduce(1, 0, number);
+    c.beat(1);
+    assert!(c.running_on(1).contains(&attempt), "{attempt:?} does not run");
+    c.report(1, &[(attempt, CommitPending)]);
+    c.report(1, &[(attempt, Succeeded)]);
+}
+
+#[test]
+fn a_task_whose_output_is_gone_when_it_is_to_be_promoted_runs_again_and_the_job_is_promoted_then() {
+    let (mut c, id) = committing();
+    let gone = |number: u16| Input::OutputGone { job: id, attempts: [reduce(1, 0, number); 2].into() };
+    c.apply(&[gone(0)]);
+    assert_eq!(c.job_states(), [(1, JobState::Running)]);
+    c.expect(Effect::OutputGone { attempt: reduce(1, 0, 0), worker: WorkerId(1) });
+    c.nothing_else();
+    let reduces = c.state().job(id).expect("it runs").tasks(TaskKind::Reduce);
+    assert_eq!((reduces.n_succeeded(), reduces.attempts_failed()), (0, 1), "named twice, it is lost once");
+    finish_reduce(&mut c, 1);
+    c.expect(Effect::CommitJob { job: id });
+    // An old word does nothing for the new winner, and what nobody knows is a failure.
+    let mut other = c.fork();
+    other.apply(&[gone(0)]);
+    assert_eq!(other.job_state(id), JobState::Failed);
+    c.apply(&[Input::JobCommitted { job: id, ok: true }]);
+    assert_eq!(c.job_state(id), JobState::Succeeded);
+    c.effects.clear();
+    c.apply(&[gone(1)]);
+    c.expect(Effect::Rejected { worker: None, why: Rejection::NotCommitting(id) });
+}
+
+#[test]
+fn a_task_whose_output_is_gone_again_and_again_fails_its_job_after_four_attempts() {
+    let (mut c, id) = committing();
+    for number in 0..4 {
+        c.apply(&[Input::OutputGone { job: id, attempts: [reduce(1, 0, number)].into() }]);
+        if number < 3 {
+            assert_eq!(c.job_state(id), JobState::Running);
+            finish_reduce(&mut c, number + 1);
+        }
+    }
+    c.expect(Effect::AbortJob { job: id });
+    assert_eq!(c.job_state(id), JobState::Failed);
+}
+
+#[test]
+fn a_job_that_was_killed_while_its_output_was_promoted_does_not_run_again() {
+    let (mut c, id) = committing();
+    c.apply(&[Input::KillJob { job: id }]);
+    c.apply(&[Input::OutputGone { job: id, attempts: [reduce(1, 0, 0)].into() }]);
+    c.expect(Effect::AbortJob { job: id });
+    assert_eq!(c.job_state(id), JobState::Killed);
+}
+
+#[test]
+fn map_output_that_went_with_its_worker_during_the_promotion_is_missed_by_a_reduce_that_runs_again() {
+    let (mut c, id) = committing();
+    c.apply(&[Input::Goodbye { worker: WorkerId(0), incarnation: 1 }]);
+    c.effects.clear();
+    c.apply(&[Input::OutputGone { job: id, attempts: [reduce(1, 0, 0)].into() }]);
+    c.expect(Effect::MapOutputLost { attempt: map(1, 0, 0), worker: WorkerId(0), cause: EndCause::WorkerLost });
+    c.beat(1);
+    assert!(c.running_on(1).contains(&map(1, 0, 1)));
 }
 
 #[test]

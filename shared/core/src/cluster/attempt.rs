@@ -39,6 +39,8 @@ pub enum EndCause {
     Unserved = 9,
     /// Nobody can fetch the map's output from its worker.
     Unreachable = 10,
+    /// Nothing of its output was there when the job's was put in its place.
+    OutputGone = 11,
 }
 
 /// A reference to a running attempt that notices when the attempt is gone.

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 /// The state of a job.
 ///
 /// ```text
+///                            ┌─────────────┐         (a part of the output is gone)
+///                            ▼             │
 ///  submitted ──► Prep ──► Running ──► Committing ──► Succeeded
 ///                 │          │             │
 ///                 │          ├─────────────┼───────► Failed   (a task ran out of attempts, or the commit failed)

@@ -66,7 +66,8 @@ pub enum Effect {
         /// New state.
         state: JobState,
     },
-    /// Request to the driver: promote the output of the winners, then hand in `JobCommitted`.
+    /// Request to the driver: promote the output of the winners, then hand in `JobCommitted`; or, where the output of some is
+    /// gone, `OutputGone`.
     CommitJob {
         /// Which.
         job: JobId,
@@ -105,6 +106,14 @@ pub enum Effect {
         worker: WorkerId,
         /// `TooManyFetchFailures` makes the attempt a failed one, anything else a killed one.
         cause: EndCause,
+    },
+    /// Fact: this winner's output was gone when the job's was to be put in its place. The attempt counts as failed after all,
+    /// and its task runs again.
+    OutputGone {
+        /// The former winner.
+        attempt: AttemptId,
+        /// Where it ran.
+        worker: WorkerId,
     },
     /// Fact: a task is out of attempts. The job goes on if it tolerates that: reduces then do without this map.
     TaskFailed {

@@ -87,6 +87,13 @@ pub enum Input {
         /// Whether all of it worked.
         ok: bool,
     },
+    /// Of these winners nothing was there when the driver was to promote the job's output, and nothing was moved.
+    OutputGone {
+        /// Which.
+        job: JobId,
+        /// In any order.
+        attempts: Box<[AttemptId]>,
+    },
     /// Time has passed: expiries, timeouts, parked heartbeats, the scheduler's own deadlines.
     Tick,
     /// The driver keeps a snapshot after this batch, in which it is the only input: the master becomes what its

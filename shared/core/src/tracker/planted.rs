@@ -32,6 +32,8 @@ pub(crate) enum Fault {
     TwoWinners,
     /// A snapshot forgets the last job's number.
     SnapshotWithoutLastJob,
+    /// A job succeeds although a part of its output is gone.
+    DoWithoutPart,
     /// No fault: all starts and ends take the general path, which the fast ones must equal.
     NoFastPaths,
 }

@@ -121,7 +121,7 @@ impl JobTracker {
     }
 
     /// Charges a failed attempt to its task and its worker.
-    fn count_failure(&mut self, task: TaskId, worker: WorkerId) {
+    pub(super) fn count_failure(&mut self, task: TaskId, worker: WorkerId) {
         let job = self.state.jobs.get_mut(task.job).expect("attempts in chains have live jobs");
         let tasks = &mut job.tasks[task.kind];
         tasks.attempts_failed += 1;
@@ -159,7 +159,7 @@ impl JobTracker {
     }
 
     /// A task lost an attempt by a failure: it runs again, or it is out of attempts.
-    fn after_failure(&mut self, id: TaskId) {
+    pub(super) fn after_failure(&mut self, id: TaskId) {
         let job = self.state.jobs.get_mut(id.job).expect("attempts in chains have live jobs");
         let conf = &job.spec.conf;
         let (max, percent) = match id.kind {

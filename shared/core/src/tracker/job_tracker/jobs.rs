@@ -133,7 +133,7 @@ impl JobTracker {
     }
 
     /// The job is over and leaves the state.
-    fn finish_job(&mut self, id: JobId, end: JobState) {
+    pub(super) fn finish_job(&mut self, id: JobId, end: JobState) {
         if end == JobState::Succeeded {
             self.count_faults(id);
         } else {

@@ -18,6 +18,7 @@ mod heartbeat_rounds;
 mod interval;
 mod jobs;
 mod liveness;
+mod output_gone;
 mod parking;
 mod snapshot;
 mod usefulness;
@@ -339,6 +340,7 @@ impl JobTracker {
             Input::Enable { worker } => self.on_enable(*worker),
             Input::Reach { worker, reachable } => self.on_reach(*worker, *reachable),
             Input::JobCommitted { job, ok } => self.on_committed(*job, *ok),
+            Input::OutputGone { job, attempts } => self.on_output_gone(*job, attempts),
             Input::Recovered => self.on_recovered(),
             Input::Snapshot(choice) => self.on_snapshot(choice),
             Input::Register(_) | Input::Report(_) | Input::CannotServe { .. } | Input::Goodbye { .. } | Input::Tick => {

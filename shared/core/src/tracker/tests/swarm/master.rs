@@ -190,14 +190,42 @@ impl World {
         if self.driver == Some(Driver::PromoteAny) && self.starts > 1 {
             winners = self.private.iter().filter(|id| id.job == job).copied().collect();
         }
+        self.lose_a_part(&winners);
         let Some(master) = &mut self.master else { return };
         master.promoting.insert(job, winners);
         self.later(Span::from_ms(5), Event::Promote { start: self.starts, job });
     }
 
+    /// The file system forgets what a winner wrote, before any of the job's output is moved.
+    fn lose_a_part(&mut self, winners: &[AttemptId]) {
+        let untouched = winners.iter().all(|winner| self.private.contains(winner));
+        if self.faults && self.driver.is_none() && untouched && !winners.is_empty() && self.part_dice.one_in(6) {
+            let lost = self.part_dice.below(winners.len() as u64) as usize;
+            self.private.remove(&winners[lost]);
+            self.lost_parts += 1;
+        }
+    }
+
+    /// The winners of which nothing is there, before the first of them is moved.
+    fn gone(&self, job: JobId) -> Vec<AttemptId> {
+        let winners = self.master.as_ref().and_then(|master| master.promoting.get(&job)).into_iter().flatten();
+        let is_there =
+            |winner: &AttemptId| self.private.contains(winner) || self.promoted.get(&winner.task()) == Some(winner);
+        winners.filter(|winner| !is_there(winner)).copied().collect()
+    }
+
     /// One more file is moved, or the master learns that all are.
     pub(super) fn promote(&mut self, start: u32, job: JobId) {
-        let Some(master) = self.master.as_mut().filter(|_| start == self.starts) else { return };
+        if start != self.starts || self.master.is_none() {
+            return;
+        }
+        let gone = self.gone(job);
+        let Some(master) = &mut self.master else { return };
+        if !gone.is_empty() && self.driver.is_none() {
+            master.promoting.remove(&job);
+            self.master(vec![Input::OutputGone { job, attempts: gone.into() }]);
+            return;
+        }
         let Some(winner) = master.promoting.get_mut(&job).and_then(Vec::pop) else {
             master.promoting.remove(&job);
             self.master(vec![Input::JobCommitted { job, ok: true }]);
@@ -259,6 +287,8 @@ impl World {
                 match *effect {
                     Effect::Answer { worker, .. } => drop(master.directives.remove(&worker)),
                     Effect::JobState { job, state: JobState::Committing } => drop(committing.insert(job)),
+                    // A part of it was gone.
+                    Effect::JobState { job, state: JobState::Running } => drop(committing.remove(&job)),
                     Effect::JobState { job, state } if state.is_final() => {
                         if committing.remove(&job) && state == JobState::Succeeded {
                             over.insert(job);

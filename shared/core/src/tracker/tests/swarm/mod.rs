@@ -78,20 +78,23 @@ fn a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well() {
         sum.jobs += outcome.jobs;
         sum.snapshots += outcome.snapshots;
         sum.snapshots_at_work += outcome.snapshots_at_work;
+        sum.lost_parts += outcome.lost_parts;
     }
     eprintln!(
         "{worlds} worlds from seed {first}: {:.1} simulated hours, {} inputs, {} jobs, {} snapshots of which {} \
-         of a master at work, {} crashes of a master, {} of workers and networks",
+         of a master at work, {} crashes of a master, {} of workers and networks, {} lost parts",
         sum.simulated.as_us() as f64 / 3.6e9,
         sum.inputs,
         sum.jobs,
         sum.snapshots,
         sum.snapshots_at_work,
         sum.master_crashes,
-        sum.worker_faults
+        sum.worker_faults,
+        sum.lost_parts
     );
     assert!(worlds > 0, "no world fitted into the time");
     assert!(worlds < 100 || sum.snapshots > 0, "no master of {worlds} worlds ever took a snapshot");
+    assert!(worlds < 100 || sum.lost_parts > 0, "no part of {worlds} worlds was ever lost");
     assert!(worlds < 100 || sum.snapshots_at_work > 0, "no master of {worlds} worlds ever took one at work");
 }
 
@@ -111,6 +114,7 @@ fn every_planted_fault_is_caught() {
         ForgetEnd,
         TwoWinners,
         SnapshotWithoutLastJob,
+        DoWithoutPart,
     ];
     use Driver::*;
     let driver = [

@@ -58,6 +58,12 @@ impl Watch {
                     *self.failures.entry(attempt.task()).or_default() += 1;
                 }
             }
+            Effect::OutputGone { attempt, .. } => {
+                if self.winner.remove(&attempt.task()) != Some(attempt) {
+                    return Err(format!("the output of {attempt:?} is gone, but it was no winner"));
+                }
+                *self.failures.entry(attempt.task()).or_default() += 1;
+            }
             Effect::JobState { job, state } => {
                 if let Some(end) = self.over.get(&job) {
                     return Err(format!("{job:?} is {state:?} after it was {end:?}"));

@@ -129,6 +129,9 @@ pub(super) struct World {
     pub(super) synced_snapshots: usize,
     pub(super) compaction_dice: Dice,
     pub(super) work_dice: Dice,
+    /// For parts that the file system loses.
+    pub(super) part_dice: Dice,
+    pub(super) lost_parts: u64,
     pub(super) watch: Watch,
     pub(super) nodes: Vec<Node>,
     events: BTreeMap<(Time, u64), Event>,
@@ -166,6 +169,7 @@ pub(super) struct WorldOutcome {
     pub(super) jobs: u64,
     pub(super) snapshots: u64,
     pub(super) snapshots_at_work: u64,
+    pub(super) lost_parts: u64,
 }
 
 impl World {
@@ -195,6 +199,8 @@ impl World {
             synced_snapshots: 0,
             compaction_dice: Dice::new(seed.rotate_left(17) ^ 0x5A5A),
             work_dice: Dice::new(seed.rotate_left(29) ^ 0xA5A5),
+            part_dice: Dice::new(seed.rotate_left(41) ^ 0x3C3C),
+            lost_parts: 0,
             watch: Watch::default(),
             nodes,
             events: BTreeMap::new(),
@@ -701,6 +707,7 @@ impl World {
             }
         }
         Ok(WorldOutcome {
+            lost_parts: self.lost_parts,
             simulated: self.now.since(Time::ZERO),
             inputs: self.inputs,
             master_crashes: self.crashes,
