@@ -35,6 +35,8 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
     all.push(Box::new(online::OnlineOverhead));
     all.push(Box::new(online::OnlineSwitch));
     all.push(Box::new(online::OnlinePrefetch));
+    all.push(Box::new(online::OnlineReduces));
+    all.push(Box::new(online::OnlineLocality));
     all
 }
 

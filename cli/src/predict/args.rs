@@ -84,6 +84,9 @@ pub(crate) struct ScoreArgs {
     /// How task times are predicted: linear, piecewise, mean, quantile or per-worker
     #[arg(long, value_name = "MODEL", default_value = "linear")]
     pub(crate) model: String,
+    /// Predict running reduces whole, not by the phase that they are in, to compare
+    #[arg(long)]
+    pub(crate) whole_reduces: bool,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
 }

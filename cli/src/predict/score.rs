@@ -61,7 +61,12 @@ pub(super) fn score(context: &Context, args: &ScoreArgs) -> Outcome {
 fn follow(dir: &Path, history: TaskHistory, args: &ScoreArgs) -> Outcome<Scored> {
     let model = by_name(&args.model).ok_or_else(|| no_model(&args.model))?;
     let every = span(args.every).max(Span::from_ms(1));
-    let options = ForecastOptions { horizon: span(args.horizon), starts: 100_000, ..ForecastOptions::default() };
+    let options = ForecastOptions {
+        horizon: span(args.horizon),
+        starts: 100_000,
+        whole_reduces: args.whole_reduces,
+        ..ForecastOptions::default()
+    };
     let mut predictions: Vec<Forecast> = Vec::new();
     let mut tasks: Vec<TaskError> = Vec::new();
     let mut failed = None;

@@ -24,6 +24,7 @@ mod interop;
 mod json_fields;
 mod large_tasks;
 mod leftovers;
+mod locality;
 mod long_life;
 mod machines;
 mod many_keys;

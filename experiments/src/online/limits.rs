@@ -1,11 +1,12 @@
 //! How well anybody could predict where and when tasks start: the same run, forecast by those who know more than a predictor
 //! can learn.
 //!
-//! Three of them. Who knows every task's time sees what happens: the simulation itself adds no error. Who knows the line of
+//! Four of them. Who knows every task's time sees what happens: the simulation itself adds no error. Who knows the line of
 //! each application exactly, but not how far a task will lie from it, knows all that a task's past and input can tell; that
 //! one simulates the expected times, as the predictor does. The third knows the same and names for each task the worker
 //! that most of many drawn futures start it on: **no forecast from lines can do better than that, on average and but for
-//! the number of draws**, as a task's scatter is drawn anew and nothing but its time so far tells of it before it ends.
+//! the number of draws**, as a task's scatter is drawn anew and nothing but its time so far tells of it before it ends. Progress reports would: the
+//! fourth knows the lines and when each running task will end, which is the most that its progress could tell.
 
 use std::collections::BTreeMap;
 
@@ -36,10 +37,13 @@ pub(super) enum Knows {
     Lines,
     /// The lines and how tasks scatter; the likeliest of many futures counts.
     LinesAndScatter,
+    /// The lines, and when each running task will end.
+    LinesAndRunning,
 }
 
 impl Knows {
-    pub(super) const ALL: [Knows; 3] = [Knows::Lines, Knows::LinesAndScatter, Knows::Everything];
+    pub(super) const ALL: [Knows; 4] =
+        [Knows::Lines, Knows::LinesAndScatter, Knows::LinesAndRunning, Knows::Everything];
 
     /// For tables.
     pub(super) const fn name(self) -> &'static str {
@@ -47,6 +51,7 @@ impl Knows {
             Knows::Everything => "every task's own time",
             Knows::Lines => "the exact lines",
             Knows::LinesAndScatter => "the exact lines and scatter, the likeliest worker",
+            Knows::LinesAndRunning => "the exact lines, and the end of each running task",
         }
     }
 }
@@ -57,8 +62,8 @@ pub(super) fn limits(
     (scheduler, reporting): (&str, Reporting),
     (every, window): (Span, Span),
     draws: u64,
-) -> Result<[WindowScore; 3]> {
-    let mut predicted: Vec<(Time, [Vec<TaskStart>; 3])> = Vec::new();
+) -> Result<[WindowScore; 4]> {
+    let mut predicted: Vec<(Time, [Vec<TaskStart>; 4])> = Vec::new();
     let (_, notes) = follow(trace, (scheduler, reporting), every, |run, _| {
         if run.tracker().state().n_jobs() > 0 {
             let look = Look::new(run, trace, reporting, window);
@@ -67,7 +72,7 @@ pub(super) fn limits(
         }
         Ok(())
     })?;
-    Ok([0, 1, 2].map(|of| {
+    Ok([0, 1, 2, 3].map(|of| {
         let each = predicted.iter().map(|(at, starts)| score_starts(*at, window, &starts[of], &notes.launches));
         let errors: Vec<StartError> = each.flatten().collect();
         WindowScore::of(window, &errors)
@@ -101,10 +106,10 @@ impl<'a> Look<'a> {
     }
 
     /// By [`Knows::ALL`].
-    fn starts(&self, draws: u64) -> [Vec<TaskStart>; 3] {
+    fn starts(&self, draws: u64) -> [Vec<TaskStart>; 4] {
         let lines = self.simulate(Knows::Lines, None);
         let likeliest = self.likeliest(lines.clone(), draws);
-        [lines, likeliest, self.simulate(Knows::Everything, None)]
+        [lines, likeliest, self.simulate(Knows::LinesAndRunning, None), self.simulate(Knows::Everything, None)]
     }
 
     /// The starts, each moved to where most of the drawn futures have it, and to the middle of those.
@@ -154,12 +159,13 @@ impl TaskTimes for Times<'_> {
     fn time(&mut self, of: OfJob<'_>, part: Part, index: u32, _worker: Option<&str>) -> Span {
         let kind = if part == Part::Map { TaskKind::Map } else { TaskKind::Reduce };
         let template = self.template(of);
-        if self.knows == Knows::Everything {
+        let passed = self.look.passed.get(&TaskId { job: of.job, kind, index }).copied();
+        if self.knows == Knows::Everything || (self.knows == Knows::LinesAndRunning && passed.is_some()) {
             let times = if kind == TaskKind::Map { &template.map_ms } else { &template.reduce_ms };
             return Span::from_ms(times[index as usize]);
         }
         let line = line_ms(template, kind, index);
-        let passed = self.look.passed.get(&TaskId { job: of.job, kind, index }).copied().unwrap_or(Span::ZERO);
+        let passed = passed.unwrap_or(Span::ZERO);
         let Some(random) = &mut self.random else { return Span::from_ms(scattered_ms(line, 0.0)) };
         let mut drawn = (0..TRIES).map(|_| Span::from_ms(scattered_ms(line, random.normal())));
         drawn.find(|&time| time > passed).unwrap_or(passed + SOON)
@@ -174,7 +180,7 @@ impl TaskTimes for Times<'_> {
     }
 
     fn overdue(&mut self, _expected: Span) -> Span {
-        if self.knows == Knows::Everything { Span::ZERO } else { SOON }
+        if matches!(self.knows, Knows::Everything | Knows::LinesAndRunning) { Span::ZERO } else { SOON }
     }
 }
 
@@ -188,12 +194,13 @@ mod tests {
         let trace = workload(Jobs::WordCount, 7, 2, 2);
         let window = Span::from_secs(30);
         for reporting in [Reporting::AtOnce, Reporting::Regularly] {
-            let [_, _, all] = limits(&trace, ("fifo", reporting), (Span::from_secs(20), window), 0).unwrap();
+            let [_, _, _, all] = limits(&trace, ("fifo", reporting), (Span::from_secs(20), window), 0).unwrap();
             assert!(all.starts > 50 && all.within_1s == 1.0 && all.mean_error_s == 0.0, "{all:?}");
         }
         let at_once = ("fifo", Reporting::AtOnce);
-        let [lines, likeliest, _] = limits(&trace, at_once, (Span::from_secs(20), window), 20).unwrap();
+        let [lines, likeliest, running, _] = limits(&trace, at_once, (Span::from_secs(20), window), 20).unwrap();
         assert!(lines.anywhere_2s > 0.95 && lines.within_2s < 0.9, "{lines:?}");
         assert!(likeliest.within_2s > 0.4 && likeliest.within_2s < 0.9, "{likeliest:?}");
+        assert!(running.within_2s > lines.within_2s && running.within_2s < 1.0, "{running:?} {lines:?}");
     }
 }

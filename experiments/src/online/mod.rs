@@ -5,11 +5,14 @@
 //! so what `online-tasks` shows is the predictor at work and no property of real tasks; the other two show what such
 //! a scatter does to a simulated future, which is the paper's question.
 
+mod by_scatter;
 mod judge;
 mod limits;
 mod linear;
+mod locality;
 mod overhead;
 mod page;
+mod phases;
 mod prefetch;
 mod score;
 mod switching;
@@ -17,23 +20,22 @@ mod under;
 mod world;
 
 pub(crate) use self::linear::OnlineLinear;
+pub(crate) use self::locality::OnlineLocality;
 pub(crate) use self::overhead::OnlineOverhead;
+pub(crate) use self::phases::OnlineReduces;
 pub(crate) use self::prefetch::OnlinePrefetch;
 pub(crate) use self::switching::OnlineSwitch;
 pub(crate) use self::under::Online;
 
 use anyhow::Result;
-use howdah_core::time::Span;
 use howdah_planning::prediction::{RunScore, TaskHistory, WindowScore};
 
 use self::judge::judge;
 use self::limits::limits;
-use self::under::{POLICIES, Under, WINDOWS};
+use self::under::{EVERY, POLICIES, Under, WINDOWS};
 use self::world::{Reporting, workload};
 use crate::framework::{About, Experiment, Lab, Needs, Outcome, papers};
 
-/// A forecast this often: the paper finds 20 s often enough.
-const EVERY: Span = Span::from_secs(20);
 /// Futures that are drawn for each forecast, to see how well starts could be predicted at all.
 const DRAWS: u32 = 200;
 
@@ -85,6 +87,8 @@ impl Experiment for Online {
 
 #[cfg(test)]
 mod tests {
+    use howdah_core::time::Span;
+
     use super::score::score_of;
     use super::world::Jobs;
     use super::*;

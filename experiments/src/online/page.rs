@@ -6,6 +6,7 @@ use anyhow::Result;
 use howdah_core::time::Span;
 use howdah_planning::prediction::TaskError;
 
+use super::by_scatter;
 use super::limits::Knows;
 use super::score::score_of;
 use super::under::{Online, Under, WINDOWS, mean_error_s};
@@ -35,7 +36,7 @@ pub(super) fn write(
     let (tables, plots) = match of {
         Online::Tasks => tasks(&mut page, runs),
         Online::Jobs => jobs(&mut page, runs),
-        Online::Starts => starts(&mut page, runs),
+        Online::Starts => starts(&mut page, runs, lab)?,
     };
     let mut files = Vec::new();
     for (name, plot) in plots {
@@ -170,7 +171,7 @@ fn jobs(page: &mut Page, runs: &[Under]) -> Written {
     (rows, plots)
 }
 
-fn starts(page: &mut Page, runs: &[Under]) -> Written {
+fn starts(page: &mut Page, runs: &[Under], lab: &Lab<'_>) -> Result<Written> {
     page.heading("Starts of tasks within a window after each forecast");
     let columns = [
         "scheduler",
@@ -217,6 +218,7 @@ fn starts(page: &mut Page, runs: &[Under]) -> Written {
          a live cluster here tell ends at once.",
     );
     at_best(page, runs);
+    by_scatter::write(lab, page)?;
     let mut rows = Table::new(&["scheduler", "ends_reported", "window_s", "forecast", "starts", "mean_error_s"]);
     let mut plots = Vec::new();
     for run in runs {
@@ -241,7 +243,7 @@ fn starts(page: &mut Page, runs: &[Under]) -> Written {
             format!("Mean error of starts under {}, ends of tasks reported {}", run.policy, run.reporting.name());
         plots.push((file_part(run), plot(title, "forecast", "mean error in s", curves)));
     }
-    (rows, plots)
+    Ok((rows, plots))
 }
 
 /// Starts as they could be predicted at best, beside ours.
@@ -269,7 +271,8 @@ fn at_best(page: &mut Page, runs: &[Under]) {
          the simulation itself loses nothing: neither heartbeats nor the order of ties. With the exact lines nothing is left to \
          learn, as how far a task lies from its line is drawn when it runs; and a task's likeliest worker, over many drawn futures, is \
          what scores most under that, on average over runs. In one run either may be ahead by a few starts in a hundred; what is \
-         missing between the two and all starts, no predictor from input sizes can have.",
+         missing between the two and all starts, no predictor from input sizes can have. Who also knew when each running task will end, more \
+         than any progress report can tell, would still miss what starts behind tasks that have not begun.",
     );
 }
 

@@ -10,6 +10,8 @@ use crate::framework::{Check, Lab};
 
 /// The policies: the paper's FCFS, and its naive Fair.
 pub(super) const POLICIES: [(&str, &str); 2] = [("fifo", "FCFS"), ("naive-fair", "Fair")];
+/// A forecast this often: the paper finds 20 s often enough.
+pub(super) const EVERY: Span = Span::from_secs(20);
 /// Windows after a forecast in which starts are looked at.
 pub(super) const WINDOWS: [Span; 2] = [Span::from_secs(30), Span::from_secs(60)];
 
@@ -45,7 +47,7 @@ pub(super) struct Under {
     pub(super) score: RunScore,
     /// How well who knows more could predict starts in the first window, by [`Knows::ALL`](super::limits::Knows::ALL); looked
     /// at where starts are judged.
-    pub(super) limits: Option<[WindowScore; 3]>,
+    pub(super) limits: Option<[WindowScore; 4]>,
 }
 
 impl Online {

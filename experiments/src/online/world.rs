@@ -105,12 +105,22 @@ pub(super) fn line_ms(job: &JobTemplate, kind: TaskKind, index: u32) -> f64 {
 
 /// A task's time, from its line and a standard normal draw.
 pub(super) fn scattered_ms(line_ms: f64, normal: f64) -> u64 {
-    (line_ms * (1.0 + SCATTER * normal).max(0.1)).round().max(1.0) as u64
+    scattered_by(line_ms, SCATTER, normal)
 }
 
-/// One run of the workload: sizes by `sizes`, the same in every run; how tasks scatter by `run`.
+/// The same, of a time that scatters by another share of itself.
+pub(super) fn scattered_by(line_ms: f64, scatter: f64, normal: f64) -> u64 {
+    (line_ms * (1.0 + scatter * normal).max(0.1)).round().max(1.0) as u64
+}
+
+/// One run of the workload: sizes are the same in every run of a seed, how tasks scatter is not.
 pub(super) fn workload(jobs: Jobs, seed: u64, run: u64, n: u32) -> Trace {
-    let mut draw = Draw { sizes: Random::new(seed, 1), scatter: Random::new(seed, 100 + run) };
+    workload_of(jobs, seed, run, n, SCATTER)
+}
+
+/// The same with tasks that scatter by another share of their time.
+pub(super) fn workload_of(jobs: Jobs, seed: u64, run: u64, n: u32, scatter: f64) -> Trace {
+    let mut draw = Draw { sizes: Random::new(seed, 1), random: Random::new(seed, 100 + run), scatter };
     let mut trace = Trace { source: "the online paper's workload".to_owned(), ..Trace::default() };
     for index in 1..=n {
         if jobs == Jobs::Both {
@@ -128,7 +138,8 @@ pub(super) fn workload(jobs: Jobs, seed: u64, run: u64, n: u32) -> Trace {
 
 struct Draw {
     sizes: Random,
-    scatter: Random,
+    random: Random,
+    scatter: f64,
 }
 
 impl Draw {
@@ -149,6 +160,6 @@ impl Draw {
     }
 
     fn time(&mut self, line: Line, mib: f64) -> u64 {
-        scattered_ms(line.ms(mib), self.scatter.normal())
+        scattered_by(line.ms(mib), self.scatter, self.random.normal())
     }
 }

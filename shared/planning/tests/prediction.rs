@@ -124,6 +124,7 @@ proptest! {
         let day = Span::from_secs(86_400);
         let options = ForecastOptions {
             horizon: day, draws: 0, starts: 10_000, heartbeats: Heartbeats::Given(heartbeat),
+            ..ForecastOptions::default()
         };
         let predicted = outlook(run.tracker().fork(), &mut Truth { trace: &trace, places }, &arrivals, &options);
 

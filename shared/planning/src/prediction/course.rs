@@ -27,9 +27,9 @@ pub trait TaskTimes {
     /// The time of a task. The worker is known of those that run.
     fn time(&mut self, of: OfJob<'_>, part: Part, index: u32, worker: Option<&str>) -> Span;
 
-    /// The time from where a phase of a reduce began to its end; `None` where such phases were not seen, and the time of the
-    /// whole reduce has to say it.
-    fn left(&mut self, _of: OfJob<'_>, _part: Part, _worker: Option<&str>) -> Option<Span> {
+    /// The time from where a phase of a reduce began to its end; `None` where that says no more than the time of the `whole`
+    /// reduce.
+    fn left(&mut self, _of: OfJob<'_>, _phase: Part, _whole: Part, _worker: Option<&str>) -> Option<Span> {
         None
     }
 
@@ -123,8 +123,8 @@ fn end(
         },
     };
     let phase = attempt.phase_from().and_then(|from| {
-        let part = if attempt.phase() == Phase::Sort { Part::AfterShuffle } else { Part::AfterSort };
-        Some((from, times.left(of, part, worker)?))
+        let phase = if attempt.phase() == Phase::Sort { Part::AfterShuffle } else { Part::AfterSort };
+        Some((from, times.left(of, phase, part, worker)?))
     });
     let (since, takes) = phase.unwrap_or_else(|| (since, times.time(of, part, id.index, worker)));
     let end = since + takes;

@@ -47,11 +47,19 @@ pub struct ForecastOptions {
     pub starts: usize,
     /// When workers send heartbeats.
     pub heartbeats: Heartbeats,
+    /// Whether running reduces are predicted whole, as in the paper, and not by the phase that they are known to be in.
+    pub whole_reduces: bool,
 }
 
 impl Default for ForecastOptions {
     fn default() -> ForecastOptions {
-        ForecastOptions { horizon: Span::from_secs(3_600), draws: 8, starts: 10_000, heartbeats: Heartbeats::default() }
+        ForecastOptions {
+            horizon: Span::from_secs(3_600),
+            draws: 8,
+            starts: 10_000,
+            heartbeats: Heartbeats::default(),
+            whole_reduces: false,
+        }
     }
 }
 
@@ -131,14 +139,16 @@ pub fn forecast(
     options: &ForecastOptions,
 ) -> Result<Forecast, ChangesError> {
     let world = World::new(fork, changes, options)?;
-    let mut times = Predicted::new(predictor, application, None);
+    let predicted =
+        |random| Predicted { whole_reduces: options.whole_reduces, ..Predicted::new(predictor, application, random) };
+    let mut times = predicted(None);
     let central = world.run(&mut times, true);
     let seen = |of: OfJob<'_>| times.all_seen(of);
     let mut forecast = world.forecast(central, seen);
     let mut drawn_ends: Vec<Vec<Option<Time>>> = forecast.jobs.iter().map(|job| vec![job.finish]).collect();
     for draw in 0..options.draws {
         let random = Random::new(u64::from(draw), world.tracker.state().now().as_us());
-        let mut drawn = Predicted::new(predictor, application, Some(random));
+        let mut drawn = predicted(Some(random));
         let run = world.run(&mut drawn, false);
         forecast.events += run.events;
         for (job, ends) in forecast.jobs.iter().zip(&mut drawn_ends) {
@@ -378,6 +388,7 @@ struct Predicted<'a> {
     predictor: &'a TaskPredictor<'a>,
     application: &'a dyn Fn(JobId) -> String,
     random: Option<Random>,
+    whole_reduces: bool,
     /// How far off a class is in this draw.
     off: BTreeMap<Class, f64>,
     /// What is known of the job that was asked for last, by part.
@@ -390,7 +401,7 @@ impl<'a> Predicted<'a> {
         application: &'a dyn Fn(JobId) -> String,
         random: Option<Random>,
     ) -> Predicted<'a> {
-        Predicted { predictor, application, random, off: BTreeMap::new(), last: None }
+        Predicted { predictor, application, random, whole_reduces: false, off: BTreeMap::new(), last: None }
     }
 
     fn class(&self, of: OfJob<'_>, part: Part) -> Class {
@@ -441,9 +452,19 @@ impl TaskTimes for Predicted<'_> {
         Span::from_us(us.round() as u64)
     }
 
-    fn left(&mut self, of: OfJob<'_>, part: Part, worker: Option<&str>) -> Option<Span> {
-        let is_seen = self.known(of)[part as usize].0.is_seen();
-        is_seen.then(|| self.time(of, part, 0, worker))
+    fn left(&mut self, of: OfJob<'_>, phase: Part, whole: Part, worker: Option<&str>) -> Option<Span> {
+        if self.whole_reduces {
+            return None;
+        }
+        let bytes = reduce_bytes(of.spec);
+        let known = self.known(of);
+        let width = |part: Part| {
+            let estimate = known[part as usize].0.estimate(bytes, worker);
+            estimate.high - estimate.low
+        };
+        // A phase is told late, with a heartbeat: where shuffles are alike, the launch tells more.
+        let tells_more = known[phase as usize].0.is_seen() && width(phase) < width(whole);
+        tells_more.then(|| self.time(of, phase, 0, worker))
     }
 
     fn varies(&self) -> bool {

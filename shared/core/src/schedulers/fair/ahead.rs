@@ -1,10 +1,10 @@
 //! Delay scheduling that looks ahead: whether a slot beside each of a job's waiting maps comes free in time.
 //!
 //! A running map is expected to take what its job's finished maps took on average, or all maps where none of that job's
-//! has finished. The waiting maps are put on the slots beside their data in the order in which these come free; if one
-//! of them would get its slot too late, a free slot elsewhere loses nothing by taking a map now. All of this is the
+//! has finished. The waiting maps are put on the slots beside their data in the order in which these come free, behind those of
+//! jobs that came before; if one of them would get its slot too late, a wait for it would be lost. All of this is the
 //! policy's own knowledge, so that a replay and a forecast decide as the live cluster does. Progress is not looked at:
-//! under most policies a replay has none. What other jobs will take is not foreseen, therefore a wait is looked at
+//! under most policies a replay has none. What later jobs will take is not foreseen, therefore a wait is looked at
 //! again when the slots should have come. Source: the online-prediction paper, §I.
 
 use std::collections::BTreeMap;
@@ -41,6 +41,15 @@ pub(super) fn look(
     let own = time_of(job.id())?;
     let places = job.locality()?;
     let mut slots = Slots::of(state, job, places, time_of);
+    // Who came before takes its own first.
+    let waits = |other: &&Job| other.id() < job.id() && jobs.get(other.id()).is_some_and(|member| member.wait.applies);
+    let before = state.jobs().filter(waits).filter_map(|other| Some((other, other.locality()?, time_of(other.id())?)));
+    let maps = before.flat_map(|(other, places, time)| {
+        other.tasks(TaskKind::Map).pending().iter().map(move |map| (other, places, time, map))
+    });
+    for (other, places, time, map) in maps.take(MOST_MAPS) {
+        slots.take(places.hosts_of(other.spec(), map), time);
+    }
     let mut last = Span::ZERO;
     for map in job.tasks(TaskKind::Map).pending().iter().take(MOST_MAPS) {
         match slots.take(places.hosts_of(job.spec(), map), own) {

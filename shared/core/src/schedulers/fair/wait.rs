@@ -49,9 +49,12 @@ impl Wait {
     /// How far from its data the job may run now, and how much longer that holds.
     pub(super) fn allowed(&self, [node, rack]: [Span; 2]) -> (Locality, Option<Span>) {
         let left = |until: Span| Some(Span::from_us(until.as_us() - self.waited.as_us()));
+        // Whoever looks ahead waits for a rack as given, after a wait for its hosts or none.
         match self.ahead {
             None => {}
             Some(Ahead::InTime(again)) if self.waited < node => return (Locality::Node, left(node).min(Some(again))),
+            Some(Ahead::InTime(_)) if self.waited < node + rack => return (Locality::Rack, left(node + rack)),
+            Some(Ahead::Late) if self.waited < rack => return (Locality::Rack, left(rack)),
             Some(_) => return (Locality::Unknown, None),
         }
         match self.level {
@@ -93,13 +96,15 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_looks_ahead_goes_anywhere_once_its_slot_comes_too_late_or_it_has_waited_long_enough() {
+    fn a_job_that_looks_ahead_waits_for_its_rack_alone_once_its_slot_comes_too_late_or_it_has_waited_long_enough() {
         let waits = [Span::from_ms(100), Span::from_ms(50)];
         let allowed = |ahead, waited| Wait { ahead: Some(ahead), ..wait(Locality::OffRack, waited) }.allowed(waits);
         let soon = Ahead::InTime(Span::from_ms(40));
         assert_eq!(allowed(soon, 0), (Locality::Node, Some(Span::from_ms(40))), "wherever its last map ran");
         assert_eq!(allowed(soon, 70), (Locality::Node, Some(Span::from_ms(30))));
-        assert_eq!(allowed(soon, 100), (Locality::Unknown, None));
-        assert_eq!(allowed(Ahead::Late, 0), (Locality::Unknown, None));
+        assert_eq!(allowed(soon, 100), (Locality::Rack, Some(Span::from_ms(50))));
+        assert_eq!(allowed(soon, 150), (Locality::Unknown, None));
+        assert_eq!(allowed(Ahead::Late, 0), (Locality::Rack, Some(Span::from_ms(50))));
+        assert_eq!(allowed(Ahead::Late, 50), (Locality::Unknown, None));
     }
 }
