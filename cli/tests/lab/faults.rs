@@ -102,7 +102,7 @@ pub(crate) fn small_disk(lab: &Lab, name: &str, size: &str) {
 }
 
 /// Writes until nothing more fits.
-fn fill(path: &Path) {
+pub(crate) fn fill(path: &Path) {
     use std::io::Write;
     let mut file = fs::File::create(path).expect("make a file");
     for block in [&[7_u8; 1 << 16][..], &[7]] {

@@ -112,6 +112,12 @@ impl Lab {
         run("ip", &["-n", name, "link", "set", "eth0", "up"]);
     }
 
+    /// Gives a machine one more address, of any network.
+    pub(crate) fn add_address(&self, name: &str, network: &str) {
+        run("ip", &["-n", name, "addr", "add", network, "dev", "eth0"]);
+        run("ip", &["-n", name, "link", "set", "eth0", "up"]);
+    }
+
     /// Takes a machine's cable out.
     pub(crate) fn unplug(&self, name: &str) {
         run("ip", &["link", "set", &format!("v-{name}"), "down"]);

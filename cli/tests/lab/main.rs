@@ -5,6 +5,7 @@
 //! that is missing they say so and end well, unless `CI=true`.
 
 mod clocks;
+mod days;
 mod faults;
 mod greed;
 mod inside;
