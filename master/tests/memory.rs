@@ -46,8 +46,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What the core keeps is in it.
-const MOST_BYTES_A_TASK: isize = 400;
+/// What the core keeps is in it. It is 223, and was 364 when the journal kept a buffer of the size of its last snapshot.
+const MOST_BYTES_A_TASK: isize = 300;
 /// To say how a job is, without its attempts.
 const MOST_BYTES_A_TASK_ASKED: isize = 10;
 /// What is left of a job that is over and too large to stay, for each of its tasks; what is learnt of task times is in it.
@@ -122,7 +122,8 @@ static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 #[tokio::test]
 async fn a_task_of_a_live_job_takes_little_memory() {
     let _turn = TURN.lock().await;
-    let mut cluster = Cluster::start().await;
+    // A forecast of that moment would be counted with its copy of the core.
+    let mut cluster = Cluster::start_with(|config| config.prediction.every_ms = 0).await;
     let mut worker = FakeWorker::register(&mut cluster, "worker-1", SLOTS, 0).await;
     let n = 20_000;
     let before = HELD.load(Ordering::Relaxed);
@@ -130,11 +131,16 @@ async fn a_task_of_a_live_job_takes_little_memory() {
     let job = cluster.submit(v1::SubmitJobRequest { n_reduces: 1, ..generated(n) }).await.unwrap();
     work(&mut worker, n - SLOTS).await;
     until_held(before + MOST_BYTES_A_TASK * n as isize, "a job of 20,000 maps, nearly done").await;
-    let held = HELD.load(Ordering::Relaxed);
-    MOST.store(held, Ordering::Relaxed);
-    let brief = cluster.client.get_job(v1::GetJobRequest { job, brief: true }).await.unwrap().into_inner();
-    assert_eq!(brief.status.map(|status| status.maps_done), Some(n - SLOTS));
-    let more = MOST.load(Ordering::Relaxed) - held;
+    // Other threads go on with what they do, but not all the time.
+    let mut more = isize::MAX;
+    for _ in 0..20 {
+        let held = HELD.load(Ordering::Relaxed);
+        MOST.store(held, Ordering::Relaxed);
+        let request = v1::GetJobRequest { job: job.clone(), brief: true };
+        let brief = cluster.client.get_job(request).await.unwrap().into_inner();
+        assert_eq!(brief.status.map(|status| status.maps_done), Some(n - SLOTS));
+        more = more.min(MOST.load(Ordering::Relaxed) - held);
+    }
     assert!(more < MOST_BYTES_A_TASK_ASKED * n as isize, "{more} bytes to say how the job is");
     work(&mut worker, SLOTS).await;
     cluster.stop().await;

@@ -23,6 +23,9 @@ use super::reader::{Tail, stored_header};
 /// At least what its number, its link and the number of the frame that was on disk add to a frame.
 const CHAINED_BYTES: usize = 64;
 
+/// Of a buffer of frames that are on disk. Snapshots are larger, and come seldom.
+const KEPT_BYTES: usize = 256 << 10;
+
 /// The writing end of a run's journal.
 #[derive(Debug)]
 pub struct JournalWriter {
@@ -132,7 +135,8 @@ impl JournalWriter {
         self.bytes += (self.unsynced.len() - start) as u64;
         self.link = link(&self.unsynced[start + Layout::Two.prefix()..]);
         if !self.waiting.is_empty() || self.synced + self.unsynced.len() as u64 > self.capacity {
-            let frame = self.unsynced.split_off(start);
+            // Splitting a whole buffer off would leave another one of its size.
+            let frame = if start == 0 { std::mem::take(&mut self.unsynced) } else { self.unsynced.split_off(start) };
             self.waiting.push_back(frame);
         }
     }
@@ -262,6 +266,7 @@ impl JournalWriter {
             self.file.sync_data().map_err(|e| self.failed_once("sync", e))?;
             self.synced += self.unsynced.len() as u64;
             self.unsynced.clear();
+            self.unsynced.shrink_to(KEPT_BYTES);
             self.written = 0;
         }
         Ok(())
