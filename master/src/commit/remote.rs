@@ -53,7 +53,7 @@ pub(super) fn abort(output: &JobOutput, private: &str, success: &str) -> io::Res
     let client = output.client(LONG);
     match output.owner(&client, OUTPUT_MARK).map_err(as_io)? {
         // Somebody has made the same directory anew, or has one without a mark, empty or not.
-        Owner::Theirs | Owner::Nobody => return Ok(()),
+        Owner::Theirs | Owner::Nobody => output.clear_aside(&client, private).map_err(as_io),
         // The mark goes last, so that who is interrupted finds it again.
         Owner::Ours => {
             let folder = RemoteFolder::list(client.clone(), output, output.inside(private))?;
@@ -62,12 +62,8 @@ pub(super) fn abort(output: &JobOutput, private: &str, success: &str) -> io::Res
                 folder.remove(name)?;
             }
             client.remove(&output.inside(success)).map_err(as_io)?;
-            client.remove(&output.inside(private)).map_err(as_io)?;
+            output.let_go(&client, private).map_err(as_io)
         }
-    }
-    match client.remove_if_empty(&output.path.path) {
-        Err(error) if error.is_not_empty() => Ok(()),
-        done => done.map_err(as_io),
     }
 }
 

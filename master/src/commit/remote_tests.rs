@@ -131,7 +131,6 @@ fn what_cannot_be_reserved_leaves_no_directory_and_says_why_in_a_line() {
 
 #[test]
 fn a_clearing_that_breaks_off_anywhere_is_completed_by_the_next() {
-    let mut empty = 0;
     for n in 0.. {
         let hdfs = FakeHdfs::start(1);
         let output = written(&hdfs);
@@ -139,13 +138,47 @@ fn a_clearing_that_breaks_off_anywhere_is_completed_by_the_next() {
         let cleared = abort(&output, true);
         hdfs.be(Mood::Good);
         abort(&output, true).unwrap();
-        assert!(hdfs.files("/").is_empty(), "after {n} changes");
+        // No directory is left either, of which nobody could say whose it is.
+        for left in ["/data/out", "/data/_out-mine"] {
+            assert!(!hdfs.is_there(left), "{left} after {n} changes");
+        }
         if cleared.is_ok() {
-            assert!(!hdfs.is_there("/data/out"));
+            assert!(n > 4, "{n} changes clear nothing away");
             return;
         }
-        // Of the empty directory without a mark nobody can say whose it is: only the last change may have left it.
-        empty += usize::from(hdfs.is_there("/data/out"));
-        assert!(empty <= 1, "after {n} changes");
     }
+}
+
+#[test]
+fn a_reservation_that_breaks_off_anywhere_stands_or_is_in_nobodys_way() {
+    for n in 0.. {
+        let hdfs = FakeHdfs::start(1);
+        let (mine, next) = (output(&hdfs, "mine"), output(&hdfs, "next"));
+        hdfs.be(Mood::Leaves(n));
+        let reserved = reserve(&mine);
+        hdfs.be(Mood::Good);
+        if reserved.is_ok() {
+            assert!(n > 1, "{n} changes make no reservation");
+            assert_eq!(hdfs.files("/"), ["/data/out/_temporary/_job"]);
+            return;
+        }
+        reserve(&next).unwrap_or_else(|error| panic!("after {n} changes: {error}"));
+        abort(&mine, true).unwrap();
+        assert_eq!(hdfs.files("/"), ["/data/out/_temporary/_job"], "after {n} changes");
+        assert!(!hdfs.is_there("/data/_out-mine"), "after {n} changes");
+    }
+}
+
+#[test]
+fn what_somebody_puts_into_an_output_stays_when_it_is_cleared_away() {
+    let hdfs = FakeHdfs::start(1);
+    let output = written(&hdfs);
+    hdfs.put("/data/out/notes", "somebody's", 99);
+    abort(&output, true).unwrap();
+    assert_eq!(hdfs.files("/"), ["/data/out/notes"]);
+    // Between the last look and the move, as a master that broke off there would find it.
+    hdfs.put("/data/_out-mine/notes", "somebody's", 99);
+    hdfs.put("/data/_out-mine/_temporary/_job", "mine", 99);
+    assert!(abort(&output, true).is_err(), "there is something in its place");
+    assert!(hdfs.is_there("/data/_out-mine/notes"));
 }

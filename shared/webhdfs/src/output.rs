@@ -1,7 +1,10 @@
 //! A job's output in an HDFS, as the master's properties tell of it, and the mark by which a job knows it for its own.
 //!
-//! The mark is a file that was made where nothing was, with a text that nobody else has. So of two masters that begin with one
-//! directory at the same instant one has it, and who comes too late finds no mark or another's, and leaves the output alone.
+//! The mark is a file with a text that nobody else has. The directory is made beside its place, with the mark in it, and then moved
+//! to where nothing is; it goes by the same way. So it is never there without a mark, whatever breaks off, of two masters that begin
+//! with one directory at the same instant one has it, and who comes too late finds another's mark and leaves the output alone.
+
+use std::io::{Cursor, Read};
 
 use crate::address::RemotePath;
 use crate::client::{Client, Patience};
@@ -59,7 +62,7 @@ impl JobOutput {
         self.path.child(name).path
     }
 
-    /// Makes the directory and, in it, the place of the mark and the mark. Something that is there is an error.
+    /// Makes the directory with the mark in it. Something that is there is an error.
     ///
     /// # Errors
     /// When the directory exists, or the name node or a data node refuses or does not answer.
@@ -69,13 +72,59 @@ impl JobOutput {
             Err(error) if error.is_missing() => {}
             Err(error) => return Err(error),
         }
-        let mark = self.inside(mark);
-        let place = mark.rsplit_once('/').map_or("/", |(place, _)| place);
-        client.make_directory(place)?;
-        client.create(&mark, self.mark.as_bytes(), &self.own(&mark)).inspect_err(|_| {
-            // Whoever was here first has made the mark, and nothing of it goes.
-            let _ = client.remove_if_empty(place).and_then(|()| client.remove_if_empty(&self.path.path));
-        })
+        let aside = self.aside();
+        let marked = format!("{aside}/{mark}");
+        let place = marked.rsplit_once('/').map_or("/", |(place, _)| place);
+        let mut open = || Ok(Box::new(Cursor::new(self.mark.clone())) as Box<dyn Read>);
+        let made = client.make_directory(place).and_then(|()| client.write(&marked, self.mark.len() as u64, &mut open));
+        let moved = made.and_then(|()| client.rename(&aside, &self.path.path)).inspect_err(|_| {
+            // It is nobody else's, by its name.
+            let _ = client.remove(&aside);
+        });
+        moved?;
+        // A gateway (HttpFS) moves a directory into one that is there. Where that is not known, attempts will see.
+        if !matches!(self.owner(client, mark), Ok(Owner::Theirs | Owner::Nobody)) {
+            return Ok(());
+        }
+        let name = aside.rsplit_once('/').map_or(aside.as_str(), |(_, name)| name);
+        client.remove(&self.inside(name))?;
+        Err(self.exists())
+    }
+
+    /// Removes the directory, in which nothing is but `private` with the mark in it; what others have put beside that stays.
+    ///
+    /// # Errors
+    /// When the name node refuses or does not answer. It may be done again.
+    pub fn let_go(&self, client: &Client, private: &str) -> Result<(), Error> {
+        if !is_alone(client, &self.path.path, private)? {
+            return client.remove(&self.inside(private));
+        }
+        client.rename(&self.path.path, &self.aside())?;
+        self.clear_aside(client, private)
+    }
+
+    /// Removes what a reservation or a removal that broke off has left beside the directory.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn clear_aside(&self, client: &Client, private: &str) -> Result<(), Error> {
+        let aside = self.aside();
+        match is_alone(client, &aside, private) {
+            Ok(true) => client.remove(&aside),
+            // Somebody added something between the look and the move.
+            Ok(false) => {
+                client.remove(&format!("{aside}/{private}"))?;
+                client.rename(&aside, &self.path.path)
+            }
+            Err(error) if error.is_missing() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Where the directory is while it is made and while it is removed: beside it, under a name that no job takes for input.
+    fn aside(&self) -> String {
+        let (parent, name) = self.path.path.rsplit_once('/').unwrap_or(("", &self.path.path));
+        format!("{parent}/_{name}-{}", self.mark)
     }
 
     /// A path beside this one that no other job writes to.
@@ -100,6 +149,11 @@ impl JobOutput {
         let exception = "FileAlreadyExistsException".to_owned();
         Error::Refused { url: self.path.to_string(), exception, message: "it exists already".to_owned() }
     }
+}
+
+/// Whether a directory has no entry but this one.
+fn is_alone(client: &Client, path: &str, private: &str) -> Result<bool, Error> {
+    Ok(client.again(|_| client.list(path))?.iter().all(|entry| entry.name == private))
 }
 
 #[cfg(test)]
