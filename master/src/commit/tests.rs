@@ -215,6 +215,8 @@ fn reserved_names_and_files_of_others_are_never_written_over() {
     let output = dir.path().join("out");
     reserve(&here(&output)).unwrap();
     private(&output, "a_0", "_SUCCESS", "");
+    private(&output, "a_0", "part-r-00000", "a");
+    private(&output, "b_1", "part-r-00001", "b");
     let error = promote(&promotion(&output)).unwrap_err();
     assert!(matches!(error, CommitError::Reserved { .. }), "{error}");
     fs::remove_file(output.join("_temporary/a_0/_SUCCESS")).unwrap();
