@@ -212,3 +212,33 @@ fn hadoops_own_commands_write_list_and_read_an_hdfs_that_is_not_their_installati
     assert!(fs("-ls NN/", 1).stderr.contains("ls: `hdfs://127.0.0.1:9000/': http://127.0.0.1:"));
     cluster.stop_and_replay();
 }
+
+#[test]
+fn promotions_at_a_name_node_that_hangs_hold_up_none_at_another() {
+    let (hangs, serves) = (FakeHdfs::start(1), FakeHdfs::start(1));
+    let mut setup = beside(NAME_NODE, &hangs.address());
+    setup.master_config.push_str(&format!("\"other.example:9000\" = \"http://{}\"\n", serves.address()));
+    let cluster = Cluster::start(setup);
+    let (input, go) = (cluster.text("in.txt", "a b a\n"), cluster.output("go"));
+    let mapper = cluster.script("mapper", &format!("while [ ! -e {go} ]; do sleep 0.1; done; cat"));
+    let submit = |out: &str| {
+        let args = ["streaming", "--input", &input, "--output", out, "--mapper", &mapper, "--reduces", "0"];
+        cluster.submit(&args)
+    };
+    // More than there are threads for one of them, or were for all.
+    for n in 0..9 {
+        submit(&at(&format!("/out/{n}")));
+    }
+    hangs.be(Mood::HoldsMoves(0));
+    std::fs::write(&go, "").expect("write a file");
+    let moves = || hangs.asked().iter().filter(|line| line.contains("op=RENAME") && line.contains("part-m")).count();
+    wait_for("promotions that hang", || (moves() >= 4).then_some(()));
+    wait_for("all jobs to be at their promotion", || {
+        cluster.jobs().iter().all(|job| job["state"] == "COMMITTING").then_some(())
+    });
+    let began = std::time::Instant::now();
+    let job = submit("hdfs://other.example:9000/out");
+    cluster.wait_job(&job, 0);
+    assert!(began.elapsed() < std::time::Duration::from_secs(60), "{:?}", began.elapsed());
+    assert!(!parts(&serves, "/out").is_empty());
+}

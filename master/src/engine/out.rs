@@ -2,9 +2,10 @@
 //!
 //! Both touch the file system and run on their own threads; the core's thread only hands over shared data.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Instant;
 
 use howdah_core::job::{AttemptId, ClusterId, JobId, LAZY_OUTPUT};
@@ -21,8 +22,8 @@ use crate::tables::{JobRow, Tables};
 
 /// Threads that promote and clear away.
 const FILE_THREADS: usize = 8;
-/// The same for output in HDFS: a name node that hangs holds up no job whose output lies elsewhere.
-const REMOTE_THREADS: usize = 8;
+/// The same for each name node and for the store: one that hangs holds up no job whose output lies elsewhere.
+const REMOTE_THREADS: usize = 4;
 
 /// What the threads behind it do with output directories.
 enum Work {
@@ -40,7 +41,9 @@ enum Work {
 /// Hands work to the threads behind it; they end when it is dropped.
 pub(crate) struct Outbox {
     files: Pool<Work>,
-    remote: Pool<Work>,
+    /// By server, each from its first work on.
+    remote: Mutex<BTreeMap<String, Pool<Work>>>,
+    promotes: Arc<dyn Fn(Work) + Send + Sync>,
     histories: Histories,
     historian: std::thread::JoinHandle<()>,
     clearing: Clearing,
@@ -60,20 +63,21 @@ impl Outbox {
         let open = Arc::<AtomicUsize>::default();
         let done = Arc::clone(&open);
         let tells = core.clone();
-        let promotes = move |work| {
+        let promotes: Arc<dyn Fn(Work) + Send + Sync> = Arc::new(move |work| {
             perform(work, cluster, &core, &theirs);
             done.fetch_sub(1, Ordering::Release);
-        };
+        });
         let threads = if Guard::FileThreads.stands() { FILE_THREADS } else { 1 };
-        let files = Pool::start("promote", threads, promotes.clone());
-        let remote = Pool::start("promote-hdfs", REMOTE_THREADS, promotes);
+        let here = Arc::clone(&promotes);
+        let files = Pool::start("promote", threads, move |work| here(work));
+        let remote = Mutex::default();
         let (send, work) = mpsc::sync_channel(ROOM);
         let histories = Histories::new(send);
         let retention = Retention::new(keep, &run_dir, cluster);
         let body = move || write_histories(&work, &run_dir, cluster, retention, &tells);
         let historian = std::thread::Builder::new().name("history".to_owned()).spawn(body);
         let historian = historian.expect("the system starts threads");
-        Outbox { files, remote, histories, historian, clearing, open }
+        Outbox { files, remote, promotes, histories, historian, clearing, open }
     }
 
     /// Promotes the winners' output of a job.
@@ -93,8 +97,8 @@ impl Outbox {
             is_lazy: file.properties.contains_key(LAZY_OUTPUT),
             mark_success: mark,
         });
-        let is_remote = promotion.as_ref().is_some_and(|promotion| promotion.output.is_remote());
-        self.hand_out(job, Work::Promote { job, promotion }, is_remote);
+        let server = promotion.as_ref().and_then(|promotion| promotion.output.server().map(str::to_owned));
+        self.hand_out(job, Work::Promote { job, promotion }, server);
     }
 
     /// Clears away what a failed or killed job wrote.
@@ -102,14 +106,20 @@ impl Outbox {
         let Some(row) = tables.jobs.get(&job) else { return };
         if let Some(output) = Output::of(&row.meta.file) {
             self.clearing.begin(output.directory());
-            let is_remote = output.is_remote();
-            self.hand_out(job, Work::Abort { output, created: row.meta.created_output }, is_remote);
+            let server = output.server().map(str::to_owned);
+            self.hand_out(job, Work::Abort { output, created: row.meta.created_output }, server);
         }
     }
 
-    fn hand_out(&self, job: JobId, work: Work, is_remote: bool) {
+    fn hand_out(&self, job: JobId, work: Work, server: Option<String>) {
         self.open.fetch_add(1, Ordering::AcqRel);
-        if is_remote { &self.remote } else { &self.files }.send(job, work);
+        let Some(server) = server else { return self.files.send(job, work) };
+        let start = || {
+            let promotes = Arc::clone(&self.promotes);
+            Pool::start("promote-remote", REMOTE_THREADS, move |work| promotes(work))
+        };
+        let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
+        remote.entry(server).or_insert_with(start).send(job, work);
     }
 
     /// A job that is over changed: its history is to be written, again when a late attempt ends.
@@ -135,8 +145,8 @@ impl Outbox {
         self.open.load(Ordering::Acquire) == 0 && self.histories.is_idle()
     }
 
-    /// Waits until all that was handed over is done, and all histories are written that can be. Work in an HDFS, whose name
-    /// node may be away, is not waited for: it may break off anywhere, and the next start does it again.
+    /// Waits until all that was handed over is done, and all histories are written that can be. Work in an HDFS or a bucket, whose
+    /// server may be away, is not waited for: it may break off anywhere, and the next start does it again.
     pub(crate) fn finish(self, tables: &Tables) {
         let Outbox { files, remote, histories, historian, .. } = self;
         files.finish();
