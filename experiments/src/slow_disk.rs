@@ -29,6 +29,8 @@ pub struct SlowDisk {
 struct Group {
     path: PathBuf,
     is_v2: bool,
+    /// Where the controller was handed down for it alone, to be taken back.
+    handed_down: Option<PathBuf>,
 }
 
 static GROUPS: AtomicU32 = AtomicU32::new(0);
@@ -97,14 +99,17 @@ impl Group {
         let (root, is_v2) = hierarchy(&mounts, |root| controls_io(&root.join("cgroup.controllers"))).context(
             "find the controller of reads, `blkio` or `io`, among the mounted control groups: there is none",
         )?;
-        if is_v2 {
-            let children = root.join("cgroup.subtree_control");
-            fs::write(&children, "+io").with_context(|| format!("write `+io` to `{}`", children.display()))?;
-        }
         let number = GROUPS.fetch_add(1, Ordering::Relaxed);
         let path = root.join(format!("howdah-slow-disk-{}-{number}", std::process::id()));
-        fs::create_dir(&path).with_context(|| format!("create control group `{}`", path.display()))?;
-        Ok(Group { path, is_v2 })
+        let children = root.join("cgroup.subtree_control");
+        let is_new = is_v2 && !controls_io(&children);
+        let group = Group { path, is_v2, handed_down: is_new.then(|| children.clone()) };
+        if is_new {
+            fs::write(&children, "+io").with_context(|| format!("write `+io` to `{}`", children.display()))?;
+        }
+        let path = &group.path;
+        fs::create_dir(path).with_context(|| format!("create control group `{}`", path.display()))?;
+        Ok(group)
     }
 
     fn limit(&self, device: u64, bytes_per_second: u64) -> Result<()> {
@@ -122,6 +127,8 @@ impl Drop for Group {
     fn drop(&mut self) {
         // While a process of it is being waited for it stays, and does nothing.
         let _ = fs::remove_dir(&self.path);
+        // Best effort: another group may have come to need it.
+        let _ = self.handed_down.as_ref().map(|children| fs::write(children, "-io"));
     }
 }
 

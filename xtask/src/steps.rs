@@ -29,7 +29,8 @@ const SIDE_BY_SIDE: &str = "--test-threads=6";
 /// Each lab is a handful of machines.
 const LABS: &str = "--test-threads=4";
 /// The tests over daemons that measure loads or how fast a machine is, by the beginning of their names.
-const MEASURING: [&str; 2] = ["calibration::", "vitals::"];
+const MEASURING: [&str; 4] =
+    ["calibration::", "vitals::", "prediction::cold_input_behind", "prediction::a_map_that_nobody_foresaw"];
 /// Those that are about the executable which people run: how much it takes, how fast and how exactly.
 const RELEASED: [&str; 5] =
     ["hostile::questions::", "leftovers::the_demo", "same_bytes::", "the_version_names_commit", "validation::"];

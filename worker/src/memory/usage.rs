@@ -1,12 +1,13 @@
 //! How much memory the processes of an attempt hold, as `/proc` says.
 //!
 //! What processes share after one split off the other is in the figures of each. So there are two ways: a sum of those
-//! figures, which is quick and never too small, and the kernel's division of what is shared, for which it goes through all
-//! pages; that is asked for only where the sum is too much. What is gone between two looks counts for nothing.
+//! figures, which is quick and counts that again for each, and the kernel's division of what is shared, for which it goes
+//! through all pages; that is asked for only where the sum is too much. Kernels before 4.14 do not divide, and the sum counts.
+//! What is gone between two looks counts for nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::ErrorKind;
+use std::path::Path;
 
 use crate::vitals::proc;
 
@@ -38,13 +39,8 @@ pub(super) fn held(pids: &BTreeSet<u32>, limit: u64) -> u64 {
     }
     let exact = |pid: &u32| match fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) {
         Ok(text) => parse_rollup(&text),
-        // It has ended since the first look.
-        Err(error)
-            if error.kind() == ErrorKind::NotFound || error.raw_os_error() == Some(nix::errno::Errno::ESRCH as i32) =>
-        {
-            Some(0)
-        }
-        Err(_) => None,
+        // It has ended since the first look, unless the kernel has no such file.
+        Err(_) => (!Path::new(&format!("/proc/{pid}/stat")).exists()).then_some(0),
     };
     let divided: Option<Vec<u64>> = pids.iter().map(exact).collect();
     divided.map_or(sum, |divided| divided.iter().sum())

@@ -82,13 +82,12 @@ struct Thread {
     queue: Arc<Queue>,
     /// Ranges of which nothing was in memory before this worker asked for them.
     ours: BTreeSet<Place>,
-    chunk: u64,
     dropped: Arc<AtomicU64>,
 }
 
 impl Thread {
     fn new(queue: Arc<Queue>, dropped: Arc<AtomicU64>) -> Thread {
-        Thread { queue, ours: BTreeSet::new(), chunk: *CHUNK.start(), dropped }
+        Thread { queue, ours: BTreeSet::new(), dropped }
     }
 
     fn run(mut self) {
@@ -108,16 +107,17 @@ impl Thread {
         if !self.ours.contains(place) && self.ours.len() < OURS && is_cold() {
             self.ours.insert(place.clone());
         }
-        let mut done = 0;
+        // Anew for each range: that the last one was in memory says nothing of the disk below this one.
+        let (mut done, mut length) = (0, *CHUNK.start());
         while done < place.length && self.queue.goes_on() {
             let began = Instant::now();
             let offset = place.offset.saturating_add(done);
-            let chunk = Place { path: String::new(), offset, length: self.chunk.min(place.length - done) };
+            let chunk = Place { path: String::new(), offset, length: length.min(place.length - done) };
             if !read_in(&file, &chunk) {
                 break;
             }
             done += chunk.length;
-            self.chunk = next_chunk(self.chunk, began.elapsed());
+            length = next_chunk(length, began.elapsed());
         }
         done
     }
