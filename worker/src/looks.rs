@@ -25,7 +25,7 @@ const PAUSES_MS: [u64; 6] = [50, 100, 250, 500, 1_000, 2_000];
 /// A worker of some slots holds a few dozen files; a shuffle, hundreds.
 const FEW_FILES: u64 = 1_024;
 /// Folders looked at at a time, those that hang included.
-const FOLDERS: usize = 4;
+const FOLDERS: usize = 16;
 
 static FOLDERS_OPEN: AtomicUsize = AtomicUsize::new(0);
 /// Connections tried at a time.

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use crate::daemons::HOWDAH;
 use crate::{deploy, layer};
 
-/// Where a release build is promised to be installed in.
-const MOST: Duration = Duration::from_secs(10);
+/// A release build is promised to be installed within ten seconds; beside other tests it takes several times that.
+const MOST: Duration = Duration::from_secs(60);
 
 pub(crate) fn text(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()

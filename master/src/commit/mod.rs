@@ -151,7 +151,10 @@ fn promote_into<S: Store>(folder: &S, promotion: &Promotion, moved: &mut Vec<OsS
     if private.is_none() && !promotion.is_lazy {
         without_proof.extend(&promotion.winners);
     }
-    if Guard::PromotedParts.stands() {
+    // Without the mark no attempt starts: a task that ran again would fail with a reason that is not the true one.
+    let mark = OUTPUT_MARK.rsplit_once('/').map_or(OUTPUT_MARK, |(_, name)| name);
+    let can_run_again = private.as_ref().is_some_and(|private| private.kind(mark.as_ref()).is_ok());
+    if Guard::PromotedParts.stands() && can_run_again {
         without_part.extend(&without_proof);
         check_gone(folder, output, without_part)?;
     }

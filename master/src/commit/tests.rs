@@ -8,6 +8,12 @@ fn here(output: &Path) -> Output {
     Output::new(output.to_str().unwrap(), &BTreeMap::new())
 }
 
+/// An output that is a job's, as after its submission.
+fn marked(output: &Path) {
+    reserve(&here(output)).unwrap();
+    mark(&here(output), "job_1_0001").unwrap();
+}
+
 fn private(output: &Path, attempt: &str, file: &str, text: &str) {
     let dir = output.join(TEMPORARY).join(attempt);
     fs::create_dir_all(&dir).unwrap();
@@ -56,7 +62,7 @@ fn a_promotion_interrupted_in_the_middle_is_completed() {
 fn lost_output_is_an_error_and_not_a_success() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");
-    reserve(&here(&output)).unwrap();
+    marked(&output);
     private(&output, "a_0", "part-r-00000", "a");
     let error = promote(&promotion(&output)).unwrap_err();
     let CommitError::Gone { attempts, .. } = &error else { panic!("{error}") };
@@ -72,10 +78,22 @@ fn lost_output_is_an_error_and_not_a_success() {
 }
 
 #[test]
+fn where_no_attempt_could_start_again_lost_output_fails_the_job() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("out");
+    marked(&output);
+    private(&output, "a_0", "part-r-00000", "a");
+    fs::remove_file(output.join(OUTPUT_MARK)).unwrap();
+    assert!(matches!(promote(&promotion(&output)), Err(CommitError::Missing { .. })));
+    fs::remove_dir_all(output.join(TEMPORARY)).unwrap();
+    assert!(matches!(promote(&promotion(&output)), Err(CommitError::Missing { .. })));
+}
+
+#[test]
 fn with_lazy_output_only_an_empty_directory_proves_that_there_was_none() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");
-    reserve(&here(&output)).unwrap();
+    marked(&output);
     private(&output, "a_0", "part-r-00000", "a");
     let promotion = Promotion { is_lazy: true, ..promotion(&output) };
     let error = promote(&promotion).unwrap_err();
@@ -92,7 +110,7 @@ fn with_lazy_output_only_an_empty_directory_proves_that_there_was_none() {
 fn the_file_of_a_task_with_a_longer_number_is_no_proof() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");
-    reserve(&here(&output)).unwrap();
+    marked(&output);
     fs::write(output.join("part-m-100000"), "").unwrap();
     let winners = vec![("a_0".to_owned(), "part-m-10000".to_owned())];
     let promotion = Promotion { output: here(&output), winners, is_lazy: false, mark_success: true };

@@ -1,6 +1,7 @@
 //! Inputs that have no end: links in a circle, and few directories that look like millions.
 
 use std::os::unix::fs::symlink;
+use std::time::{Duration, Instant};
 
 use howdah_guards::Guard;
 use tokio::task::JoinSet;
@@ -11,6 +12,8 @@ use crate::harness::{Cluster, wait_for};
 
 /// As many inputs as the master lists at a time.
 const LISTINGS: usize = 32;
+/// No thread was started for so long: all requests have come.
+const ALL_CAME: Duration = Duration::from_secs(2);
 
 /// A directory with links to itself.
 fn circle(cluster: &Cluster) -> String {
@@ -47,7 +50,15 @@ fn submit_and_leave(cluster: &Cluster, input: &str) {
         }
         submissions
     });
-    wait_for("all inputs to be listed", || (cluster.master_threads() >= before.max(LISTINGS)).then_some(()));
+    // Each takes a thread; how many were there for others and idle is not known, so: until no more come for a while.
+    let mut seen = (0, Instant::now());
+    wait_for("all inputs to be listed", || {
+        let threads = cluster.master_threads();
+        if threads != seen.0 {
+            seen = (threads, Instant::now());
+        }
+        (threads >= before.max(LISTINGS) && seen.1.elapsed() >= ALL_CAME).then_some(())
+    });
     drop(submissions);
 }
 

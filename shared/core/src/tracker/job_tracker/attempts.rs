@@ -120,18 +120,24 @@ impl JobTracker {
         }
     }
 
-    /// Charges a failed attempt to its task and its worker.
-    pub(super) fn count_failure(&mut self, task: TaskId, worker: WorkerId) {
+    /// Charges a failed attempt to its task, and to nobody's worker.
+    pub(super) fn charge_task(&mut self, task: TaskId) {
         let job = self.state.jobs.get_mut(task.job).expect("attempts in chains have live jobs");
         let tasks = &mut job.tasks[task.kind];
         tasks.attempts_failed += 1;
         let failures = &mut tasks.tasks[task.index as usize].failures;
         *failures = failures.saturating_add(u16::from(!planted(Fault::ForgetFailure)));
+        job.note_plain();
+    }
+
+    /// Charges a failed attempt to its task and its worker.
+    pub(super) fn count_failure(&mut self, task: TaskId, worker: WorkerId) {
+        self.charge_task(task);
+        let job = self.state.jobs.get_mut(task.job).expect("attempts in chains have live jobs");
         let places = job.failures.make().of_task.entry((task.kind, task.index)).or_default();
         if !places.contains(&worker) {
             places.push(worker);
         }
-        job.note_plain();
         self.charge_worker(task.job, worker);
     }
 

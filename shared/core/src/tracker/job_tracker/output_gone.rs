@@ -54,7 +54,8 @@ impl JobTracker {
             live.maps_done = None;
         }
         self.out.push(Effect::OutputGone { attempt, worker });
-        self.count_failure(attempt.task(), worker);
+        // The worker had done its part: whoever removes files must not have it blacklisted.
+        self.charge_task(attempt.task());
         self.after_failure(attempt.task());
     }
 
