@@ -2,9 +2,8 @@
 //!
 //! The master's own look at a worker goes another way. A packet filter between two workers is seen by them alone, and
 //! without this it would be found by the first job whose reduces cannot fetch. What is found counts as such a reduce's word
-//! does: it takes two workers to say that a third one cannot be reached. The word of a worker that does not get to most of
-//! those that it has tried says more of itself than of them, and does not count: two that cannot get out, or one half of a
-//! cluster that is cut in two, would have all others set aside.
+//! does: it takes two workers to say that a third one cannot be reached. A word counts only when the worker reaches the next
+//! one that it tries: two that cannot get out would have all others set aside.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -57,17 +56,25 @@ fn turn(n: usize, index: usize, round: usize) -> Option<usize> {
     Some((index + 1 + round % others) % n)
 }
 
-/// How the tries ended that the workers of today made last, by the names of who tried whom.
+/// How tries ended, by the name of who tried.
 #[derive(Debug, Default)]
-struct Tries(BTreeMap<Arc<str>, BTreeMap<Arc<str>, bool>>);
+struct Tries(BTreeMap<Arc<str>, OfOne>);
+
+#[derive(Debug, Default)]
+struct OfOne {
+    /// Whether the others were reached at the last try.
+    last: BTreeMap<Arc<str>, bool>,
+    /// Those that were not since one was.
+    since: Vec<Unreached>,
+}
 
 /// What a try shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shows {
-    /// `again`: at the last try it was not.
-    Reached { again: bool },
-    /// `first`: at the last try it was, or there was none.
-    Unreached { first: bool, counts: bool },
+#[derive(Debug, Default)]
+struct Shown {
+    /// The last try ended otherwise; a first one should have ended well.
+    is_news: bool,
+    /// The word that counts now.
+    counts: Option<Unreached>,
 }
 
 impl Tries {
@@ -75,18 +82,19 @@ impl Tries {
     fn keep(&mut self, peers: &[Peer]) {
         let names: BTreeSet<&str> = peers.iter().map(|peer| &*peer.name).collect();
         self.0.retain(|by, _| names.contains(&**by));
-        self.0.values_mut().for_each(|tried| tried.retain(|of, _| names.contains(&**of)));
+        self.0.values_mut().for_each(|one| one.last.retain(|of, _| names.contains(&**of)));
     }
 
-    /// Takes one more. A word counts where at least half of those that were tried were reached.
-    fn note(&mut self, by: &Arc<str>, of: &Arc<str>, is_reached: bool) -> Shows {
-        let tried = self.0.entry(by.clone()).or_default();
-        let before = tried.insert(of.clone(), is_reached);
-        if is_reached {
-            return Shows::Reached { again: before == Some(false) };
-        }
-        let n_reached = tried.values().filter(|&&is_reached| is_reached).count();
-        Shows::Unreached { first: before != Some(false), counts: 2 * n_reached >= tried.len() }
+    /// Takes one more. What was not reached counts when the very next one is reached: until then it may be the one that tries
+    /// that gets nowhere.
+    fn note(&mut self, by: &Arc<str>, of: &Arc<str>, unreached: Option<Unreached>) -> Shown {
+        let one = self.0.entry(by.clone()).or_default();
+        let is_reached = unreached.is_none();
+        let is_news = one.last.insert(of.clone(), is_reached).unwrap_or(true) != is_reached;
+        one.since.extend(unreached);
+        let waiting = if is_reached { std::mem::take(&mut one.since) } else { Vec::new() };
+        let counts = if waiting.len() == 1 { waiting.into_iter().next() } else { None };
+        Shown { is_news, counts }
     }
 }
 
@@ -116,18 +124,18 @@ pub(crate) async fn watch(core: CoreHandle, looks: Looks, every: Duration) {
             let Ok((by, of, asked, Some(saw))) = tried else { continue };
             let (from, to) = (&*by.name, &*of.name);
             let problem = limits::without_middle(saw.problem, PROBLEM_BYTES);
-            match ended.note(&by.name, &of.name, problem.is_empty()) {
-                Shows::Reached { again: false } => {}
-                Shows::Reached { again: true } => tracing::info!(from, to, "a worker reaches another one again"),
-                Shows::Unreached { first, counts } => {
-                    if first {
-                        tracing::warn!(from, to, problem, counts, "a worker does not reach another one");
-                    }
-                    let unreached = Unreached { of: of.worker, incarnation: of.incarnation, by: by.worker, asked };
-                    if counts && core.send(Message::Unreached(unreached)).await.is_err() {
-                        return;
-                    }
-                }
+            let unreached = Unreached { of: of.worker, incarnation: of.incarnation, by: by.worker, asked };
+            let is_reached = problem.is_empty();
+            let shown = ended.note(&by.name, &of.name, (!is_reached).then_some(unreached));
+            match (shown.is_news, is_reached) {
+                (false, _) => {}
+                (true, true) => tracing::info!(from, to, "a worker reaches another one again"),
+                (true, false) => tracing::warn!(from, to, problem, "a worker does not reach another one"),
+            }
+            if let Some(unreached) = shown.counts
+                && core.send(Message::Unreached(unreached)).await.is_err()
+            {
+                return;
             }
         }
     }
@@ -154,23 +162,29 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_gets_nowhere_accuses_nobody_and_one_that_gets_to_half_does() {
+    fn a_worker_that_gets_nowhere_accuses_nobody_and_one_that_gets_to_the_next_does() {
         let name = |name: &str| -> Arc<str> { Arc::from(name) };
+        let asked = Time::from_ms(0);
+        let unreached = |of: u32| Some(Unreached { of: WorkerId(of), incarnation: 1, by: WorkerId(0), asked });
         let mut tries = Tries::default();
-        let counts = |tries: &mut Tries, by: &str, of: &str| match tries.note(&name(by), &name(of), false) {
-            Shows::Unreached { counts, .. } => counts,
-            shown => panic!("{shown:?}"),
+        let mut counts = |of: u32, is_reached: bool| {
+            let word = unreached(of).filter(|_| !is_reached);
+            tries.note(&name("a"), &name(&of.to_string()), word).counts.map(|word| word.of.0)
         };
-        // Its network is gone: all others look so.
-        assert!(!["b", "c", "d", "b"].iter().any(|of| counts(&mut tries, "a", of)));
-        // It gets to its own half of a cluster that is cut in two.
-        tries.note(&name("b"), &name("a"), true);
-        assert!(counts(&mut tries, "b", "c") && !counts(&mut tries, "b", "d"));
-        // One of three others is away.
-        assert_eq!(tries.note(&name("b"), &name("c"), true), Shows::Reached { again: true });
-        assert!(counts(&mut tries, "b", "d"));
+        let mut all = |outcomes: &[(u32, bool)]| -> Vec<u32> {
+            outcomes.iter().filter_map(|&(of, is_reached)| counts(of, is_reached)).collect()
+        };
+        assert!(all(&[(1, true), (2, true), (3, true)]).is_empty());
+        // Its network goes, and comes back.
+        assert!(all(&[(1, false), (2, false), (3, false), (1, true)]).is_empty());
+        // One of the others is away.
+        assert_eq!(all(&[(2, false), (3, true), (1, true), (2, false), (3, true)]), [2, 2]);
+        let is_news = |tries: &mut Tries, word| tries.note(&name("b"), &name("1"), word).is_news;
+        let mut tries = Tries::default();
+        let words = [None, unreached(1), unreached(1), None];
+        assert_eq!(words.map(|word| is_news(&mut tries, word)), [false, true, false, true]);
         let peer = |label: &str| Peer { worker: WorkerId(0), incarnation: 0, name: name(label), address: name("") };
-        tries.keep(&[peer("a"), peer("b")]);
-        assert_eq!(tries.0.values().map(BTreeMap::len).collect::<Vec<_>>(), [1, 1]);
+        tries.keep(&[peer("a")]);
+        assert!(tries.0.is_empty());
     }
 }

@@ -152,5 +152,5 @@ fn a_bucket_is_refused_with_how_to_build_it_in() {
     assert!(said.contains("`cargo build --release --features s3`"), "{said}");
     let hadoop = Installation::of(&cluster);
     let said = hadoop.run("hadoop", &["fs", "-ls", "s3a://data/in"]).expect_code(1).stderr;
-    assert!(said.contains("`s3a://data/in' can only be the input of a job"), "{said}");
+    assert!(said.contains("`s3a://data/in' is for jobs alone"), "{said}");
 }

@@ -124,7 +124,7 @@ impl Store for BucketFolder {
     }
 
     fn names(&self) -> io::Result<Vec<OsString>> {
-        let entries = self.client.list(&self.path, MOST_ENTRIES).map_err(as_io)?;
+        let entries = self.client.list(&self.path, MOST_ENTRIES, &|| true).map_err(as_io)?;
         let mut listed: BTreeMap<OsString, Kind> = BTreeMap::new();
         for entry in entries {
             let kind = if entry.kind == FileKind::Directory { Kind::Folder } else { Kind::File };

@@ -189,7 +189,9 @@ impl<'a> Listing<'a> {
 
     /// The entries of a directory, by name.
     fn list(&mut self, path: &RemotePath) -> Result<Vec<FileStatus>, InputError> {
-        let mut children = self.ask(path, |client| client.list(path, MAX_ENTRIES))?;
+        let (cancel, until) = (self.cancel, self.until);
+        let goes_on = || !cancel.is_set() && Instant::now() <= until;
+        let mut children = self.ask(path, |client| client.list(path, MAX_ENTRIES, &goes_on))?;
         self.entries += children.len();
         if self.entries > MAX_ENTRIES {
             return Err(InputError::TooManyEntries);
@@ -215,14 +217,23 @@ impl<'a> Listing<'a> {
         path: &RemotePath,
         question: impl FnOnce(&Remote) -> Result<T, RemoteError>,
     ) -> Result<T, InputError> {
+        self.waited_for(path)?;
+        let client = self.client(path)?;
+        question(&client).map_err(|source| match self.waited_for(path) {
+            // Whatever the question says of it.
+            Err(nobody) => nobody,
+            Ok(()) => of(path, source),
+        })
+    }
+
+    fn waited_for(&self, path: &RemotePath) -> Result<(), InputError> {
         if self.cancel.is_set() {
             return Err(InputError::Cancelled);
         }
         if Instant::now() > self.until {
             return Err(InputError::TooSlow { path: path.to_string() });
         }
-        let client = self.client(path)?;
-        question(&client).map_err(|source| of(path, source))
+        Ok(())
     }
 }
 

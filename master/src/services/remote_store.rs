@@ -79,11 +79,17 @@ impl Remote {
         })
     }
 
-    /// The entries of a directory; of one that has more than `most`, so many or more.
-    pub(super) fn list(&self, path: &RemotePath, most: usize) -> Result<Vec<FileStatus>, RemoteError> {
+    /// The entries of a directory; of one that has more than `most`, so many or more. A store says them by the thousand, and
+    /// is asked for more while it `goes_on`.
+    pub(super) fn list(
+        &self,
+        path: &RemotePath,
+        most: usize,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Vec<FileStatus>, RemoteError> {
         Ok(match self {
             Remote::NameNode(client) => client.list(&path.path)?,
-            Remote::Bucket(client) => client.list(&path.path, most)?,
+            Remote::Bucket(client) => client.list(&path.path, most, goes_on)?,
         })
     }
 

@@ -157,7 +157,7 @@ async fn reserve(shared: &SharedRef, output: &Output) -> Result<(), Status> {
 /// A name node that hangs holds up the few submissions that ask it, and none of the threads that others need.
 async fn turn_at(shared: &SharedRef, server: &str) -> Result<Vec<OwnedSemaphorePermit>, Status> {
     let turn = shared.remote_turns.take(BTreeSet::from([server.to_owned()]));
-    let late = |_| Status::unavailable("too many jobs wait for the output's name node at a time; try again");
+    let late = |_| Status::unavailable(format!("too many jobs wait for `{server}` at a time; try again"));
     tokio::time::timeout(LISTING_PATIENCE, turn).await.map_err(late)
 }
 
@@ -220,6 +220,8 @@ fn prepare(
     check_texts(&request)?;
     let mut properties: BTreeMap<String, String> = request.properties.into_iter().collect();
     known::check(&properties).map_err(|e| status::spec(&e))?;
+    howdah_s3::check_secrets(&properties)
+        .map_err(|e| Status::invalid_argument(status::with_help(e.to_string(), super::input_error::S3_WHO_HELP)))?;
     check_store(&request.inputs, &properties).map_err(|e| refused(&e))?;
     let mut conf = JobConf::from_properties(&config.memory.over(&properties)).map_err(|e| status::spec(&e))?;
     let mut servers = servers;

@@ -38,7 +38,7 @@ impl Client {
     ///
     /// # Errors
     /// Never.
-    pub fn list(&self, _: &str, _: usize) -> Result<Vec<FileStatus>, Error> {
+    pub fn list(&self, _: &str, _: usize, _: &dyn Fn() -> bool) -> Result<Vec<FileStatus>, Error> {
         match self.0 {}
     }
 

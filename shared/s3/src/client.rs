@@ -3,20 +3,23 @@
 use std::borrow::Cow;
 use std::error::Error as _;
 use std::sync::Arc;
-use std::time::Duration;
+use std::thread::sleep;
 
 use howdah_webhdfs::{FileKind, FileStatus, Patience};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::client::HttpError;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
-use object_store::{BackoffConfig, ObjectMeta, ObjectStoreExt, RetryConfig};
+use object_store::{ObjectMeta, ObjectStoreExt, RetryConfig};
 use tokio::runtime::Runtime;
 
 use crate::error::Error;
 use crate::http::Connector;
 use crate::store::{Credentials, Store};
 
+/// What `object_store` says, and only in words, of a store that may do better at another time: what it would ask again itself.
+const TROUBLE: [&str; 6] =
+    ["status code: 5", "status 5", "status code: 429", "status code: 408", "InternalError", "SlowDown"];
 /// Characters of a store's words that are repeated.
 const MOST_CHARS: usize = 300;
 
@@ -42,21 +45,15 @@ impl Client {
     pub fn new(store: &Store, credentials: Credentials, bucket: &str, patience: Patience) -> Result<Client, Error> {
         let endpoint = store.endpoint.clone();
         let refused = |problem: String| Error::Refused { endpoint: endpoint.clone(), problem };
-        let longest = patience.waits.iter().max().copied().unwrap_or_default();
-        let backoff = BackoffConfig {
-            init_backoff: patience.waits.first().copied().unwrap_or_default(),
-            max_backoff: longest.max(Duration::from_millis(1)),
-            ..BackoffConfig::default()
-        };
-        let retries =
-            RetryConfig { backoff, max_retries: patience.waits.len(), retry_timeout: Duration::from_secs(180) };
+        // Who waits, and for how long, is said in `patience`: see `wait`.
+        let once = RetryConfig { max_retries: 0, ..RetryConfig::default() };
         let builder = AmazonS3Builder::new()
             .with_bucket_name(bucket)
             .with_endpoint(&store.endpoint)
             .with_region(&store.region)
             .with_allow_http(true)
             .with_virtual_hosted_style_request(false)
-            .with_retry(retries)
+            .with_retry(once)
             .with_http_connector(Connector::to(&store.endpoint, patience));
         let builder = match credentials.0 {
             None => builder.with_skip_signature(true),
@@ -82,33 +79,35 @@ impl Client {
         if key.as_ref().is_empty() {
             return Ok(directory);
         }
-        let head = self.inner.runtime.block_on(self.inner.bucket.head(&key));
-        match head.map_err(|error| self.wrong(error)) {
+        let bucket = &self.inner.bucket;
+        match self.wait(|| bucket.head(&key)) {
             Ok(meta) => Ok(status(String::new(), &meta)),
             Err(Error::Missing) => {
                 let prefix = format!("{key}/");
                 let options = PaginatedListOptions { max_keys: Some(1), ..PaginatedListOptions::default() };
-                let listed = self.inner.runtime.block_on(self.inner.bucket.list_paginated(Some(&prefix), options));
-                let any = !listed.map_err(|error| self.wrong(error))?.result.objects.is_empty();
-                if any { Ok(directory) } else { Err(Error::Missing) }
+                let listed = self.wait(|| bucket.list_paginated(Some(&prefix), options.clone()))?;
+                if listed.result.objects.is_empty() { Err(Error::Missing) } else { Ok(directory) }
             }
             Err(error) => Err(error),
         }
     }
 
-    /// The entries of a directory, objects and directories, in no order; after more than `most` it ends.
+    /// The entries of a directory, objects and directories, in no order; after more than `most` it ends. They come by the
+    /// thousand, and `goes_on` is asked before each question.
     ///
     /// # Errors
-    /// When the store does not say, or an entry has a name that no path can have.
-    pub fn list(&self, path: &str, most: usize) -> Result<Vec<FileStatus>, Error> {
+    /// When the store does not say, an entry has a name that no path can have, or it does not go on.
+    pub fn list(&self, path: &str, most: usize, goes_on: &dyn Fn() -> bool) -> Result<Vec<FileStatus>, Error> {
         let key = self.key(path)?;
         let prefix = (!key.as_ref().is_empty()).then(|| format!("{key}/"));
         let (mut entries, mut page_token) = (Vec::new(), None);
         loop {
+            if !goes_on() {
+                return Err(Error::GivenUp);
+            }
             let options =
                 PaginatedListOptions { delimiter: Some(Cow::Borrowed("/")), page_token, ..Default::default() };
-            let page = self.inner.bucket.list_paginated(prefix.as_deref(), options);
-            let page = self.inner.runtime.block_on(page).map_err(|error| self.wrong(error))?;
+            let page = self.wait(|| self.inner.bucket.list_paginated(prefix.as_deref(), options.clone()))?;
             for folder in page.result.common_prefixes {
                 let name = self.name(&key, &folder)?;
                 let kind = FileKind::Directory;
@@ -121,6 +120,24 @@ impl Client {
             page_token = page.page_token;
             if page_token.is_none() || entries.len() > most {
                 return Ok(entries);
+            }
+        }
+    }
+
+    /// Asks, and asks again as long as the store is in trouble and there is patience.
+    pub(crate) fn wait<T, W: Future<Output = object_store::Result<T>>>(
+        &self,
+        mut work: impl FnMut() -> W,
+    ) -> Result<T, Error> {
+        let mut waits = self.inner.patience.waits.iter();
+        loop {
+            let error = match self.inner.runtime.block_on(work()) {
+                Ok(done) => return Ok(done),
+                Err(error) => self.wrong(error),
+            };
+            match waits.next().filter(|_| error.is_trouble()) {
+                Some(&wait) => sleep(wait),
+                None => return Err(error),
             }
         }
     }
@@ -164,7 +181,7 @@ impl Client {
                 let problem = http.source().map_or_else(|| http.to_string(), ToString::to_string);
                 Error::Unreached { endpoint, problem: said(&problem) }
             }
-            None if text.contains("status code: 5") || text.contains("status 5") => {
+            None if TROUBLE.iter().any(|sign| text.contains(sign)) => {
                 Error::Unreached { endpoint, problem: said(&text) }
             }
             None => Error::Refused { endpoint, problem: said(&text) },
@@ -182,4 +199,58 @@ fn status(name: String, meta: &ObjectMeta) -> FileStatus {
 fn said(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_CHARS).collect();
     line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A store that hangs up on the first few and answers all others with this.
+    fn store(hang_up_on: usize, answer: &'static str) -> Store {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for (number, peer) in listener.incoming().enumerate() {
+                let mut peer = peer.unwrap();
+                if number >= hang_up_on {
+                    let _ = peer.read(&mut [0; 8 << 10]);
+                    let _ = peer.write_all(answer.as_bytes());
+                }
+            }
+        });
+        Store { endpoint, region: "us-east-1".to_owned() }
+    }
+
+    const PATIENCE: Patience = Patience {
+        connect: Duration::from_secs(5),
+        idle: Duration::from_secs(5),
+        answer: Duration::from_secs(5),
+        waits: &[Duration::from_millis(1); 3],
+    };
+    const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Length: 7\r\nETag: \"1\"\r\n\
+                        Last-Modified: Thu, 26 Nov 2026 12:00:00 GMT\r\nConnection: close\r\n\r\n";
+
+    fn client(store: &Store) -> Client {
+        Client::new(store, Credentials(None), "bucket", PATIENCE).unwrap()
+    }
+
+    #[test]
+    fn a_store_that_is_away_is_asked_again_for_as_long_as_there_is_patience() {
+        assert_eq!(client(&store(3, HEAD)).status("/a").unwrap().length, 7);
+        let error = client(&store(4, HEAD)).status("/a").unwrap_err();
+        assert!(error.is_trouble(), "{error}");
+        const TROUBLE: &str = "HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        let error = client(&store(0, TROUBLE)).status("/a").unwrap_err();
+        assert!(error.is_trouble(), "{error}");
+    }
+
+    #[test]
+    fn a_listing_ends_where_nobody_waits_for_it() {
+        let goes_on = client(&store(usize::MAX, "")).list("/a", 10, &|| false);
+        assert!(matches!(goes_on, Err(Error::GivenUp)), "{goes_on:?}");
+    }
 }

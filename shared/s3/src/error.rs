@@ -17,6 +17,9 @@ pub enum Error {
     /// There is something where something was to be made.
     #[error("there is something of this name in the bucket")]
     Exists,
+    /// Whoever asked does not wait any longer.
+    #[error("nobody waits for it any more")]
+    GivenUp,
     /// No answer, or none in time; or the store says that it is in trouble.
     #[error("{endpoint}: {problem}")]
     Unreached {

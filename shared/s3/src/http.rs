@@ -8,6 +8,7 @@ use std::io::{Cursor, Read};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -37,7 +38,11 @@ pub(crate) struct Connector {
 }
 
 #[derive(Debug)]
-struct Service(Agent);
+struct Service {
+    agent: Agent,
+    /// For a whole answer that is no range of an object.
+    whole: Duration,
+}
 
 /// The machine's name service.
 #[derive(Debug)]
@@ -75,7 +80,8 @@ impl HttpConnector for Connector {
             .proxy(None)
             .tls_config(tls)
             .build();
-        Ok(HttpClient::new(Service(Agent::with_parts(config, DefaultConnector::default(), Names))))
+        let agent = Agent::with_parts(config, DefaultConnector::default(), Names);
+        Ok(HttpClient::new(Service { agent, whole: self.patience.answer }))
     }
 }
 
@@ -92,7 +98,9 @@ impl HttpService for Service {
             parts.headers.insert("content-length", body.len().into());
             SendBody::from_owned_reader(Cursor::new(body))
         };
-        let answer = self.0.run(Request::from_parts(parts, body)).map_err(failed)?;
+        let request = self.agent.configure_request(Request::from_parts(parts, body));
+        let request = request.timeout_recv_body((!is_range).then_some(self.whole)).build();
+        let answer = self.agent.run(request).map_err(failed)?;
         let (parts, body) = answer.into_parts();
         let most = if is_range { u64::MAX } else { MOST_ANSWER_BYTES };
         let bytes = body.into_with_config().limit(u64::MAX).reader().take(most);

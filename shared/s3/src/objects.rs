@@ -21,12 +21,13 @@ impl Client {
     /// # Errors
     /// When it is not there or cannot be read.
     pub fn small(&self, path: &str) -> Result<Vec<u8>, Error> {
-        let key = self.key(path)?;
-        if self.wait(self.inner.bucket.head(&key))?.size == 0 {
+        let (bucket, key) = (&self.inner.bucket, &self.key(path)?);
+        if self.wait(|| bucket.head(key))?.size == 0 {
             return Ok(Vec::new());
         }
         let options = GetOptions { range: Some(GetRange::Bounded(0..MOST_SMALL)), ..GetOptions::default() };
-        let bytes = async { self.inner.bucket.get_opts(&key, options).await?.bytes().await };
+        let options = &options;
+        let bytes = || async move { bucket.get_opts(key, options.clone()).await?.bytes().await };
         self.wait(bytes).map(|bytes| bytes.to_vec())
     }
 
@@ -35,7 +36,8 @@ impl Client {
     /// # Errors
     /// When it cannot be written.
     pub fn put(&self, path: &str, bytes: Vec<u8>) -> Result<(), Error> {
-        self.wait(self.inner.bucket.put(&self.key(path)?, PutPayload::from(bytes))).map(drop)
+        let (key, bytes) = (self.key(path)?, PutPayload::from(bytes));
+        self.wait(|| self.inner.bucket.put(&key, bytes.clone())).map(drop)
     }
 
     /// Writes a small object where nothing is.
@@ -44,7 +46,8 @@ impl Client {
     /// When something is there, or as above. A try before this one, whose answer was lost, may have written it.
     pub fn put_new(&self, path: &str, bytes: Vec<u8>) -> Result<(), Error> {
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-        self.wait(self.inner.bucket.put_opts(&self.key(path)?, PutPayload::from(bytes), options)).map(drop)
+        let (key, bytes) = (self.key(path)?, PutPayload::from(bytes));
+        self.wait(|| self.inner.bucket.put_opts(&key, bytes.clone(), options.clone())).map(drop)
     }
 
     /// Removes an object; fine if nothing is there.
@@ -52,7 +55,8 @@ impl Client {
     /// # Errors
     /// When the store refuses or does not answer.
     pub fn delete(&self, path: &str) -> Result<(), Error> {
-        match self.wait(self.inner.bucket.delete(&self.key(path)?)) {
+        let key = self.key(path)?;
+        match self.wait(|| self.inner.bucket.delete(&key)) {
             Err(Error::Missing) => Ok(()),
             done => done,
         }
@@ -63,10 +67,11 @@ impl Client {
     /// # Errors
     /// When the store refuses or does not answer.
     pub fn begin(&self, path: &str, length: u64) -> Result<Pending, Error> {
+        let key = self.key(path)?;
         let upload = match length {
             // An upload has a part, and a part has bytes.
             0 => None,
-            _ => Some(self.wait(self.inner.bucket.create_multipart(&self.key(path)?))?),
+            _ => Some(self.wait(|| self.inner.bucket.create_multipart(&key))?),
         };
         Ok(Pending { path: path.to_owned(), length, upload, tags: Vec::new() })
     }
@@ -87,8 +92,9 @@ impl Client {
             }
             left -= wanted;
             let number = pending.tags.len();
-            let sent = self.inner.bucket.put_part(&key, &upload, number, PutPayload::from(part));
-            pending.tags.push(self.wait(sent)?.content_id);
+            let part = PutPayload::from(part);
+            let sent = self.wait(|| self.inner.bucket.put_part(&key, &upload, number, part.clone()))?;
+            pending.tags.push(sent.content_id);
         }
         Ok(())
     }
@@ -100,10 +106,10 @@ impl Client {
     pub fn complete(&self, pending: &Pending) -> Result<(), Error> {
         let Some(upload) = &pending.upload else { return self.put(&pending.path, Vec::new()) };
         let key = self.key(&pending.path)?;
-        let parts = pending.tags.iter().map(|tag| PartId { content_id: tag.clone() }).collect();
-        match self.wait(self.inner.bucket.complete_multipart(&key, upload, parts)) {
+        let parts: Vec<PartId> = pending.tags.iter().map(|tag| PartId { content_id: tag.clone() }).collect();
+        match self.wait(|| self.inner.bucket.complete_multipart(&key, upload, parts.clone())) {
             Ok(_) => Ok(()),
-            Err(Error::Missing) if self.wait(self.inner.bucket.head(&key))?.size == pending.length => Ok(()),
+            Err(Error::Missing) if self.wait(|| self.inner.bucket.head(&key))?.size == pending.length => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -114,7 +120,8 @@ impl Client {
     /// When the store refuses or does not answer.
     pub fn abandon(&self, pending: &Pending) -> Result<(), Error> {
         let Some(upload) = &pending.upload else { return Ok(()) };
-        match self.wait(self.inner.bucket.abort_multipart(&self.key(&pending.path)?, upload)) {
+        let key = self.key(&pending.path)?;
+        match self.wait(|| self.inner.bucket.abort_multipart(&key, upload)) {
             Err(Error::Missing) => Ok(()),
             done => done,
         }
@@ -125,7 +132,7 @@ impl Client {
     /// # Errors
     /// When the store refuses or does not answer.
     pub fn remove(&self, path: &str, are_pending: bool) -> Result<(), Error> {
-        for entry in self.list(path, usize::MAX)? {
+        for entry in self.list(path, usize::MAX, &|| true)? {
             self.remove(&format!("{path}/{}", entry.name), are_pending)?;
         }
         if are_pending {
@@ -136,10 +143,6 @@ impl Client {
             }
         }
         self.delete(path)
-    }
-
-    fn wait<T>(&self, work: impl Future<Output = object_store::Result<T>>) -> Result<T, Error> {
-        self.inner.runtime.block_on(work).map_err(|error| self.wrong(error))
     }
 
     fn unread(&self, problem: &str) -> Error {

@@ -51,7 +51,7 @@ pub enum StoreError {
         value: String,
     },
     /// A job names another store.
-    #[error("property `{key}`: `{value}`: jobs of this cluster read from `{endpoint}`")]
+    #[error("property `{key}`: `{value}`: jobs of this cluster use `{endpoint}`")]
     Elsewhere {
         /// Its name.
         key: String,
@@ -109,16 +109,13 @@ impl Store {
             .map(|(name, value)| (format!("{PROPERTIES}{name}"), value.clone()))
     }
 
-    /// Whether a job may be run with these properties: it brings no secret, and names no other store.
+    /// Whether a job may use buckets with these properties: it brings no secret, and names no other store.
     ///
     /// # Errors
     /// When it is not so.
     pub fn check(&self, properties: &BTreeMap<String, String>) -> Result<(), StoreError> {
-        let of_hadoop = properties.range(HADOOP.to_owned()..).take_while(|(key, _)| key.starts_with(HADOOP));
-        for (key, value) in of_hadoop {
-            if SECRETS.iter().any(|end| key.ends_with(end)) {
-                return Err(StoreError::Secret { key: key.clone() });
-            }
+        check_secrets(properties)?;
+        for (key, value) in of_hadoop(properties) {
             let is_same = |value: &str| plain(value).is_some_and(|named| named.eq_ignore_ascii_case(&self.endpoint));
             let value = value.trim();
             // Hadoop takes an address without a scheme for one of TLS.
@@ -150,6 +147,22 @@ impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_some() { "Credentials(…)" } else { "Credentials(nobody)" })
     }
+}
+
+/// Whether a job may have these properties, wherever its files are: everybody sees them, so they have no secret.
+///
+/// # Errors
+/// When one is a key of a store.
+pub fn check_secrets(properties: &BTreeMap<String, String>) -> Result<(), StoreError> {
+    let mut keys = of_hadoop(properties).map(|(key, _)| key);
+    match keys.find(|key| SECRETS.iter().any(|end| key.ends_with(end))) {
+        Some(key) => Err(StoreError::Secret { key: key.clone() }),
+        None => Ok(()),
+    }
+}
+
+fn of_hadoop(properties: &BTreeMap<String, String>) -> impl Iterator<Item = (&String, &String)> {
+    properties.range(HADOOP.to_owned()..).take_while(|(key, _)| key.starts_with(HADOOP))
 }
 
 /// The address of a store in one spelling, if it is one.
@@ -207,7 +220,7 @@ mod tests {
         assert_eq!(check("fs.s3a.connection.maximum", "15"), Ok(()));
         for other in ["http://s3.example", "169.254.169.254", ""] {
             let said = check("fs.s3a.bucket.logs.endpoint", other).unwrap_err().to_string();
-            assert!(said.ends_with("jobs of this cluster read from `https://s3.example`"), "{said}");
+            assert!(said.ends_with("jobs of this cluster use `https://s3.example`"), "{said}");
         }
         for key in ["fs.s3a.access.key", "fs.s3a.secret.key", "fs.s3a.bucket.logs.session.token"] {
             let said = check(key, "hush").unwrap_err().to_string();

@@ -462,9 +462,9 @@ impl TaskTimes for Predicted<'_> {
             let estimate = known[part as usize].0.estimate(bytes, worker);
             estimate.high - estimate.low
         };
-        // A phase is told late, with a heartbeat: where shuffles are alike, the launch tells more.
-        let tells_more = known[phase as usize].0.is_seen() && width(phase) < width(whole);
-        tells_more.then(|| self.time(of, phase, 0, worker))
+        // A phase is told late, with a heartbeat: where shuffles are alike, the launch may tell more.
+        let tells_enough = known[phase as usize].0.is_seen() && width(phase) <= width(whole);
+        tells_enough.then(|| self.time(of, phase, 0, worker))
     }
 
     fn varies(&self) -> bool {

@@ -36,7 +36,7 @@ impl Place {
         }
         let path: RemotePath = text.parse().map_err(|error| Problem(format!("{error}")))?;
         if path.is_object() {
-            return Err(Problem(format!("No FileSystem for scheme \"s3\": `{text}' can only be the input of a job")));
+            return Err(Problem(format!("No FileSystem for scheme \"s3\": `{text}' is for jobs alone")));
         }
         let user = std::env::var("HADOOP_USER_NAME").ok().filter(|name| !name.is_empty());
         let client = Client::new(&server(site, &path), &user.unwrap_or_else(crate::caller::user), PATIENCE);
