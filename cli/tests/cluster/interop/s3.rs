@@ -171,7 +171,7 @@ fn what_is_not_in_the_bucket_or_not_the_jobs_to_say_is_refused() {
     let said = refused("s3://data/x*", &[]);
     assert!(said.contains("input pattern `s3://data/x*` matches no file"), "{said}");
     let said = refused("s3://data/in/sub", &["-D", "fs.s3a.endpoint=http://169.254.169.254"]);
-    assert!(said.contains("property `fs.s3a.endpoint`: `http://169.254.169.254`: jobs of this cluster read"), "{said}");
+    assert!(said.contains("property `fs.s3a.endpoint`: `http://169.254.169.254`: jobs of this cluster use"), "{said}");
     let said = refused("s3://data/in/sub", &["-D", "fs.s3a.secret.key=psst"]);
     assert!(
         said.contains("property `fs.s3a.secret.key`") && said.contains("help: ") && !said.contains("psst"),
