@@ -45,7 +45,8 @@ fn submit_and_leave(cluster: &Cluster, input: &str) {
     let submissions = attacker.run(async {
         let client = attacker.client().await;
         let mut submissions = JoinSet::new();
-        for n in 0..LISTINGS {
+        // Some are there too late to be listed, or are refused: enough are left.
+        for n in 0..2 * LISTINGS {
             let mut client = client.clone();
             let request = word_count(input.to_owned(), cluster.output(&format!("attack.{n}.out")));
             submissions.spawn(async move { client.submit_job(request).await.is_err() });
