@@ -8,13 +8,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use howdah_core::job::WorkerId;
+use howdah_core::job::{WorkerId, limits};
 use howdah_proto::v1;
 use howdah_proto::v1::look::At;
 use tokio::sync::oneshot;
 
 /// That one answer carries at most.
 const IN_ONE_ANSWER: usize = 64;
+/// What a worker may say of one look.
+const SAID_BYTES: usize = 1_024;
 
 /// What is out, by worker and number.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +71,10 @@ impl Looks {
     }
 
     /// A worker says what it saw; what it was not asked for is nothing.
-    pub(crate) fn saw(&self, saw: v1::SawRequest) {
+    pub(crate) fn saw(&self, mut saw: v1::SawRequest) {
+        for text in [&mut saw.found, &mut saw.problem] {
+            *text = limits::without_middle(std::mem::take(text), SAID_BYTES);
+        }
         let found = self.table().out.remove(&(WorkerId(saw.worker), saw.number));
         if let Some(out) = found {
             // Whoever asked may have given up.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use howdah_core::job::{WorkerId, limits};
+use howdah_core::job::WorkerId;
 use howdah_core::time::Time;
 use howdah_core::tracker::WorkerState;
 use howdah_proto::v1::look::At;
@@ -21,9 +21,6 @@ use crate::looks::Looks;
 
 /// Until a worker says what it saw: its next heartbeat, two tries, and some more.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
-
-/// What a worker may say of a try.
-const PROBLEM_BYTES: usize = 1_024;
 
 /// A worker that is there.
 #[derive(Clone, Debug)]
@@ -122,8 +119,7 @@ pub(crate) async fn watch(core: CoreHandle, looks: Looks, every: Duration) {
         while let Some(tried) = tries.join_next().await {
             // One that did not say anything is older, or gone.
             let Ok((by, of, asked, Some(saw))) = tried else { continue };
-            let (from, to) = (&*by.name, &*of.name);
-            let problem = limits::without_middle(saw.problem, PROBLEM_BYTES);
+            let (from, to, problem) = (&*by.name, &*of.name, saw.problem);
             let unreached = Unreached { of: of.worker, incarnation: of.incarnation, by: by.worker, asked };
             let is_reached = problem.is_empty();
             let shown = ended.note(&by.name, &of.name, (!is_reached).then_some(unreached));

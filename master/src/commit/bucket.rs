@@ -5,7 +5,6 @@
 //! to take that step, and to remove it is to drop the upload. Nobody sees anything of an output before. An empty object called as
 //! the attempt says that all of it is there.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -14,20 +13,21 @@ use howdah_core::job::OUTPUT_MARK;
 use howdah_s3::{Client, Error, JobBucket, Pending};
 use howdah_webhdfs::{FileKind, Owner};
 
-use super::store::{Kind, Store, TEMPORARY};
+use super::listed::{Listed, path_in};
+use super::store::{Kind, Store, TEMPORARY, mark_name};
 use super::waits::{LONG, SOON};
 
 /// Entries of one directory of an output.
 const MOST_ENTRIES: usize = 2_000_000;
 
-/// A directory. What was listed of it last is remembered by kind.
+/// A directory.
 #[derive(Debug)]
 pub(super) struct BucketFolder {
     client: Client,
     path: String,
     /// Whether names in it are what is pending.
     is_private: bool,
-    listed: RefCell<BTreeMap<OsString, Kind>>,
+    listed: Listed,
 }
 
 /// The system's kind of what a store says.
@@ -62,8 +62,7 @@ pub(super) fn abort(output: &JobBucket, private: &str, success: &str) -> io::Res
     }
     let folder = BucketFolder::list(client.clone(), output.inside(private), true)?;
     // The mark goes last, so that who is interrupted finds it again.
-    let mark = OUTPUT_MARK.rsplit_once('/').map_or(OUTPUT_MARK, |(_, name)| name);
-    for name in folder.names()?.iter().filter(|name| *name != mark) {
+    for name in folder.names()?.iter().filter(|name| *name != mark_name()) {
         folder.remove(name)?;
     }
     client.delete(&output.inside(success)).map_err(as_io)?;
@@ -72,14 +71,13 @@ pub(super) fn abort(output: &JobBucket, private: &str, success: &str) -> io::Res
 
 impl BucketFolder {
     fn list(client: Client, path: String, is_private: bool) -> io::Result<BucketFolder> {
-        let folder = BucketFolder { client, path, is_private, listed: RefCell::default() };
+        let folder = BucketFolder { client, path, is_private, listed: Listed::default() };
         folder.names()?;
         Ok(folder)
     }
 
     fn path(&self, name: &OsStr) -> io::Result<String> {
-        let name = name.to_str().ok_or_else(|| io::Error::other("its name is not UTF-8"))?;
-        Ok(format!("{}/{name}", self.path.trim_end_matches('/')))
+        path_in(&self.path, name)
     }
 
     /// What an object of a private directory says.
@@ -117,7 +115,7 @@ impl Store for BucketFolder {
         let is_private = self.is_private || name == TEMPORARY;
         let folder = BucketFolder::list(self.client.clone(), self.path(name)?, is_private)?;
         // An attempt that wrote nothing has left its name.
-        if folder.listed.borrow().is_empty() && self.kind(name)? == Kind::Folder {
+        if folder.listed.is_empty() && self.kind(name)? == Kind::Folder {
             return Err(io::ErrorKind::NotFound.into());
         }
         Ok(folder)
@@ -134,16 +132,11 @@ impl Store for BucketFolder {
                 *known = kind;
             }
         }
-        let names = listed.keys().cloned().collect();
-        *self.listed.borrow_mut() = listed;
-        Ok(names)
+        Ok(self.listed.set(listed))
     }
 
     fn kind(&self, name: &OsStr) -> io::Result<Kind> {
-        if !self.listed.borrow().contains_key(name) {
-            self.names()?;
-        }
-        self.listed.borrow().get(name).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.listed.kind(name, || self.names())
     }
 
     fn make_file(&self, name: &str) -> io::Result<()> {

@@ -4,11 +4,12 @@
 //! are renamed into `<output>`, `_temporary` is removed and `_SUCCESS` written, in this order, so that a
 //! reader who sees `_SUCCESS` sees everything. Every step may be repeated: a file that is no longer in its
 //! private place has been promoted before. A promotion that fails takes back what it promoted. Nothing that a task
-//! put there is followed or replaced: see `folder`; what lies in an HDFS or in a bucket is promoted by the same steps: see `remote` and `bucket`. Source:
-//! Hadoop's FileOutputCommitter.
+//! put there is followed or replaced: see `folder`; what lies in an HDFS or in a bucket is promoted by the same
+//! steps: see `remote` and `bucket`. Source: Hadoop's FileOutputCommitter.
 
 mod bucket;
 mod folder;
+mod listed;
 mod output;
 mod remote;
 mod store;
@@ -24,7 +25,8 @@ use howdah_core::job::OUTPUT_MARK;
 use howdah_guards::Guard;
 use output::Place;
 pub(crate) use output::{Output, STORE};
-use store::{Kind, Store, TEMPORARY};
+use store::{Kind, Store, TEMPORARY, mark_name};
+pub(crate) use waits::SOON;
 
 /// Says that all of the output is there.
 const SUCCESS: &str = "_SUCCESS";
@@ -66,8 +68,8 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Commit
     move |source| CommitError::Io { action, path, source }
 }
 
-/// Makes the output directory and the place for private output, elsewhere than here with the mark in it; an error when the directory
-/// was there before.
+/// Makes the output directory and the place for private output, elsewhere than here with the mark in it; an error
+/// when the directory was there before.
 pub(crate) fn reserve(output: &Output) -> io::Result<()> {
     let directory = output.directory();
     match &output.place {
@@ -152,8 +154,7 @@ fn promote_into<S: Store>(folder: &S, promotion: &Promotion, moved: &mut Vec<OsS
         without_proof.extend(&promotion.winners);
     }
     // Without the mark no attempt starts: a task that ran again would fail with a reason that is not the true one.
-    let mark = OUTPUT_MARK.rsplit_once('/').map_or(OUTPUT_MARK, |(_, name)| name);
-    let can_run_again = private.as_ref().is_some_and(|private| private.kind(mark.as_ref()).is_ok());
+    let can_run_again = private.as_ref().is_some_and(|private| private.kind(mark_name().as_ref()).is_ok());
     if Guard::PromotedParts.stands() && can_run_again {
         without_part.extend(&without_proof);
         check_gone(folder, output, without_part)?;

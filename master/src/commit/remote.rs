@@ -4,7 +4,6 @@
 //! which is looked at before anything is moved or removed, and moves that replace nothing. A name node that is away for a while
 //! is waited for, because a job's work is done by then; a master that ends meanwhile goes on after its next start.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -12,16 +11,17 @@ use std::io;
 use howdah_core::job::OUTPUT_MARK;
 use howdah_webhdfs::{Client, Error, FileKind, JobOutput, Owner};
 
-use super::store::{Kind, Store};
+use super::listed::{Listed, path_in};
+use super::store::{Kind, Store, mark_name};
 use super::waits::{LONG, SOON};
 
-/// A directory. What was listed of it last is remembered by kind.
+/// A directory.
 #[derive(Debug)]
 pub(super) struct RemoteFolder {
     client: Client,
     output: JobOutput,
     path: String,
-    listed: RefCell<BTreeMap<OsString, Kind>>,
+    listed: Listed,
 }
 
 /// The system's kind of what a name node says.
@@ -57,8 +57,7 @@ pub(super) fn abort(output: &JobOutput, private: &str, success: &str) -> io::Res
         // The mark goes last, so that who is interrupted finds it again.
         Owner::Ours => {
             let folder = RemoteFolder::list(client.clone(), output, output.inside(private))?;
-            let mark = OUTPUT_MARK.rsplit_once('/').map_or(OUTPUT_MARK, |(_, name)| name);
-            for name in folder.names()?.iter().filter(|name| *name != mark) {
+            for name in folder.names()?.iter().filter(|name| *name != mark_name()) {
                 folder.remove(name)?;
             }
             client.remove(&output.inside(success)).map_err(as_io)?;
@@ -69,14 +68,13 @@ pub(super) fn abort(output: &JobOutput, private: &str, success: &str) -> io::Res
 
 impl RemoteFolder {
     fn list(client: Client, output: &JobOutput, path: String) -> io::Result<RemoteFolder> {
-        let folder = RemoteFolder { client, output: output.clone(), path, listed: RefCell::default() };
+        let folder = RemoteFolder { client, output: output.clone(), path, listed: Listed::default() };
         folder.names()?;
         Ok(folder)
     }
 
     fn path(&self, name: &OsStr) -> io::Result<String> {
-        let name = name.to_str().ok_or_else(|| io::Error::other("its name is not UTF-8"))?;
-        Ok(format!("{}/{name}", self.path.trim_end_matches('/')))
+        path_in(&self.path, name)
     }
 }
 
@@ -97,16 +95,11 @@ impl Store for RemoteFolder {
         };
         let listed: BTreeMap<OsString, Kind> =
             entries.into_iter().map(|entry| (entry.name.into(), kind(entry.kind))).collect();
-        let names = listed.keys().cloned().collect();
-        *self.listed.borrow_mut() = listed;
-        Ok(names)
+        Ok(self.listed.set(listed))
     }
 
     fn kind(&self, name: &OsStr) -> io::Result<Kind> {
-        if !self.listed.borrow().contains_key(name) {
-            self.names()?;
-        }
-        self.listed.borrow().get(name).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.listed.kind(name, || self.names())
     }
 
     fn make_file(&self, name: &str) -> io::Result<()> {

@@ -5,8 +5,15 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 
+use howdah_core::job::OUTPUT_MARK;
+
 /// Directory of private output inside the output directory.
 pub(super) const TEMPORARY: &str = "_temporary";
+
+/// The name of the job's mark in it.
+pub(super) fn mark_name() -> &'static str {
+    OUTPUT_MARK.rsplit_once('/').map_or(OUTPUT_MARK, |(_, name)| name)
+}
 
 /// What stands under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use howdah_webhdfs::Patience;
 
 /// While somebody waits for a submission's answer.
-pub(super) const SOON: Patience = Patience {
+pub(crate) const SOON: Patience = Patience {
     connect: Duration::from_secs(5),
     idle: Duration::from_secs(10),
     answer: Duration::from_secs(20),

@@ -13,8 +13,6 @@ use crate::peers::{self, Peer};
 const OTHERS: usize = 32;
 /// Folders in one request.
 const SHARES: usize = 8;
-/// What a worker may say of one look.
-const SAID_BYTES: usize = 1_024;
 
 /// Has all workers look, and waits for them.
 pub(super) async fn examine(shared: &SharedRef, request: v1::ExamineRequest) -> Result<v1::ExamineResponse, Status> {
@@ -51,9 +49,8 @@ pub(super) async fn examine(shared: &SharedRef, request: v1::ExamineRequest) -> 
 }
 
 fn sight(by: &Peer, what: &str, at: String, saw: Option<v1::SawRequest>) -> v1::Sight {
-    let cut = |text: String| limits::without_middle(text, SAID_BYTES);
     let (found, problem) = match saw {
-        Some(saw) => (cut(saw.found), cut(saw.problem)),
+        Some(saw) => (saw.found, saw.problem),
         None => (String::new(), format!("it did not say within {} s", peers::PATIENCE.as_secs())),
     };
     v1::Sight { worker: by.name.to_string(), what: what.to_owned(), at, found, problem }

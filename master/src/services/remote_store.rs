@@ -1,17 +1,11 @@
 //! Whom to ask about an input that lies elsewhere: the name node of an HDFS, or an S3-compatible store about a bucket.
 
 use std::io::Read;
-use std::time::Duration;
 
 use howdah_s3::{Credentials, ObjectReader, Store};
-use howdah_webhdfs::{Block, Client, FileReader, FileStatus, Patience, RemotePath};
+use howdah_webhdfs::{Block, Client, FileReader, FileStatus, RemotePath};
 
-const PATIENCE: Patience = Patience {
-    connect: Duration::from_secs(5),
-    idle: Duration::from_secs(10),
-    answer: Duration::from_secs(20),
-    waits: &[Duration::from_millis(100)],
-};
+use crate::commit::SOON;
 
 /// The store that the master's environment names.
 pub(super) fn store() -> Result<Store, howdah_s3::Error> {
@@ -62,13 +56,13 @@ pub(super) enum Remote {
 impl Remote {
     /// The name node with this HTTP server, asked as this user.
     pub(super) fn name_node(server: &str, user: &str) -> Remote {
-        Remote::NameNode(Client::new(server, user, PATIENCE))
+        Remote::NameNode(Client::new(server, user, SOON))
     }
 
     /// A bucket, asked as the master is told to.
     pub(super) fn bucket(name: &str) -> Result<Remote, howdah_s3::Error> {
         let store = store()?;
-        let client = howdah_s3::Client::new(&store, Credentials::of_environment(variable)?, name, PATIENCE)?;
+        let client = howdah_s3::Client::new(&store, Credentials::of_environment(variable)?, name, SOON)?;
         Ok(Remote::Bucket(client))
     }
 

@@ -34,8 +34,13 @@ pub(crate) struct Seen {
 }
 
 /// The process, unless it is gone.
+fn process(pid: u32) -> Option<Process> {
+    Process::new(i32::try_from(pid).ok()?).ok()
+}
+
+/// How the process is, unless it is gone.
 pub(crate) fn look(pid: u32) -> Option<Seen> {
-    let process = Process::new(i32::try_from(pid).ok()?).ok()?;
+    let process = process(pid)?;
     let stat = process.stat().ok()?;
     Some(Seen {
         group: u32::try_from(stat.pgrp).ok()?,
@@ -61,8 +66,7 @@ impl Seen {
 
 /// Adds the children of a process, their children and so on.
 pub(crate) fn add_descendants(pid: u32, found: &mut BTreeSet<u32>) {
-    let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
-    for child in process.iter().flat_map(tasks).flat_map(|task| task.children().unwrap_or_default()) {
+    for child in process(pid).iter().flat_map(tasks).flat_map(|task| task.children().unwrap_or_default()) {
         if found.insert(child) {
             add_descendants(child, found);
         }

@@ -120,7 +120,7 @@ impl JobTracker {
         }
     }
 
-    /// Charges a failed attempt to its task, and to nobody's worker.
+    /// Charges a failed attempt to its task, and to no worker.
     pub(super) fn charge_task(&mut self, task: TaskId) {
         let job = self.state.jobs.get_mut(task.job).expect("attempts in chains have live jobs");
         let tasks = &mut job.tasks[task.kind];
