@@ -2,7 +2,7 @@
 
 mod kit;
 
-use howdah_core::job::{JobId, JobState, Locality, Priority, TaskKind, WorkerId};
+use howdah_core::job::{JobConf, JobId, JobState, Locality, Priority, TaskKind, WorkerId};
 use howdah_core::tracker::{Effect, EndCause, Input, Rejection, SchedulerChoice};
 use kit::*;
 
@@ -156,10 +156,14 @@ fn a_commit_that_fails_fails_the_job() {
 
 /// A job of a map on one worker and a reduce on the other, which waits for its promotion.
 fn committing() -> (Cluster, JobId) {
+    committing_with(|_| {})
+}
+
+fn committing_with(change: impl FnOnce(&mut JobConf)) -> (Cluster, JobId) {
     let mut c = Cluster::new();
     c.add_worker("h0", "/r", 1, 0);
     c.add_worker("h1", "/r", 1, 1);
-    let id = c.submit(job(1, 1));
+    let id = c.submit(job_with(1, 1, change));
     c.beat(0);
     c.report(0, &[(map(1, 0, 0), Succeeded)]);
     finish_reduce(&mut c, 0);
@@ -197,6 +201,17 @@ fn a_task_whose_output_is_gone_when_it_is_to_be_promoted_runs_again_and_the_job_
     c.effects.clear();
     c.apply(&[gone(1)]);
     c.expect(Effect::Rejected { worker: None, why: Rejection::NotCommitting(id) });
+}
+
+#[test]
+fn who_removes_parts_does_not_have_the_workers_that_made_them_blamed() {
+    // One failure on a worker is a fault of it when the job succeeds.
+    let (mut c, id) = committing_with(|conf| conf.max_tracker_failures = 1);
+    c.apply(&[Input::OutputGone { job: id, attempts: [reduce(1, 0, 0)].into() }]);
+    finish_reduce(&mut c, 1);
+    c.apply(&[Input::JobCommitted { job: id, ok: true }]);
+    assert_eq!(c.job_state(id), JobState::Succeeded);
+    assert_eq!(c.state().workers()[1].n_faults(), 0);
 }
 
 #[test]
