@@ -6,7 +6,8 @@
 //! number of descriptors, however deep the tree is that a task left.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
@@ -15,10 +16,12 @@ use howdah_guards::Guard;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use super::store::{Kind, Store};
+use super::store::{Kind, Store, TEMPORARY, mark_name};
 
 /// Of a directory that is only looked into: nothing that a task put there is opened by it.
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::CLOEXEC);
+/// Bytes of a mark: a job's id and the end of its line.
+const LONGEST_MARK: u64 = 256;
 /// Rounds of removing before what others keep adding is left.
 const ROUNDS: u32 = 10;
 
@@ -43,6 +46,17 @@ impl Folder {
         Ok(rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777))?)
     }
 
+    /// The job that the mark in the private part names, if one does.
+    pub(super) fn marked_by(&self) -> Option<String> {
+        let private = self.folder(TEMPORARY.as_ref()).ok()?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | unlinked();
+        let mark = File::from(rustix::fs::openat(&private.0, mark_name(), flags, Mode::empty()).ok()?);
+        let mut text = String::new();
+        let is_file = mark.metadata().ok()?.is_file();
+        is_file.then(|| mark.take(LONGEST_MARK).read_to_string(&mut text)).and_then(Result::ok)?;
+        Some(text.trim_end().to_owned())
+    }
+
     fn move_by_link(&self, name: &OsStr, target: &Folder) -> io::Result<()> {
         if self.kind(name)? == Kind::Folder {
             return match target.kind(name) {
@@ -55,6 +69,14 @@ impl Folder {
         }
         rustix::fs::linkat(&self.0, name, &target.0, name, AtFlags::empty())?;
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    /// Whether the same file stands under this name there: a second link to it was made, and then somebody was interrupted.
+    fn is_linked_to(&self, name: &OsStr, target: &Folder) -> io::Result<bool> {
+        let look = |folder: &Folder| rustix::fs::statat(&folder.0, name, AtFlags::SYMLINK_NOFOLLOW);
+        let (own, there) = (look(self)?, look(target)?);
+        let is_file = FileType::from_raw_mode(own.st_mode) == FileType::RegularFile;
+        Ok(is_file && (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino))
     }
 
     fn remove_once(&self, name: &OsStr) -> io::Result<()> {
@@ -143,10 +165,16 @@ impl Store for Folder {
     }
 
     fn move_to(&self, name: &OsStr, target: &Folder) -> io::Result<()> {
-        match rustix::fs::renameat_with(&self.0, name, &target.0, name, RenameFlags::NOREPLACE) {
+        let moved = match rustix::fs::renameat_with(&self.0, name, &target.0, name, RenameFlags::NOREPLACE) {
             // Network file systems do not have it; a second link is as exclusive, for all but directories.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => self.move_by_link(name, target),
-            result => Ok(result?),
+            result => result.map_err(io::Error::from),
+        };
+        match moved {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_linked_to(name, target)? => {
+                Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
+            }
+            moved => moved,
         }
     }
 

@@ -3,7 +3,8 @@
 //! Attempts write to `<output>/_temporary/<attempt>/` and nowhere else. At the end exactly the winners' files
 //! are renamed into `<output>`, `_temporary` is removed and `_SUCCESS` written, in this order, so that a
 //! reader who sees `_SUCCESS` sees everything. Every step may be repeated: a file that is no longer in its
-//! private place has been promoted before. A promotion that fails takes back what it promoted. Nothing that a task
+//! private place has been promoted before. A promotion that fails takes back what it promoted, and so does one that finds a
+//! part gone after it was interrupted: tasks that run again find nothing of their job in place. Nothing that a task
 //! put there is followed or replaced: see `folder`; what lies in an HDFS or in a bucket is promoted by the same
 //! steps: see `remote` and `bucket`. Source: Hadoop's FileOutputCommitter.
 
@@ -59,6 +60,8 @@ pub(crate) enum CommitError {
     Special { attempt: String, path: PathBuf, kind: &'static str },
     #[error("attempt `{attempt}`: `{path}` is a reserved name")]
     Reserved { attempt: String, path: PathBuf },
+    #[error("`{directory}` is the output of job `{job}` now, as the mark in it says")]
+    Theirs { directory: PathBuf, job: String },
     #[error("{0}")]
     Unknown(String),
 }
@@ -94,23 +97,37 @@ pub(crate) fn mark(output: &Output, job: &str) -> io::Result<()> {
     }
 }
 
-/// Promotes the winners; what it promoted is gone again if it fails. Nothing is moved where the output of some is gone.
+/// Promotes the winners; what it promoted is gone again if it fails. Nothing is in place where the output of some is gone: what
+/// had been moved before an interruption is then gone as well.
 pub(crate) fn promote(promotion: &Promotion) -> Result<(), CommitError> {
     let output = promotion.output.directory();
     match &promotion.output.place {
-        Place::Here => promote_in(&Folder::open(output).map_err(failed("open", output))?, promotion),
+        Place::Here => {
+            let folder = Folder::open(output).map_err(failed("open", output))?;
+            match others_mark(&folder, &promotion.output) {
+                Some(job) => Err(CommitError::Theirs { directory: output.to_owned(), job }),
+                None => promote_in(&folder, promotion),
+            }
+        }
         Place::Hdfs(place) => promote_in(&remote::open(place).map_err(failed("open", output))?, promotion),
         Place::Bucket(place) => promote_in(&bucket::open(place).map_err(failed("open", output))?, promotion),
         Place::Unknown(problem) => Err(CommitError::Unknown(problem.clone())),
     }
 }
 
+/// The job whose output the directory is by its mark, if that is another one: somebody removed ours and let it be made anew.
+fn others_mark(folder: &Folder, output: &Output) -> Option<String> {
+    folder.marked_by().filter(|job| !output.job.is_empty() && *job != output.job)
+}
+
 fn promote_in(folder: &impl Store, promotion: &Promotion) -> Result<(), CommitError> {
     let mut moved = Vec::new();
     let promoted = promote_into(folder, promotion, &mut moved);
-    if let Err(error) = &promoted
-        && !matches!(error, CommitError::Gone { .. })
-    {
+    if let Err(CommitError::Gone { attempts, directory }) = promoted {
+        let attempts = withdraw(folder, promotion, attempts)?;
+        return Err(CommitError::Gone { attempts, directory });
+    }
+    if let Err(error) = &promoted {
         // What stands in the way of the promotion may be somebody else's.
         let occupied = match error {
             CommitError::Occupied { path, .. } => path.file_name(),
@@ -271,10 +288,18 @@ fn is_its(name: &str, prefix: &str) -> bool {
 }
 
 /// Removes what a promotion that failed promoted, now or before an interruption; a name that was found occupied only if it
-/// was moved there now.
+/// was moved there now. What a winner still has in private under the same name was put there by somebody else.
 fn take_back<S: Store>(folder: &S, promotion: &Promotion, moved: &[OsString], occupied: Option<&OsStr>) {
     let names = names_in_order(folder, promotion.output.directory()).unwrap_or_default();
-    let before = promotion.winners.iter().flat_map(|(_, prefix)| its_names(&names, prefix)).map(OsStr::new);
+    let private = folder.folder(TEMPORARY.as_ref());
+    let waits = |attempt: &String| -> Vec<OsString> {
+        let own = private.as_ref().ok().and_then(|private| private.folder(attempt.as_ref()).ok());
+        own.and_then(|own| own.names().ok()).unwrap_or_default()
+    };
+    let before = promotion.winners.iter().flat_map(|(attempt, prefix)| {
+        let waits = waits(attempt);
+        its_names(&names, prefix).map(OsStr::new).filter(move |name| !waits.iter().any(|waiting| waiting == name))
+    });
     let before = before.filter(|name| Some(*name) != occupied);
     for name in moved.iter().map(OsString::as_os_str).chain(before) {
         if let Err(e) = folder.remove(name) {
@@ -287,11 +312,27 @@ fn take_back<S: Store>(folder: &S, promotion: &Promotion, moved: &[OsString], oc
     }
 }
 
+/// Removes what an interrupted promotion had put in place, as tasks of the job run again, and the job may be killed before
+/// there is another promotion. What was removed is as gone as the rest: `gone` with its winners.
+fn withdraw(folder: &impl Store, promotion: &Promotion, mut gone: Vec<String>) -> Result<Vec<String>, CommitError> {
+    let output = promotion.output.directory();
+    let names = names_in_order(folder, output)?;
+    for (attempt, prefix) in &promotion.winners {
+        for name in its_names(&names, prefix) {
+            folder.remove(name.as_ref()).map_err(failed("remove", &output.join(name)))?;
+            if !gone.contains(attempt) {
+                gone.push(attempt.clone());
+            }
+        }
+    }
+    Ok(gone)
+}
+
 /// Clears away what attempts left; the directory too if it was made for the job and nothing else is in it.
 pub(crate) fn abort(output: &Output, created: bool) -> Result<(), CommitError> {
     let directory = output.directory();
     match &output.place {
-        Place::Here => abort_here(directory, created),
+        Place::Here => abort_here(output, created),
         // What an HDFS or a bucket has is a job's only with its mark, and then was made for it.
         Place::Hdfs(place) => remote::abort(place, TEMPORARY, SUCCESS).map_err(failed("clear", directory)),
         Place::Bucket(place) => bucket::abort(place, TEMPORARY, SUCCESS).map_err(failed("clear", directory)),
@@ -299,8 +340,10 @@ pub(crate) fn abort(output: &Output, created: bool) -> Result<(), CommitError> {
     }
 }
 
-fn abort_here(output: &Path, created: bool) -> Result<(), CommitError> {
+fn abort_here(of: &Output, created: bool) -> Result<(), CommitError> {
+    let output = of.directory();
     match Folder::open(output) {
+        Ok(folder) if others_mark(&folder, of).is_some() => Ok(()),
         Ok(folder) => {
             folder.remove(TEMPORARY.as_ref()).map_err(failed("remove", &output.join(TEMPORARY)))?;
             if created {

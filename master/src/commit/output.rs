@@ -13,7 +13,9 @@ pub(crate) const STORE: &str = "s3";
 /// One job's output directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
-    directory: PathBuf,
+    pub(super) directory: PathBuf,
+    /// Whose it is, as the mark in it says; empty if nobody said so.
+    pub(super) job: String,
     pub(super) place: Place,
 }
 
@@ -32,7 +34,9 @@ impl Output {
     /// Of a job, if it writes files.
     pub(crate) fn of(file: &JobFile) -> Option<Output> {
         match &file.output {
-            OutputFormat::Files { directory } => Some(Output::new(directory, &file.properties)),
+            OutputFormat::Files { directory } => {
+                Some(Output { job: file.id.clone(), ..Output::new(directory, &file.properties) })
+            }
             OutputFormat::None => None,
         }
     }
@@ -46,7 +50,7 @@ impl Output {
             true if is_object => JobBucket::of(directory, property).map_or_else(Place::Unknown, Place::Bucket),
             true => JobOutput::of(directory, property).map_or_else(Place::Unknown, Place::Hdfs),
         };
-        Output { directory: PathBuf::from(directory), place }
+        Output { directory: PathBuf::from(directory), job: String::new(), place }
     }
 
     /// Its path or its address; each directory has one spelling.

@@ -78,6 +78,29 @@ fn lost_output_is_an_error_and_not_a_success() {
 }
 
 #[test]
+fn what_an_interrupted_promotion_had_moved_is_gone_too_when_a_part_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("out");
+    marked(&output);
+    private(&output, "a_0", "part-r-00000", "a");
+    // The rename of the other part was the last thing that an earlier start did.
+    fs::create_dir_all(output.join("_temporary/b_1")).unwrap();
+    fs::write(output.join("part-r-00001"), "b").unwrap();
+    let mut promotion = promotion(&output);
+    promotion.winners.push(("c_0".to_owned(), "part-r-00002".to_owned()));
+    let error = promote(&promotion).unwrap_err();
+    let CommitError::Gone { attempts, .. } = &error else { panic!("{error}") };
+    assert_eq!(attempts, &["c_0", "b_1"]);
+    assert_eq!(names(&output), ["_temporary"]);
+    // Interrupted once more, it says the same.
+    let error = promote(&promotion).unwrap_err();
+    let CommitError::Gone { attempts, .. } = &error else { panic!("{error}") };
+    assert_eq!(attempts, &["b_1", "c_0"]);
+    abort(&here(&output), true).unwrap();
+    assert!(!output.exists(), "nothing of a killed job is left");
+}
+
+#[test]
 fn where_no_attempt_could_start_again_lost_output_fails_the_job() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");
@@ -258,6 +281,52 @@ fn a_file_in_the_way_stays_when_the_rest_is_taken_back() {
     assert!(matches!(error, CommitError::Occupied { .. }), "{error}");
     assert_eq!(names(&output), ["_temporary", "part-r-00001"]);
     assert_eq!(fs::read_to_string(output.join("part-r-00001")).unwrap(), "somebody's");
+}
+
+#[test]
+fn what_another_master_has_promoted_stays_whole_when_ours_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("out");
+    reserve(&here(&output)).unwrap();
+    for (attempt, part) in [("a_0", "part-r-00000"), ("b_1", "part-r-00001")] {
+        private(&output, attempt, part, "ours");
+        fs::write(output.join(part), "theirs").unwrap();
+    }
+    let error = promote(&promotion(&output)).unwrap_err();
+    assert!(matches!(error, CommitError::Occupied { .. }), "{error}");
+    assert_eq!(names(&output), ["_temporary", "part-r-00000", "part-r-00001"]);
+}
+
+#[test]
+fn a_move_by_a_second_link_that_was_interrupted_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("out");
+    reserve(&here(&output)).unwrap();
+    private(&output, "a_0", "part-r-00000", "a");
+    private(&output, "b_1", "part-r-00001", "b");
+    fs::hard_link(output.join("_temporary/a_0/part-r-00000"), output.join("part-r-00000")).unwrap();
+    promote(&promotion(&output)).unwrap();
+    assert_eq!(names(&output), ["_SUCCESS", "part-r-00000", "part-r-00001"]);
+}
+
+#[test]
+fn a_directory_that_is_another_jobs_now_is_neither_promoted_into_nor_cleared() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("out");
+    marked(&output);
+    private(&output, "a_0", "part-r-00000", "theirs");
+    fs::write(output.join("part-r-00001"), "theirs").unwrap();
+    let of = |job: &str| Output { job: job.to_owned(), ..here(&output) };
+    let mut promotion = promotion(&output);
+    promotion.output = of("job_1_0007");
+    let error = promote(&promotion).unwrap_err();
+    assert!(error.to_string().ends_with("is the output of job `job_1_0001` now, as the mark in it says"), "{error}");
+    abort(&of("job_1_0007"), true).unwrap();
+    assert_eq!(names(&output), ["_temporary", "part-r-00001"]);
+    assert!(output.join("_temporary/a_0/part-r-00000").exists());
+    fs::remove_file(output.join("part-r-00001")).unwrap();
+    abort(&of("job_1_0001"), true).unwrap();
+    assert!(!output.exists());
 }
 
 #[test]
