@@ -37,6 +37,37 @@ fn an_external_program_schedules_a_live_cluster_and_its_run_replays() {
 }
 
 #[test]
+fn snapshots_are_taken_under_an_external_program_which_begins_anew() {
+    let command = format!("python3 '{SHORTEST_FIRST}'");
+    let master_config = format!(
+        "[master]\njournal_segment_bytes = 65536\nscheduler = \"external\"\n\n[master.scheduler_params]\n\
+         command = {command:?}\ntimeout = \"20s\"\n"
+    );
+    let mut cluster =
+        Cluster::start(Setup { workers: 1, map_slots: 1, reduce_slots: 1, master_config, ..Setup::default() });
+    let mut jobs = Vec::new();
+    wait_for("a snapshot", || {
+        let job = cluster.sleep(5, 10, 1);
+        cluster.wait_job(&job, 0);
+        jobs.push(job);
+        let log = std::fs::read_to_string(cluster.path("master.err")).expect("the master's log");
+        log.contains("a snapshot of the master is in the journal").then_some(())
+    });
+    let holder = cluster.sleep(1, 5_000, 0);
+    cluster.wait_running_maps(&holder, 1);
+    cluster.kill_master();
+    cluster.restart_master();
+    let (long, short) = (cluster.sleep(4, 50, 0), cluster.sleep(2, 50, 0));
+    for job in [&holder, &short, &long] {
+        cluster.wait_job(job, 0);
+    }
+    let times = finished_ms(&cluster, &[&holder, &short, &long]);
+    assert!(times.is_sorted(), "the shorter job was to end before the longer one: {times:?}");
+    assert_eq!(cluster.jobs().len(), jobs.len() + 3);
+    cluster.stop_and_replay();
+}
+
+#[test]
 fn a_master_outlives_its_external_program() {
     let command = r#"read hello; echo '{"type":"hello","protocol":1}'; read offer; exit 7"#;
     let cluster = one_slot("external", &[("command", command), ("timeout", "20s")]);

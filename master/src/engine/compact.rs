@@ -15,7 +15,6 @@ use super::{Compaction, Engine};
 use crate::config::KeepInputs;
 use crate::history;
 use crate::journal::{self, JournalError};
-use crate::policies;
 
 impl Engine {
     /// Takes a snapshot if one is due and nothing is under way, and removes what is kept no longer.
@@ -32,10 +31,6 @@ impl Engine {
         }
         let began = Instant::now();
         let choice = self.recorder.position.in_force.clone();
-        if choice.name == policies::EXTERNAL {
-            // What the program remembers is not ours to forget.
-            return Ok(());
-        }
         let now = self.clock.stamp();
         self.record(Input::Snapshot(Box::new(choice)));
         self.batch(now)?;

@@ -61,6 +61,8 @@ pub(crate) struct External {
     patience: u32,
     warn: Warn,
     fallback: Box<dyn Scheduler>,
+    /// Of what the fallback was made: its name and its parameters.
+    fallback_made_of: (String, Params),
     program: Program,
     /// Turns in a row that went wrong.
     strikes: u32,
@@ -105,10 +107,9 @@ impl External {
             if patience == 0 {
                 return Err(reader.wrong("strikes", "0", "a number from 1 on"));
             }
-            let fallback = fallback(reader.text("fallback").unwrap_or("fifo"), &inner, |name, known| {
-                reader.wrong("fallback", name, known)
-            })?;
-            Ok(External::new(command, timeout, patience, warn, fallback))
+            let name = reader.text("fallback").unwrap_or("fifo").to_owned();
+            let fallback = fallback(&name, &inner, |name, known| reader.wrong("fallback", name, known))?;
+            Ok(External::new(command, timeout, patience, warn, fallback, (name, inner.clone())))
         })?;
         // Last, or a wrong parameter would be reported only after a program has run.
         policy.start().map_err(|wrong| SchedulerError::BadParameter {
@@ -120,13 +121,21 @@ impl External {
         Ok(policy)
     }
 
-    fn new(command: String, timeout: Duration, patience: u32, warn: Warn, fallback: Box<dyn Scheduler>) -> External {
+    fn new(
+        command: String,
+        timeout: Duration,
+        patience: u32,
+        warn: Warn,
+        fallback: Box<dyn Scheduler>,
+        fallback_made_of: (String, Params),
+    ) -> External {
         External {
             command,
             timeout,
             patience,
             warn,
             fallback,
+            fallback_made_of,
             program: Program::NotStarted,
             strikes: 0,
             warned: [false; 4],

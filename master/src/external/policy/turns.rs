@@ -2,6 +2,7 @@
 
 use howdah_core::cluster::ClusterState;
 use howdah_core::job::{AttemptId, JobId, TaskKind};
+use howdah_core::schedulers::registry;
 use howdah_core::schedulers::{
     Actions, Assignment, Capabilities, Change, Queues, Reason, Round, Scheduler, SchedulerError,
 };
@@ -10,6 +11,13 @@ use howdah_core::time::Time;
 use super::super::protocol::{Named, notice};
 use super::talk::put;
 use super::{External, NAME, Program, Turn};
+
+impl External {
+    fn with_fallback(&self, fallback: Box<dyn Scheduler>) -> External {
+        let (command, made_of) = (self.command.clone(), self.fallback_made_of.clone());
+        External::new(command, self.timeout, self.patience, self.warn, fallback, made_of)
+    }
+}
 
 impl Queues for External {
     fn validate_capacity(&self, slots: [u32; 2]) -> Result<(), SchedulerError> {
@@ -172,7 +180,7 @@ impl Scheduler for External {
     /// they are goes on as the first one does.
     fn fork(&self) -> Box<dyn Scheduler> {
         let fallback = self.fallback.fork();
-        let mut copy = External::new(self.command.clone(), self.timeout, self.patience, self.warn, fallback);
+        let mut copy = self.with_fallback(fallback);
         if self.given_up() {
             copy.program = Program::GivenUp;
         }
@@ -180,5 +188,14 @@ impl Scheduler for External {
         copy.again = self.again;
         copy.why = self.why.clone();
         Box::new(copy)
+    }
+
+    /// With a program of its own, which it is told of all jobs: a program that was given up gets another chance.
+    fn renewed(&self) -> Option<Box<dyn Scheduler>> {
+        let (name, params) = &self.fallback_made_of;
+        let mut renewed = self.with_fallback(registry::by_name(name, params).ok()?);
+        // At once, as at a master's start. One that does not say hello now is found out when it is asked.
+        let _ = renewed.start();
+        Some(Box::new(renewed))
     }
 }

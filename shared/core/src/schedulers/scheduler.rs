@@ -23,6 +23,11 @@ pub trait Scheduler: Send {
     /// An independent copy.
     fn fork(&self) -> Box<dyn Scheduler>;
 
+    /// A fresh one with the same parameters, of a policy that the [registry](super::registry) cannot make.
+    fn renewed(&self) -> Option<Box<dyn Scheduler>> {
+        None
+    }
+
     /// What it does and reads.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()

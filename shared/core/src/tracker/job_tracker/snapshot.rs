@@ -294,8 +294,9 @@ impl JobTracker {
     pub(super) fn on_snapshot(&mut self, choice: &SchedulerChoice) {
         // Nothing of the batch may come after it: who is made of the snapshot meets the policy as it is now.
         self.answer_overdue();
-        let policy = registry::by_name(&choice.name, &choice.params);
-        let (Some(snapshot), Ok(mut policy)) = (self.snapshot(), policy) else {
+        let renewed = || self.scheduler.renewed().filter(|policy| policy.name() == choice.name);
+        let policy = registry::by_name(&choice.name, &choice.params).ok().or_else(renewed);
+        let (Some(snapshot), Some(mut policy)) = (self.snapshot(), policy) else {
             return self.reject(None, Rejection::NotAtRest);
         };
         // What it says of its parameters was said when they were chosen.
