@@ -91,6 +91,9 @@ pub fn encode(effect: &Effect, out: &mut Vec<u8>) {
         Effect::OutputGone { attempt, worker } => {
             to.tag(16).attempt(attempt).u32(worker.0);
         }
+        Effect::OutputKept { attempt, worker } => {
+            to.tag(17).attempt(attempt).u32(worker.0);
+        }
         Effect::TaskFailed { task } => {
             to.tag(15).u32(task.job.0).byte(u8::from(task.kind == TaskKind::Reduce)).u32(task.index);
         }

@@ -20,6 +20,7 @@ use howdah_core::time::Time;
 use howdah_core::tracker::{SchedulerChoice, WorkerState};
 use howdah_proto::service_manager;
 use howdah_proto::stop::Stop;
+use howdah_proto::v1::MasterStart;
 use howdah_proto::v1::client_service_server::ClientServiceServer;
 use howdah_proto::v1::worker_service_server::WorkerServiceServer;
 use nix::fcntl::{Flock, FlockArg};
@@ -84,6 +85,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let (prediction, feed, prediction_thread) = prediction::start(&dir)?;
     let changed = feed.changed();
     let (core, engine) = start_core(&config, start, clearing.clone(), feed)?;
+    // Counted in the journal, where it is on disk before the first answer to anybody.
+    let epoch = engine.epoch() + 1;
     let (thread_ended, mut core_ended) = oneshot::channel();
     let thread = std::thread::Builder::new().name("core".to_owned()).spawn(move || {
         let result = engine.run();
@@ -133,6 +136,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         stop: stop.clone(),
         closing: closing.clone(),
         started_ms_epoch: now_ms_epoch(),
+        start: MasterStart { cluster_id: cluster.0, epoch, began_us: now_ms_epoch() * 1_000 },
+        superseded: std::sync::atomic::AtomicBool::new(false),
         clearing,
         entrance,
         in_force,

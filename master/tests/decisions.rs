@@ -118,6 +118,7 @@ fn registration(id: u32) -> Input {
         map_slots: 2,
         reduce_slots: 0,
         attributes: Vec::new(),
+        kept: Vec::new(),
     }))
 }
 

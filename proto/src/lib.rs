@@ -8,6 +8,7 @@ pub mod dial;
 pub mod names;
 pub mod service_manager;
 pub mod settled;
+mod start;
 pub mod stop;
 
 /// Bounds on everything that users and their programs can say: the one table of them.

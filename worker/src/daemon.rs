@@ -17,8 +17,10 @@ use crate::config::WorkerConfig;
 use crate::containers::Containers;
 use crate::directory::Directory;
 use crate::driver::{Driver, Event, Parts};
+use crate::fence::Fence;
 use crate::http::{FileServerState, router};
 use crate::jobs::Jobs;
+use crate::kept;
 use crate::link::Link;
 use crate::logs::Logs;
 use crate::memory::Memory;
@@ -39,6 +41,7 @@ pub async fn run(config: WorkerConfig, stop: Stop) -> anyhow::Result<()> {
         cores.as_ref().map_or(Ok(()), Cores::check).map_err(|problem| anyhow!("setting `{setting}`: {problem}"))?;
     }
     let (directory, _lock) = Directory::open(&config.dir)?;
+    kept::prune(&directory).with_context(|| format!("clean `{}`", directory.local_root().display()))?;
     let group = own_group(&config, &directory)?;
     let result = run_in_group(config, stop, directory.clone(), group.clone()).await;
     // The last one out: whoever joined the group must not stay under its quota.
@@ -161,7 +164,8 @@ fn drive(parts: Parts, events: UnboundedReceiver<Event>) -> anyhow::Result<()> {
         .build()
         .context("start the tracker's runtime")?;
     let result = runtime.block_on(async {
-        let link = Link::new(&parts.config.master)?;
+        let fence = Fence::open(parts.context.directory.master_start());
+        let link = Link::new(&parts.config.master, fence)?;
         // Microseconds: two workers that start together must not be taken for each other by a new master.
         let incarnation = parts.context.directory.next_incarnation(wall_us())?;
         let tracker = TaskTracker::new(tracker_config(&parts.config, incarnation));
@@ -244,5 +248,9 @@ fn hello(
         directory: resolved.to_string_lossy().into_owned(),
         protocol: PROTOCOL,
         build: build::id().to_owned(),
+        // Said at each registration.
+        kept: Vec::new(),
+        kept_of_cluster: 0,
+        met: None,
     }
 }

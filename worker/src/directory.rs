@@ -3,8 +3,10 @@
 //! ```text
 //! DIR/lock                                     held while the worker runs
 //! DIR/incarnation                              the number of the newest start in this directory
+//! DIR/master                                   the newest start of a master that was met; see `fence`
 //! DIR/cgroup                                   the worker's control group, one directory a line, while it has one
-//! DIR/local/<job>/<attempt>/                   an attempt's working directory; a map's output stays here
+//! DIR/local/<job>/<attempt>/                   an attempt's working directory; a map's output stays here, and is what a
+//!                                              later start finds of an earlier one; see `kept`
 //! DIR/userlogs/<job>/<attempt>/{stdout,stderr,syslog,collected}    while the attempt runs
 //! DIR/userlogs/<job>.logs                      the logs of the job's attempts that are over; see `logs`
 //! ```
@@ -42,7 +44,7 @@ const INCARNATION_STEP: u64 = 1_000_000;
 const MAX_SPARES: usize = 256;
 
 impl Directory {
-    /// Takes the directory for this process, empties `local`, and makes what is missing.
+    /// Takes the directory for this process and makes what is missing. What an earlier one left in `local` is `kept`'s business.
     pub(crate) fn open(root: &Path) -> anyhow::Result<(Directory, Flock<File>)> {
         fs::create_dir_all(root).with_context(|| format!("create the worker's directory `{}`", root.display()))?;
         let root = root.canonicalize().with_context(|| format!("resolve `{}`", root.display()))?;
@@ -51,7 +53,6 @@ impl Directory {
             bail!("directory `{}` is in use by another worker\nhelp: give each worker its own --dir", root.display());
         };
         let directory = Directory { root, spares: Arc::default(), forgotten: Arc::default() };
-        directory.clear_local().with_context(|| format!("empty `{}/local`", directory.root.display()))?;
         // Map output is for those who have the job's token.
         for (part, mode) in [("local", 0o700), ("userlogs", 0o755)] {
             let part = directory.root.join(part);
@@ -71,6 +72,11 @@ impl Directory {
         let written = fs::write(&temporary, format!("{next}\n")).and_then(|()| fs::rename(&temporary, &path));
         written.with_context(|| format!("write `{}`", path.display()))?;
         Ok(next)
+    }
+
+    /// Where it is noted which start of a master was met.
+    pub(crate) fn master_start(&self) -> PathBuf {
+        self.root.join("master")
     }
 
     /// Says where the worker's control group is, for those who want to join it; `None` when it is gone.
@@ -96,6 +102,22 @@ impl Directory {
                 None
             }
         }
+    }
+
+    /// Sets one attempt's files aside, and its job's directory if nothing else is in it; says where they wait to be deleted.
+    pub(crate) fn set_aside_attempt(&self, path: &Path) -> Option<PathBuf> {
+        self.spares().retain(|spare| spare != path);
+        let n = self.forgotten.fetch_add(1, Ordering::Relaxed);
+        let aside = self.local_root().join(format!("forgotten-{n}"));
+        if let Err(error) = fs::rename(path, &aside) {
+            if error.kind() != io::ErrorKind::NotFound {
+                tracing::warn!(path = %path.display(), %error, "failed to set an attempt's files aside");
+            }
+            return None;
+        }
+        // Fails where there are others.
+        let _ = path.parent().map(fs::remove_dir);
+        Some(aside)
     }
 
     /// Makes an attempt's working directory.
@@ -149,6 +171,11 @@ impl Directory {
 
     pub(crate) fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Where the directories of jobs are.
+    pub(crate) fn local_root(&self) -> PathBuf {
+        self.root.join("local")
     }
 
     /// Where all logs are.

@@ -4,6 +4,7 @@
 //! No decision is made here. Time is the wall clock anchored to the monotonic one, so it never steps back.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,7 @@ use tonic::{Code, Status};
 use crate::config::WorkerConfig;
 use crate::containers::Containers;
 use crate::jobs::Jobs;
+use crate::kept::{self, Left};
 use crate::link::Link;
 use crate::looks;
 use crate::map_events::MapEvents;
@@ -43,8 +45,8 @@ const MAX_BATCH: usize = 1_024;
 pub(crate) enum Event {
     /// From a process's keeper.
     Process { number: u32, process: Arc<Process>, attempt: AttemptId, noticed: ProcessEvent, pass: Pass },
-    /// The answer to a registration.
-    Registered(Result<v1::RegisterResponse, Status>),
+    /// The answer to a registration, and what the worker had when it said hello.
+    Registered(Result<(v1::RegisterResponse, Left), Status>),
     /// The answer to report `seq`.
     Answered { seq: u32, answer: Result<v1::HeartbeatResponse, Status> },
     /// A job's file, or why there is none.
@@ -220,8 +222,9 @@ impl Driver {
                     self.take_process_event(number, attempt, noticed, inputs);
                 }
             }
-            Event::Registered(Ok(answer)) => {
+            Event::Registered(Ok((answer, left))) => {
                 self.cluster = ClusterId(answer.cluster_id);
+                self.keep(&answer, left);
                 tracing::info!(
                     worker = self.hello.name,
                     id = answer.worker,
@@ -305,7 +308,10 @@ impl Driver {
         self.away = true;
         service_manager::status(&format!("without a master: {}: {}", self.config.master, status.message()));
         let refused = [Code::FailedPrecondition, Code::InvalidArgument, Code::ResourceExhausted];
-        if refused.contains(&status.code()) {
+        if status.code() == Code::PermissionDenied {
+            let master = &self.config.master;
+            tracing::error!(master, reason = status.message(), "this worker refuses the master; trying again");
+        } else if refused.contains(&status.code()) {
             let master = &self.config.master;
             tracing::error!(master, reason = status.message(), "the master refuses this worker; trying again");
         } else {
@@ -404,6 +410,7 @@ impl Driver {
                 }
             }
             TrackerEffect::ForgetJob { job } => self.forget(job),
+            TrackerEffect::DropJob { job } => self.drop_job(job),
             TrackerEffect::NoSlot { attempt } => {
                 tracing::debug!(attempt = self.cluster.attempt(attempt), "launch without a free slot left for later");
             }
@@ -418,12 +425,30 @@ impl Driver {
     }
 
     fn register(&self, incarnation: u64) {
-        let request = v1::RegisterRequest { incarnation, ..self.hello.clone() };
+        let mut request = v1::RegisterRequest { incarnation, ..self.hello.clone() };
         let (link, inbox) = (self.link.clone(), self.inbox.clone());
+        let (directory, jobs) = (self.context.directory.clone(), self.jobs.clone());
         tokio::spawn(async move {
-            let answer = link.register(request).await;
-            let _ = inbox.send(Event::Registered(answer));
+            let registered = async {
+                let left = kept::look(&link, directory, &jobs).await?;
+                left.tell(&mut request);
+                Ok((link.register(request).await?, left))
+            };
+            let _ = inbox.send(Event::Registered(registered.await));
         });
+    }
+
+    /// Of what was there before the registration what the master wants stays and is served, and the rest goes.
+    fn keep(&self, answer: &v1::RegisterResponse, left: Left) {
+        let keep = convert::map_outputs(&answer.keep);
+        let wanted = left.wanted(self.cluster, &keep);
+        if !wanted.is_empty() {
+            tracing::info!(outputs = wanted.len(), "map outputs of an earlier run go on being served");
+        }
+        let (directory, jobs) = (self.context.directory.clone(), self.jobs.clone());
+        for path in left.clear(&wanted, &directory, &jobs) {
+            delete_later(path);
+        }
     }
 
     fn send_report(&mut self, seq: u32) {
@@ -543,7 +568,16 @@ impl Driver {
         tracing::debug!(attempt, state = state.name(), "attempt ended");
     }
 
+    /// The job is over here, and its files with it.
     fn forget(&mut self, job: JobId) {
+        self.drop_job(job);
+        if let Some(path) = self.context.directory.set_aside(self.cluster, job) {
+            delete_later(path);
+        }
+    }
+
+    /// All but the job's files, of which the next registration says what stays.
+    fn drop_job(&mut self, job: JobId) {
         self.map_events.forget(job);
         if let Some(prefetcher) = &mut self.prefetcher {
             prefetcher.forget(job.0);
@@ -551,15 +585,18 @@ impl Driver {
         self.jobs.forget(&self.cluster.job(job));
         let (context, cluster) = (self.context.clone(), self.cluster);
         tokio::task::spawn_blocking(move || context.logs.forget(cluster, job));
-        let Some(path) = self.context.directory.set_aside(self.cluster, job) else { return };
-        tokio::spawn(async move {
-            if let Err(error) = tokio::fs::remove_dir_all(&path).await
-                && error.kind() != std::io::ErrorKind::NotFound
-            {
-                tracing::warn!(path = %path.display(), %error, "failed to delete a job's files");
-            }
-        });
     }
+}
+
+/// Deletes what was set aside.
+fn delete_later(path: PathBuf) {
+    tokio::spawn(async move {
+        if let Err(error) = tokio::fs::remove_dir_all(&path).await
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(path = %path.display(), %error, "failed to delete a job's files");
+        }
+    });
 }
 
 /// A directive off the wire; `None` for one that this version does not know.

@@ -1,5 +1,6 @@
 //! The worker's calls to the master.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -9,6 +10,8 @@ use howdah_proto::v1::worker_service_client::WorkerServiceClient;
 use howdah_proto::{PROTOCOL, dial, v1};
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Status, Streaming};
+
+use crate::fence::Fence;
 
 /// A job file may be large: a hundred thousand splits take some twenty megabytes.
 const MAX_MESSAGE_BYTES: usize = 256 << 20;
@@ -31,11 +34,12 @@ fn is_away(status: &Status) -> bool {
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     client: WorkerServiceClient<Channel>,
+    fence: Arc<Fence>,
 }
 
 impl Link {
     /// Nothing is sent yet. Must be called in the runtime that is to carry the calls.
-    pub(crate) fn new(master: &str) -> anyhow::Result<Link> {
+    pub(crate) fn new(master: &str, fence: Fence) -> anyhow::Result<Link> {
         let target = master.parse::<HostPort>().context("setting `master`")?.with_port(MASTER_PORT);
         let endpoint = Endpoint::from_shared(format!("http://{target}"))
             .with_context(|| format!("setting `master`: `{master}` is no address, expected host:port"))?
@@ -46,10 +50,11 @@ impl Link {
             .keep_alive_while_idle(true);
         let client =
             WorkerServiceClient::new(dial::channel_lazy(&endpoint)).max_decoding_message_size(MAX_MESSAGE_BYTES);
-        Ok(Link { client })
+        Ok(Link { client, fence: Arc::new(fence) })
     }
 
-    pub(crate) async fn register(&self, request: v1::RegisterRequest) -> Result<v1::RegisterResponse, Status> {
+    pub(crate) async fn register(&self, mut request: v1::RegisterRequest) -> Result<v1::RegisterResponse, Status> {
+        request.met = self.fence.met();
         let call = self.client.clone();
         let answer =
             tokio::time::timeout(Duration::from_secs(30), async move { { call }.register(request).await }).await;
@@ -61,11 +66,15 @@ impl Link {
                 "the master is howdah {version} with protocol {protocol}, this worker is howdah {own} with protocol {PROTOCOL}"
             )));
         }
+        self.fence.admit(answer.start)?;
         Ok(answer)
     }
 
-    pub(crate) async fn heartbeat(&self, request: v1::HeartbeatRequest) -> Result<v1::HeartbeatResponse, Status> {
-        self.client.clone().heartbeat(request).await.map(tonic::Response::into_inner)
+    pub(crate) async fn heartbeat(&self, mut request: v1::HeartbeatRequest) -> Result<v1::HeartbeatResponse, Status> {
+        request.met = self.fence.met();
+        let answer = self.client.clone().heartbeat(request).await?.into_inner();
+        self.fence.admit(answer.start)?;
+        Ok(answer)
     }
 
     /// A master that is away for a while is no reason to fail the attempts that wait for the file.
@@ -85,6 +94,21 @@ impl Link {
                 }
                 Err(status) => return Err(status).context("fetch the job's file"),
             }
+        }
+    }
+
+    /// `None` if the master has no such job.
+    ///
+    /// # Errors
+    /// When the master is away; it is not waited for.
+    pub(crate) async fn job_file_now(&self, job: JobId) -> Result<Option<JobFile>, Status> {
+        let request = v1::GetJobFileRequest { job: job.0 };
+        let call = self.client.clone();
+        let answer = tokio::time::timeout(JOB_FILE_CALL, async move { { call }.get_job_file(request).await }).await;
+        match answer.unwrap_or_else(|_| Err(Status::deadline_exceeded("the master did not answer"))) {
+            Ok(answer) => Ok(serde_json::from_slice(&answer.into_inner().json).ok()),
+            Err(status) if is_away(&status) => Err(status),
+            Err(_) => Ok(None),
         }
     }
 

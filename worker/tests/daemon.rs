@@ -281,6 +281,24 @@ async fn two_workers_cannot_share_a_directory() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn answers_of_an_older_start_of_the_master_are_not_taken() {
+    let cluster = Cluster::start(job("done", JobConf::default())).await;
+    let met = |epoch| move |received: &Received| (received.reports.last()?.met?.epoch == epoch).then_some(());
+    cluster.master.become_start(2);
+    cluster.master.until("the worker to have met it", met(2)).await;
+    cluster.master.become_start(1);
+    cluster.master.launch(map(0));
+    let before = cluster.master.look(|received| received.reports.len());
+    let more = |received: &Received| (received.reports.len() > before + 3).then_some(());
+    cluster.master.until("the worker to have asked more than once", more).await;
+    assert!(cluster.master.look(|received| received.status(map(0)).is_none()), "it started what the older one wanted");
+    cluster.master.become_start(3);
+    cluster.master.until_state(map(0), AttemptState::Succeeded).await;
+    cluster.master.until("the worker to have met it", met(3)).await;
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn leftovers_of_an_earlier_run_go_at_the_start() {
     let master = FakeMaster::start(job("done", JobConf::default())).await;
     let dir = TempDir::new().unwrap();

@@ -104,6 +104,9 @@ impl Beater {
             advertised: false,
             protocol: howdah_proto::PROTOCOL,
             build: String::new(),
+            kept: Vec::new(),
+            kept_of_cluster: 0,
+            met: None,
         };
         let worker = client.register(request).await?.into_inner().worker;
         Ok(Beater { client, worker, response_id: 0, beats: 0, attempts: Vec::new() })
@@ -124,6 +127,7 @@ impl Beater {
             sequence: 0,
             attributes: None,
             refusal: 0,
+            met: None,
         };
         let answer = self.client.heartbeat(request).await?.into_inner();
         self.response_id = answer.response_id;

@@ -300,6 +300,7 @@ fn in_vain(bench: &Bench<'_>, variant: &Variant, n_jobs: u32) -> Outcome<f64> {
             map_slots: 2,
             reduce_slots: 2,
             attributes: Vec::new(),
+            kept: Vec::new(),
         }))
     };
     let conf = JobConf { requires: Requirements::parse(&["gpu"]).expect("a requirement"), ..JobConf::default() };

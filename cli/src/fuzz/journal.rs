@@ -139,6 +139,7 @@ fn inputs() -> Vec<Input> {
         map_slots: 2,
         reduce_slots: 1,
         attributes: vec![("gpu".to_owned(), "1".to_owned())],
+        kept: Vec::new(),
     };
     let (maps, ended) = ([0, 1], AttemptState::Succeeded);
     let fair = Box::new(SchedulerChoice { name: "fair".to_owned(), params: BTreeMap::new() });

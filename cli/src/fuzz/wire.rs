@@ -27,6 +27,7 @@ fn register() -> v1::RegisterRequest {
         reduce_slots: 1,
         http_address: "127.0.0.1:1".to_owned(),
         attributes: [("gpu".to_owned(), "1".to_owned())].into(),
+        kept: vec![v1::MapOutputs { job: 1, maps: vec![0, 2], numbers: vec![0, 1] }],
         ..v1::RegisterRequest::default()
     }
 }

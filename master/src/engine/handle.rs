@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use crossbeam_channel::{Sender, TrySendError};
-use howdah_core::job::{AttemptId, JobId, WorkerId};
+use howdah_core::job::{AttemptId, JobId};
 use howdah_core::tracker::Input;
 use howdah_proto::v1;
 use tokio::sync::oneshot;
 
-use super::{Caller, CoreError, Message, NewJob, View};
+use super::{Caller, CoreError, Message, NewJob, Registered, View};
 use crate::tables::Tables;
 
 /// How long a sender waits for room in the inbox.
@@ -88,7 +88,7 @@ impl CoreHandle {
         answer.await.map_err(|_| CoreError::Stopped)
     }
 
-    pub(crate) async fn register(&self, request: v1::RegisterRequest, from: Caller) -> Result<WorkerId, CoreError> {
+    pub(crate) async fn register(&self, request: v1::RegisterRequest, from: Caller) -> Result<Registered, CoreError> {
         let (reply, answer) = oneshot::channel();
         self.send(Message::Register { request: Box::new(request), from, reply }).await?;
         answer.await.map_err(|_| CoreError::Stopped)?

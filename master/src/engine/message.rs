@@ -11,10 +11,18 @@ use tokio::sync::oneshot;
 use super::{CoreError, View};
 use crate::tables::{Extra, JobMeta, PageVitals, Tables};
 
-pub(crate) type RegisterReply = oneshot::Sender<Result<WorkerId, CoreError>>;
+pub(crate) type RegisterReply = oneshot::Sender<Result<Registered, CoreError>>;
 pub(crate) type SubmitReply = oneshot::Sender<Result<(), CoreError>>;
 pub(super) type Query = Box<dyn FnOnce(&View<'_>) + Send>;
 pub(super) type Change = Box<dyn FnOnce(&mut Tables) + Send>;
+
+/// What a worker that registered is told.
+#[derive(Clone, Debug)]
+pub(crate) struct Registered {
+    pub(crate) worker: WorkerId,
+    /// The map outputs that it goes on serving.
+    pub(crate) keep: Vec<AttemptId>,
+}
 
 /// Through what someone speaks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -109,7 +117,8 @@ impl Message {
             Message::Submit { jobs } => jobs.iter().map(|(new, _)| new.bytes).sum(),
             Message::Register { request, .. } => {
                 let attributes = request.attributes.iter().map(|(key, value)| key.len() + value.len());
-                request.name.len() + request.host.len() + request.rack.len() + attributes.sum::<usize>()
+                let kept = request.kept.iter().map(|outputs| 8 * outputs.maps.len()).sum::<usize>();
+                request.name.len() + request.host.len() + request.rack.len() + attributes.sum::<usize>() + kept
             }
             Message::Committed { gone, .. } => gone.len() * 16,
             Message::Request { .. }

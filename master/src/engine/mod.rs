@@ -31,7 +31,7 @@ pub(crate) use clearing::Clearing;
 pub(crate) use compaction::Compaction;
 pub(crate) use error::CoreError;
 pub(crate) use handle::CoreHandle;
-pub(crate) use message::{Beat, Caller, Message, NewJob, Unreached};
+pub(crate) use message::{Beat, Caller, Message, NewJob, Registered, Unreached};
 pub(crate) use out::Outbox;
 pub(crate) use view::View;
 
@@ -210,6 +210,11 @@ impl Engine {
             self.out.job_changed(&self.tables, job);
         }
         Ok(())
+    }
+
+    /// Starts of a master of this cluster before this one.
+    pub(crate) fn epoch(&self) -> u32 {
+        self.recorder.tracker().state().epoch()
     }
 
     /// Jobs that are over leave the memory as their histories are on disk.
@@ -475,6 +480,14 @@ impl Engine {
         for (worker, why) in rejections {
             tracing::debug!(?worker, ?why, "rejected an input");
         }
+        // Only of those who registered.
+        let keep = |worker: WorkerId| {
+            let kept = self.effects.iter().filter_map(|effect| match *effect {
+                Effect::OutputKept { attempt, worker: its } if its == worker => Some(attempt),
+                _ => None,
+            });
+            Registered { worker, keep: kept.collect() }
+        };
         let refused =
             |wanted: &dyn Fn(&Rejection) -> bool| rejections.iter().map(|(_, why)| *why).find(|why| wanted(why));
         for pending in self.pending.drain(..) {
@@ -496,7 +509,7 @@ impl Engine {
                     let stale = stale.then_some(Rejection::StaleIncarnation(worker));
                     let is_mine = |why: &Rejection| matches!(why, Rejection::WorkerOutOfOrder(w) if *w == worker);
                     let why = stale.or_else(|| refused(&is_mine));
-                    let answer = why.map_or(Ok(worker), |why| Err(CoreError::Rejected(why)));
+                    let answer = why.map_or_else(|| Ok(keep(worker)), |why| Err(CoreError::Rejected(why)));
                     let _ = reply.send(answer);
                 }
                 Pending::Submit { job, reply, .. } => {

@@ -31,6 +31,7 @@ fn changes_world(effect: &Effect) -> bool {
         Effect::WorkerState { .. }
         | Effect::TaskFailed { .. }
         | Effect::MapOutputLost { .. }
+        | Effect::OutputKept { .. }
         | Effect::OutputGone { .. } => true,
         _ => false,
     }

@@ -72,6 +72,7 @@ impl Run {
             map_slots: 1,
             reduce_slots,
             attributes: Vec::new(),
+            kept: Vec::new(),
         })));
     }
 

@@ -76,6 +76,7 @@ impl History {
             map_slots: SLOTS,
             reduce_slots: 1,
             attributes: Vec::new(),
+            kept: Vec::new(),
         })));
         history
     }

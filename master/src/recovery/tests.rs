@@ -27,6 +27,7 @@ fn registration(worker: u32) -> Input {
         map_slots: 2,
         reduce_slots: 1,
         attributes: Vec::new(),
+        kept: Vec::new(),
     }))
 }
 

@@ -4,13 +4,16 @@
 //! out is therefore taken from its connection, anew at every registration, and what it says is checked against it.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use howdah_guards::Guard;
 use howdah_proto::names::HostPort;
+use howdah_proto::v1::MasterStart;
 use howdah_proto::{PROTOCOL, build, dial, v1};
 use tonic::Status;
 
+use super::Shared;
 use super::status::with_help;
 
 /// How long a worker's own word for its address may take to prove true.
@@ -28,6 +31,18 @@ pub(super) fn check_protocol(request: &v1::RegisterRequest) -> Result<(), Status
         request.name
     );
     Err(Status::failed_precondition(with_help(message, "install one version of howdah on all machines")))
+}
+
+/// Refuses a worker that has met a newer start of this cluster: the master there has taken over, and this one must not be obeyed.
+pub(super) fn check_start(shared: &Shared, who: &str, met: Option<MasterStart>) -> Result<(), Status> {
+    let Some(newer) = met.filter(|met| shared.start.is_older_than(met)) else { return Ok(()) };
+    let (cluster, own, epoch) = (shared.start.cluster_id, shared.start.epoch, newer.epoch);
+    let message = format!("this master is start {own} of cluster {cluster}, and {who} has met the newer start {epoch}");
+    let help = "stop this master: another one goes on with a copy of its directory";
+    if !shared.superseded.swap(true, Ordering::Relaxed) {
+        tracing::error!("{message}; workers that have met it refuse this one\nhelp: {help}");
+    }
+    Err(Status::failed_precondition(with_help(message, help)))
 }
 
 /// Notes that a worker is another build than the master.

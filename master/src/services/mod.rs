@@ -29,9 +29,11 @@ pub(crate) use worker::WorkerApi;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use howdah_core::job::ClusterId;
 use howdah_proto::stop::Stop;
+use howdah_proto::v1::MasterStart;
 
 use crate::config::MasterConfig;
 use crate::engine::{Clearing, CoreHandle};
@@ -54,6 +56,10 @@ pub(crate) struct Shared {
     /// Streams end: the core stops.
     pub(crate) closing: tokio_util::sync::CancellationToken,
     pub(crate) started_ms_epoch: u64,
+    /// Which start of its cluster this master is.
+    pub(crate) start: MasterStart,
+    /// A worker has met a newer one.
+    pub(crate) superseded: AtomicBool,
     /// Output of failed jobs that is not gone yet.
     pub(crate) clearing: Clearing,
     /// Gives numbers to submissions, which enter the core in their order.

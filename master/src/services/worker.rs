@@ -15,7 +15,7 @@ use tonic::{Request, Response, Status};
 
 use super::connections::{Peer, streaming};
 use super::{SharedRef, meeting, names, status};
-use crate::engine::{Beat, Caller, CoreError, Message};
+use crate::engine::{Beat, Caller, CoreError, Message, Registered};
 use crate::reach;
 use crate::tables::{PageVitals, extras};
 
@@ -44,6 +44,7 @@ impl WorkerService for WorkerApi {
         let from = caller(&request);
         let mut request = request.into_inner();
         meeting::check_protocol(&request)?;
+        meeting::check_start(&self.0, &format!("worker `{}`", request.name), request.met.take())?;
         // Checked here as well, so that nonsense never reaches the core's thread.
         convert::registration(WorkerId(0), &request).map_err(|e| status::convert(&e))?;
         for (what, text) in [("name", &request.name), ("host", &request.host), ("rack", &request.rack)] {
@@ -51,12 +52,17 @@ impl WorkerService for WorkerApi {
         }
         request.http_address = meeting::address(&request, from.address).await?;
         meeting::note_build(&request);
+        if request.kept_of_cluster != self.0.cluster.0 {
+            // Its ids mean other jobs here.
+            request.kept.clear();
+        }
         let (name, http_address) = (request.name.clone(), request.http_address.clone());
         let incarnation = request.incarnation;
         // Before it is in the cluster, so that it gets no maps in between.
         let tries = self.0.config.reach_interval_ms > 0;
         let problem = if tries { reach::problem(&http_address).await } else { None };
-        let worker = self.0.core.register(request, from).await.map_err(|error| match error {
+        let named: usize = request.kept.iter().map(|outputs| outputs.maps.len()).sum();
+        let Registered { worker, keep } = self.0.core.register(request, from).await.map_err(|error| match error {
             CoreError::Rejected(Rejection::StaleIncarnation(_)) => {
                 let message = format!("a worker `{name}` that was started later is registered");
                 Status::failed_precondition(status::with_help(
@@ -72,6 +78,9 @@ impl WorkerService for WorkerApi {
             other => status::core(other),
         })?;
         tracing::info!(worker = name, number = worker.0, http = http_address, "a worker registered");
+        if named > 0 {
+            tracing::info!(worker = name, named, kept = keep.len(), "the worker has map outputs of an earlier run");
+        }
         if problem.is_some() {
             reach::tell(&self.0.core, &name, worker, incarnation, problem).await;
         }
@@ -83,6 +92,8 @@ impl WorkerService for WorkerApi {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             protocol: PROTOCOL,
             build: build::id().to_owned(),
+            keep: convert::grouped_outputs(&keep),
+            start: Some(self.0.start),
         };
         Ok(Response::new(response))
     }
@@ -94,6 +105,9 @@ impl WorkerService for WorkerApi {
         let connection = caller(&request).connection;
         let mut request = request.into_inner();
         let worker = WorkerId(request.worker);
+        if let Some(met) = request.met.take() {
+            meeting::check_start(&self.0, &format!("worker number {}", request.worker), Some(met))?;
+        }
         let refusal = request.refusal();
         request.refusal = v1::Refusal::Unspecified.into();
         let dropped = convert::drop_bad_fields(&mut request);
@@ -111,7 +125,7 @@ impl WorkerService for WorkerApi {
         match tokio::time::timeout(ANSWER_TIMEOUT, answer).await {
             Ok(Ok(response)) => {
                 let looks = self.0.looks.take(worker);
-                Ok(Response::new(v1::HeartbeatResponse { looks, ..response }))
+                Ok(Response::new(v1::HeartbeatResponse { looks, start: Some(self.0.start), ..response }))
             }
             Ok(Err(_)) if self.0.closing.is_cancelled() => Err(Status::unavailable("the master is stopping")),
             Ok(Err(_)) => Err(Status::aborted("a newer report or registration of this worker took its place")),

@@ -101,11 +101,11 @@ impl Ended {
         self.store.stored(&self.index)
     }
 
-    /// An attempt that had succeeded did not after all.
-    pub(super) fn take_back(&mut self, attempt: AttemptId, state: AttemptState, cause: EndCause) {
+    /// An attempt ended in another way than was believed.
+    pub(super) fn correct(&mut self, attempt: AttemptId, state: AttemptState, cause: Option<EndCause>) {
         if let Some(fixed) = self.index.get_mut(&key(attempt)) {
             fixed.state = state;
-            fixed.cause = Some(cause);
+            fixed.cause = cause;
         }
     }
 
@@ -418,7 +418,7 @@ mod tests {
         let first = record(TaskKind::Map, 0, 0, AttemptState::Succeeded);
         ended.put(first.clone());
         let before = ended.beside(JobId(7), Vec::new());
-        ended.take_back(first.id, AttemptState::Failed, EndCause::TooManyFetchFailures);
+        ended.correct(first.id, AttemptState::Failed, Some(EndCause::TooManyFetchFailures));
         ended.put(AttemptRecord { message: "later".to_owned(), ..ended.get(first.id).expect("it is there") });
         ended.put(record(TaskKind::Map, 1, 0, AttemptState::Failed));
         let was: Vec<AttemptRecord> = before.iter().collect();

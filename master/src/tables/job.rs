@@ -237,7 +237,22 @@ impl JobRow {
         let failed = matches!(cause, EndCause::TooManyFetchFailures | EndCause::OutputGone);
         let tally = if failed { &mut self.tally.failed } else { &mut self.tally.killed };
         tally[attempt.kind] += 1;
-        self.ended.take_back(attempt, if failed { AttemptState::Failed } else { AttemptState::Killed }, cause);
+        self.ended.correct(attempt, if failed { AttemptState::Failed } else { AttemptState::Killed }, Some(cause));
+    }
+
+    /// A map's output is at this address from now on; the attempt has succeeded after all if that had been taken back.
+    pub(crate) fn output_kept(&mut self, attempt: AttemptId, address: String, now: Time) {
+        self.events.push(attempt, address);
+        if self.winners.has(attempt.kind, attempt.index) {
+            return;
+        }
+        Arc::make_mut(&mut self.winners).set(attempt);
+        self.done[attempt.kind] += 1;
+        if self.done[attempt.kind] == self.meta.file.spec.n_maps {
+            self.maps_done = now;
+        }
+        self.tally.killed[attempt.kind] = self.tally.killed[attempt.kind].saturating_sub(1);
+        self.ended.correct(attempt, AttemptState::Succeeded, None);
     }
 
     /// A task is out of attempts.

@@ -223,6 +223,13 @@ impl Tables {
                     job.events.push(attempt, address);
                 }
             }
+            Effect::OutputKept { attempt, worker } => {
+                let address = self.worker(worker).map_or_else(String::new, |row| row.http_address.to_string());
+                if let Some(job) = self.jobs.get_mut(&attempt.job) {
+                    job.output_kept(attempt, address, now);
+                    self.changed.insert(attempt.job);
+                }
+            }
             Effect::MapOutputLost { attempt, cause, .. } => {
                 if let Some(job) = self.jobs.get_mut(&attempt.job) {
                     job.output_lost(attempt, cause);

@@ -323,6 +323,7 @@ impl FakeWorker {
             sequence: self.sequence,
             attributes: None,
             refusal: self.refusal.into(),
+            met: None,
         };
         self.sequence += u32::from(self.sequence > 0);
         let answer = tokio::time::timeout(PATIENCE, self.client.heartbeat(request)).await.expect("an answer comes");

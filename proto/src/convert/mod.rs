@@ -22,7 +22,7 @@ pub use howdah_core::job::requirement::MAX_ATTRIBUTES;
 
 pub use directive::{cause_text, directive};
 pub use journal::{decision, locality, recorded};
-pub use report::{check_warnings, drop_bad_fields, registration};
+pub use report::{check_warnings, drop_bad_fields, grouped_outputs, map_outputs, registration};
 
 use crate::v1;
 

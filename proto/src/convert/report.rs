@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use howdah_core::job::limits::{self, NAME_BYTES, PATH_BYTES};
-use howdah_core::job::{AttemptId, Progress, WorkerId};
+use howdah_core::job::{AttemptId, JobId, Progress, TaskKind, WorkerId};
 use howdah_core::tracker::{AttemptReport, AttributeSet, Registration, Report, Vitals};
 
 use super::{
@@ -112,6 +112,7 @@ impl From<&Report> for v1::HeartbeatRequest {
             sequence: 0,
             attributes: report.attributes.as_ref().map(v1::AttributeSet::from),
             refusal: v1::Refusal::Unspecified.into(),
+            met: None,
         }
     }
 }
@@ -234,7 +235,32 @@ pub fn registration(worker: WorkerId, wire: &v1::RegisterRequest) -> Result<Regi
         map_slots: small("map_slots", wire.map_slots)?,
         reduce_slots: small("reduce_slots", wire.reduce_slots)?,
         attributes: attributes(&wire.attributes)?,
+        kept: map_outputs(&wire.kept),
     })
+}
+
+/// Map outputs off the wire, as many of them as one registration may name. What cannot be an attempt is left out: the worker
+/// has no less of the others for it.
+pub fn map_outputs(wire: &[v1::MapOutputs]) -> Vec<AttemptId> {
+    let of_job = |outputs: &'_ v1::MapOutputs| {
+        let job = JobId(outputs.job);
+        let pairs: Vec<(u32, u32)> = outputs.maps.iter().copied().zip(outputs.numbers.iter().copied()).collect();
+        pairs.into_iter().filter_map(move |(index, number)| {
+            let number = u16::try_from(number).ok()?;
+            Some(AttemptId { job, kind: TaskKind::Map, index, number })
+        })
+    };
+    wire.iter().flat_map(of_job).take(limits::KEPT_OUTPUTS).collect()
+}
+
+/// Map outputs for the wire; what follows each other of one job is one entry.
+pub fn grouped_outputs(outputs: &[AttemptId]) -> Vec<v1::MapOutputs> {
+    let group = |outputs: &[AttemptId]| v1::MapOutputs {
+        job: outputs[0].job.0,
+        maps: outputs.iter().map(|output| output.index).collect(),
+        numbers: outputs.iter().map(|output| output.number.into()).collect(),
+    };
+    outputs.chunk_by(|a, b| a.job == b.job).map(group).collect()
 }
 
 impl From<&Registration> for v1::RegisterRequest {
@@ -255,6 +281,9 @@ impl From<&Registration> for v1::RegisterRequest {
             advertised: false,
             protocol: 0,
             build: String::new(),
+            kept: grouped_outputs(&registration.kept),
+            kept_of_cluster: 0,
+            met: None,
         }
     }
 }

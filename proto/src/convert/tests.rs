@@ -96,8 +96,10 @@ fn attributes() -> impl Strategy<Value = Vec<(String, String)>> {
 
 fn registration() -> impl Strategy<Value = Registration> {
     let names = ("[a-z]{1,9}", "[a-z.]{0,9}", "/[a-z]{0,5}");
-    (any::<u32>(), any::<u64>(), names, any::<[u16; 2]>(), attributes()).prop_map(
-        |(worker, incarnation, (name, host, rack), slots, attributes)| Registration {
+    let kept = prop::collection::vec((0..4u32, any::<u32>(), any::<u16>()), 0..5);
+    let output = |(job, index, number)| AttemptId { job: JobId(job), kind: TaskKind::Map, index, number };
+    (any::<u32>(), any::<u64>(), names, any::<[u16; 2]>(), attributes(), kept).prop_map(
+        move |(worker, incarnation, (name, host, rack), slots, attributes, kept)| Registration {
             worker: WorkerId(worker),
             incarnation,
             name,
@@ -106,6 +108,7 @@ fn registration() -> impl Strategy<Value = Registration> {
             map_slots: slots[0],
             reduce_slots: slots[1],
             attributes,
+            kept: kept.into_iter().map(output).collect(),
         },
     )
 }

@@ -95,6 +95,7 @@ fn registration() -> impl Strategy<Value = Input> {
             map_slots: maps as u16,
             reduce_slots: reduces as u16,
             attributes: set.unwrap_or_default().attributes,
+            kept: Vec::new(),
         }))
     })
 }

@@ -147,6 +147,7 @@ impl Line {
             map_slots: 2,
             reduce_slots: 2,
             attributes,
+            kept: Vec::new(),
         };
         self.nodes[node].waiting = None;
         self.master(Input::Register(Box::new(hello)), Some(node));

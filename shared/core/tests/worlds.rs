@@ -157,6 +157,7 @@ fn the_worlds_are_wild_enough() {
         "Killed JobEnded",
         "Succeeded Reported",
         "output WorkerLost",
+        "OutputKept",
         "output TooManyFetchFailures",
         "Succeeded",
         "Failed",

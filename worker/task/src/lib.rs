@@ -69,4 +69,4 @@ pub use api::reducer::{ReduceOutput, Reducer, Values};
 pub use api::text;
 pub use collect::{hash, hash_partition};
 pub use process::{main, main_with, run_process};
-pub use segment::{SegmentPlace, find_segment};
+pub use segment::{SegmentPlace, find_segment, whole_output};

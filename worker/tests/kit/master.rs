@@ -24,6 +24,8 @@ const INTERVAL: Duration = Duration::from_millis(400);
 #[derive(Debug, Default)]
 pub(crate) struct Received {
     pub(crate) registrations: Vec<v1::RegisterRequest>,
+    /// Which start of a master this is from now on.
+    start: Option<v1::MasterStart>,
     pub(crate) reports: Vec<v1::HeartbeatRequest>,
     pub(crate) goodbyes: Vec<v1::GoodbyeRequest>,
     /// From which event each stream of map events was asked for.
@@ -162,6 +164,12 @@ impl FakeMaster {
         self.until(&what, |received| received.status(attempt).filter(|status| status.state() == state).cloned()).await
     }
 
+    /// From now on it is this start of the cluster's master.
+    pub(crate) fn become_start(&self, epoch: u32) {
+        let start = v1::MasterStart { cluster_id: CLUSTER.0, epoch, began_us: 1 };
+        self.shared.lock().start = Some(start);
+    }
+
     pub(crate) fn look<T>(&self, look: impl FnOnce(&Received) -> T) -> T {
         look(&self.shared.lock())
     }
@@ -194,6 +202,7 @@ impl Shared {
             let response_id = response_id + 1;
             v1::HeartbeatResponse { response_id, directives, ..v1::HeartbeatResponse::default() }
         };
+        let answer = v1::HeartbeatResponse { start: received.start, ..answer };
         received.last_answer = answer.clone();
         if received.answers_to_lose > 0 {
             received.answers_to_lose -= 1;
@@ -211,6 +220,7 @@ impl WorkerService for Service {
         let mut received = self.0.lock();
         received.registrations.push(request.into_inner());
         received.last_id = 0;
+        let start = received.start;
         drop(received);
         self.0.changed.send_modify(|n| *n += 1);
         Ok(Response::new(v1::RegisterResponse {
@@ -218,6 +228,7 @@ impl WorkerService for Service {
             cluster_id: CLUSTER.0,
             interval_ms: 100,
             protocol: howdah_proto::PROTOCOL,
+            start,
             ..v1::RegisterResponse::default()
         }))
     }

@@ -56,6 +56,10 @@ impl ClusterState {
         for &map in job.failures.get().into_iter().flat_map(|failures| failures.of_fetches.keys()) {
             ensure!(job.tasks[0].winner(map).is_some(), "job {id}: fetch failures of map {map} without output");
         }
+        for &map in job.failures.get().into_iter().flat_map(|failures| failures.left.keys()) {
+            let waits = map < job.spec.n_maps && job.tasks[0].winner(map).is_none();
+            ensure!(waits, "job {id}: map {map} has output, and an earlier one may come back");
+        }
         Ok(())
     }
 

@@ -30,6 +30,9 @@ pub(crate) struct JobFailures {
     pub(crate) blind: BTreeSet<WorkerId>,
     /// Notifications by map whose present output could not be fetched.
     pub(crate) of_fetches: BTreeMap<u32, u32>,
+    /// Where the output of a map was that went with its worker, and of which attempt it was: it may come back with the worker.
+    /// Of maps that are not done.
+    pub(crate) left: BTreeMap<u32, (WorkerId, u16)>,
 }
 
 /// A job that is not over.

@@ -61,6 +61,8 @@ struct SavedFailures {
     of_task: Vec<(TaskKind, u32, Vec<WorkerId>)>,
     blind: Vec<WorkerId>,
     of_fetches: Vec<(u32, u32)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    left: Vec<(u32, WorkerId, u16)>,
 }
 
 fn write_spec<S: Serializer>(spec: &Arc<JobSpec>, to: S) -> Result<S::Ok, S::Error> {
@@ -78,6 +80,7 @@ impl SavedJob {
             of_task: failures.of_task.iter().map(|(&(kind, index), on)| (kind, index, on.to_vec())).collect(),
             blind: failures.blind.iter().copied().collect(),
             of_fetches: failures.of_fetches.iter().map(|(&map, &n)| (map, n)).collect(),
+            left: failures.left.iter().map(|(&map, &(worker, number))| (map, worker, number)).collect(),
         });
         SavedJob {
             id: job.id,
@@ -122,8 +125,9 @@ impl SavedJob {
             return Err(wrong("it knows times that have not come"));
         }
         let known = |worker: &WorkerId| (worker.0 as usize) < n_workers;
-        let SavedFailures { by_worker, of_task, blind, of_fetches } = self.failures;
+        let SavedFailures { by_worker, of_task, blind, of_fetches, left } = self.failures;
         let workers = by_worker.iter().map(|(worker, _)| worker).chain(&blind);
+        let workers = workers.chain(left.iter().map(|(_, worker, _)| worker));
         let all_known = workers.chain(of_task.iter().flat_map(|(_, _, on)| on)).all(known)
             && self.touched.iter().all(|&worker| known(&WorkerId(worker)));
         if !all_known {
@@ -150,7 +154,8 @@ impl SavedJob {
             job.touched.grow(worker + 1);
             job.touched.insert(worker);
         }
-        if !(by_worker.is_empty() && of_task.is_empty() && blind.is_empty() && of_fetches.is_empty()) {
+        let none = by_worker.is_empty() && of_task.is_empty() && blind.is_empty() && of_fetches.is_empty();
+        if !none || !left.is_empty() {
             let max = job.spec.conf.max_tracker_failures;
             *job.failures.make() = JobFailures {
                 flaky: by_worker.iter().filter(|&&(_, n)| n >= max).count() as u32,
@@ -158,6 +163,7 @@ impl SavedJob {
                 of_task: of_task.into_iter().map(|(kind, index, on)| ((kind, index), on.into())).collect(),
                 blind: blind.into_iter().collect(),
                 of_fetches: of_fetches.into_iter().collect(),
+                left: left.into_iter().map(|(map, worker, number)| (map, (worker, number))).collect(),
             };
             // Of a list with a worker twice one is left.
             let flaky = job.worker_failures().filter(|&(_, n)| n >= max).count() as u32;

@@ -27,6 +27,8 @@ pub const STDERR_TAIL_BYTES: usize = 4 << 10;
 pub const LINE_BYTES: usize = 1 << 20;
 /// Map outputs that one attempt may report at once as impossible to fetch.
 pub const FETCH_FAILURES: usize = 4_096;
+/// Map outputs that a worker which registers may name as still there.
+pub const KEPT_OUTPUTS: usize = 65_536;
 /// Bytes of a name: job, user, queue, worker, host, rack, attribute.
 pub const NAME_BYTES: usize = 1_024;
 /// Bytes of a path: an input, an output, a program. The kernel's own bound.

@@ -146,6 +146,7 @@ mod tests {
             map_slots: 1,
             reduce_slots: 1,
             attributes: Vec::new(),
+            kept: Vec::new(),
         };
         let plan: Vec<WorkerLoss> = plan.iter().map(loss).collect();
         Losses::new(&plan, (0..3).map(hello))

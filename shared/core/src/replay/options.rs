@@ -190,6 +190,7 @@ impl SimWorker {
             map_slots: self.map_slots,
             reduce_slots: self.reduce_slots,
             attributes: self.first_attributes(),
+            kept: Vec::new(),
         }
     }
 }

@@ -59,7 +59,8 @@ pub enum Change {
         /// When it was assigned.
         started: Time,
     },
-    /// A task that had run waits again, after a failure, a kill or the loss of its output.
+    /// A task that had run waits again, after a failure, a kill or the loss of its output; or it does not have to run again
+    /// after all, as its output came back with its worker.
     Returned {
         /// The task.
         task: TaskId,

@@ -107,6 +107,14 @@ pub enum Effect {
         /// `TooManyFetchFailures` makes the attempt a failed one, anything else a killed one.
         cause: EndCause,
     },
+    /// Fact: this map's output is still there, or there again, although its worker was restarted or lost: reduces may fetch it
+    /// from the worker's new run, which is told to keep it. A former winner of which `MapOutputLost` was said counts again.
+    OutputKept {
+        /// The winner.
+        attempt: AttemptId,
+        /// Where its output lies.
+        worker: WorkerId,
+    },
     /// Fact: this winner's output was gone when the job's was to be put in its place. The attempt counts as failed after all,
     /// and its task runs again.
     OutputGone {
@@ -175,7 +183,7 @@ pub enum Rejection {
     NotCommitting(JobId),
     /// The policy cannot be made, or does not take these parameters while it runs; nothing changed.
     BadScheduler,
-    /// A snapshot is kept between two batches only, under a policy that the core makes itself.
+    /// A snapshot is kept between two batches only, under a policy that can be made anew.
     NotAtRest,
 }
 

@@ -20,7 +20,7 @@ pub enum Input {
         /// Immutable from here on.
         spec: Arc<JobSpec>,
     },
-    /// A worker says hello, for the first time or after a restart of its process.
+    /// A worker says hello, for the first time or after a restart of its process, and which map outputs it still has.
     Register(Box<Registration>),
     /// A worker's heartbeat.
     Report(Box<Report>),
@@ -98,7 +98,7 @@ pub enum Input {
     Tick,
     /// The driver keeps a snapshot after this batch, in which it is the only input: the master becomes what its
     /// [snapshot](crate::tracker::JobTracker::snapshot) says, and the policy in charge, which this names, begins anew. Refused
-    /// beside other inputs that leave work for the end of the batch, and of a policy that the core cannot make.
+    /// beside other inputs that leave work for the end of the batch, and of a policy that neither the core nor itself can make.
     Snapshot(Box<SchedulerChoice>),
     /// The master was down and recovered: liveness clocks start again at this batch's time.
     Recovered,
@@ -132,6 +132,9 @@ pub struct Registration {
     pub reduce_slots: u16,
     /// Named attributes; of two with one name the first in their order counts. Later ones come in reports.
     pub attributes: Vec<(String, String)>,
+    /// Map attempts whose output lies whole on the worker's disk, in any order; usually empty. Recordings made before there
+    /// was such a thing have it nowhere.
+    pub kept: Vec<AttemptId>,
 }
 
 /// All attributes of a worker, in the place of those that it had.

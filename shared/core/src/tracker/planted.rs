@@ -34,6 +34,10 @@ pub(crate) enum Fault {
     SnapshotWithoutLastJob,
     /// A job succeeds although a part of its output is gone.
     DoWithoutPart,
+    /// A worker that registers counts as having all map outputs that it had.
+    KeepUnnamed,
+    /// Whatever map output a worker names counts as its map's.
+    KeepAny,
     /// No fault: all starts and ends take the general path, which the fast ones must equal.
     NoFastPaths,
 }

@@ -187,11 +187,17 @@ impl Cluster {
             map_slots: puppet.slots[0],
             reduce_slots: puppet.slots[1],
             attributes: Vec::new(),
+            kept: Vec::new(),
         }))
     }
 
     /// The worker's process starts anew: it has nothing and registers.
     pub fn restart(&mut self, worker: u32) {
+        self.restart_with(worker, &[]);
+    }
+
+    /// The worker's process starts anew, with these map outputs on its disk.
+    pub fn restart_with(&mut self, worker: u32, kept: &[AttemptId]) {
         let puppet = &mut self.puppets[worker as usize];
         *puppet = Puppet {
             incarnation: puppet.incarnation + 1,
@@ -201,7 +207,11 @@ impl Cluster {
             ..Puppet::default()
         };
         let (host, rack) = (puppet.host.clone(), puppet.rack.clone());
-        self.apply(&[self.registration(WorkerId(worker), &host, &rack)]);
+        let mut hello = self.registration(WorkerId(worker), &host, &rack);
+        if let Input::Register(hello) = &mut hello {
+            hello.kept = kept.to_vec();
+        }
+        self.apply(&[hello]);
     }
 
     pub fn submit(&mut self, spec: JobSpec) -> JobId {

@@ -64,6 +64,11 @@ impl Watch {
                 }
             }
             Effect::MapOutputReady { attempt, .. } => assert!(self.outputs.insert(attempt)),
+            Effect::OutputKept { attempt, .. } => {
+                let winner = *self.winner.entry(attempt.task()).or_insert(attempt);
+                assert_eq!(winner, attempt, "the output of another attempt is kept");
+                self.outputs.insert(attempt);
+            }
             Effect::MapOutputLost { attempt, .. } => {
                 assert!(self.outputs.remove(&attempt));
                 assert_eq!(self.winner.remove(&attempt.task()), Some(attempt));
@@ -148,7 +153,7 @@ impl World {
             28..=30 => self.cluster.advance(u64::from(dice.below(4_000))),
             31 if dice.one_in(3) => self.cluster.advance(35_000),
             32 => self.request(dice),
-            33 if dice.one_in(2) => self.cluster.restart(dice.below(n)),
+            33 if dice.one_in(2) => self.restart(dice.below(n), dice),
             34 if dice.one_in(2) => self.goodbye(dice.below(n)),
             35 if dice.one_in(4) => {
                 self.cluster.puppets.iter_mut().for_each(|p| p.waiting = false);
@@ -191,11 +196,17 @@ impl World {
         self.cluster.submit(spec);
     }
 
+    /// A worker starts anew, and says that it has some outputs of maps that ended, its own or not.
+    fn restart(&mut self, worker: u32, dice: &mut Dice<'_>) {
+        let mut kept: Vec<AttemptId> = self.watch.ended.keys().filter(|id| id.kind == TaskKind::Map).copied().collect();
+        kept.retain(|_| dice.one_in(2));
+        self.cluster.restart_with(worker, &kept);
+    }
+
     /// A worker's attempts get on and it reports.
     pub fn work(&mut self, worker: u32, dice: &mut Dice<'_>) {
         if self.cluster.puppets[worker as usize].reinit {
-            self.cluster.restart(worker);
-            return;
+            return self.restart(worker, dice);
         }
         let mut notes = BTreeMap::new();
         let outputs: Vec<AttemptId> = self.watch.outputs.iter().copied().collect();

@@ -179,6 +179,7 @@ impl Changes {
                 map_slots: model.slots(TaskKind::Map),
                 reduce_slots: model.slots(TaskKind::Reduce),
                 attributes: model.attributes().to_vec(),
+                kept: Vec::new(),
             }))
         });
         Ok(new.collect())

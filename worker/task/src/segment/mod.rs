@@ -25,7 +25,7 @@ mod writer;
 pub(crate) use checker::SegmentChecker;
 pub(crate) use codec::Codec;
 pub(crate) use index::write_index;
-pub use index::{SegmentPlace, find_segment};
+pub use index::{SegmentPlace, find_segment, whole_output};
 pub(crate) use reader::SegmentReader;
 pub(crate) use writer::{Run, RunWriter};
 

@@ -115,6 +115,9 @@ impl JobTracker {
         let now = self.state.now;
         let job = self.state.jobs.get_mut(id.job).expect("attempts in chains have live jobs");
         job.succeed(id, worker, now);
+        if let (TaskKind::Map, Some(failures)) = (id.kind, job.failures.get_mut()) {
+            failures.left.remove(&id.index);
+        }
         if id.kind == TaskKind::Map && job.spec.n_reduces > 0 {
             self.out.push(Effect::MapOutputReady { attempt: id, worker });
         }
@@ -269,6 +272,10 @@ impl JobTracker {
         tasks.tasks[map as usize].state = TaskState::Running;
         if let Some(failures) = live.failures.get_mut() {
             failures.of_fetches.remove(&map);
+        }
+        // A worker may come back with it. A simulation's never do.
+        if cause == EndCause::WorkerLost && !self.direct {
+            live.failures.make().left.insert(map, (worker, number));
         }
         live.maps_done = None;
         self.out.push(Effect::MapOutputLost { attempt: task.attempt(number), worker, cause });

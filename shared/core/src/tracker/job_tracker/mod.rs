@@ -17,6 +17,7 @@ mod heartbeat_reports;
 mod heartbeat_rounds;
 mod interval;
 mod jobs;
+mod kept_outputs;
 mod liveness;
 mod output_gone;
 mod parking;

@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 
 use super::{JobTracker, attributes};
 use crate::cluster::{EndCause, Worker, WorkerState};
-use crate::job::{AttemptState, JobId, JobState, WorkerId};
+use crate::job::{AttemptState, JobId, JobState, TaskId, TaskKind, WorkerId};
 use crate::schedulers::Change;
 use crate::tracker::planted::{Fault, planted};
 use crate::tracker::{Effect, Registration, Rejection};
 
 impl JobTracker {
-    /// A worker says hello. Whatever ran under its name before is lost at once: a younger run of it has
-    /// nothing, and one that registers again was told to drop everything.
+    /// A worker says hello. Whatever ran under its name before is lost at once: a younger run of it has none of the attempts,
+    /// and one that registers again was told to drop them. Map output that it still has is another matter: `kept_outputs.rs`.
     pub(super) fn on_register(&mut self, registration: &Registration) {
         let id = registration.worker;
         let known = self.state.names.get(&registration.name).copied();
@@ -31,7 +31,8 @@ impl JobTracker {
                 return;
             }
             if !lost {
-                self.lose_worker(id);
+                let kept = self.kept_of(registration);
+                self.lose_worker_but(id, &kept);
             }
         }
         let fresh = self.new_worker(registration);
@@ -53,6 +54,7 @@ impl JobTracker {
         let state = self.state.workers[id.0 as usize].state;
         self.out.push(Effect::WorkerState { worker: id, state });
         self.observe(Change::Worker { worker: id });
+        self.keep_outputs(registration);
     }
 
     fn new_worker(&mut self, registration: &Registration) -> Worker {
@@ -143,6 +145,11 @@ impl JobTracker {
 
     /// A worker is gone with all that runs on it and the map output that it serves.
     pub(super) fn lose_worker(&mut self, id: WorkerId) {
+        self.lose_worker_but(id, &BTreeSet::new());
+    }
+
+    /// As [`JobTracker::lose_worker`], but for these map outputs.
+    fn lose_worker_but(&mut self, id: WorkerId, kept: &BTreeSet<TaskId>) {
         self.liveness.remove(id);
         let worker = &mut self.state.workers[id.0 as usize];
         let was_parked = self.parking.leave(worker);
@@ -161,7 +168,7 @@ impl JobTracker {
         self.state.settle_worker(id, true);
         self.out.push(Effect::WorkerState { worker: id, state: WorkerState::Lost });
         self.observe(Change::Worker { worker: id });
-        let concerned = self.charge_for_loss(id);
+        let concerned = self.charge_for_loss(id, kept);
         while let Some(&slot) = self.state.workers[id.0 as usize].attempts.last() {
             self.end_attempt(slot, AttemptState::Killed, EndCause::WorkerLost);
         }
@@ -177,12 +184,13 @@ impl JobTracker {
 
     /// Charges the loss to the jobs that have something on the worker; returns the map outputs that each of
     /// them loses.
-    fn charge_for_loss(&mut self, id: WorkerId) -> Vec<(JobId, Vec<u32>)> {
+    fn charge_for_loss(&mut self, id: WorkerId, kept: &BTreeSet<TaskId>) -> Vec<(JobId, Vec<u32>)> {
         let running: BTreeSet<JobId> =
             self.state.attempts_on(id).filter(|attempt| !attempt.detached).map(|attempt| attempt.id.job).collect();
         let mut concerned = Vec::new();
         for job in self.jobs_that_used(id) {
-            let maps = self.outputs_on(job, id);
+            let mut maps = self.outputs_on(job, id);
+            maps.retain(|&index| !kept.contains(&TaskId { job, kind: TaskKind::Map, index }));
             if running.contains(&job) || !maps.is_empty() {
                 self.charge_worker(job, id);
                 concerned.push((job, maps));

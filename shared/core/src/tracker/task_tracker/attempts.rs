@@ -92,7 +92,7 @@ impl TaskTracker {
         self.attempts.clear();
         self.retire_idle(effects);
         for terms in self.jobs.drain(..) {
-            effects.push(TrackerEffect::ForgetJob { job: terms.job });
+            effects.push(TrackerEffect::DropJob { job: terms.job });
         }
     }
 

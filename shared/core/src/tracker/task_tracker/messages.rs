@@ -217,6 +217,12 @@ pub enum TrackerEffect {
         /// Which.
         job: JobId,
     },
+    /// The job's attempts are gone with the registration. What the job left on the disk the next registration names, and its
+    /// answer says what of that stays.
+    DropJob {
+        /// Which.
+        job: JobId,
+    },
     /// A launch was ignored because no slot is free; the master repeats it.
     NoSlot {
         /// Which.

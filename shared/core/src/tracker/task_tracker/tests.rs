@@ -189,7 +189,7 @@ fn reinit_kills_everything_and_registers_a_younger_incarnation() {
     let effects = bench.answer(2, 2, &[Directive::Reinit]);
     let expected = [
         TrackerEffect::Kill { attempt: map(0) },
-        TrackerEffect::ForgetJob { job: JobId(1) },
+        TrackerEffect::DropJob { job: JobId(1) },
         TrackerEffect::Register { incarnation: 2 },
     ];
     assert_eq!(effects, expected);

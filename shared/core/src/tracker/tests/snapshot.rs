@@ -43,6 +43,7 @@ fn registration(worker: u32) -> Input {
         map_slots: 2,
         reduce_slots: 1,
         attributes: vec![("gpu".to_owned(), "1".to_owned())],
+        kept: Vec::new(),
     }))
 }
 

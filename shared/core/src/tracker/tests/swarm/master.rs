@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::compaction::core_after;
+use super::watch::outputs_are_kept_as_named;
 use super::world::{Driver, Event, World};
 use crate::job::{AttemptId, JobId, JobState, TaskId, WorkerId};
 use crate::time::{Span, Time};
@@ -87,6 +88,8 @@ impl World {
         self.check(master.tracker.check_invariants());
         self.check(stopping_jobs_stop(&master.tracker));
         self.check(zombies_are_refused(&master.tracker, &inputs, &effects));
+        self.check(outputs_are_kept_as_named(&inputs, &effects));
+        self.kept_outputs += effects.iter().filter(|effect| matches!(effect, Effect::OutputKept { .. })).count() as u64;
         self.inputs += inputs.len() as u64;
         let (preempted, reserved) = (master.tracker.preempted().to_vec(), master.tracker.reserved().to_vec());
         self.journal.push(Entry { at: self.now, inputs, report, effects: effects.clone(), preempted, reserved });
@@ -168,6 +171,12 @@ impl World {
             Effect::JobState { job, state } if state.is_final() => {
                 self.announced.insert(job, state);
                 let its = |task: &TaskId| task.job == job;
+                if state != JobState::Succeeded
+                    && let Some(left) = self.promoted.keys().find(|task| its(task)).copied()
+                {
+                    self.fail(format!("{job:?} is {state:?}, and the output of {left:?} is in its place"));
+                    return;
+                }
                 // Its reader takes the output and clears it away.
                 let taken = self.promoted.iter().filter(|(task, _)| its(task)).map(|(&task, &winner)| (task, winner));
                 self.taken.extend(taken.collect::<Vec<_>>());
@@ -196,13 +205,27 @@ impl World {
         self.later(Span::from_ms(5), Event::Promote { start: self.starts, job });
     }
 
-    /// The file system forgets what a winner wrote, before any of the job's output is moved.
+    /// The file system forgets what a winner wrote.
     fn lose_a_part(&mut self, winners: &[AttemptId]) {
-        let untouched = winners.iter().all(|winner| self.private.contains(winner));
-        if self.faults && self.driver.is_none() && untouched && !winners.is_empty() && self.part_dice.one_in(6) {
-            let lost = self.part_dice.below(winners.len() as u64) as usize;
-            self.private.remove(&winners[lost]);
+        let untouched: Vec<&AttemptId> = winners.iter().filter(|winner| self.private.contains(winner)).collect();
+        let may_lose = self.driver.is_none_or(|fault| fault == Driver::LeaveMoved);
+        // One of which nothing is in place yet, or one that was interrupted.
+        let often = if untouched.len() < winners.len() { 2 } else { 6 };
+        if self.faults && may_lose && !untouched.is_empty() && self.part_dice.one_in(often) {
+            let lost = self.part_dice.below(untouched.len() as u64) as usize;
+            self.private.remove(untouched[lost]);
             self.lost_parts += 1;
+        }
+    }
+
+    /// What was moved before an interruption goes with the parts that are gone, and the tasks of all run again.
+    fn withdraw(&mut self, gone: &mut Vec<AttemptId>) {
+        let moved = self.promoted.iter().filter(|(task, _)| gone.iter().any(|part| part.job == task.job));
+        let moved: Vec<(TaskId, AttemptId)> = moved.map(|(&task, &winner)| (task, winner)).collect();
+        for (task, winner) in moved {
+            self.promoted.remove(&task);
+            self.withdrawn += 1;
+            gone.push(winner);
         }
     }
 
@@ -219,9 +242,12 @@ impl World {
         if start != self.starts || self.master.is_none() {
             return;
         }
-        let gone = self.gone(job);
-        let Some(master) = &mut self.master else { return };
+        let mut gone = self.gone(job);
         if !gone.is_empty() && self.driver.is_none() {
+            self.withdraw(&mut gone);
+        }
+        let Some(master) = &mut self.master else { return };
+        if !gone.is_empty() && self.driver.is_none_or(|fault| fault == Driver::LeaveMoved) {
             master.promoting.remove(&job);
             self.master(vec![Input::OutputGone { job, attempts: gone.into() }]);
             return;

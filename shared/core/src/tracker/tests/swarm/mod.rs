@@ -79,10 +79,13 @@ fn a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well() {
         sum.snapshots += outcome.snapshots;
         sum.snapshots_at_work += outcome.snapshots_at_work;
         sum.lost_parts += outcome.lost_parts;
+        sum.kept_outputs += outcome.kept_outputs;
+        sum.withdrawn += outcome.withdrawn;
     }
     eprintln!(
         "{worlds} worlds from seed {first}: {:.1} simulated hours, {} inputs, {} jobs, {} snapshots of which {} \
-         of a master at work, {} crashes of a master, {} of workers and networks, {} lost parts",
+         of a master at work, {} crashes of a master, {} of workers and networks, {} lost parts and {} withdrawn with them, {} map \
+         outputs that outlived their workers",
         sum.simulated.as_us() as f64 / 3.6e9,
         sum.inputs,
         sum.jobs,
@@ -90,11 +93,14 @@ fn a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well() {
         sum.snapshots_at_work,
         sum.master_crashes,
         sum.worker_faults,
-        sum.lost_parts
+        sum.lost_parts,
+        sum.withdrawn,
+        sum.kept_outputs
     );
     assert!(worlds > 0, "no world fitted into the time");
     assert!(worlds < 100 || sum.snapshots > 0, "no master of {worlds} worlds ever took a snapshot");
     assert!(worlds < 100 || sum.lost_parts > 0, "no part of {worlds} worlds was ever lost");
+    assert!(worlds < 100 || sum.kept_outputs > 0, "no map output of {worlds} worlds ever outlived its worker");
     assert!(worlds < 100 || sum.snapshots_at_work > 0, "no master of {worlds} worlds ever took one at work");
 }
 
@@ -115,6 +121,8 @@ fn every_planted_fault_is_caught() {
         TwoWinners,
         SnapshotWithoutLastJob,
         DoWithoutPart,
+        KeepUnnamed,
+        KeepAny,
     ];
     use Driver::*;
     let driver = [
@@ -127,6 +135,7 @@ fn every_planted_fault_is_caught() {
         RefuseReport,
         HungKeeper,
         RemoveFirst,
+        LeaveMoved,
     ];
     let core = core.into_iter().map(|fault| (Some(fault), None, format!("{fault:?}")));
     let driver = driver.into_iter().map(|fault| (None, Some(fault), format!("{fault:?}")));

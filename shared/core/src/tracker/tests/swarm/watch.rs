@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::job::{AttemptId, AttemptState, JobId, JobState, TaskId, TaskKind, WorkerId};
-use crate::tracker::{Effect, EndCause, WorkerState};
+use crate::tracker::{Effect, EndCause, Input, WorkerState};
 
 /// The history of a world as its durable batches tell it.
 #[derive(Clone, Debug, Default)]
@@ -24,9 +24,11 @@ impl Watch {
         for effect in effects {
             self.effect(effect)?;
         }
+        let kept: BTreeSet<AttemptId> = effects.iter().filter_map(kept_output).collect();
         for effect in effects {
+            let gone = |(id, at): &(&AttemptId, &WorkerId), of| **at == of && needs(id.job) && !kept.contains(id);
             if let Effect::WorkerState { worker, state: WorkerState::Lost } = *effect
-                && let Some((output, _)) = self.outputs.iter().find(|(id, at)| **at == worker && needs(id.job))
+                && let Some((output, _)) = self.outputs.iter().find(|output| gone(output, worker))
             {
                 return Err(format!("{output:?} counts as there although worker {} is lost", worker.0));
             }
@@ -50,6 +52,14 @@ impl Watch {
             }
             Effect::AttemptEnded { attempt, state, cause, .. } => self.end(attempt, state, cause)?,
             Effect::MapOutputReady { attempt, worker } => drop(self.outputs.insert(attempt, worker)),
+            Effect::OutputKept { attempt, worker } => {
+                let had_succeeded = self.ended.get(&attempt) == Some(&AttemptState::Succeeded);
+                let winner = *self.winner.entry(attempt.task()).or_insert(attempt);
+                if winner != attempt || !had_succeeded || self.over.contains_key(&attempt.job) {
+                    return Err(format!("the output of {attempt:?} is kept, and it did not win"));
+                }
+                self.outputs.insert(attempt, worker);
+            }
             Effect::MapOutputLost { attempt, .. } => {
                 if self.outputs.remove(&attempt).is_none() || self.winner.remove(&attempt.task()) != Some(attempt) {
                     return Err(format!("the output of {attempt:?} is lost, but was never there"));
@@ -111,4 +121,33 @@ impl Watch {
         let mut tasks = self.failures.iter();
         tasks.find(|(task, n)| **n > u32::from(max(task.job, task.kind))).map(|(task, _)| *task)
     }
+}
+
+fn kept_output(effect: &Effect) -> Option<AttemptId> {
+    match *effect {
+        Effect::OutputKept { attempt, .. } => Some(attempt),
+        _ => None,
+    }
+}
+
+/// A worker's map output counts if it says so when it registers, and what it says it has is not lost then.
+pub(super) fn outputs_are_kept_as_named(inputs: &[Input], effects: &[Effect]) -> Result<(), String> {
+    let named = |id: WorkerId, output: AttemptId| {
+        inputs.iter().any(|input| match input {
+            Input::Register(hello) => hello.worker == id && hello.kept.contains(&output),
+            _ => false,
+        })
+    };
+    for effect in effects {
+        match *effect {
+            Effect::OutputKept { attempt, worker } if !named(worker, attempt) => {
+                return Err(format!("the output of {attempt:?} is kept, which worker {} did not say", worker.0));
+            }
+            Effect::MapOutputLost { attempt, worker, cause: EndCause::WorkerLost } if named(worker, attempt) => {
+                return Err(format!("the output of {attempt:?} is lost, which worker {} has", worker.0));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }

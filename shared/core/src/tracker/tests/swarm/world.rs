@@ -13,7 +13,7 @@ use super::watch::Watch;
 use crate::job::{AttemptId, JobId, JobState, Phase, Progress, TaskId, TaskKind, WorkerId};
 use crate::time::{Span, Time};
 use crate::tracker::task_tracker::{TaskTracker, TrackerConfig, TrackerEffect, TrackerInput};
-use crate::tracker::{Input, Registration, Report, Vitals};
+use crate::tracker::{Effect, Input, Registration, Report, Vitals};
 
 /// How long after the last fault everything has to be over.
 const CALM: Span = Span::from_secs(1_200);
@@ -45,6 +45,8 @@ pub(super) enum Driver {
     HungKeeper,
     /// What came before a snapshot is removed before the snapshot is on disk.
     RemoveFirst,
+    /// A promotion that was interrupted and then misses a part leaves in place what it had moved.
+    LeaveMoved,
 }
 
 /// Something that happens at an instant.
@@ -55,6 +57,16 @@ pub(super) enum Event {
         node: usize,
         life: u32,
         incarnation: u64,
+        /// Map outputs on its disk then.
+        kept: Vec<AttemptId>,
+    },
+    /// The master has taken the registration, and wants these of the outputs that it named.
+    Registered {
+        node: usize,
+        life: u32,
+        input: TrackerInput,
+        named: Vec<AttemptId>,
+        keep: BTreeSet<AttemptId>,
     },
     Report {
         node: usize,
@@ -131,7 +143,12 @@ pub(super) struct World {
     pub(super) work_dice: Dice,
     /// For parts that the file system loses.
     pub(super) part_dice: Dice,
+    /// For map outputs that a worker that crashed still has.
+    disk_dice: Dice,
+    pub(super) kept_outputs: u64,
     pub(super) lost_parts: u64,
+    /// Parts that were in place and went, as another was gone.
+    pub(super) withdrawn: u64,
     pub(super) watch: Watch,
     pub(super) nodes: Vec<Node>,
     events: BTreeMap<(Time, u64), Event>,
@@ -170,6 +187,8 @@ pub(super) struct WorldOutcome {
     pub(super) snapshots: u64,
     pub(super) snapshots_at_work: u64,
     pub(super) lost_parts: u64,
+    pub(super) kept_outputs: u64,
+    pub(super) withdrawn: u64,
 }
 
 impl World {
@@ -200,7 +219,10 @@ impl World {
             compaction_dice: Dice::new(seed.rotate_left(17) ^ 0x5A5A),
             work_dice: Dice::new(seed.rotate_left(29) ^ 0xA5A5),
             part_dice: Dice::new(seed.rotate_left(41) ^ 0x3C3C),
+            disk_dice: Dice::new(seed.rotate_left(53) ^ 0xC3C3),
+            kept_outputs: 0,
             lost_parts: 0,
+            withdrawn: 0,
             watch: Watch::default(),
             nodes,
             events: BTreeMap::new(),
@@ -313,7 +335,14 @@ impl World {
                     }
                 }
             }
-            Event::Register { node, life, incarnation } => self.on_register(node, life, incarnation),
+            Event::Register { node, life, incarnation, kept } => self.on_register(node, life, incarnation, kept),
+            Event::Registered { node, life, input, named, keep } => {
+                if self.nodes[node].life == life {
+                    let goes = |output: &AttemptId| named.contains(output) && !keep.contains(output);
+                    self.nodes[node].outputs.retain(|output| !goes(output));
+                    self.node(node, input);
+                }
+            }
             Event::Report { node, life, seq, report } => self.on_report(node, life, seq, report),
             Event::Reaped { node, life, attempt } => {
                 if self.nodes[node].life == life && self.nodes[node].running.remove(&attempt).is_some() {
@@ -358,7 +387,7 @@ impl World {
         self.later(pause, Event::Submit);
     }
 
-    fn on_register(&mut self, node: usize, life: u32, incarnation: u64) {
+    fn on_register(&mut self, node: usize, life: u32, incarnation: u64, kept: Vec<AttemptId>) {
         let Some(master) = &mut self.master else { return self.break_call(node) };
         let state = master.tracker.state();
         let name = format!("w{node}");
@@ -377,14 +406,18 @@ impl World {
             map_slots,
             reduce_slots,
             attributes: Vec::new(),
+            kept: kept.clone(),
         };
         let interval = Span::from_ms(u64::from(master.tracker.interval_ms()));
         let taken = self.master(vec![Input::Register(Box::new(hello))]) && incarnation >= known;
         if taken && !self.is_lost(node) {
-            self.later(
-                Span::from_ms(1),
-                Event::ToNode { node, life, input: TrackerInput::Registered { worker, interval } },
-            );
+            let effects = self.journal.last().map_or(&[][..], |entry| &entry.effects);
+            let keep = effects.iter().filter_map(|effect| match *effect {
+                Effect::OutputKept { attempt, worker: its } if its == worker => Some(attempt),
+                _ => None,
+            });
+            let (keep, input) = (keep.collect(), TrackerInput::Registered { worker, interval });
+            self.later(Span::from_ms(1), Event::Registered { node, life, input, named: kept, keep });
         } else {
             self.later(CALL_TIMEOUT, Event::ToNode { node, life, input: TrackerInput::RegisterFailed });
         }
@@ -493,8 +526,12 @@ impl World {
             self.break_call(index);
         } else if node.tracker.take().is_some() {
             node.running.clear();
-            node.outputs.clear();
             node.life += 1;
+            // Its disk may have gone with it, or some files.
+            let all = self.disk_dice.one_in(4);
+            let mut outputs = std::mem::take(&mut self.nodes[index].outputs);
+            outputs.retain(|_| !all && !self.disk_dice.one_in(6));
+            self.nodes[index].outputs = outputs;
             self.later(long, Event::StartNode(index));
         }
         self.next_worker_fault();
@@ -535,7 +572,8 @@ impl World {
                     return self.later(CALL_TIMEOUT, Event::ToNode { node, life, input: TrackerInput::RegisterFailed });
                 }
                 let (delay, _) = self.delay();
-                self.later(delay, Event::Register { node, life, incarnation });
+                let kept = self.nodes[node].outputs.iter().copied().collect();
+                self.later(delay, Event::Register { node, life, incarnation, kept });
             }
             TrackerEffect::Report { seq } => self.send_report(node, life, seq),
             TrackerEffect::FetchJob { job } => {
@@ -708,6 +746,8 @@ impl World {
         }
         Ok(WorldOutcome {
             lost_parts: self.lost_parts,
+            kept_outputs: self.kept_outputs,
+            withdrawn: self.withdrawn,
             simulated: self.now.since(Time::ZERO),
             inputs: self.inputs,
             master_crashes: self.crashes,
