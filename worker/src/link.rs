@@ -97,7 +97,7 @@ impl Link {
         }
     }
 
-    /// `None` if the master has no such job.
+    /// `None` if the master has no such job, or cannot read its file: that must keep no worker from registering.
     ///
     /// # Errors
     /// When the master is away; it is not waited for.
@@ -107,7 +107,7 @@ impl Link {
         let answer = tokio::time::timeout(JOB_FILE_CALL, async move { { call }.get_job_file(request).await }).await;
         match answer.unwrap_or_else(|_| Err(Status::deadline_exceeded("the master did not answer"))) {
             Ok(answer) => Ok(serde_json::from_slice(&answer.into_inner().json).ok()),
-            Err(status) if is_away(&status) => Err(status),
+            Err(status) if is_away(&status) && status.code() != Code::Internal => Err(status),
             Err(_) => Ok(None),
         }
     }
