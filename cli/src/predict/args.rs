@@ -87,6 +87,12 @@ pub(crate) struct ScoreArgs {
     /// Predict running reduces whole, not by the phase that they are in, to compare
     #[arg(long)]
     pub(crate) whole_reduces: bool,
+    /// Do not look at the progress of running maps, to compare
+    #[arg(long)]
+    pub(crate) without_progress: bool,
+    /// Take workers to be alike though load and frequency curves tell how they differ, to compare
+    #[arg(long)]
+    pub(crate) alike_workers: bool,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
 }

@@ -1,12 +1,13 @@
 //! `predict score`: forecasts at intervals over a recorded run, beside what then happened.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use howdah_core::time::{Span, Time};
 use howdah_json::Listing;
 use howdah_master::prediction::{self, RecordedRun};
 use howdah_planning::prediction::{
-    Changes, Fallback, Forecast, ForecastOptions, RunScore, StartError, TaskError, TaskHistory, TaskPredictor,
+    Changes, Fallback, Forecast, ForecastOptions, RunScore, Speeds, StartError, TaskError, TaskHistory, TaskPredictor,
     WindowScore, by_name, forecast, job_error, score_starts,
 };
 use serde_json::json;
@@ -65,18 +66,23 @@ fn follow(dir: &Path, history: TaskHistory, args: &ScoreArgs) -> Outcome<Scored>
         horizon: span(args.horizon),
         starts: 100_000,
         whole_reduces: args.whole_reduces,
+        without_progress: args.without_progress,
+        alike_workers: args.alike_workers,
         ..ForecastOptions::default()
     };
     let mut predictions: Vec<Forecast> = Vec::new();
     let mut tasks: Vec<TaskError> = Vec::new();
     let mut failed = None;
+    // As they were at the last forecast.
+    let speeds: RefCell<Option<Speeds>> = RefCell::new(None);
     let run = prediction::read_run(
         dir,
         history,
         |last| Some(last.map_or(Span::ZERO, |last| last + every)),
         |moment| {
             let predictor = TaskPredictor::new(moment.history, &*model, Fallback::default());
-            let fork = moment.tracker.fork();
+            let mut fork = moment.tracker.fork();
+            *speeds.borrow_mut() = Speeds::of(&mut fork).filter(|_| !args.alike_workers);
             match forecast(fork, &predictor, moment.application, &Changes::default(), &options) {
                 Ok(forecast) if !forecast.jobs.is_empty() => predictions.push(forecast),
                 Ok(_) => return None,
@@ -89,7 +95,8 @@ fn follow(dir: &Path, history: TaskHistory, args: &ScoreArgs) -> Outcome<Scored>
         },
         |history, class, sample| {
             let predictor = TaskPredictor::new(history, &*model, Fallback::default());
-            let told = predictor.estimate(class, sample.bytes, Some(&sample.worker));
+            let by_speeds = speeds.borrow().clone().map(|speeds| predictor.at(speeds));
+            let told = by_speeds.as_ref().unwrap_or(&predictor).estimate_of(class, sample);
             tasks.push(TaskError::new(class, told, sample.time));
         },
     );

@@ -9,6 +9,7 @@ use howdah_core::job::profile::Trace;
 use howdah_core::job::{AttemptId, AttemptState, JobId, JobState, Locality, TaskKind, WorkerId};
 use howdah_core::replay::{AttemptRecord, JobOutcome, Observer, ReplayReport, Simulation};
 use howdah_core::time::{Span, Time};
+use howdah_core::tracker::JobTracker;
 use howdah_planning::prediction::{
     Changes, Class, EndWatch, Fallback, Forecast, ForecastOptions, Heartbeats, JobError, Part, Sample, StartError,
     TaskError, TaskHistory, TaskPredictor, by_name, family, forecast, job_error, score_starts,
@@ -82,9 +83,20 @@ pub(super) fn follow(
 /// Runs the trace under a policy, with a forecast every so often; `None` makes none, as in training.
 pub(super) fn judge(
     trace: &Trace,
+    under: (&str, Reporting),
+    every: Option<Span>,
+    history: TaskHistory,
+) -> Result<Judged> {
+    judge_changed(trace, under, every, history, &|_| {})
+}
+
+/// The same; `change` is made to each state before it is forecast.
+pub(super) fn judge_changed(
+    trace: &Trace,
     (scheduler, reporting): (&str, Reporting),
     every: Option<Span>,
     history: TaskHistory,
+    change: &dyn Fn(&mut JobTracker),
 ) -> Result<Judged> {
     let model = by_name("linear").context("find the paper's model")?;
     let mut judged = Judged {
@@ -98,13 +110,14 @@ pub(super) fn judge(
     };
     let mut watched = Watched::default();
     let (report, notes) = follow(trace, (scheduler, reporting), every.unwrap_or(Span::from_secs(60)), |run, notes| {
-        learn(run, trace, notes, &mut judged);
+        learn(run, trace, notes, &mut judged, &mut watched.watch);
         watched.look(&run.report().jobs, &mut judged.history);
         if every.is_some() && run.tracker().state().n_jobs() > 0 {
             let predictor = TaskPredictor::new(&judged.history, &*model, Fallback::default());
             let options =
                 ForecastOptions { heartbeats: Heartbeats::Given(reporting.heartbeat()), ..ForecastOptions::default() };
-            let fork = run.tracker().fork();
+            let mut fork = run.tracker().fork();
+            change(&mut fork);
             let forecast = forecast(fork, &predictor, &|_| String::new(), &Changes::default(), &options)?;
             watched.watch.predicted(&forecast);
             judged.forecasts.push(forecast);
@@ -142,7 +155,13 @@ impl Watched {
 }
 
 /// Tells the time of each task that has ended since, then learns it.
-fn learn(run: &Simulation<'_>, trace: &Trace, Notes { records, ended, .. }: &mut Notes, judged: &mut Judged) {
+fn learn(
+    run: &Simulation<'_>,
+    trace: &Trace,
+    Notes { records, ended, .. }: &mut Notes,
+    judged: &mut Judged,
+    watch: &mut EndWatch,
+) {
     let jobs = run.report().jobs;
     let model = by_name("linear").expect("the paper's model is listed");
     for record in &records[*ended..] {
@@ -161,9 +180,10 @@ fn learn(run: &Simulation<'_>, trace: &Trace, Notes { records, ended, .. }: &mut
         };
         let class = Class { application: String::new(), family: family(&template.name), part };
         let time = Span::from_ms(times[id.index as usize % times.len()]);
-        let sample = Sample { bytes, time, worker: format!("worker-{}", record.worker.0 + 1) };
+        let sample = Sample { bytes, time, worker: format!("worker-{}", record.worker.0 + 1), place: None };
         let told = TaskPredictor::new(&judged.history, &*model, Fallback::default()).estimate(&class, bytes, None);
         judged.tasks.push(TaskError::new(&class, told, sample.time));
+        watch.task_ended(id, time, &mut judged.history);
         judged.history.add(class, sample);
     }
     *ended = records.len();

@@ -103,7 +103,12 @@ struct Fit {
 
 fn fit(model: &str, of: &Times) -> Option<Fit> {
     let sample = |(&size, ms): (&u32, &Vec<u64>)| {
-        let one = |&ms: &u64| Sample { bytes: u64::from(size) << 20, time: Span::from_ms(ms), worker: String::new() };
+        let one = |&ms: &u64| Sample {
+            bytes: u64::from(size) << 20,
+            time: Span::from_ms(ms),
+            worker: String::new(),
+            place: None,
+        };
         ms.iter().map(one).collect::<Vec<_>>()
     };
     let samples: Vec<Sample> = of.iter().flat_map(sample).collect();

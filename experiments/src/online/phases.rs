@@ -41,11 +41,9 @@ const MAP_MS: f64 = 6_000.0;
 /// By phase may be so much worse than whole where both know the same.
 const NO_WORSE: f64 = 1.05;
 
-/// The paper's cluster, with workers that report progress. Nobody gets a speculative attempt.
+/// The paper's cluster, with workers that report progress.
 fn reporting() -> ReplayOptions {
-    let params = [("speculation", "hadoop"), ("speculation.cap", "0")];
-    let scheduler_params = params.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
-    ReplayOptions { scheduler_params, ..options("fifo", REPORTING) }
+    options("fifo", Reporting::AtOnceAndProgress)
 }
 
 /// Jobs of a wave of maps and a wave of reduces, one behind the other.
@@ -106,7 +104,7 @@ fn learn(record: &AttemptRecord, trace: &Trace, phases: &Phases, history: &mut T
     let mut add = |part, bytes, since: Time| {
         let class = Class { application: String::new(), family: family(&template.name), part };
         let worker = format!("worker-{}", record.worker.0 + 1);
-        history.add(class, Sample { bytes, time: record.end.since(since), worker });
+        history.add(class, Sample { bytes, time: record.end.since(since), worker, place: None });
     };
     if record.attempt.kind == TaskKind::Map {
         return add(Part::Map, template.map_input_bytes[record.attempt.index as usize], record.start);

@@ -6,6 +6,8 @@
 //! of them take about the paper's 900 s. A task takes a start and a time for each MiB, as Fig. 1 has it, and each task
 //! scatters around its line by a normal draw.
 
+use std::collections::BTreeMap;
+
 use howdah_core::job::TaskKind;
 use howdah_core::job::profile::{Follows, JobTemplate, Trace};
 use howdah_core::models::Random;
@@ -30,22 +32,31 @@ pub(super) enum Jobs {
 pub(super) enum Reporting {
     /// Every three seconds, and at once when an attempt ends, as the workers of a live cluster.
     AtOnce,
+    /// The same, and how far their running tasks are, evenly.
+    AtOnceAndProgress,
     /// Every three seconds, ends included, as the paper's Hadoop 0.20.203 has it unless it is configured otherwise.
     Regularly,
 }
 
 impl Reporting {
     pub(super) fn heartbeat(self) -> SimHeartbeat {
-        SimHeartbeat { interval: HEARTBEAT, out_of_band: self == Reporting::AtOnce }
+        SimHeartbeat { interval: HEARTBEAT, out_of_band: self != Reporting::Regularly }
     }
 
     /// For tables.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Reporting::AtOnce => "at once",
+            Reporting::AtOnceAndProgress => "at once, and progress",
             Reporting::Regularly => "with heartbeats",
         }
     }
+}
+
+/// Parameters under which simulated workers report progress, as live ones always do: those of a rule for speculative attempts
+/// that may start none.
+pub(super) fn telling_progress() -> BTreeMap<String, String> {
+    [("speculation", "hadoop"), ("speculation.cap", "0")].map(|(key, value)| (key.to_owned(), value.to_owned())).into()
 }
 
 /// The cluster under a policy.
@@ -59,8 +70,11 @@ pub(super) fn options(scheduler: &str, reporting: Reporting) -> ReplayOptions {
         ..SimWorker::default()
     };
     let workers = (1..=WORKERS).map(worker).collect();
+    let scheduler_params =
+        if reporting == Reporting::AtOnceAndProgress { telling_progress() } else { BTreeMap::default() };
     ReplayOptions {
         scheduler: scheduler.to_owned(),
+        scheduler_params,
         view: View::Workers(WorkersView { workers, heartbeat: reporting.heartbeat(), ..WorkersView::default() }),
         slowstart_ppm: Some(1_000_000),
         ..ReplayOptions::default()

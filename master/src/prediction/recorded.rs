@@ -91,8 +91,9 @@ pub fn read_run(
         let (tasks, history) = (&mut run.tasks, &mut run.history);
         learner.follow(now, effects, tracker.state(), application, |learned| {
             match &learned {
-                Learned::Task { class, sample, .. } => {
+                Learned::Task { attempt, class, sample } => {
                     learning(history, class, sample);
+                    watch.task_ended(*attempt, sample.time, history);
                     tasks.push((class.clone(), sample.clone()));
                 }
                 Learned::End(job, succeeded) => watch.ended(*job, *succeeded, history),

@@ -100,7 +100,8 @@ impl Rounds {
             Ok(None) | Err(CoreError::Full) => return Ok((Duration::ZERO, Duration::ZERO)),
             Err(_) => return Err(()),
         };
-        let (fork_took, options) = (forked.took, forked.options());
+        let alone = self.switching.as_ref().is_some_and(Switching::compares_slowdowns);
+        let (fork_took, options) = (forked.took, ForecastOptions { alone, ..forked.options() });
         let others = self.switching.as_ref().map_or_else(Vec::new, |switching| switching.others(&options));
         let ask = Ask {
             options: ForecastOptions { starts: if forked.prefetches { STARTS } else { 0 }, ..options },

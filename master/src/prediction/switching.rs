@@ -114,6 +114,11 @@ impl Switching {
         others.map(|(choice, _)| (Changes { scheduler: Some(choice.clone()), ..Changes::default() }, options)).collect()
     }
 
+    /// Whether forecasts are to tell how long jobs would take alone.
+    pub(crate) fn compares_slowdowns(&self) -> bool {
+        self.measure == Measure::SlowdownVariability
+    }
+
     /// Looks at a round's forecasts, in the order of [`Switching::others`], and switches if the rule says so.
     pub(crate) async fn consider(&mut self, core: &CoreHandle, stay: &Forecast, others: Vec<Forecast>) {
         let Some(present) = self.present().filter(|_| others.len() + 1 == self.candidates.len()) else { return };
@@ -250,6 +255,7 @@ mod tests {
             name: String::new(),
             submitted: Time::ZERO,
             deadline: None,
+            alone: None,
             start: None,
             finish: Some(Time::from_ms(finish_ms)),
             low: None,
@@ -263,8 +269,15 @@ mod tests {
 
     fn switched(jobs: Vec<JobForecast>) -> Switched {
         let until = Time::ZERO + Span::from_secs(3_600);
-        let forecast =
-            Forecast { at: Time::ZERO, until, scheduler: String::new(), jobs, starts: Vec::new(), events: 0 };
+        let forecast = Forecast {
+            at: Time::ZERO,
+            until,
+            scheduler: String::new(),
+            jobs,
+            starts: Vec::new(),
+            events: 0,
+            running: Vec::new(),
+        };
         Switched {
             from: "fifo".to_owned(),
             to: "shortest".to_owned(),

@@ -141,7 +141,10 @@ impl Thread {
     fn learn(&mut self) {
         for learned in self.inbox.take() {
             match &learned {
-                Learned::Task { class, sample, .. } => self.judged.judge(&self.history, class, sample),
+                Learned::Task { attempt, class, sample } => {
+                    self.judged.judge(&self.history, class, sample);
+                    self.watch.task_ended(*attempt, sample.time, &mut self.history);
+                }
                 Learned::End(job, succeeded) => self.watch.ended(*job, *succeeded, &mut self.history),
                 Learned::Phase { .. } | Learned::Commit(_) => {}
             }
@@ -220,7 +223,11 @@ mod tests {
             index: 0,
             number: 0,
         };
-        Learned::Task { attempt, class, sample: Sample { bytes: 0, time: Span::from_ms(ms), worker: "w".to_owned() } }
+        Learned::Task {
+            attempt,
+            class,
+            sample: Sample { bytes: 0, time: Span::from_ms(ms), worker: "w".to_owned(), place: None },
+        }
     }
 
     #[test]

@@ -271,3 +271,27 @@ fn changes_that_cannot_be_are_refused_with_what_was_expected() {
     let none = Hypothetical { name: "empty".to_owned(), ..Hypothetical::default() };
     assert!(refused(Changes { submit: vec![none], ..Changes::default() }).contains("expected 1 to"));
 }
+
+// Large jobs, and behind them small ones: under FIFO these take many times what they would alone.
+#[test]
+fn the_policy_with_less_variable_slowdowns_is_told_by_its_measure() {
+    let job =
+        |n_maps| JobTemplate { name: format!("j-{n_maps}"), n_maps, map_ms: vec![10_000], ..JobTemplate::default() };
+    let trace = Trace { jobs: [200, 201, 202, 203, 6, 6].map(job).to_vec(), ..Trace::default() };
+    let run = at_20_s(&trace);
+    let model = by_name("linear").expect("it is listed");
+    let history = TaskHistory::default();
+    let predictor = TaskPredictor::new(&history, &*model, Fallback::default());
+    let under = |name: &str| {
+        let scheduler = howdah_core::tracker::SchedulerChoice { name: name.to_owned(), ..Default::default() };
+        let changes = Changes { scheduler: Some(scheduler), ..Changes::default() };
+        let heartbeats = Heartbeats::Given(SimHeartbeat::default());
+        let options = ForecastOptions { alone: true, draws: 0, heartbeats, ..ForecastOptions::default() };
+        forecast(run.tracker().fork(), &predictor, &|_| String::new(), &changes, &options).expect("it can be made")
+    };
+    let [fifo, shortest] = ["fifo", "shortest"].map(under);
+    // 6 maps of 10 s on 6 slots, and 200 of them.
+    assert_eq!([4, 0].map(|job: usize| fifo.jobs[job].alone), [10_000, 333_333].map(|ms| Some(Span::from_ms(ms))));
+    let measure = howdah_planning::prediction::Measure::SlowdownVariability;
+    assert!(measure.of(&shortest) < measure.of(&fifo), "{} {}", measure.of(&shortest), measure.of(&fifo));
+}

@@ -63,6 +63,8 @@ pub struct Attempt {
     /// When a reduce was first reported to sort and to reduce; zero before that.
     pub(crate) phases_from: [Time; 2],
     pub(crate) progress: Progress,
+    /// When its progress was reported; zero before that. It decides nothing, and no snapshot has it: forecasts learn it anew.
+    pub(crate) reported: Time,
     pub(crate) speculative: bool,
     /// Why it is to be stopped, once it is.
     pub(crate) kill: Option<EndCause>,
@@ -106,6 +108,7 @@ impl Attempt {
             phase: Phase::Starting,
             phases_from: [Time::ZERO; 2],
             progress: Progress::ZERO,
+            reported: Time::ZERO,
             speculative: false,
             kill: None,
             kill_sent: false,
@@ -169,6 +172,11 @@ impl Attempt {
     /// How far it was at the last report.
     pub fn progress(&self) -> Progress {
         self.progress
+    }
+
+    /// When that report came; `None` before the first one.
+    pub fn reported(&self) -> Option<Time> {
+        (self.reported > Time::ZERO).then_some(self.reported)
     }
 
     /// How close to its data it runs.

@@ -28,6 +28,12 @@ impl Machines {
         Machines { speeds, distance, losses }
     }
 
+    /// Machines of constant speeds, by worker, in millionths of a plain one's; those beyond the list are plain.
+    pub(super) fn at_speeds(speeds: &[u32]) -> Machines {
+        let speeds = speeds.iter().map(|&speed| vec![(Time::ZERO, speed)]).collect();
+        Machines { speeds, ..Machines::new(&[], LocalityCost::default(), Losses::default()) }
+    }
+
     /// Whether all work at full speed, wherever its data, and none is ever lost.
     pub(super) fn are_plain(&self) -> bool {
         self.speeds.is_empty() && self.distance == [PLAIN; 4] && !self.losses.any()

@@ -8,6 +8,7 @@ use super::reason::waiting_kind;
 use super::{Assignment, Change, Choice, NearestFirst, NoSpeculation, Reason, Speculation, TaskChoice, speculation};
 use crate::cluster::{AttemptRef, ClusterState, Job, Worker};
 use crate::job::{JobId, TaskKind};
+use crate::models::{FrequencyCurve, LoadCurve};
 use crate::time::Time;
 
 /// A task choice and a speculation rule.
@@ -154,6 +155,11 @@ impl Offer {
     /// When a running attempt ends by what the rule estimates; `None` where nothing tells, or it estimates nothing.
     pub fn expected_end(&self, state: &ClusterState, attempt: AttemptRef) -> Option<Time> {
         self.speculation.expected_end(state, attempt)
+    }
+
+    /// What load and frequency do to tasks' times, where the rule knows.
+    pub fn curves(&self) -> Option<(LoadCurve, FrequencyCurve)> {
+        self.speculation.curves()
     }
 
     /// What the rule would have done in a dry run since this was last asked, a sentence each.

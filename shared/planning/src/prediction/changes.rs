@@ -1,6 +1,6 @@
 //! What if: another scheduler, more or fewer workers, a job more, a job less. Applied to a fork before it is simulated.
 
-use howdah_core::cluster::WorkerState;
+use howdah_core::cluster::{Worker, WorkerState};
 use howdah_core::job::profile::JobTemplate;
 use howdah_core::job::{JobId, JobSpec, Priority, TaskKind, WorkerId};
 use howdah_core::replay::job_spec;
@@ -155,12 +155,7 @@ impl Changes {
             if wanted >= n {
                 return Err(ChangesError::TooFew { wanted, live: n, most: n.saturating_sub(1) });
             }
-            let gone = live.iter().rev().take(wanted as usize);
-            let goodbye = |worker: &&_| {
-                let worker: &howdah_core::cluster::Worker = worker;
-                Input::Goodbye { worker: worker.id(), incarnation: worker.incarnation() }
-            };
-            return Ok(gone.map(goodbye).collect());
+            return Ok(live.iter().rev().take(wanted as usize).map(|worker| goodbye(worker)).collect());
         }
         if self.workers > MOST_WORKERS {
             return Err(ChangesError::TooMany { wanted: self.workers });
@@ -184,4 +179,16 @@ impl Changes {
         });
         Ok(new.collect())
     }
+}
+
+/// Says that a worker is gone.
+fn goodbye(worker: &Worker) -> Input {
+    Input::Goodbye { worker: worker.id(), incarnation: worker.incarnation() }
+}
+
+/// Takes workers out of a fork, as if their expiry were over.
+pub(super) fn lose(tracker: &mut JobTracker, workers: &[WorkerId]) {
+    let gone: Vec<Input> = workers.iter().filter_map(|&worker| tracker.state().worker(worker).map(goodbye)).collect();
+    let now = tracker.state().now();
+    tracker.advance(now, &[], &gone, &[], &mut Vec::new());
 }

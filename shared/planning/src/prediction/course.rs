@@ -3,15 +3,20 @@
 //! Time left is what an attempt will take less what has passed since its launch; one that has taken longer already is
 //! given a floor, as it may end at any moment and has not. Where ends are reported with regular heartbeats, one that should
 //! have ended within the last interval is taken to wait for its worker's next heartbeat. A reduce that waits for
-//! maps counts from their end, one that is known to sort or to reduce from where it began to.
+//! maps counts from their end, one that is known to sort or to reduce from where it began to. What a map's reported progress says
+//! counts as far as it is worth something.
 
 use super::class::Part;
+use super::progress::Seen;
 use howdah_core::cluster::{Attempt, Job, Worker, WorkerState};
 use howdah_core::job::profile::{JobTemplate, Trace};
-use howdah_core::job::{JobId, JobSpec, JobState, Phase, TaskKind, WorkerId};
+use howdah_core::job::{JobId, JobSpec, JobState, Phase, Progress, TaskKind, WorkerId};
 use howdah_core::replay::{Course, SimHeartbeat};
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::JobTracker;
+
+/// The speed of a plain worker.
+const PLAIN: u32 = 1_000_000;
 
 /// A job whose tasks are asked for.
 #[derive(Clone, Copy)]
@@ -27,10 +32,20 @@ pub trait TaskTimes {
     /// The time of a task. The worker is known of those that run.
     fn time(&mut self, of: OfJob<'_>, part: Part, index: u32, worker: Option<&str>) -> Span;
 
+    /// The time of a running map whose progress is known; `None` where that says no more than [`TaskTimes::time`].
+    fn map_seen(&mut self, _of: OfJob<'_>, _index: u32, _worker: Option<&str>, _seen: &Seen) -> Option<Span> {
+        None
+    }
+
     /// The time from where a phase of a reduce began to its end; `None` where that says no more than the time of the `whole`
     /// reduce.
     fn left(&mut self, _of: OfJob<'_>, _phase: Part, _whole: Part, _worker: Option<&str>) -> Option<Span> {
         None
+    }
+
+    /// How fast a worker is, in millionths of the speed that times are for where no worker is known.
+    fn speed_ppm(&self, _worker: &str) -> u32 {
+        PLAIN
     }
 
     /// Whether tasks of one part of a job with equal input may take different times.
@@ -73,6 +88,10 @@ pub(super) fn course(tracker: &JobTracker, times: &mut dyn TaskTimes, heartbeat:
     let now = state.now();
     let mut trace = Trace::default();
     let mut course = Course { heartbeat, asking: asking(tracker, heartbeat), ..Course::default() };
+    course.speeds = state.workers().iter().map(|worker| times.speed_ppm(worker.name())).collect();
+    if course.speeds.iter().all(|&speed| speed == PLAIN) {
+        course.speeds.clear();
+    }
     for job in state.jobs() {
         let of = OfJob { job: job.id(), spec: job.spec() };
         course.jobs.push((job.id(), trace.jobs.len() as u32));
@@ -126,11 +145,21 @@ fn end(
         let phase = if attempt.phase() == Phase::Sort { Part::AfterShuffle } else { Part::AfterSort };
         Some((from, times.left(of, phase, part, worker)?))
     });
-    let (since, takes) = phase.unwrap_or_else(|| (since, times.time(of, part, id.index, worker)));
+    let by_progress = seen(attempt).and_then(|seen| Some((since, times.map_seen(of, id.index, worker, &seen)?)));
+    let known = phase.or(by_progress);
+    let (since, takes) = known.unwrap_or_else(|| (since, times.time(of, part, id.index, worker)));
     let end = since + takes;
     // One that should have ended since its worker's last message most likely has: the next heartbeat will say.
     let unreported = !heartbeat.out_of_band && now.since(end) < heartbeat.interval;
     Some(if end > now || unreported { end } else { end.max(now + times.overdue(takes)) })
+}
+
+/// How far a running map was at its last report, if it told.
+fn seen(attempt: &Attempt) -> Option<Seen> {
+    let (id, progress) = (attempt.id(), attempt.progress());
+    let tells = id.kind == TaskKind::Map && progress > Progress::ZERO && progress < Progress::DONE;
+    let passed = attempt.reported()?.since(attempt.started());
+    (tells && passed > Span::ZERO).then_some(Seen { attempt: id, progress, passed })
 }
 
 /// A job's template: an entry for each of its tasks, or one for all where they are alike.

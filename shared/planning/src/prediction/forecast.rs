@@ -10,32 +10,24 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::changes::{Changes, ChangesError, Hypothetical};
-use super::class::{Class, Part, family};
+use super::changes::{Changes, ChangesError, Hypothetical, lose};
 use super::course::{Heartbeats, OfJob, TaskTimes, course, template};
-use super::learner::{map_bytes, reduce_bytes};
-use super::model::TWO_SIDED_90;
-use super::predictor::{Known, TaskPredictor};
+use super::place::Speeds;
+use super::predicted::Predicted;
+use super::predictor::TaskPredictor;
+use super::progress::Look;
+use super::silence::silent;
 use howdah_core::cluster::WorkerState;
 use howdah_core::job::profile::{JobTemplate, Trace};
-use howdah_core::job::{AttemptId, JobId, JobSpec, Locality, WorkerId};
+use howdah_core::job::{AttemptId, JobId, JobSpec, Locality, TaskKind, WorkerId};
 use howdah_core::models::Random;
 use howdah_core::replay::{Course, JobOutcome, Observer, SimHeartbeat, Simulation};
 use howdah_core::time::{Span, Time};
 use howdah_core::tracker::JobTracker;
 
-/// What is left of an attempt that has taken longer than expected, as a share of what it should have taken.
-const OVERDUE: f64 = 0.1;
 /// An interval that is scaled goes so far either way at least, before it is scaled.
 const LEAST_HALF_US: f64 = 100_000.0;
-/// An attempt ends no sooner than this.
-const SOON: Span = Span::from_ms(10);
-/// A drawn time is at least this share of the expected one.
-const LEAST: f64 = 0.1;
-/// By which an unseen class may be off; one of them is drawn for each class.
-const UNSEEN_FACTORS: [f64; 7] = [0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0];
-/// Of a class that was seen, off by this share of its tasks' deviation.
-const CLASS_SHARE: f64 = 0.3;
+
 /// How to look ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForecastOptions {
@@ -49,6 +41,12 @@ pub struct ForecastOptions {
     pub heartbeats: Heartbeats,
     /// Whether running reduces are predicted whole, as in the paper, and not by the phase that they are known to be in.
     pub whole_reduces: bool,
+    /// Whether the progress of running maps tells nothing, as in the paper.
+    pub without_progress: bool,
+    /// Whether workers are taken to be alike though curves tell how they differ.
+    pub alike_workers: bool,
+    /// Whether each job's time alone is told, for slowdowns.
+    pub alone: bool,
 }
 
 impl Default for ForecastOptions {
@@ -59,6 +57,9 @@ impl Default for ForecastOptions {
             starts: 10_000,
             heartbeats: Heartbeats::default(),
             whole_reduces: false,
+            without_progress: false,
+            alike_workers: false,
+            alone: false,
         }
     }
 }
@@ -73,6 +74,8 @@ pub struct JobForecast {
     pub submitted: Time,
     /// From its submission.
     pub deadline: Option<Span>,
+    /// The least that it could take if the cluster were its own, where that was asked for.
+    pub alone: Option<Span>,
     /// When its first task starts, or has started.
     pub start: Option<Time>,
     /// When it is over; `None` beyond the horizon, or never as things are.
@@ -117,6 +120,8 @@ pub struct Forecast {
     pub starts: Vec<TaskStart>,
     /// Events of all simulations together.
     pub events: u64,
+    /// What progress says of running maps whose like was seen.
+    pub running: Vec<Look>,
 }
 
 impl Forecast {
@@ -132,30 +137,47 @@ impl Forecast {
 /// # Errors
 /// Names the change that cannot be made.
 pub fn forecast(
-    fork: JobTracker,
+    mut fork: JobTracker,
     predictor: &TaskPredictor<'_>,
     application: &dyn Fn(JobId) -> String,
     changes: &Changes,
     options: &ForecastOptions,
 ) -> Result<Forecast, ChangesError> {
+    let speeds = Speeds::of(&mut fork).filter(|_| !options.alike_workers);
     let world = World::new(fork, changes, options)?;
-    let predicted =
-        |random| Predicted { whole_reduces: options.whole_reduces, ..Predicted::new(predictor, application, random) };
+    let by_speeds = speeds.map(|speeds| predictor.at(speeds));
+    let predictor = by_speeds.as_ref().unwrap_or(predictor);
+    let predicted = |random| {
+        let mut times = Predicted::new(predictor, application, random);
+        (times.whole_reduces, times.without_progress) = (options.whole_reduces, options.without_progress);
+        times
+    };
     let mut times = predicted(None);
     let central = world.run(&mut times, true);
     let seen = |of: OfJob<'_>| times.all_seen(of);
     let mut forecast = world.forecast(central, seen);
+    forecast.running = std::mem::take(&mut times.looks);
+    if options.alone {
+        forecast
+            .jobs
+            .iter_mut()
+            .zip(world.all_jobs())
+            .for_each(|(job, of)| job.alone = Some(world.alone(of, &mut times)));
+    }
+    let bereft = world.without(&silent(&world.tracker));
     let mut drawn_ends: Vec<Vec<Option<Time>>> = forecast.jobs.iter().map(|job| vec![job.finish]).collect();
     for draw in 0..options.draws {
         let random = Random::new(u64::from(draw), world.tracker.state().now().as_us());
         let mut drawn = predicted(Some(random));
-        let run = world.run(&mut drawn, false);
+        // Nobody knows whether the silent come back: in every other simulation they do not.
+        let run = bereft.as_ref().filter(|_| draw % 2 == 1).unwrap_or(&world).run(&mut drawn, false);
         forecast.events += run.events;
         for (job, ends) in forecast.jobs.iter().zip(&mut drawn_ends) {
             ends.push(run.ends.get(&job.job).copied().flatten());
         }
     }
-    let scale = predictor.end_scale(&forecast.scheduler);
+    // What earlier forecasts needed says nothing of a worker that may be lost.
+    let scale = predictor.end_scale(&forecast.scheduler).filter(|_| bereft.is_none());
     for (job, ends) in forecast.jobs.iter_mut().zip(&drawn_ends) {
         job.spread(ends, forecast.at, scale);
     }
@@ -278,10 +300,49 @@ impl World {
         Ok(world)
     }
 
+    /// The same where these workers are lost; `None` of none.
+    fn without(&self, gone: &[WorkerId]) -> Option<World> {
+        if gone.is_empty() {
+            return None;
+        }
+        let mut tracker = self.tracker.fork().into_direct();
+        lose(&mut tracker, gone);
+        Some(World {
+            tracker,
+            asking_all: true,
+            killed: self.killed.clone(),
+            specs: self.specs.clone(),
+            at: self.at.clone(),
+            ..*self
+        })
+    }
+
     /// The jobs to come with the numbers that they will have.
     fn to_come(&self) -> impl Iterator<Item = OfJob<'_>> {
         let first = self.tracker.state().last_job() + 1;
         (first..).map(JobId).zip(&self.specs).map(|(job, spec)| OfJob { job, spec })
+    }
+
+    /// Those that are told of: not over and not killed, by number, then those to come.
+    fn all_jobs(&self) -> impl Iterator<Item = OfJob<'_>> {
+        let live = self.tracker.state().jobs().filter(|job| !self.killed.contains(&job.id()));
+        live.map(|job| OfJob { job: job.id(), spec: job.spec() }).chain(self.to_come())
+    }
+
+    /// The least that a job could take if all slots were its own: of each of its two phases no less than the longest task, nor
+    /// than all work over all slots.
+    fn alone(&self, of: OfJob<'_>, times: &mut dyn TaskTimes) -> Span {
+        let slots = self.tracker.state().totals().slots;
+        let template = template(of, true, times);
+        let phase = |list: &[u64], n: u32, slots: u32| {
+            let longest = list.iter().copied().max().unwrap_or(0);
+            // Where all tasks are alike the list has one of them.
+            let work: u64 = list.iter().sum::<u64>() * u64::from(n) / list.len().max(1) as u64;
+            longest.max(work / u64::from(slots.max(1)))
+        };
+        let maps = phase(&template.map_ms, template.n_maps, slots[TaskKind::Map as usize]);
+        let reduces = phase(&template.first_shuffle_ms, template.n_reduces, slots[TaskKind::Reduce as usize]);
+        Span::from_ms((maps + reduces + template.commit_ms).max(1))
     }
 
     fn run(&self, times: &mut dyn TaskTimes, tells_starts: bool) -> Run {
@@ -316,10 +377,6 @@ impl World {
 
     fn forecast(&self, run: Run, seen: impl Fn(OfJob<'_>) -> bool) -> Forecast {
         let state = self.tracker.state();
-        let present = state
-            .jobs()
-            .filter(|job| !self.killed.contains(&job.id()))
-            .map(|job| OfJob { job: job.id(), spec: job.spec() });
         let of_job = |of: OfJob<'_>, hypothetical: bool| {
             let finish = run.ends.get(&of.job).copied().flatten();
             JobForecast {
@@ -327,6 +384,7 @@ impl World {
                 name: of.spec.name.to_string(),
                 submitted: state.job(of.job).map_or(state.now(), |job| job.submitted()),
                 deadline: of.spec.conf.deadline,
+                alone: None,
                 start: run.begins.get(&of.job).copied().flatten(),
                 finish,
                 low: finish,
@@ -337,7 +395,8 @@ impl World {
                 hypothetical,
             }
         };
-        let jobs = present.map(|of| of_job(of, false)).chain(self.to_come().map(|of| of_job(of, true))).collect();
+        let to_come = |of: &OfJob<'_>| of.job.0 > state.last_job();
+        let jobs = self.all_jobs().map(|of| of_job(of, to_come(&of))).collect();
         Forecast {
             at: state.now(),
             until: self.until,
@@ -345,6 +404,7 @@ impl World {
             jobs,
             starts: run.starts,
             events: run.events,
+            running: Vec::new(),
         }
     }
 }
@@ -380,103 +440,6 @@ impl Observer for Starts {
         if list.len() < self.most {
             list.push(TaskStart { attempt, at, worker });
         }
-    }
-}
-
-/// The predictor's times, as expected or drawn.
-struct Predicted<'a> {
-    predictor: &'a TaskPredictor<'a>,
-    application: &'a dyn Fn(JobId) -> String,
-    random: Option<Random>,
-    whole_reduces: bool,
-    /// How far off a class is in this draw.
-    off: BTreeMap<Class, f64>,
-    /// What is known of the job that was asked for last, by part.
-    last: Option<(JobId, [(Known, f64); Part::ALL.len()])>,
-}
-
-impl<'a> Predicted<'a> {
-    fn new(
-        predictor: &'a TaskPredictor<'a>,
-        application: &'a dyn Fn(JobId) -> String,
-        random: Option<Random>,
-    ) -> Predicted<'a> {
-        Predicted { predictor, application, random, whole_reduces: false, off: BTreeMap::new(), last: None }
-    }
-
-    fn class(&self, of: OfJob<'_>, part: Part) -> Class {
-        Class { application: (self.application)(of.job), family: family(&of.spec.name), part }
-    }
-
-    fn all_seen(&self, of: OfJob<'_>) -> bool {
-        let asked = |part: &&Part| **part == Part::Map || of.spec.n_reduces > 0;
-        Part::TASKS.iter().filter(asked).all(|&part| self.predictor.known(&self.class(of, part)).is_seen())
-    }
-
-    fn known(&mut self, of: OfJob<'_>) -> &[(Known, f64); Part::ALL.len()] {
-        if self.last.as_ref().is_none_or(|last| last.0 != of.job) {
-            let known = Part::ALL.map(|part| {
-                let class = self.class(of, part);
-                let known = self.predictor.known(&class);
-                let off = self.off(class, known.is_seen());
-                (known, off)
-            });
-            self.last = Some((of.job, known));
-        }
-        &self.last.as_ref().expect("just made").1
-    }
-
-    /// In deviations if the class was seen, else a factor.
-    fn off(&mut self, class: Class, seen: bool) -> f64 {
-        let Some(random) = &mut self.random else { return if seen { 0.0 } else { 1.0 } };
-        *self.off.entry(class).or_insert_with(|| match seen {
-            true => random.normal() * CLASS_SHARE,
-            false => UNSEEN_FACTORS[random.below(UNSEEN_FACTORS.len())],
-        })
-    }
-}
-
-impl TaskTimes for Predicted<'_> {
-    fn time(&mut self, of: OfJob<'_>, part: Part, index: u32, worker: Option<&str>) -> Span {
-        let bytes = if part == Part::Map { map_bytes(of.spec, index) } else { reduce_bytes(of.spec) };
-        let (known, off) = &self.known(of)[part as usize];
-        let (estimate, seen, off) = (known.estimate(bytes, worker), known.is_seen(), *off);
-        let us = match (&mut self.random, seen) {
-            (None, _) => estimate.expected,
-            (Some(_), false) => estimate.expected * off,
-            (Some(random), true) => {
-                let deviation = (estimate.high - estimate.low) / (2.0 * TWO_SIDED_90);
-                (estimate.expected + deviation * (off + random.normal())).max(estimate.expected * LEAST)
-            }
-        };
-        Span::from_us(us.round() as u64)
-    }
-
-    fn left(&mut self, of: OfJob<'_>, phase: Part, whole: Part, worker: Option<&str>) -> Option<Span> {
-        if self.whole_reduces {
-            return None;
-        }
-        let bytes = reduce_bytes(of.spec);
-        let known = self.known(of);
-        let width = |part: Part| {
-            let estimate = known[part as usize].0.estimate(bytes, worker);
-            estimate.high - estimate.low
-        };
-        // A phase is told late, with a heartbeat: where shuffles are alike, the launch may tell more.
-        let tells_enough = known[phase as usize].0.is_seen() && width(phase) <= width(whole);
-        tells_enough.then(|| self.time(of, phase, 0, worker))
-    }
-
-    fn varies(&self) -> bool {
-        self.random.is_some()
-    }
-
-    fn commit(&mut self, _of: OfJob<'_>) -> Span {
-        self.predictor.commit()
-    }
-
-    fn overdue(&mut self, expected: Span) -> Span {
-        Span::from_us((expected.as_us() as f64 * OVERDUE) as u64).max(SOON)
     }
 }
 
@@ -543,6 +506,7 @@ mod tests {
             name: String::new(),
             submitted: Time::ZERO,
             deadline: None,
+            alone: None,
             start: None,
             finish: Some(at(finish_s)),
             low: None,

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::calibration::EndErrors;
 use super::class::Class;
+use super::place::Place;
+use super::progress::{Evidence, THIRDS, Worth};
 use howdah_core::time::Span;
 
 /// Tasks that are remembered of each class.
@@ -24,6 +26,9 @@ pub struct Sample {
     pub time: Span,
     /// Where it ran, by name.
     pub worker: String,
+    /// And how that was; `None` where nothing was told, as of earlier builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
 }
 
 /// The tasks of one class.
@@ -43,6 +48,8 @@ pub struct TaskHistory {
     seen: u64,
     /// What came of earlier forecasts of ends.
     pub(super) end_errors: EndErrors,
+    /// What the progress of running tasks told, by class and third of their way.
+    progress: BTreeMap<(Class, u8), Evidence>,
 }
 
 /// As it lies in a file.
@@ -53,17 +60,21 @@ struct Stored {
     seen: u64,
     #[serde(default)]
     end_errors: EndErrors,
+    #[serde(default)]
+    progress: Vec<((Class, u8), Evidence)>,
 }
 
 impl From<Stored> for TaskHistory {
-    fn from(Stored { classes, commits, seen, end_errors }: Stored) -> TaskHistory {
-        TaskHistory { classes: classes.into_iter().collect(), commits, seen, end_errors }
+    fn from(Stored { classes, commits, seen, end_errors, progress }: Stored) -> TaskHistory {
+        let (classes, progress) = (classes.into_iter().collect(), progress.into_iter().collect());
+        TaskHistory { classes, commits, seen, end_errors, progress }
     }
 }
 
 impl From<TaskHistory> for Stored {
-    fn from(TaskHistory { classes, commits, seen, end_errors }: TaskHistory) -> Stored {
-        Stored { classes: classes.into_iter().collect(), commits, seen, end_errors }
+    fn from(TaskHistory { classes, commits, seen, end_errors, progress }: TaskHistory) -> Stored {
+        let (classes, progress) = (classes.into_iter().collect(), progress.into_iter().collect());
+        Stored { classes, commits, seen, end_errors, progress }
     }
 }
 
@@ -76,6 +87,7 @@ impl TaskHistory {
             && let Some(oldest) =
                 self.classes.iter().min_by_key(|(_, known)| known.last).map(|(class, _)| class.clone())
         {
+            self.progress.retain(|(class, _), _| *class != oldest);
             self.classes.remove(&oldest);
         }
         let known = self.classes.entry(class).or_default();
@@ -84,6 +96,19 @@ impl TaskHistory {
             known.samples.pop_front();
         }
         known.samples.push_back(sample);
+    }
+
+    /// What the progress of a class's tasks told in a third of their way, to add to.
+    pub(super) fn evidence(&mut self, class: &Class, third: u8) -> &mut Evidence {
+        if self.progress.len() >= CLASSES * usize::from(THIRDS) {
+            self.progress.retain(|(class, _), _| self.classes.contains_key(class));
+        }
+        self.progress.entry((class.clone(), third)).or_default()
+    }
+
+    /// What progress is worth there; `None` where it tells nothing more than the model.
+    pub(super) fn progress_worth(&self, class: &Class, third: u8) -> Option<Worth> {
+        self.progress.get(&(class.clone(), third))?.worth()
     }
 
     /// A job's output took so long to promote.

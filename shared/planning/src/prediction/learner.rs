@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::class::{Class, Part, family};
 use super::history::{Sample, TaskHistory};
+use super::place::Place;
 use howdah_core::cluster::ClusterState;
 use howdah_core::job::{AttemptId, AttemptState, JobId, JobSpec, JobState, TaskKind};
 use howdah_core::time::{Span, Time};
@@ -64,6 +65,8 @@ struct Job {
 #[derive(Debug, Default)]
 pub struct Learner {
     jobs: BTreeMap<JobId, Job>,
+    /// Where running attempts were launched, and how that was then.
+    launched: BTreeMap<AttemptId, Place>,
 }
 
 impl Learner {
@@ -91,9 +94,21 @@ impl Learner {
                     }
                     learned(Learned::End(job, (end == JobState::Succeeded).then_some(now)));
                 }
-                Effect::Launch { attempt, .. } => self.meet(attempt.job, state, &mut application),
+                Effect::Launch { attempt, worker, .. } => {
+                    self.meet(attempt.job, state, &mut application);
+                    if let Some(place) = state.worker(worker).and_then(|worker| Place::of(worker, state)) {
+                        // A launch is repeated until its worker confirms it.
+                        self.launched.entry(attempt).or_insert(place);
+                    }
+                }
+                Effect::AttemptEnded { attempt, state: AttemptState::Failed | AttemptState::Killed, .. } => {
+                    self.launched.remove(&attempt);
+                }
                 Effect::AttemptEnded { attempt, worker, state: AttemptState::Succeeded, started, .. } => {
-                    let worker = state.worker(worker).map_or("", |worker| worker.name());
+                    let before = self.launched.remove(&attempt);
+                    let worker = state.worker(worker);
+                    let place = worker.and_then(|worker| Some(Place::of(worker, state)?.between(before)));
+                    let worker = worker.map_or("", |worker| worker.name());
                     // One that was launched before anybody followed.
                     self.meet(attempt.job, state, &mut application);
                     if let Some(job) = self.jobs.get_mut(&attempt.job) {
@@ -101,12 +116,12 @@ impl Learner {
                         if let Some(live) = state.job(attempt.job) {
                             job.maps_done = live.maps_done();
                         }
-                        learned(job.ended(attempt, worker, started, now));
+                        learned(job.ended(attempt, (worker, place), started, now));
                         if let Some(phases) = state.reduce_phases(attempt) {
                             for (part, since) in
                                 [(Part::AfterShuffle, phases.sort_from), (Part::AfterSort, phases.reduce_from)]
                             {
-                                learned(job.left(part, worker, now.since(since)));
+                                learned(job.left(part, (worker, place), now.since(since)));
                             }
                         }
                     }
@@ -140,8 +155,8 @@ impl Job {
         }
     }
 
-    fn left(&self, part: Part, worker: &str, time: Span) -> Learned {
-        let sample = Sample { bytes: self.reduce_bytes, time, worker: worker.to_owned() };
+    fn left(&self, part: Part, (worker, place): (&str, Option<Place>), time: Span) -> Learned {
+        let sample = Sample { bytes: self.reduce_bytes, time, worker: worker.to_owned(), place };
         Learned::Phase { class: self.class(part), sample }
     }
 
@@ -149,14 +164,15 @@ impl Job {
         Class { application: self.application.clone(), family: self.family.clone(), part }
     }
 
-    fn ended(&self, attempt: AttemptId, worker: &str, started: Time, now: Time) -> Learned {
+    fn ended(&self, attempt: AttemptId, (worker, place): (&str, Option<Place>), started: Time, now: Time) -> Learned {
         let (part, since, bytes) = match (attempt.kind, self.maps_done) {
             (TaskKind::Map, _) => (Part::Map, started, map_bytes(&self.spec, attempt.index)),
             (TaskKind::Reduce, Some(done)) if started < done => (Part::FirstReduce, done, self.reduce_bytes),
             (TaskKind::Reduce, _) => (Part::LaterReduce, started, self.reduce_bytes),
         };
         let class = self.class(part);
-        Learned::Task { attempt, class, sample: Sample { bytes, time: now.since(since), worker: worker.to_owned() } }
+        let sample = Sample { bytes, time: now.since(since), worker: worker.to_owned(), place };
+        Learned::Task { attempt, class, sample }
     }
 }
 

@@ -13,10 +13,15 @@ mod end_score;
 mod forecast;
 mod history;
 mod learner;
+mod looks;
 mod model;
+mod place;
+mod predicted;
 mod predictor;
+mod progress;
 mod running_score;
 mod score;
+mod silence;
 mod switch;
 mod watch;
 
@@ -29,7 +34,9 @@ pub use forecast::{Forecast, ForecastOptions, JobForecast, TaskStart, forecast, 
 pub use history::{Sample, TaskHistory};
 pub use learner::{Learned, Learner};
 pub use model::{Estimate, Fitted, MODELS, TaskTimeModel, by_name};
+pub use place::{Place, Speeds};
 pub use predictor::{Fallback, TaskPredictor};
+pub use progress::{Look, Seen};
 pub use running_score::RunningScore;
 pub use score::{JobError, RunScore, Score, StartError, TaskError, WindowScore, job_error, score_starts};
 pub use switch::{Measure, Switch, SwitchRule, Switcher};

@@ -33,6 +33,12 @@ impl Estimate {
         Estimate { expected, low: (expected - by * (expected - low)).max(0.0), high: expected + by * (high - expected) }
     }
 
+    /// Of a place where everything takes so many times as long.
+    pub(super) fn times(self, by: f64) -> Estimate {
+        let Estimate { expected, low, high } = self;
+        Estimate { expected: expected * by, low: low * by, high: high * by }
+    }
+
     /// How far off it is from what a task took, in halves of the interval: 1 at its ends.
     pub(super) fn error(&self, time: f64) -> f64 {
         let half = if time < self.expected { self.expected - self.low } else { self.high - self.expected };
@@ -277,7 +283,7 @@ mod tests {
     use howdah_core::time::Span;
 
     fn sample(mib: u64, ms: u64, worker: &str) -> Sample {
-        Sample { bytes: mib << 20, time: Span::from_ms(ms), worker: worker.to_owned() }
+        Sample { bytes: mib << 20, time: Span::from_ms(ms), worker: worker.to_owned(), place: None }
     }
 
     fn estimate(model: &str, samples: &[Sample], mib: u64, worker: Option<&str>) -> Option<Estimate> {

@@ -16,6 +16,8 @@ use super::calibration::quantile;
 use super::class::{Class, Part};
 use super::history::{Sample, TaskHistory};
 use super::model::{Estimate, Fitted, TaskTimeModel};
+use super::place::Speeds;
+use super::progress::Worth;
 use howdah_core::time::Span;
 
 /// What is notified of a task that nothing is remembered of.
@@ -53,8 +55,9 @@ impl Fallback {
 /// What is known of a class, as one forecast asks for it.
 #[derive(Clone)]
 pub(super) enum Known {
-    /// Tasks were seen: what they tell, and by how much its intervals are scaled.
-    Seen(Rc<dyn Fitted>, f64),
+    /// Tasks were seen: what they tell, by how much its intervals are scaled, and whether that is for a worker without load at the
+    /// stated frequency.
+    Seen(Rc<dyn Fitted>, f64, bool),
     /// None were.
     Unseen(Fallback),
 }
@@ -62,9 +65,22 @@ pub(super) enum Known {
 impl Known {
     pub(super) fn estimate(&self, bytes: u64, worker: Option<&str>) -> Estimate {
         match self {
-            Known::Seen(fitted, scale) => fitted.estimate(bytes, worker).scaled(*scale),
+            Known::Seen(fitted, scale, _) => fitted.estimate(bytes, worker).scaled(*scale),
             Known::Unseen(fallback) => fallback.estimate(bytes),
         }
+    }
+
+    /// The same, where speeds of workers are known: on this worker; or what it takes at a speed of 1 if workers' own are put to it
+    /// later.
+    pub(super) fn estimate_at(&self, bytes: u64, worker: Option<&str>, speeds: Option<&Speeds>) -> Estimate {
+        let estimate = self.estimate(bytes, worker);
+        let Some(speeds) = speeds else { return estimate };
+        let by = match (matches!(self, Known::Seen(_, _, true)), worker) {
+            (true, Some(worker)) => speeds.on(worker),
+            (true, None) | (false, Some(_)) => 1.0,
+            (false, None) => 1.0 / speeds.mean(),
+        };
+        estimate.times(by)
     }
 
     pub(super) fn is_seen(&self) -> bool {
@@ -77,13 +93,34 @@ pub struct TaskPredictor<'h> {
     history: &'h TaskHistory,
     model: &'h dyn TaskTimeModel,
     fallback: Fallback,
+    speeds: Option<Speeds>,
     fitted: RefCell<BTreeMap<Class, Known>>,
 }
 
 impl<'h> TaskPredictor<'h> {
     /// Over a history, by a model.
     pub fn new(history: &'h TaskHistory, model: &'h dyn TaskTimeModel, fallback: Fallback) -> TaskPredictor<'h> {
-        TaskPredictor { history, model, fallback, fitted: RefCell::default() }
+        TaskPredictor { history, model, fallback, speeds: None, fitted: RefCell::default() }
+    }
+
+    /// The same, which tells times by how fast workers are.
+    pub fn at(&self, speeds: Speeds) -> TaskPredictor<'h> {
+        TaskPredictor { speeds: Some(speeds), ..TaskPredictor::new(self.history, self.model, self.fallback) }
+    }
+
+    pub(super) fn speeds(&self) -> Option<&Speeds> {
+        self.speeds.as_ref()
+    }
+
+    /// The time of a task that ran somewhere as that was, and whether tasks like it were seen.
+    pub fn estimate_of(&self, class: &Class, sample: &Sample) -> (Estimate, bool) {
+        let (estimate, seen) = self.estimate(class, sample.bytes, Some(&sample.worker));
+        let corrected = matches!(self.known(class), Known::Seen(_, _, true));
+        let factor = self.speeds.as_ref().filter(|_| corrected).map(|speeds| {
+            let at = sample.place.and_then(|place| speeds.at(&place));
+            at.unwrap_or_else(|| speeds.on(&sample.worker))
+        });
+        (estimate.times(factor.unwrap_or(1.0)), seen)
     }
 
     /// The time of a task, and whether tasks like it were seen.
@@ -95,6 +132,11 @@ impl<'h> TaskPredictor<'h> {
     /// By which drawn intervals of ends are scaled under a policy, by the errors of earlier forecasts.
     pub(super) fn end_scale(&self, policy: &str) -> Option<f64> {
         self.history.end_errors.scale(policy)
+    }
+
+    /// What the progress of a class's running tasks is worth in a third of their way, if anything.
+    pub(super) fn progress_worth(&self, class: &Class, third: u8) -> Option<Worth> {
+        self.history.progress_worth(class, third)
     }
 
     pub(super) fn commit(&self) -> Span {
@@ -116,13 +158,33 @@ impl<'h> TaskPredictor<'h> {
         // Tasks under other names may differ: their intervals are never made narrower.
         let applications = in_order.map(|class| (self.history.of_application(class), 1.0));
         let known = own.chain(applications).find_map(|(samples, least)| {
+            if let Some(speeds) = &self.speeds
+                && let Some(alike) = at_one_speed(&samples, speeds)
+            {
+                let samples: Vec<&Sample> = alike.iter().collect();
+                let fitted = self.model.fit(&samples)?;
+                return Some(Known::Seen(Rc::from(fitted), scale(self.model, &samples).max(least), true));
+            }
             let fitted = self.model.fit(&samples)?;
-            Some(Known::Seen(Rc::from(fitted), scale(self.model, &samples).max(least)))
+            Some(Known::Seen(Rc::from(fitted), scale(self.model, &samples).max(least), false))
         });
         let known = known.unwrap_or(Known::Unseen(self.fallback));
         self.fitted.borrow_mut().insert(class.clone(), known.clone());
         known
     }
+}
+
+/// With fewer tasks of which it is known where they ran, times are taken as they are.
+const PLACED: usize = 5;
+
+/// The tasks as they would have been at the stated frequency without load; `None` where too few say where they ran.
+fn at_one_speed(samples: &[&Sample], speeds: &Speeds) -> Option<Vec<Sample>> {
+    let alike = |sample: &&Sample| {
+        let us = sample.time.as_us() as f64 / speeds.at(&sample.place?)?;
+        Some(Sample { time: Span::from_us(us.round() as u64), ..(*sample).clone() })
+    };
+    let alike: Vec<Sample> = samples.iter().filter_map(alike).collect();
+    (alike.len() >= PLACED).then_some(alike)
 }
 
 /// With fewer tasks of a class its intervals are the model's own.
@@ -162,7 +224,7 @@ mod tests {
     #[test]
     fn a_task_is_predicted_from_its_class_then_from_its_application_then_from_nothing() {
         let mut history = TaskHistory::default();
-        let sample = |ms| Sample { bytes: 1 << 20, time: Span::from_ms(ms), worker: "w".to_owned() };
+        let sample = |ms| Sample { bytes: 1 << 20, time: Span::from_ms(ms), worker: "w".to_owned(), place: None };
         history.add(class("grep", "logs", Part::Map), sample(700));
         history.add(class("grep", "mails", Part::Map), sample(900));
         assert_eq!(estimated(&history, &class("grep", "logs", Part::Map), 1 << 20), (700, true));
@@ -175,7 +237,7 @@ mod tests {
     #[test]
     fn first_and_later_reduces_stand_in_for_each_other() {
         let mut history = TaskHistory::default();
-        let sample = Sample { bytes: 0, time: Span::from_ms(400), worker: "w".to_owned() };
+        let sample = Sample { bytes: 0, time: Span::from_ms(400), worker: "w".to_owned(), place: None };
         history.add(class("grep", "logs", Part::FirstReduce), sample);
         assert_eq!(estimated(&history, &class("grep", "logs", Part::LaterReduce), 0), (400, true));
         assert_eq!(estimated(&history, &class("grep", "logs", Part::Map), 0), (10_000, false));
@@ -193,8 +255,12 @@ mod tests {
             for index in 0..2 * n {
                 let mib = 8 + random.below(57) as u64;
                 let ms = time_ms(mib as f64, random.normal()).max(1.0);
-                let sample =
-                    Sample { bytes: mib << 20, time: Span::from_us((ms * 1e3) as u64), worker: "w".to_owned() };
+                let sample = Sample {
+                    bytes: mib << 20,
+                    time: Span::from_us((ms * 1e3) as u64),
+                    worker: "w".to_owned(),
+                    place: None,
+                };
                 // A fit serves for a while, as in the running score.
                 if index >= n && index % 40 == 0 {
                     known = TaskPredictor::new(&history, &*model, Fallback::default()).known(&class);

@@ -1,4 +1,5 @@
-//! Holds forecasts of jobs' ends against the ends that come, so that the history knows how far off they were.
+//! Holds forecasts of jobs' ends against the ends that come, so that the history knows how far off they were; and what they
+//! were told by the progress of running tasks against what these then took.
 //!
 //! A job's forecasts wait here until it is over, each with how far its drawn interval went; of a long job they are evenly
 //! thinned out. What then goes into the history are errors in widths of those intervals.
@@ -8,8 +9,9 @@ use std::collections::BTreeMap;
 use super::end_score::EndScore;
 use super::forecast::{Forecast, JobForecast};
 use super::history::TaskHistory;
-use howdah_core::job::JobId;
-use howdah_core::time::Time;
+use super::looks::Looks;
+use howdah_core::job::{AttemptId, JobId};
+use howdah_core::time::{Span, Time};
 
 /// Errors that are kept of one job: its forecasts, evenly thinned out.
 const OF_ONE_JOB: usize = 64;
@@ -79,11 +81,13 @@ impl Pending {
 pub struct EndWatch {
     pending: BTreeMap<JobId, Pending>,
     scores: BTreeMap<String, EndScore>,
+    looks: Looks,
 }
 
 impl EndWatch {
     /// A forecast of the present course was made.
     pub fn predicted(&mut self, forecast: &Forecast) {
+        self.looks.add(forecast);
         for job in forecast.jobs.iter().filter(|job| !job.hypothetical) {
             let Some(predicted) = Predicted::of(job) else { continue };
             let pending = self.pending.entry(job.job).or_default();
@@ -107,6 +111,11 @@ impl EndWatch {
         }
     }
 
+    /// An attempt has done its task's work in so long.
+    pub fn task_ended(&mut self, attempt: AttemptId, time: Span, history: &mut TaskHistory) {
+        self.looks.ended(attempt, time, history);
+    }
+
     /// How good the forecasts of the ends that came were, by policy.
     pub fn scores(&self) -> &BTreeMap<String, EndScore> {
         &self.scores
@@ -126,6 +135,7 @@ mod tests {
             name: String::new(),
             submitted: Time::ZERO,
             deadline: None,
+            alone: None,
             start: None,
             finish: Some(Time::from_ms(finish_s * 1_000)),
             low: None,
@@ -142,6 +152,7 @@ mod tests {
             jobs: vec![job],
             starts: Vec::new(),
             events: 0,
+            running: Vec::new(),
         }
     }
 

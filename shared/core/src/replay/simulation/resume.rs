@@ -3,8 +3,8 @@
 //! It begins where the tracker is, with what runs there, and plays the rest as any other replay. What it needs to know
 //! is how long things take, which nobody can read in the state: templates for the jobs, and when the running attempts
 //! end. Reduces that hold a slot while their job's maps run wait as in every replay, an attempt that is being stopped
-//! stops at once, and a job whose output is being promoted is over when the course says. Machines are plain, nothing
-//! goes wrong, and no task gets a speculative attempt from here on: where all machines are plain none would win, and
+//! stops at once, and a job whose output is being promoted is over when the course says. Machines have the speeds that the
+//! course says, nothing goes wrong, and no task gets a speculative attempt from here on: where all machines are plain none would win, and
 //! nobody reports progress. **With the durations that a replay has, stopped anywhere, it goes on as that replay does,
 //! to the microsecond.**
 
@@ -19,8 +19,7 @@ use super::super::fault_injector::FaultInjector;
 use super::super::heartbeat_schedule::HeartbeatSchedule;
 use super::super::job::{Placed, SimJob};
 use super::super::jobs::SimJobs;
-use super::super::losses::Losses;
-use super::super::options::{FaultPlan, LocalityCost, ShuffleModel, SimHeartbeat};
+use super::super::options::{FaultPlan, ShuffleModel, SimHeartbeat};
 use super::super::report::ReplayReport;
 use super::super::sharing::Sharing;
 use super::super::workers::Machines;
@@ -46,6 +45,9 @@ pub struct Course {
     pub heartbeat: SimHeartbeat,
     /// Workers that ask for work at once: those that were not offered what waits now.
     pub asking: Vec<WorkerId>,
+    /// How fast workers are, by number, in millionths of the speed that templates are for; those beyond the list have just that.
+    /// Ends of what runs now do not depend on it.
+    pub speeds: Vec<u32>,
     /// Jobs to come, by time: when, and the place of their template in the trace.
     pub arrivals: Vec<(Time, u32)>,
 }
@@ -67,7 +69,7 @@ impl<'t> Simulation<'t> {
             now,
             shuffle: ShuffleModel::SimMr,
             heartbeats,
-            machines: Machines::new(&[], LocalityCost::default(), Losses::default()),
+            machines: Machines::at_speeds(&course.speeds),
             sharing: Sharing::default(),
             injector: FaultInjector::new(&FaultPlan::default(), &[], 0),
             ends: Ends::from(now),

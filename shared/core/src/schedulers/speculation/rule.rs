@@ -4,6 +4,7 @@ use std::any::Any;
 
 use crate::cluster::{AttemptRef, ClusterState, Job};
 use crate::job::{TaskKind, WorkerId};
+use crate::models::{FrequencyCurve, LoadCurve};
 use crate::schedulers::{Assignment, Change};
 use crate::time::Time;
 
@@ -53,6 +54,11 @@ pub trait Speculation: Send {
 
     /// When a running attempt ends by what the rule estimates; `None` where nothing tells, or it estimates nothing.
     fn expected_end(&self, _state: &ClusterState, _attempt: AttemptRef) -> Option<Time> {
+        None
+    }
+
+    /// What load and frequency do to tasks' times, where the rule knows.
+    fn curves(&self) -> Option<(LoadCurve, FrequencyCurve)> {
         None
     }
 

@@ -183,7 +183,7 @@ impl JobTracker {
         if fits {
             attempt.enter(phase, now);
         }
-        attempt.progress = progress;
+        (attempt.progress, attempt.reported) = (progress, now);
         if !attempt.detached {
             self.state.progress_changed(task, before);
         }

@@ -38,6 +38,7 @@ use super::planted::{Fault, planted};
 use super::{ClusterConfig, Effect, Input, Preemption, Recorded, Rejection, Reservation, SchedulerChoice};
 use crate::cluster::{AttemptRef, ClusterState, WorkerState};
 use crate::job::{AttemptState, JobId, PerKind, TaskKind, WorkerId};
+use crate::models::{FrequencyCurve, LoadCurve};
 use crate::schedulers::{Actions, Capabilities, Change, Reason, Scheduler, SchedulerError, registry};
 use crate::time::{Span, Time};
 
@@ -247,6 +248,12 @@ impl JobTracker {
     /// What the policy noted since this was last asked, for logs.
     pub fn take_notes(&mut self) -> Vec<String> {
         self.scheduler.take_notes()
+    }
+
+    /// What load and frequency do to tasks' times, where the policy's rule for speculative execution knows. It changes
+    /// nothing.
+    pub fn curves(&mut self) -> Option<(LoadCurve, FrequencyCurve)> {
+        self.scheduler.offer()?.curves()
     }
 
     /// When a running attempt ends by what the policy's rule for speculative execution estimates now; `None` where

@@ -123,6 +123,14 @@ impl Formula {
         })
     }
 
+    /// The measured ones; `None` under the thesis's formulas.
+    pub(super) fn curves(self) -> Option<(LoadCurve, FrequencyCurve)> {
+        match self {
+            Formula::Fitted(load, frequency) => Some((load, frequency)),
+            Formula::Corrected | Formula::Printed => None,
+        }
+    }
+
     /// What a task's time is multiplied by at a place, in millionths, from 1,000,000. That is 1 where nothing is known
     /// of the worker's cores, and everywhere under the printed formulas, which know no such factor.
     pub(super) fn factor_ppm(self, place: &Place) -> u64 {

@@ -31,6 +31,7 @@ use super::candidate::wanted;
 use super::{Speculation, SpeculativeAttempts};
 use crate::cluster::{AttemptRef, ClusterState, Job};
 use crate::job::{AttemptState, TaskKind, WorkerId};
+use crate::models::{FrequencyCurve, LoadCurve};
 use crate::schedulers::params::{Reader, SchedulerError};
 use crate::schedulers::{Assignment, Change};
 use crate::time::{Span, Time};
@@ -149,6 +150,10 @@ impl Speculation for LoadAware {
         let id = state.attempts().get(attempt)?.id();
         let known = self.jobs.get(id.job, id.kind)?;
         self.end_of(known, known.runs.get(&(id.index, id.number))?, state, End::Latest)
+    }
+
+    fn curves(&self) -> Option<(LoadCurve, FrequencyCurve)> {
+        self.formula.curves()
     }
 
     fn observe(&mut self, change: &Change, state: &ClusterState) {
