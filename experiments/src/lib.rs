@@ -32,9 +32,11 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
     all.extend(load_aware::LoadAware::ALL.map(|one| Box::new(one) as Box<dyn Experiment>));
     all.push(Box::new(online::OnlineLinear));
     all.extend(online::Online::ALL.map(|one| Box::new(one) as Box<dyn Experiment>));
+    all.push(Box::new(online::OnlineLive));
     all.push(Box::new(online::OnlineOverhead));
     all.push(Box::new(online::OnlineSwitch));
     all.push(Box::new(online::OnlinePrefetch));
+    all.push(Box::new(online::OnlineCold));
     all.push(Box::new(online::OnlineReduces));
     all.push(Box::new(online::OnlineLocality));
     all

@@ -84,4 +84,7 @@ pub(crate) enum BenchName {
     /// The simulated workers, as their own process
     #[value(hide = true)]
     Beats,
+    /// A worker without slots that times its heartbeats, as its own process
+    #[value(hide = true)]
+    BeatTimes,
 }

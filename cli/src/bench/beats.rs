@@ -18,12 +18,13 @@ const SLOTS: u32 = 2;
 /// Counters come with every so many reports of a worker.
 const COUNTERS_EVERY: u32 = 5;
 
-struct Beater {
+pub(super) struct Beater {
     client: WorkerServiceClient<Channel>,
     worker: u32,
     response_id: u32,
     beats: u32,
     attempts: Vec<pb::AttemptId>,
+    slots: u32,
 }
 
 /// `howdah bench beats ADDRESS WORKERS ROUNDS PAUSE_MS READY GO`: gets everyone busy, writes READY, waits for GO to
@@ -37,7 +38,7 @@ pub(crate) async fn main(args: &[String]) -> Outcome {
     let (workers, rounds, pause_ms) = (number(workers)?, number(rounds)?, number(pause_ms)?);
     let mut beaters = Vec::new();
     for index in 0..workers {
-        beaters.push(Beater::register(address, index).await?);
+        beaters.push(Beater::register(address, index, SLOTS).await?);
     }
     // A round hands out at most one map that is local to nobody; a few rounds give everyone all.
     for _ in 0..SLOTS * 3 {
@@ -84,7 +85,7 @@ fn phases() -> impl Iterator<Item = f64> {
 }
 
 impl Beater {
-    async fn register(address: &str, index: u32) -> Outcome<Beater> {
+    pub(super) async fn register(address: &str, index: u32, slots: u32) -> Outcome<Beater> {
         let endpoint = Endpoint::from_shared(format!("http://{address}")).map_err(|e| Failure::usage(e.to_string()))?;
         let channel = howdah_proto::dial::channel(&endpoint).await;
         let channel = channel.map_err(|error| Failure::broke(format!("connect worker {index}: {error}")))?;
@@ -93,7 +94,7 @@ impl Beater {
             name: format!("beat-{index:04}"),
             host: format!("host-{index:04}"),
             rack: "/default-rack".to_owned(),
-            map_slots: SLOTS,
+            map_slots: slots,
             reduce_slots: 0,
             http_address: "127.0.0.1:1".to_owned(),
             incarnation: 1,
@@ -109,16 +110,16 @@ impl Beater {
             met: None,
         };
         let worker = client.register(request).await?.into_inner().worker;
-        Ok(Beater { client, worker, response_id: 0, beats: 0, attempts: Vec::new() })
+        Ok(Beater { client, worker, response_id: 0, beats: 0, attempts: Vec::new(), slots })
     }
 
-    async fn beat(&mut self) -> Outcome<()> {
+    pub(super) async fn beat(&mut self) -> Outcome<()> {
         self.beats += 1;
         let request = pb::HeartbeatRequest {
             worker: self.worker,
             incarnation: 1,
             response_id: self.response_id,
-            free_maps: SLOTS - self.attempts.len() as u32,
+            free_maps: self.slots - self.attempts.len() as u32,
             free_reduces: 0,
             accepts_tasks: true,
             may_park: false,

@@ -8,6 +8,7 @@ pub(crate) mod args;
 mod baseline_replay;
 mod baseline_spawn;
 mod baseline_wordcount;
+mod beat_times;
 mod beats;
 mod cluster;
 mod echo;
@@ -78,6 +79,7 @@ pub(crate) async fn bench(context: &Context, args: &BenchArgs) -> Outcome {
         BenchName::BaselineEcho => return echo::main(&args.rest),
         BenchName::ReplayMemory => return replay::memory_main(&args.rest),
         BenchName::Beats => return beats::main(&args.rest).await,
+        BenchName::BeatTimes => return beat_times::main(&args.rest).await,
         _ => {}
     }
     let config = context.client(&Default::default(), args.format.output)?;

@@ -197,6 +197,29 @@ mod tests {
     }
 
     #[test]
+    fn the_first_row_over_its_bar_is_told_with_both() {
+        let row = |measure: &str, howdah| Row {
+            measure: measure.to_owned(),
+            unit: "ms",
+            howdah,
+            baseline: None,
+            bar: Some(Bar::AtMost(1.0)),
+        };
+        let report = |rows| Report {
+            name: "predict",
+            title: String::new(),
+            baseline: "none",
+            rows,
+            notes: Vec::new(),
+            repeats: 1,
+            quick: false,
+        };
+        assert_eq!(report(vec![row("fork", 0.9)]).missed(), None);
+        let over = report(vec![row("fork", 0.9), row("the longest fork", 1.2)]).missed();
+        assert_eq!(over.as_deref(), Some("predict, the longest fork: 1.20 ms, expected ≤ 1 ms"));
+    }
+
+    #[test]
     fn a_bar_applies_to_the_ratio_where_there_is_a_baseline() {
         let row = |baseline, bar| Row { measure: String::new(), unit: "s", howdah: 3.0, baseline, bar: Some(bar) };
         assert_eq!(row(Some(2.0), Bar::AtMost(1.5)).holds(), Some(true));

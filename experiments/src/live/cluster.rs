@@ -43,6 +43,8 @@ pub(crate) struct Shape {
     pub(crate) smoothing_ms: u32,
     /// Between two rounds of the master's forecasts in ms, 0 for none; `None` for the usual.
     pub(crate) forecast_ms: Option<u32>,
+    /// Memory that each worker may read ahead into; 0 for none.
+    pub(crate) prefetch_bytes: u64,
 }
 
 impl Shape {
@@ -58,6 +60,7 @@ impl Shape {
             apart: false,
             smoothing_ms: 0,
             forecast_ms: None,
+            prefetch_bytes: 0,
         }
     }
 
@@ -89,6 +92,9 @@ impl Shape {
         let mut settings = Vec::new();
         if self.smoothing_ms > 0 {
             settings.push(("HOWDAH_WORKER_VITALS_SMOOTHING_MS", self.smoothing_ms.to_string()));
+        }
+        if self.prefetch_bytes > 0 {
+            settings.push(("HOWDAH_WORKER_PREFETCH_BYTES", self.prefetch_bytes.to_string()));
         }
         let cores = if self.apart { cores::allowed() } else { Vec::new() };
         let names = ["HOWDAH_WORKER_MAP_CORES", "HOWDAH_WORKER_REDUCE_CORES"];
@@ -201,6 +207,12 @@ impl Cluster {
     /// The program that it runs.
     pub(crate) fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// The process of the `n`-th worker, from 1.
+    pub(crate) fn worker_process(&self, n: usize) -> Option<u32> {
+        // The master comes first.
+        self.daemons.get(n).map(|daemon| daemon.child.id())
     }
 
     /// Stops it: workers first, so that the recorded run ends with an orderly cluster.

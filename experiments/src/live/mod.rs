@@ -1,6 +1,7 @@
 //! Real clusters for experiments: `howdah` processes on a leash, driven through the command alone.
 
 mod batch;
+mod beats;
 mod cluster;
 mod cores;
 mod held_load;
@@ -13,6 +14,7 @@ mod workload;
 mod yardstick;
 
 pub(crate) use batch::BatchRun;
+pub(crate) use beats::{BeatTimes, Beats};
 pub(crate) use cluster::{Cluster, Policy, Shape};
 pub(crate) use cores::columns;
 pub(crate) use held_load::HeldLoad;

@@ -5,10 +5,13 @@
 //! so what `online-tasks` shows is the predictor at work and no property of real tasks; the other two show what such
 //! a scatter does to a simulated future, which is the paper's question.
 
+mod by_progress;
 mod by_scatter;
+mod cold;
 mod judge;
 mod limits;
 mod linear;
+mod live;
 mod locality;
 mod overhead;
 mod page;
@@ -19,7 +22,9 @@ mod switching;
 mod under;
 mod world;
 
+pub(crate) use self::cold::OnlineCold;
 pub(crate) use self::linear::OnlineLinear;
+pub(crate) use self::live::OnlineLive;
 pub(crate) use self::locality::OnlineLocality;
 pub(crate) use self::overhead::OnlineOverhead;
 pub(crate) use self::phases::OnlineReduces;

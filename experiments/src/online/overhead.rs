@@ -2,7 +2,8 @@
 //!
 //! The same jobs run with a round of forecasts every 5 s and with none, in pairs by turns, on one worker with as many map
 //! slots as most machines have cores: whatever the master's simulations take, they take from the tasks. The figure is the
-//! mean over the pairs of how much longer the workload took, with the interval that their scatter leaves.
+//! mean over the pairs of how much longer the workload took, with the interval that their scatter leaves. A worker without slots
+//! sends a heartbeat every 10 ms meanwhile, so that what rounds do to heartbeats shows as well.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use howdah_planning::compare::estimate;
 use serde_json::Value;
 
 use crate::framework::{About, Bars, Check, Experiment, Lab, Needs, Outcome, Page, Series, Table, papers, percent};
-use crate::live::{Cluster, Policy, Program, Shape, Submission, drive, fresh};
+use crate::live::{BeatTimes, Beats, Cluster, Policy, Program, Shape, Submission, drive, fresh};
 
 /// The experiment.
 pub(crate) struct OnlineOverhead;
@@ -30,10 +31,12 @@ const BAR: f64 = 0.01;
 struct Took {
     workload_s: f64,
     mean_job_s: f64,
+    /// The 99th percentile of heartbeats' times.
+    beat_p99_ms: f64,
 }
 
 /// Of a list of jobs as `howdah job list` has it.
-fn took(list: &Value) -> Result<Took> {
+fn took(list: &Value, beats: BeatTimes) -> Result<Took> {
     let jobs = list["jobs"].as_array().context("read the list of jobs")?;
     let time = |job: &Value, key: &str| job[key].as_u64().with_context(|| format!("a job has no {key}"));
     let spans = jobs.iter().map(|job| Ok((time(job, "submit_ms_epoch")?, time(job, "finish_ms_epoch")?)));
@@ -41,7 +44,11 @@ fn took(list: &Value) -> Result<Took> {
     let first = spans.iter().map(|span| span.0).min().context("no job ran")?;
     let last = spans.iter().map(|span| span.1).max().context("no job ran")?;
     let all: u64 = spans.iter().map(|(submit, finish)| finish.saturating_sub(*submit)).sum();
-    Ok(Took { workload_s: last.saturating_sub(first) as f64 / 1e3, mean_job_s: all as f64 / 1e3 / spans.len() as f64 })
+    Ok(Took {
+        workload_s: last.saturating_sub(first) as f64 / 1e3,
+        mean_job_s: all as f64 / 1e3 / spans.len() as f64,
+        beat_p99_ms: beats.p99_us / 1e3,
+    })
 }
 
 /// Word counts and greps, submitted together, so that there is a queue to simulate.
@@ -67,10 +74,12 @@ fn run(lab: &Lab<'_>, label: &str, forecast_ms: u32, texts: &[PathBuf]) -> Resul
     let shape = Shape { forecast_ms: Some(forecast_ms), ..SHAPE };
     // The paper's fair scheduler, as it chose for this.
     let mut cluster = Cluster::start(&program, &dir, shape, &Policy::plain("naive-fair"))?;
+    let beats = Beats::start(&cluster, &dir)?;
     drive(&mut cluster, &jobs(texts, results.path()), BOUND, lab.progress, label)?;
+    let beats = beats.finish()?;
     let list = program.json(["job", "list", "--output", "json", "--master", cluster.address()])?;
     cluster.stop()?;
-    took(&list)
+    took(&list, beats)
 }
 
 impl Experiment for OnlineOverhead {
@@ -120,6 +129,44 @@ fn overhead(pairs: &[(Took, Took)], of: fn(&Took) -> f64) -> (f64, f64) {
     estimate(&ratios).map_or((f64::NAN, f64::NAN), |found| (found.mean, found.half_width.unwrap_or(f64::NAN)))
 }
 
+/// A figure over some runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Spread {
+    mean: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Spread {
+    fn of(figures: &[f64]) -> Spread {
+        Spread {
+            mean: figures.iter().sum::<f64>() / figures.len().max(1) as f64,
+            least: figures.iter().copied().fold(f64::INFINITY, f64::min),
+            most: figures.iter().copied().fold(0.0, f64::max),
+        }
+    }
+}
+
+/// What rounds do to heartbeats: their 99th percentiles in ms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Beaten {
+    off: Spread,
+    on: Spread,
+}
+
+impl Beaten {
+    fn of(pairs: &[(Took, Took)]) -> Beaten {
+        let [off, on] = [|pair: &(Took, Took)| pair.0.beat_p99_ms, |pair: &(Took, Took)| pair.1.beat_p99_ms]
+            .map(|of| Spread::of(&pairs.iter().map(of).collect::<Vec<f64>>()));
+        Beaten { off, on }
+    }
+
+    /// By which share the mean with rounds lies above the worst run without; 0 if it does not.
+    fn beyond_spread(&self) -> f64 {
+        (self.on.mean / self.off.most - 1.0).max(0.0)
+    }
+}
+
 fn write(lab: &Lab<'_>, about: &About, pairs: &[(Took, Took)]) -> Result<Outcome> {
     let mut page = Page::new(about, lab.quick);
     page.paragraph(&format!(
@@ -128,20 +175,36 @@ fn write(lab: &Lab<'_>, about: &About, pairs: &[(Took, Took)]) -> Result<Outcome
         EVERY_MS / 1_000,
         pairs.len()
     ));
-    let mut table = Table::new(&["pair", ">off s", ">every 5 s", ">jobs off s", ">jobs every 5 s"]);
+    let columns = [
+        "pair",
+        ">off s",
+        ">every 5 s",
+        ">jobs off s",
+        ">jobs every 5 s",
+        ">heartbeats' 99 % off ms",
+        ">heartbeats' 99 % every 5 s ms",
+    ];
+    let mut table = Table::new(&columns);
     for ((off, on), pair) in pairs.iter().zip(1_u32..) {
         let figures = [off.workload_s, on.workload_s, off.mean_job_s, on.mean_job_s].map(|s| format!("{s:.2}"));
-        table.row(std::iter::once(pair.to_string()).chain(figures));
+        let beats = [off.beat_p99_ms, on.beat_p99_ms].map(|ms| format!("{ms:.2}"));
+        table.row(std::iter::once(pair.to_string()).chain(figures).chain(beats));
     }
     page.table(&table);
     let (mean, half) = overhead(pairs, |took| took.workload_s);
     let (jobs, jobs_half) = overhead(pairs, |took| took.mean_job_s);
+    let beats = Beaten::of(pairs);
     page.heading("Overhead");
     let mut sums = Table::new(&["of", "mean of the pairs", "95 % interval", "the paper, every 5 s", "every 20 s"]);
     let between = |mean: f64, half: f64| format!("{} to {}", percent(mean - half), percent(mean + half));
     sums.row(["workload time", &percent(mean), &between(mean, half), "7.0 % (1384 s over 1293 s)", "1.3 %"]);
     sums.row(["mean job time", &percent(jobs), &between(jobs, jobs_half), "12 % (825 s over 735 s)", "2.2 %"]);
     page.table(&sums);
+    page.paragraph(&format!(
+        "The 99th percentile of heartbeats' times is {:.2} ms without rounds, {:.2} to {:.2} ms from run to run, and {:.2} ms with them, \
+         {:.2} to {:.2} ms. Heartbeats of a worker without slots, every 10 ms, not parked.",
+        beats.off.mean, beats.off.least, beats.off.most, beats.on.mean, beats.on.least, beats.on.most
+    ));
     let figure = Bars {
         title: "Workload time by pair".to_owned(),
         y_label: "seconds".to_owned(),
@@ -153,7 +216,12 @@ fn write(lab: &Lab<'_>, about: &About, pairs: &[(Took, Took)]) -> Result<Outcome
     };
     page.image("online-overhead.svg", "workload time by pair");
     let what = "workload time with a round every 5 s over none, mean of the pairs".to_owned();
-    let checks = vec![Check { what, found: mean, bar: BAR, judged: !lab.quick }];
+    let beaten =
+        "heartbeats' 99th percentile with rounds over without, beyond the spread of the runs without".to_owned();
+    let checks = vec![
+        Check { what, found: mean, bar: BAR, judged: !lab.quick },
+        Check { what: beaten, found: beats.beyond_spread(), bar: 0.0, judged: !lab.quick },
+    ];
     page.checks(&checks);
     let files = page.write(lab, "online-overhead", &table, figure.svg())?;
     Ok(Outcome { files, checks })
@@ -167,16 +235,27 @@ mod tests {
     #[test]
     fn a_workload_goes_from_the_first_submission_to_the_last_end() {
         let job = |submit: u64, finish: u64| json!({ "submit_ms_epoch": submit, "finish_ms_epoch": finish });
-        let found = took(&json!({ "jobs": [job(1_000, 9_000), job(2_000, 5_000)] })).unwrap();
-        assert_eq!((found.workload_s, found.mean_job_s), (8.0, 5.5));
-        assert!(took(&json!({ "jobs": [] })).is_err());
-        assert!(took(&json!({ "jobs": [{ "submit_ms_epoch": 1 }] })).is_err(), "one that is not over");
+        let beats = BeatTimes { n: 9, p50_us: 300.0, p99_us: 1_500.0, max_us: 9_000.0 };
+        let took = |list| took(&list, beats);
+        let found = took(json!({ "jobs": [job(1_000, 9_000), job(2_000, 5_000)] })).unwrap();
+        assert_eq!((found.workload_s, found.mean_job_s, found.beat_p99_ms), (8.0, 5.5, 1.5));
+        assert!(took(json!({ "jobs": [] })).is_err());
+        assert!(took(json!({ "jobs": [{ "submit_ms_epoch": 1 }] })).is_err(), "one that is not over");
+    }
+
+    #[test]
+    fn heartbeats_are_slower_only_beyond_what_they_scatter_by_themselves() {
+        let took = |ms| Took { workload_s: 1.0, mean_job_s: 1.0, beat_p99_ms: ms };
+        let of = |on: [f64; 2]| Beaten::of(&[(took(1.0), took(on[0])), (took(2.0), took(on[1]))]);
+        assert_eq!(of([1.9, 2.0]).beyond_spread(), 0.0);
+        assert!((of([2.9, 3.1]).beyond_spread() - 0.5).abs() < 1e-9);
+        assert_eq!(of([1.0, 4.0]).on, Spread { mean: 2.5, least: 1.0, most: 4.0 });
     }
 
     #[test]
     fn the_interval_of_equal_pairs_is_narrow_and_that_of_different_ones_is_not() {
         let pair = |off: f64, on: f64| {
-            let took = |s| Took { workload_s: s, mean_job_s: s };
+            let took = |s| Took { workload_s: s, mean_job_s: s, beat_p99_ms: s };
             (took(off), took(on))
         };
         let (mean, half) = overhead(&[pair(100.0, 102.0), pair(50.0, 51.0)], |took| took.workload_s);

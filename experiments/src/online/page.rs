@@ -6,11 +6,11 @@ use anyhow::Result;
 use howdah_core::time::Span;
 use howdah_planning::prediction::TaskError;
 
-use super::by_scatter;
 use super::limits::Knows;
 use super::score::score_of;
 use super::under::{Online, Under, WINDOWS, mean_error_s};
 use super::world::SCATTER;
+use super::{by_progress, by_scatter};
 use crate::framework::{About, Check, Curve, FIGURE_ONLY, Lab, Page, Plot, Table, percent};
 
 /// Writes everything, the page first.
@@ -218,6 +218,7 @@ fn starts(page: &mut Page, runs: &[Under], lab: &Lab<'_>) -> Result<Written> {
          a live cluster here tell ends at once.",
     );
     at_best(page, runs);
+    by_progress::write(lab, page)?;
     by_scatter::write(lab, page)?;
     let mut rows = Table::new(&["scheduler", "ends_reported", "window_s", "forecast", "starts", "mean_error_s"]);
     let mut plots = Vec::new();
