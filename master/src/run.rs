@@ -18,6 +18,8 @@ use howdah_core::job::ClusterId;
 use howdah_core::schedulers::registry::Params;
 use howdah_core::time::Time;
 use howdah_core::tracker::{SchedulerChoice, WorkerState};
+use howdah_proto::connections::{Kind, raise_descriptors};
+use howdah_proto::incoming::{HttpIncoming, Tracked, incoming};
 use howdah_proto::service_manager;
 use howdah_proto::stop::Stop;
 use howdah_proto::v1::MasterStart;
@@ -40,7 +42,6 @@ use crate::prediction::Feed;
 use crate::recorder::{Origin, Recorder};
 use crate::recovery::Unfinished;
 use crate::reload::InForce;
-use crate::services::connections::{Book, Tracked};
 use crate::services::{ClientApi, Shared, SharedRef, WorkerApi, connections};
 use crate::tables::Tables;
 use crate::{address, journal, peers, policies, prediction, reach, recovery, reload, rest, services, spool};
@@ -71,7 +72,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let start = begin(&config, &params)?;
     let (cluster, run_dir, last_job) = (start.cluster, start.run_dir.clone(), start.last_job);
     let scheduler_now = start.scheduler.clone();
-    let descriptors = connections::raise_descriptors();
+    let descriptors = raise_descriptors();
     let listener = address::listen(&dir, &config.listen).await?;
     let address = listener.local_addr().context("read the address listened on")?;
     address::note(&dir, address)?;
@@ -150,15 +151,16 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         warned: std::sync::Mutex::default(),
         config,
     });
-    let book = Book::new(&shared.config.limits, descriptors, core.clone());
-    let incoming = connections::incoming(listener, book, closing.clone());
-    let mut server = tokio::spawn(serve(incoming, Arc::clone(&shared), closing.clone()));
+    let book = connections::book(&shared.config.limits, descriptors, core.clone());
+    let calls = incoming(listener, Kind::Calls, Arc::clone(&book), closing.clone());
+    let mut server = tokio::spawn(serve(calls, Arc::clone(&shared), closing.clone()));
     let (until, looks) = (closing.clone(), core.clone());
     tokio::spawn(async move { until.run_until_cancelled(look(looks)).await });
     let (until, asked) = (closing.clone(), core.clone());
     tokio::spawn(async move { until.run_until_cancelled(prove_alive(asked)).await });
     if let Some(http) = http {
         let (shared, closing) = (Arc::clone(&shared), closing.clone());
+        let http = HttpIncoming::new(http, book, closing.clone()).context("read the address listened on")?;
         tokio::spawn(async move {
             if let Err(error) = rest::serve(http, shared, address, closing).await {
                 tracing::error!(%error, "the HTTP interfaces are gone");

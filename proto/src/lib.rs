@@ -3,8 +3,10 @@
 //! `proto/howdah/v1/*.proto` is the contract and is commented like an API.
 
 pub mod build;
+pub mod connections;
 pub mod convert;
 pub mod dial;
+pub mod incoming;
 pub mod names;
 pub mod service_manager;
 pub mod settled;

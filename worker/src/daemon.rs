@@ -7,13 +7,16 @@ use anyhow::{Context, anyhow};
 use howdah_core::time::Span;
 use howdah_core::tracker::task_tracker::{TaskTracker, TrackerConfig};
 use howdah_guards::Guard;
+use howdah_proto::incoming::HttpIncoming;
 use howdah_proto::stop::Stop;
 use howdah_proto::{PROTOCOL, build, service_manager, v1};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio_util::sync::CancellationToken;
 
 use crate::address::{self, Announced};
 use crate::cgroup::{Cgroups, WorkerGroup};
 use crate::config::WorkerConfig;
+use crate::connections;
 use crate::containers::Containers;
 use crate::directory::Directory;
 use crate::driver::{Driver, Event, Parts};
@@ -92,7 +95,9 @@ async fn run_in_group(
     let shelf = FileServerState { directory: directory.clone(), logs: logs.clone(), jobs: jobs.clone() };
     let containers = Containers::default();
     let pages = node::router(Node::new(&hello, containers.clone()));
-    let server = tokio::spawn(axum::serve(listener, router(shelf).merge(pages)).into_future());
+    let guests = HttpIncoming::new(listener, connections::book(), CancellationToken::new());
+    let guests = guests.context("read the address listened on")?;
+    let server = tokio::spawn(axum::serve(guests, router(shelf).merge(pages)).into_future());
     let pruner = tokio::spawn(prune_logs(logs.clone(), config.userlog_retain_hours));
 
     let vitals = vitals::start(vitals::Plan {

@@ -12,6 +12,7 @@
 mod address;
 mod cgroup;
 mod config;
+mod connections;
 mod containers;
 mod daemon;
 mod directory;

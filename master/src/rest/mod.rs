@@ -25,10 +25,10 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Response, StatusCode, Uri, header};
+use howdah_proto::incoming::HttpIncoming;
 use howdah_proto::v1;
 use howdah_proto::v1::client_service_server::ClientService;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -52,7 +52,7 @@ struct Desk {
 
 /// Serves until the master closes. `address` is where clients reach it.
 pub(crate) async fn serve(
-    listener: TcpListener,
+    listener: HttpIncoming,
     shared: SharedRef,
     address: SocketAddr,
     closing: CancellationToken,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use howdah_core::job::{JobId, WorkerId};
 use howdah_core::tracker::{Input, Rejection, Report};
+use howdah_proto::connections::Peer;
 use howdah_proto::v1;
 use howdah_proto::v1::worker_service_server::WorkerService;
 use howdah_proto::{PROTOCOL, build, convert};
@@ -13,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
-use super::connections::{Peer, streaming};
+use super::connections::streaming;
 use super::{SharedRef, meeting, names, status};
 use crate::engine::{Beat, Caller, CoreError, Message, Registered};
 use crate::reach;

@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::command::{Finished, howdah, howdah_limited};
+use super::command::{Finished, howdah, howdah_within};
 use super::processes::Mark;
 use super::wait_for;
 use crate::halt::halt;
@@ -32,6 +32,8 @@ pub(crate) struct Setup {
     pub(crate) hosts: &'static [&'static str],
     /// Files that the master may have open, connections included; as many as this process without a number.
     pub(crate) master_descriptors: Option<u32>,
+    /// Files that each worker, and each of its attempts, may have open.
+    pub(crate) worker_descriptors: Option<u32>,
     /// Guards that the daemons and clients do without.
     pub(crate) guards_off: &'static [Guard],
     /// Variables of the daemons.
@@ -51,6 +53,7 @@ impl Default for Setup {
             own_hosts: false,
             hosts: &[],
             master_descriptors: None,
+            worker_descriptors: None,
             guards_off: &[],
             environment: Vec::new(),
             master_config: String::new(),
@@ -97,6 +100,13 @@ impl Cluster {
         let wanted = cluster.setup.workers;
         wait_for("all workers to register", || (cluster.live_workers() == wanted).then_some(()));
         cluster
+    }
+
+    /// Where the master answers over HTTP, if its settings say so.
+    pub(crate) fn http_address(&self) -> String {
+        let text = std::fs::read_to_string(self.path("master").join("access.json")).expect("the access file");
+        let access: Value = serde_json::from_str(&text).expect("JSON");
+        access["http"].as_str().expect("an HTTP address").to_owned()
     }
 
     fn read_address(&mut self) -> Option<String> {
@@ -170,7 +180,7 @@ impl Cluster {
     fn spawn_worker(&self, index: usize) -> Child {
         let name = worker_name(index);
         let host = self.setup.hosts.get(index).copied().or(self.setup.own_hosts.then_some(&name));
-        howdah(&self.mark)
+        howdah_within(&self.mark, self.setup.worker_descriptors)
             .envs([self.setup.guards()])
             .envs(self.setup.environment.iter().cloned())
             .args(["worker", "--master", &self.address, "--name", &name, "--config"])
@@ -415,10 +425,7 @@ impl Cluster {
 
 fn spawn_master(mark: &Mark, folder: &Path, setup: &Setup) -> Child {
     let log = std::fs::File::options().create(true).append(true).open(folder.join("master.err"));
-    let mut command = match setup.master_descriptors {
-        Some(most) => howdah_limited(mark, most),
-        None => howdah(mark),
-    };
+    let mut command = howdah_within(mark, setup.master_descriptors);
     command
         .envs([setup.guards()])
         .envs(setup.environment.iter().cloned())

@@ -30,8 +30,9 @@ pub(crate) fn howdah_at(executable: &Path, mark: &Mark) -> Command {
     marked(Command::new(executable), mark)
 }
 
-/// The same with at most so many open files.
-pub(crate) fn howdah_limited(mark: &Mark, descriptors: u32) -> Command {
+/// The same with at most so many open files, if a number is given.
+pub(crate) fn howdah_within(mark: &Mark, descriptors: Option<u32>) -> Command {
+    let Some(descriptors) = descriptors else { return howdah(mark) };
     let mut command = Command::new("/bin/sh");
     command.args(["-c", &format!("ulimit -n {descriptors}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_howdah")]);
     marked(command, mark)

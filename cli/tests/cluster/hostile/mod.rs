@@ -8,6 +8,7 @@
 mod attacker;
 mod blocks;
 mod disk;
+mod half_open;
 mod hopeless;
 mod inputs;
 mod journal_trouble;

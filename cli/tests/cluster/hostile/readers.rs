@@ -16,7 +16,7 @@ const FEW_THREADS: usize = 64;
 const ALL_THREADS: usize = 500;
 
 /// An attempt that leaves a log larger than all buffers on the way to its reader; gives its id.
-fn leave_large_log(cluster: &Cluster) -> String {
+pub(super) fn leave_large_log(cluster: &Cluster) -> String {
     let job = submit_program(
         cluster,
         "head -c 1500000 /dev/zero | tr '\\0' x >&2; exit 3",
