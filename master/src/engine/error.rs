@@ -14,7 +14,7 @@ pub(crate) enum CoreError {
     Journal(String),
     #[error(transparent)]
     Malformed(ConvertError),
-    #[error("the cluster has {0} workers, which is its limit")]
+    #[error("the cluster has {0} workers, its most (`workers` in [master.limits])")]
     TooManyWorkers(usize),
     #[error("worker `{name}` is alive at {there}; this one is at {here}")]
     NameTaken { name: String, there: String, here: String },

@@ -40,9 +40,9 @@ impl InputError {
                 Some("paths are read by the master: they must exist on its machine and on every worker's")
             }
             InputError::Nested { .. } => Some("-D mapred.input.dir.recursive=true reads nested directories too"),
-            InputError::TooManySplits { .. } => {
-                Some("larger splits make fewer maps: -D mapred.min.split.size=…, or raise the master's limit")
-            }
+            InputError::TooManySplits { .. } => Some(
+                "larger splits make fewer maps: -D mapred.min.split.size=…; `tasks_per_job` in [master.limits] allows more",
+            ),
             InputError::NoNameNode { .. } => Some(NAME_NODES_HELP),
             InputError::Remote { source: RemoteError::S3(error), .. } => store_help(error),
             _ if self.is_trouble() => Some(NAME_NODE_HELP),

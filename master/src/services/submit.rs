@@ -34,6 +34,10 @@ use crate::name_nodes::NameNodes;
 pub(crate) const LISTINGS: usize = 32;
 /// How long a submission waits for its turn.
 const LISTING_PATIENCE: Duration = Duration::from_secs(30);
+/// Where the bounds are that a submission met.
+const FULL_HELP: &str =
+    "submit again when some have finished; `live_jobs` in [master.limits] lets the master hold more";
+const REDUCES_HELP: &str = "`reduces_per_job` in [master.limits] lets jobs have more";
 /// Properties that name a job's priority.
 const PRIORITY_KEYS: [&str; 2] = ["mapred.job.priority", "mapreduce.job.priority"];
 /// Properties that name a job's queue.
@@ -77,8 +81,9 @@ async fn has_room(shared: &SharedRef) -> Result<(), Status> {
         return Err(status::histories_unwritten(unwritten, &problem));
     }
     if live + unwritten.jobs >= limits.live_jobs as usize {
-        let message = format!("the cluster has {} unfinished jobs, which is its limit", live + unwritten.jobs);
-        return Err(Status::resource_exhausted(status::with_help(message, "submit again when some have finished")));
+        let (n, most) = (live + unwritten.jobs, limits.live_jobs);
+        let message = format!("the cluster has {n} unfinished jobs, expected fewer than {most} to take another");
+        return Err(Status::resource_exhausted(status::with_help(message, FULL_HELP)));
     }
     Ok(())
 }
@@ -237,8 +242,8 @@ fn prepare(
     };
     let priority = priority(&request.priority, &properties)?;
     if request.n_reduces > limits.reduces_per_job {
-        let max = limits.reduces_per_job;
-        return Err(Status::invalid_argument(format!("{} reduces, expected at most {max}", request.n_reduces)));
+        let message = format!("{} reduces, expected at most {}", request.n_reduces, limits.reduces_per_job);
+        return Err(Status::invalid_argument(status::with_help(message, REDUCES_HELP)));
     }
     let max_maps = limits.tasks_per_job.saturating_sub(request.n_reduces);
     let user = if request.user.is_empty() { "unknown".to_owned() } else { request.user };

@@ -20,6 +20,7 @@ mod names;
 mod questions;
 mod readers;
 mod storage;
+mod submissions;
 mod words;
 
 use std::process::{Command, Stdio};

@@ -1,0 +1,151 @@
+//! A client that submits a hundred thousand jobs as fast as it can, and one that wants a million tasks.
+//!
+//! `HOWDAH_TEST_SUBMISSIONS` sets how many jobs; `cargo xtask soak jobs` submits 100,000. None of them can run, as in a night
+//! in which the workers that they want are away, so that each that is accepted stays.
+
+use std::time::{Duration, Instant};
+
+use howdah_core::job::{App, InputFormat};
+use howdah_proto::v1::{MapEventsRequest, SubmitJobRequest};
+use tokio::task::JoinSet;
+use tonic::Code;
+
+use super::attacker::{Attacker, sleeper};
+use super::{Usual, expect_all_live, narrow};
+use crate::harness::{Cluster, Setup, wait_for};
+
+/// In the ordinary run: several times as many as the master takes there.
+const SUBMISSIONS: u32 = 5_000;
+const TAKEN: u32 = 1_000;
+/// What the whole count meets: the default.
+const TAKEN_OF_ALL: u32 = 10_000;
+/// Submissions under way at a time, by so many connections of the attacker's.
+const AT_A_TIME: usize = 256;
+const CONNECTIONS: usize = 4;
+/// What the master may hold in addition: for a job that waits, and for whatever else is under way.
+const BYTES_A_JOB: u64 = 8 << 10;
+const BYTES_AT_ALL: u64 = 48 << 20;
+/// A call of a worker takes no longer, whatever comes: half of the time after which one counts as silent.
+const MOST_FOR_A_CALL: Duration = Duration::from_millis(1_500);
+
+/// What became of all submissions.
+#[derive(Debug, Default)]
+struct Told {
+    accepted: u32,
+    refused: u32,
+    last: String,
+}
+
+/// Submits jobs as fast as they are answered.
+async fn submit_all(attacker: &Attacker, n: u32) -> Told {
+    let mut clients = Vec::new();
+    for _ in 0..CONNECTIONS {
+        clients.push(attacker.client().await);
+    }
+    let (mut told, mut under_way) = (Told::default(), JoinSet::new());
+    for number in 0..n as usize {
+        let mut client = clients[number % CONNECTIONS].clone();
+        under_way.spawn(async move { client.submit_job(sleeper("gpu>=1")).await });
+        while under_way.len() >= AT_A_TIME || number + 1 == n as usize && !under_way.is_empty() {
+            match under_way.join_next().await.expect("some are under way").expect("no panic") {
+                Ok(_) => told.accepted += 1,
+                Err(status) => {
+                    assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
+                    told.refused += 1;
+                    status.message().clone_into(&mut told.last);
+                }
+            }
+        }
+    }
+    told
+}
+
+/// How long calls of a worker take until told to stop: the median and the longest. They wait for the core's thread.
+async fn calls(attacker: &Attacker, stop: &tokio::sync::Notify) -> (Duration, Duration) {
+    let mut worker = attacker.worker().await;
+    let (mut took, stopped) = (Vec::new(), stop.notified());
+    tokio::pin!(stopped);
+    loop {
+        let sent = Instant::now();
+        let answer = worker.map_events(MapEventsRequest { job: u32::MAX, from: 0 }).await;
+        assert!(answer.is_err(), "there is no such job");
+        took.push(sent.elapsed());
+        // As often as some workers report.
+        tokio::select! {
+            () = &mut stopped => break,
+            () = tokio::time::sleep(Duration::from_millis(5)) => {}
+        }
+    }
+    took.sort_unstable();
+    (took[took.len() / 2], took[took.len() - 1])
+}
+
+#[test]
+fn a_client_that_submits_without_end_is_told_and_costs_others_little() {
+    let given = std::env::var("HOWDAH_TEST_SUBMISSIONS").ok();
+    let n: u32 = given.as_ref().map_or(SUBMISSIONS, |text| text.parse().expect("a number of jobs"));
+    let taken = if given.is_some() { TAKEN_OF_ALL } else { TAKEN };
+    let master_config = format!("[master.limits]\nlive_jobs = {taken}\n");
+    let cluster = Cluster::start(Setup { master_config, ..narrow() });
+    let usual = Usual::of(&cluster);
+    let attacker = Attacker::of(&cluster);
+    let before = cluster.master_anonymous_kib() << 10;
+    let innocent = usual.submit(&cluster, "innocent");
+    let began = Instant::now();
+    let (told, (median, longest)) = attacker.run(async {
+        let stop = tokio::sync::Notify::new();
+        let flood = async {
+            let told = submit_all(&attacker, n).await;
+            stop.notify_one();
+            told
+        };
+        tokio::join!(flood, calls(&attacker, &stop))
+    });
+    let took = began.elapsed();
+    let held = (cluster.master_anonymous_kib() << 10).saturating_sub(before);
+    eprintln!(
+        "{n} submissions in {:.1} s: {} accepted, {} refused; the master holds {:.1} MiB more; a worker's call took {median:?} \
+         in the middle, {longest:?} at most",
+        took.as_secs_f64(),
+        told.accepted,
+        told.refused,
+        held as f64 / f64::from(1 << 20),
+    );
+    assert_eq!(told.accepted + told.refused, n);
+    // Several enter at a time, each of which found room.
+    assert!((taken - 1..taken + AT_A_TIME as u32).contains(&told.accepted), "{told:?}");
+    assert!(told.last.contains("`live_jobs` in [master.limits]"), "{}", told.last);
+    assert!(held <= BYTES_AT_ALL + u64::from(taken) * BYTES_A_JOB, "the master holds {held} bytes more");
+    assert!(longest <= MOST_FOR_A_CALL, "a worker's call took {longest:?}");
+    innocent.expect_right_bytes(&cluster);
+    expect_all_live(&cluster, 2);
+    let log = cluster.master_log();
+    assert!(!log.contains("a worker is lost") && !log.contains("is silent"), "{log}");
+    // People get at it all the same, and can make room.
+    cluster.run(&["job", "kill", "--all"]).expect_code(0);
+    wait_for("room, once histories are written", || {
+        attacker.run(async { attacker.client().await.submit_job(sleeper("gpu>=1")).await }).ok()
+    });
+    usual.submit(&cluster, "after").expect_right_bytes(&cluster);
+    drop(attacker);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn a_job_of_a_million_tasks_is_refused_with_the_setting_that_allows_it() {
+    let cluster = Cluster::start(narrow());
+    let attacker = Attacker::of(&cluster);
+    let maps = SubmitJobRequest {
+        input_format_json: serde_json::to_string(&InputFormat::Generated { n_maps: 1_000_000 }).expect("it is plain"),
+        app_json: serde_json::to_string(&App::BuiltIn { name: "sleep".to_owned() }).expect("it is plain"),
+        ..SubmitJobRequest::default()
+    };
+    let reduces = SubmitJobRequest { n_reduces: 1_000_000, ..sleeper("gpu>=1") };
+    for (job, setting) in [(maps, "tasks_per_job"), (reduces, "reduces_per_job")] {
+        let refused = attacker.run(async { attacker.client().await.submit_job(job).await });
+        let refused = refused.expect_err("it is too large");
+        assert_eq!(refused.code(), Code::InvalidArgument);
+        assert!(refused.message().contains(&format!("`{setting}` in [master.limits]")), "{refused}");
+    }
+    assert!(cluster.jobs().is_empty());
+}
