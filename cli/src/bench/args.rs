@@ -14,6 +14,7 @@ Each benchmark measures howdah and its baseline in turn, several times, and prin
 Examples:
   howdah bench list
   howdah bench noop --quick
+  howdah bench memory --tasks 1000000 --repeats 1
   howdah bench wordcount --write docs/performance.md")]
 pub(crate) struct BenchArgs {
     /// Which one; `list` says what each measures, `all` runs them in turn
@@ -25,6 +26,9 @@ pub(crate) struct BenchArgs {
     /// Repeats of each measurement
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
     pub(crate) repeats: Option<u32>,
+    /// Maps of the job that `memory` runs, instead of 20,000: a million shows what the master holds then
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1_000..=10_000_000))]
+    pub(crate) tasks: Option<u32>,
     /// Put the table into this Markdown file, replacing the one of the same name there
     #[arg(long, value_name = "FILE")]
     pub(crate) write: Option<PathBuf>,

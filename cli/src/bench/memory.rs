@@ -22,6 +22,8 @@ use crate::local::{LocalCluster, proc};
 const PAUSE: Duration = Duration::from_millis(50);
 /// Writing the history of a large job takes a debug build long.
 const PATIENCE: Duration = Duration::from_secs(300);
+/// And for each map.
+const PATIENCE_OF_ONE: Duration = Duration::from_millis(2);
 
 /// What it was at first: 1.14 GB, 189 MB and 880,000 files for a job of 200,000 empty tasks.
 const FIRST_BYTES_A_TASK: f64 = 5_700.0;
@@ -49,10 +51,13 @@ struct Found {
 }
 
 pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
-    let (n, jobs): (u32, u32) = bench.size((20_000, 100), (4_000, 20));
+    // The many jobs after it have as many maps in all as the large one has, unless that is larger than usual.
+    let (usual, jobs): (u32, u32) = bench.size((20_000, 100), (4_000, 20));
+    let n = bench.tasks.unwrap_or(usual);
+    let small = n.min(usual) / jobs;
     let mut all = Vec::new();
     for turn in 0..bench.repeats() {
-        let found = one(bench, n, jobs).await?;
+        let found = one(bench, n, jobs, small).await?;
         bench.tell(format!("turn {}: {:.0} B a task of a job that runs", turn + 1, found.running));
         all.push(found);
     }
@@ -89,19 +94,21 @@ pub(crate) async fn run(bench: &Bench<'_>) -> Outcome<Report> {
         rows,
         notes: vec![format!(
             "a job of {} maps that do nothing on 2 workers with {NOOP_SLOTS} map slots each, processes reused; memory is \
-             RssAnon of the master, less what it had before the job; then jobs of {} maps, one after the other",
+             RssAnon of the master, less what it had before the job; then jobs of {small} maps, one after the other",
             crate::units::count(u64::from(n)),
-            n / jobs,
         )],
         repeats: bench.repeats(),
         quick: bench.quick,
     })
 }
 
-async fn one(bench: &Bench<'_>, n: u32, jobs: u32) -> Outcome<Found> {
+async fn one(bench: &Bench<'_>, n: u32, jobs: u32, small: u32) -> Outcome<Found> {
     let dir = bench.place("memory-cluster");
     // As many tasks as all the jobs before the first look have, so that those after it find the memory full.
-    let shape = Shape::two(NOOP_SLOTS, 1).with("HOWDAH_MASTER_LIMITS_FINISHED_TASKS", &(n / 2).to_string());
+    let shape = Shape::two(NOOP_SLOTS, 1).with("HOWDAH_MASTER_LIMITS_FINISHED_TASKS", &(small * jobs / 2).to_string());
+    // What a master takes unless told otherwise.
+    let most = n.max(howdah_master::Limits::default().tasks_per_job);
+    let shape = shape.with("HOWDAH_MASTER_LIMITS_TASKS_PER_JOB", &most.to_string());
     let cluster = shape.start(&dir).await?;
     let mut client = cluster.client().await?;
     // Whatever is made once is made.
@@ -117,7 +124,7 @@ async fn one(bench: &Bench<'_>, n: u32, jobs: u32) -> Outcome<Found> {
     let mut memory = [0; 2];
     for held_then in &mut memory {
         for _ in 0..jobs {
-            run_job(&cluster, &mut client, &dir, n / jobs).await?;
+            run_job(&cluster, &mut client, &dir, small).await?;
         }
         *held_then = settled(&cluster).await?;
     }
@@ -146,6 +153,7 @@ async fn run_job(cluster: &LocalCluster, client: &mut Client, dir: &Path, n: u32
     let mut request = request(&["-m", &n.to_string(), "-mt", "0"]);
     request.properties.insert("mapred.job.reuse.jvm.num.tasks".to_owned(), "-1".to_owned());
     let id = submit(client, "sleep", &request).await?;
+    let patience = PATIENCE + PATIENCE_OF_ONE * n;
     let (mut running, mut most) = (0, 0);
     let began = Instant::now();
     loop {
@@ -159,8 +167,8 @@ async fn run_job(cluster: &LocalCluster, client: &mut Client, dir: &Path, n: u32
         } else if written(dir, &id).iter().all(|history| history.files > 0) {
             return Ok(JobRun { id, running, most });
         }
-        if began.elapsed() > PATIENCE {
-            return Err(Failure::broke(format!("{id} is not over, or has no history, after {} s", PATIENCE.as_secs())));
+        if began.elapsed() > patience {
+            return Err(Failure::broke(format!("{id} is not over, or has no history, after {} s", patience.as_secs())));
         }
         tokio::time::sleep(PAUSE).await;
     }

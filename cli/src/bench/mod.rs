@@ -106,6 +106,7 @@ pub(crate) async fn bench(context: &Context, args: &BenchArgs) -> Outcome {
         dir,
         quick: args.quick,
         repeats: args.repeats,
+        tasks: args.tasks,
         n_clusters: std::sync::atomic::AtomicU32::new(0),
     };
     let stop = tokio::signal::ctrl_c();

@@ -11,6 +11,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) dir: PathBuf,
     pub(crate) quick: bool,
     pub(crate) repeats: Option<u32>,
+    /// Maps of the job whose memory is measured.
+    pub(crate) tasks: Option<u32>,
     /// Clusters started so far.
     pub(crate) n_clusters: std::sync::atomic::AtomicU32,
 }
