@@ -15,16 +15,21 @@ const BOUND: Duration = Duration::from_secs(240);
 
 /// Runs `body`, which is the test `name`, in a lab of its own.
 pub(crate) fn inside(name: &str, body: impl FnOnce(Lab)) {
-    inside_with(None, name, body);
+    inside_with(BOUND, None, name, body);
+}
+
+/// As [`inside`], for a test that may take so long.
+pub(crate) fn inside_for(bound: Duration, name: &str, body: impl FnOnce(Lab)) {
+    inside_with(bound, None, name, body);
 }
 
 /// As [`inside`], with packet filters.
 pub(crate) fn inside_with_filters(name: &str, body: impl FnOnce(Lab)) {
-    inside_with(Some(["nft", "add", "table", "inet", "lab"]), name, body);
+    inside_with(BOUND, Some(["nft", "add", "table", "inet", "lab"]), name, body);
 }
 
 /// `wanted` is a command that must end well in the namespaces.
-fn inside_with(wanted: Option<[&str; 5]>, name: &str, body: impl FnOnce(Lab)) {
+fn inside_with(bound: Duration, wanted: Option<[&str; 5]>, name: &str, body: impl FnOnce(Lab)) {
     if std::env::var_os(INSIDE).is_some() {
         body(Lab::new());
         return;
@@ -40,11 +45,11 @@ fn inside_with(wanted: Option<[&str; 5]>, name: &str, body: impl FnOnce(Lab)) {
     let (send, receive) = mpsc::channel();
     let pid = child.id();
     std::thread::spawn(move || send.send(child.wait()));
-    match receive.recv_timeout(BOUND) {
+    match receive.recv_timeout(bound) {
         Ok(status) => assert!(status.expect("wait for the test").success(), "`{name}` failed in its namespaces"),
         Err(_) => {
             let _ = Command::new("kill").args(["-9", &pid.to_string()]).status();
-            panic!("`{name}` did not end within {} s", BOUND.as_secs());
+            panic!("`{name}` did not end within {} s", bound.as_secs());
         }
     }
 }

@@ -128,6 +128,18 @@ impl Lab {
         run("ip", &["link", "set", &format!("v-{name}"), "up"]);
     }
 
+    /// Lets nothing through between two machines, which others get to as ever.
+    pub(crate) fn cut_between(&self, one: &str, other: &str) {
+        run("ip", &["-n", one, "route", "add", "blackhole", &self.address(other)]);
+        run("ip", &["-n", other, "route", "add", "blackhole", &self.address(one)]);
+    }
+
+    /// Undoes [`Lab::cut_between`].
+    pub(crate) fn mend_between(&self, one: &str, other: &str) {
+        run("ip", &["-n", one, "route", "del", "blackhole", &self.address(other)]);
+        run("ip", &["-n", other, "route", "del", "blackhole", &self.address(one)]);
+    }
+
     /// Drops what comes for a port of a machine, without an answer, as packet filters do.
     pub(crate) fn close_port(&self, name: &str, port: u16) {
         self.filter(name, &format!("iifname eth0 tcp dport {port} drop"));

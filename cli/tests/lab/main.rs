@@ -11,6 +11,7 @@ mod greed;
 mod inside;
 mod kit;
 mod machines;
+mod mixed;
 mod names;
 mod network;
 #[path = "../permitted/mod.rs"]
