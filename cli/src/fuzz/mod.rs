@@ -6,4 +6,5 @@
 mod change;
 mod files;
 mod journal;
+mod kept;
 mod wire;

@@ -54,6 +54,11 @@ impl Cluster {
         self.address.trim_start_matches("http://")
     }
 
+    /// Another connection.
+    pub(crate) async fn channel(&self) -> Channel {
+        connect(&self.address).await
+    }
+
     /// Another client with a connection of its own.
     pub(crate) async fn another_client(&self) -> ClientServiceClient<Channel> {
         ClientServiceClient::new(connect(&self.address).await)

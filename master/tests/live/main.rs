@@ -1,6 +1,7 @@
 //! A real master in this process, fake workers and clients through real gRPC on loopback.
 
 mod compaction;
+mod every_call;
 mod fixture;
 mod histories;
 mod load;
