@@ -56,7 +56,9 @@ usage: cargo xtask WORD
   dist       the executable that is handed on, stripped, its debug file beside it: target/dist/
   soak [N]   property tests of the core again and again for N minutes (10)
   soak swarm --hours N   simulated faults for N hours, from another seed each day
-  soak faults [N]        real faults: a job through 20 kills of the master, mixed work through N (200; release build)
+  soak faults [N]        real faults: a job through 20 kills of the master, mixed work through N (200), and through half as
+                         many faults of machines, networks and disks that the day draws (release build)
+  soak jobs [N]          a client that submits N jobs (100,000) as fast as it can (release build)
   soak fuzz [N]          readers of files, messages and journals on changed bytes for N minutes (10)";
 
 fn main() -> ExitCode {
@@ -79,6 +81,11 @@ fn main() -> ExitCode {
         ["soak", "faults", kills] => match kills.parse() {
             Ok(kills) => vec![Step::SoakFaults { kills }],
             Err(_) => return usage(&format!("soak faults: `{kills}` is not a number of kills")),
+        },
+        ["soak", "jobs"] => vec![Step::SoakJobs { jobs: 100_000 }],
+        ["soak", "jobs", jobs] => match jobs.parse() {
+            Ok(jobs) => vec![Step::SoakJobs { jobs }],
+            Err(_) => return usage(&format!("soak jobs: `{jobs}` is not a number of jobs")),
         },
         ["soak", "fuzz"] => vec![Step::SoakFuzz { minutes: 10 }],
         ["soak", "fuzz", minutes] => match minutes.parse() {

@@ -24,6 +24,9 @@ const DAEMONS: &str = "cluster";
 const KIT: &str = "deploy";
 /// All that is over daemons, in the debug build.
 const OVER_DAEMONS: [&str; 4] = ["--workspace", "--test", DAEMONS, "--"];
+/// Simulated faults, and for how long a run of all tests has them.
+const SWARM: &str = "a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well";
+const SWARM_SECONDS: &str = "120";
 /// How the tests run that measure nothing.
 const SIDE_BY_SIDE: &str = "--test-threads=6";
 /// Each lab is a handful of machines.
@@ -70,6 +73,10 @@ pub(crate) enum Step {
     /// Not part of `test`.
     SoakFaults {
         kills: u32,
+    },
+    /// Not part of `test`.
+    SoakJobs {
+        jobs: u32,
     },
     /// Not part of `test`.
     SoakFuzz {
@@ -142,6 +149,7 @@ impl Step {
             Step::Soak { .. } => "soak",
             Step::SoakSwarm { .. } => "swarm",
             Step::SoakFaults { .. } => "faults",
+            Step::SoakJobs { .. } => "jobs",
             Step::SoakFuzz { .. } => "fuzz",
         }
     }
@@ -178,14 +186,13 @@ impl Step {
                     ("HOWDAH_SWARM_FIRST", (day * 10_000_000).to_string()),
                 ];
                 let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
-                let test = "a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well";
-                cargo_test(&["--release", "--package", "howdah-core", "--lib", test, "--", "--nocapture"], &variables)
+                cargo_test(&["--release", "--package", "howdah-core", "--lib", SWARM, "--", "--nocapture"], &variables)
             }
-            Step::SoakFaults { kills } => {
-                let test = ["--release", "--package", "howdah", "--test", "cluster", "master_kills", "--"];
-                let args = [&test[..], &["--nocapture", "--test-threads=1"]].concat();
-                let mixed = kills.to_string();
-                cargo_test(&args, &[("HOWDAH_TEST_KILLS", "20"), ("HOWDAH_TEST_MIXED_KILLS", &mixed)])
+            Step::SoakFaults { kills } => soak_faults(*kills),
+            Step::SoakJobs { jobs } => {
+                let test = "hostile::submissions::a_client_that_submits_without_end";
+                let args = ["--release", "--package", COMMAND, "--test", DAEMONS, test, "--", "--nocapture"];
+                cargo_test(&args, &[("HOWDAH_TEST_SUBMISSIONS", &jobs.to_string())])
             }
             Step::SoakFuzz { minutes } => fuzz(Duration::from_secs(minutes * 60)),
         }
@@ -204,20 +211,20 @@ fn lint() -> Result<()> {
 }
 
 /// All tests but the command's integration tests, which drive real processes. Those of the libraries run beside the others:
-/// each has tests that wait, and tests that compute on one core.
+/// each has tests that wait, and tests that compute on one core. The swarm, which computes on one core for as long as it is
+/// given, comes when the others mostly wait.
 fn unit() -> (Counts, Result<String>) {
     let others = match targets::packages() {
         Ok(packages) => targets::tests(&packages, |package, _| package != COMMAND),
         Err(error) => return (Counts::default(), Err(error)),
     };
     let others: Vec<&str> = ["--workspace"].into_iter().chain(others.iter().map(String::as_str)).collect();
-    let (mut counts, tests) = side_by_side(&[&["--workspace", "--lib", "--bins", "--examples"], &others]);
-    if tests.is_err() {
-        return (counts, tests);
-    }
-    let (more, docs) = cargo_test(&["--workspace", "--doc"], &[]);
-    counts += more;
-    (counts, docs.map(|_| counts.to_string()))
+    let libraries = ["--workspace", "--lib", "--bins", "--examples", "--", "--skip", SWARM];
+    let swarm = ["--workspace", "--lib", SWARM, "--", "--nocapture"];
+    beside_each_other(&[
+        &[(&libraries, &[]), (&swarm, &[("HOWDAH_SWARM_SECONDS", SWARM_SECONDS)])],
+        &[(&others, &[]), (&["--workspace", "--doc"], &[])],
+    ])
 }
 
 /// The command's integration tests that measure nothing: those over daemons, the kit's, and the others.
@@ -237,8 +244,29 @@ fn cluster() -> (Counts, Result<String>) {
 
 /// Runs `cargo test` with each of these selections at the same time; fails with the first that did.
 fn side_by_side(selections: &[&[&str]]) -> (Counts, Result<String>) {
+    let chains: Vec<[Selection<'_>; 1]> = selections.iter().map(|&args| [(args, NONE)]).collect();
+    beside_each_other(&chains.iter().map(<[_; 1]>::as_slice).collect::<Vec<_>>())
+}
+
+/// What `cargo test` is given, and its variables.
+type Selection<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
+const NONE: &[(&str, &str)] = &[];
+
+/// Runs each of these in order, until one fails, and all of them at the same time.
+fn beside_each_other(chains: &[&[Selection<'_>]]) -> (Counts, Result<String>) {
+    let chain = |selections: &[Selection<'_>]| {
+        let mut counts = Counts::default();
+        for (args, variables) in selections {
+            let (more, result) = cargo_test(args, variables);
+            counts += more;
+            if result.is_err() {
+                return (counts, result);
+            }
+        }
+        (counts, Ok(String::new()))
+    };
     let ended: Vec<(Counts, Result<String>)> = std::thread::scope(|scope| {
-        let running: Vec<_> = selections.iter().map(|args| scope.spawn(move || cargo_test(args, &[]))).collect();
+        let running: Vec<_> = chains.iter().map(|selections| scope.spawn(|| chain(selections))).collect();
         running.into_iter().map(|one| one.join().expect("steps report, and do not panic")).collect()
     });
     let mut counts = Counts::default();
@@ -278,20 +306,41 @@ fn lab() -> (Counts, Result<String>) {
     cargo_test(&args, &[])
 }
 
+/// Real faults: kills of masters and workers on this machine, and whatever a seed of the day draws on machines of a lab.
+fn soak_faults(kills: u32) -> (Counts, Result<String>) {
+    let test = ["--release", "--package", COMMAND, "--test", DAEMONS, "master_kills", "--"];
+    let args = [&test[..], &["--nocapture", "--test-threads=1"]].concat();
+    let mixed = kills.to_string();
+    let (mut counts, killed) = cargo_test(&args, &[("HOWDAH_TEST_KILLS", "20"), ("HOWDAH_TEST_MIXED_KILLS", &mixed)]);
+    if killed.is_err() {
+        return (counts, killed);
+    }
+    if let Err(error) = tools::provide_lab() {
+        return (counts, Err(error));
+    }
+    let day = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
+    let (seed, drawn) = (day.to_string(), kills.div_ceil(2).to_string());
+    let args = ["--release", "--package", COMMAND, "--test", "lab", "mixed::", "--", "--ignored", "--nocapture"];
+    let (more, lab) = cargo_test(&args, &[("HOWDAH_TEST_LAB_FAULTS", &drawn), ("HOWDAH_TEST_SEED", &seed)]);
+    counts += more;
+    (counts, lab.map(|_| counts.to_string()))
+}
+
 /// Everything that reads what people, peers and disks give, on more and more bytes; each test says how many.
 fn fuzz(span: Duration) -> (Counts, Result<String>) {
     let started = Instant::now();
     let mut counts = Counts::default();
     let mut rounds = 0;
-    let targets = [
-        ["--package", "howdah", "--bins", "fuzz"],
-        ["--package", "howdah-traces", "--test", "fuzz_readers"],
-        ["--package", "howdah-proto", "--lib", "convert"],
-        ["--package", "howdah-master", "--lib", "journal"],
+    let targets: [&[&str]; 5] = [
+        &["--package", "howdah", "--bins", "fuzz"],
+        &["--package", "howdah-traces", "--test", "fuzz_readers"],
+        &["--package", "howdah-proto", "--lib", "convert"],
+        &["--package", "howdah-master", "--lib", "journal"],
+        &["--package", "howdah-master", "--test", "live", "every_call"],
     ];
     while started.elapsed() < span {
         for target in targets {
-            let args = [&["--release"], &target[..], &["--", "--nocapture"]].concat();
+            let args = [&["--release"], target, &["--", "--nocapture"]].concat();
             let (more, result) = cargo_test(&args, &[("PROPTEST_CASES", "2000")]);
             counts += more;
             if let Err(error) = result {
