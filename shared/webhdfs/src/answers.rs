@@ -246,4 +246,48 @@ mod tests {
         let status = FileStatus::from(answer.file_status);
         assert_eq!((status.kind, status.block_bytes, status.modified_ms), (FileKind::Other, 1, -5));
     }
+
+    const GOOD: [&str; 5] = [
+        r#"{"FileStatus":{"pathSuffix":"a","type":"FILE","length":9,"blockSize":4,"modificationTime":5}}"#,
+        r#"{"FileStatuses":{"FileStatus":[{"pathSuffix":"d","type":"DIRECTORY","length":0,"modificationTime":5,"owner":"ann"}]}}"#,
+        r#"{"LocatedBlocks":{"locatedBlocks":[{"block":{"numBytes":4},"locations":[{"hostName":"dn","infoPort":50075}],"startOffset":0}]}}"#,
+        r#"{"boolean":true}"#,
+        r#"{"RemoteException":{"exception":"FileNotFoundException","message":"File does not exist: /a"}}"#,
+    ];
+
+    /// Has every kind of answer made of it, if it is one.
+    fn read(bytes: &[u8]) -> u32 {
+        let status = serde_json::from_slice::<StatusAnswer>(bytes).map(|answer| FileStatus::from(answer.file_status));
+        let list = serde_json::from_slice::<ListAnswer>(bytes)
+            .map(|answer| answer.file_statuses.file_status.into_iter().map(FileStatus::from).collect::<Vec<_>>());
+        let long = serde_json::from_slice::<LongListAnswer>(bytes)
+            .map(|answer| answer.file_statuses.file_status.into_iter().map(Entry::from).collect::<Vec<_>>());
+        let blocks = serde_json::from_slice::<BlocksAnswer>(bytes)
+            .map(|answer| answer.located_blocks.located_blocks.into_iter().map(Block::from).collect::<Vec<_>>());
+        let done = serde_json::from_slice::<DoneAnswer>(bytes);
+        let error = serde_json::from_slice::<ErrorAnswer>(bytes);
+        [status.is_ok(), list.is_ok(), long.is_ok(), blocks.is_ok(), done.is_ok(), error.is_ok()]
+            .map(u32::from)
+            .iter()
+            .sum()
+    }
+
+    #[test]
+    fn answers_that_are_cut_or_changed_anywhere_are_read_or_refused() {
+        for good in GOOD {
+            assert!(read(good.as_bytes()) > 0, "{good}");
+            for at in 0..good.len() {
+                assert_eq!(read(&good.as_bytes()[..at]), 0, "{good} cut at {at}");
+                for bit in 0..8 {
+                    let mut bytes = good.as_bytes().to_vec();
+                    bytes[at] ^= 1 << bit;
+                    read(&bytes);
+                }
+                for extreme in ["-1", "1e308", "18446744073709551615", "18446744073709551616", "null", "[]"] {
+                    let text = format!("{}{extreme}{}", &good[..at], &good[at + 1..]);
+                    read(text.as_bytes());
+                }
+            }
+        }
+    }
 }
