@@ -45,7 +45,7 @@ fn hold(address: &str, half: &[u8], n: usize, opened: &AtomicUsize, stop: &Atomi
         for _ in held.len()..n.min(held.len() + 300) {
             let Ok(mut stream) = connect(address) else { break };
             let number = opened.fetch_add(1, Ordering::Relaxed);
-            if number % 2 == 0 {
+            if number.is_multiple_of(2) {
                 let _ = stream.write_all(half);
             }
             held.extend(stream.set_nonblocking(true).ok().map(|()| stream));
