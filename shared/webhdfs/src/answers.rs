@@ -75,14 +75,11 @@ pub(crate) struct Status {
     modification_time: i64,
 }
 
+/// What listings show beside it.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct LongStatus {
-    #[serde(default)]
-    path_suffix: String,
-    r#type: String,
-    length: u64,
-    modification_time: i64,
+    #[serde(flatten)]
+    status: Status,
     #[serde(default)]
     owner: String,
     #[serde(default)]
@@ -95,32 +92,20 @@ pub(crate) struct LongStatus {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-pub(crate) struct LongListAnswer {
-    pub(crate) file_statuses: LongListOfStatus,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct LongListOfStatus {
-    pub(crate) file_status: Vec<LongStatus>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
 pub(crate) struct StatusAnswer {
     pub(crate) file_status: Status,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-pub(crate) struct ListAnswer {
-    pub(crate) file_statuses: ListOfStatus,
+pub(crate) struct ListAnswer<T> {
+    pub(crate) file_statuses: ListOf<T>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-pub(crate) struct ListOfStatus {
-    pub(crate) file_status: Vec<Status>,
+pub(crate) struct ListOf<T> {
+    pub(crate) file_status: Vec<T>,
 }
 
 #[derive(Deserialize)]
@@ -201,8 +186,7 @@ impl From<Status> for FileStatus {
 
 impl From<LongStatus> for Entry {
     fn from(long: LongStatus) -> Entry {
-        let LongStatus { path_suffix, r#type, length, modification_time, owner, group, permission, replication } = long;
-        let status = Status { path_suffix, r#type, length, block_size: 0, modification_time };
+        let LongStatus { status, owner, group, permission, replication } = long;
         // They are shown to people.
         let (owner, group) = (said(&owner), said(&group));
         Entry { status: status.into(), owner, group, permission, replication }

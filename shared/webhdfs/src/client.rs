@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use ureq::http::{Method, Request, Response};
 use ureq::{Agent, Body, BodyReader, SendBody};
 
-use crate::answers::{Block, BlocksAnswer, Entry, ErrorAnswer, FileStatus, ListAnswer, LongListAnswer, StatusAnswer};
+use crate::answers::{Block, BlocksAnswer, Entry, ErrorAnswer, FileStatus, ListAnswer, LongStatus, Status, StatusAnswer};
 use crate::error::Error;
 use crate::resolve;
 use crate::text::{encoded, said};
@@ -105,7 +105,7 @@ impl Client {
     /// # Errors
     /// As [`Client::status`]; when an entry's name could not be one.
     pub fn list(&self, path: &str) -> Result<Vec<FileStatus>, Error> {
-        let answer: ListAnswer = self.ask(path, "LISTSTATUS", "")?;
+        let answer: ListAnswer<Status> = self.ask(path, "LISTSTATUS", "")?;
         let entries: Vec<FileStatus> = answer.file_statuses.file_status.into_iter().map(FileStatus::from).collect();
         self.check_names(path, entries.iter())?;
         Ok(entries)
@@ -116,7 +116,7 @@ impl Client {
     /// # Errors
     /// As there.
     pub fn entries(&self, path: &str) -> Result<Vec<Entry>, Error> {
-        let answer: LongListAnswer = self.ask(path, "LISTSTATUS", "")?;
+        let answer: ListAnswer<LongStatus> = self.ask(path, "LISTSTATUS", "")?;
         let entries: Vec<Entry> = answer.file_statuses.file_status.into_iter().map(Entry::from).collect();
         self.check_names(path, entries.iter().map(|entry| &entry.status))?;
         Ok(entries)
