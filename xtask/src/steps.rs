@@ -18,7 +18,9 @@ use crate::{arrows, changed, dist, interop, licences, links, not_permitted, pack
 
 /// The package of the command.
 const COMMAND: &str = "howdah";
-/// Its tests over daemons.
+/// The package whose tests wait most for time to pass.
+const MASTER: &str = "howdah-master";
+/// The command's tests over daemons.
 const DAEMONS: &str = "cluster";
 /// Its tests of what `deploy/` has.
 const KIT: &str = "deploy";
@@ -210,21 +212,29 @@ fn lint() -> Result<()> {
     cargo(&[&["clippy", "--locked"], &client[..], &["--", "--deny", "warnings"]].concat(), &[])
 }
 
-/// All tests but the command's integration tests, which drive real processes. Those of the libraries run beside the others:
-/// each has tests that wait, and tests that compute on one core. The swarm, which computes on one core for as long as it is
-/// given, comes when the others mostly wait.
+/// All tests but the command's integration tests, which drive real processes. Those of the libraries, of the master and the
+/// others run beside each other: each has tests that wait, and tests that compute on one core. The swarm, which computes on one
+/// core for as long as it is given, comes when the others mostly wait.
 fn unit() -> (Counts, Result<String>) {
-    let others = match targets::packages() {
-        Ok(packages) => targets::tests(&packages, |package, _| package != COMMAND),
+    let packages = match targets::packages() {
+        Ok(packages) => packages,
         Err(error) => return (Counts::default(), Err(error)),
     };
-    let others: Vec<&str> = ["--workspace"].into_iter().chain(others.iter().map(String::as_str)).collect();
+    let of_master = targets::tests(&packages, |package, _| package == MASTER);
+    let others = targets::tests(&packages, |package, _| package != COMMAND && package != MASTER);
+    let [of_master, others] = [of_workspace(&of_master), of_workspace(&others)];
     let libraries = ["--workspace", "--lib", "--bins", "--examples", "--", "--skip", SWARM];
     let swarm = ["--workspace", "--lib", SWARM, "--", "--nocapture"];
     beside_each_other(&[
         &[(&libraries, &[]), (&swarm, &[("HOWDAH_SWARM_SECONDS", SWARM_SECONDS)])],
+        &[(&of_master, &[])],
         &[(&others, &[]), (&["--workspace", "--doc"], &[])],
     ])
+}
+
+/// The whole workspace, and of its targets these.
+fn of_workspace(targets: &[String]) -> Vec<&str> {
+    ["--workspace"].into_iter().chain(targets.iter().map(String::as_str)).collect()
 }
 
 /// The command's integration tests that measure nothing: those over daemons, the kit's, and the others.
@@ -236,7 +246,7 @@ fn cluster() -> (Counts, Result<String>) {
         Ok(packages) => targets::tests(&packages, |package, test| package == COMMAND && test != DAEMONS && test != KIT),
         Err(error) => return (Counts::default(), Err(error)),
     };
-    let others: Vec<&str> = ["--workspace"].into_iter().chain(own.iter().map(String::as_str)).collect();
+    let others = of_workspace(&own);
     let skipped = MEASURING.iter().chain(&RELEASED).chain(&["interop::"]).flat_map(|name| ["--skip", name]);
     let most: Vec<&str> = OVER_DAEMONS.into_iter().chain([SIDE_BY_SIDE]).chain(skipped).collect();
     side_by_side(&[&most, &["--workspace", "--test", KIT], &others])

@@ -10,7 +10,9 @@ use serde::de::DeserializeOwned;
 use ureq::http::{Method, Request, Response};
 use ureq::{Agent, Body, BodyReader, SendBody};
 
-use crate::answers::{Block, BlocksAnswer, Entry, ErrorAnswer, FileStatus, ListAnswer, LongStatus, Status, StatusAnswer};
+use crate::answers::{
+    Block, BlocksAnswer, Entry, ErrorAnswer, FileStatus, ListAnswer, LongStatus, Status, StatusAnswer,
+};
 use crate::error::Error;
 use crate::resolve;
 use crate::text::{encoded, said};
