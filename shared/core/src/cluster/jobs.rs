@@ -77,6 +77,14 @@ impl Jobs {
         })
     }
 
+    /// As [`Jobs::iter`], to change them.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Job> {
+        self.entries.iter_mut().filter_map(|entry| match entry {
+            Entry::Live(job) => Some(&mut **job),
+            _ => None,
+        })
+    }
+
     /// Jobs that are over and not yet forgotten, ascending.
     pub(crate) fn iter_ended(&self) -> impl DoubleEndedIterator<Item = (JobId, &JobSummary)> {
         self.entries.iter().enumerate().filter_map(|(index, entry)| match entry {

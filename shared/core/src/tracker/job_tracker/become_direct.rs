@@ -3,7 +3,8 @@
 //! What was under way between master and workers keeps its meaning: a launch that no report has confirmed runs, as it is
 //! on its way to a worker that will start it; an order to stop counts as sent; an attempt that asked to commit or was
 //! granted it still runs; a parked worker is one with free slots that has been offered all there was. What only serves
-//! the messages goes: expiries, answers to repeat, files to forget, attempts that only a worker believes in. **Invariant:
+//! the messages goes: expiries, answers to repeat, files to forget, attempts that only a worker believes in. And no worker that
+//! is lost comes back with its map output: what a simulation does not know it does not count on. **Invariant:
 //! which tasks wait, run and are done, and which slots are held, is the same before and after.**
 
 use super::JobTracker;
@@ -25,6 +26,9 @@ impl JobTracker {
         self.launches.clear();
         self.parking.clear();
         self.liveness = Liveness::new();
+        for failures in self.state.jobs.iter_mut().filter_map(|job| job.failures.get_mut()) {
+            failures.left.clear();
+        }
         let now = self.state.now;
         for worker in &mut self.state.workers {
             worker.parked = None;
