@@ -33,7 +33,8 @@ pub(crate) struct Repeats {
     pub(crate) spread: Spread,
     /// Places count from the run itself, then the others.
     pub(crate) predictions: Vec<Prediction>,
-    /// Jobs, of all runs together, that another run has no like of.
+    /// Jobs, of all runs together, that another run has no like of: they take their slots with their own durations, and are not
+    /// compared.
     pub(crate) left_out: usize,
 }
 
@@ -83,8 +84,7 @@ impl Repeats {
         let whole: Vec<&Trace> = std::iter::once(run).chain(&others).map(|run| &run.trace).collect();
         let common = accuracy::in_common(&whole);
         let traces: Vec<&Trace> = common.iter().collect();
-        let jobs = |runs: &[&Trace]| runs.iter().map(|run| run.jobs.len()).sum::<usize>();
-        let left_out = jobs(&whole) - jobs(&traces);
+        let left_out = traces.iter().flat_map(|run| &run.jobs).filter(|job| accuracy::is_alone(job)).count();
         if left_out > 0 && !common.iter().any(|run| run.jobs.iter().any(|job| job.outcome == "SUCCEEDED")) {
             return Err(Failure::usage(
                 "the runs: no job has its like in each of them, expected runs of the same workload",

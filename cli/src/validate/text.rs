@@ -164,7 +164,10 @@ fn with_repeats(screen: &Screen, repeats: &Repeats) -> Vec<String> {
     if repeats.left_out > 0 {
         let jobs = units::counted(repeats.left_out as u64, "job");
         lines.push(format!("left out   {jobs}, of all runs together, that another run has no like of:"));
-        lines.push("           they took slots in their runs and take none in the simulations across them".to_owned());
+        lines.push(
+            "           the simulations give them their own durations and slots, and nothing is compared with them"
+                .to_owned(),
+        );
     }
     for other in &repeats.others {
         let report = &other.decisions;

@@ -20,7 +20,7 @@ pub use self::kind::Kind;
 pub use across::{Prediction, across};
 pub use compare::{Comparison, JobMeasure, Measure, Summary};
 pub use paced::{Paced, Speeds, across_paced};
-pub use pair::{PairError, in_common, kind, predictor};
+pub use pair::{PairError, in_common, is_alone, kind, predictor};
 pub use predict::{AccuracyError, Maker, Model, compare, compare_under, options_of};
 pub use spread::{JobSpread, Spread, measured_makespan_s, spread, spread_of};
 pub use together::{Together, alike, as_it_was, together};

@@ -31,8 +31,12 @@ fn key(job: &JobTemplate) -> Key<'_> {
     (&job.name, job.n_maps, job.n_reduces)
 }
 
-/// Each run with those jobs alone that every other run has as well, as often as the run that has them least often. Jobs
-/// that did not succeed stay: they are paired with nothing.
+/// The outcome of a job that succeeded and that another run has no like of: it takes its slots in simulations, with its own
+/// durations, and is compared with nothing.
+const ALONE: &str = "SUCCEEDED ALONE";
+
+/// Each run, with those jobs set apart that not every other run has as well, as often as the run that has them least often:
+/// see [`is_alone`]. Jobs that did not succeed stay as they are: they are paired with nothing.
 pub fn in_common(runs: &[&Trace]) -> Vec<Trace> {
     let counts = runs.iter().map(|run| {
         let mut counts: BTreeMap<Key<'_>, usize> = BTreeMap::new();
@@ -50,23 +54,32 @@ pub fn in_common(runs: &[&Trace]) -> Vec<Trace> {
         for job in &run.jobs {
             let place = taken.entry(key(job)).or_default();
             *place += usize::from(succeeded(job));
-            if !succeeded(job) || least.get(&key(job)).is_some_and(|n| *place <= *n) {
-                jobs.push(job.clone());
-            }
+            let has_like = !succeeded(job) || least.get(&key(job)).is_some_and(|n| *place <= *n);
+            let outcome = if has_like { job.outcome.clone() } else { ALONE.to_owned() };
+            jobs.push(JobTemplate { outcome, ..job.clone() });
         }
         Trace { jobs, ..run.header() }
     };
     runs.iter().map(kept).collect()
 }
 
-/// The jobs of `measured`, as they came, with the durations of the same jobs in `profile`.
+/// Whether [`in_common`] set a job apart.
+pub fn is_alone(job: &JobTemplate) -> bool {
+    job.outcome == ALONE
+}
+
+/// The jobs of `measured`, as they came, with the durations of the same jobs in `profile`; those that are alone with their own.
 ///
 /// # Errors
 /// When a job has no partner.
 pub fn predictor(profile: &Trace, measured: &Trace) -> Result<Trace, PairError> {
-    let pairs = partners(profile, measured)?;
-    let jobs = pairs.into_iter().map(|(job, partner)| with_durations_of(job, partner)).collect();
-    Ok(Trace { jobs, ..measured.header() })
+    let mut pairs = partners(profile, measured)?.into_iter();
+    let jobs = measured.jobs.iter().filter_map(|job| match is_alone(job) {
+        true => Some(job.clone()),
+        false if succeeded(job) => pairs.next().map(|(job, partner)| with_durations_of(job, partner)),
+        false => None,
+    });
+    Ok(Trace { jobs: jobs.collect(), ..measured.header() })
 }
 
 /// The jobs of `measured` that succeeded, as they came, each with the same job of `profile`.
@@ -162,14 +175,19 @@ mod tests {
     }
 
     #[test]
-    fn what_one_of_several_runs_has_not_is_left_out_of_all() {
+    fn what_one_of_several_runs_has_not_is_compared_with_nothing_and_takes_its_own_time() {
         let one = run("a", vec![job("1", "grep", 4, 10), job("2", "sort", 4, 20), job("3", "grep", 4, 30)]);
         let two = run("b", vec![job("5", "sort", 4, 1), job("6", "grep", 4, 2), job("7", "join", 1, 3)]);
         let common = in_common(&[&one, &two, &two]);
-        let ids = |run: &Trace| run.jobs.iter().map(|job| job.id.clone()).collect::<Vec<_>>();
+        let ids = |run: &Trace| {
+            let paired = run.jobs.iter().filter(|job| !is_alone(job));
+            paired.map(|job| job.id.clone()).collect::<Vec<_>>()
+        };
         assert_eq!(common.iter().map(ids).collect::<Vec<_>>(), [["1", "2"], ["5", "6"], ["5", "6"]]);
-        assert_eq!(predictor(&common[0], &common[1]).expect("each has its like").jobs.len(), 2);
-        assert_eq!(in_common(&[&one, &run("c", Vec::new())])[0].jobs, []);
+        let trace = predictor(&common[0], &common[1]).expect("each has its like");
+        let got: Vec<_> = trace.jobs.iter().map(|job| (&job.id[..], job.map_ms[0])).collect();
+        assert_eq!(got, [("5", 20), ("6", 10), ("7", 3)]);
+        assert!(in_common(&[&one, &run("c", Vec::new())])[0].jobs.iter().all(is_alone));
     }
 
     #[test]

@@ -10,8 +10,8 @@ use howdah_core::schedulers::{self, Scheduler, SchedulerError};
 use howdah_core::time::{Span, Time};
 
 use super::compare::{Comparison, JobMeasure, Measure};
-use super::pair::{PairError, predictor, succeeded};
-use super::spread::measured_makespan_s;
+use super::pair::{PairError, is_alone, predictor, succeeded};
+use super::spread::makespan_of;
 
 /// A run that cannot be compared with its simulation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -118,7 +118,7 @@ impl Twin<'_> {
     pub(super) fn trace(&self) -> Result<Trace, AccuracyError> {
         let Twin { profile, measured, .. } = *self;
         let mut trace = if self.is_own() { only_succeeded(measured) } else { predictor(profile, measured)? };
-        if trace.jobs.is_empty() {
+        if !trace.jobs.iter().any(succeeded) {
             let (source_name, found) = (measured.source.clone(), measured.jobs.len());
             return Err(AccuracyError::NothingToCompare { source_name, found });
         }
@@ -169,6 +169,9 @@ impl Twin<'_> {
         let mut jobs = Vec::with_capacity(trace.jobs.len());
         for outcome in &report.jobs {
             let job = &trace.jobs[outcome.template as usize];
+            if is_alone(job) {
+                continue;
+            }
             if outcome.state != JobState::Succeeded {
                 return Err(AccuracyError::Stuck { id: job.id.clone() });
             }
@@ -182,7 +185,8 @@ impl Twin<'_> {
             });
         }
         let makespan = Measure {
-            measured_s: measured_makespan_s(self.measured),
+            // Of what is simulated, which those that are alone may be the last of.
+            measured_s: makespan_of(self.measured, |job| succeeded(job) || is_alone(job)),
             simulated_s: report.makespan.as_us() as f64 / 1e6,
         };
         Ok(Comparison { makespan, jobs, left_out: self.measured.jobs.len() - trace.jobs.len() })
@@ -190,7 +194,8 @@ impl Twin<'_> {
 }
 
 fn only_succeeded(trace: &Trace) -> Trace {
-    Trace { jobs: trace.jobs.iter().filter(|job| succeeded(job)).cloned().collect(), ..trace.header() }
+    let jobs = trace.jobs.iter().filter(|job| succeeded(job) || is_alone(job));
+    Trace { jobs: jobs.cloned().collect(), ..trace.header() }
 }
 
 #[cfg(test)]
@@ -198,6 +203,30 @@ mod tests {
     use howdah_core::job::profile::{JobTemplate, Measured, TraceWorker};
 
     use super::*;
+
+    #[test]
+    fn a_job_without_its_like_takes_its_slots_and_is_not_compared() {
+        let job = |id: &str, name: &str, map_ms: u64, finish_ms: u64| JobTemplate {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            n_maps: 1,
+            map_ms: vec![map_ms],
+            outcome: "SUCCEEDED".to_owned(),
+            measured: Some(Measured { finish_ms, ..Measured::default() }),
+            ..JobTemplate::default()
+        };
+        let worker = TraceWorker { name: "w".to_owned(), map_slots: 1, reduce_slots: 1, ..TraceWorker::default() };
+        let cluster = TraceCluster { scheduler: "fifo".to_owned(), workers: vec![worker], ..TraceCluster::default() };
+        let run = |jobs| Trace { cluster: Some(cluster.clone()), jobs, ..Trace::default() };
+        // Before the job that both have, one run has another, on the same slot.
+        let one = run(vec![job("1", "other", 700, 700), job("2", "same", 300, 1_000)]);
+        let two = run(vec![job("3", "same", 310, 310)]);
+        let common = super::super::in_common(&[&one, &two]);
+        let found = compare(&common[1], &common[0], Model::SimMr).expect("simulates");
+        let times: Vec<_> = found.jobs.iter().map(|job| (&job.id[..], job.completion.simulated_s)).collect();
+        assert_eq!(times, [("2", 1.01)]);
+        assert_eq!((found.makespan.measured_s, found.makespan.simulated_s), (1.0, 1.01));
+    }
 
     /// The simulated time of a job of one map and one reduce, in a run that began so many ms after a full minute.
     fn completion_s(scheduler: &str, start_ms_epoch: u64) -> f64 {

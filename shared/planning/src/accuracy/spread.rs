@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use howdah_core::job::profile::Trace;
+use howdah_core::job::profile::{JobTemplate, Trace};
 use howdah_core::models::moments::{median, sorted};
 
 use super::pair::succeeded;
@@ -77,7 +77,12 @@ pub fn spread(runs: &[&Trace]) -> Spread {
 
 /// From the first submission to the last end, over the jobs that succeeded; 0 without any.
 pub fn measured_makespan_s(trace: &Trace) -> f64 {
-    let jobs = || trace.jobs.iter().filter(|job| succeeded(job));
+    makespan_of(trace, succeeded)
+}
+
+/// As [`measured_makespan_s`], over the jobs that are counted.
+pub(super) fn makespan_of(trace: &Trace, counted: impl Fn(&JobTemplate) -> bool) -> f64 {
+    let jobs = || trace.jobs.iter().filter(|job| counted(job));
     let first = jobs().map(|job| job.submit_ms).min();
     let last = jobs().filter_map(|job| job.measured.as_ref()).map(|measured| measured.finish_ms).max();
     first.zip(last).map_or(0.0, |(first, last)| last.saturating_sub(first) as f64 / 1e3)
@@ -86,7 +91,7 @@ pub fn measured_makespan_s(trace: &Trace) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use howdah_core::job::profile::{JobTemplate, Measured};
+    use howdah_core::job::profile::Measured;
 
     #[test]
     fn spread_is_largest_minus_smallest_over_the_median() {
