@@ -13,6 +13,8 @@ use howdah_core::job::WorkerId;
 use howdah_core::time::Time;
 use howdah_core::tracker::WorkerState;
 use howdah_proto::v1::look::At;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
@@ -47,10 +49,19 @@ impl Peer {
     }
 }
 
-/// Which of `n` workers the one at `index` tries in a round: each is tried by one other, and after `n - 1` rounds by all.
-fn turn(n: usize, index: usize, round: usize) -> Option<usize> {
+/// How far on in the list of `n` workers the one is that each of them tries in a round: each is tried by one other, and after
+/// `n - 1` rounds by all.
+///
+/// Each `n - 1` rounds go through the distances in an order of their own. In a fixed one, two workers beside each other that
+/// cannot be reached would never be found: whoever has tried one tries the other next.
+fn distance(n: usize, round: usize) -> Option<usize> {
     let others = n.checked_sub(1).filter(|&others| others > 0)?;
-    Some((index + 1 + round % others) % n)
+    let mut distances: Vec<usize> = (1..n).collect();
+    let mut dice = ChaCha8Rng::seed_from_u64((round / others) as u64);
+    for last in (1..others).rev() {
+        distances.swap(last, (dice.next_u64() % (last as u64 + 1)) as usize);
+    }
+    Some(distances[round % others])
 }
 
 /// How tries ended, by the name of who tried.
@@ -106,10 +117,10 @@ pub(crate) async fn watch(core: CoreHandle, looks: Looks, every: Duration) {
         beats.tick().await;
         let Ok(peers) = core.ask(Peer::list).await else { return };
         ended.keep(&peers);
+        let Some(distance) = distance(peers.len(), round) else { continue };
         let mut tries = JoinSet::new();
         for (index, by) in peers.iter().enumerate() {
-            let Some(other) = turn(peers.len(), index, round) else { continue };
-            let (looks, by, of) = (looks.clone(), by.clone(), peers[other].clone());
+            let (looks, by, of) = (looks.clone(), by.clone(), peers[(index + distance) % peers.len()].clone());
             let asked = Time::from_ms(crate::clock::now_ms_epoch());
             tries.spawn(async move {
                 let saw = looks.ask(by.worker, At::Reach(of.address.to_string()), PATIENCE).await;
@@ -145,8 +156,9 @@ mod tests {
     fn each_is_tried_by_one_other_in_a_round_and_by_all_others_in_the_end() {
         for n in [2, 3, 5, 30] {
             let mut tried = BTreeSet::new();
-            for round in 7..7 + n - 1 {
-                let pairs = (0..n).map(|index| (turn(n, index, round).unwrap(), index));
+            for round in 7 * (n - 1)..8 * (n - 1) {
+                let far = distance(n, round).unwrap();
+                let pairs = (0..n).map(|index| ((index + far) % n, index));
                 let pairs: Vec<(usize, usize)> = pairs.collect();
                 assert!(pairs.iter().all(|(of, by)| of != by), "{n} {pairs:?}");
                 assert_eq!(pairs.iter().map(|(of, _)| of).collect::<BTreeSet<_>>().len(), n);
@@ -154,7 +166,39 @@ mod tests {
             }
             assert_eq!(tried.len(), n * (n - 1));
         }
-        assert_eq!((turn(0, 0, 3), turn(1, 0, 3)), (None, None));
+        assert_eq!((distance(0, 3), distance(1, 3)), (None, None));
+    }
+
+    /// For which of `n` workers two others' words count within ten minutes, if nobody reaches the `bad` ones.
+    fn found(n: usize, bad: &[usize]) -> Vec<usize> {
+        let name = |index: usize| -> Arc<str> { Arc::from(index.to_string()) };
+        let asked = Time::from_ms(0);
+        let (mut tries, mut words) = (Tries::default(), BTreeMap::<usize, BTreeSet<usize>>::new());
+        for round in 0..60 {
+            let far = distance(n, round).unwrap();
+            for by in 0..n {
+                let of = (by + far) % n;
+                let word = Unreached { of: WorkerId(of as u32), incarnation: 1, by: WorkerId(by as u32), asked };
+                let counts = tries.note(&name(by), &name(of), bad.contains(&of).then_some(word)).counts;
+                words.entry(counts.map_or(usize::MAX, |word| word.of.0 as usize)).or_default().insert(by);
+            }
+        }
+        words.remove(&usize::MAX);
+        words.into_iter().filter(|(_, by)| by.len() >= 2).map(|(of, _)| of).collect()
+    }
+
+    #[test]
+    fn workers_that_cannot_be_reached_are_found_wherever_they_stand_in_the_order_of_tries() {
+        for n in [4, 5, 6, 10, 30] {
+            for first in 0..n {
+                for second in (0..n).filter(|&second| second != first) {
+                    let mut bad = [first, second];
+                    bad.sort_unstable();
+                    assert_eq!(found(n, &bad), bad, "of {n}");
+                }
+            }
+        }
+        assert_eq!(found(30, &[4, 5, 6, 7, 8]), [4, 5, 6, 7, 8]);
     }
 
     #[test]
