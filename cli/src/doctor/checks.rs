@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use howdah_proto::dial;
-use howdah_proto::v1::WorkerInfo;
+use howdah_proto::v1::{MasterMachine, WorkerInfo};
 use serde::Serialize;
 
 use crate::units;
@@ -12,6 +12,8 @@ use crate::units;
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Less than this is soon full.
 const LITTLE_DISK_KIB: u64 = 1 << 20;
+/// One attempt with a sort buffer of the default size wants about so much.
+const LITTLE_MEMORY_KIB: u64 = 256 << 10;
 /// Clocks that are further apart are said to be.
 const MAX_OFFSET_MS: i64 = 1_000;
 
@@ -88,14 +90,41 @@ pub(super) fn worker(worker: &WorkerInfo, checks: &mut Vec<Check>) {
         checks.push(Check::bad(of, "files and reach", problem.clone(), String::new()));
     }
     if let Some(vitals) = &worker.vitals {
-        let free = units::bytes(vitals.disk_free_kib.saturating_mul(1_024));
-        checks.push(if vitals.disk_free_kib >= LITTLE_DISK_KIB {
-            Check::good(of, "disk", format!("{free} free"))
-        } else {
-            let help = "make room in its directory; below `min_free_disk_bytes` it takes no tasks".to_owned();
-            Check::bad(of, "disk", format!("{free} free"), help)
-        });
+        let help = "make room in its directory; below `min_free_disk_bytes` it takes no tasks";
+        checks.push(disk(of, vitals.disk_free_kib, help));
+        // A worker that has not measured yet says 0 of 0.
+        if vitals.memory_total_kib > 0 {
+            checks.push(memory(of, vitals.memory_free_kib, vitals.memory_total_kib));
+        }
     }
+}
+
+/// What the master says of its own machine.
+pub(super) fn master(machine: &MasterMachine, checks: &mut Vec<Check>) {
+    let help = "make room in its directory: without any it takes no jobs";
+    checks.extend(machine.disk_free_kib.map(|free| disk("master", free, help)));
+    let memory_kib = machine.memory_free_kib.zip(machine.memory_total_kib);
+    checks.extend(memory_kib.map(|(free, total)| memory("master", free, total)));
+}
+
+fn disk(of: &str, free_kib: u64, help: &str) -> Check {
+    let free = units::bytes(free_kib.saturating_mul(1_024));
+    match free_kib {
+        LITTLE_DISK_KIB.. => Check::good(of, "disk", format!("{free} free")),
+        _ => Check::bad(of, "disk", format!("{free} free"), help.to_owned()),
+    }
+}
+
+/// How much memory a machine has for programs without taking it from others.
+pub(super) fn memory(of: &str, free_kib: u64, total_kib: u64) -> Check {
+    let [free, total] = [free_kib, total_kib].map(|kib| units::bytes(kib.saturating_mul(1_024)));
+    let found = format!("{free} of {total} free");
+    if free_kib >= LITTLE_MEMORY_KIB {
+        return Check::good(of, "memory", found);
+    }
+    let help =
+        "fewer slots, a smaller `io.sort.mb`, or end what else runs there: where memory runs out, the kernel kills";
+    Check::bad(of, "memory", found, help.to_owned())
 }
 
 /// Whether there is nothing to look at.
@@ -136,6 +165,32 @@ mod tests {
         assert_eq!(bad("LOST"), ["state"]);
         assert_eq!(bad("LIVE"), ["disk"]);
         assert_eq!(bad("UNREACHABLE"), ["state", "disk"]);
+    }
+
+    #[test]
+    fn memory_that_does_not_hold_one_more_attempt_is_bad_and_so_is_a_master_without_disk() {
+        let good = memory("lab1", 2 << 20, 8 << 20);
+        assert_eq!((good.found.as_str(), good.problem), ("2.0 GiB of 8.0 GiB free", None));
+        let bad = memory("lab1", 100 << 10, 8 << 20);
+        assert!(
+            bad.problem.as_deref() == Some("100.0 MiB of 8.0 GiB free") && bad.help.contains("fewer slots"),
+            "{bad:?}"
+        );
+        let of_master = |disk: u64| {
+            let mut checks = Vec::new();
+            let machine = MasterMachine {
+                disk_free_kib: Some(disk),
+                memory_total_kib: Some(1 << 20),
+                memory_free_kib: Some(1 << 19),
+            };
+            master(&machine, &mut checks);
+            checks.into_iter().map(|check| (check.what, check.problem.is_some())).collect::<Vec<_>>()
+        };
+        assert_eq!(of_master(10), [("disk", true), ("memory", false)]);
+        assert_eq!(of_master(1 << 30), [("disk", false), ("memory", false)]);
+        let mut none = Vec::new();
+        master(&MasterMachine::default(), &mut none);
+        assert!(none.is_empty());
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! What `doctor` looks at on this machine itself.
 
 use nix::sys::resource::{Resource, getrlimit};
+use procfs::Current;
 
-use super::checks::Check;
+use super::checks::{Check, memory};
 
 /// As the table names it.
 const HERE: &str = "this machine";
@@ -18,6 +19,12 @@ pub(super) fn user() -> Check {
             Check::good(HERE, "user", format!("{uid}, which has no name here: jobs are submitted under the number"))
         }
     }
+}
+
+/// How much memory there is for what is started here; nothing where the system does not tell.
+pub(super) fn free_memory() -> Option<Check> {
+    let memory = procfs::Meminfo::current().ok()?;
+    Some(self::memory(HERE, memory.mem_available? / 1_024, memory.mem_total / 1_024))
 }
 
 /// How many files a process may have open.

@@ -9,6 +9,7 @@ mod sights;
 use howdah_json::Listing;
 use howdah_proto::v1::{ExamineRequest, GetClusterRequest, ListWorkersRequest};
 use serde_json::json;
+use tonic::Status;
 
 use self::args::DoctorArgs;
 use self::checks::Check;
@@ -22,11 +23,15 @@ use crate::job::view::now_ms;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style, note};
 
+/// Folders that one request may name.
+const SHARES: usize = 8;
+
 /// `howdah doctor`
 pub(crate) async fn doctor(context: &Context, args: &DoctorArgs) -> Outcome {
     let config = context.client(&args.cluster, args.format.output)?;
     let screen = Screen::new(config.color);
     let mut checks = vec![machine::user(), machine::open_files()];
+    checks.extend(machine::free_memory());
     let mut probes = Vec::new();
     for path in &args.share {
         let (check, probe) = share::look(path);
@@ -84,14 +89,26 @@ async fn cluster(config: &ClientConfig, probes: &[Probe], checks: &mut Vec<Check
             checks.push(checks::port(worker).await);
         }
     }
-    if !workers.iter().all(checks::is_gone) {
-        match client.rpc.examine(ExamineRequest { shares: probes.iter().map(Probe::wire).collect() }).await {
-            Ok(answer) => sights::checks(&answer.into_inner().sights, checks),
-            Err(status) => {
-                checks.push(Check::bad("workers", "what they see", status.message().to_owned(), String::new()))
-            }
-        }
+    if let Err(status) = examine(&mut client, probes, checks).await {
+        checks.push(Check::bad("workers", "what they see", status.message().to_owned(), String::new()));
     }
+}
+
+/// Has the workers look at their machines and each other, and at all shared folders, some at a time.
+async fn examine(client: &mut Client, probes: &[Probe], checks: &mut Vec<Check>) -> Result<(), Status> {
+    let mut shares = probes.iter().map(Probe::wire).collect::<Vec<_>>();
+    let mut rest = shares.split_off(shares.len().min(SHARES));
+    let answer = client.rpc.examine(ExamineRequest { shares }).await?.into_inner();
+    checks::master(&answer.master.unwrap_or_default(), checks);
+    let mut all = answer.sights;
+    while !rest.is_empty() {
+        let shares = rest.drain(..rest.len().min(SHARES)).collect();
+        let answer = client.rpc.examine(ExamineRequest { shares }).await?.into_inner();
+        // At machines and each other they have looked before.
+        all.extend(answer.sights.into_iter().filter(|sight| sight.what == "share"));
+    }
+    sights::checks(&all, checks);
+    Ok(())
 }
 
 fn print(screen: &Screen, checks: &[Check]) -> Outcome<()> {

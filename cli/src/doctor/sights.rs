@@ -6,8 +6,13 @@ use super::checks::Check;
 
 /// A row for each worker's machine and share, and one for the others that it reaches; one for each that it does not.
 pub(super) fn checks(sights: &[Sight], checks: &mut Vec<Check>) {
-    let mut workers: Vec<&str> = sights.iter().map(|sight| &*sight.worker).collect();
-    workers.dedup();
+    let mut workers: Vec<&str> = Vec::new();
+    for sight in sights {
+        // Those of further folders come after those of all workers.
+        if !workers.contains(&&*sight.worker) {
+            workers.push(&sight.worker);
+        }
+    }
     for of in workers {
         let its = || sights.iter().filter(|sight| sight.worker == of);
         checks.extend(its().filter(|sight| sight.what == "machine").map(machine));
@@ -68,6 +73,7 @@ mod tests {
             sight("lab2", "machine", "", "it may open 256 files, expected 1024 at least"),
             sight("lab2", "worker", "lab1", "no answer within 3 s"),
             sight("lab2", "share", "/share", ""),
+            sight("lab1", "share", "/ninth", ""),
         ];
         let mut all = Vec::new();
         checks(&sights, &mut all);
@@ -80,6 +86,7 @@ mod tests {
                 ("lab1", "other workers", None),
                 ("lab1", "other workers", Some("it does not get to lab2: no answer within 3 s")),
                 ("lab1", "share", Some("/share: `/share/p` is not seen: No such file")),
+                ("lab1", "share", None),
                 ("lab2", "user, limits", Some("it may open 256 files, expected 1024 at least")),
                 ("lab2", "other workers", Some("it does not get to lab1: no answer within 3 s")),
                 ("lab2", "share", None),

@@ -6,7 +6,7 @@ use howdah_proto::v1::look::At;
 use tokio::task::JoinSet;
 use tonic::Status;
 
-use super::{SharedRef, names, status};
+use super::{SharedRef, names, own_machine, status};
 use crate::peers::{self, Peer};
 
 /// Other workers that one of them tries at most.
@@ -45,7 +45,8 @@ pub(super) async fn examine(shared: &SharedRef, request: v1::ExamineRequest) -> 
     }
     let mut sights = looks.join_all().await;
     sights.sort_by_key(|(place, _)| *place);
-    Ok(v1::ExamineResponse { sights: sights.into_iter().map(|(_, sight)| sight).collect() })
+    let sights = sights.into_iter().map(|(_, sight)| sight).collect();
+    Ok(v1::ExamineResponse { sights, master: Some(own_machine::look(&shared.run_dir)) })
 }
 
 fn sight(by: &Peer, what: &str, at: String, saw: Option<v1::SawRequest>) -> v1::Sight {

@@ -10,6 +10,7 @@ mod line_splits;
 pub(crate) mod logs;
 mod meeting;
 mod names;
+mod own_machine;
 mod places;
 mod predict;
 mod questions;
