@@ -12,9 +12,16 @@ use crate::packages::{Missing, cache, is_strict, quiet};
 use crate::process::{Counts, cargo_test};
 
 /// What is installed, exactly; mrjob needs setuptools where Python has no distutils any more, and `moto` Flask for its server,
-/// of whose own list (`moto[server]`) most is for other services than S3.
-const PACKAGES: [&str; 6] =
-    ["mrjob==0.7.4", "yarn-api-client==1.0.3", "setuptools<81", "moto[s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"];
+/// of whose own list (`moto[server]`) most is for other services than S3. `kubernetes-validate` has Kubernetes' own schemas.
+const PACKAGES: [&str; 7] = [
+    "mrjob==0.7.4",
+    "yarn-api-client==1.0.3",
+    "setuptools<81",
+    "moto[s3]==5.2.5",
+    "flask==3.1.3",
+    "flask-cors==6.0.5",
+    "kubernetes-validate==1.37.0",
+];
 /// Where the tests find the Python that has them.
 const PYTHON: &str = "HOWDAH_INTEROP_PYTHON";
 /// Where they find Hadoop's jars.
@@ -25,6 +32,8 @@ const OF_HADOOP: &str = "interop::apache::";
 /// have: another release build would take longer than they do.
 const OF_S3: &str = "interop::s3::";
 const S3: &str = "howdah/s3";
+/// The test of the manifests by their schemas.
+const OF_KUBERNETES: &str = "manifests::by_schema::";
 
 /// Runs the step.
 pub(crate) fn run() -> (Counts, Result<String>) {
@@ -51,7 +60,10 @@ pub(crate) fn run() -> (Counts, Result<String>) {
     let with_s3 = ["--workspace", "--features", S3, "--test", "cluster", "--", "--test-threads=2", OF_S3];
     let (of_s3, s3_result) = some(&with_s3, &[(PYTHON, python)], OF_S3);
     counts += of_s3;
-    let result = result.and(s3_result).and_then(|_| hadoop.map(|_| counts.to_string()));
+    let manifests = ["--workspace", "--test", "deploy", "--", "--ignored", OF_KUBERNETES];
+    let (of_kubernetes, kubernetes_result) = some(&manifests, &[(PYTHON, python)], OF_KUBERNETES);
+    counts += of_kubernetes;
+    let result = result.and(s3_result).and(kubernetes_result).and_then(|_| hadoop.map(|_| counts.to_string()));
     (counts, result)
 }
 

@@ -1,5 +1,7 @@
 //! The compose file, the manifests for Kubernetes and the playbook: read as YAML, their fields looked at, their commands
-//! started.
+//! started. By the schemas of Kubernetes, which another project's package has, in `by_schema`.
+
+mod by_schema;
 
 use serde::Deserialize;
 use serde_json::Value;
