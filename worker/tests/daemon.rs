@@ -232,6 +232,24 @@ async fn a_master_that_forgot_the_worker_makes_it_start_afresh() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_worker_reports_to_no_master_of_another_protocol_and_comes_back_to_one_of_its_own() {
+    let cluster = Cluster::start(job("hang", JobConf::default())).await;
+    cluster.master.until("a report", |received| received.reports.first().cloned()).await;
+    cluster.master.speak(howdah_proto::PROTOCOL + 1);
+    cluster.master.direct([Kind::Reinit(Default::default())]);
+    let refused = cluster.master.until("the worker to try again and again", |received| {
+        let tries = received.registrations.len();
+        (tries >= 4).then(|| received.registrations[tries - 1].incarnation)
+    });
+    let refused = refused.await;
+    let reports = |received: &Received| received.reports.iter().filter(|r| r.incarnation == refused).count();
+    assert_eq!(cluster.master.look(reports), 0);
+    cluster.master.speak(howdah_proto::PROTOCOL);
+    cluster.master.until("a report again", |received| (reports(received) > 0).then_some(())).await;
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn draining_lets_attempts_end_and_says_goodbye() {
     let cluster = Cluster::start(job("commit", JobConf::default())).await;
     cluster.master.launch(map(0));

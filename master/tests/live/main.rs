@@ -244,6 +244,17 @@ async fn hostile_heartbeats_are_answered_with_errors() {
     let painted = v1::RegisterRequest { name: "w\u{1b}[31m".to_owned(), incarnation: 1, ..nameless.clone() };
     let error = worker.client.register(painted).await.unwrap_err();
     assert!(error.message().contains("the worker's name holds the control character U+001B"), "{error}");
+    let another = v1::RegisterRequest {
+        name: "w2".to_owned(),
+        version: "0.0.9".to_owned(),
+        protocol: howdah_proto::PROTOCOL + 1,
+        ..nameless
+    };
+    let error = worker.client.register(another).await.unwrap_err();
+    assert_eq!(error.code(), Code::FailedPrecondition);
+    let (own, theirs) = (howdah_proto::PROTOCOL, howdah_proto::PROTOCOL + 1);
+    let both = [format!("worker `w2` is howdah 0.0.9 with protocol {theirs}"), format!("with protocol {own}")];
+    assert!(both.iter().all(|words| error.message().contains(words)), "{error}");
     // The master is still there.
     let workers = cluster.client.list_workers(v1::ListWorkersRequest::default()).await.unwrap().into_inner().workers;
     assert_eq!((workers.len(), &workers[0].name[..], &workers[0].state[..]), (1, "w1", "LIVE"));

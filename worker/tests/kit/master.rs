@@ -36,6 +36,8 @@ pub(crate) struct Received {
     last_answer: v1::HeartbeatResponse,
     answers_to_lose: u32,
     beats: u64,
+    /// That the master speaks, where it is not ours.
+    protocol: Option<u32>,
 }
 
 impl Received {
@@ -111,6 +113,11 @@ impl FakeMaster {
     fn change(&self, how: impl FnOnce(&mut Received)) {
         how(&mut self.shared.lock());
         self.shared.changed.send_modify(|n| *n += 1);
+    }
+
+    /// Answers registrations as a master of another protocol does from now on.
+    pub(crate) fn speak(&self, protocol: u32) {
+        self.change(|received| received.protocol = Some(protocol));
     }
 
     pub(crate) fn direct(&self, kinds: impl IntoIterator<Item = Kind>) {
@@ -221,13 +228,14 @@ impl WorkerService for Service {
         received.registrations.push(request.into_inner());
         received.last_id = 0;
         let start = received.start;
+        let protocol = received.protocol.unwrap_or(howdah_proto::PROTOCOL);
         drop(received);
         self.0.changed.send_modify(|n| *n += 1);
         Ok(Response::new(v1::RegisterResponse {
             worker: 3,
             cluster_id: CLUSTER.0,
             interval_ms: 100,
-            protocol: howdah_proto::PROTOCOL,
+            protocol,
             start,
             ..v1::RegisterResponse::default()
         }))
