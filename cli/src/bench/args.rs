@@ -71,6 +71,8 @@ pub(crate) enum BenchName {
     Predict,
     /// What jobs take of the master's memory, and leave on disks
     Memory,
+    /// A job of a million tasks, and a thousand jobs of a thousand, in the master's memory; not part of `all`
+    Million,
     /// What a worker spends on measuring its machine
     Vitals,
     /// The hand-written word count, as its own process

@@ -142,14 +142,14 @@ async fn one(bench: &Bench<'_>, n: u32, jobs: u32, small: u32) -> Outcome<Found>
 }
 
 /// A job that ran and whose history is written, with what the master held meanwhile.
-struct JobRun {
+pub(super) struct JobRun {
     id: String,
     /// The last that was seen before its end.
     running: u64,
-    most: u64,
+    pub(super) most: u64,
 }
 
-async fn run_job(cluster: &LocalCluster, client: &mut Client, dir: &Path, n: u32) -> Outcome<JobRun> {
+pub(super) async fn run_job(cluster: &LocalCluster, client: &mut Client, dir: &Path, n: u32) -> Outcome<JobRun> {
     let mut request = request(&["-m", &n.to_string(), "-mt", "0"]);
     request.properties.insert("mapred.job.reuse.jvm.num.tasks".to_owned(), "-1".to_owned());
     let id = submit(client, "sleep", &request).await?;
@@ -175,7 +175,7 @@ async fn run_job(cluster: &LocalCluster, client: &mut Client, dir: &Path, n: u32
 }
 
 /// The least that is held within some seconds: what is freed goes back to the system a moment later.
-async fn settled(cluster: &LocalCluster) -> Outcome<u64> {
+pub(super) async fn settled(cluster: &LocalCluster) -> Outcome<u64> {
     let mut least = held(cluster)?;
     for _ in 0..60 {
         tokio::time::sleep(PAUSE).await;
