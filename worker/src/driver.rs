@@ -3,7 +3,7 @@
 //! It shares one thread with the calls to the master, so that a report and its answer change threads nowhere.
 //! No decision is made here. Time is the wall clock anchored to the monotonic one, so it never steps back.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -93,6 +93,8 @@ pub(crate) struct Driver {
     /// Where there is memory for it.
     prefetcher: Option<Prefetcher>,
     extras: HashMap<AttemptId, Extra>,
+    /// Processes that were given up and have not ended, each with its attempt and what is known of it.
+    undying: BTreeMap<u32, String>,
     /// Number of the last full sample of vitals that was sent.
     sampled: u64,
     /// Whether the last report carried what only pages show.
@@ -149,6 +151,7 @@ impl Driver {
             map_events: MapEvents::default(),
             prefetcher,
             extras: HashMap::new(),
+            undying: BTreeMap::new(),
             sampled: 0,
             paged: false,
             waiting: 0,
@@ -210,9 +213,18 @@ impl Driver {
         match event {
             Event::Process { number, process, attempt, noticed, pass: _pass } => {
                 let is_known = self.processes.get(&number).is_some_and(|known| Arc::ptr_eq(known, &process));
-                if is_known && matches!(noticed, ProcessEvent::Gone | ProcessEvent::Ended { process_alive: false, .. })
-                {
+                let is_over = matches!(noticed, ProcessEvent::Gone | ProcessEvent::Ended { process_alive: false, .. });
+                if is_known && is_over {
                     self.processes.remove(&number);
+                }
+                // Its attempt ended when it was given up.
+                if self.undying.contains_key(&number) {
+                    if is_known && is_over {
+                        let was = self.undying.remove(&number);
+                        tracing::info!(was, "a process that was killed has ended at last; its slot is free again");
+                        inputs.push(TrackerInput::ProcessGone { process: number });
+                    }
+                    return;
                 }
                 // A process of an earlier registration may tell of an attempt whose id a new master has given again.
                 let is_its = self.extras.get(&attempt).is_some_and(|extra| extra.process == number);
@@ -388,6 +400,7 @@ impl Driver {
                     inputs.push(TrackerInput::Ended { attempt, ok: false, process_alive: false });
                 }
             }
+            TrackerEffect::GivenUp { attempt, process } => self.give_up(attempt, process),
             TrackerEffect::GrantCommit { attempt } => {
                 self.with_process(attempt, |process| {
                     let process = process.clone();
@@ -416,6 +429,20 @@ impl Driver {
             }
             TrackerEffect::Stopped => {}
         }
+    }
+
+    /// Says of an attempt why it is over although its process is not.
+    fn give_up(&mut self, attempt: AttemptId, number: u32) {
+        let known = self.processes.get(&number).map_or_else(|| "no process".to_owned(), |process| process.describe());
+        let name = self.cluster.attempt(attempt);
+        tracing::warn!(attempt = name, process = known, "a process that was killed does not end; its slot stays taken");
+        let diagnostics = format!(
+            "was killed, and its process does not end ({known}): it waits in the kernel, most often for a file system \
+             that does not answer; it runs again, and its slot here stays taken until its process is gone"
+        );
+        self.undying.insert(number, format!("{name} ({known})"));
+        let extra = self.extras.entry(attempt).or_default();
+        extra.end = Some(v1::AttemptEnd { diagnostics, ..v1::AttemptEnd::default() });
     }
 
     /// False when the attempt has no process.
@@ -481,6 +508,7 @@ impl Driver {
             vitals.details = Some(v1::VitalsDetails {
                 prefetch,
                 sent_ms_epoch: crate::process::wall_us() / 1_000,
+                undying: self.undying.values().cloned().collect(),
                 ..sample.details
             });
             last = 0;

@@ -23,6 +23,16 @@ pub(crate) fn inside_for(bound: Duration, name: &str, body: impl FnOnce(Lab)) {
     inside_with(bound, None, name, body);
 }
 
+/// As [`inside`], with file systems of the test's own.
+pub(crate) fn inside_with_file_systems(name: &str, body: impl FnOnce(Lab)) {
+    if let Err(error) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/fuse") {
+        let wanted = "network file systems in the lab: `/dev/fuse` cannot be opened";
+        crate::permitted::not_tested(&format!("{wanted}: {error}; run the tests as root where the kernel has FUSE"));
+        return;
+    }
+    inside_with(None, name, body);
+}
+
 /// As [`inside`], with packet filters.
 pub(crate) fn inside_with_filters(name: &str, body: impl FnOnce(Lab)) {
     inside_with(BOUND, Some(["nft", "add", "table", "inet", "lab"]), name, body);

@@ -10,6 +10,7 @@ use howdah_guards::{Guard, VARIABLE};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::network_share::{Mood, NetworkShare};
 use crate::wait_for;
 
 /// The last is where people sit.
@@ -18,8 +19,23 @@ pub(crate) const MACHINES: [&str; 6] = ["lab0", "lab1", "lab2", "lab3", "lab4", 
 /// Makes the caller a machine: its name, its hosts, its mounts; then becomes the words after them.
 const ENTER: &str = r#"set -e
 hostname "$1"; mount --bind "$2/hosts" /etc/hosts; mount --bind "$2/nsswitch.conf" /etc/nsswitch.conf
-if [ "$3" = shared ]; then mount --bind "$2/export" "$2/share"; else mount -t tmpfs tmpfs "$2/share"; fi
+if [ "$3" != none ]; then mount --bind "$2/$3" "$2/share"; else mount -t tmpfs tmpfs "$2/share"; fi
 shift 3; exec "$@""#;
+
+/// As [`ENTER`], with the folders of the README and the guide: the share at three places, the machine's own data at two.
+/// What is only in there is made on no file system of this machine.
+const ENTER_PAGES: &str = r#"set -e
+hostname "$1"; mount --bind "$2/hosts" /etc/hosts; mount --bind "$2/nsswitch.conf" /etc/nsswitch.conf
+root="$2/root"; own="$2/own-$1"; mkdir -p "$root" "$own/data" "$own/lib" "$own/here"
+mount -t tmpfs tmpfs "$root"
+for entry in /*; do
+    if [ -L "$entry" ]; then cp -P "$entry" "$root/"; elif [ -d "$entry" ]; then mkdir "$root$entry"; mount --rbind "$entry" "$root$entry"; fi
+done
+mkdir -p "$root/data" "$root/share" "$root/mnt"
+mount -t tmpfs tmpfs "$root/mnt"; mkdir "$root/mnt/share" "$root/mnt/lab"
+for at in share mnt/share mnt/lab; do mount --bind "$2/export" "$root/$at"; done
+mount --bind "$own/data" "$root/data"; mount --bind "$own/lib" "$root/var/lib"
+here="$own/here"; shift 3; exec chroot "$root" sh -c 'cd "$0" && exec "$@"' "$here" "$@""#;
 
 /// Which addresses the machines have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +49,10 @@ pub(crate) struct Lab {
     kind: Kind,
     /// Machines that have not mounted the share.
     bare: Vec<&'static str>,
+    /// What machines have mounted as their share that is a network file system.
+    network_shares: Vec<(&'static str, NetworkShare)>,
+    /// Whether machines have the folders that the pages speak of.
+    as_on_pages: bool,
     /// What all processes are without.
     guards_off: Option<Guard>,
     /// By how many milliseconds machines' clocks are ahead.
@@ -57,6 +77,8 @@ impl Lab {
             folder,
             kind: Kind::V4,
             bare: Vec::new(),
+            network_shares: Vec::new(),
+            as_on_pages: false,
             guards_off: None,
             clocks: Vec::new(),
             executable: env!("CARGO_BIN_EXE_howdah").to_owned(),
@@ -86,6 +108,27 @@ impl Lab {
     /// Leaves the share unmounted on a machine, for what starts there from now on.
     pub(crate) fn without_share(mut self, name: &'static str) -> Lab {
         self.bare.push(name);
+        self
+    }
+
+    /// Gives a machine the share by way of a network file system, for what starts there from now on.
+    pub(crate) fn with_network_share(mut self, machine: &'static str) -> Lab {
+        let at = self.path(&format!("nfs-{machine}"));
+        fs::create_dir(&at).expect("make a folder");
+        let share = NetworkShare::mount(&self.path("export"), &at).expect("mount a file system of our own");
+        self.network_shares.push((machine, share));
+        self
+    }
+
+    /// What a machine has mounted.
+    pub(crate) fn network_share(&self, machine: &str) -> &NetworkShare {
+        let found = self.network_shares.iter().find(|(of, _)| *of == machine);
+        &found.expect("the machine has a network share").1
+    }
+
+    /// Gives the machines the folders that the README and the guide speak of.
+    pub(crate) fn as_on_pages(mut self) -> Lab {
+        self.as_on_pages = true;
         self
     }
 
@@ -187,9 +230,14 @@ impl Lab {
 
     /// Words as they are typed on a machine.
     pub(crate) fn command(&self, machine: &str, words: &[&str]) -> Command {
-        let share = if self.bare.contains(&machine) { "bare" } else { "shared" };
+        let share = match self.network_shares.iter().any(|(of, _)| *of == machine) {
+            _ if self.bare.contains(&machine) => "none".to_owned(),
+            true => format!("nfs-{machine}"),
+            false => "export".to_owned(),
+        };
         let mut command = Command::new("ip");
-        command.args(["netns", "exec", machine, "unshare", "--mount", "--uts", "sh", "-c", ENTER, "sh", machine]);
+        let enter = if self.as_on_pages { ENTER_PAGES } else { ENTER };
+        command.args(["netns", "exec", machine, "unshare", "--mount", "--uts", "sh", "-c", enter, "sh", machine]);
         command.arg(self.folder.path()).arg(share).args(words).stdin(Stdio::null());
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("HOWDAH_") {
@@ -209,6 +257,37 @@ impl Lab {
         let log = fs::OpenOptions::new().append(true).create(true).open(self.path(&format!("{machine}.log")));
         let child = self.command(machine, &all).stdout(Stdio::null()).stderr(log.expect("make a log")).spawn();
         self.daemons.push((machine.to_owned(), child.expect("start a daemon")));
+    }
+
+    /// Starts a daemon by a line as it stands on a page.
+    pub(crate) fn daemon_line(&mut self, machine: &str, line: &str) {
+        let log = fs::OpenOptions::new().append(true).create(true).open(self.path(&format!("{machine}.log")));
+        let mut command = self.typed(machine, &["sh", "-c", &format!("exec {line}")]);
+        let child = command.stdout(Stdio::null()).stderr(log.expect("make a log")).spawn();
+        self.daemons.push((machine.to_owned(), child.expect("start a daemon")));
+    }
+
+    /// Types lines in a shell of a machine; expects success and returns what was printed.
+    #[track_caller]
+    pub(crate) fn type_at(&self, machine: &str, lines: &str) -> String {
+        let output = self.typed(machine, &["sh", "-euxc", lines]).output().expect("run a shell");
+        let [said, complained] =
+            [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
+        if !output.status.success() {
+            self.print_logs();
+            panic!("{machine}: typed lines ended with {}:\n{said}\n{complained}", output.status);
+        }
+        said
+    }
+
+    /// As [`Lab::command`], where `howdah` is on the path and root's daemons are meant.
+    fn typed(&self, machine: &str, words: &[&str]) -> Command {
+        let mut command = self.command(machine, words);
+        let own = Path::new(&self.executable).parent().expect("it lies in a folder");
+        let path = std::env::var("PATH").expect("a shell needs a path");
+        command.env("PATH", format!("{}:{path}", own.display()));
+        command.env("HOWDAH_MASTER_AS_ROOT", "true").env("HOWDAH_WORKER_AS_ROOT", "true");
+        command
     }
 
     /// Starts the master on `lab0` and waits until it listens.
@@ -355,6 +434,8 @@ impl Drop for Lab {
         if std::thread::panicking() {
             self.print_logs();
         }
+        // What waits for a share that hangs cannot end.
+        self.network_shares.iter().for_each(|(_, share)| share.set(Mood::Well));
         for (_, child) in &mut self.daemons {
             let _ = child.kill();
             let _ = child.wait();

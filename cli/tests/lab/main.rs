@@ -4,16 +4,21 @@
 //! `ip` and `unshare` and the right to make namespaces, which root has, and most systems give to every user. Where
 //! that is missing they say so and end well, unless `CI=true`.
 
+#[path = "../pages/blocks.rs"]
+mod blocks;
 mod clocks;
 mod days;
 mod faults;
 mod greed;
+mod guide;
 mod inside;
 mod kit;
 mod machines;
 mod mixed;
 mod names;
 mod network;
+mod network_files;
+mod network_share;
 #[path = "../permitted/mod.rs"]
 mod permitted;
 mod reach;

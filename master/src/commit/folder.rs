@@ -87,16 +87,18 @@ impl Folder {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Removes all that is in it. Directories inside directories are first moved up, so that no depth matters.
+    /// Removes all that is in it and can be removed. Directories inside directories are first moved up, so that no depth
+    /// matters. What cannot be removed, as a file that somebody has open on a network file system, keeps nothing else.
     fn clear(&self) -> io::Result<()> {
         let mut moved = 0_u64;
         loop {
             let names = self.names()?;
-            if names.is_empty() {
-                return Ok(());
-            }
-            for name in names {
-                self.clear_away(&name, &mut moved)?;
+            let all = names.len();
+            let problems: Vec<io::Error> =
+                names.iter().filter_map(|name| self.clear_away(name, &mut moved).err()).collect();
+            // The others may have brought more up.
+            if problems.len() == all {
+                return problems.into_iter().next().map_or(Ok(()), Err);
             }
         }
     }
@@ -108,17 +110,22 @@ impl Folder {
             Err(error) => return Err(error.into()),
         }
         let inner = self.folder(name)?;
+        let mut problem = None;
         for child in inner.names()? {
-            match rustix::fs::unlinkat(&inner.0, &child, AtFlags::empty()) {
-                Ok(()) | Err(Errno::NOENT) => {}
+            let removed = match rustix::fs::unlinkat(&inner.0, &child, AtFlags::empty()) {
+                Err(Errno::NOENT) => Ok(()),
                 Err(Errno::ISDIR | Errno::PERM) => {
                     *moved += 1;
                     // A name that no other process is likely to have; one that does is overtaken by the next round.
                     let up = format!(".removed-{}-{moved}", std::process::id());
-                    rustix::fs::renameat_with(&inner.0, &child, &self.0, &up, RenameFlags::empty())?;
+                    rustix::fs::renameat_with(&inner.0, &child, &self.0, &up, RenameFlags::empty())
                 }
-                Err(error) => return Err(error.into()),
-            }
+                removed => removed,
+            };
+            problem = problem.or(removed.err());
+        }
+        if let Some(problem) = problem {
+            return Err(problem.into());
         }
         match rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR) {
             // Someone added something meanwhile: the next round finds it.

@@ -29,6 +29,8 @@ pub(crate) use output::{Output, STORE};
 use store::{Kind, Store, TEMPORARY, mark_name};
 pub(crate) use waits::SOON;
 
+/// What a network file system calls a file that was removed while somebody had it open; it goes by itself.
+const IN_USE: &str = ".nfs";
 /// Says that all of the output is there.
 const SUCCESS: &str = "_SUCCESS";
 
@@ -180,9 +182,9 @@ fn promote_into<S: Store>(folder: &S, promotion: &Promotion, moved: &mut Vec<OsS
         let Some(private) = &private else { break };
         let from = temporary.join(attempt);
         let own = private.folder(attempt.as_ref()).map_err(failed("open", &from))?;
-        for name in names {
-            promote_file(attempt, &own, &from, &name, folder, output)?;
-            moved.push(name);
+        for name in names.iter().filter(|name| !begins(name, IN_USE)) {
+            promote_file(attempt, &own, &from, name, folder, output)?;
+            moved.push(name.clone());
         }
     }
     // With lazy output a private directory proves that its attempt wrote nothing but what was in it.
@@ -338,6 +340,15 @@ pub(crate) fn abort(output: &Output, created: bool) -> Result<(), CommitError> {
         Place::Bucket(place) => bucket::abort(place, TEMPORARY, SUCCESS).map_err(failed("clear", directory)),
         Place::Unknown(problem) => Err(CommitError::Unknown(problem.clone())),
     }
+}
+
+/// Tries once more to clear away what a job left. What has the mark of another job by now is that job's.
+pub(crate) fn clear_rest(output: &Output, job: &str, created: bool) -> Result<(), CommitError> {
+    let mark = fs::read_to_string(output.directory().join(OUTPUT_MARK));
+    if !output.is_remote() && mark.is_ok_and(|text| text.trim() != job) {
+        return Ok(());
+    }
+    abort(output, created)
 }
 
 fn abort_here(of: &Output, created: bool) -> Result<(), CommitError> {

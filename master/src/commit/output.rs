@@ -7,6 +7,8 @@ use howdah_core::job::{JobFile, OutputFormat};
 use howdah_s3::JobBucket;
 use howdah_webhdfs::{JobOutput, RemotePath};
 
+use super::store::TEMPORARY;
+
 /// What stands for the store where a name node's server would: none is called so.
 pub(crate) const STORE: &str = "s3";
 
@@ -61,6 +63,11 @@ impl Output {
     /// Whether it lies in an HDFS or in a bucket, whose name node or store may take its time.
     pub(crate) fn is_remote(&self) -> bool {
         !matches!(self.place, Place::Here)
+    }
+
+    /// Whether private output is left in it, as far as this machine's own file systems tell.
+    pub(crate) fn has_rest(&self) -> bool {
+        !self.is_remote() && self.directory.join(TEMPORARY).symlink_metadata().is_ok()
     }
 
     /// `host:port` of its name node's HTTP server, or [`STORE`].

@@ -18,6 +18,7 @@ mod fetches;
 mod handle;
 mod historian;
 mod histories;
+mod leftovers;
 mod message;
 mod out;
 mod pool;

@@ -13,6 +13,7 @@ use howdah_guards::Guard;
 
 use super::historian::write_histories;
 use super::histories::{Histories, ROOM};
+use super::leftovers::{Left, Leftovers};
 use super::pool::Pool;
 use super::retention::Retention;
 use super::{Clearing, CoreHandle};
@@ -33,6 +34,7 @@ enum Work {
         promotion: Option<Promotion>,
     },
     Abort {
+        job: JobId,
         output: Output,
         created: bool,
     },
@@ -59,12 +61,12 @@ impl Outbox {
         clearing: Clearing,
         keep: KeepJobs,
     ) -> Outbox {
-        let theirs = clearing.clone();
+        let clears = Clears { clearing: clearing.clone(), leftovers: Leftovers::start(clearing.clone()) };
         let open = Arc::<AtomicUsize>::default();
         let done = Arc::clone(&open);
         let tells = core.clone();
         let promotes: Arc<dyn Fn(Work) + Send + Sync> = Arc::new(move |work| {
-            perform(work, cluster, &core, &theirs);
+            perform(work, cluster, &core, &clears);
             done.fetch_sub(1, Ordering::Release);
         });
         let threads = if Guard::FileThreads.stands() { FILE_THREADS } else { 1 };
@@ -107,7 +109,7 @@ impl Outbox {
         if let Some(output) = Output::of(&row.meta.file) {
             self.clearing.begin(output.directory());
             let server = output.server().map(str::to_owned);
-            self.hand_out(job, Work::Abort { output, created: row.meta.created_output }, server);
+            self.hand_out(job, Work::Abort { job, output, created: row.meta.created_output }, server);
         }
     }
 
@@ -156,10 +158,20 @@ impl Outbox {
     }
 }
 
-fn perform(work: Work, cluster: ClusterId, core: &CoreHandle, clearing: &Clearing) {
+/// What clearing away needs.
+struct Clears {
+    clearing: Clearing,
+    leftovers: Leftovers,
+}
+
+fn perform(work: Work, cluster: ClusterId, core: &CoreHandle, clears: &Clears) {
     match work {
         Work::Promote { job, promotion } => {
-            let result = promotion.map_or(Ok(()), |promotion| commit::promote(&promotion));
+            let result = promotion.as_ref().map_or(Ok(()), commit::promote);
+            if let Some(promotion) = promotion.filter(|promotion| result.is_ok() && promotion.output.has_rest()) {
+                let output = promotion.output;
+                clears.leftovers.keep(Left { job: cluster.job(job), output, created: false });
+            }
             let gone: Vec<AttemptId> = match &result {
                 Err(CommitError::Gone { attempts, .. }) => {
                     attempts.iter().filter_map(|attempt| cluster.parse_attempt(attempt).ok()).collect()
@@ -176,12 +188,16 @@ fn perform(work: Work, cluster: ClusterId, core: &CoreHandle, clearing: &Clearin
             }
             core.committed_blocking(job, problem, gone);
         }
-        Work::Abort { output, created } => {
-            if let Err(e) = commit::abort(&output, created) {
-                let output = output.directory().display();
-                tracing::warn!(%output, error = %e, "could not clear away the output of a failed job");
+        Work::Abort { job, output, created } => {
+            let cleared = commit::abort(&output, created);
+            clears.clearing.end(output.directory());
+            if let Err(error) = cleared {
+                let (job, directory) = (cluster.job(job), output.directory().display());
+                tracing::warn!(job, output = %directory, %error, "could not clear away the output of a failed job");
+                if !output.is_remote() {
+                    clears.leftovers.keep(Left { job, output, created });
+                }
             }
-            clearing.end(output.directory());
         }
     }
 }

@@ -102,6 +102,11 @@ pub(super) fn explain(view: &View<'_>, job: JobId) -> String {
     let now = view.now;
     let waits = view.tables.jobs.get(&job).is_some_and(|row| !row.state.is_final());
     let listed = || view.tables.workers.iter().filter(|row| row.presence.is_listed(now));
+    if waits {
+        let present = listed().filter(|row| row.state != WorkerState::Lost);
+        let taken = present.filter_map(|row| Some(format!("; on {} {}", row.name, row.undying()?)));
+        text.extend(taken.take(NAMED));
+    }
     let refusing: Vec<String> = listed().filter_map(|row| refuses(row, now)).collect();
     if !waits || refusing.is_empty() {
         return text;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use howdah_core::job::limits;
 use howdah_core::time::{Span, Time};
 use howdah_proto::v1;
 
@@ -9,6 +10,9 @@ use crate::clock::now_ms_epoch;
 
 /// What is kept of each worker at most: some 10 KiB.
 const MAX_PAST: usize = 60;
+/// Processes that do not end of which a worker may tell, and what it may say of one.
+const UNDYING: usize = 64;
+const UNDYING_BYTES: usize = 256;
 /// Between two entries at least, so that they cover five minutes.
 const PAST_EVERY: Span = Span::from_ms(5_000);
 
@@ -29,6 +33,10 @@ impl PageVitals {
         if let Some(details) = &mut details {
             // A word of ours; a longer one would only be memory.
             details.source.truncate(details.source.floor_char_boundary(16));
+            details.undying.truncate(UNDYING);
+            for text in &mut details.undying {
+                *text = limits::without_middle(std::mem::take(text), UNDYING_BYTES);
+            }
         }
         // Nothing else reads it.
         let sent = details.as_mut().map(|details| std::mem::take(&mut details.sent_ms_epoch)).filter(|&sent| sent > 0);
@@ -65,7 +73,11 @@ impl Past {
             load15_milli: vitals.load15_milli,
             disk_free_kib: vitals.disk_free_kib,
             // Its source is the same for all of them.
-            details: vitals.details.clone().map(|details| v1::VitalsDetails { source: String::new(), ..details }),
+            details: vitals.details.clone().map(|details| v1::VitalsDetails {
+                source: String::new(),
+                undying: Vec::new(),
+                ..details
+            }),
         });
     }
 
@@ -108,6 +120,7 @@ mod tests {
             pressure_io_parts: Some(7),
             prefetch: None,
             sent_ms_epoch: 0,
+            undying: Vec::new(),
         };
         let now = v1::Vitals {
             load1_milli: 11,
@@ -156,9 +169,12 @@ mod tests {
     #[test]
     fn what_pages_show_is_taken_out_of_the_report() {
         let details = v1::VitalsDetails { source: "x".repeat(100), ..v1::VitalsDetails::default() };
+        let details = v1::VitalsDetails { undying: vec!["y".repeat(1_000); 100], ..details };
         let mut wire = v1::Vitals { core_use_parts: vec![1, 2], details: Some(details), ..vitals(7) };
         let pages = PageVitals::take(&mut wire);
         assert_eq!((wire, pages.clock_offset_ms), (vitals(7), None));
+        let undying = &pages.details.as_ref().unwrap().undying;
+        assert!(undying.len() == UNDYING && undying.iter().all(|text| text.len() <= UNDYING_BYTES));
         assert_eq!((pages.core_use_parts, pages.details.map(|details| details.source.len())), (vec![1, 2], Some(16)));
     }
 }

@@ -12,6 +12,9 @@ use tokio::sync::oneshot;
 use super::presence::{Going, Presence};
 use super::vitals::{PageVitals, Past};
 
+/// Processes that do not end that one sentence names.
+const UNDYING_NAMED: usize = 3;
+
 /// A worker's row; its index is its number.
 #[derive(Debug)]
 pub(crate) struct WorkerRow {
@@ -110,6 +113,9 @@ impl WorkerRow {
         self.warnings_version = 0;
         self.version = request.version;
         self.build = request.build;
+        if let Some(details) = &mut self.vitals.details {
+            details.undying.clear();
+        }
         // Tried anew.
         self.unreachable = None;
         self.shunned_until = Time::ZERO;
@@ -166,7 +172,21 @@ impl WorkerRow {
             let seconds = self.last_contact.since(*at).as_us() / 1_000_000;
             format!("{seconds} s ago, {what}")
         });
-        self.unreachable.clone().into_iter().chain(unseen).collect()
+        self.unreachable.clone().into_iter().chain(unseen).chain(self.undying()).collect()
+    }
+
+    /// Which of its slots are taken by what does not end.
+    pub(crate) fn undying(&self) -> Option<String> {
+        let all = &self.vitals.details.as_ref()?.undying;
+        let taken = match all.len() {
+            0 => return None,
+            1 => "a slot is taken by an attempt that was killed and whose process does not end".to_owned(),
+            n => format!("{n} slots are taken by attempts that were killed and whose processes do not end"),
+        };
+        let named = all.iter().take(UNDYING_NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let more = all.len().saturating_sub(UNDYING_NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        Some(format!("{taken}: {named}{more}; look at the file systems of its machine"))
     }
 
     /// The core's state, or what people can know better or sooner.

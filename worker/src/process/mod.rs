@@ -11,6 +11,7 @@ mod keeper;
 mod outbox;
 mod reused;
 mod spec;
+mod undying;
 
 pub(crate) use self::assignment::Assignment;
 pub(crate) use self::assignment::OWN_EXECUTABLE;
@@ -110,6 +111,16 @@ impl Process {
             }
             State::Gone => {}
         }
+    }
+
+    /// Which process it is and what keeps it alive, as far as that is known.
+    pub(crate) fn describe(&self) -> String {
+        let group = match &*self.lock() {
+            State::Alive { group, .. } => *group,
+            State::Unborn { .. } => return "its process has not started yet".to_owned(),
+            State::Gone => return "its process is gone".to_owned(),
+        };
+        undying::describe(group.as_raw())
     }
 
     /// Whether it exists and this is its attempt.

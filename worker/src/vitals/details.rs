@@ -68,6 +68,7 @@ impl Rates {
             pressure_io_parts: io,
             // When it is sent.
             sent_ms_epoch: 0,
+            undying: Vec::new(),
             prefetch: None,
         }
     }
@@ -181,6 +182,7 @@ Inter-|   Receive                                                |  Transmit
             pressure_io_parts: Some(3),
             prefetch: None,
             sent_ms_epoch: 0,
+            undying: Vec::new(),
         };
         assert_eq!(as_details(&rates), expected);
         // Silence: e^(−3 ÷ 3) of it is left. A device that went away is silent as well.

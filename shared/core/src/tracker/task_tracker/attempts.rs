@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!  Waiting ──► Running ──► CommitPending ──► Ended ──(acknowledged)──► forgotten
-//!     │           └────────────┴──► Stopping ──► Ended
+//!     │           └────────────┴──► Stopping ──► Dying ──► Ended   (or Ended from each of them)
 //!     └── killed, or its job cannot be had ────► Ended
 //! ```
 
-use super::held::{Held, IdleProcess, JobTerms, Stage};
+use super::held::{Held, IdleProcess, JobTerms, Stage, Undying};
 use super::{Directive, StopCause, TaskTracker, TrackerEffect};
 use crate::job::limits::FETCH_FAILURES;
 use crate::job::{AttemptId, AttemptState, JobId, Phase, Progress, TaskKind};
@@ -15,7 +15,9 @@ use crate::tracker::planted::{Fault, planted};
 
 impl TaskTracker {
     pub(super) fn occupied(&self, kind: TaskKind) -> u16 {
-        self.attempts.iter().filter(|held| held.attempt.kind == kind && !held.is_ended()).count() as u16
+        let running = self.attempts.iter().filter(|held| held.attempt.kind == kind && !held.is_ended());
+        let undying = self.undying.iter().filter(|undying| undying.kind == kind);
+        (running.count() + undying.count()) as u16
     }
 
     fn held(&mut self, attempt: AttemptId) -> Option<&mut Held> {
@@ -75,17 +77,17 @@ impl TaskTracker {
                 effects.push(TrackerEffect::Finished { attempt, state: AttemptState::Killed });
             }
             Stage::Running | Stage::CommitPending => {
-                held.stage = Stage::Stopping { cause, hard: Some(now + grace) };
+                held.stage = Stage::Stopping { cause, hard: now + grace };
                 effects.push(TrackerEffect::Terminate { attempt, cause });
             }
-            Stage::Stopping { .. } | Stage::Ended(_) => {}
+            Stage::Stopping { .. } | Stage::Dying { .. } | Stage::Ended(_) => {}
         }
     }
 
     /// Everything dies now and nothing of it is reported: the master has given up on this incarnation.
     pub(super) fn kill_all(&mut self, effects: &mut Vec<TrackerEffect>) {
         for held in &self.attempts {
-            if matches!(held.stage, Stage::Running | Stage::CommitPending | Stage::Stopping { .. }) {
+            if !matches!(held.stage, Stage::Waiting | Stage::Ended(_)) {
                 effects.push(TrackerEffect::Kill { attempt: held.attempt });
             }
         }
@@ -197,11 +199,13 @@ impl TaskTracker {
             Stage::Ended(_) => return,
             // A result that came before the signal counts.
             _ if ok => end,
-            Stage::Stopping { cause: StopCause::Directive, .. } => AttemptState::Killed,
-            Stage::Stopping { .. } => AttemptState::Failed,
+            Stage::Stopping { cause: StopCause::Directive, .. } | Stage::Dying { cause: StopCause::Directive, .. } => {
+                AttemptState::Killed
+            }
+            Stage::Stopping { .. } | Stage::Dying { .. } => AttemptState::Failed,
             Stage::Waiting | Stage::Running | Stage::CommitPending => end,
         };
-        let stopping = matches!(held.stage, Stage::Stopping { .. });
+        let stopping = matches!(held.stage, Stage::Stopping { .. } | Stage::Dying { .. });
         held.stage = Stage::Ended(state);
         held.reported_in = 0;
         if ok {
@@ -221,19 +225,28 @@ impl TaskTracker {
         }
     }
 
-    /// Timeouts, hard kills, and waiting processes that waited long enough.
+    /// Timeouts, hard kills, processes that do not end, and waiting processes that waited long enough.
     pub(super) fn on_deadlines(&mut self, now: Time, effects: &mut Vec<TrackerEffect>) {
-        let grace = self.config.kill_grace;
+        let (grace, patience) = (self.config.kill_grace, self.config.kill_patience);
         for held in &mut self.attempts {
             let attempt = held.attempt;
             match held.stage {
                 Stage::Running if held.timeout_at.is_some_and(|at| at <= now) => {
-                    held.stage = Stage::Stopping { cause: StopCause::Timeout, hard: Some(now + grace) };
+                    held.stage = Stage::Stopping { cause: StopCause::Timeout, hard: now + grace };
                     effects.push(TrackerEffect::Terminate { attempt, cause: StopCause::Timeout });
                 }
-                Stage::Stopping { cause, hard: Some(at) } if at <= now => {
-                    held.stage = Stage::Stopping { cause, hard: None };
+                Stage::Stopping { cause, hard } if hard <= now => {
+                    held.stage = Stage::Dying { cause, until: now + patience };
                     effects.push(TrackerEffect::Kill { attempt });
+                }
+                // Its machine's fault, whatever it was stopped for: it ends as killed and its job pays nothing.
+                Stage::Dying { until, .. } if until <= now => {
+                    let state = AttemptState::Killed;
+                    held.stage = Stage::Ended(state);
+                    held.reported_in = 0;
+                    self.undying.push(Undying { process: held.process, kind: attempt.kind });
+                    effects.push(TrackerEffect::GivenUp { attempt, process: held.process });
+                    effects.push(TrackerEffect::Finished { attempt, state });
                 }
                 _ => {}
             }

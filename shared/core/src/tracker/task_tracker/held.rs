@@ -1,7 +1,7 @@
 //! What a worker holds of an attempt, of a job's terms and of a process that waits.
 
 use super::messages::StopCause;
-use crate::job::{AttemptId, AttemptState, JobId, Phase, Progress};
+use crate::job::{AttemptId, AttemptState, JobId, Phase, Progress, TaskKind};
 use crate::time::{Span, Time};
 
 /// Where an attempt is on its way.
@@ -13,8 +13,10 @@ pub(super) enum Stage {
     Running,
     /// Output complete.
     CommitPending,
-    /// Signalled; at `hard` the hard signal follows, `None` once it has.
-    Stopping { cause: StopCause, hard: Option<Time> },
+    /// Signalled; at `hard` the hard signal follows.
+    Stopping { cause: StopCause, hard: Time },
+    /// Signalled hard; a process that is still there at `until` is given up.
+    Dying { cause: StopCause, until: Time },
     /// Over.
     Ended(AttemptState),
 }
@@ -50,6 +52,13 @@ pub(super) struct JobTerms {
     pub(super) known: Option<(Span, i32)>,
 }
 
+/// A process that was killed and does not end. Its attempt is over, its slot stays taken.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undying {
+    pub(super) process: u32,
+    pub(super) kind: TaskKind,
+}
+
 /// A process that waits for another attempt of its job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IdleProcess {
@@ -79,8 +88,12 @@ impl Held {
 
     pub(super) fn state(&self) -> AttemptState {
         match self.stage {
-            Stage::CommitPending | Stage::Stopping { .. } if self.complete => AttemptState::CommitPending,
-            Stage::Waiting | Stage::Running | Stage::CommitPending | Stage::Stopping { .. } => AttemptState::Running,
+            Stage::CommitPending | Stage::Stopping { .. } | Stage::Dying { .. } if self.complete => {
+                AttemptState::CommitPending
+            }
+            Stage::Waiting | Stage::Running | Stage::CommitPending | Stage::Stopping { .. } | Stage::Dying { .. } => {
+                AttemptState::Running
+            }
             Stage::Ended(state) => state,
         }
     }
@@ -122,7 +135,7 @@ impl Held {
     pub(super) fn deadline(&self) -> Option<Time> {
         match self.stage {
             Stage::Running => self.timeout_at,
-            Stage::Stopping { hard, .. } => hard,
+            Stage::Stopping { hard: at, .. } | Stage::Dying { until: at, .. } => Some(at),
             Stage::Waiting | Stage::CommitPending | Stage::Ended(_) => None,
         }
     }

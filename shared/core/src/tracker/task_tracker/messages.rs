@@ -14,6 +14,9 @@ pub struct TrackerConfig {
     pub incarnation: u64,
     /// From the polite signal to the hard one (`mapred.tasktracker.tasks.sleeptime-before-sigkill`, 5 s).
     pub kill_grace: Span,
+    /// From the hard signal until an attempt whose process does not end is given up: it waits in the kernel, most often
+    /// for a file system that does not answer, and may do so for ever.
+    pub kill_patience: Span,
     /// First pause after the master could not be reached; doubles each time.
     pub retry_first: Span,
     /// Longest such pause.
@@ -34,6 +37,7 @@ impl Default for TrackerConfig {
             reduce_slots: 2,
             incarnation: 1,
             kill_grace: Span::from_secs(5),
+            kill_patience: Span::from_secs(30),
             retry_first: Span::from_ms(100),
             retry_max: Span::from_secs(10),
             reuse_idle: Span::from_secs(2),
@@ -142,7 +146,7 @@ pub enum TrackerInput {
         /// Which. Its process has exited.
         attempt: AttemptId,
     },
-    /// A process that was waiting for another attempt is gone.
+    /// A process that was waiting for another attempt, or that was given up, is gone.
     ProcessGone {
         /// Which.
         process: u32,
@@ -194,6 +198,13 @@ pub enum TrackerEffect {
     Kill {
         /// Which.
         attempt: AttemptId,
+    },
+    /// The attempt's process was killed and does not end. Its `Finished` follows; until `ProcessGone` it keeps its slot.
+    GivenUp {
+        /// Which.
+        attempt: AttemptId,
+        /// Its process.
+        process: u32,
     },
     /// Tell the attempt that it may commit.
     GrantCommit {

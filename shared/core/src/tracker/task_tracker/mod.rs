@@ -23,7 +23,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use self::attributes::ReportedAttributes;
 use self::contact::{Contact, Parking};
-use self::held::{Held, IdleProcess, JobTerms};
+use self::held::{Held, IdleProcess, JobTerms, Undying};
 use super::planted::{Fault, planted};
 use super::{AttemptReport, Report, Vitals};
 use crate::job::{AttemptState, JobId, TaskKind, WorkerId};
@@ -41,6 +41,8 @@ pub struct TaskTracker {
     jobs: Vec<JobTerms>,
     /// Processes that wait for another attempt of their job.
     idle: Vec<IdleProcess>,
+    /// Processes that were killed and do not end; at most one per slot.
+    undying: Vec<Undying>,
     next_process: u32,
     draining: bool,
     /// The master should be notified soon that this worker drains.
@@ -61,6 +63,7 @@ impl TaskTracker {
             attempts: Vec::new(),
             jobs: Vec::new(),
             idle: Vec::new(),
+            undying: Vec::new(),
             next_process: 0,
             draining: false,
             announce: false,
@@ -127,7 +130,10 @@ impl TaskTracker {
                 self.on_ended(now, *attempt, state, *process_alive, effects);
             }
             TrackerInput::Spared { attempt } => self.on_ended(now, *attempt, AttemptState::Killed, false, effects),
-            TrackerInput::ProcessGone { process } => self.idle.retain(|idle| idle.process != *process),
+            TrackerInput::ProcessGone { process } => {
+                self.idle.retain(|idle| idle.process != *process);
+                self.undying.retain(|undying| undying.process != *process);
+            }
             TrackerInput::Drain => {
                 self.announce |= !self.draining;
                 self.draining = true;

@@ -293,6 +293,31 @@ fn a_job_that_becomes_unavailable_lets_its_waiting_process_go() {
     assert_eq!(effects, [TrackerEffect::Retire { process: 1 }]);
 }
 
+#[test]
+fn an_attempt_whose_process_does_not_end_is_given_up_and_keeps_its_slot_until_it_does() {
+    let mut bench = Bench::running(1);
+    let slots = bench.tracker.free(TaskKind::Map) + 1;
+    bench.now += Span::from_secs(60);
+    let stopped = bench.feed(&[TrackerInput::Tick]);
+    assert!(stopped.contains(&TrackerEffect::Terminate { attempt: map(0), cause: StopCause::Timeout }));
+    bench.now += Span::from_secs(5);
+    assert_eq!(bench.feed(&[TrackerInput::Tick]), [TrackerEffect::Kill { attempt: map(0) }]);
+    bench.now += Span::from_ms(29_999);
+    assert_eq!(bench.report().attempts[0].state, AttemptState::Running);
+    bench.now += Span::from_ms(1);
+    assert!(bench.tracker.next_deadline().is_some_and(|deadline| deadline <= bench.now));
+    let given_up = bench.feed(&[TrackerInput::Tick]);
+    let (gone, ended) = (TrackerEffect::GivenUp { attempt: map(0), process: 1 }, AttemptState::Killed);
+    assert_eq!(given_up[..2], [gone, TrackerEffect::Finished { attempt: map(0), state: ended }]);
+    let report = bench.report();
+    assert_eq!((report.attempts[0].state, report.free_maps), (ended, slots - 1));
+    // A late word of the attempt changes nothing; the process's end gives the slot back.
+    bench.end(false, false);
+    assert_eq!((bench.report().attempts[0].state, bench.report().free_maps), (ended, slots - 1));
+    bench.feed(&[TrackerInput::ProcessGone { process: 1 }]);
+    assert_eq!(bench.report().free_maps, slots);
+}
+
 fn any_directive() -> impl Strategy<Value = Directive> {
     prop_oneof![
         6 => any_attempt().prop_map(Directive::Launch),
