@@ -74,7 +74,7 @@ fn start_daemons(lab: &mut Lab, commands: Vec<String>, workers: &[&str]) -> Stri
 #[ignore = "run by `cargo xtask lab`"]
 fn the_readmes_first_cluster_is_typed_on_three_machines_and_from_another() {
     inside("guide::the_readmes_first_cluster_is_typed_on_three_machines_and_from_another", |lab| {
-        let mut lab = lab.as_on_pages().machines(Kind::V4, &[]);
+        let mut lab = lab.with_pages_folders().machines(Kind::V4, &[]);
         for (last, machine) in (1..).zip(["lab0", "lab1", "lab2", "desk"]) {
             lab.add_address(machine, &format!("10.0.0.{last}/24"));
         }
@@ -92,7 +92,7 @@ fn the_readmes_first_cluster_is_typed_on_three_machines_and_from_another() {
 #[ignore = "run by `cargo xtask lab`"]
 fn the_guides_lab_is_typed_on_five_machines_and_from_a_sixth() {
     inside("guide::the_guides_lab_is_typed_on_five_machines_and_from_a_sixth", |lab| {
-        let mut lab = lab.as_on_pages().machines(Kind::V4, &[]);
+        let mut lab = lab.with_pages_folders().machines(Kind::V4, &[]);
         books(&lab);
         let commands = typed(&section("docs/guide/lab.md", "In a quarter of an hour"));
         let script = start_daemons(&mut lab, commands, &["lab1", "lab2", "lab3", "lab4"]);

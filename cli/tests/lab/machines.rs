@@ -52,7 +52,7 @@ pub(crate) struct Lab {
     /// What machines have mounted as their share that is a network file system.
     network_shares: Vec<(&'static str, NetworkShare)>,
     /// Whether machines have the folders that the pages speak of.
-    as_on_pages: bool,
+    with_pages_folders: bool,
     /// What all processes are without.
     guards_off: Option<Guard>,
     /// By how many milliseconds machines' clocks are ahead.
@@ -78,7 +78,7 @@ impl Lab {
             kind: Kind::V4,
             bare: Vec::new(),
             network_shares: Vec::new(),
-            as_on_pages: false,
+            with_pages_folders: false,
             guards_off: None,
             clocks: Vec::new(),
             executable: env!("CARGO_BIN_EXE_howdah").to_owned(),
@@ -127,8 +127,8 @@ impl Lab {
     }
 
     /// Gives the machines the folders that the README and the guide speak of.
-    pub(crate) fn as_on_pages(mut self) -> Lab {
-        self.as_on_pages = true;
+    pub(crate) fn with_pages_folders(mut self) -> Lab {
+        self.with_pages_folders = true;
         self
     }
 
@@ -236,7 +236,7 @@ impl Lab {
             false => "export".to_owned(),
         };
         let mut command = Command::new("ip");
-        let enter = if self.as_on_pages { ENTER_PAGES } else { ENTER };
+        let enter = if self.with_pages_folders { ENTER_PAGES } else { ENTER };
         command.args(["netns", "exec", machine, "unshare", "--mount", "--uts", "sh", "-c", enter, "sh", machine]);
         command.arg(self.folder.path()).arg(share).args(words).stdin(Stdio::null());
         for (name, _) in std::env::vars_os() {
