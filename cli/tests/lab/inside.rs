@@ -30,7 +30,7 @@ pub(crate) fn inside_with_file_systems(name: &str, body: impl FnOnce(Lab)) {
         crate::permitted::not_tested(&format!("{wanted}: {error}; run the tests as root where the kernel has FUSE"));
         return;
     }
-    inside_with(None, name, body);
+    inside_with(BOUND, None, name, body);
 }
 
 /// As [`inside`], with packet filters.
