@@ -242,9 +242,9 @@ mod tests {
     /// Has every kind of answer made of it, if it is one.
     fn read(bytes: &[u8]) -> u32 {
         let status = serde_json::from_slice::<StatusAnswer>(bytes).map(|answer| FileStatus::from(answer.file_status));
-        let list = serde_json::from_slice::<ListAnswer>(bytes)
+        let list = serde_json::from_slice::<ListAnswer<Status>>(bytes)
             .map(|answer| answer.file_statuses.file_status.into_iter().map(FileStatus::from).collect::<Vec<_>>());
-        let long = serde_json::from_slice::<LongListAnswer>(bytes)
+        let long = serde_json::from_slice::<ListAnswer<LongStatus>>(bytes)
             .map(|answer| answer.file_statuses.file_status.into_iter().map(Entry::from).collect::<Vec<_>>());
         let blocks = serde_json::from_slice::<BlocksAnswer>(bytes)
             .map(|answer| answer.located_blocks.located_blocks.into_iter().map(Block::from).collect::<Vec<_>>());
