@@ -5,7 +5,7 @@
 //! to finish them), then answers parked heartbeats with UNAVAILABLE and closes the journal. A stop at once
 //! skips the waiting.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use anyhow::{Context, bail};
-use howdah_core::job::ClusterId;
+use howdah_core::job::{ClusterId, JobId};
 use howdah_core::schedulers::registry::Params;
 use howdah_core::time::Time;
 use howdah_core::tracker::{SchedulerChoice, WorkerState};
@@ -34,8 +34,9 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Server;
 
 use crate::clock::now_ms_epoch;
+use crate::commit::{Output, Owed};
 use crate::config::MasterConfig;
-use crate::engine::{Clearing, Compaction, CoreError, CoreHandle, Engine, Message, Outbox};
+use crate::engine::{Clearer, Clearing, Compaction, CoreError, CoreHandle, Engine, Message, Outbox};
 use crate::journal::runs_in;
 use crate::looks::Looks;
 use crate::prediction::Feed;
@@ -83,9 +84,10 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let http_address =
         http.as_ref().map(TcpListener::local_addr).transpose().context("read the address listened on")?;
     let clearing = Clearing::default();
+    let clearer = Clearer::start(Owed::of(&dir), &outputs_in_use(&start));
     let (prediction, feed, prediction_thread) = prediction::start(&dir)?;
     let changed = feed.changed();
-    let (core, engine) = start_core(&config, start, clearing.clone(), feed)?;
+    let (core, engine) = start_core(&config, start, (clearing.clone(), clearer.clone()), feed)?;
     // Counted in the journal, where it is on disk before the first answer to anybody.
     let epoch = engine.epoch() + 1;
     let (thread_ended, mut core_ended) = oneshot::channel();
@@ -140,6 +142,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         start: MasterStart { cluster_id: cluster.0, epoch, began_us: now_ms_epoch() * 1_000 },
         superseded: std::sync::atomic::AtomicBool::new(false),
         clearing,
+        clearer,
         entrance,
         in_force,
         listings: Arc::new(tokio::sync::Semaphore::new(services::LISTINGS)),
@@ -316,7 +319,8 @@ fn resume(config: &MasterConfig, params: &Params, run_dir: PathBuf) -> anyhow::R
         recovered.unfinished.scheduler = Some(wanted.clone());
         scheduler = wanted;
     }
-    recovery::clear_leftovers(&run_dir, cluster, recovered.last_job, &recovered.unfinished);
+    let owed = Owed::of(&config.dir);
+    recovery::clear_leftovers(&run_dir, &owed, cluster, recovered.last_job, &recovered.unfinished);
     tracing::info!(
         cluster = cluster.0,
         batches = recovered.batches,
@@ -338,16 +342,25 @@ fn resume(config: &MasterConfig, params: &Params, run_dir: PathBuf) -> anyhow::R
     })
 }
 
+/// Those of jobs that are not over, which for one that succeeded means that its output is promoted.
+fn outputs_in_use(start: &Start) -> Vec<Output> {
+    let promotions = start.unfinished.iter().flat_map(|unfinished| &unfinished.promotions);
+    let promoting: BTreeSet<JobId> = promotions.copied().collect();
+    let rows = start.tables.jobs.iter();
+    let in_use = rows.filter(|(job, row)| !row.state.is_final() || promoting.contains(job));
+    in_use.filter_map(|(_, row)| Output::of(&row.meta.file)).collect()
+}
+
 fn start_core(
     config: &MasterConfig,
     start: Start,
-    clearing: Clearing,
+    (clearing, clearer): (Clearing, Clearer),
     feed: Feed,
 ) -> anyhow::Result<(CoreHandle, Engine)> {
     let (send, inbox) = crossbeam_channel::bounded(config.limits.inbox.max(16) as usize);
     let core = CoreHandle::new(send);
     let run_dir = start.run_dir.clone();
-    let out = Outbox::start(start.run_dir, start.cluster, core.clone(), clearing, config.keep_jobs);
+    let out = Outbox::start(start.run_dir, start.cluster, core.clone(), clearing, clearer, config.keep_jobs);
     let compaction = Compaction::new(run_dir.clone(), config.segment_bytes(), config.keep_inputs);
     let mut engine = Engine::new(start.recorder, start.tables, inbox, out, feed, start.last, compaction);
     if let Some(unfinished) = &start.unfinished {

@@ -242,3 +242,52 @@ fn promotions_at_a_name_node_that_hangs_hold_up_none_at_another() {
     assert!(began.elapsed() < std::time::Duration::from_secs(60), "{:?}", began.elapsed());
     assert!(!parts(&serves, "/out").is_empty());
 }
+
+/// How many outputs the master has noted as those that are to be cleared away.
+fn n_owed(cluster: &Cluster) -> usize {
+    std::fs::read_dir(cluster.path("master/clearing")).map_or(0, |entries| entries.count())
+}
+
+#[test]
+fn what_a_name_node_that_was_away_has_of_dead_jobs_goes_when_it_is_back_after_any_number_of_starts() {
+    let hdfs = FakeHdfs::start(1);
+    let mut cluster = cluster_beside(&hdfs);
+    let input = cluster.text("in.txt", "a b a\n");
+    let args =
+        |out: &str| ["streaming", "--input", &input, "--output", &at(out), "--mapper", "sleep 600"].map(str::to_owned);
+    let words = |args: &[String; 7]| args.iter().map(String::as_str).map(str::to_owned).collect::<Vec<_>>();
+    let done = args("/done");
+    let done = ["wordcount", "--input", &done[2], "--output", &done[4]];
+    cluster.wait_job(&cluster.submit(&done), 0);
+    let killed = words(&args("/killed"));
+    let killed = cluster.submit(&killed.iter().map(String::as_str).collect::<Vec<_>>());
+    cluster.wait_running_maps(&killed, 1);
+    assert_eq!(n_owed(&cluster), 0, "a job has an output, and nothing of it is to be cleared away");
+    // One that gets no further than what is made beside its output.
+    hdfs.be(Mood::HoldsMoves(0));
+    let moves = || hdfs.asked().iter().filter(|line| line.contains("op=RENAME") && line.contains("/_late-")).count();
+    let late = words(&args("/late"));
+    let late = [&["submit".to_owned()][..], &late].concat();
+    let mut submitting = cluster.command(&late.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut submitting = submitting.stderr(std::process::Stdio::null()).spawn().expect("start a submission");
+    wait_for("the submission to be held up", || (moves() > 0).then_some(()));
+    hdfs.be(Mood::SafeMode);
+    cluster.run(&["job", "kill", &killed]).expect_code(0);
+    cluster.wait_job(&killed, 1);
+    wait_for("the killed job's output to be noted", || (n_owed(&cluster) == 2).then_some(()));
+    let left = || hdfs.files("/").iter().filter(|file| !file.starts_with("/done/")).count();
+    for _ in 0..2 {
+        cluster.kill_master();
+        cluster.restart_master();
+    }
+    assert_eq!((n_owed(&cluster), left()), (2, 2), "{:?}", hdfs.files("/"));
+    cluster.kill_master();
+    let _ = submitting.kill();
+    let _ = submitting.wait();
+    hdfs.be(Mood::Good);
+    cluster.restart_master();
+    wait_for("both outputs to go", || (n_owed(&cluster) == 0).then_some(()));
+    assert!(!hdfs.is_there("/killed") && left() == 0, "{:?}", hdfs.files("/"));
+    assert!(hdfs.is_there("/done/_SUCCESS"));
+    cluster.stop_and_replay();
+}

@@ -40,9 +40,12 @@ fn as_io(error: Error) -> io::Error {
     io::Error::new(kind, error)
 }
 
-/// Makes the job's mark; an error when something was in the directory before.
-pub(super) fn reserve(output: &JobBucket) -> io::Result<()> {
-    output.client(SOON).and_then(|client| output.reserve(&client, OUTPUT_MARK)).map_err(as_io)
+/// Makes the job's mark, after `begin` when nothing is in the directory; an error otherwise.
+pub(super) fn reserve(output: &JobBucket, begin: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let client = output.client(SOON).map_err(as_io)?;
+    output.check_free(&client).map_err(as_io)?;
+    begin()?;
+    output.reserve(&client, OUTPUT_MARK).map_err(as_io)
 }
 
 /// Opens a job's output to promote it. That of another job is an error.
@@ -56,7 +59,7 @@ pub(super) fn open(output: &JobBucket) -> io::Result<BucketFolder> {
 
 /// Clears away what attempts left, if it is this job's.
 pub(super) fn abort(output: &JobBucket, private: &str, success: &str) -> io::Result<()> {
-    let client = output.client(LONG).map_err(as_io)?;
+    let client = output.client(SOON).map_err(as_io)?;
     if output.owner(&client, OUTPUT_MARK).map_err(as_io)? != Owner::Ours {
         return Ok(());
     }

@@ -12,6 +12,7 @@ mod bucket;
 mod folder;
 mod listed;
 mod output;
+mod owed;
 mod remote;
 mod store;
 mod waits;
@@ -26,6 +27,7 @@ use howdah_core::job::OUTPUT_MARK;
 use howdah_guards::Guard;
 use output::Place;
 pub(crate) use output::{Output, STORE};
+pub(crate) use owed::Owed;
 use store::{Kind, Store, TEMPORARY, mark_name};
 pub(crate) use waits::SOON;
 
@@ -68,14 +70,22 @@ pub(crate) enum CommitError {
     Unknown(String),
 }
 
+impl CommitError {
+    /// Whether a name node or a store gave no answer, or one that will be another later: what is asked next fares no better.
+    pub(crate) fn is_out_of_reach(&self) -> bool {
+        let CommitError::Io { source, .. } = self else { return false };
+        remote::RemoteFolder::is_out_of_reach(source) || bucket::BucketFolder::is_out_of_reach(source)
+    }
+}
+
 fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CommitError {
     let path = path.to_owned();
     move |source| CommitError::Io { action, path, source }
 }
 
 /// Makes the output directory and the place for private output, elsewhere than here with the mark in it; an error
-/// when the directory was there before.
-pub(crate) fn reserve(output: &Output) -> io::Result<()> {
+/// when the directory was there before. Elsewhere `begin` is called before the first change.
+pub(crate) fn reserve(output: &Output, begin: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let directory = output.directory();
     match &output.place {
         Place::Here => {
@@ -85,8 +95,8 @@ pub(crate) fn reserve(output: &Output) -> io::Result<()> {
             fs::create_dir(directory)?;
             Folder::open(directory)?.make_folder(TEMPORARY)
         }
-        Place::Hdfs(output) => remote::reserve(output),
-        Place::Bucket(output) => bucket::reserve(output),
+        Place::Hdfs(output) => remote::reserve(output, begin),
+        Place::Bucket(output) => bucket::reserve(output, begin),
         Place::Unknown(problem) => Err(io::Error::other(problem.clone())),
     }
 }

@@ -12,6 +12,9 @@ use super::store::TEMPORARY;
 /// What stands for the store where a name node's server would: none is called so.
 pub(crate) const STORE: &str = "s3";
 
+/// How properties begin that say where an output lies.
+const PROPERTIES: [&str; 2] = [howdah_webhdfs::PROPERTIES, howdah_s3::PROPERTIES];
+
 /// One job's output directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
@@ -19,6 +22,8 @@ pub(crate) struct Output {
     /// Whose it is, as the mark in it says; empty if nobody said so.
     pub(super) job: String,
     pub(super) place: Place,
+    /// Of the job's properties, those that the place was read from; none of one here.
+    pub(super) properties: BTreeMap<String, String>,
 }
 
 /// The file system that it lies in.
@@ -52,7 +57,26 @@ impl Output {
             true if is_object => JobBucket::of(directory, property).map_or_else(Place::Unknown, Place::Bucket),
             true => JobOutput::of(directory, property).map_or_else(Place::Unknown, Place::Hdfs),
         };
-        Output { directory: PathBuf::from(directory), job: String::new(), place }
+        let of_place = |key: &str| PROPERTIES.iter().any(|start| key.starts_with(start));
+        let properties = properties.iter().filter(|(key, _)| !matches!(place, Place::Here) && of_place(key));
+        let properties = properties.map(|(key, value)| (key.clone(), value.clone())).collect();
+        Output { directory: PathBuf::from(directory), job: String::new(), place, properties }
+    }
+
+    /// What no other output has, of one that lies elsewhere: letters and digits, as the master makes them.
+    pub(crate) fn mark(&self) -> Option<&str> {
+        let key = match &self.place {
+            Place::Hdfs(_) => howdah_webhdfs::MARK_PROPERTY,
+            Place::Bucket(_) => howdah_s3::MARK_PROPERTY,
+            Place::Here | Place::Unknown(_) => return None,
+        };
+        let is_plain = |mark: &&str| !mark.is_empty() && mark.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        self.properties.get(key).map(String::as_str).filter(is_plain)
+    }
+
+    /// What makes it again, with the directory.
+    pub(super) fn properties(&self) -> &BTreeMap<String, String> {
+        &self.properties
     }
 
     /// Its path or its address; each directory has one spelling.

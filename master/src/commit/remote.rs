@@ -34,9 +34,12 @@ pub(super) fn as_io(error: Error) -> io::Error {
     io::Error::new(kind, error)
 }
 
-/// Makes the output directory with the job's mark; an error when the directory was there before.
-pub(super) fn reserve(output: &JobOutput) -> io::Result<()> {
-    output.reserve(&output.client(SOON), OUTPUT_MARK).map_err(as_io)
+/// Makes the output directory with the job's mark, after `begin` when its place is free; an error when the directory was there before.
+pub(super) fn reserve(output: &JobOutput, begin: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let client = output.client(SOON);
+    output.check_free(&client).map_err(as_io)?;
+    begin()?;
+    output.reserve(&client, OUTPUT_MARK).map_err(as_io)
 }
 
 /// Opens a job's output to promote it. That of another job is an error.
@@ -50,7 +53,7 @@ pub(super) fn open(output: &JobOutput) -> io::Result<RemoteFolder> {
 
 /// Clears away what attempts left, if it is this job's; the directory too if nothing else is in it.
 pub(super) fn abort(output: &JobOutput, private: &str, success: &str) -> io::Result<()> {
-    let client = output.client(LONG);
+    let client = output.client(SOON);
     match output.owner(&client, OUTPUT_MARK).map_err(as_io)? {
         // Somebody has made the same directory anew, or has one without a mark, empty or not.
         Owner::Theirs | Owner::Nobody => output.clear_aside(&client, private).map_err(as_io),

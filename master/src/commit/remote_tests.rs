@@ -24,7 +24,7 @@ fn promotion(output: &Output) -> Promotion {
 /// A reserved output with what two winners and a loser wrote.
 fn written(hdfs: &FakeHdfs) -> Output {
     let output = output(hdfs, "mine");
-    reserve(&output).unwrap();
+    reserve(&output, || Ok(())).unwrap();
     for (file, text) in
         [("a_0/part-r-00000", "a"), ("b_0/part-r-00001", "loser"), ("b_1/part-r-00001.gz", "b"), ("b_1/side/x", "x")]
     {
@@ -92,7 +92,7 @@ fn what_fails_takes_back_what_it_promoted_and_leaves_others_files() {
 fn lost_output_is_an_error_and_not_a_success() {
     let hdfs = FakeHdfs::start(1);
     let output = output(&hdfs, "mine");
-    reserve(&output).unwrap();
+    reserve(&output, || Ok(())).unwrap();
     hdfs.put("/data/out/_temporary/a_0/part-r-00000", "a", 9);
     let error = promote(&promotion(&output)).unwrap_err();
     assert!(matches!(error, CommitError::Gone { .. }), "{error}");
@@ -105,7 +105,7 @@ fn one_of_two_jobs_has_a_directory_and_the_other_touches_nothing_of_it() {
     let hdfs = FakeHdfs::start(1);
     let (mine, theirs) = (written(&hdfs), output(&hdfs, "theirs"));
     let before = hdfs.files("/");
-    assert_eq!(reserve(&theirs).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(reserve(&theirs, || Ok(())).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     let error = promote(&promotion(&theirs)).unwrap_err().to_string();
     assert!(error.ends_with("`_temporary/_job` in it is the mark of another job"), "{error}");
     abort(&theirs, true).unwrap();
@@ -113,7 +113,7 @@ fn one_of_two_jobs_has_a_directory_and_the_other_touches_nothing_of_it() {
     abort(&mine, true).unwrap();
     abort(&mine, true).unwrap();
     assert!(!hdfs.is_there("/data/out"));
-    reserve(&theirs).unwrap();
+    reserve(&theirs, || Ok(())).unwrap();
 }
 
 #[test]
@@ -121,11 +121,11 @@ fn what_cannot_be_reserved_leaves_no_directory_and_says_why_in_a_line() {
     let hdfs = FakeHdfs::start(1);
     hdfs.put("/data/in", "x", 1);
     hdfs.be(Mood::Quota(0));
-    let error = reserve(&output(&hdfs, "mine")).unwrap_err().to_string();
+    let error = reserve(&output(&hdfs, "mine"), || Ok(())).unwrap_err().to_string();
     assert!(error.contains("DSQuotaExceededException") && error.lines().count() == 1, "{error}");
     assert!(!hdfs.is_there("/data/out"));
     hdfs.be(Mood::SafeMode);
-    let error = reserve(&output(&hdfs, "mine")).unwrap_err();
+    let error = reserve(&output(&hdfs, "mine"), || Ok(())).unwrap_err();
     assert!(error.to_string().contains("SafeModeException"), "{error}");
 }
 
@@ -155,14 +155,14 @@ fn a_reservation_that_breaks_off_anywhere_stands_or_is_in_nobodys_way() {
         let hdfs = FakeHdfs::start(1);
         let (mine, next) = (output(&hdfs, "mine"), output(&hdfs, "next"));
         hdfs.be(Mood::Leaves(n));
-        let reserved = reserve(&mine);
+        let reserved = reserve(&mine, || Ok(()));
         hdfs.be(Mood::Good);
         if reserved.is_ok() {
             assert!(n > 1, "{n} changes make no reservation");
             assert_eq!(hdfs.files("/"), ["/data/out/_temporary/_job"]);
             return;
         }
-        reserve(&next).unwrap_or_else(|error| panic!("after {n} changes: {error}"));
+        reserve(&next, || Ok(())).unwrap_or_else(|error| panic!("after {n} changes: {error}"));
         abort(&mine, true).unwrap();
         assert_eq!(hdfs.files("/"), ["/data/out/_temporary/_job"], "after {n} changes");
         assert!(!hdfs.is_there("/data/_out-mine"), "after {n} changes");

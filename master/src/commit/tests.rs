@@ -10,7 +10,7 @@ fn here(output: &Path) -> Output {
 
 /// An output that is a job's, as after its submission.
 fn marked(output: &Path) {
-    reserve(&here(output)).unwrap();
+    reserve(&here(output), || Ok(())).unwrap();
     mark(&here(output), "job_1_0001").unwrap();
 }
 
@@ -34,7 +34,7 @@ fn promotion(output: &Path) -> Promotion {
 fn exactly_the_winners_are_promoted_and_it_may_be_repeated() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");
-    reserve(&here(&output)).unwrap();
+    reserve(&here(&output), || Ok(())).unwrap();
     private(&output, "a_0", "part-r-00000", "a");
     private(&output, "b_0", "part-r-00001", "zombie");
     private(&output, "b_1", "part-r-00001.gz", "b");
@@ -51,7 +51,7 @@ fn exactly_the_winners_are_promoted_and_it_may_be_repeated() {
 fn a_promotion_interrupted_in_the_middle_is_completed() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");
-    reserve(&here(&output)).unwrap();
+    reserve(&here(&output), || Ok(())).unwrap();
     private(&output, "b_1", "part-r-00001", "b");
     fs::write(output.join("part-r-00000"), "a").unwrap();
     promote(&promotion(&output)).unwrap();
@@ -146,7 +146,7 @@ fn the_file_of_a_task_with_a_longer_number_is_no_proof() {
 fn a_loser_that_still_writes_does_not_fail_the_job() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");
-    reserve(&here(&output)).unwrap();
+    reserve(&here(&output), || Ok(())).unwrap();
     private(&output, "a_0", "part-r-00000", "a");
     private(&output, "b_1", "part-r-00001", "b");
     let done = std::sync::atomic::AtomicBool::new(false);
@@ -172,12 +172,12 @@ fn a_loser_that_still_writes_does_not_fail_the_job() {
 fn aborting_removes_only_what_the_job_made() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");
-    reserve(&here(&output)).unwrap();
+    reserve(&here(&output), || Ok(())).unwrap();
     private(&output, "a_0", "part-r-00000", "a");
     abort(&here(&output), true).unwrap();
     assert!(!output.exists());
     abort(&here(&output), true).unwrap();
-    reserve(&here(&output)).unwrap();
+    reserve(&here(&output), || Ok(())).unwrap();
     fs::write(output.join("mine"), "").unwrap();
     abort(&here(&output), true).unwrap();
     assert!(output.join("mine").exists() && !output.join(TEMPORARY).exists());
@@ -201,7 +201,7 @@ fn names(output: &Path) -> Vec<String> {
 fn a_link_in_the_place_of_success_is_neither_followed_nor_taken_for_it() {
     let dir = tempfile::tempdir().unwrap();
     let (output, mine) = (dir.path().join("out"), innocent(dir.path()));
-    reserve(&here(&output)).unwrap();
+    reserve(&here(&output), || Ok(())).unwrap();
     private(&output, "a_0", "part-r-00000", "a");
     private(&output, "b_1", "part-r-00001", "b");
     std::os::unix::fs::symlink(&mine, output.join("_SUCCESS")).unwrap();
@@ -215,7 +215,7 @@ fn a_link_in_the_place_of_success_is_neither_followed_nor_taken_for_it() {
 fn links_in_private_output_are_refused_and_what_was_promoted_is_taken_back() {
     let dir = tempfile::tempdir().unwrap();
     let (output, mine) = (dir.path().join("out"), innocent(dir.path()));
-    reserve(&here(&output)).unwrap();
+    reserve(&here(&output), || Ok(())).unwrap();
     private(&output, "a_0", "part-r-00000", "a");
     fs::create_dir(output.join("_temporary/b_1")).unwrap();
     std::os::unix::fs::symlink(&mine, output.join("_temporary/b_1/part-r-00001")).unwrap();
@@ -234,7 +234,7 @@ fn links_in_the_place_of_directories_are_not_entered() {
         let output = dir.path().join("out");
         fs::create_dir_all(victim.parent().unwrap()).unwrap();
         fs::write(&victim, "mine").unwrap();
-        reserve(&here(&output)).unwrap();
+        reserve(&here(&output), || Ok(())).unwrap();
         let target = if planted == "_temporary" { elsewhere.clone() } else { elsewhere.join("a_0") };
         let _ = fs::remove_dir(output.join(planted));
         std::os::unix::fs::symlink(target, output.join(planted)).unwrap();
@@ -254,7 +254,7 @@ fn links_in_the_place_of_directories_are_not_entered() {
 fn reserved_names_and_files_of_others_are_never_written_over() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");
-    reserve(&here(&output)).unwrap();
+    reserve(&here(&output), || Ok(())).unwrap();
     private(&output, "a_0", "_SUCCESS", "");
     private(&output, "a_0", "part-r-00000", "a");
     private(&output, "b_1", "part-r-00001", "b");
@@ -273,7 +273,7 @@ fn reserved_names_and_files_of_others_are_never_written_over() {
 fn a_file_in_the_way_stays_when_the_rest_is_taken_back() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");
-    reserve(&here(&output)).unwrap();
+    reserve(&here(&output), || Ok(())).unwrap();
     private(&output, "a_0", "part-r-00000", "a");
     private(&output, "b_1", "part-r-00001", "b");
     fs::write(output.join("part-r-00001"), "somebody's").unwrap();
@@ -287,7 +287,7 @@ fn a_file_in_the_way_stays_when_the_rest_is_taken_back() {
 fn what_another_master_has_promoted_stays_whole_when_ours_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");
-    reserve(&here(&output)).unwrap();
+    reserve(&here(&output), || Ok(())).unwrap();
     for (attempt, part) in [("a_0", "part-r-00000"), ("b_1", "part-r-00001")] {
         private(&output, attempt, part, "ours");
         fs::write(output.join(part), "theirs").unwrap();
@@ -301,7 +301,7 @@ fn what_another_master_has_promoted_stays_whole_when_ours_is_refused() {
 fn a_move_by_a_second_link_that_was_interrupted_goes_on() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");
-    reserve(&here(&output)).unwrap();
+    reserve(&here(&output), || Ok(())).unwrap();
     private(&output, "a_0", "part-r-00000", "a");
     private(&output, "b_1", "part-r-00001", "b");
     fs::hard_link(output.join("_temporary/a_0/part-r-00000"), output.join("part-r-00000")).unwrap();
@@ -333,7 +333,7 @@ fn a_directory_that_is_another_jobs_now_is_neither_promoted_into_nor_cleared() {
 fn a_tree_of_any_depth_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");
-    reserve(&here(&output)).unwrap();
+    reserve(&here(&output), || Ok(())).unwrap();
     // Deeper than a path can be long, or a process have descriptors.
     let mut at = Folder::open(&output.join(TEMPORARY)).unwrap();
     for _ in 0..5_000 {

@@ -9,6 +9,7 @@
 //! after the process stood still ticks wait a moment longer, or a master that was stopped for a while would
 //! expire everyone.**
 
+mod clearer;
 mod clearing;
 mod compact;
 mod compaction;
@@ -28,6 +29,7 @@ mod trouble;
 mod view;
 mod watch;
 
+pub(crate) use clearer::Clearer;
 pub(crate) use clearing::Clearing;
 pub(crate) use compaction::Compaction;
 pub(crate) use error::CoreError;

@@ -16,7 +16,7 @@ use super::histories::{Histories, ROOM};
 use super::leftovers::{Left, Leftovers};
 use super::pool::Pool;
 use super::retention::Retention;
-use super::{Clearing, CoreHandle};
+use super::{Clearer, Clearing, CoreHandle};
 use crate::commit::{self, CommitError, Output, Promotion};
 use crate::config::KeepJobs;
 use crate::tables::{JobRow, Tables};
@@ -59,9 +59,11 @@ impl Outbox {
         cluster: ClusterId,
         core: CoreHandle,
         clearing: Clearing,
+        clearer: Clearer,
         keep: KeepJobs,
     ) -> Outbox {
-        let clears = Clears { clearing: clearing.clone(), leftovers: Leftovers::start(clearing.clone()) };
+        let leftovers = Leftovers::start(clearing.clone());
+        let clears = Clears { clearing: clearing.clone(), leftovers, clearer };
         let open = Arc::<AtomicUsize>::default();
         let done = Arc::clone(&open);
         let tells = core.clone();
@@ -161,7 +163,10 @@ impl Outbox {
 /// What clearing away needs.
 struct Clears {
     clearing: Clearing,
+    /// Of outputs on this machine's file systems.
     leftovers: Leftovers,
+    /// Of outputs elsewhere.
+    clearer: Clearer,
 }
 
 fn perform(work: Work, cluster: ClusterId, core: &CoreHandle, clears: &Clears) {
@@ -188,15 +193,18 @@ fn perform(work: Work, cluster: ClusterId, core: &CoreHandle, clears: &Clears) {
             }
             core.committed_blocking(job, problem, gone);
         }
+        Work::Abort { output, .. } if output.is_remote() => {
+            let directory = output.directory().to_owned();
+            clears.clearer.clear(output);
+            clears.clearing.end(&directory);
+        }
         Work::Abort { job, output, created } => {
             let cleared = commit::abort(&output, created);
             clears.clearing.end(output.directory());
             if let Err(error) = cleared {
                 let (job, directory) = (cluster.job(job), output.directory().display());
                 tracing::warn!(job, output = %directory, %error, "could not clear away the output of a failed job");
-                if !output.is_remote() {
-                    clears.leftovers.keep(Left { job, output, created });
-                }
+                clears.leftovers.keep(Left { job, output, created });
             }
         }
     }

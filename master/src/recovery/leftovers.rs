@@ -1,7 +1,8 @@
 //! What a master that was killed left half done outside its journal.
 //!
 //! A submission that never reached the journal was never acknowledged: its file, and the output directory that was
-//! reserved for it, go. Output of failed jobs that was about to be cleared away is cleared away now.
+//! reserved for it, go. Output of failed jobs that was about to be cleared away is cleared away now; what lies elsewhere is noted
+//! for the thread that does that.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,36 +10,37 @@ use std::path::{Path, PathBuf};
 use howdah_core::job::{ClusterId, JobFile, JobId};
 
 use super::Unfinished;
-use crate::commit::{self, Output};
+use crate::commit::{self, Output, Owed};
 
 /// Clears away what nobody waits for. Problems are logged: none of them keeps a master from starting, nor does a name node
 /// that hangs.
-pub(crate) fn clear_leftovers(run_dir: &Path, cluster: ClusterId, last_job: u32, unfinished: &Unfinished) {
-    let mut left: Vec<(String, Output)> = Vec::new();
-    left.extend(unfinished.aborts.values().map(|(job, output)| (cluster.job(*job), output.clone())));
+pub(crate) fn clear_leftovers(run_dir: &Path, owed: &Owed, cluster: ClusterId, last_job: u32, unfinished: &Unfinished) {
+    unfinished.aborts.values().for_each(|(job, output)| clear(output, &cluster.job(*job), owed));
     for (path, job) in job_files(run_dir, cluster) {
         if job.0 <= last_job {
             continue;
         }
         let file = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<JobFile>(&bytes).ok());
-        left.extend(file.and_then(|file| Some((file.id.clone(), Output::of(&file)?))));
+        if let Some((file, output)) = file.and_then(|file| Some((file.id.clone(), Output::of(&file)?))) {
+            clear(&output, &file, owed);
+        }
         tracing::info!(job = cluster.job(job), "a submission that was never acknowledged is dropped");
         if let Err(error) = fs::remove_file(&path) {
             tracing::warn!(path = %path.display(), %error, "cannot remove the file of a job that never was");
         }
     }
-    let (remote, here): (Vec<_>, Vec<_>) = left.into_iter().partition(|(_, output)| output.is_remote());
-    here.iter().for_each(|(job, output)| clear(output, job));
-    if !remote.is_empty() {
-        let body = move || remote.iter().for_each(|(job, output)| clear(output, job));
-        // It ends with the process, and what is left is this job's by its mark.
-        let _ = std::thread::Builder::new().name("clear-hdfs".to_owned()).spawn(body);
-    }
 }
 
-fn clear(output: &Output, job: &str) {
+fn clear(output: &Output, job: &str, owed: &Owed) {
+    if output.is_remote() {
+        if let Err(error) = owed.note(output) {
+            let output = output.directory().display();
+            tracing::warn!(job, %output, %error, "cannot note an output that is to be cleared away");
+        }
+        return;
+    }
     // A directory that was promoted or that someone else has made since has no private part.
-    if !output.is_remote() && !output.directory().join("_temporary").is_dir() {
+    if !output.directory().join("_temporary").is_dir() {
         return;
     }
     if let Err(error) = commit::abort(output, true) {

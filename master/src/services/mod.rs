@@ -37,7 +37,7 @@ use howdah_proto::stop::Stop;
 use howdah_proto::v1::MasterStart;
 
 use crate::config::MasterConfig;
-use crate::engine::{Clearing, CoreHandle};
+use crate::engine::{Clearer, Clearing, CoreHandle};
 use crate::history::job_file_path;
 use crate::looks::Looks;
 use crate::prediction::{PredictionHandle, RoundCosts, Switches};
@@ -63,6 +63,8 @@ pub(crate) struct Shared {
     pub(crate) superseded: AtomicBool,
     /// Output of failed jobs that is not gone yet.
     pub(crate) clearing: Clearing,
+    /// Clears away what lies elsewhere, and keeps notes of it.
+    pub(crate) clearer: Clearer,
     /// Gives numbers to submissions, which enter the core in their order.
     pub(crate) entrance: Entrance,
     /// The scheduler in charge.

@@ -27,7 +27,7 @@ use super::walk::Cancel;
 use super::{SharedRef, blocking, names, places, remote_files, remote_store, splits, status};
 use crate::commit::{self, Output};
 use crate::config::MasterConfig;
-use crate::engine::View;
+use crate::engine::{Clearer, View};
 use crate::name_nodes::NameNodes;
 
 /// Inputs that are listed at a time.
@@ -61,12 +61,24 @@ pub(super) async fn submit(
     }
     let Entered { job, warning } = shared.entrance.enter(file).await;
     shared.warn(warning);
-    if job.is_err()
-        && let Some(output) = output
-    {
-        let _ = blocking(move || commit::abort(&output, true)).await;
+    if let Some(output) = output {
+        let (is_taken, clearer) = (job.is_ok(), shared.clearer.clone());
+        // A core that stopped may have the job in its journal: the next start knows.
+        if is_taken || !output.is_remote() || shared.core.ask(|_| ()).await.is_ok() {
+            let _ = blocking(move || settle(output, is_taken, &clearer)).await;
+        }
     }
     job.map(|job| shared.cluster.job(job))
+}
+
+/// An output that was made has its job now, or goes again.
+fn settle(output: Output, is_taken: bool, clearer: &Clearer) {
+    match (is_taken, output.is_remote()) {
+        (true, true) => clearer.let_go(&output),
+        (false, true) => clearer.clear(output),
+        (true, false) => {}
+        (false, false) => drop(commit::abort(&output, true)),
+    }
 }
 
 /// Refuses a job while too many are in memory: those that are not over, and those whose histories are not on disk.
@@ -137,10 +149,10 @@ async fn reserve(shared: &SharedRef, output: &Output) -> Result<(), Status> {
         }
     };
     shared.clearing.wait(output.directory()).await;
-    let reserved = output.clone();
+    let (reserved, clearer) = (output.clone(), shared.clearer.clone());
     let made = blocking(move || {
         let _turn = turn;
-        commit::reserve(&reserved)
+        make(&reserved, &clearer)
     });
     let Err(e) = made.await? else { return Ok(()) };
     if e.kind() != io::ErrorKind::AlreadyExists {
@@ -157,6 +169,22 @@ async fn reserve(shared: &SharedRef, output: &Output) -> Result<(), Status> {
         None => format!("output directory `{directory}` exists already"),
     };
     Err(Status::already_exists(status::with_help(message, "choose another --output, or remove the directory first")))
+}
+
+/// Makes an output; of one elsewhere there is a note from before it is there until it has a job.
+fn make(output: &Output, clearer: &Clearer) -> io::Result<()> {
+    let mut is_noted = false;
+    let made = commit::reserve(output, || {
+        is_noted = true;
+        clearer.hold(output)
+    });
+    match &made {
+        Err(error) if is_noted && error.kind() == io::ErrorKind::AlreadyExists => clearer.let_go(output),
+        // Whether it was made is not known.
+        Err(_) if is_noted => clearer.clear_later(output.clone()),
+        _ => {}
+    }
+    made
 }
 
 /// A name node that hangs holds up the few submissions that ask it, and none of the threads that others need.

@@ -48,16 +48,23 @@ impl JobBucket {
         self.path.child(name).path
     }
 
-    /// Makes the mark. Something that is in the directory is an error.
+    /// Looks whether nothing is there, before a reservation.
     ///
     /// # Errors
     /// [`Error::Exists`] when the directory or an object of its name is there, or the store refuses or does not answer.
-    pub fn reserve(&self, client: &Client, mark: &str) -> Result<(), Error> {
+    pub fn check_free(&self, client: &Client) -> Result<(), Error> {
         match client.status(&self.path.path) {
-            Ok(_) => return Err(Error::Exists),
-            Err(Error::Missing) => {}
-            Err(error) => return Err(error),
+            Ok(_) => Err(Error::Exists),
+            Err(Error::Missing) => Ok(()),
+            Err(error) => Err(error),
         }
+    }
+
+    /// Makes the mark in what was free.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] when there is one, or the store refuses or does not answer.
+    pub fn reserve(&self, client: &Client, mark: &str) -> Result<(), Error> {
         match client.put_new(&self.inside(mark), self.mark.clone().into_bytes()) {
             // A try whose answer was lost may have made it.
             Err(Error::Exists) if self.owner(client, mark)? == Owner::Ours => Ok(()),

@@ -62,16 +62,23 @@ impl JobOutput {
         self.path.child(name).path
     }
 
-    /// Makes the directory with the mark in it. Something that is there is an error.
+    /// Looks whether nothing is there, before a reservation.
+    ///
+    /// # Errors
+    /// When something is, or the name node refuses or does not answer.
+    pub fn check_free(&self, client: &Client) -> Result<(), Error> {
+        match client.again(|_| client.status(&self.path.path)) {
+            Ok(_) => Err(self.exists()),
+            Err(error) if error.is_missing() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Makes the directory, which was free, with the mark in it.
     ///
     /// # Errors
     /// When the directory exists, or the name node or a data node refuses or does not answer.
     pub fn reserve(&self, client: &Client, mark: &str) -> Result<(), Error> {
-        match client.again(|_| client.status(&self.path.path)) {
-            Ok(_) => return Err(self.exists()),
-            Err(error) if error.is_missing() => {}
-            Err(error) => return Err(error),
-        }
         let aside = self.aside();
         let marked = format!("{aside}/{mark}");
         let place = marked.rsplit_once('/').map_or("/", |(place, _)| place);
