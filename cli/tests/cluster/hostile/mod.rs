@@ -8,6 +8,7 @@
 mod attacker;
 mod blocks;
 mod disk;
+mod garbage;
 mod half_open;
 mod hopeless;
 mod inputs;

@@ -47,7 +47,11 @@ const N_FIELDS: &str = "num.key.fields.for.partition";
 const CLASS: [&str; 2] = ["mapreduce.job.partitioner.class", "mapred.partitioner.class"];
 
 /// Partitions by fields of the key.
-pub(super) struct KeyFields(KeyRanges);
+pub(super) enum KeyFields {
+    Some(KeyRanges),
+    /// No fields are named: the key is taken as a text, of UTF-16 units, which are other numbers than its bytes.
+    Whole,
+}
 
 impl KeyFields {
     /// Whether the job's properties choose fields.
@@ -58,19 +62,30 @@ impl KeyFields {
 
     /// Reads the fields.
     pub(super) fn of(properties: &Properties) -> Result<KeyFields> {
-        if properties.first(&OPTIONS).is_some() || properties.get(N_FIELDS).is_none() {
-            // The class alone takes the whole key.
-            return KeyRanges::of(properties, &OPTIONS).map(KeyFields);
+        if properties.first(&OPTIONS).is_some() {
+            return KeyRanges::of(properties, &OPTIONS).map(KeyFields::Some);
+        }
+        if properties.get(N_FIELDS).is_none() {
+            return Ok(KeyFields::Whole);
         }
         let n = properties.parse_or(&[N_FIELDS], 1, "a number of fields from 1")?;
-        Ok(KeyFields(KeyRanges::new(properties, vec![KeyRange::of_first(n)])))
+        Ok(KeyFields::Some(KeyRanges::new(properties, vec![KeyRange::of_first(n)])))
     }
 }
 
 impl Partitioner for KeyFields {
     fn partition(&self, key: &[u8], n_partitions: u32) -> u32 {
-        let bytes = self.0.ranges.iter().filter_map(|range| self.0.bytes(key, *range)).flatten();
-        let hash = bytes.fold(0_i32, |hash, &byte| hash.wrapping_mul(31).wrapping_add(i32::from(byte as i8)));
+        let add = |hash: i32, unit: i32| hash.wrapping_mul(31).wrapping_add(unit);
+        let hash = match self {
+            KeyFields::Some(fields) => {
+                let bytes = fields.ranges.iter().filter_map(|range| fields.bytes(key, *range)).flatten();
+                bytes.fold(0_i32, |hash, &byte| add(hash, i32::from(byte as i8)))
+            }
+            KeyFields::Whole => {
+                let text = String::from_utf8_lossy(key);
+                text.encode_utf16().fold(0_i32, |hash, unit| add(hash, i32::from(unit)))
+            }
+        };
         (hash & 0x7fff_ffff) as u32 % n_partitions
     }
 }
@@ -112,6 +127,11 @@ mod tests {
         let class = properties(&[(CLASS[0], "org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner")]);
         assert!(KeyFields::are_asked_for(&class));
         assert_eq!(KeyFields::of(&class).expect("good").partition(b"a\tb", 1000), hash(b"a\tb"));
+        // `"Zürich".hashCode()` of Java.
+        let units =
+            "Zürich".encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)));
+        let of_text = KeyFields::of(&class).expect("good").partition("Zürich".as_bytes(), 1000);
+        assert_eq!(of_text, (units & i32::MAX) as u32 % 1000);
         let other = properties(&[(CLASS[0], "org.apache.hadoop.mapred.lib.HashPartitioner")]);
         assert!(!KeyFields::are_asked_for(&other));
     }

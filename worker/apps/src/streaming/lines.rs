@@ -1,16 +1,36 @@
 //! Cuts a stream of chunks into lines. A line ends with LF, CR or CRLF, as Hadoop's LineReader has it.
+//!
+//! A command that writes no line end must not take the machine's memory: a record that grows beyond what any record may have fails
+//! the attempt, and of other lines a long one is handed on in pieces.
 
 use howdah_task::Result;
 
+/// Bytes of a record at most, as everywhere.
+const MOST_RECORD: usize = 1 << 30;
+/// Bytes of a line that is none.
+const MOST_WORDS: usize = 1 << 20;
+
 /// Keeps the unfinished line between chunks.
-#[derive(Default)]
 pub(super) struct Lines {
     rest: Vec<u8>,
+    most: usize,
+    /// Whether a longer line is handed on in pieces; otherwise it is an error.
+    is_cut: bool,
     /// The last chunk ended with a CR, so an LF at the start of the next one belongs to it.
     after_cr: bool,
 }
 
 impl Lines {
+    /// Each is a record.
+    pub(super) fn of_records() -> Lines {
+        Lines { rest: Vec::new(), most: MOST_RECORD, is_cut: false, after_cr: false }
+    }
+
+    /// They are for people and for the framework.
+    pub(super) fn of_words() -> Lines {
+        Lines { most: MOST_WORDS, is_cut: true, ..Lines::of_records() }
+    }
+
     /// Calls `each` with every line that this chunk completes.
     pub(super) fn push(&mut self, mut chunk: &[u8], mut each: impl FnMut(&[u8]) -> Result) -> Result {
         if self.after_cr && !chunk.is_empty() {
@@ -32,6 +52,13 @@ impl Lines {
                 chunk = chunk.strip_prefix(b"\n").unwrap_or(chunk);
             }
         }
+        if self.rest.len() + chunk.len() > self.most {
+            if !self.is_cut {
+                return Err(format!("a line has more than {} bytes, which is the most of a record", self.most).into());
+            }
+            each(&self.rest)?;
+            self.rest.clear();
+        }
         self.rest.extend_from_slice(chunk);
         Ok(())
     }
@@ -50,17 +77,31 @@ mod tests {
     use super::*;
 
     fn cut(chunks: &[&[u8]]) -> Vec<Vec<u8>> {
-        let mut lines = Lines::default();
+        cut_by(Lines::of_records(), chunks).expect("no line is long")
+    }
+
+    fn cut_by(mut lines: Lines, chunks: &[&[u8]]) -> Result<Vec<Vec<u8>>> {
         let mut found = Vec::new();
         let mut keep = |line: &[u8]| {
             found.push(line.to_vec());
             Ok(())
         };
         for chunk in chunks {
-            lines.push(chunk, &mut keep).expect("never fails");
+            lines.push(chunk, &mut keep)?;
         }
-        lines.finish(&mut keep).expect("never fails");
-        found
+        lines.finish(&mut keep)?;
+        Ok(found)
+    }
+
+    #[test]
+    fn a_line_without_end_is_an_error_of_a_record_and_comes_in_pieces_of_words() {
+        let chunks = [&b"12\n123"[..], b"456", b"7\n", b"89"];
+        let records = |most| cut_by(Lines { most, ..Lines::of_records() }, &chunks);
+        assert_eq!(records(6).expect("short enough").len(), 3);
+        let said = records(5).expect_err("too long").to_string();
+        assert_eq!(said, "a line has more than 5 bytes, which is the most of a record");
+        let words = cut_by(Lines { most: 5, ..Lines::of_words() }, &chunks).expect("in pieces");
+        assert_eq!(words, [&b"12"[..], b"123", b"4567", b"89"]);
     }
 
     #[test]

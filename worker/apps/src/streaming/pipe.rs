@@ -88,8 +88,8 @@ impl Pipe {
             hungry: false,
             input_closed: None,
             open_streams: 2,
-            output: Lines::default(),
-            error: Lines::default(),
+            output: Lines::of_records(),
+            error: Lines::of_words(),
             prefix,
             worker: parent_id(),
         })

@@ -3,7 +3,8 @@
 //! A line belongs to the split in which its first byte lies. A split that does not start the file begins one byte
 //! early and drops what it finds up to the first line end: if that byte ends a line, nothing but the end is dropped.
 //! The last line is read to its end beyond the split. Lines end with LF, CR LF or a lone CR; the last one may have no
-//! end. Source: MR1 LineRecordReader and LineReader.
+//! end. Source: MR1 LineRecordReader and LineReader. A file's mark of UTF-8 belongs to no line, as in Hadoop 2
+//! (MAPREDUCE-5777).
 
 use super::file::InputFile;
 use super::source::Source;
@@ -12,6 +13,11 @@ use crate::api::error::TaskError;
 
 /// Bytes read at once; small enough to stay in the cache beside a program's own data.
 const BUFFER_BYTES: usize = 256 * 1024;
+
+/// Bytes of a line at most: no record may have more.
+const MOST_LINE_BYTES: usize = 1 << 30;
+/// What some editors begin a text with.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads the lines of a split. Memory: [`BUFFER_BYTES`], or twice the longest line.
 pub(crate) struct LineRecords {
@@ -63,6 +69,12 @@ impl LineRecords {
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
+        }
+        if self.end > MOST_LINE_BYTES {
+            return Err(TaskError::Rule(format!(
+                "the line at byte {} is longer than {MOST_LINE_BYTES} bytes, which is the most of a record",
+                self.position
+            )));
         }
         if self.end == self.buffer.len() {
             let doubled = self.buffer.len() * 2;
@@ -117,7 +129,10 @@ impl Records for LineRecords {
         if offset >= self.split_end {
             return Ok(None);
         }
-        let Some((from, to, consumed)) = self.next_line()? else { return Ok(None) };
+        let Some((mut from, to, consumed)) = self.next_line()? else { return Ok(None) };
+        if offset == 0 && self.buffer[from..to].starts_with(MARK) {
+            from += MARK.len();
+        }
         Ok(Some(Record { offset, value: &self.buffer[from..to], consumed: consumed as u64 }))
     }
 
@@ -209,6 +224,14 @@ mod tests {
             found.extend(lines(path, cut, 8 - cut, 4));
             assert_eq!(found, [(0, b"ab".to_vec()), (4, b"cd".to_vec())], "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn the_mark_of_utf_8_is_no_part_of_the_first_line_and_of_others_it_is() {
+        let file = file_with(b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n");
+        let path = file.path().to_str().expect("a plain path");
+        let expected = [(0, b"a".to_vec()), (5, b"\xef\xbb\xbfb".to_vec())];
+        assert_eq!(lines(path, 0, 10, 64), expected);
     }
 
     #[test]
