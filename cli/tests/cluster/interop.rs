@@ -4,8 +4,10 @@
 //! takes them for passed. `cargo xtask cluster` leaves them out.
 
 mod apache;
+mod examples;
 #[cfg(feature = "s3")]
 mod s3;
+mod yarn_api_client;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -162,90 +164,4 @@ if __name__ == '__main__':
     assert!(cause.contains("Traceback (most recent call last)"), "{cause}");
     assert!(cause.contains("ValueError: boom on a line"), "{cause}");
     assert!(cause.contains("subprocess failed with code 1"), "{cause}");
-}
-
-#[test]
-fn the_yarn_api_client_reads_the_cluster_its_jobs_and_their_tasks_and_kills_one() {
-    let master_config = "[master]\nhttp_listen = \"127.0.0.1:0\"\n".to_owned();
-    let setup = Setup { master_config, ..Setup::default() };
-    let cluster = Cluster::start(setup);
-    let hadoop = Installation::of(&cluster);
-    let input = cluster.text("in", "b\na\nb\n");
-    let out = cluster.output("out");
-    let done = cluster.submit(&["wordcount", "--input", &input, "--output", &out, "--reduces", "1"]);
-    cluster.wait_job(&done, 0);
-    let sleeper = cluster.sleep(1, 600_000, 0);
-    cluster.wait_running_maps(&sleeper, 1);
-    let access = std::fs::read_to_string(cluster.path("master").join("access.json")).expect("an access file");
-    let access: serde_json::Value = serde_json::from_str(&access).expect("JSON");
-    let address = access["http"].as_str().expect("the address of the REST interfaces");
-    let source = r#"
-import sys, time
-from yarn_api_client import ApplicationMaster, HistoryServer, NodeManager, ResourceManager
-address, done, sleeper = sys.argv[1:]
-app = lambda job: job.replace('job_', 'application_')
-rm = ResourceManager(['http://' + address])
-assert rm.cluster_information().data['clusterInfo']['state'] == 'STARTED'
-metrics = rm.cluster_metrics().data['clusterMetrics']
-assert (metrics['activeNodes'], metrics['appsCompleted'], metrics['appsRunning']) == (2, 1, 1), metrics
-apps = rm.cluster_applications().data['apps']['app']
-assert sorted(a['id'] for a in apps) == sorted([app(done), app(sleeper)]), apps
-running = rm.cluster_applications(states=['RUNNING']).data['apps']['app']
-assert [a['id'] for a in running] == [app(sleeper)], running
-assert rm.cluster_applications(queue='none').data['apps'] is None
-one = rm.cluster_application(app(done)).data['app']
-assert (one['state'], one['finalStatus'], one['name']) == ('FINISHED', 'SUCCEEDED', 'wordcount'), one
-assert rm.cluster_application_state(app(sleeper)).data['state'] == 'RUNNING'
-assert len(rm.cluster_application_attempts(app(done)).data['appAttempts']['appAttempt']) == 1
-items = rm.cluster_application_statistics(states=['FINISHED']).data['appStatInfo']['statItem']
-assert [(i['state'], i['count']) for i in items] == [('FINISHED', 1)], items
-nodes = rm.cluster_nodes().data['nodes']['node']
-assert len(nodes) == 2 and rm.cluster_node(nodes[0]['id']).data['node']['state'] == 'RUNNING'
-root = rm.cluster_scheduler().data['scheduler']['schedulerInfo']['rootQueue']
-assert root['childQueues']['queue'][0]['queueName'] == 'root.default', root
-nms = [NodeManager('http://' + node['nodeHTTPAddress']) for node in nodes]
-assert sorted(nm.node_information().data['nodeInfo']['id'] for nm in nms) == sorted(n['id'] for n in nodes)
-lists = [nm.node_containers().data['containers'] for nm in nms]
-[(nm, container)] = [(nm, c) for nm, found in zip(nms, lists) if found for c in found['container']]
-assert nm.node_container(container['id']).data['container']['state'] == 'RUNNING', container
-here = nm.node_applications(state='RUNNING').data['apps']['app']
-assert [(a['id'], a['containerids']) for a in here] == [(app(sleeper), [container['id']])], here
-assert nm.node_application(app(sleeper)).data['app']['user'] == here[0]['user']
-assert nm.node_applications(state='FINISHED').data['apps'] is None
-am = ApplicationMaster('http://' + address)
-assert am.jobs(app(sleeper)).data['jobs']['job'][0]['mapsRunning'] == 1
-hs = HistoryServer('http://' + address)
-assert [j['id'] for j in hs.jobs().data['jobs']['job']] == [done]
-job = hs.job(done).data['job']
-assert (job['mapsTotal'], job['reducesCompleted'], job['successfulMapAttempts']) == (1, 1, 1), job
-groups = hs.job_counters(done).data['jobCounters']['counterGroup']
-tasks = [g for g in groups if g['counterGroupName'] == 'org.apache.hadoop.mapreduce.TaskCounter'][0]['counter']
-records = [c for c in tasks if c['name'] == 'MAP_INPUT_RECORDS'][0]
-assert (records['totalCounterValue'], records['mapCounterValue'], records['reduceCounterValue']) == (3, 3, 0), records
-reduces = hs.job_tasks(done, job_type='r').data['tasks']['task']
-assert [(t['type'], t['state']) for t in reduces] == [('REDUCE', 'SUCCEEDED')], reduces
-task = reduces[0]['id']
-attempt = hs.task_attempts(done, task).data['taskAttempts']['taskAttempt'][0]
-assert attempt['id'] == reduces[0]['successfulAttempt'] and attempt['elapsedReduceTime'] >= 0
-assert hs.task_attempt(done, task, attempt['id']).data['taskAttempt']['state'] == 'SUCCEEDED'
-counters = hs.task_attempt_counters(done, task, attempt['id']).data['jobTaskAttemptCounters']['taskCounterGroup']
-flat = {c['name']: c['value'] for g in counters for c in g['counter']}
-assert flat['REDUCE_OUTPUT_RECORDS'] == 2, flat
-rm.cluster_application_kill(app(sleeper))
-until = time.time() + 60
-while rm.cluster_application_state(app(sleeper)).data['state'] != 'KILLED':
-    assert time.time() < until
-    time.sleep(0.2)
-while nm.node_containers().data['containers'] is not None:
-    assert time.time() < until
-    time.sleep(0.2)
-print('all read')
-"#;
-    let script = cluster.text("read.py", source);
-    let mut command = hadoop.command(python());
-    command.args([script.as_str(), address, &done, &sleeper]);
-    let read = hadoop.program(&mut command).expect_code(0);
-    assert_eq!(read.stdout, "all read\n");
-    cluster.wait_job(&sleeper, 1);
-    cluster.stop_and_replay();
 }

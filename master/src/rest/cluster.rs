@@ -1,7 +1,7 @@
 //! The ResourceManager's shapes. A slot is a container of one core; memory is what workers have, as nothing here counts
 //! slots by it: allocated memory is reported as 0 rather than made up.
 
-use howdah_proto::v1::{GetClusterResponse, JobStatus, WorkerInfo};
+use howdah_proto::v1::{GetClusterResponse, JobStatus, QueueInfo, WorkerInfo};
 use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Refusal};
@@ -57,8 +57,11 @@ fn pending(job: &JobStatus) -> u32 {
     maps + job.n_reduces.saturating_sub(job.reduces_done + job.reduces_running)
 }
 
-/// Every scheduler as one of Hadoop's fair ones: its queues are the leaves below the root.
+/// The capacity scheduler as Hadoop's, every other one as one of Hadoop's fair ones: its queues are the leaves below the root.
 pub(super) fn scheduler(view: &View) -> Value {
+    if view.cluster.scheduler == "capacity" {
+        return capacity_scheduler(view);
+    }
     let queues: Vec<Value> = view
         .queues
         .iter()
@@ -87,6 +90,43 @@ pub(super) fn scheduler(view: &View) -> Value {
     } } })
 }
 
+/// What parts of the cluster's slots queues may have and have, in percent. There are no labels of nodes: one partition, which has no
+/// name, is all of it.
+fn capacity_scheduler(view: &View) -> Value {
+    let slots = f64::from(view.cluster.map_slots + view.cluster.reduce_slots);
+    let percent = |of: f64, all: f64| if all > 0.0 { of / all * 100.0 } else { 0.0 };
+    let running = view.cluster.maps_running + view.cluster.reduces_running;
+    let queue = |queue: &QueueInfo| {
+        let share = queue.share.unwrap_or_default();
+        let used = share.running_maps + share.running_reduces;
+        let own = share.share_maps + share.share_reduces;
+        let capacities = json!({
+            "capacity": percent(own, slots), "usedCapacity": percent(f64::from(used), own), "maxCapacity": 100.0,
+            "absoluteCapacity": percent(own, slots), "absoluteUsedCapacity": percent(f64::from(used), slots),
+            "absoluteMaxCapacity": 100.0,
+        });
+        let mut partition = capacities.clone();
+        partition["partitionName"] = "".into();
+        let mut told = capacities;
+        let more = json!({
+            "type": "capacitySchedulerLeafQueueInfo", "queueName": queue.name, "state": "RUNNING",
+            "numApplications": queue.running_jobs + queue.waiting_jobs, "numActiveApplications": queue.running_jobs,
+            "numPendingApplications": queue.waiting_jobs, "numContainers": used,
+            "resourcesUsed": { "memory": 0, "vCores": used },
+            "capacities": { "queueCapacitiesByPartition": [partition] },
+        });
+        if let (Some(told), Value::Object(more)) = (told.as_object_mut(), more) {
+            told.extend(more);
+        }
+        told
+    };
+    json!({ "scheduler": { "schedulerInfo": {
+        "type": "capacityScheduler", "queueName": "root", "capacity": 100.0, "maxCapacity": 100.0,
+        "usedCapacity": percent(f64::from(running), slots),
+        "queues": { "queue": view.queues.iter().map(queue).collect::<Vec<Value>>() },
+    } } })
+}
+
 fn is_over(job: &JobStatus) -> bool {
     matches!(job.state.as_str(), "SUCCEEDED" | "FAILED" | "KILLED")
 }
@@ -102,10 +142,11 @@ pub(super) fn states(job: &JobStatus) -> [&'static str; 2] {
     }
 }
 
-/// YARN's number of a priority, larger is sooner.
+/// Priorities by YARN's numbers, from 1; larger is sooner.
+pub(super) const PRIORITIES: [&str; 5] = ["VERY_LOW", "LOW", "NORMAL", "HIGH", "VERY_HIGH"];
+
 pub(super) fn priority(job: &JobStatus) -> i32 {
-    let names = ["VERY_LOW", "LOW", "NORMAL", "HIGH", "VERY_HIGH"];
-    names.iter().position(|name| *name == job.priority).map_or(3, |at| at as i32 + 1)
+    PRIORITIES.iter().position(|name| *name == job.priority).map_or(3, |at| at as i32 + 1)
 }
 
 fn now_ms() -> u64 {
@@ -180,12 +221,39 @@ pub(super) fn statistics(jobs: &[JobStatus], query: &Query) -> Answer {
 
 /// One: the master does what an application's own master would.
 pub(super) fn attempts(job: &JobStatus) -> Value {
+    json!({ "appAttempts": { "appAttempt": [attempt_of(job)] } })
+}
+
+fn attempt_id(job: &JobStatus) -> String {
+    format!("appattempt{}_000001", job.job.strip_prefix("job").unwrap_or(&job.job))
+}
+
+fn attempt_of(job: &JobStatus) -> Value {
     let numbers = job.job.strip_prefix("job").unwrap_or(&job.job);
-    json!({ "appAttempts": { "appAttempt": [{
+    json!({
         "id": 1, "startTime": job.submit_ms_epoch, "finishedTime": job.finish_ms_epoch,
         "containerId": format!("container{numbers}_01_000001"), "nodeHttpAddress": "", "nodeId": "", "logsLink": "",
-        "appAttemptId": format!("appattempt{numbers}_000001"),
-    }] } })
+        "appAttemptId": attempt_id(job),
+    })
+}
+
+/// By itself it has other names for some of it.
+pub(super) fn attempt(job: &JobStatus, id: &str) -> Answer {
+    if id != attempt_id(job) {
+        return Err(Refusal::not_found(format!("app attempt with id: {id} not found")));
+    }
+    let [state, _] = states(job);
+    let own = attempt_of(job);
+    Ok(json!({
+        "appAttemptId": id, "amContainerId": own["containerId"], "host": "", "rpcPort": 0, "trackingUrl": "",
+        "originalTrackingUrl": "", "diagnosticsInfo": job.why, "appAttemptState": state,
+        "startedTime": job.submit_ms_epoch, "finishedTime": job.finish_ms_epoch,
+    }))
+}
+
+/// No application has an end that is set beforehand: a job's deadline is a wish, after which it goes on.
+pub(super) fn lifetime() -> Value {
+    json!({ "type": "LIFETIME", "expiryTime": "UNLIMITED", "remainingTimeInSeconds": "-1" })
 }
 
 pub(super) fn node_id(worker: &WorkerInfo) -> String {

@@ -1,11 +1,11 @@
 //! The master over HTTP: howdah's own interface, which only reads, and Hadoop's: the ResourceManager's, the MapReduce
-//! ApplicationMaster's and the History Server's, read-only but for killing an application.
+//! ApplicationMaster's and the History Server's, read-only but for killing an application or an attempt and for a priority.
 //!
 //! ```text
 //! GET /api/v1/…                           howdah's own: `api/`
-//! GET /ws/v1/cluster[/info|/metrics|/scheduler|/apps…|/appstatistics|/nodes…]     PUT …/apps/ID/state
+//! GET /ws/v1/cluster[/info|/metrics|/scheduler|/apps…|/appstatistics|/nodes…]     PUT …/apps/ID/[state|priority]
 //! GET /metrics                            how forecasts do, for Prometheus
-//! GET /proxy/APP/ws/v1/mapreduce/…        GET /ws/v1/history[/info|/mapreduce/jobs…]
+//! GET /proxy/APP/ws/v1/mapreduce/…        PUT …/attempts/ID/state     GET /ws/v1/history[/info|/mapreduce/jobs…]
 //! ```
 //!
 //! Answers come from a view that is taken from the core at most once a second, however many ask, so that no number of
@@ -120,6 +120,10 @@ impl Desk {
         let parts: Vec<&str> = uri.path().split('/').filter(|part| !part.is_empty()).collect();
         match (method.as_str(), parts.as_slice()) {
             ("PUT", ["ws", "v1", "cluster", "apps", id, "state"]) => self.set_state(id, body).await,
+            ("PUT", ["ws", "v1", "cluster", "apps", id, "priority"]) => self.set_priority(id, body).await,
+            ("PUT", ["proxy", _, "ws", "v1", "mapreduce", "jobs", _, "tasks", _, "attempts", attempt, "state"]) => {
+                self.set_attempt_state(attempt, body).await
+            }
             ("GET" | "HEAD", parts) => self.read(parts, &query).await,
             (method, _) => {
                 let message = format!("{method} {}: nothing here is changed this way", uri.path());
@@ -171,6 +175,9 @@ impl Desk {
             ["apps", id, "queue"] => Ok(json!({ "queue": find(id)?.queue })),
             ["apps", id, "priority"] => Ok(json!({ "priority": cluster::priority(find(id)?) })),
             ["apps", id, "appattempts"] => Ok(cluster::attempts(find(id)?)),
+            ["apps", id, "appattempts", attempt] => cluster::attempt(find(id)?, attempt),
+            ["apps", id, "timeouts"] => find(id).map(|_| json!({ "timeouts": { "timeout": [cluster::lifetime()] } })),
+            ["apps", id, "timeouts", "LIFETIME"] => find(id).map(|_| json!({ "timeout": cluster::lifetime() })),
             ["nodes"] => cluster::nodes(&view.workers, query),
             ["nodes", id] => {
                 let found = view.workers.iter().find(|worker| cluster::node_id(worker) == *id);
@@ -199,18 +206,48 @@ impl Desk {
         Ok(self.api.get_job(request).await?.into_inner())
     }
 
-    /// The one change that is taken: an application that is to be killed.
+    /// An application that is to be killed.
     async fn set_state(&self, id: &str, body: Body) -> Answer {
-        let bytes = axum::body::to_bytes(body, MAX_BODY_BYTES).await;
-        let bytes = bytes.map_err(|_| Refusal::bad(format!("the body is longer than {MAX_BODY_BYTES} bytes")))?;
-        let wanted: Value = serde_json::from_slice(&bytes).map_err(|_| Refusal::bad("the body is not JSON"))?;
-        if wanted["state"] != "KILLED" {
-            return Err(Refusal::bad(format!("state {}: expected \"KILLED\"", wanted["state"])));
-        }
+        expect_killed(&wanted(body).await?)?;
         let request = tonic::Request::new(v1::KillJobRequest { job: job_of(id) });
         self.api.kill_job(request).await?;
         Ok(json!({ "state": "KILLED" }))
     }
+
+    /// An attempt that is to be killed, which does not count as a failure of its task.
+    async fn set_attempt_state(&self, attempt: &str, body: Body) -> Answer {
+        expect_killed(&wanted(body).await?)?;
+        let request = tonic::Request::new(v1::KillAttemptRequest { attempt: attempt.to_owned(), fail: false });
+        self.api.kill_attempt(request).await?;
+        Ok(json!({ "state": "KILLED" }))
+    }
+
+    async fn set_priority(&self, id: &str, body: Body) -> Answer {
+        let number = wanted(body).await?["priority"].clone();
+        let name = number.as_u64().and_then(|n| cluster::PRIORITIES.get((n as usize).checked_sub(1)?));
+        let name = name.ok_or_else(|| {
+            let names = cluster::PRIORITIES;
+            Refusal::bad(format!("priority {number}: expected 1 ({}) to {} ({})", names[0], names.len(), names[4]))
+        })?;
+        let request = tonic::Request::new(v1::SetPriorityRequest { job: job_of(id), priority: (*name).to_owned() });
+        self.api.set_priority(request).await?;
+        Ok(json!({ "priority": number }))
+    }
+}
+
+/// What a change says.
+async fn wanted(body: Body) -> Answer {
+    let bytes = axum::body::to_bytes(body, MAX_BODY_BYTES).await;
+    let bytes = bytes.map_err(|_| Refusal::bad(format!("the body is longer than {MAX_BODY_BYTES} bytes")))?;
+    serde_json::from_slice(&bytes).map_err(|_| Refusal::bad("the body is not JSON"))
+}
+
+/// Of states, this is the only one that anybody may ask for.
+fn expect_killed(wanted: &Value) -> Result<(), Refusal> {
+    if wanted["state"] == "KILLED" {
+        return Ok(());
+    }
+    Err(Refusal::bad(format!("state {}: expected \"KILLED\"", wanted["state"])))
 }
 
 fn respond(status: StatusCode, json: String) -> Response<Body> {
