@@ -9,3 +9,4 @@ mod histories;
 mod java;
 mod local_runner;
 mod mini_hdfs;
+mod streams;
