@@ -21,7 +21,7 @@ pub(super) async fn submit(site: &Site, plan: &JobPlan) -> Outcome<(Client, Stri
     // For what it says of a name that is old; the master reads it.
     let _ = property(&plan.properties, ["mapreduce.job.priority", "mapred.job.priority"]);
     let mut client = site.connect().await?;
-    let job = submit_plan(&mut client, plan, &SubmitAs::default()).await?;
+    let job = submit_plan(&mut client, &site.without_keys(plan.clone()), &SubmitAs::default()).await?;
     log4j::info("impl.YarnClientImpl", format!("Submitted application {}", application(&job)));
     log4j::info(JOB, format!("Running job: {job}"));
     Ok((client, job))

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use howdah_apps::JobPlan;
 use howdah_core::schedulers::hadoop_xml;
+use howdah_webhdfs::RemotePath;
 
 use super::paths::FileSystem;
 use crate::args::{ClusterArgs, GlobalArgs};
@@ -81,6 +83,17 @@ impl Site {
         self.properties.iter().filter(|(key, _)| !own(key)).map(|(k, v)| (k.clone(), v.clone())).collect()
     }
 
+    /// A job without the store's keys of the site's files, which are of no use to one whose files lie in no bucket, and everybody
+    /// sees a job's properties. With files in a bucket it keeps them: the master has keys of its own, and refuses others by name.
+    pub(super) fn without_keys(&self, mut plan: JobPlan) -> JobPlan {
+        let paths = plan.inputs.iter().chain(&plan.output);
+        if !paths.filter_map(|path| path.parse::<RemotePath>().ok()).any(|path| path.is_object()) {
+            let of_site = |key: &str, value: &str| self.properties.get(key).is_some_and(|own| own == value);
+            plan.properties.retain(|key, value| !(howdah_s3::is_secret(key) && of_site(key, value)));
+        }
+        plan
+    }
+
     /// Connects to the master: of `-jt`, else of the environment, else of the files.
     pub(super) async fn connect(&self) -> Outcome<Client> {
         let context = Context::new(&GlobalArgs::default())?;
@@ -128,5 +141,37 @@ mod tests {
             .expect("a file");
         let said = Site::of(dir.path(), None, "u").expect_err("entities").to_string();
         assert!(said.contains("document type is not allowed"), "{said}");
+    }
+
+    #[test]
+    fn a_stores_keys_stay_here_unless_the_job_has_files_in_a_bucket() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let property =
+            |key: &str, value: &str| format!("<property><name>{key}</name><value>{value}</value></property>");
+        let text = property("fs.s3a.access.key", "who")
+            + &property("fs.s3a.bucket.logs.secret.key", "psst")
+            + &property("fs.s3a.endpoint", "s3.example")
+            + &property("fs.defaultFS", "file:///");
+        std::fs::write(dir.path().join("core-site.xml"), format!("<configuration>{text}</configuration>"))
+            .expect("a file");
+        let site = Site::of(dir.path(), None, "u").expect("a site");
+        let keys = |inputs: &[&str], output: &str, given: Option<&str>| {
+            let mut properties = site.job_properties();
+            properties.extend(given.map(|value| ("fs.s3a.access.key".to_owned(), value.to_owned())));
+            let request = howdah_apps::PlanRequest {
+                inputs: inputs.iter().map(|&input| input.to_owned()).collect(),
+                output: Some(output.to_owned()),
+                n_reduces: None,
+                properties,
+                args: Vec::new(),
+            };
+            let plan = howdah_apps::plan("wordcount", &request).expect("a plan").pop().expect("a job");
+            let plan = site.without_keys(plan);
+            plan.properties.into_keys().filter(|key| key.starts_with("fs.s3a.")).collect::<Vec<_>>()
+        };
+        assert_eq!(keys(&["/in"], "/out", None), ["fs.s3a.endpoint"]);
+        assert_eq!(keys(&["/in"], "/out", Some("given")), ["fs.s3a.access.key", "fs.s3a.endpoint"]);
+        assert_eq!(keys(&["s3a://logs/in"], "/out", None).len(), 3);
+        assert_eq!(keys(&["/in"], "s3://logs/out", None).len(), 3);
     }
 }

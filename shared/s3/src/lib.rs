@@ -30,7 +30,7 @@ pub use output::JobBucket;
 pub use pending::Pending;
 #[cfg(feature = "client")]
 pub use reader::ObjectReader;
-pub use store::{Credentials, Store, StoreError, check_secrets};
+pub use store::{Credentials, Store, StoreError, check_secrets, is_secret};
 
 /// What the properties begin with that a master gives its attempts for reading and writing; jobs cannot set them.
 pub const PROPERTIES: &str = "howdah.s3.";

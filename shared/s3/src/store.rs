@@ -155,10 +155,15 @@ impl fmt::Debug for Credentials {
 /// When one is a key of a store.
 pub fn check_secrets(properties: &BTreeMap<String, String>) -> Result<(), StoreError> {
     let mut keys = of_hadoop(properties).map(|(key, _)| key);
-    match keys.find(|key| SECRETS.iter().any(|end| key.ends_with(end))) {
+    match keys.find(|key| is_secret(key)) {
         Some(key) => Err(StoreError::Secret { key: key.clone() }),
         None => Ok(()),
     }
+}
+
+/// Whether a property is one of Hadoop's that hold a store's keys.
+pub fn is_secret(key: &str) -> bool {
+    key.starts_with(HADOOP) && SECRETS.iter().any(|end| key.ends_with(end))
 }
 
 fn of_hadoop(properties: &BTreeMap<String, String>) -> impl Iterator<Item = (&String, &String)> {
