@@ -41,8 +41,9 @@ impl Fence {
             Some(newest) if start.is_older_than(newest) => {
                 let (cluster, own, newer) = (start.cluster_id, start.epoch, newest.epoch);
                 return Err(Status::permission_denied(format!(
-                    "it is start {own} of cluster {cluster}, of which this worker has met the newer start {newer}: it is \
-                     stopped, or else it must be"
+                    "it is start {own} of cluster {cluster}, of which this worker has met the newer start {newer}: stop it; if it \
+                     is a copy from before, or was begun anew, on purpose, remove `{}` and start the worker again",
+                    self.path.display()
                 )));
             }
             _ => {}

@@ -211,7 +211,8 @@ fn go_through(mut lab: Lab, rounds: u64, seed: u64) {
             parts(&lab.export(&output))
         })
         .collect();
-    let mut draws = Draws(seed);
+    // What is submitted depends on how fast jobs end, so it draws from others: a seed's faults stay the same.
+    let (mut draws, mut of_work) = (Draws(seed), Draws(!seed));
     let (mut jobs, mut block) = (Vec::new(), Vec::new());
     let (mut happened, mut times, mut unanswered) = (BTreeMap::<Fault, u32>::new(), Vec::new(), 0);
     for round in 0..rounds {
@@ -231,7 +232,7 @@ fn go_through(mut lab: Lab, rounds: u64, seed: u64) {
         let list = lab.json(&["job", "list"]);
         let open = list["jobs"].as_array().expect("jobs").iter().filter(|job| job["finish_ms_epoch"].is_null()).count();
         if open < OPEN {
-            enter(&lab, "before", &mut draws);
+            enter(&lab, "before", &mut of_work);
         }
         std::thread::sleep(Duration::from_millis(draws.below(600)));
         let began = Instant::now();
@@ -239,7 +240,7 @@ fn go_through(mut lab: Lab, rounds: u64, seed: u64) {
         // Who submits now is refused, or waits and is answered later, or is as good as anybody; a master that is gone or
         // stands still has nobody to say anything.
         if open < OPEN && !faults.iter().any(|fault| matches!(fault, Fault::KillMaster | Fault::HaltMaster)) {
-            enter(&lab, "amid", &mut draws);
+            enter(&lab, "amid", &mut of_work);
         }
         std::thread::sleep(Duration::from_millis(long).saturating_sub(began.elapsed()));
         for fault in &faults {

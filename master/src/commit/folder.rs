@@ -71,14 +71,6 @@ impl Folder {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Whether the same file stands under this name there: a second link to it was made, and then somebody was interrupted.
-    fn is_linked_to(&self, name: &OsStr, target: &Folder) -> io::Result<bool> {
-        let look = |folder: &Folder| rustix::fs::statat(&folder.0, name, AtFlags::SYMLINK_NOFOLLOW);
-        let (own, there) = (look(self)?, look(target)?);
-        let is_file = FileType::from_raw_mode(own.st_mode) == FileType::RegularFile;
-        Ok(is_file && (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino))
-    }
-
     fn remove_once(&self, name: &OsStr) -> io::Result<()> {
         if self.kind(name)? != Kind::Folder {
             return Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?);
@@ -183,6 +175,13 @@ impl Store for Folder {
             }
             moved => moved,
         }
+    }
+
+    fn is_linked_to(&self, name: &OsStr, target: &Folder) -> io::Result<bool> {
+        let look = |folder: &Folder| rustix::fs::statat(&folder.0, name, AtFlags::SYMLINK_NOFOLLOW);
+        let (own, there) = (look(self)?, look(target)?);
+        let is_file = FileType::from_raw_mode(own.st_mode) == FileType::RegularFile;
+        Ok(is_file && (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino))
     }
 
     /// What others add meanwhile may stay, and is an error.

@@ -26,7 +26,7 @@ use folder::Folder;
 use howdah_core::job::OUTPUT_MARK;
 use howdah_guards::Guard;
 use output::Place;
-pub(crate) use output::{Output, STORE};
+pub(crate) use output::{Output, Rest, STORE};
 pub(crate) use owed::Owed;
 use store::{Kind, Store, TEMPORARY, mark_name};
 pub(crate) use waits::SOON;
@@ -299,20 +299,39 @@ fn is_its(name: &str, prefix: &str) -> bool {
     name.strip_prefix(prefix).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
+/// A name of a winner in the output.
+struct InPlace<'a> {
+    attempt: &'a String,
+    name: &'a str,
+    /// Whether the winner has it no longer in private.
+    is_alone: bool,
+}
+
+/// What this promotion or an interrupted one had put in place, before `moved` was. Of a name that a winner still has in private
+/// only a second link to the same file counts: anything else was put there by somebody else.
+fn in_place<'a, S: Store>(folder: &S, promotion: &'a Promotion, names: &'a [String]) -> Vec<InPlace<'a>> {
+    let private = folder.folder(TEMPORARY.as_ref());
+    let mut found = Vec::new();
+    for (attempt, prefix) in &promotion.winners {
+        let own = private.as_ref().ok().and_then(|private| private.folder(attempt.as_ref()).ok());
+        let waiting = own.as_ref().and_then(|own| own.names().ok()).unwrap_or_default();
+        for name in its_names(names, prefix) {
+            let is_alone = !waiting.iter().any(|waiting| waiting == name);
+            let is_linked = || own.as_ref().is_some_and(|own| own.is_linked_to(name.as_ref(), folder).unwrap_or(false));
+            if is_alone || is_linked() {
+                found.push(InPlace { attempt, name, is_alone });
+            }
+        }
+    }
+    found
+}
+
 /// Removes what a promotion that failed promoted, now or before an interruption; a name that was found occupied only if it
-/// was moved there now. What a winner still has in private under the same name was put there by somebody else.
+/// was moved there now.
 fn take_back<S: Store>(folder: &S, promotion: &Promotion, moved: &[OsString], occupied: Option<&OsStr>) {
     let names = names_in_order(folder, promotion.output.directory()).unwrap_or_default();
-    let private = folder.folder(TEMPORARY.as_ref());
-    let waits = |attempt: &String| -> Vec<OsString> {
-        let own = private.as_ref().ok().and_then(|private| private.folder(attempt.as_ref()).ok());
-        own.and_then(|own| own.names().ok()).unwrap_or_default()
-    };
-    let before = promotion.winners.iter().flat_map(|(attempt, prefix)| {
-        let waits = waits(attempt);
-        its_names(&names, prefix).map(OsStr::new).filter(move |name| !waits.iter().any(|waiting| waiting == name))
-    });
-    let before = before.filter(|name| Some(*name) != occupied);
+    let before = in_place(folder, promotion, &names);
+    let before = before.iter().map(|own| OsStr::new(own.name)).filter(|name| Some(*name) != occupied);
     for name in moved.iter().map(OsString::as_os_str).chain(before) {
         if let Err(e) = folder.remove(name) {
             let path = promotion.output.directory().join(name);
@@ -329,12 +348,10 @@ fn take_back<S: Store>(folder: &S, promotion: &Promotion, moved: &[OsString], oc
 fn withdraw(folder: &impl Store, promotion: &Promotion, mut gone: Vec<String>) -> Result<Vec<String>, CommitError> {
     let output = promotion.output.directory();
     let names = names_in_order(folder, output)?;
-    for (attempt, prefix) in &promotion.winners {
-        for name in its_names(&names, prefix) {
-            folder.remove(name.as_ref()).map_err(failed("remove", &output.join(name)))?;
-            if !gone.contains(attempt) {
-                gone.push(attempt.clone());
-            }
+    for InPlace { attempt, name, is_alone } in in_place(folder, promotion, &names) {
+        folder.remove(name.as_ref()).map_err(failed("remove", &output.join(name)))?;
+        if is_alone && !gone.contains(attempt) {
+            gone.push(attempt.clone());
         }
     }
     Ok(gone)
@@ -352,13 +369,9 @@ pub(crate) fn abort(output: &Output, created: bool) -> Result<(), CommitError> {
     }
 }
 
-/// Tries once more to clear away what a job left. What has the mark of another job by now is that job's.
-pub(crate) fn clear_rest(output: &Output, job: &str, created: bool) -> Result<(), CommitError> {
-    let mark = fs::read_to_string(output.directory().join(OUTPUT_MARK));
-    if !output.is_remote() && mark.is_ok_and(|text| text.trim() != job) {
-        return Ok(());
-    }
-    abort(output, created)
+/// Tries once more to clear away what a job left, if it is that and not what somebody else made in its place since.
+pub(crate) fn clear_rest(output: &Output, rest: Rest, created: bool) -> Result<(), CommitError> {
+    if output.rest() == Some(rest) { abort(output, created) } else { Ok(()) }
 }
 
 fn abort_here(of: &Output, created: bool) -> Result<(), CommitError> {

@@ -1,6 +1,7 @@
 //! Where a job's output goes: a directory that all machines see, one in an HDFS, or one in a bucket.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use howdah_core::job::{JobFile, OutputFormat};
@@ -24,6 +25,13 @@ pub(crate) struct Output {
     pub(super) place: Place,
     /// Of the job's properties, those that the place was read from; none of one here.
     pub(super) properties: BTreeMap<String, String>,
+}
+
+/// Which folder of private output it was: one that somebody makes in its place later is another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rest {
+    device: u64,
+    inode: u64,
 }
 
 /// The file system that it lies in.
@@ -89,9 +97,10 @@ impl Output {
         !matches!(self.place, Place::Here)
     }
 
-    /// Whether private output is left in it, as far as this machine's own file systems tell.
-    pub(crate) fn has_rest(&self) -> bool {
-        !self.is_remote() && self.directory.join(TEMPORARY).symlink_metadata().is_ok()
+    /// The private output in it, as far as this machine's own file systems tell.
+    pub(crate) fn rest(&self) -> Option<Rest> {
+        let found = (!self.is_remote()).then(|| self.directory.join(TEMPORARY).symlink_metadata())?.ok()?;
+        Some(Rest { device: found.dev(), inode: found.ino() })
     }
 
     /// `host:port` of its name node's HTTP server, or [`STORE`].

@@ -36,6 +36,10 @@ pub(super) trait Store: Sized {
     fn make_file(&self, name: &str) -> io::Result<()>;
     /// Moves a name into another directory, where it must not exist.
     fn move_to(&self, name: &OsStr, target: &Self) -> io::Result<()>;
+    /// Whether the same file stands under this name there: a second link to it was made, and then somebody was interrupted.
+    fn is_linked_to(&self, _name: &OsStr, _target: &Self) -> io::Result<bool> {
+        Ok(false)
+    }
     /// Removes what stands under a name, with all that is in it; fine if nothing does.
     fn remove(&self, name: &OsStr) -> io::Result<()>;
     /// Whether more may go wrong of what an error says, with anything that is asked next.

@@ -284,6 +284,44 @@ fn a_file_in_the_way_stays_when_the_rest_is_taken_back() {
 }
 
 #[test]
+fn a_file_in_the_way_stays_when_a_part_is_gone_and_its_winner_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("out");
+    marked(&output);
+    private(&output, "a_0", "part-r-00000", "ours");
+    fs::write(output.join("part-r-00000"), "somebody's").unwrap();
+    let error = promote(&promotion(&output)).unwrap_err();
+    let CommitError::Gone { attempts, .. } = &error else { panic!("{error}") };
+    assert_eq!(attempts, &["b_1"]);
+    assert_eq!(fs::read_to_string(output.join("part-r-00000")).unwrap(), "somebody's");
+    // A second link to its own file is what an interrupted move left, and takes nothing away.
+    fs::remove_file(output.join("part-r-00000")).unwrap();
+    fs::hard_link(output.join("_temporary/a_0/part-r-00000"), output.join("part-r-00000")).unwrap();
+    let error = promote(&promotion(&output)).unwrap_err();
+    let CommitError::Gone { attempts, .. } = &error else { panic!("{error}") };
+    assert_eq!((attempts.as_slice(), names(&output)), (&["b_1".to_owned()][..], vec!["_temporary".to_owned()]));
+    assert!(output.join("_temporary/a_0/part-r-00000").exists());
+}
+
+#[test]
+fn what_is_left_is_cleared_later_and_what_somebody_made_in_its_place_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("out");
+    marked(&output);
+    let of = here(&output);
+    let rest = of.rest().unwrap();
+    // Another program's private output has no mark of ours.
+    fs::rename(output.join(TEMPORARY), dir.path().join("away")).unwrap();
+    fs::create_dir_all(output.join("_temporary/0/task")).unwrap();
+    clear_rest(&of, rest, true).unwrap();
+    assert!(output.join("_temporary/0/task").exists());
+    fs::remove_dir_all(output.join(TEMPORARY)).unwrap();
+    fs::rename(dir.path().join("away"), output.join(TEMPORARY)).unwrap();
+    clear_rest(&of, rest, true).unwrap();
+    assert!(!output.exists());
+}
+
+#[test]
 fn what_another_master_has_promoted_stays_whole_when_ours_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");

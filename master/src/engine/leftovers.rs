@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use super::Clearing;
-use crate::commit::{self, Output};
+use crate::commit::{self, Output, Rest};
 
 /// From one try to the next.
 const WAITS: [Duration; 6] = [
@@ -30,6 +30,7 @@ const LONG: Duration = Duration::from_secs(3_600);
 pub(super) struct Left {
     pub(super) job: String,
     pub(super) output: Output,
+    pub(super) rest: Rest,
     /// Whether the directory was made for the job and is to go, too.
     pub(super) created: bool,
 }
@@ -56,7 +57,7 @@ impl Leftovers {
 
 fn clear(clearing: &Clearing, left: &Left) -> bool {
     clearing.begin(left.output.directory());
-    let cleared = commit::clear_rest(&left.output, &left.job, left.created);
+    let cleared = commit::clear_rest(&left.output, left.rest, left.created);
     clearing.end(left.output.directory());
     let output = left.output.directory().display();
     match cleared {
@@ -107,11 +108,11 @@ mod tests {
 
     #[test]
     fn what_is_left_is_tried_until_it_is_gone_or_the_last_wait_is_over() {
-        let left = |job: &str| Left {
-            job: job.to_owned(),
-            output: Output::new("/share/out", &BTreeMap::new()),
-            created: true,
-        };
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("_temporary")).unwrap();
+        let output = Output::new(dir.path().to_str().unwrap(), &BTreeMap::new());
+        let rest = output.rest().unwrap();
+        let left = |job: &str| Left { job: job.to_owned(), output: output.clone(), rest, created: true };
         let (send, receive) = crossbeam_channel::bounded(REMEMBERED);
         let tried = RefCell::new(Vec::new());
         send.send(left("stubborn")).unwrap();

@@ -173,9 +173,10 @@ fn perform(work: Work, cluster: ClusterId, core: &CoreHandle, clears: &Clears) {
     match work {
         Work::Promote { job, promotion } => {
             let result = promotion.as_ref().map_or(Ok(()), commit::promote);
-            if let Some(promotion) = promotion.filter(|promotion| result.is_ok() && promotion.output.has_rest()) {
-                let output = promotion.output;
-                clears.leftovers.keep(Left { job: cluster.job(job), output, created: false });
+            if let Some(Promotion { output, .. }) = promotion.filter(|_| result.is_ok())
+                && let Some(rest) = output.rest()
+            {
+                clears.leftovers.keep(Left { job: cluster.job(job), output, rest, created: false });
             }
             let gone: Vec<AttemptId> = match &result {
                 Err(CommitError::Gone { attempts, .. }) => {
@@ -199,12 +200,15 @@ fn perform(work: Work, cluster: ClusterId, core: &CoreHandle, clears: &Clears) {
             clears.clearing.end(&directory);
         }
         Work::Abort { job, output, created } => {
+            let rest = output.rest();
             let cleared = commit::abort(&output, created);
             clears.clearing.end(output.directory());
             if let Err(error) = cleared {
                 let (job, directory) = (cluster.job(job), output.directory().display());
                 tracing::warn!(job, output = %directory, %error, "could not clear away the output of a failed job");
-                clears.leftovers.keep(Left { job, output, created });
+                if let Some(rest) = rest {
+                    clears.leftovers.keep(Left { job, output, rest, created });
+                }
             }
         }
     }

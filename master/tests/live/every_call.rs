@@ -33,6 +33,8 @@ const CASES: u64 = 100;
 const MESSAGE_BYTES: u64 = 1 << 16;
 /// A call that waits for something to happen is left then.
 const PATIENCE: Duration = Duration::from_millis(700);
+/// What is no message waits for nothing.
+const GENEROUS: Duration = Duration::from_secs(30);
 const AT_A_TIME: usize = 64;
 
 /// Numbers at which arithmetic might stumble, and those of workers, jobs and attempts that are there.
@@ -125,7 +127,7 @@ impl Decoder for Raw {
 }
 
 /// Sends a message and waits for the first answer; `None` if there is none yet.
-async fn call(channel: Channel, path: String, message: Vec<u8>) -> Option<Result<(), Status>> {
+async fn call(channel: Channel, path: String, message: Vec<u8>, patience: Duration) -> Option<Result<(), Status>> {
     let ask = async {
         let mut client = Grpc::new(channel);
         client.ready().await.map_err(|error| Status::unknown(error.to_string()))?;
@@ -133,7 +135,7 @@ async fn call(channel: Channel, path: String, message: Vec<u8>) -> Option<Result
         let answers = client.server_streaming(Request::new(message), path, Raw).await?;
         answers.into_inner().message().await.map(|_| ())
     };
-    tokio::time::timeout(PATIENCE, ask).await.ok()
+    tokio::time::timeout(patience, ask).await.ok()
 }
 
 /// Numbers from a seed, by SplitMix64.
@@ -206,7 +208,7 @@ async fn what_is_no_message_or_too_large_is_refused_by_every_call() {
     for path in calls() {
         // A field of the number 0, a length beyond the end, a key without a value, a group that never ends.
         for malformed in [&[0, 1][..], &[10, 200, 1], &[8], &[11, 8]] {
-            let told = call(channel.clone(), path.clone(), malformed.to_vec()).await;
+            let told = call(channel.clone(), path.clone(), malformed.to_vec(), GENEROUS).await;
             let status = told.unwrap_or_else(|| panic!("{path}: no answer")).expect_err(&path);
             assert_eq!(status.code(), Code::Internal, "{path}: {status}");
         }
@@ -215,7 +217,7 @@ async fn what_is_no_message_or_too_large_is_refused_by_every_call() {
         encode_key(2_000, WireType::LengthDelimited, &mut large);
         encode_varint(2 * MESSAGE_BYTES, &mut large);
         large.resize(large.len() + 2 * MESSAGE_BYTES as usize, b'x');
-        let told = call(channel.clone(), path.clone(), large).await;
+        let told = call(channel.clone(), path.clone(), large, GENEROUS).await;
         let status = told.unwrap_or_else(|| panic!("{path}: no answer")).expect_err(&path);
         assert_eq!(status.code(), Code::OutOfRange, "{path}: {status}");
     }
@@ -244,7 +246,7 @@ async fn whatever_every_call_is_told_a_job_runs_afterwards() {
         for (n, path) in calls().into_iter().enumerate().filter(|(_, path)| path != SHUTDOWN) {
             draws.0 = case * 1_000 + n as u64;
             let message = message(&mut draws, &ids, 3);
-            under_way.spawn(call(channel.clone(), path, message));
+            under_way.spawn(call(channel.clone(), path, message, PATIENCE));
             told += 1;
             while under_way.len() >= AT_A_TIME {
                 let answer = under_way.join_next().await.expect("some are under way").expect("no panic");

@@ -3,6 +3,7 @@
 mod kit;
 
 use howdah_core::job::{AttemptId, JobId, JobState, TaskKind, WorkerId};
+use howdah_core::schedulers::by_name;
 use howdah_core::tracker::{Effect, EndCause, Input};
 use kit::*;
 
@@ -136,4 +137,41 @@ fn a_snapshot_knows_what_may_come_back() {
     c.effects.clear();
     c.restart_with(0, &[map(1, 0, 0)]);
     assert_eq!(outputs(&mut c), [(map(1, 0, 0), true)]);
+}
+
+// Fair of Hadoop 0.20.2 counts for itself how many maps are done.
+#[test]
+fn a_reduce_may_start_when_the_only_maps_output_is_back_whoever_decides_that() {
+    for (name, dialect) in [("fair", Some("0.20.2")), ("fair", None), ("fifo", None)] {
+        let params = dialect.map(|dialect| ("dialect".to_owned(), dialect.to_owned())).into_iter().collect();
+        let policy = by_name(name, &params).expect("a policy");
+        let mut c = Cluster::made(|_| {}, policy).workers(2, 1, 1);
+        let drain = |worker, drain| [Input::Drain { worker: WorkerId(worker), drain }];
+        c.apply(&drain(1, true));
+        c.submit(job_with(1, 1, |conf| conf.slowstart_ppm = 0));
+        c.advance(20_000);
+        c.beat(0);
+        assert!(c.running_on(0).contains(&map(1, 0, 0)), "{name} {dialect:?}");
+        c.report(0, &[(map(1, 0, 0), Succeeded)]);
+        c.advance(20_000);
+        c.beat(0);
+        assert_eq!(c.running_on(0), [reduce(1, 0, 0)], "{name} {dialect:?}");
+        c.apply(&[Input::Goodbye { worker: WorkerId(0), incarnation: 1 }]);
+        // Tried elsewhere in vain: that no map is done was looked at.
+        c.apply(&drain(1, false));
+        c.advance(20_000);
+        c.beat(1);
+        assert!(c.running_on(1).contains(&map(1, 0, 1)), "{name} {dialect:?}");
+        c.apply(&drain(1, true));
+        let failed: Vec<_> = c.running_on(1).into_iter().map(|id| (id, Failed)).collect();
+        c.report(1, &failed);
+        c.restart_with(0, &[map(1, 0, 0)]);
+        c.advance(20_000);
+        c.beat(0);
+        let reduces = c.running_on(0);
+        assert!(
+            reduces.iter().all(|id| id.kind == TaskKind::Reduce) && reduces.len() == 1,
+            "{name} {dialect:?}: {reduces:?}"
+        );
+    }
 }

@@ -190,10 +190,16 @@ impl Scheduler for External {
         Box::new(copy)
     }
 
-    /// With a program of its own, which it is told of all jobs: a program that was given up gets another chance.
-    fn renewed(&self) -> Option<Box<dyn Scheduler>> {
+    /// With a program of its own, which it is told of all jobs. The former one ends before: it may keep a file or a port. A
+    /// program that was given up stays so.
+    fn renewed(&mut self) -> Option<Box<dyn Scheduler>> {
         let (name, params) = &self.fallback_made_of;
         let mut renewed = self.with_fallback(registry::by_name(name, params).ok()?);
+        if self.given_up() {
+            renewed.program = Program::GivenUp;
+            return Some(Box::new(renewed));
+        }
+        self.program = Program::NotStarted;
         // At once, as at a master's start. One that does not say hello now is found out when it is asked.
         let _ = renewed.start();
         Some(Box::new(renewed))

@@ -23,8 +23,9 @@ pub trait Scheduler: Send {
     /// An independent copy.
     fn fork(&self) -> Box<dyn Scheduler>;
 
-    /// A fresh one with the same parameters, of a policy that the [registry](super::registry) cannot make.
-    fn renewed(&self) -> Option<Box<dyn Scheduler>> {
+    /// A fresh one with the same parameters, of a policy that the [registry](super::registry) cannot make. This one is not
+    /// asked any more, unless its successor cannot take over.
+    fn renewed(&mut self) -> Option<Box<dyn Scheduler>> {
         None
     }
 

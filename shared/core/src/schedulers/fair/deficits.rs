@@ -281,7 +281,15 @@ impl Scheduler for DeficitFair {
                 }
             }
             Change::Offerable { job, kind, .. } => self.touch(job, kind, state),
-            Change::Returned { task } => self.touch(task.job, task.kind, state),
+            Change::Returned { task } => {
+                self.touch(task.job, task.kind, state);
+                // One whose output came back is done again, and that decides here whether reduces may start.
+                if task.kind == TaskKind::Map
+                    && state.job(task.job).is_some_and(|job| job.tasks(TaskKind::Map).winner(task.index).is_some())
+                {
+                    self.touch(task.job, TaskKind::Reduce, state);
+                }
+            }
             Change::Recovered => (self.start, self.last) = (now, now),
             Change::Worker { .. } | Change::Reported { .. } => {}
         }

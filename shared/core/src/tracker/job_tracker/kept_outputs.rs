@@ -3,6 +3,7 @@
 //! A worker that registers names what it has whole. Wanted is what won: output of a worker that was never lost does not go with
 //! its earlier run then, and output of one that was lost meanwhile counts again unless its map was done anew. The map then
 //! waits or runs no longer. What a worker does not name is lost as before, and so is all of one that names nothing.
+//! `Deviation:` in Hadoop a TaskTracker begins with nothing, and its maps run again (`docs/hadoop.md`).
 //! **Invariant: only a worker's own word makes its output count, and only of the attempt that had succeeded on it.**
 
 use std::collections::BTreeSet;

@@ -294,8 +294,11 @@ impl JobTracker {
     pub(super) fn on_snapshot(&mut self, choice: &SchedulerChoice) {
         // Nothing of the batch may come after it: who is made of the snapshot meets the policy as it is now.
         self.answer_overdue();
-        let renewed = || self.scheduler.renewed().filter(|policy| policy.name() == choice.name);
-        let policy = registry::by_name(&choice.name, &choice.params).ok().or_else(renewed);
+        let policy = match registry::by_name(&choice.name, &choice.params) {
+            Ok(policy) => Some(policy),
+            Err(_) if self.scheduler.name() == choice.name => self.scheduler.renewed(),
+            Err(_) => None,
+        };
         let (Some(snapshot), Some(mut policy)) = (self.snapshot(), policy) else {
             return self.reject(None, Rejection::NotAtRest);
         };
