@@ -120,6 +120,12 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
         elsewhere: None,
     },
     Exception {
+        page: "docs/reliability.md",
+        starts: "howdah bench memory --tasks 1000000",
+        why: "takes a quarter of an hour and more",
+        elsewhere: Some(("cli/tests/cluster/json_fields/mod.rs", "\"bench\"")),
+    },
+    Exception {
         page: "docs/performance.md",
         starts: "howdah bench all",
         why: "measures for half an hour on a machine that does nothing else",
