@@ -8,8 +8,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::apache;
-use crate::packages::{Missing, cache, is_strict, quiet};
-use crate::process::{Counts, cargo_test};
+use crate::packages::{Missing, cache, quiet};
+use crate::process::{Counts, cargo_test, is_ci};
 
 /// What is installed, exactly; mrjob needs setuptools where Python has no distutils any more, and `moto` Flask for its server,
 /// of whose own list (`moto[server]`) most is for other services than S3. `kubernetes-validate` has Kubernetes' own schemas.
@@ -43,7 +43,7 @@ pub(crate) fn run() -> (Counts, Result<String>) {
     };
     let hadoop = apache::install(&python);
     let lacking = match &hadoop {
-        Err(error) if !error.is::<Missing>() || is_strict() => {
+        Err(error) if !error.is::<Missing>() || is_ci() => {
             return (Counts::default(), hadoop.map(|_| String::new()).map_err(strictly));
         }
         hadoop => hadoop.is_err(),
@@ -79,7 +79,7 @@ fn some(args: &[&str], env: &[(&str, &str)], named: &str) -> (Counts, Result<Str
 
 /// Where nothing may be missing, what is missing is a failure.
 fn strictly(error: anyhow::Error) -> anyhow::Error {
-    if error.is::<Missing>() && is_strict() {
+    if error.is::<Missing>() && is_ci() {
         anyhow::anyhow!("{error}; with CI=true nothing may be missing")
     } else {
         error

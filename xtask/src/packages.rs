@@ -27,11 +27,6 @@ impl Missing {
     }
 }
 
-/// Whether nothing may be missing.
-pub(crate) fn is_strict() -> bool {
-    std::env::var_os("CI").is_some_and(|value| value == "true")
-}
-
 /// Whether the command ends well; its errors pass through. One that is not there does not.
 pub(crate) fn quiet(command: &mut Command) -> Result<bool> {
     match command.stdin(Stdio::null()).stdout(Stdio::null()).status() {

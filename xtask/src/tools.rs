@@ -4,6 +4,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
+use crate::process::is_ci;
 use crate::rights::is_root;
 
 /// A program, words with which it does nothing and ends well, and what wants it.
@@ -63,7 +64,7 @@ fn provide(tools: &[(&str, &[&str], &str)], whose: &str) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    let (list, ci) = (missing.join(" "), std::env::var("CI").is_ok());
+    let (list, ci) = (missing.join(" "), is_ci());
     if !(ci && is_root()) {
         println!("{whose} want `apt-get install {list}`");
         return if ci { bail!("missing for {whose}: {list}") } else { Ok(()) };
