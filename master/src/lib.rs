@@ -24,6 +24,7 @@ mod name_nodes;
 mod peers;
 pub mod policies;
 pub mod prediction;
+mod random;
 mod reach;
 pub mod recorder;
 mod recovery;

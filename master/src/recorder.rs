@@ -34,6 +34,8 @@ pub struct Origin {
     pub scheduler_params: std::collections::BTreeMap<String, String>,
     /// Of the run's random streams.
     pub seed: u64,
+    /// Tells this cluster from another one that began in the same minute; nothing is decided by it.
+    pub nonce: u64,
 }
 
 /// A core and its journal.
@@ -92,6 +94,7 @@ impl Origin {
             program_version: env!("CARGO_PKG_VERSION").to_owned(),
             started_ms_epoch: crate::clock::now_ms_epoch(),
             rules: RULES.to_owned(),
+            nonce: self.nonce,
         }
     }
 }

@@ -349,6 +349,7 @@ mod tests {
             scheduler: "fifo".to_owned(),
             scheduler_params: BTreeMap::new(),
             seed: 0,
+            nonce: 0,
         };
         let scheduler = policies::make("fifo", &BTreeMap::new()).unwrap();
         Recorder::create(dir.path(), &origin, scheduler, 1 << 16).unwrap().close().unwrap();

@@ -45,7 +45,7 @@ use crate::recovery::Unfinished;
 use crate::reload::InForce;
 use crate::services::{ClientApi, Shared, SharedRef, WorkerApi, connections};
 use crate::tables::Tables;
-use crate::{address, journal, peers, policies, prediction, reach, recovery, reload, rest, services, spool};
+use crate::{address, journal, peers, policies, prediction, random, reach, recovery, reload, rest, services, spool};
 
 /// Name of the file that says where the master listens.
 pub const ACCESS_FILE: &str = "access.json";
@@ -71,7 +71,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let params = policies::with_files(&config.scheduler, &config.scheduler_params).context("make the scheduler")?;
     let candidates = prediction::candidates(&config)?;
     let start = begin(&config, &params)?;
-    let (cluster, run_dir, last_job) = (start.cluster, start.run_dir.clone(), start.last_job);
+    let (cluster, nonce, run_dir, last_job) = (start.cluster, start.nonce, start.run_dir.clone(), start.last_job);
     let scheduler_now = start.scheduler.clone();
     let descriptors = raise_descriptors();
     let listener = address::listen(&dir, &config.listen).await?;
@@ -139,7 +139,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         stop: stop.clone(),
         closing: closing.clone(),
         started_ms_epoch: now_ms_epoch(),
-        start: MasterStart { cluster_id: cluster.0, epoch, began_us: now_ms_epoch() * 1_000 },
+        start: MasterStart { cluster_id: cluster.0, epoch, began_us: now_ms_epoch() * 1_000, nonce },
         superseded: std::sync::atomic::AtomicBool::new(false),
         clearing,
         clearer,
@@ -243,6 +243,8 @@ async fn serve(
 /// What a master starts with: a new cluster, or the one that is there.
 struct Start {
     cluster: ClusterId,
+    /// Drawn when the cluster began; 0 if that was before there were any.
+    nonce: u64,
     run_dir: PathBuf,
     recorder: Recorder,
     tables: Tables,
@@ -269,6 +271,7 @@ fn begin(config: &MasterConfig, params: &Params) -> anyhow::Result<Start> {
         scheduler: config.scheduler.clone(),
         scheduler_params: params.clone(),
         seed: config.seed,
+        nonce: random::nonce().context("read random bytes")?,
     };
     let scheduler = policies::make(&config.scheduler, params).context("make the scheduler")?;
     let mut recorder =
@@ -281,6 +284,7 @@ fn begin(config: &MasterConfig, params: &Params) -> anyhow::Result<Start> {
     }
     Ok(Start {
         cluster,
+        nonce: origin.nonce,
         run_dir,
         recorder,
         tables: Tables::new(cluster, &config.limits),
@@ -332,6 +336,7 @@ fn resume(config: &MasterConfig, params: &Params, run_dir: PathBuf) -> anyhow::R
     );
     Ok(Start {
         cluster,
+        nonce: header.nonce,
         run_dir,
         recorder: recovered.recorder,
         tables: recovered.tables,

@@ -139,6 +139,7 @@ fn record(dir: &Path, scheduler: Box<dyn Scheduler>, scheduler_params: &BTreeMap
         scheduler: "fifo".to_owned(),
         scheduler_params: scheduler_params.clone(),
         seed: 0,
+        nonce: 0,
     };
     let mut recorder = Recorder::create(dir, &origin, scheduler, 1 << 16).unwrap();
     let mut workers = vec![Worker::default(); WORKERS as usize];

@@ -22,11 +22,18 @@ const JOB_FILE_CALL: Duration = Duration::from_secs(120);
 const JOB_FILE_PATIENCE: Duration = Duration::from_secs(600);
 const JOB_FILE_PAUSE: Duration = Duration::from_millis(500);
 
-/// Whether the call failed because the master is away, not because of what was asked.
+/// Whether the call failed because the master is away, not because of what was asked. One that another has taken over from,
+/// which it says or the fence does, is not the one that was asked.
 fn is_away(status: &Status) -> bool {
     matches!(
         status.code(),
-        Code::Unavailable | Code::Unknown | Code::Cancelled | Code::Internal | Code::DeadlineExceeded
+        Code::Unavailable
+            | Code::Unknown
+            | Code::Cancelled
+            | Code::Internal
+            | Code::DeadlineExceeded
+            | Code::FailedPrecondition
+            | Code::PermissionDenied
     )
 }
 
@@ -79,16 +86,10 @@ impl Link {
 
     /// A master that is away for a while is no reason to fail the attempts that wait for the file.
     pub(crate) async fn job_file(&self, job: JobId) -> anyhow::Result<JobFile> {
-        let request = v1::GetJobFileRequest { job: job.0 };
         let until = Instant::now() + JOB_FILE_PATIENCE;
         loop {
-            let call = self.client.clone();
-            let answer = tokio::time::timeout(JOB_FILE_CALL, async move { { call }.get_job_file(request).await }).await;
-            let answer = answer.unwrap_or_else(|_| Err(Status::deadline_exceeded("the master did not answer")));
-            match answer {
-                Ok(answer) => {
-                    return serde_json::from_slice(&answer.into_inner().json).context("read the job's file");
-                }
+            match self.ask_job_file(job).await {
+                Ok(json) => return serde_json::from_slice(&json).context("read the job's file"),
                 Err(status) if is_away(&status) && Instant::now() < until => {
                     tokio::time::sleep(JOB_FILE_PAUSE).await;
                 }
@@ -102,23 +103,33 @@ impl Link {
     /// # Errors
     /// When the master is away; it is not waited for.
     pub(crate) async fn job_file_now(&self, job: JobId) -> Result<Option<JobFile>, Status> {
-        let request = v1::GetJobFileRequest { job: job.0 };
-        let call = self.client.clone();
-        let answer = tokio::time::timeout(JOB_FILE_CALL, async move { { call }.get_job_file(request).await }).await;
-        match answer.unwrap_or_else(|_| Err(Status::deadline_exceeded("the master did not answer"))) {
-            Ok(answer) => Ok(serde_json::from_slice(&answer.into_inner().json).ok()),
+        match self.ask_job_file(job).await {
+            Ok(json) => Ok(serde_json::from_slice(&json).ok()),
             Err(status) if is_away(&status) && status.code() != Code::Internal => Err(status),
             Err(_) => Ok(None),
         }
     }
 
-    pub(crate) async fn map_events(&self, job: JobId, from: u64) -> Result<Streaming<v1::MapEventsResponse>, Status> {
-        let request = v1::MapEventsRequest { job: job.0, from };
-        self.client.clone().map_events(request).await.map(tonic::Response::into_inner)
+    /// Asks once.
+    async fn ask_job_file(&self, job: JobId) -> Result<Vec<u8>, Status> {
+        let request = v1::GetJobFileRequest { job: job.0, met: self.fence.met() };
+        let call = self.client.clone();
+        let answer = tokio::time::timeout(JOB_FILE_CALL, async move { { call }.get_job_file(request).await }).await;
+        let late = |_| Status::deadline_exceeded("the master did not answer");
+        let answer = answer.map_err(late)??.into_inner();
+        self.fence.admit(answer.start)?;
+        Ok(answer.json)
+    }
+
+    pub(crate) async fn map_events(&self, job: JobId, from: u64) -> Result<MapEventStream, Status> {
+        let request = v1::MapEventsRequest { job: job.0, from, met: self.fence.met() };
+        let answers = self.client.clone().map_events(request).await?.into_inner();
+        Ok(MapEventStream { answers, fence: Arc::clone(&self.fence) })
     }
 
     /// Best effort: what gets lost is asked again when somebody wants to know.
-    pub(crate) async fn saw(&self, saw: v1::SawRequest) {
+    pub(crate) async fn saw(&self, mut saw: v1::SawRequest) {
+        saw.met = self.fence.met();
         let call = self.client.clone();
         let _ = tokio::time::timeout(Duration::from_secs(5), async move { { call }.saw(saw).await }).await;
     }
@@ -128,5 +139,21 @@ impl Link {
         let call = self.client.clone();
         let request = v1::GoodbyeRequest { worker, incarnation };
         let _ = tokio::time::timeout(Duration::from_secs(2), async move { { call }.goodbye(request).await }).await;
+    }
+}
+
+/// Events of map outputs as one master tells them.
+pub(crate) struct MapEventStream {
+    answers: Streaming<v1::MapEventsResponse>,
+    fence: Arc<Fence>,
+}
+
+impl MapEventStream {
+    /// The next events; `None` when the stream is over or broken, or the master is not to be listened to any more, as another one
+    /// has taken over from it meanwhile.
+    pub(crate) async fn next(&mut self) -> Option<Vec<v1::MapEvent>> {
+        let answer = self.answers.message().await.ok()??;
+        self.fence.admit(answer.start).ok()?;
+        Some(answer.events)
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn start(link: Link, worker: u32, look: v1::Look) {
             Ok(found) => (found, String::new()),
             Err(problem) => (String::new(), problem),
         };
-        link.saw(v1::SawRequest { worker, number: look.number, found, problem }).await;
+        link.saw(v1::SawRequest { worker, number: look.number, found, problem, met: None }).await;
     });
 }
 

@@ -100,12 +100,11 @@ async fn fill(link: Link, cluster: ClusterId, job: JobId, log: Arc<Log>) {
             state.known
         };
         if let Ok(mut stream) = link.map_events(job, from).await {
-            while let Ok(Some(mut answer)) = stream.message().await {
-                numbers.resolve(&mut answer.events).await;
+            while let Some(mut events) = stream.next().await {
+                numbers.resolve(&mut events).await;
                 let mut state = log.state.lock().unwrap_or_else(PoisonError::into_inner);
-                state.known += answer.events.len() as u64;
-                let events = answer.events.into_iter().filter_map(|event| domain(cluster, event));
-                state.events.extend(events);
+                state.known += events.len() as u64;
+                state.events.extend(events.into_iter().filter_map(|event| domain(cluster, event)));
                 if state.closed {
                     return;
                 }

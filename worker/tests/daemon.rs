@@ -11,7 +11,7 @@ use howdah_proto::v1::AttemptState;
 use howdah_proto::v1::directive::Kind;
 use howdah_worker::WorkerConfig;
 use kit::master::Received;
-use kit::{Cluster, FakeMaster, is_alive, job, map, number_in, until};
+use kit::{Cluster, FakeMaster, is_alive, job, map, number_in, reduce, until};
 use tempfile::TempDir;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -313,6 +313,58 @@ async fn answers_of_an_older_start_of_the_master_are_not_taken() {
     cluster.master.become_start(3);
     cluster.master.until_state(map(0), AttemptState::Succeeded).await;
     cluster.master.until("the worker to have met it", met(3)).await;
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_master_of_another_cluster_that_began_in_the_same_minute_is_obeyed() {
+    let cluster = Cluster::start(job("done", JobConf::default())).await;
+    let met = |epoch| move |received: &Received| (received.reports.last()?.met?.epoch == epoch).then_some(());
+    cluster.master.become_start(2);
+    cluster.master.until("the worker to have met it", met(2)).await;
+    cluster.master.become_another_cluster();
+    cluster.master.launch(map(0));
+    cluster.master.until_state(map(0), AttemptState::Succeeded).await;
+    cluster.master.until("the worker to have met it", met(1)).await;
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_file_of_a_job_is_not_taken_from_an_older_start_of_the_master() {
+    let cluster = Cluster::start(job("done", JobConf::default())).await;
+    let met = |received: &Received| (received.reports.last()?.met?.epoch == 2).then_some(());
+    cluster.master.become_start(2);
+    cluster.master.until("the worker to have met it", met).await;
+    cluster.master.answer_calls_as(1);
+    cluster.master.launch(map(0));
+    let asked = |received: &Received| (received.file_requests.len() > 2).then(|| received.file_requests.clone());
+    let asked = cluster.master.until("the worker to have asked again and again", asked).await;
+    assert!(asked.iter().all(|met| met.is_some_and(|met| met.epoch == 2)), "{asked:?}");
+    assert!(!cluster.logs(map(0)).exists(), "it started what the older one's file says");
+    cluster.master.answer_calls_as(3);
+    cluster.master.until_state(map(0), AttemptState::Succeeded).await;
+    cluster.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_of_map_outputs_are_not_taken_from_an_older_start_of_the_master() {
+    let cluster = Cluster::start(job("events", JobConf::default())).await;
+    let met = |received: &Received| (received.reports.last()?.met?.epoch == 2).then_some(());
+    cluster.master.become_start(2);
+    cluster.master.until("the worker to have met it", met).await;
+    cluster.master.launch(reduce(0));
+    let followed = |n: usize| move |received: &Received| (received.event_requests.len() > n).then_some(());
+    cluster.master.until("the job's events to be followed", followed(0)).await;
+    // In the middle of the stream, and again in each one after it.
+    cluster.master.answer_calls_as(1);
+    cluster.master.map_done(0, map(0), "127.0.0.1:1");
+    cluster.master.until("the worker to have asked again and again", followed(2)).await;
+    assert!(cluster.master.look(|received| received.event_requests.iter().all(|&from| from == 0)));
+    let told = std::fs::read_to_string(cluster.logs(reduce(0)).join("stdout")).unwrap_or_default();
+    assert!(!told.contains("127.0.0.1:1"), "{told}");
+    cluster.master.answer_calls_as(3);
+    cluster.master.map_done(1, map(1), "127.0.0.1:1");
+    cluster.master.until_state(reduce(0), AttemptState::Succeeded).await;
     cluster.end().await;
 }
 

@@ -89,6 +89,7 @@ fn record(run: &Path) {
         scheduler: "fifo".to_owned(),
         scheduler_params: BTreeMap::new(),
         seed: 0,
+        nonce: 0,
     };
     let fifo = policies::make("fifo", &BTreeMap::new()).expect("it exists");
     let mut recorder = Recorder::create(run, &origin, fifo, SEGMENT).expect("make the journal");

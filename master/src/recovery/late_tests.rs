@@ -36,6 +36,7 @@ impl Run {
             scheduler: "fifo".to_owned(),
             scheduler_params: BTreeMap::new(),
             seed: 0,
+            nonce: 0,
         };
         let fifo = policies::make("fifo", &BTreeMap::new()).unwrap();
         Run { recorder: Recorder::create(dir, &origin, fifo, 1 << 16).unwrap(), now: 0, answered: [0; 2] }

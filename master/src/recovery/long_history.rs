@@ -53,6 +53,7 @@ impl History {
             scheduler: policy.to_owned(),
             scheduler_params: BTreeMap::new(),
             seed: 0,
+            nonce: 0,
         };
         let scheduler = policies::make(policy, &BTreeMap::new()).unwrap();
         let recorder = Recorder::create(run, &origin, scheduler, segment_bytes).unwrap();

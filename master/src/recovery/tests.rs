@@ -48,6 +48,7 @@ fn new_run(dir: &Path) -> Recorder {
         scheduler: "fifo".to_owned(),
         scheduler_params: BTreeMap::new(),
         seed: 0,
+        nonce: 0,
     };
     let scheduler = policies::make("fifo", &BTreeMap::new()).unwrap();
     Recorder::create(dir, &origin, scheduler, 1 << 16).unwrap()

@@ -34,8 +34,13 @@ pub(super) fn check_protocol(request: &v1::RegisterRequest) -> Result<(), Status
 }
 
 /// Refuses a worker that has met a newer start of this cluster: the master there has taken over, and this one must not be obeyed.
-pub(super) fn check_start(shared: &Shared, who: &str, met: Option<MasterStart>) -> Result<(), Status> {
+pub(super) fn check_start(
+    shared: &Shared,
+    who: impl FnOnce() -> String,
+    met: Option<MasterStart>,
+) -> Result<(), Status> {
     let Some(newer) = met.filter(|met| shared.start.is_older_than(met)) else { return Ok(()) };
+    let who = who();
     let (cluster, own, epoch) = (shared.start.cluster_id, shared.start.epoch, newer.epoch);
     let message = format!("this master is start {own} of cluster {cluster}, and {who} has met the newer start {epoch}");
     let help = "stop this master: another one goes on with a copy of its directory";

@@ -29,6 +29,7 @@ use crate::commit::{self, Output};
 use crate::config::MasterConfig;
 use crate::engine::{Clearer, View};
 use crate::name_nodes::NameNodes;
+use crate::random::token;
 
 /// Inputs that are listed at a time.
 pub(crate) const LISTINGS: usize = 32;
@@ -492,13 +493,6 @@ fn hdfs_output(text: &str, nodes: &NameNodes) -> Result<(RemotePath, String), St
         Status::invalid_argument(status::with_help(message, NAME_NODES_HELP))
     })?;
     Ok((path, server.to_owned()))
-}
-
-/// 128 bits that nobody can guess, as 32 hexadecimal digits.
-fn token() -> io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    io::Read::read_exact(&mut fs::File::open("/dev/urandom")?, &mut bytes)?;
-    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
 #[cfg(test)]

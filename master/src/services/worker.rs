@@ -45,7 +45,8 @@ impl WorkerService for WorkerApi {
         let from = caller(&request);
         let mut request = request.into_inner();
         meeting::check_protocol(&request)?;
-        meeting::check_start(&self.0, &format!("worker `{}`", request.name), request.met.take())?;
+        let met = request.met.take();
+        meeting::check_start(&self.0, || format!("worker `{}`", request.name), met)?;
         // Checked here as well, so that nonsense never reaches the core's thread.
         convert::registration(WorkerId(0), &request).map_err(|e| status::convert(&e))?;
         for (what, text) in [("name", &request.name), ("host", &request.host), ("rack", &request.rack)] {
@@ -53,7 +54,8 @@ impl WorkerService for WorkerApi {
         }
         request.http_address = meeting::address(&request, from.address).await?;
         meeting::note_build(&request);
-        if request.kept_of_cluster != self.0.cluster.0 {
+        let is_of_this_cluster = met.is_none_or(|met| self.0.start.is_of_one_cluster_with(&met));
+        if request.kept_of_cluster != self.0.cluster.0 || !is_of_this_cluster {
             // Its ids mean other jobs here.
             request.kept.clear();
         }
@@ -106,9 +108,8 @@ impl WorkerService for WorkerApi {
         let connection = caller(&request).connection;
         let mut request = request.into_inner();
         let worker = WorkerId(request.worker);
-        if let Some(met) = request.met.take() {
-            meeting::check_start(&self.0, &format!("worker number {}", request.worker), Some(met))?;
-        }
+        let met = request.met.take();
+        meeting::check_start(&self.0, || format!("worker number {}", request.worker), met)?;
         let refusal = request.refusal();
         request.refusal = v1::Refusal::Unspecified.into();
         let dropped = convert::drop_bad_fields(&mut request);
@@ -138,9 +139,11 @@ impl WorkerService for WorkerApi {
         &self,
         request: Request<v1::GetJobFileRequest>,
     ) -> Result<Response<v1::GetJobFileResponse>, Status> {
-        let job = JobId(request.into_inner().job);
+        let v1::GetJobFileRequest { job, met } = request.into_inner();
+        meeting::check_start(&self.0, || "a worker".to_owned(), met)?;
+        let job = JobId(job);
         match tokio::fs::read(self.0.job_path(job)).await {
-            Ok(json) => Ok(Response::new(v1::GetJobFileResponse { json })),
+            Ok(json) => Ok(Response::new(v1::GetJobFileResponse { json, start: Some(self.0.start) })),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Err(status::no_job(self.0.cluster, job)),
             Err(e) => Err(status::internal("read a job file", e)),
         }
@@ -150,8 +153,9 @@ impl WorkerService for WorkerApi {
 
     async fn map_events(&self, request: Request<v1::MapEventsRequest>) -> Result<Response<Events>, Status> {
         let streaming = streaming(&request);
-        let v1::MapEventsRequest { job, from } = request.into_inner();
-        let job = JobId(job);
+        let v1::MapEventsRequest { job, from, met } = request.into_inner();
+        meeting::check_start(&self.0, || "a worker".to_owned(), met)?;
+        let (job, start) = (JobId(job), Some(self.0.start));
         let find = move |view: &crate::engine::View<'_>| {
             view.tables.jobs.get(&job).map(|row| std::sync::Arc::clone(&row.events))
         };
@@ -168,7 +172,7 @@ impl WorkerService for WorkerApi {
                 while next < seen.len {
                     let events = log.read(next, EVENTS_PER_MESSAGE);
                     next += events.len();
-                    if send.send(Ok(v1::MapEventsResponse { events })).await.is_err() {
+                    if send.send(Ok(v1::MapEventsResponse { events, start })).await.is_err() {
                         return;
                     }
                 }
@@ -193,7 +197,10 @@ impl WorkerService for WorkerApi {
     }
 
     async fn saw(&self, request: Request<v1::SawRequest>) -> Result<Response<v1::SawResponse>, Status> {
-        self.0.looks.saw(request.into_inner());
+        let mut saw = request.into_inner();
+        let met = saw.met.take();
+        meeting::check_start(&self.0, || format!("worker number {}", saw.worker), met)?;
+        self.0.looks.saw(saw);
         Ok(Response::new(v1::SawResponse {}))
     }
 }

@@ -418,13 +418,13 @@ impl FakeWorker {
     }
 
     pub(crate) async fn job_file(&mut self, job: u32) -> serde_json::Value {
-        let answer = self.client.get_job_file(v1::GetJobFileRequest { job }).await.unwrap().into_inner();
+        let answer = self.client.get_job_file(v1::GetJobFileRequest { job, met: None }).await.unwrap().into_inner();
         serde_json::from_slice(&answer.json).unwrap()
     }
 
     /// The first events of a job.
     pub(crate) async fn map_events(&mut self, job: u32) -> Vec<v1::MapEvent> {
-        let request = v1::MapEventsRequest { job, from: 0 };
+        let request = v1::MapEventsRequest { job, from: 0, met: None };
         let mut stream = self.client.map_events(request).await.unwrap().into_inner();
         let first = tokio::time::timeout(PATIENCE, stream.message()).await.expect("events come");
         first.unwrap().unwrap().events

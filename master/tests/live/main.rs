@@ -7,6 +7,7 @@ mod histories;
 mod load;
 mod outputs;
 mod presence;
+mod starts;
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -26,10 +26,14 @@ pub(crate) struct Received {
     pub(crate) registrations: Vec<v1::RegisterRequest>,
     /// Which start of a master this is from now on.
     start: Option<v1::MasterStart>,
+    /// Which start answers what else workers ask; the same if there is none.
+    calls_start: Option<v1::MasterStart>,
     pub(crate) reports: Vec<v1::HeartbeatRequest>,
     pub(crate) goodbyes: Vec<v1::GoodbyeRequest>,
     /// From which event each stream of map events was asked for.
     pub(crate) event_requests: Vec<u64>,
+    /// What the worker had met when it asked for a job's file.
+    pub(crate) file_requests: Vec<Option<v1::MasterStart>>,
     pending: VecDeque<v1::Directive>,
     events: Vec<v1::MapEvent>,
     last_id: u32,
@@ -173,8 +177,23 @@ impl FakeMaster {
 
     /// From now on it is this start of the cluster's master.
     pub(crate) fn become_start(&self, epoch: u32) {
-        let start = v1::MasterStart { cluster_id: CLUSTER.0, epoch, began_us: 1 };
-        self.shared.lock().start = Some(start);
+        self.be_start(epoch, 1);
+    }
+
+    /// From now on it is the first start of another cluster that began in the same minute.
+    pub(crate) fn become_another_cluster(&self) {
+        self.be_start(1, 2);
+    }
+
+    fn be_start(&self, epoch: u32, nonce: u64) {
+        let start = v1::MasterStart { cluster_id: CLUSTER.0, epoch, began_us: 1, nonce };
+        self.change(|received| received.start = Some(start));
+    }
+
+    /// Answers to calls other than registrations and heartbeats come from this start from now on.
+    pub(crate) fn answer_calls_as(&self, epoch: u32) {
+        let start = v1::MasterStart { cluster_id: CLUSTER.0, epoch, began_us: 1, nonce: 1 };
+        self.change(|received| received.calls_start = Some(start));
     }
 
     pub(crate) fn look<T>(&self, look: impl FnOnce(&Received) -> T) -> T {
@@ -185,6 +204,11 @@ impl FakeMaster {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Received> {
         self.received.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn calls_start(&self) -> Option<v1::MasterStart> {
+        let received = self.lock();
+        received.calls_start.or(received.start)
     }
 
     /// An answer, if there is one without waiting.
@@ -274,12 +298,15 @@ impl WorkerService for Service {
         &self,
         request: Request<v1::GetJobFileRequest>,
     ) -> Result<Response<v1::GetJobFileResponse>, Status> {
-        let job = request.into_inner().job;
+        let v1::GetJobFileRequest { job, met } = request.into_inner();
+        let start = self.0.calls_start();
+        self.0.lock().file_requests.push(met);
+        self.0.changed.send_modify(|n| *n += 1);
         if self.0.file.id != CLUSTER.job(howdah_core::job::JobId(job)) {
             return Err(Status::not_found(format!("no job {job}")));
         }
         let json = serde_json::to_vec(&self.0.file).expect("a job file is JSON");
-        Ok(Response::new(v1::GetJobFileResponse { json }))
+        Ok(Response::new(v1::GetJobFileResponse { json, start }))
     }
 
     type MapEventsStream = Events;
@@ -287,6 +314,7 @@ impl WorkerService for Service {
     async fn map_events(&self, request: Request<v1::MapEventsRequest>) -> Result<Response<Events>, Status> {
         let from = request.into_inner().from;
         self.0.lock().event_requests.push(from);
+        self.0.changed.send_modify(|n| *n += 1);
         let (send, receive) = tokio::sync::mpsc::channel(1);
         let (shared, mut changed) = (self.0.clone(), self.0.changed.subscribe());
         tokio::spawn(async move {
@@ -294,7 +322,8 @@ impl WorkerService for Service {
             loop {
                 let events: Vec<_> = shared.lock().events.iter().skip(next).cloned().collect();
                 next += events.len();
-                if !events.is_empty() && send.send(Ok(v1::MapEventsResponse { events })).await.is_err() {
+                let start = shared.calls_start();
+                if !events.is_empty() && send.send(Ok(v1::MapEventsResponse { events, start })).await.is_err() {
                     return;
                 }
                 tokio::select! {

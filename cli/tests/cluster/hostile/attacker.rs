@@ -16,18 +16,23 @@ use crate::harness::Cluster;
 const WINDOW: u32 = 65_535;
 
 /// Where the calls run.
-pub(super) struct Attacker {
+pub(crate) struct Attacker {
     runtime: Runtime,
     address: String,
 }
 
 impl Attacker {
     pub(super) fn of(cluster: &Cluster) -> Attacker {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        Attacker { runtime: runtime.expect("a runtime"), address: cluster.address.clone() }
+        Attacker::at(&cluster.address)
     }
 
-    pub(super) fn run<T>(&self, calls: impl Future<Output = T>) -> T {
+    /// Of the master at this address.
+    pub(crate) fn at(address: &str) -> Attacker {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        Attacker { runtime: runtime.expect("a runtime"), address: address.to_owned() }
+    }
+
+    pub(crate) fn run<T>(&self, calls: impl Future<Output = T>) -> T {
         self.runtime.block_on(calls)
     }
 
@@ -47,7 +52,7 @@ impl Attacker {
         ClientServiceClient::new(self.connect().await)
     }
 
-    pub(super) async fn worker(&self) -> WorkerServiceClient<Channel> {
+    pub(crate) async fn worker(&self) -> WorkerServiceClient<Channel> {
         WorkerServiceClient::new(self.connect().await)
     }
 }

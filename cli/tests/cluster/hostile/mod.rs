@@ -5,7 +5,7 @@
 //! the same again. The same attack is then made on a cluster without its guard and must do its harm there, or the first
 //! test would prove nothing. What that cluster recorded is not looked at.
 
-mod attacker;
+pub(crate) mod attacker;
 mod blocks;
 mod disk;
 mod garbage;

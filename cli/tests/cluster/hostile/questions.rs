@@ -62,7 +62,7 @@ fn flood(attacker: &Attacker, n: usize) -> Duration {
         let began = Instant::now();
         while took.is_empty() || began.elapsed() < HARM && !asked.is_empty() {
             let sent = Instant::now();
-            let answer = worker.map_events(MapEventsRequest { job: u32::MAX, from: 0 }).await;
+            let answer = worker.map_events(MapEventsRequest { job: u32::MAX, from: 0, met: None }).await;
             assert!(answer.is_err(), "there is no such job");
             took.push(sent.elapsed());
             while asked.try_join_next().is_some() {}

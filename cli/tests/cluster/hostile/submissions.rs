@@ -69,7 +69,7 @@ async fn calls(attacker: &Attacker, stop: &tokio::sync::Notify) -> (Duration, Du
     tokio::pin!(stopped);
     loop {
         let sent = Instant::now();
-        let answer = worker.map_events(MapEventsRequest { job: u32::MAX, from: 0 }).await;
+        let answer = worker.map_events(MapEventsRequest { job: u32::MAX, from: 0, met: None }).await;
         assert!(answer.is_err(), "there is no such job");
         took.push(sent.elapsed());
         // As often as some workers report.
