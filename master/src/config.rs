@@ -241,6 +241,8 @@ pub struct Limits {
     pub workers: u32,
     /// Jobs that are not over.
     pub live_jobs: u32,
+    /// Of these one user's, as clients name him; 0 is half of them.
+    pub live_jobs_of_user: u32,
     /// Finished jobs whose attempts stay in memory; older ones are read from the history
     /// (`mapred.jobtracker.completeuserjobs.maximum`).
     pub finished_jobs: u32,
@@ -327,6 +329,13 @@ impl Default for MasterConfig {
     }
 }
 
+impl Limits {
+    /// Jobs of one user that are not over, at most.
+    pub(crate) fn live_jobs_of_one(&self) -> u32 {
+        if self.live_jobs_of_user > 0 { self.live_jobs_of_user } else { (self.live_jobs / 2).max(1) }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
@@ -334,6 +343,7 @@ impl Default for Limits {
             reduces_per_job: 20_000,
             workers: 100_000,
             live_jobs: 10_000,
+            live_jobs_of_user: 0,
             finished_jobs: 100,
             finished_tasks: 50_000,
             listed_jobs: 10_000,

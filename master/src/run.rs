@@ -112,8 +112,7 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
         tokio::spawn(closing.clone().run_until_cancelled_owned(peers));
         tokio::spawn(async move { until.run_until_cancelled(reach::watch(core, every)).await });
     }
-    let (entrance, registrar) =
-        services::Registrar::new(core.clone(), cluster, run_dir.clone(), &config.queue_names, last_job);
+    let (entrance, registrar) = services::Registrar::new(core.clone(), cluster, run_dir.clone(), &config, last_job);
     tokio::spawn(registrar.run(closing.clone()));
     let round_costs = Arc::<prediction::RoundCosts>::default();
     let switches = prediction::Switches::default();

@@ -4,35 +4,43 @@ use std::collections::BTreeMap;
 
 use howdah_core::job::JobSpec;
 use howdah_core::schedulers::{Scheduler, orders_by_deadline};
+use tonic::Status;
 
+use super::room::Room;
 use super::status::with_help;
+use crate::config::Limits;
 use crate::engine::View;
 
 /// The answer, and the job as it enters.
 pub(super) struct Admitted {
     pub(super) spec: JobSpec,
     /// `None` where the answer depends on others of its group: it is to ask again when they are in.
-    pub(super) accepted: Option<Result<(), String>>,
+    pub(super) accepted: Option<Result<(), Status>>,
     /// What the scheduler promises and the cluster has not now.
     pub(super) warning: Option<String>,
 }
 
-/// Asks for jobs that are to enter together.
+/// Asks for jobs that are to enter together, of which there is room for some.
 pub(super) fn admit_group(
     asked: Vec<(JobSpec, BTreeMap<String, String>)>,
     queue_names: &[String],
+    limits: &Limits,
     view: &View<'_>,
 ) -> Vec<Admitted> {
     let (queues, warning) = (view.tracker.scheduler().queues(), doubt(view));
+    let mut room = Room::new(limits, view.tables);
     let mut entering: BTreeMap<String, u64> = BTreeMap::new();
     let mut one = |(spec, properties): (JobSpec, BTreeMap<String, String>)| {
         let (spec, accepted) = admit(spec, &properties, queue_names, view);
         let before = entering.entry(spec.queue.to_string()).or_default();
         let waits = accepted.is_ok() && *before > 0 && queues.room(&spec).is_some_and(|room| *before >= room);
-        if accepted.is_ok() && !waits {
-            *before += 1;
-        }
-        Admitted { spec, accepted: (!waits).then_some(accepted), warning: warning.clone() }
+        let accepted = match accepted {
+            _ if waits => None,
+            Ok(()) => Some(room.take(&spec.user)),
+            Err(why) => Some(Err(Status::failed_precondition(why))),
+        };
+        *before += u64::from(matches!(accepted, Some(Ok(()))));
+        Admitted { spec, accepted, warning: warning.clone() }
     };
     asked.into_iter().map(&mut one).collect()
 }

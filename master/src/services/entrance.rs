@@ -21,6 +21,7 @@ use tonic::Status;
 use super::admit::{Admitted, admit_group};
 use super::status;
 use crate::commit::{self, Output};
+use crate::config::{Limits, MasterConfig};
 use crate::engine::{CoreError, CoreHandle, NewJob};
 use crate::history::job_file_path;
 use crate::spool::{self, Spool};
@@ -81,6 +82,7 @@ pub(crate) struct Registrar {
     run_dir: PathBuf,
     /// The queues that there are under every scheduler.
     queue_names: Arc<[String]>,
+    limits: Arc<Limits>,
     inbox: mpsc::Receiver<Entering>,
     /// Taken from the inbox, for the next group.
     waiting: VecDeque<Entering>,
@@ -94,14 +96,22 @@ impl Registrar {
         core: CoreHandle,
         cluster: ClusterId,
         run_dir: PathBuf,
-        queue_names: &[String],
+        config: &MasterConfig,
         last_job: u32,
     ) -> (Entrance, Registrar) {
         let (door, inbox) = mpsc::channel(WAITING);
         let spool = Arc::new(Mutex::new(Spool::new(&run_dir)));
-        let queue_names = queue_names.into();
-        let registrar =
-            Registrar { core, cluster, run_dir, queue_names, inbox, waiting: VecDeque::new(), spool, last_job };
+        let registrar = Registrar {
+            core,
+            cluster,
+            run_dir,
+            queue_names: config.queue_names.as_slice().into(),
+            limits: Arc::new(config.limits.clone()),
+            inbox,
+            waiting: VecDeque::new(),
+            spool,
+            last_job,
+        };
         (Entrance { door }, registrar)
     }
 
@@ -152,14 +162,14 @@ impl Registrar {
         }
     }
 
-    /// Those that the scheduler in charge takes; the others are answered, or wait for the next group.
+    /// Those that the scheduler in charge takes and that there is room for; the others are answered, or wait for the next group.
     async fn admit(&mut self, mut group: Vec<Entering>) -> Vec<Entering> {
         // Lent to the core's thread and taken back: a spec holds a number for each map.
         let lend =
             |entering: &mut Entering| (std::mem::take(&mut entering.file.spec), entering.file.properties.clone());
         let asked: Vec<(JobSpec, BTreeMap<String, String>)> = group.iter_mut().map(lend).collect();
-        let queue_names = Arc::clone(&self.queue_names);
-        let answers = match self.core.ask(move |view| admit_group(asked, &queue_names, view)).await {
+        let (queue_names, limits) = (Arc::clone(&self.queue_names), Arc::clone(&self.limits));
+        let answers = match self.core.ask(move |view| admit_group(asked, &queue_names, &limits, view)).await {
             Ok(answers) => answers,
             Err(error) => {
                 group.into_iter().for_each(|entering| entering.asker.answer(Err(status::core(error.clone()))));
@@ -173,7 +183,7 @@ impl Registrar {
             match accepted {
                 None => self.waiting.push_back(entering),
                 Some(Ok(())) => taken.push(entering),
-                Some(Err(why)) => entering.asker.answer(Err(Status::failed_precondition(why))),
+                Some(Err(refused)) => entering.asker.answer(Err(refused)),
             }
         }
         taken
@@ -316,8 +326,8 @@ mod tests {
     fn registrar(run_dir: &Path) -> (Entrance, Registrar, crossbeam_channel::Receiver<Message>) {
         fs::create_dir(run_dir.join("jobs")).unwrap();
         let (send, inbox) = crossbeam_channel::bounded(16);
-        let queues = ["default".to_owned()];
-        let (entrance, registrar) = Registrar::new(CoreHandle::new(send), CLUSTER, run_dir.to_owned(), &queues, 0);
+        let config = MasterConfig::default();
+        let (entrance, registrar) = Registrar::new(CoreHandle::new(send), CLUSTER, run_dir.to_owned(), &config, 0);
         (entrance, registrar, inbox)
     }
 

@@ -18,6 +18,7 @@ mod remote_files;
 mod remote_store;
 mod remote_turns;
 mod resubmit;
+mod room;
 mod splits;
 pub(crate) mod status;
 mod submit;

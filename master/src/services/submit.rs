@@ -23,6 +23,7 @@ use super::admit::admit;
 use super::entrance::Entered;
 use super::input_error::{InputError, NAME_NODE_HELP, NAME_NODES_HELP};
 use super::places::Place;
+use super::room::Room;
 use super::walk::Cancel;
 use super::{SharedRef, blocking, names, places, remote_files, remote_store, splits, status};
 use crate::commit::{self, Output};
@@ -35,9 +36,7 @@ use crate::random::token;
 pub(crate) const LISTINGS: usize = 32;
 /// How long a submission waits for its turn.
 const LISTING_PATIENCE: Duration = Duration::from_secs(30);
-/// Where the bounds are that a submission met.
-const FULL_HELP: &str =
-    "submit again when some have finished; `live_jobs` in [master.limits] lets the master hold more";
+/// Where the bound is that a submission met.
 const REDUCES_HELP: &str = "`reduces_per_job` in [master.limits] lets jobs have more";
 /// Properties that name a job's priority.
 const PRIORITY_KEYS: [&str; 2] = ["mapred.job.priority", "mapreduce.job.priority"];
@@ -54,7 +53,7 @@ pub(super) async fn submit(
     if shared.stop.is_wanted() {
         return Err(Status::unavailable("the master is stopping and takes no new jobs"));
     }
-    has_room(&shared).await?;
+    has_room(&shared, user_of(&request)).await?;
     let file = prepared(&shared, request, given, cancel).await?;
     let output = Output::of(&file);
     if let Some(output) = &output {
@@ -82,23 +81,16 @@ fn settle(output: Output, is_taken: bool, clearer: &Clearer) {
     }
 }
 
-/// Refuses a job while too many are in memory: those that are not over, and those whose histories are not on disk.
-async fn has_room(shared: &SharedRef) -> Result<(), Status> {
-    let held =
-        |view: &View<'_>| (view.tables.live_jobs(), view.tables.unwritten(), view.tables.history_problem.clone());
-    let (live, unwritten, problem) = shared.questions.ask(held).await.map_err(status::core)?;
-    let limits = &shared.config.limits;
-    if let Some(problem) = problem
-        && (unwritten.jobs > limits.finished_jobs as usize || unwritten.tasks > limits.finished_tasks as usize)
-    {
-        return Err(status::histories_unwritten(unwritten, &problem));
-    }
-    if live + unwritten.jobs >= limits.live_jobs as usize {
-        let (n, most) = (live + unwritten.jobs, limits.live_jobs);
-        let message = format!("the cluster has {n} unfinished jobs, expected fewer than {most} to take another");
-        return Err(Status::resource_exhausted(status::with_help(message, FULL_HELP)));
-    }
-    Ok(())
+/// Refuses a job that there is no room for, before anything is listed or made for it.
+async fn has_room(shared: &SharedRef, user: &str) -> Result<(), Status> {
+    let (limits, user) = (shared.config.limits.clone(), user.to_owned());
+    let check = move |view: &View<'_>| Room::new(&limits, view.tables).check(&user);
+    shared.questions.ask(check).await.map_err(status::core)?
+}
+
+/// Whose job it will be.
+fn user_of(request: &v1::SubmitJobRequest) -> &str {
+    if request.user.is_empty() { "unknown" } else { &request.user }
 }
 
 /// What the core would get of a job, and what it runs, if it were submitted now. Nothing is made.
@@ -252,6 +244,7 @@ fn prepare(
     let input_format: InputFormat = json("input_format", &request.input_format_json)?;
     check_app(&app)?;
     check_texts(&request)?;
+    let user = user_of(&request).to_owned();
     let mut properties: BTreeMap<String, String> = request.properties.into_iter().collect();
     known::check(&properties).map_err(|e| status::spec(&e))?;
     howdah_s3::check_secrets(&properties)
@@ -275,7 +268,6 @@ fn prepare(
         return Err(Status::invalid_argument(status::with_help(message, REDUCES_HELP)));
     }
     let max_maps = limits.tasks_per_job.saturating_sub(request.n_reduces);
-    let user = if request.user.is_empty() { "unknown".to_owned() } else { request.user };
     let places = splits::Places { host: &config.split_host, nodes: &config.name_nodes, user: &user };
     let made = || splits::splits(&request.inputs, &input_format, &properties, places, max_maps, cancel);
     let splits = given.map_or_else(made, Ok).map_err(|e| refused(&e))?;

@@ -15,6 +15,7 @@ mod packed;
 mod presence;
 mod remembered;
 mod stored;
+mod users;
 mod vitals;
 mod why;
 mod winners;
@@ -47,6 +48,8 @@ pub(crate) struct Tables {
     pub(crate) workers: Vec<WorkerRow>,
     numbers: HashMap<String, WorkerId>,
     pub(crate) jobs: BTreeMap<JobId, JobRow>,
+    /// Of those that are not over.
+    users: users::Users,
     /// Those in `jobs` that are over.
     over: Held,
     /// Of these the ones whose history is on disk with all that is known of them, as they were written.
@@ -84,6 +87,7 @@ impl Tables {
             workers: Vec::new(),
             numbers: HashMap::new(),
             jobs: BTreeMap::new(),
+            users: users::Users::default(),
             over: Held::default(),
             written: VecDeque::new(),
             written_tasks: 0,
@@ -155,6 +159,7 @@ impl Tables {
 
     /// A job entered the core.
     pub(crate) fn submit(&mut self, job: JobId, row: JobRow) {
+        self.users.entered(&row.meta.file.spec.user);
         self.jobs.insert(job, row);
         self.changed.insert(job);
     }
@@ -279,6 +284,7 @@ impl Tables {
             self.jobs_done += 1;
             self.over.jobs += 1;
             self.over.tasks += job.n_tasks();
+            self.users.ended(&job.meta.file.spec.user);
         }
     }
 
@@ -389,6 +395,11 @@ impl Tables {
     /// Jobs that are not over.
     pub(crate) fn live_jobs(&self) -> usize {
         self.jobs.len() - self.over.jobs
+    }
+
+    /// Of these one user's.
+    pub(crate) fn live_jobs_of(&self, user: &str) -> usize {
+        self.users.live_jobs(user)
     }
 
     /// Tasks of one kind running now, over all jobs.

@@ -53,6 +53,7 @@ impl Tables {
         for stored in snapshot.live_jobs {
             let id = JobId(stored.job);
             let Some((job, meta)) = state.job(id).zip(meta(id)) else { continue };
+            self.users.entered(&meta.file.spec.user);
             let row = JobRow::restored(meta, stored, job);
             for live in row.live.values() {
                 if let Some(worker) = self.workers.get_mut(live.worker_id.0 as usize) {

@@ -1,4 +1,4 @@
-//! A client that submits a hundred thousand jobs as fast as it can, and one that wants a million tasks.
+//! A client that submits a hundred thousand jobs as fast as it can, as one user and as many, and one that wants a million tasks.
 //!
 //! `HOWDAH_TEST_SUBMISSIONS` sets how many jobs; `cargo xtask soak jobs` submits 100,000. None of them can run, as in a night
 //! in which the workers that they want are away, so that each that is accepted stays.
@@ -19,12 +19,16 @@ const SUBMISSIONS: u32 = 5_000;
 const TAKEN: u32 = 1_000;
 /// What the whole count meets: the default.
 const TAKEN_OF_ALL: u32 = 10_000;
+/// Of a neighbour who submits one job after the other meanwhile.
+const NEIGHBOURS: u32 = 50;
 /// Submissions under way at a time, by so many connections of the attacker's.
 const AT_A_TIME: usize = 256;
 const CONNECTIONS: usize = 4;
 /// What the master may hold in addition: for a job that waits, and for whatever else is under way.
 const BYTES_A_JOB: u64 = 8 << 10;
 const BYTES_AT_ALL: u64 = 48 << 20;
+/// Other people's jobs that are not over, or whose histories are on their way to the disk.
+const FEW: u32 = 8;
 /// A call of a worker takes no longer, whatever comes: half of the time after which one counts as silent.
 const MOST_FOR_A_CALL: Duration = Duration::from_millis(1_500);
 /// In the ordinary run, beside other tests: as long as that keeps a worker from being lost.
@@ -38,8 +42,12 @@ struct Told {
     last: String,
 }
 
-/// Submits jobs as fast as they are answered.
-async fn submit_all(attacker: &Attacker, n: u32) -> Told {
+fn job_of(user: String) -> SubmitJobRequest {
+    SubmitJobRequest { user, ..sleeper("gpu>=1") }
+}
+
+/// Submits jobs of these users as fast as they are answered.
+async fn submit_all(attacker: &Attacker, n: u32, user: impl Fn(usize) -> String) -> Told {
     let mut clients = Vec::new();
     for _ in 0..CONNECTIONS {
         clients.push(attacker.client().await);
@@ -47,7 +55,8 @@ async fn submit_all(attacker: &Attacker, n: u32) -> Told {
     let (mut told, mut under_way) = (Told::default(), JoinSet::new());
     for number in 0..n as usize {
         let mut client = clients[number % CONNECTIONS].clone();
-        under_way.spawn(async move { client.submit_job(sleeper("gpu>=1")).await });
+        let job = job_of(user(number));
+        under_way.spawn(async move { client.submit_job(job).await });
         while under_way.len() >= AT_A_TIME || number + 1 == n as usize && !under_way.is_empty() {
             match under_way.join_next().await.expect("some are under way").expect("no panic") {
                 Ok(_) => told.accepted += 1,
@@ -60,6 +69,15 @@ async fn submit_all(attacker: &Attacker, n: u32) -> Told {
         }
     }
     told
+}
+
+/// Somebody else, who submits a few jobs meanwhile, one after the other. All of them are accepted.
+async fn neighbour(attacker: &Attacker) {
+    let mut client = attacker.client().await;
+    for number in 0..NEIGHBOURS {
+        let taken = client.submit_job(job_of("neighbour".to_owned())).await;
+        taken.unwrap_or_else(|status| panic!("job {number} of somebody else is refused: {status}"));
+    }
 }
 
 /// How long calls of a worker take until told to stop: the median and the longest. They wait for the core's thread.
@@ -97,26 +115,34 @@ fn a_client_that_submits_without_end_is_told_and_costs_others_little() {
     let (told, (median, longest)) = attacker.run(async {
         let stop = tokio::sync::Notify::new();
         let flood = async {
-            let told = submit_all(&attacker, n).await;
+            let (told, ()) = tokio::join!(submit_all(&attacker, n, |_| "flood".to_owned()), neighbour(&attacker));
             stop.notify_one();
             told
         };
         tokio::join!(flood, calls(&attacker, &stop))
     });
     let took = began.elapsed();
+    // Under many names the client takes the rest.
+    let many = attacker.run(submit_all(&attacker, taken, |number| format!("name-{number}")));
     let held = (cluster.master_anonymous_kib() << 10).saturating_sub(before);
     eprintln!(
-        "{n} submissions in {:.1} s: {} accepted, {} refused; the master holds {:.1} MiB more; a worker's call took {median:?} \
-         in the middle, {longest:?} at most",
+        "{n} submissions of one user in {:.1} s: {} accepted, {} refused, and {} of many others afterwards; the master holds \
+         {:.1} MiB more; a worker's call took {median:?} in the middle, {longest:?} at most",
         took.as_secs_f64(),
         told.accepted,
         told.refused,
+        many.accepted,
         held as f64 / f64::from(1 << 20),
     );
     assert_eq!(told.accepted + told.refused, n);
-    // Several enter at a time, each of which found room.
-    assert!((taken - 1..taken + AT_A_TIME as u32).contains(&told.accepted), "{told:?}");
-    assert!(told.last.contains("`live_jobs` in [master.limits]"), "{}", told.last);
+    let of_one = taken / 2;
+    assert_eq!(told.accepted, of_one, "{told:?}");
+    let full = format!("user `flood` has {of_one} unfinished jobs, expected fewer than {of_one} to take another");
+    assert!(told.last.contains(&full) && told.last.contains("`live_jobs_of_user` in [master.limits]"), "{}", told.last);
+    // The innocent job, and histories on their way, may have some of it.
+    let rest = taken - of_one - NEIGHBOURS;
+    assert!((rest - FEW..=rest).contains(&many.accepted), "{many:?}");
+    assert!(many.last.contains("`live_jobs` in [master.limits]"), "{}", many.last);
     assert!(held <= BYTES_AT_ALL + u64::from(taken) * BYTES_A_JOB, "the master holds {held} bytes more");
     let most = if given.is_some() { MOST_FOR_A_CALL } else { MOST_BESIDE_OTHERS };
     assert!(longest <= most, "a worker's call took {longest:?}");
