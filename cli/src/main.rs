@@ -51,6 +51,7 @@ mod queue;
 mod replay;
 mod replay_log;
 mod scheduler;
+mod side_by_side;
 mod submit;
 mod trace;
 mod trace_file;

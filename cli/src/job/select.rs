@@ -1,5 +1,7 @@
 //! Which jobs a command is about: ids, last numbers, ranges of them, or all that a filter finds.
 
+use std::collections::HashSet;
+
 use clap::Args;
 use howdah_core::job::{ClusterId, JobId};
 use howdah_proto::v1::{GetClusterRequest, JobStatus, ListJobsRequest};
@@ -83,9 +85,9 @@ impl Word<'_> {
 }
 
 fn ids(words: &[Word<'_>], cluster: Option<ClusterId>) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
+    let (mut all, mut known) = (Vec::new(), HashSet::new());
     let mut add = |id: String| {
-        if !all.contains(&id) {
+        if known.insert(id.clone()) {
             all.push(id);
         }
     };

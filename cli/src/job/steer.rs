@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::select::select;
 use crate::args::Format;
-use crate::client::{Client, succeeded, unless_interrupted};
+use crate::client::{Client, is_final, unless_interrupted};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -18,6 +18,7 @@ use crate::job::view::table;
 use crate::job_end::{follow_to_end, not_succeeded};
 use crate::output::progress::JobProgress;
 use crate::output::{Screen, Steering, note};
+use crate::side_by_side::side_by_side;
 
 /// `howdah job wait`
 pub(crate) async fn wait(context: &Context, args: &WaitArgs) -> Outcome {
@@ -74,16 +75,25 @@ pub(crate) async fn kill(context: &Context, args: &KillArgs) -> Outcome {
     let screen = context.screen(config.color);
     let mut client = Client::connect(&config).await?;
     let ids = select(&mut client, &args.jobs, &args.filter).await?;
-    let (mut asked, mut steering) = (Vec::new(), Steering::new(&screen, config.output, "kill"));
+    let mut steering = Steering::new(&screen, config.output, "kill");
+    let rpc = client.rpc.clone();
     // All are asked before the end of any is waited for.
-    for job in &ids {
-        match client.rpc.kill_job(KillJobRequest { job: job.clone() }).await {
-            Ok(_) => asked.push(job),
-            Err(status) => steering.failed(status),
+    let asked = side_by_side(ids.clone(), |job| {
+        let mut rpc = rpc.clone();
+        async move { rpc.kill_job(KillJobRequest { job }).await }
+    });
+    for (job, answer) in ids.iter().zip(asked.await) {
+        let mut state = match answer {
+            Ok(answer) => answer.into_inner().state,
+            Err(status) => {
+                steering.failed(status);
+                continue;
+            }
+        };
+        if !is_final(&state) {
+            state = client.watch(job, |_| Ok(())).await?.state;
         }
-    }
-    for job in asked {
-        if succeeded(&client.watch(job, |_| Ok(())).await?) {
+        if state == "SUCCEEDED" {
             steering.failed(Failure::failed(format!("job {job} had already succeeded")));
         } else {
             steering.done(job, format!("Killed job {job}"))?;
@@ -115,9 +125,13 @@ pub(crate) async fn set_priority(context: &Context, args: &PriorityArgs) -> Outc
     let mut client = Client::connect(&config).await?;
     let ids = select(&mut client, named, &args.filter).await?;
     let mut steering = Steering::new(&screen, config.output, "set-priority");
-    for job in &ids {
-        let request = SetPriorityRequest { job: job.clone(), priority: priority.name().to_owned() };
-        match client.rpc.set_priority(request).await {
+    let rpc = client.rpc.clone();
+    let asked = side_by_side(ids.clone(), |job| {
+        let mut rpc = rpc.clone();
+        async move { rpc.set_priority(SetPriorityRequest { job, priority: priority.name().to_owned() }).await }
+    });
+    for (job, answer) in ids.iter().zip(asked.await) {
+        match answer {
             Ok(_) => steering.done(job, format!("job {job} has priority {priority}"))?,
             Err(status) => steering.failed(status),
         }

@@ -57,12 +57,16 @@ impl ClientApi {
     /// A job that is not over.
     async fn live_job(&self, text: &str) -> Result<JobId, Status> {
         let job = self.job(text)?;
-        let status = self.ask(move |view| view.tables.status(job)).await?;
-        let status = status.ok_or_else(|| status::no_job(self.0.cluster, job))?;
-        if [JobState::Succeeded, JobState::Failed, JobState::Killed].iter().any(|state| state.name() == status.state) {
-            return Err(Status::failed_precondition(format!("job `{text}` is over: it {}", status.state)));
+        let state = self.state(job).await?.ok_or_else(|| status::no_job(self.0.cluster, job))?;
+        if [JobState::Succeeded, JobState::Failed, JobState::Killed].iter().any(|over| over.name() == state) {
+            return Err(Status::failed_precondition(format!("job `{text}` is over: it {state}")));
         }
         Ok(job)
+    }
+
+    /// The state of a listed job.
+    async fn state(&self, job: JobId) -> Result<Option<String>, Status> {
+        self.ask(move |view| view.tables.state(job).map(str::to_owned)).await
     }
 
     /// A job in memory, of which `take` takes what is wanted, or its history on disk.
@@ -328,7 +332,8 @@ impl ClientService for ClientApi {
     async fn kill_job(&self, request: Request<v1::KillJobRequest>) -> Result<Response<v1::KillJobResponse>, Status> {
         let job = self.live_job(&request.into_inner().job).await?;
         self.0.core.request(Input::KillJob { job }).await.map_err(status::core)?;
-        Ok(Response::new(v1::KillJobResponse {}))
+        let state = self.state(job).await?.unwrap_or_default();
+        Ok(Response::new(v1::KillJobResponse { state }))
     }
 
     async fn kill_attempt(

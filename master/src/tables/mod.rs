@@ -392,6 +392,15 @@ impl Tables {
         self.retired.iter().find(|status| status.job == printed).cloned()
     }
 
+    /// The state of one listed job.
+    pub(crate) fn state(&self, job: JobId) -> Option<&str> {
+        if let Some(row) = self.jobs.get(&job) {
+            return Some(row.state.name());
+        }
+        let printed = self.cluster.job(job);
+        self.retired.iter().find(|status| status.job == printed).map(|status| &*status.state)
+    }
+
     /// Jobs that are not over.
     pub(crate) fn live_jobs(&self) -> usize {
         self.jobs.len() - self.over.jobs
