@@ -2,11 +2,13 @@
 //!
 //! One is due when the frames since the one before fill a segment, so that a start never reads much more than that. A moment
 //! without jobs is waited for, in which the state is small and policies begin anew without harm, until the frames fill
-//! [`AT_WORK`](super::compaction) times as much: then jobs are stored as well. **Invariants: a snapshot is taken only when all
-//! histories are on disk, for from then on nobody can write them again, and nothing is being cleared away; nothing is removed
-//! before the snapshot is on disk.**
+//! [`AT_WORK`](super::compaction) times as much: then jobs are stored as well. Histories on their way to the disk are waited for.
+//! While some cannot be written, the jobs that are over and have none are stored, too, or the journal would grow for as long as
+//! that lasts. **Invariants: of every job that is over either the history is on disk or the snapshot has what it is made of, for
+//! from then on nobody reads what came before; nothing is being cleared away; nothing is removed before the snapshot is on disk.**
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::time::Instant;
 
 use howdah_core::tracker::{Effect, Input, Rejection};
@@ -41,9 +43,12 @@ impl Engine {
             return Ok(());
         }
         let known = self.tables.remembered(self.recorder.tracker().state());
-        // The names of the histories are on disk as well.
+        // The names of the histories are on disk as well; where there is no folder, there are none.
         let histories = self.compaction.run_dir.join(history::DIRECTORY);
-        if let Err(error) = File::open(&histories).and_then(|folder| folder.sync_all()) {
+        let synced = File::open(&histories).and_then(|folder| folder.sync_all());
+        if let Err(error) = synced
+            && error.kind() != ErrorKind::NotFound
+        {
             tracing::warn!(%error, path = %histories.display(), "cannot sync the histories; the journal grows on");
             self.compaction.refused_at = bytes;
             return Ok(());
@@ -56,24 +61,27 @@ impl Engine {
         self.compaction.refused_at = 0;
         let (size, jobs) = (self.recorder.snapshot_bytes(), self.tables.live_jobs());
         self.compaction.last_bytes = size;
-        let ms = began.elapsed().as_millis() as u64;
-        tracing::info!(bytes, size, jobs, ms, "a snapshot of the master is in the journal");
+        let (unwritten, ms) = (self.tables.unwritten().jobs, began.elapsed().as_millis() as u64);
+        tracing::info!(bytes, size, jobs, unwritten, ms, "a snapshot of the master is in the journal");
         self.remove_inputs(snapshot);
         Ok(())
     }
 
     /// Whether no batch is under way, and nothing of one that is over.
     fn is_between_batches(&self) -> bool {
+        let are_written = self.out.has_all_histories() && self.tables.unwritten().jobs == 0;
         self.out.is_idle()
-            && self.tables.unwritten().jobs == 0
+            && (are_written || self.out.lacks_histories())
             && self.inputs.is_empty()
             && self.pending.is_empty()
             && self.deferred.is_empty()
     }
 
+    /// Whether next to nothing is to be stored.
     fn is_at_rest(&self) -> bool {
         self.recorder.tracker().is_at_rest()
             && self.tables.live_jobs() == 0
+            && self.tables.unwritten().jobs == 0
             && self.tables.workers.iter().all(|row| row.directives.is_empty())
     }
 

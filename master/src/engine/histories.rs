@@ -38,12 +38,21 @@ pub(super) struct Histories {
     handed: BTreeMap<JobId, Handed>,
     /// Could not be written.
     failed: BTreeSet<JobId>,
+    /// Could not be written and have not been since, whatever became of them meanwhile.
+    in_trouble: BTreeSet<JobId>,
     retry: Option<Instant>,
 }
 
 impl Histories {
     pub(super) fn new(work: SyncSender<HistoryWork>) -> Histories {
-        Histories { work, waiting: BTreeSet::new(), handed: BTreeMap::new(), failed: BTreeSet::new(), retry: None }
+        Histories {
+            work,
+            waiting: BTreeSet::new(),
+            handed: BTreeMap::new(),
+            failed: BTreeSet::new(),
+            in_trouble: BTreeSet::new(),
+            retry: None,
+        }
     }
 
     /// A job is over, or something of it changed afterwards.
@@ -60,11 +69,15 @@ impl Histories {
         let Some(handed) = self.handed.remove(&job) else { return false };
         if !is_written {
             self.failed.insert(job);
+            self.in_trouble.insert(job);
             self.retry.get_or_insert(now + RETRY);
-        } else if handed.stale {
+            return false;
+        }
+        self.in_trouble.remove(&job);
+        if handed.stale {
             self.waiting.insert(job);
         }
-        is_written && !handed.stale
+        !handed.stale
     }
 
     /// Hands over what there is room for.
@@ -76,7 +89,10 @@ impl Histories {
         let mut attempts: usize = self.handed.values().map(|handed| handed.attempts).sum();
         while self.handed.len() < AT_A_TIME && attempts < ATTEMPTS_AT_A_TIME {
             let Some(job) = self.waiting.pop_first() else { return };
-            let Some(row) = tables.jobs.get(&job) else { continue };
+            let Some(row) = tables.jobs.get(&job) else {
+                self.in_trouble.remove(&job);
+                continue;
+            };
             let snapshot = Box::new(row.snapshot(tables.cluster));
             let handed = Handed { attempts: snapshot.attempts.len(), stale: false };
             if self.work.try_send(HistoryWork::Write(snapshot)).is_err() {
@@ -102,6 +118,11 @@ impl Histories {
     /// Whether all is on disk.
     pub(super) fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.handed.is_empty() && self.failed.is_empty()
+    }
+
+    /// Whether some could not be written, so that who waits for all to be on disk may wait for ever.
+    pub(super) fn is_in_trouble(&self) -> bool {
+        !self.in_trouble.is_empty()
     }
 
     /// The master stops: hands over all that is left, once, and waits for room where there is none.
@@ -192,7 +213,8 @@ mod tests {
         assert!(histories.over(JobId(2), true, now) && !histories.is_idle());
         histories.hand_over(&tables, now + RETRY);
         assert_eq!(handed(&work), [1]);
-        assert!(histories.over(JobId(1), true, now + RETRY) && histories.is_idle());
+        assert!(histories.is_in_trouble(), "it may fail again");
+        assert!(histories.over(JobId(1), true, now + RETRY) && histories.is_idle() && !histories.is_in_trouble());
     }
 
     #[test]

@@ -144,9 +144,19 @@ impl Outbox {
         self.histories.hand_over(tables, Instant::now());
     }
 
-    /// Whether all is done: output is promoted or cleared away, histories are written.
+    /// Whether all output is promoted or cleared away.
     pub(super) fn is_idle(&self) -> bool {
-        self.open.load(Ordering::Acquire) == 0 && self.histories.is_idle()
+        self.open.load(Ordering::Acquire) == 0
+    }
+
+    /// Whether all histories are on disk.
+    pub(super) fn has_all_histories(&self) -> bool {
+        self.histories.is_idle()
+    }
+
+    /// Whether some cannot be written for the time being.
+    pub(super) fn lacks_histories(&self) -> bool {
+        self.histories.is_in_trouble()
     }
 
     /// Waits until all that was handed over is done, and all histories are written that can be. Work in an HDFS or a bucket, whose

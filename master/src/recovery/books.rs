@@ -63,6 +63,12 @@ impl Books<'_> {
         let live = snapshot.live_jobs.iter().filter_map(|stored| state.job(JobId(stored.job)));
         let metas: Vec<(JobId, JobMeta)> = live.map(|job| (job.id(), self.meta(job.id(), job.spec()))).collect();
         let mut metas: BTreeMap<JobId, JobMeta> = metas.into_iter().collect();
+        for stored in &snapshot.unwritten_jobs {
+            let id = JobId(stored.job);
+            if let Ok(file) = self.file(id) {
+                metas.insert(id, meta_of(id, file));
+            }
+        }
         self.tables.remember(snapshot, state, |job| metas.remove(&job));
     }
 
@@ -206,17 +212,10 @@ impl Books<'_> {
 
     /// A job as its file has it; of one whose file is gone, what the journal knows.
     fn meta(&mut self, id: JobId, spec: &howdah_core::job::JobSpec) -> JobMeta {
-        let printed = self.tables.cluster.job(id);
-        let path = self.run_dir.join("jobs").join(format!("{printed}.json"));
-        let read = || -> Result<JobFile, String> {
-            let bytes = std::fs::read(&path).map_err(|e| format!("`{}`: {e}", path.display()))?;
-            serde_json::from_slice(&bytes).map_err(|e| format!("`{}`: {e}", path.display()))
-        };
-        let spooled = self.spooled.file(id).and_then(|bytes| serde_json::from_slice(bytes).ok());
-        let file = spooled.map_or_else(read, Ok).unwrap_or_else(|problem| {
+        let file = self.file(id).unwrap_or_else(|problem| {
             self.unread.insert(id, problem);
             JobFile {
-                id: printed,
+                id: self.tables.cluster.job(id),
                 submit_ms_epoch: 0,
                 spec: spec.clone(),
                 app: App::BuiltIn { name: String::new() },
@@ -228,7 +227,21 @@ impl Books<'_> {
                 marked: false,
             }
         });
-        let created_output = matches!(file.output, OutputFormat::Files { .. });
-        JobMeta::new(id, file, created_output)
+        meta_of(id, file)
     }
+
+    fn file(&self, id: JobId) -> Result<JobFile, String> {
+        let path = self.run_dir.join("jobs").join(format!("{}.json", self.tables.cluster.job(id)));
+        let read = || -> Result<JobFile, String> {
+            let bytes = std::fs::read(&path).map_err(|e| format!("`{}`: {e}", path.display()))?;
+            serde_json::from_slice(&bytes).map_err(|e| format!("`{}`: {e}", path.display()))
+        };
+        let spooled = self.spooled.file(id).and_then(|bytes| serde_json::from_slice(bytes).ok());
+        spooled.map_or_else(read, Ok)
+    }
+}
+
+fn meta_of(id: JobId, file: JobFile) -> JobMeta {
+    let created_output = matches!(file.output, OutputFormat::Files { .. });
+    JobMeta::new(id, file, created_output)
 }

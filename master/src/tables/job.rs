@@ -68,7 +68,7 @@ pub(crate) struct JobRow {
     pub(super) submitted: Time,
     pub(super) launched: Time,
     pub(super) maps_done: Time,
-    finished: Time,
+    pub(super) finished: Time,
     pub(super) tally: Tally,
     /// As the core counts them.
     pub(crate) costs: SpeculationCosts,
@@ -79,7 +79,7 @@ pub(crate) struct JobRow {
     pub(super) done: [u32; 2],
     pub(crate) events: Arc<EventLog>,
     pulse: watch::Sender<Pulse>,
-    why: String,
+    pub(super) why: String,
     /// Masters that took the job over from the one before.
     pub(super) restarts: u32,
     /// The first task that ran out of attempts.
@@ -89,7 +89,7 @@ pub(crate) struct JobRow {
     /// All that is known of it is on disk.
     pub(super) is_written: bool,
     /// Of an attempt of it that was stopped for another one's success, its worker said how it ended when the job was over.
-    was_told_late: bool,
+    pub(super) was_told_late: bool,
     /// Its end as the last round of forecasts predicted it.
     pub(crate) predicted: Option<v1::PredictedEnd>,
 }

@@ -1,8 +1,8 @@
 //! What the tables say beside a snapshot of the core, and tables made of that.
 //!
-//! Of jobs that are over the rows go, as they do when there are too many: people find the rest of them in their histories,
-//! which are on disk at a snapshot. Those of other jobs are stored (`stored.rs`). **Invariant: as many jobs as may be listed are
-//! listed after a start on it, the last ones.**
+//! Of jobs that are over the rows go, as they do when there are too many: people find the rest of them in their histories.
+//! Those of other jobs are stored (`stored.rs`), and so are those whose histories could not be written yet. **Invariant: as many
+//! jobs as may be listed are listed after a start on it, the last ones.**
 
 use std::collections::HashMap;
 
@@ -20,10 +20,12 @@ impl Tables {
             let known = state.worker(WorkerId(number as u32));
             row.remembered(known.map_or(&[], |worker| worker.attributes()))
         };
+        let unwritten = self.jobs.values().filter(|row| row.state.is_final() && !row.is_written);
         v1::JournalSnapshot {
             workers: self.workers.iter().enumerate().map(worker).collect(),
-            jobs: self.statuses_of(|row| row.state.is_final()),
+            jobs: self.statuses_of(|row| row.is_written),
             live_jobs: self.jobs.values().filter(|row| !row.state.is_final()).map(JobRow::stored).collect(),
+            unwritten_jobs: unwritten.map(|row| row.stored_end(self.cluster)).collect(),
             jobs_done: self.jobs_done,
             ..v1::JournalSnapshot::default()
         }
@@ -31,7 +33,7 @@ impl Tables {
 
     /// Takes over what a snapshot kept, into tables that are empty. `state` is the core's state of that moment; a worker
     /// that the one knows and the other does not is nobody's.
-    /// `meta` gives what does not change of a live job.
+    /// `meta` gives what does not change of a job whose row was stored.
     pub(crate) fn remember(
         &mut self,
         snapshot: v1::JournalSnapshot,
@@ -54,18 +56,33 @@ impl Tables {
             let id = JobId(stored.job);
             let Some((job, meta)) = state.job(id).zip(meta(id)) else { continue };
             self.users.entered(&meta.file.spec.user);
-            let row = JobRow::restored(meta, stored, job);
-            for live in row.live.values() {
-                if let Some(worker) = self.workers.get_mut(live.worker_id.0 as usize) {
-                    worker.running[live.record.id.kind] += 1;
-                }
-            }
-            self.jobs.insert(id, row);
+            self.put_row(id, JobRow::restored(meta, stored, job));
         }
         self.retired.extend(snapshot.jobs);
+        for mut stored in snapshot.unwritten_jobs {
+            let (id, status) = (JobId(stored.job), stored.status.take().unwrap_or_default());
+            match meta(id).and_then(|meta| JobRow::restored_end(meta, stored, &status)) {
+                Some(row) => {
+                    self.over.jobs += 1;
+                    self.over.tasks += row.n_tasks();
+                    self.put_row(id, row);
+                }
+                // Without the job's file there can be no history.
+                None => self.retired.push_back(status),
+            }
+        }
         self.jobs_done = snapshot.jobs_done;
-        // No job in memory is over; of the rows the first ones go if they are too many.
+        // Of the retired jobs the first ones go if they are too many.
         drop(self.retire());
+    }
+
+    fn put_row(&mut self, id: JobId, row: JobRow) {
+        for live in row.live.values() {
+            if let Some(worker) = self.workers.get_mut(live.worker_id.0 as usize) {
+                worker.running[live.record.id.kind] += 1;
+            }
+        }
+        self.jobs.insert(id, row);
     }
 }
 

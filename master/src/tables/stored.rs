@@ -1,4 +1,4 @@
-//! The row of a job that is not over, as a snapshot keeps it, and the row made of that.
+//! The row of a job that is not over or whose history is not on disk, as a snapshot keeps it, and the row made of that.
 //!
 //! What the core and the job's file know is not stored again. Winners and how many tasks are done follow from the attempts.
 //! **Invariants: the events of map outputs keep their numbers, as workers read on from where they were. Whatever is stored, the
@@ -6,9 +6,11 @@
 
 use std::sync::Arc;
 
-use howdah_core::cluster::Job;
-use howdah_core::job::{AttemptId, AttemptState, JobId, Locality, Phase, Progress, TaskId, TaskKind, WorkerId};
-use howdah_core::time::Time;
+use howdah_core::cluster::{Job, SpeculationCosts};
+use howdah_core::job::{
+    AttemptId, AttemptState, ClusterId, JobId, JobState, Locality, Phase, Progress, TaskId, TaskKind, WorkerId,
+};
+use howdah_core::time::{Span, Time};
 use howdah_core::tracker::EndCause;
 use howdah_proto::v1;
 
@@ -26,6 +28,7 @@ const STATES: [AttemptState; 6] = [
 ];
 const PHASES: [Phase; 5] = [Phase::Starting, Phase::Map, Phase::Shuffle, Phase::Sort, Phase::Reduce];
 const LOCALITIES: [Locality; 4] = [Locality::Node, Locality::Rack, Locality::OffRack, Locality::Unknown];
+const ENDS: [JobState; 3] = [JobState::Succeeded, JobState::Failed, JobState::Killed];
 const CAUSES: [EndCause; 12] = [
     EndCause::Reported,
     EndCause::LostRace,
@@ -98,15 +101,46 @@ impl JobRow {
             attempts,
             addresses,
             events,
+            status: None,
+            told_late: false,
         }
+    }
+
+    /// Of a job that is over.
+    pub(super) fn stored_end(&self, cluster: ClusterId) -> v1::SnapshotJob {
+        v1::SnapshotJob { status: Some(self.status(cluster)), told_late: self.was_told_late, ..self.stored() }
     }
 
     /// The row of a job as the core has it.
     pub(super) fn restored(meta: JobMeta, stored: v1::SnapshotJob, job: &Job) -> JobRow {
-        let id = meta.id;
         let mut row = JobRow::new(meta, job.submitted());
         (row.state, row.priority, row.costs) = (job.state(), job.priority(), *job.costs());
         row.launched = job.launched().unwrap_or(Time::ZERO);
+        row.take_stored(stored);
+        row
+    }
+
+    /// The row of a job that is over, of which the core knows no more; `None` if nothing says how it ended.
+    pub(super) fn restored_end(meta: JobMeta, stored: v1::SnapshotJob, status: &v1::JobStatus) -> Option<JobRow> {
+        let state = ENDS.into_iter().find(|state| state.name() == status.state)?;
+        let mut row = JobRow::new(meta, Time::from_ms(status.submit_ms_epoch));
+        (row.state, row.priority) = (state, status.priority.parse().ok()?);
+        row.launched = Time::from_ms(status.launch_ms_epoch);
+        row.finished = Time::from_ms(status.finish_ms_epoch);
+        row.why.clone_from(&status.why);
+        row.was_told_late = stored.told_late;
+        if let Some(v1::SpeculationCosts { launched, won, lost, wasted_slot_ms }) = status.speculation {
+            row.costs = SpeculationCosts { launched, won, lost, wasted: Span::from_ms(wasted_slot_ms) };
+        }
+        row.take_stored(stored);
+        row.events.close();
+        row.announce();
+        Some(row)
+    }
+
+    fn take_stored(&mut self, stored: v1::SnapshotJob) {
+        let id = self.meta.id;
+        let row = self;
         row.maps_done = Time::from_us(stored.maps_done_us);
         row.tally.launched = first(&stored.launched);
         row.tally.failed = first(&stored.failed);
@@ -136,7 +170,6 @@ impl JobRow {
             }
             row.ended.put(record);
         }
-        row
     }
 }
 

@@ -3,9 +3,11 @@
 use std::fs;
 use std::time::Duration;
 
-use howdah_core::job::AttemptState;
+use howdah_core::job::{AttemptState, JobState};
+use howdah_master::MasterConfig;
 use howdah_master::history::JobHistory;
-use howdah_master::journal::find_run;
+use howdah_master::journal::{check, find_run};
+use howdah_master::replay::replay_decisions;
 use howdah_proto::v1;
 use tonic::{Code, Status};
 
@@ -13,6 +15,8 @@ use super::fixture::{Cluster, FakeWorker, generated, sleep_job, wait_for};
 
 /// How many jobs may come before they must be refused.
 const MANY: usize = 200;
+/// How many large ones may come before old inputs must go; fewer than must be refused.
+const FEW: usize = 90;
 
 /// Does a job, if it is taken.
 async fn run_a_job(cluster: &mut Cluster, worker: &mut FakeWorker) -> Result<String, Status> {
@@ -67,6 +71,67 @@ async fn while_histories_cannot_be_written_few_jobs_are_kept_and_workers_are_ans
         assert_eq!(cluster.get(job).await.unwrap().attempts.len(), 1);
     }
     cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_histories_cannot_be_written_snapshots_have_what_they_are_made_of_and_the_journal_does_not_grow_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("master");
+    let small = |config: &mut MasterConfig| {
+        config.dir.clone_from(&dir);
+        config.journal_segment_bytes = 1 << 16;
+        config.keep_inputs.bytes = 1;
+        config.limits.finished_tasks = u32::MAX;
+    };
+    let mut cluster = Cluster::start_with(small).await;
+    let mut worker = FakeWorker::register(&mut cluster, "w1", 1, 1).await;
+    let run = find_run(&dir).unwrap();
+    let (histories, aside) = (run.join("history"), run.join("aside"));
+    let history = |job: &str| JobHistory::read(&histories.join(format!("{job}.json.gz"))).ok();
+    let written = run_a_job(&mut cluster, &mut worker).await.unwrap();
+    wait_for(|| history(&written)).await;
+    fs::rename(&histories, &aside).unwrap();
+    fs::write(&histories, "in the way").unwrap();
+    let done = run_a_job(&mut cluster, &mut worker).await.unwrap();
+    // Jobs of many maps make a long journal, whatever becomes of them.
+    let mut killed = Vec::new();
+    while check(&run).unwrap().gone == 0 {
+        assert!(killed.len() < FEW, "no snapshot came, or nothing was removed");
+        let job = v1::SubmitJobRequest { requires: vec!["gpu>=1".to_owned()], ..generated(5_000) };
+        let job = cluster.submit(job).await.unwrap();
+        cluster.client.kill_job(v1::KillJobRequest { job: job.clone() }).await.unwrap();
+        killed.push(job);
+    }
+    let last = run_a_job(&mut cluster, &mut worker).await.unwrap();
+    let list = v1::ListJobsRequest::default();
+    let before = cluster.client.list_jobs(list).await.unwrap().into_inner().jobs;
+    assert_eq!(before.len(), 3 + killed.len());
+    cluster.end().await;
+
+    // The next master knows them from the snapshot alone, as it still cannot write them.
+    let mut cluster = Cluster::start_with(small).await;
+    assert_eq!(cluster.client.list_jobs(list).await.unwrap().into_inner().jobs, before);
+    for (jobs, state, attempts) in [(&killed, "KILLED", 0), (&vec![done.clone(), last.clone()], "SUCCEEDED", 1)] {
+        for job in jobs {
+            assert_eq!(cluster.get(job).await.unwrap().attempts.len(), attempts);
+            assert_eq!(cluster.wait(job).await.state, state);
+        }
+    }
+    fs::remove_file(&histories).unwrap();
+    fs::rename(&aside, &histories).unwrap();
+    for job in &killed {
+        assert_eq!(wait_for(|| history(job)).await.state, JobState::Killed);
+    }
+    for job in [&written, &done, &last] {
+        let history = wait_for(|| history(job)).await;
+        assert_eq!((history.state, history.attempts.len()), (JobState::Succeeded, 1));
+        assert_eq!((history.attempts[0].state, history.attempts[0].cpu_us), (AttemptState::Succeeded, 1));
+    }
+    cluster.end().await;
+    let found = check(&run).unwrap();
+    assert!(found.damage.is_none() && found.gone > 0 && found.starts == 2, "{found:?}");
+    let report = replay_decisions(&run).unwrap();
+    assert_eq!((report.identical, report.first_difference), (report.compared, None));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
