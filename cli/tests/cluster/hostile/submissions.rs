@@ -152,7 +152,9 @@ fn a_client_that_submits_without_end_is_told_and_costs_others_little() {
     assert!(!log.contains("a worker is lost"), "{log}");
     assert!(given.is_none() || !log.contains("is silent"), "{log}");
     // People get at it all the same, and can make room.
+    let began = Instant::now();
     cluster.run(&["job", "kill", "--all"]).expect_code(0);
+    eprintln!("all of them were killed in {:.1} s", began.elapsed().as_secs_f64());
     wait_for("room, once histories are written", || {
         attacker.run(async { attacker.client().await.submit_job(sleeper("gpu>=1")).await }).ok()
     });
