@@ -509,6 +509,7 @@ impl Driver {
                 prefetch,
                 sent_ms_epoch: crate::process::wall_us() / 1_000,
                 undying: self.undying.values().cloned().collect(),
+                held_up: self.held_up(),
                 ..sample.details
             });
             last = 0;
@@ -530,6 +531,14 @@ impl Driver {
             let answer = link.heartbeat(request).await;
             let _ = inbox.send(Event::Answered { seq, answer });
         });
+    }
+
+    /// Attempts that wait in the kernel without a word, with where they wait.
+    fn held_up(&self) -> Vec<String> {
+        let alive = self.processes.iter().filter(|(number, _)| !self.undying.contains_key(number));
+        let mut held_up: Vec<String> = alive.filter_map(|(_, process)| process.held_up()).collect();
+        held_up.sort_unstable();
+        held_up
     }
 
     /// The counters of running attempts that this report carries are those that began to wait until this number.

@@ -10,7 +10,7 @@ use crate::clock::now_ms_epoch;
 
 /// What is kept of each worker at most: some 10 KiB.
 const MAX_PAST: usize = 60;
-/// Processes that do not end of which a worker may tell, and what it may say of one.
+/// Processes that do not end, or that wait, of which a worker may tell, and what it may say of one.
 const UNDYING: usize = 64;
 const UNDYING_BYTES: usize = 256;
 /// Between two entries at least, so that they cover five minutes.
@@ -33,9 +33,11 @@ impl PageVitals {
         if let Some(details) = &mut details {
             // A word of ours; a longer one would only be memory.
             details.source.truncate(details.source.floor_char_boundary(16));
-            details.undying.truncate(UNDYING);
-            for text in &mut details.undying {
-                *text = limits::without_middle(std::mem::take(text), UNDYING_BYTES);
+            for attempts in [&mut details.undying, &mut details.held_up] {
+                attempts.truncate(UNDYING);
+                for text in attempts {
+                    *text = limits::without_middle(std::mem::take(text), UNDYING_BYTES);
+                }
             }
         }
         // Nothing else reads it.
@@ -76,6 +78,7 @@ impl Past {
             details: vitals.details.clone().map(|details| v1::VitalsDetails {
                 source: String::new(),
                 undying: Vec::new(),
+                held_up: Vec::new(),
                 ..details
             }),
         });
@@ -121,6 +124,7 @@ mod tests {
             prefetch: None,
             sent_ms_epoch: 0,
             undying: Vec::new(),
+            held_up: Vec::new(),
         };
         let now = v1::Vitals {
             load1_milli: 11,

@@ -12,8 +12,8 @@ use tokio::sync::oneshot;
 use super::presence::{Going, Presence};
 use super::vitals::{PageVitals, Past};
 
-/// Processes that do not end that one sentence names.
-const UNDYING_NAMED: usize = 3;
+/// Processes that do not end, or that wait, of which one sentence names so many.
+const NAMED: usize = 3;
 
 /// A worker's row; its index is its number.
 #[derive(Debug)]
@@ -115,6 +115,7 @@ impl WorkerRow {
         self.build = request.build;
         if let Some(details) = &mut self.vitals.details {
             details.undying.clear();
+            details.held_up.clear();
         }
         // Tried anew.
         self.unreachable = None;
@@ -172,7 +173,7 @@ impl WorkerRow {
             let seconds = self.last_contact.since(*at).as_us() / 1_000_000;
             format!("{seconds} s ago, {what}")
         });
-        self.unreachable.clone().into_iter().chain(unseen).chain(self.undying()).collect()
+        self.unreachable.clone().into_iter().chain(unseen).chain(self.undying()).chain(self.held_up()).collect()
     }
 
     /// Which of its slots are taken by what does not end.
@@ -183,10 +184,18 @@ impl WorkerRow {
             1 => "a slot is taken by an attempt that was killed and whose process does not end".to_owned(),
             n => format!("{n} slots are taken by attempts that were killed and whose processes do not end"),
         };
-        let named = all.iter().take(UNDYING_NAMED).cloned().collect::<Vec<_>>().join(", ");
-        let more = all.len().saturating_sub(UNDYING_NAMED);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        Some(format!("{taken}: {named}{more}; look at the file systems of its machine"))
+        Some(format!("{taken}: {}; look at the file systems of its machine", named(all)))
+    }
+
+    /// Which attempts wait there for something that does not come.
+    pub(crate) fn held_up(&self) -> Option<String> {
+        let all = &self.vitals.details.as_ref()?.held_up;
+        let wait = match all.len() {
+            0 => return None,
+            1 => "an attempt waits in the kernel".to_owned(),
+            n => format!("{n} attempts wait in the kernel"),
+        };
+        Some(format!("{wait}, most often for a file system that does not answer: {}", named(all)))
     }
 
     /// The core's state, or what people can know better or sooner.
@@ -226,5 +235,14 @@ impl WorkerRow {
             problems: self.problems(),
             clock_offset_ms: self.clock_offset_ms,
         }
+    }
+}
+
+/// The first of many, and how many more there are.
+fn named(all: &[String]) -> String {
+    let named = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    match all.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
     }
 }

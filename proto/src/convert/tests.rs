@@ -234,6 +234,7 @@ fn the_largest_heartbeat_of_eight_running_attempts_is_below_a_kib() {
         prefetch: None,
         sent_ms_epoch: 0,
         undying: Vec::new(),
+        held_up: Vec::new(),
     };
     let vitals = v1::Vitals {
         load1_milli: 64_000,

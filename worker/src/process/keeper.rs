@@ -21,7 +21,7 @@ use nix::unistd::Pid;
 use wait4::Wait4;
 
 use super::assignment::{Assignment, EventSink, OWN_EXECUTABLE, ProcessContext, ProcessEvent};
-use super::{PATIENCE, Process, State, command_of, line, spec};
+use super::{PATIENCE, Process, State, command_of, line, spec, undying};
 use crate::cgroup::AttemptGroup;
 use crate::logs::LiveLogs;
 use crate::plain;
@@ -29,6 +29,8 @@ use crate::space::Writer;
 
 /// How often a silent process is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// After so long without a word it is looked for what a process waits for.
+const SILENCE: Duration = Duration::from_secs(10);
 /// Lines of more than this are read one at a time in the whole worker: what is made of one while it is read takes many
 /// times its room.
 const LARGE_LINE_BYTES: usize = 64 << 10;
@@ -250,6 +252,7 @@ impl Keeper {
     fn listen(&mut self, pid: u32, socket: &UnixStream) {
         let mut lines = BufReader::with_capacity(4 << 10, socket);
         let mut line = Vec::new();
+        let mut heard = Instant::now();
         loop {
             let room = match Guard::Lines.stands() {
                 true => (limits::LINE_BYTES as u64 + 1).saturating_sub(line.len() as u64),
@@ -257,10 +260,16 @@ impl Keeper {
             };
             match lines.by_ref().take(room).read_until(b'\n', &mut line) {
                 // What there is of a line stays.
-                Err(error) if error.kind() == ErrorKind::WouldBlock && !has_ended(pid) => continue,
+                Err(error) if error.kind() == ErrorKind::WouldBlock && !has_ended(pid) => {
+                    let is_long = heard.elapsed() >= SILENCE;
+                    self.process.set_held_up(if is_long { undying::held_up(pid as i32) } else { None }, heard);
+                    continue;
+                }
                 Ok(0) | Err(_) => return,
                 Ok(_) => {}
             }
+            heard = Instant::now();
+            self.process.set_held_up(None, heard);
             match read_line(&line) {
                 Ok(message) => {
                     self.on_message(message);

@@ -24,7 +24,7 @@ pub(crate) use self::keeper::{start, wall_us};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use howdah_core::job::{AttemptId, ClusterId, JobFile};
 use howdah_task::umbilical::ToTask;
@@ -46,6 +46,8 @@ pub(crate) struct Process {
     fault: OnceLock<String>,
     /// Whose commit was granted last.
     granted: Mutex<Option<AttemptId>>,
+    /// What it waits for in the kernel, and since when it has said nothing.
+    held_up: Mutex<Option<(Instant, String)>>,
 }
 
 #[derive(Debug)]
@@ -82,6 +84,7 @@ impl Process {
             outbox: Outbox::default(),
             fault: OnceLock::new(),
             granted: Mutex::default(),
+            held_up: Mutex::default(),
         })
     }
 
@@ -121,6 +124,20 @@ impl Process {
             State::Gone => return "its process is gone".to_owned(),
         };
         undying::describe(group.as_raw())
+    }
+
+    fn set_held_up(&self, what: Option<String>, since: Instant) {
+        *self.held_up.lock().unwrap_or_else(PoisonError::into_inner) = what.map(|what| (since, what));
+    }
+
+    /// Of an attempt that waits in the kernel without a word: which, where, and for how long.
+    pub(crate) fn held_up(&self) -> Option<String> {
+        let (since, what) = self.held_up.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let attempt = match &*self.lock() {
+            State::Alive { current: Assignment { cluster, attempt, .. }, .. } => cluster.attempt(*attempt),
+            State::Unborn { .. } | State::Gone => return None,
+        };
+        Some(format!("{attempt} ({what}, for {} s)", since.elapsed().as_secs()))
     }
 
     /// Whether it exists and this is its attempt.

@@ -1,4 +1,4 @@
-//! What is known of a process that was killed and does not end.
+//! What is known of a process that waits in the kernel: one that was killed and does not end, or one that says nothing more.
 //!
 //! A process that waits in the kernel dies when that wait is over. A network file system whose server does not answer lets
 //! it wait for ever: the signal is noted, and the process stays in state D. Nothing more can be done to it from here, so its
@@ -15,6 +15,15 @@ pub(super) fn describe(pid: i32) -> String {
     }
 }
 
+/// As [`describe`], of a process that waits for a disk or a file system; `None` of one that does not.
+pub(super) fn held_up(pid: i32) -> Option<String> {
+    if waiting(pid).is_some() {
+        return Some(describe(pid));
+    }
+    let place = asks_a_program(pid)?;
+    Some(format!("process {pid}, at `{place}`"))
+}
+
 /// Where the process, or one of its threads, waits and cannot be woken; empty where the kernel does not say.
 fn waiting(pid: i32) -> Option<String> {
     let process = Process::new(pid).ok()?;
@@ -27,6 +36,14 @@ fn waiting(pid: i32) -> Option<String> {
     let mut threads = process.tasks().ok()?.flatten();
     let thread = threads.find(|thread| in_kernel(thread.stat()))?;
     Some(place(&format!("/proc/{pid}/task/{}/wchan", thread.tid)))
+}
+
+/// Where the process waits for the answer of a file system that is a program (FUSE): a signal would still wake it, so that it
+/// does not count as one that cannot be woken.
+fn asks_a_program(pid: i32) -> Option<String> {
+    let mut threads = Process::new(pid).ok()?.tasks().ok()?.flatten();
+    let places = threads.by_ref().map(|thread| place(&format!("/proc/{pid}/task/{}/wchan", thread.tid)));
+    { places }.find(|place| place == "request_wait_answer" || place.contains("fuse"))
 }
 
 fn place(wchan: &str) -> String {

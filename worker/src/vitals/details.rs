@@ -69,6 +69,7 @@ impl Rates {
             // When it is sent.
             sent_ms_epoch: 0,
             undying: Vec::new(),
+            held_up: Vec::new(),
             prefetch: None,
         }
     }
@@ -183,6 +184,7 @@ Inter-|   Receive                                                |  Transmit
             prefetch: None,
             sent_ms_epoch: 0,
             undying: Vec::new(),
+            held_up: Vec::new(),
         };
         assert_eq!(as_details(&rates), expected);
         // Silence: e^(−3 ÷ 3) of it is left. A device that went away is silent as well.
