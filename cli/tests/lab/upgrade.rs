@@ -75,11 +75,15 @@ fn a_rolling_upgrade_costs_no_job_an_attempt_and_no_decision() {
             lab.desk(&["worker", "drain", "--undo", machine]);
             lab.wait_state(&[machine], "LIVE");
             assert_eq!(builds(&lab).iter().filter(|found| **found == earlier).count(), 2 - n);
+            // People see which ones are of which build.
+            let wide = lab.desk(&["worker", "list", "--wide"]);
+            let present = lab.worker(machine).expect("its row")["build"].as_str().expect("a build").to_owned();
+            for (worker, at) in machines.into_iter().zip(0..) {
+                let row = wide.lines().find(|line| line.starts_with(worker)).expect("its line");
+                assert!(row.contains(if at <= n { &present } else { &earlier }), "{wide}");
+            }
             lab.count_words(&format!("words-{n}"), 2_000);
         }
-        // People see which ones are of another build than the master.
-        let wide = lab.desk(&["worker", "list", "--wide"]);
-        assert!(wide.contains(&builds(&lab)[0]), "{wide}");
         assert_eq!(
             lab.json(&["job", "status", &long])["state"],
             "RUNNING",
