@@ -16,6 +16,12 @@ pub(crate) fn absolute(path: &str) -> Outcome<String> {
     Ok(full.display().to_string())
 }
 
+/// What this machine is called.
+pub(crate) fn host() -> String {
+    let name = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "this machine".to_owned())
+}
+
 /// Who submits: the environment's word, as Hadoop 1.x trusts it, else the account's name.
 pub(crate) fn user() -> String {
     let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()).filter(|name| !name.is_empty());

@@ -20,6 +20,7 @@ pub mod hadoop_history;
 pub mod history;
 pub mod journal;
 mod looks;
+mod mounts;
 mod name_nodes;
 mod peers;
 pub mod policies;

@@ -164,6 +164,9 @@ pub(crate) struct ResubmitArgs {
     /// Output directory, which must not exist [default: the one that the job had]
     #[arg(long, value_name = "PATH")]
     pub(crate) to: Option<PathBuf>,
+    /// The path of --to means what the master's machine has there: whether it is the same here is not looked at
+    #[arg(long, requires = "to")]
+    pub(crate) remote_paths: bool,
     /// Wait until it has ended; exit code 1 if it failed
     #[arg(long)]
     pub(crate) wait: bool,

@@ -20,6 +20,7 @@ use crate::failure::{Failure, Outcome};
 use crate::job::args::ResubmitArgs;
 use crate::job_end::{follow_to_end, not_succeeded};
 use crate::output::progress::JobProgress;
+use crate::submit::shown;
 use crate::units;
 
 /// `howdah job resubmit`
@@ -37,7 +38,7 @@ pub(crate) async fn resubmit(context: &Context, args: &ResubmitArgs) -> Outcome 
         None => String::new(),
     };
     let request = ResubmitJobRequest { job: before.clone(), user: user(), output, maps: maps.clone() };
-    let job = client.rpc.resubmit_job(request).await?.into_inner().job;
+    let job = shown::submit_again(&mut client, request, args.remote_paths).await?;
     let table = config.output == Format::Table;
     if table {
         let part = if maps.is_empty() {

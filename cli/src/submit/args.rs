@@ -49,6 +49,9 @@ pub(crate) struct SubmitArgs {
     /// Set a property, Hadoop's names included; may be repeated
     #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub(crate) define: Vec<(String, String)>,
+    /// Paths mean what the master's machine has there: whether the output is the same here is not looked at
+    #[arg(long)]
+    pub(crate) remote_paths: bool,
     /// Number of reduces; 0 makes the maps' output the job's output
     #[arg(long, short, value_name = "N")]
     pub(crate) reduces: Option<u32>,

@@ -146,6 +146,7 @@ fn ready(args: &SubmitArgs, job: &BatchJob) -> Outcome<Ready> {
         requires: requires(args, job),
         profile: None,
         follows: None,
+        remote_paths: args.remote_paths,
     };
     Ok(Ready { plan, how })
 }

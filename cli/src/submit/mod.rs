@@ -7,6 +7,7 @@ pub(crate) mod batch_file;
 mod plan;
 mod profile_file;
 mod replan;
+pub(crate) mod shown;
 
 pub(crate) use plan::{SubmitAs, submit_plan};
 
@@ -51,6 +52,7 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
         requires: args.requires.clone(),
         profile: None,
         follows: None,
+        remote_paths: args.remote_paths,
     };
     let profiles = args.profile.as_deref().map(Profiles::read).transpose()?;
     if plans.len() > 1 && profiles.as_ref().is_some_and(Profiles::names_a_job) {
@@ -77,7 +79,7 @@ pub(crate) async fn submit(context: &Context, args: &SubmitArgs) -> Outcome {
         {
             admission.lines().into_iter().try_for_each(|line| screen.line(line))?;
         }
-        let job = client.rpc.submit_job(request).await?.into_inner().job;
+        let job = shown::submit(&mut client, request, how.remote_paths).await?;
         admitted.extend(admission);
         jobs.push(job.clone());
         if !quiet {

@@ -12,6 +12,7 @@ use crate::client::Client;
 use crate::failure::{Failure, Outcome};
 use crate::output::note;
 use crate::submit::args::SubmitArgs;
+use crate::submit::shown;
 
 /// Properties that name a job, where no flag does.
 const NAME_KEYS: [&str; 2] = ["mapreduce.job.name", "mapred.job.name"];
@@ -80,11 +81,13 @@ pub(crate) struct SubmitAs {
     pub(crate) profile: Option<JobProfile>,
     /// The job before it in its application's chain, which is over.
     pub(crate) follows: Option<String>,
+    /// Paths are meant as the master sees them.
+    pub(crate) remote_paths: bool,
 }
 
 /// Submits one job and returns its printed id.
 pub(crate) async fn submit_plan(client: &mut Client, plan: &JobPlan, how: &SubmitAs) -> Outcome<String> {
-    Ok(client.rpc.submit_job(request(plan, how)?).await?.into_inner().job)
+    shown::submit(client, request(plan, how)?, how.remote_paths).await
 }
 
 /// A job as the master gets it.

@@ -6,6 +6,7 @@
 
 #[path = "../pages/blocks.rs"]
 mod blocks;
+mod client;
 mod clocks;
 mod days;
 mod faults;
@@ -23,6 +24,7 @@ mod network_share;
 mod permitted;
 mod reach;
 mod share;
+mod silent_shares;
 mod upgrade;
 #[path = "../waiting/mod.rs"]
 mod waiting;

@@ -7,7 +7,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
@@ -44,6 +44,13 @@ impl Folder {
     /// Makes a directory in this one; it must not exist.
     pub(super) fn make_folder(&self, name: &str) -> io::Result<()> {
         Ok(rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777))?)
+    }
+
+    /// Makes a file with this text in it; it must not exist.
+    pub(super) fn make_text(&self, name: &str, text: &str) -> io::Result<()> {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o644))?;
+        File::from(file).write_all(text.as_bytes())
     }
 
     /// The job that the mark in the private part names, if one does.
@@ -198,8 +205,20 @@ impl Store for Folder {
         last
     }
 
-    fn is_out_of_reach(_: &io::Error) -> bool {
-        false
+    fn is_out_of_reach(error: &io::Error) -> bool {
+        let away = [
+            Errno::STALE,
+            Errno::NOTCONN,
+            Errno::IO,
+            Errno::TIMEDOUT,
+            Errno::HOSTDOWN,
+            Errno::HOSTUNREACH,
+            Errno::NETDOWN,
+            Errno::NETUNREACH,
+            Errno::CONNABORTED,
+            Errno::CONNREFUSED,
+        ];
+        Errno::from_io_error(error).is_some_and(|errno| away.contains(&errno))
     }
 }
 

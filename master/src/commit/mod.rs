@@ -33,6 +33,8 @@ pub(crate) use waits::SOON;
 
 /// What a network file system calls a file that was removed while somebody had it open; it goes by itself.
 const IN_USE: &str = ".nfs";
+/// What a client looks for before its job enters.
+const SHOWN: &str = "_shown";
 /// Says that all of the output is there.
 const SUCCESS: &str = "_SUCCESS";
 
@@ -76,6 +78,11 @@ impl CommitError {
         let CommitError::Io { source, .. } = self else { return false };
         remote::RemoteFolder::is_out_of_reach(source) || bucket::BucketFolder::is_out_of_reach(source)
     }
+
+    /// The same of a file system of this machine.
+    fn is_away_here(&self) -> bool {
+        matches!(self, CommitError::Io { source, .. } if Folder::is_out_of_reach(source))
+    }
 }
 
 fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CommitError {
@@ -101,6 +108,32 @@ pub(crate) fn reserve(output: &Output, begin: impl FnOnce() -> io::Result<()>) -
     }
 }
 
+/// Those directories above an output here that are not there: to make it is to make them. The innermost is first.
+pub(crate) fn missing_above(output: &Output) -> Vec<PathBuf> {
+    let above = output.directory().ancestors().skip(1).take_while(|_| !output.is_remote());
+    above.take_while(|path| path.symlink_metadata().is_err()).map(Path::to_owned).collect()
+}
+
+/// Removes what [`missing_above`] told of, as far as nothing else is in it by now.
+pub(crate) fn remove_above(missing: &[PathBuf]) {
+    for path in missing {
+        if let Err(error) = folder::remove_if_empty(path) {
+            tracing::warn!(path = %path.display(), %error, "a directory that was made for a job is left");
+        }
+    }
+}
+
+/// Puts a file with a text into the private part of an output here, for somebody who looks from another machine.
+pub(crate) fn show(output: &Output, text: &str) -> io::Result<PathBuf> {
+    Folder::open(output.directory())?.folder(TEMPORARY.as_ref())?.make_text(SHOWN, text)?;
+    Ok(output.directory().join(TEMPORARY).join(SHOWN))
+}
+
+/// Takes it away again.
+pub(crate) fn unshow(output: &Output) -> io::Result<()> {
+    Folder::open(output.directory())?.folder(TEMPORARY.as_ref())?.remove(SHOWN.as_ref())
+}
+
 /// Leaves the job's mark where attempts look for it, unless it was made with the directory.
 pub(crate) fn mark(output: &Output, job: &str) -> io::Result<()> {
     match output.place {
@@ -114,17 +147,31 @@ pub(crate) fn mark(output: &Output, job: &str) -> io::Result<()> {
 pub(crate) fn promote(promotion: &Promotion) -> Result<(), CommitError> {
     let output = promotion.output.directory();
     match &promotion.output.place {
-        Place::Here => {
+        Place::Here => again_while_away(|| {
             let folder = Folder::open(output).map_err(failed("open", output))?;
             match others_mark(&folder, &promotion.output) {
                 Some(job) => Err(CommitError::Theirs { directory: output.to_owned(), job }),
                 None => promote_in(&folder, promotion),
             }
-        }
+        }),
         Place::Hdfs(place) => promote_in(&remote::open(place).map_err(failed("open", output))?, promotion),
         Place::Bucket(place) => promote_in(&bucket::open(place).map_err(failed("open", output))?, promotion),
         Place::Unknown(problem) => Err(CommitError::Unknown(problem.clone())),
     }
+}
+
+/// A file system that is away, as a share whose server restarts, is waited for as a name node is.
+fn again_while_away(promote: impl Fn() -> Result<(), CommitError>) -> Result<(), CommitError> {
+    for wait in waits::LONG.waits {
+        match promote() {
+            Err(error) if error.is_away_here() => {
+                tracing::warn!(%error, "an output cannot be put in its place now; tried again");
+                std::thread::sleep(*wait);
+            }
+            done => return done,
+        }
+    }
+    promote()
 }
 
 /// The job whose output the directory is by its mark, if that is another one: somebody removed ours and let it be made anew.

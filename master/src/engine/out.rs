@@ -19,9 +19,11 @@ use super::retention::Retention;
 use super::{Clearer, Clearing, CoreHandle};
 use crate::commit::{self, CommitError, Output, Promotion};
 use crate::config::KeepJobs;
+use crate::mounts::mount_of;
 use crate::tables::{JobRow, Tables};
 
-/// Threads that promote and clear away.
+/// Threads that promote and clear away on each file system of this machine: one that hangs holds up no job whose output lies in
+/// another.
 const FILE_THREADS: usize = 8;
 /// The same for each name node and for the store: one that hangs holds up no job whose output lies elsewhere.
 const REMOTE_THREADS: usize = 4;
@@ -40,10 +42,28 @@ enum Work {
     },
 }
 
+/// Whose threads have the work with an output.
+enum Place {
+    Mount(PathBuf),
+    Server(String),
+}
+
+impl Place {
+    fn of(output: Option<&Output>) -> Place {
+        let server = output.and_then(Output::server).map(str::to_owned);
+        match (server, output.filter(|_| Guard::FileThreads.stands())) {
+            (Some(server), _) => Place::Server(server),
+            (None, Some(output)) => Place::Mount(mount_of(output.directory())),
+            (None, None) => Place::Mount("/".into()),
+        }
+    }
+}
+
 /// Hands work to the threads behind it; they end when it is dropped.
 pub(crate) struct Outbox {
-    files: Pool<Work>,
-    /// By server, each from its first work on.
+    /// By mount point, each from its first work on; the root's is for jobs without output, too.
+    files: Mutex<BTreeMap<PathBuf, Pool<Work>>>,
+    /// By server.
     remote: Mutex<BTreeMap<String, Pool<Work>>>,
     promotes: Arc<dyn Fn(Work) + Send + Sync>,
     histories: Histories,
@@ -71,10 +91,7 @@ impl Outbox {
             perform(work, cluster, &core, &clears);
             done.fetch_sub(1, Ordering::Release);
         });
-        let threads = if Guard::FileThreads.stands() { FILE_THREADS } else { 1 };
-        let here = Arc::clone(&promotes);
-        let files = Pool::start("promote", threads, move |work| here(work));
-        let remote = Mutex::default();
+        let (files, remote) = (Mutex::default(), Mutex::default());
         let (send, work) = mpsc::sync_channel(ROOM);
         let histories = Histories::new(send);
         let retention = Retention::new(keep, &run_dir, cluster);
@@ -101,8 +118,8 @@ impl Outbox {
             is_lazy: file.properties.contains_key(LAZY_OUTPUT),
             mark_success: mark,
         });
-        let server = promotion.as_ref().and_then(|promotion| promotion.output.server().map(str::to_owned));
-        self.hand_out(job, Work::Promote { job, promotion }, server);
+        let place = Place::of(promotion.as_ref().map(|promotion| &promotion.output));
+        self.hand_out(job, Work::Promote { job, promotion }, place);
     }
 
     /// Clears away what a failed or killed job wrote.
@@ -110,20 +127,28 @@ impl Outbox {
         let Some(row) = tables.jobs.get(&job) else { return };
         if let Some(output) = Output::of(&row.meta.file) {
             self.clearing.begin(output.directory());
-            let server = output.server().map(str::to_owned);
-            self.hand_out(job, Work::Abort { job, output, created: row.meta.created_output }, server);
+            let place = Place::of(Some(&output));
+            self.hand_out(job, Work::Abort { job, output, created: row.meta.created_output }, place);
         }
     }
 
-    fn hand_out(&self, job: JobId, work: Work, server: Option<String>) {
+    fn hand_out(&self, job: JobId, work: Work, place: Place) {
         self.open.fetch_add(1, Ordering::AcqRel);
-        let Some(server) = server else { return self.files.send(job, work) };
-        let start = || {
+        let start = |name, threads| {
             let promotes = Arc::clone(&self.promotes);
-            Pool::start("promote-remote", REMOTE_THREADS, move |work| promotes(work))
+            Pool::start(name, threads, move |work| promotes(work))
         };
-        let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
-        remote.entry(server).or_insert_with(start).send(job, work);
+        match place {
+            Place::Mount(mount) => {
+                let threads = if Guard::FileThreads.stands() { FILE_THREADS } else { 1 };
+                let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+                files.entry(mount).or_insert_with(|| start("promote", threads)).send(job, work);
+            }
+            Place::Server(server) => {
+                let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
+                remote.entry(server).or_insert_with(|| start("promote-remote", REMOTE_THREADS)).send(job, work);
+            }
+        }
     }
 
     /// A job that is over changed: its history is to be written, again when a late attempt ends.
@@ -163,7 +188,7 @@ impl Outbox {
     /// server may be away, is not waited for: it may break off anywhere, and the next start does it again.
     pub(crate) fn finish(self, tables: &Tables) {
         let Outbox { files, remote, histories, historian, .. } = self;
-        files.finish();
+        files.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().for_each(Pool::finish);
         drop(remote);
         histories.finish(tables);
         let _ = historian.join();
@@ -214,6 +239,8 @@ fn perform(work: Work, cluster: ClusterId, core: &CoreHandle, clears: &Clears) {
             let cleared = commit::abort(&output, created);
             clears.clearing.end(output.directory());
             if let Err(error) = cleared {
+                // What could not even be looked at before may be there now.
+                let rest = rest.or_else(|| output.rest());
                 let (job, directory) = (cluster.job(job), output.directory().display());
                 tracing::warn!(job, output = %directory, %error, "could not clear away the output of a failed job");
                 if let Some(rest) = rest {

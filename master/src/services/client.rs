@@ -6,20 +6,21 @@ use std::pin::Pin;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use howdah_core::job::{AttemptState, JobId, JobState, Priority, TaskKind};
+use howdah_core::job::{AttemptState, JobId, JobState, Priority, Split, TaskKind};
 use howdah_core::schedulers::{QueueView, SpeculationRule, speculation_rule};
 use howdah_core::tracker::{Input, SchedulerChoice, WorkerState};
 use howdah_proto::v1;
 use howdah_proto::v1::client_service_server::ClientService;
+use howdah_proto::v1::submit_step::Step;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Request, Response, Status};
+use tonic::{Request, Response, Status, Streaming};
 
 use super::admit::{doubt, doubts};
 use super::connections::streaming;
 use super::walk::{Cancel, CancelOnDrop};
-use super::{SharedRef, blocking, examine, logs, predict, resubmit, status, submit, workers};
+use super::{SharedRef, blocking, examine, logs, predict, resubmit, shown, status, submit, workers};
 use crate::engine::View;
 use crate::history::{AttemptHistory, JobHistory, Kept, NoAttempts, find_history, job_file_path, read_excerpt};
 use crate::policies::ALLOCATIONS;
@@ -98,6 +99,20 @@ impl ClientApi {
             Known::OnDisk(path) => JobHistory::read_as(&path).map_err(|e| status::internal("read a history", e)),
         };
         blocking(make).await?
+    }
+
+    /// What submits a job again.
+    async fn again(
+        &self,
+        request: v1::ResubmitJobRequest,
+    ) -> Result<(v1::SubmitJobRequest, Option<Vec<Split>>), Status> {
+        let job = self.job(&request.job)?;
+        let status = self.ask(move |view| view.tables.status(job)).await?;
+        let status = match status {
+            Some(status) => status,
+            None => status_of(&self.history::<NoAttempts>(job).await?),
+        };
+        resubmit::again(&self.0, job, &status.state, request).await
     }
 
     /// A job's printed id and those of its attempts that have these places in their order. No others are made.
@@ -234,7 +249,7 @@ impl ClientService for ClientApi {
         // Listing its input is given up with it, before anything is made.
         let cancel = Cancel::default();
         let _waits = CancelOnDrop(cancel.clone());
-        let submission = tokio::spawn(submit::submit(std::sync::Arc::clone(&self.0), request, None, cancel));
+        let submission = tokio::spawn(submit::submit(std::sync::Arc::clone(&self.0), request, None, cancel, None));
         let job = submission.await.map_err(|e| status::internal("finish a submission", e))??;
         tracing::info!(job, name, "accepted a job");
         Ok(Response::new(v1::SubmitJobResponse { job }))
@@ -263,20 +278,31 @@ impl ClientService for ClientApi {
     ) -> Result<Response<v1::SubmitJobResponse>, Status> {
         let request = request.into_inner();
         let before = request.job.clone();
-        let job = self.job(&before)?;
-        let status = self.ask(move |view| view.tables.status(job)).await?;
-        let status = match status {
-            Some(status) => status,
-            None => status_of(&self.history::<NoAttempts>(job).await?),
-        };
-        let (request, given) = resubmit::again(&self.0, job, &status.state, request).await?;
+        let (request, given) = self.again(request).await?;
         // As in `submit_job`: what has begun is ended, whoever waits for it.
         let cancel = Cancel::default();
         let _waits = CancelOnDrop(cancel.clone());
-        let submission = tokio::spawn(submit::submit(std::sync::Arc::clone(&self.0), request, given, cancel));
+        let submission = tokio::spawn(submit::submit(std::sync::Arc::clone(&self.0), request, given, cancel, None));
         let job = submission.await.map_err(|e| status::internal("finish a submission", e))??;
         tracing::info!(job, before, "a job was submitted again");
         Ok(Response::new(v1::SubmitJobResponse { job }))
+    }
+
+    type SubmitShownStream = Boxed<v1::SubmitNews>;
+
+    async fn submit_shown(
+        &self,
+        request: Request<Streaming<v1::SubmitStep>>,
+    ) -> Result<Response<Boxed<v1::SubmitNews>>, Status> {
+        let stream = streaming(&request);
+        let mut steps = request.into_inner();
+        let (request, given) = match shown::first(&mut steps).await? {
+            Step::Job(request) => (request, None),
+            Step::Again(request) => self.again(request).await?,
+            Step::Verdict(_) => return Err(Status::invalid_argument("a verdict on nothing, expected a job")),
+        };
+        let news = shown::submit(std::sync::Arc::clone(&self.0), request, given, steps, stream);
+        Ok(Response::new(Box::pin(ReceiverStream::new(news))))
     }
 
     type WatchJobStream = Boxed<v1::JobStatus>;

@@ -9,9 +9,10 @@
 //! learns a number before both syncs.**
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use std::{fs, io};
 
 use howdah_core::job::{ClusterId, JobFile, JobId, JobSpec, OutputFormat};
 use tokio::sync::{mpsc, oneshot};
@@ -31,6 +32,8 @@ use crate::tables::JobMeta;
 const WAITING: usize = 1_024;
 /// Submissions in one group at most.
 const GROUP: usize = 256;
+/// For the file system of an output to take the job's mark.
+const MARK_PATIENCE: Duration = Duration::from_secs(10);
 /// And splits, unless a single job has more: they are most of a job's file.
 const GROUP_SPLITS: usize = 50_000;
 
@@ -251,7 +254,7 @@ fn write_own(file: &mut JobFile, id: JobId, cluster: ClusterId, run_dir: &Path) 
     file.id = cluster.job(id);
     if let Some(output) = Output::of(file) {
         let directory = output.directory().display();
-        commit::mark(&output, &file.id)
+        mark_in_time(&output, &file.id)
             .map_err(|e| Status::invalid_argument(format!("output directory `{directory}` cannot be written: {e}")))?;
         file.marked = true;
     }
@@ -262,6 +265,19 @@ fn write_own(file: &mut JobFile, id: JobId, cluster: ClusterId, run_dir: &Path) 
         status::unwritten(&path, &e)
     })?;
     Ok(bytes)
+}
+
+/// Others stand behind this one: a file system that answered a moment ago and does not now must not hold them up.
+fn mark_in_time(output: &Output, job: &str) -> io::Result<()> {
+    if output.is_remote() {
+        return commit::mark(output, job);
+    }
+    let (send, marked) = std::sync::mpsc::channel();
+    let (output, job) = (output.clone(), job.to_owned());
+    let work = move || drop(send.send(commit::mark(&output, &job)));
+    std::thread::Builder::new().name("mark".to_owned()).spawn(work)?;
+    let silent = |_| io::Error::new(io::ErrorKind::TimedOut, format!("no answer for {} s", MARK_PATIENCE.as_secs()));
+    marked.recv_timeout(MARK_PATIENCE).map_err(silent)?
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod entrance;
 mod examine;
 mod input_error;
 mod line_splits;
+mod local_turns;
 pub(crate) mod logs;
 mod meeting;
 mod names;
@@ -19,9 +20,11 @@ mod remote_store;
 mod remote_turns;
 mod resubmit;
 mod room;
+mod shown;
 mod splits;
 pub(crate) mod status;
 mod submit;
+mod viewer;
 mod walk;
 mod worker;
 mod workers;
@@ -70,8 +73,10 @@ pub(crate) struct Shared {
     pub(crate) entrance: Entrance,
     /// The scheduler in charge.
     pub(crate) in_force: InForce,
-    /// Inputs that may be listed at a time.
-    pub(crate) listings: Arc<tokio::sync::Semaphore>,
+    /// Who works on this machine's file systems for submissions.
+    pub(crate) local_turns: LocalTurns,
+    /// Outputs that clients may look at a time before their jobs enter.
+    pub(crate) views: tokio::sync::Semaphore,
     /// The same of inputs that lie in an HDFS or in buckets.
     pub(crate) remote_turns: RemoteTurns,
     /// What clients ask of the core's thread.
@@ -87,9 +92,10 @@ pub(crate) struct Shared {
 }
 
 pub(crate) use entrance::{Entrance, Registrar};
+pub(crate) use local_turns::LocalTurns;
 pub(crate) use questions::Questions;
 pub(crate) use remote_turns::RemoteTurns;
-pub(crate) use submit::LISTINGS;
+pub(crate) use viewer::VIEWS;
 
 impl Shared {
     /// Logs what is doubtful about the cluster's slots, unless that was the last thing logged.

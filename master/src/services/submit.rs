@@ -1,11 +1,10 @@
 //! Accepting a job: everything that can be checked is checked before the core receives it.
 //!
-//! Order: request, properties, input and splits, output directory, then the [entrance](super::entrance): job file on
-//! disk, core. What was made on disk is removed again when a later step refuses.
+//! Order: request, properties, input and splits, output directory, a [look](super::shown) at it by whoever submits, then the
+//! [entrance](super::entrance): job file on disk, core. What was made on disk is removed again when a later step refuses.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
@@ -22,8 +21,10 @@ use tonic::Status;
 use super::admit::admit;
 use super::entrance::Entered;
 use super::input_error::{InputError, NAME_NODE_HELP, NAME_NODES_HELP};
+use super::local_turns::{alive, answered};
 use super::places::Place;
 use super::room::Room;
+use super::viewer::Viewer;
 use super::walk::Cancel;
 use super::{SharedRef, blocking, names, places, remote_files, remote_store, splits, status};
 use crate::commit::{self, Output};
@@ -32,8 +33,6 @@ use crate::engine::{Clearer, View};
 use crate::name_nodes::NameNodes;
 use crate::random::token;
 
-/// Inputs that are listed at a time.
-pub(crate) const LISTINGS: usize = 32;
 /// How long a submission waits for its turn.
 const LISTING_PATIENCE: Duration = Duration::from_secs(30);
 /// Where the bound is that a submission met.
@@ -43,12 +42,14 @@ const PRIORITY_KEYS: [&str; 2] = ["mapred.job.priority", "mapreduce.job.priority
 /// Properties that name a job's queue.
 const QUEUE_KEYS: [&str; 2] = ["mapred.job.queue.name", "mapreduce.job.queuename"];
 
-/// Accepts a job and gives its printed id. Its splits are made of its inputs, unless they are `given`.
+/// Accepts a job and gives its printed id. Its splits are made of its inputs, unless they are `given`. A `viewer` is shown its
+/// output and may refuse.
 pub(super) async fn submit(
     shared: SharedRef,
     request: v1::SubmitJobRequest,
     given: Option<Vec<Split>>,
     cancel: Cancel,
+    viewer: Option<Viewer>,
 ) -> Result<String, Status> {
     if shared.stop.is_wanted() {
         return Err(Status::unavailable("the master is stopping and takes no new jobs"));
@@ -57,7 +58,19 @@ pub(super) async fn submit(
     let file = prepared(&shared, request, given, cancel).await?;
     let output = Output::of(&file);
     if let Some(output) = &output {
+        let missing = missing_above(output, viewer.is_some()).await?;
         reserve(&shared, output).await?;
+        if let Some(viewer) = viewer.filter(|_| !output.is_remote())
+            && let Err(refusal) = viewer.show(&shared, output).await
+        {
+            let (refused, clearer) = (output.clone(), shared.clearer.clone());
+            let clear = move || {
+                settle(refused, false, &clearer);
+                commit::remove_above(&missing);
+            };
+            let _ = answered(output.directory(), clear, drop).await;
+            return Err(refusal);
+        }
     }
     let Entered { job, warning } = shared.entrance.enter(file).await;
     shared.warn(warning);
@@ -69,6 +82,15 @@ pub(super) async fn submit(
         }
     }
     job.map(|job| shared.cluster.job(job))
+}
+
+/// What is made above an output, if somebody is to be shown it.
+async fn missing_above(output: &Output, is_shown: bool) -> Result<Vec<PathBuf>, Status> {
+    if !is_shown || output.is_remote() {
+        return Ok(Vec::new());
+    }
+    let (of, directory) = (output.clone(), output.directory());
+    answered(directory, move || commit::missing_above(&of), drop).await
 }
 
 /// An output that was made has its job now, or goes again.
@@ -117,18 +139,23 @@ async fn prepared(
     let config = shared.config.clone();
     // A file system that hangs holds up as many submissions, and nothing else; nor do others wait for a name node or a store.
     let (servers, remote) = remote_places(&request.inputs, &config.name_nodes).map_err(|e| refused(&e))?;
+    let local: Vec<PathBuf> =
+        request.inputs.iter().filter(|input| !RemotePath::is_one(input)).map(PathBuf::from).collect();
+    // A name node's or a store's patience is its own.
+    let watched = if remote.is_empty() { local.clone() } else { Vec::new() };
     let turn = async {
-        let local = if remote.is_empty() { Arc::clone(&shared.listings).acquire_owned().await.ok() } else { None };
-        (local, shared.remote_turns.take(remote).await)
+        let here = shared.local_turns.take(local.iter().map(PathBuf::as_path)).await;
+        (here, shared.remote_turns.take(remote).await)
     };
     let Ok(listing) = tokio::time::timeout(LISTING_PATIENCE, turn).await else {
         return Err(Status::unavailable("the master lists the inputs of too many jobs at a time; try again"));
     };
+    let life = cancel.clone();
     let prepare = move || {
         let _listing = listing;
         prepare(request, given, servers, &config, &cancel)
     };
-    blocking(prepare).await?
+    alive(&watched, &life, prepare).await?
 }
 
 /// Makes the output directory, which must not exist.
@@ -137,17 +164,13 @@ async fn reserve(shared: &SharedRef, output: &Output) -> Result<(), Status> {
     let turn = match output.server() {
         Some(server) => turn_at(shared, server).await?,
         None => {
+            let turn = turn_here(shared, output.directory()).await?;
             refuse_daemons_places(shared, &directory, output.directory()).await?;
-            Vec::new()
+            turn
         }
     };
     shared.clearing.wait(output.directory()).await;
-    let (reserved, clearer) = (output.clone(), shared.clearer.clone());
-    let made = blocking(move || {
-        let _turn = turn;
-        make(&reserved, &clearer)
-    });
-    let Err(e) = made.await? else { return Ok(()) };
+    let Err(e) = make_in_time(shared, output, turn).await? else { return Ok(()) };
     if e.kind() != io::ErrorKind::AlreadyExists {
         return Err(cannot_make(&directory, &e));
     }
@@ -162,6 +185,29 @@ async fn reserve(shared: &SharedRef, output: &Output) -> Result<(), Status> {
         None => format!("output directory `{directory}` exists already"),
     };
     Err(Status::already_exists(status::with_help(message, "choose another --output, or remove the directory first")))
+}
+
+/// Makes an output. One here that is made only when nobody waits for it any more goes again.
+async fn make_in_time(
+    shared: &SharedRef,
+    output: &Output,
+    turn: Vec<OwnedSemaphorePermit>,
+) -> Result<io::Result<()>, Status> {
+    let (reserved, clearer) = (output.clone(), shared.clearer.clone());
+    let work = move || {
+        let _turn = turn;
+        make(&reserved, &clearer)
+    };
+    if output.is_remote() {
+        return blocking(work).await;
+    }
+    let (late, clearer) = (output.clone(), shared.clearer.clone());
+    let undo = move |made: io::Result<()>| {
+        if made.is_ok() {
+            settle(late, false, &clearer)
+        }
+    };
+    answered(output.directory(), work, undo).await
 }
 
 /// Makes an output; of one elsewhere there is a note from before it is there until it has a job.
@@ -187,6 +233,19 @@ async fn turn_at(shared: &SharedRef, server: &str) -> Result<Vec<OwnedSemaphoreP
     tokio::time::timeout(LISTING_PATIENCE, turn).await.map_err(late)
 }
 
+/// The same of a file system of this machine.
+async fn turn_here(shared: &SharedRef, path: &Path) -> Result<Vec<OwnedSemaphorePermit>, Status> {
+    let turn = shared.local_turns.take([path].into_iter());
+    let late = |_| {
+        let at = crate::mounts::mount_of(path);
+        Status::unavailable(format!(
+            "too many jobs wait for the file system at `{}` at a time; try again",
+            at.display()
+        ))
+    };
+    tokio::time::timeout(LISTING_PATIENCE, turn).await.map_err(late)
+}
+
 /// Output must not lie in a directory of the master or of a worker, wherever links lead.
 async fn refuse_daemons_places(shared: &SharedRef, directory: &str, path: &Path) -> Result<(), Status> {
     let workers = |view: &crate::engine::View<'_>| {
@@ -198,14 +257,14 @@ async fn refuse_daemons_places(shared: &SharedRef, directory: &str, path: &Path)
         announced.map(place).collect::<Vec<_>>()
     };
     let mut all = shared.core.ask(workers).await.map_err(status::core)?;
-    let (path, own) = (path.to_owned(), shared.config.dir.clone());
-    let collision = blocking(move || {
+    let (resolved, own) = (path.to_owned(), shared.config.dir.clone());
+    let resolve = move || {
         let own = fs::canonicalize(own)?;
         all.insert(0, Place { whose: "the master's".to_owned(), directory: own });
-        let resolved = places::resolve(&path)?;
+        let resolved = places::resolve(&resolved)?;
         Ok(places::collides(&resolved, &all).filter(|_| Guard::OutputPlace.stands()).cloned())
-    });
-    match collision.await? {
+    };
+    match answered(path, resolve, drop).await? {
         Ok(None) => Ok(()),
         Ok(Some(Place { whose, directory: place })) => {
             let message = format!("output directory `{directory}` lies in {whose} own directory `{}`", place.display());

@@ -9,7 +9,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use howdah_guards::Guard;
 
@@ -17,7 +17,13 @@ use super::input_error::{InputError, MAX_DEPTH, MAX_ENTRIES};
 
 /// Set when nobody waits for a walk any more.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cancel(Arc<AtomicBool>);
+pub(super) struct Cancel(Arc<Wanted>);
+
+#[derive(Debug, Default)]
+struct Wanted {
+    no_more: AtomicBool,
+    looks: AtomicU64,
+}
 
 /// Cancels when dropped.
 #[derive(Debug)]
@@ -25,13 +31,19 @@ pub(super) struct CancelOnDrop(pub(super) Cancel);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.0.0.store(true, Ordering::Relaxed);
+        self.0.0.no_more.store(true, Ordering::Relaxed);
     }
 }
 
 impl Cancel {
     pub(super) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.looks.fetch_add(1, Ordering::Relaxed);
+        self.0.no_more.load(Ordering::Relaxed)
+    }
+
+    /// How often it was looked at: whoever looks is alive.
+    pub(super) fn looks(&self) -> u64 {
+        self.0.looks.load(Ordering::Relaxed)
     }
 }
 
@@ -95,10 +107,11 @@ impl Walk {
     }
 
     fn count(&mut self) -> Result<(), InputError> {
+        let is_wanted = !self.cancel.is_set();
         if !Guard::InputWalk.stands() {
             return Ok(());
         }
-        if self.cancel.is_set() {
+        if !is_wanted {
             return Err(InputError::Cancelled);
         }
         self.entries += 1;

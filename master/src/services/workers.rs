@@ -1,7 +1,7 @@
 //! What people do to workers: list, drain, enable, remove; and what a job's explanation says of those that take nothing.
 
-use howdah_core::job::{JobId, TaskKind, WorkerId};
-use howdah_core::time::Time;
+use howdah_core::job::{JobId, JobState, OutputFormat, TaskKind, WorkerId};
+use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{Input, WorkerState};
 use howdah_proto::v1;
 use tonic::Status;
@@ -12,6 +12,8 @@ use crate::tables::{Going, WorkerRow};
 
 /// Workers that an explanation names at most.
 const NAMED: usize = 5;
+/// Putting an output in its place takes less, unless it has very many files.
+const LONG_PROMOTION: Span = Span::from_secs(10);
 
 pub(super) fn unknown(name: &str) -> Status {
     let message = format!("worker `{name}` is not known here");
@@ -98,13 +100,15 @@ pub(super) async fn remove(shared: &SharedRef, name: &str) -> Result<(), Status>
 
 /// Why a job does not run more than it does: what its scheduler says, and which workers take nothing.
 pub(super) fn explain(view: &View<'_>, job: JobId) -> String {
-    let mut text = view.tracker.explain(job).to_string() + &useless(view, job);
+    let mut text = view.tracker.explain(job).to_string() + &promotion(view, job) + &useless(view, job);
     let now = view.now;
     let waits = view.tables.jobs.get(&job).is_some_and(|row| !row.state.is_final());
     let listed = || view.tables.workers.iter().filter(|row| row.presence.is_listed(now));
     if waits {
         let present = listed().filter(|row| row.state != WorkerState::Lost);
-        let taken = present.filter_map(|row| Some(format!("; on {} {}", row.name, row.undying()?)));
+        let taken = present.flat_map(|row| {
+            [row.undying(), row.held_up()].into_iter().flatten().map(|what| format!("; on {} {what}", row.name))
+        });
         text.extend(taken.take(NAMED));
     }
     let refusing: Vec<String> = listed().filter_map(|row| refuses(row, now)).collect();
@@ -116,6 +120,23 @@ pub(super) fn explain(view: &View<'_>, job: JobId) -> String {
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     text.push_str(&format!("; {} of {} workers take no tasks: {named}{more}", refusing.len(), listed().count()));
     text
+}
+
+/// What is to be said of a promotion that takes long.
+fn promotion(view: &View<'_>, job: JobId) -> String {
+    let row = view.tables.jobs.get(&job).filter(|row| row.state == JobState::Committing);
+    let Some((row, OutputFormat::Files { directory })) = row.map(|row| (row, &row.meta.file.output)) else {
+        return String::new();
+    };
+    // A master that took the job over from a snapshot does not know since when.
+    let took = view.now.since(row.committing);
+    if took < LONG_PROMOTION || row.committing == Time::ZERO {
+        return String::new();
+    }
+    let s = took.as_secs_f64();
+    format!(
+        " That has taken {s:.0} s: `{directory}` has many files, or what it lies in does not answer the master's machine."
+    )
 }
 
 /// The workers that are of no use to a job, each with what is wrong with it.

@@ -68,6 +68,8 @@ pub(crate) struct JobRow {
     pub(super) submitted: Time,
     pub(super) launched: Time,
     pub(super) maps_done: Time,
+    /// Since when its output is put in its place.
+    pub(crate) committing: Time,
     pub(super) finished: Time,
     pub(super) tally: Tally,
     /// As the core counts them.
@@ -117,6 +119,7 @@ impl JobRow {
             submitted: now,
             launched: Time::ZERO,
             maps_done: Time::ZERO,
+            committing: Time::ZERO,
             finished: Time::ZERO,
             tally: Tally::default(),
             costs: SpeculationCosts::default(),
@@ -279,6 +282,9 @@ impl JobRow {
         self.state = state;
         if state.is_final() {
             self.finished = now;
+        }
+        if state == JobState::Committing {
+            self.committing = now;
         }
         if state == JobState::Failed {
             let failed = self.ended.failed(self.meta.id, self.failed_task);

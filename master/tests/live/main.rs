@@ -7,6 +7,7 @@ mod histories;
 mod load;
 mod outputs;
 mod presence;
+mod shown;
 mod starts;
 
 use std::fs;

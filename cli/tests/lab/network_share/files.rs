@@ -49,6 +49,11 @@ impl Files {
         Ok(attr(ino, &metadata))
     }
 
+    /// Whether it was made here, or told of before.
+    pub(super) fn is_known(&self, path: &Path) -> bool {
+        self.numbers.contains_key(path)
+    }
+
     pub(super) fn add(&mut self, ino: u64, file: File) -> u64 {
         self.last += 1;
         self.open.insert(self.last, Open { ino, file });

@@ -66,11 +66,19 @@ impl Mirror {
             }
             Mood::Stale => libc::ESTALE,
             Mood::NoQuota if does == Does::Writes => libc::EDQUOT,
-            Mood::Well | Mood::StaleOnce | Mood::NoQuota => return Some(reply),
+            Mood::Well | Mood::StaleOnce | Mood::NoQuota | Mood::Late(_) => return Some(reply),
         };
         drop(temper);
         reply.refuse(errno);
         None
+    }
+
+    /// Whether somebody else made it too short a time ago to be told of.
+    fn is_late(&self, path: &Path) -> bool {
+        let Mood::Late(by) = self.temper.lock().0 else { return false };
+        let metadata = fs::symlink_metadata(path);
+        let made = metadata.and_then(|metadata| metadata.created().or_else(|_| metadata.modified()));
+        !self.files.is_known(path) && made.is_ok_and(|made| made.elapsed().is_ok_and(|age| age < by))
     }
 
     fn child(&self, parent: u64, name: &OsStr) -> io::Result<PathBuf> {
@@ -104,7 +112,10 @@ impl Filesystem for Mirror {
     fn lookup(&mut self, _: &Request<'_>, parent: u64, name: &OsStr, reply: ReplyEntry) {
         let Some(reply) = self.admit(Does::Looks, reply) else { return };
         let path = self.child(parent, name);
-        self.entry(reply, path);
+        match path {
+            Ok(path) if self.is_late(&path) => reply.error(libc::ENOENT),
+            path => self.entry(reply, path),
+        }
     }
 
     fn getattr(&mut self, _: &Request<'_>, ino: u64, _: Option<u64>, reply: ReplyAttr) {
@@ -306,6 +317,9 @@ impl Filesystem for Mirror {
             let mut entries = Vec::new();
             for entry in fs::read_dir(path)? {
                 let entry = entry?;
+                if self.is_late(&entry.path()) {
+                    continue;
+                }
                 let attr = self.files.attr(&entry.path())?;
                 entries.push((attr.ino, kind(entry.file_type()?), entry.file_name()));
             }

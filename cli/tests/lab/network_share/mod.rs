@@ -9,6 +9,7 @@ mod mirror;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use fuser::{BackgroundSession, MountOption};
 
@@ -26,6 +27,8 @@ pub(crate) enum Mood {
     StaleOnce,
     /// Nothing more can be written.
     NoQuota,
+    /// What others make is told of only when it is so old.
+    Late(Duration),
 }
 
 /// What was asked of a share that hangs, to be refused one day.

@@ -25,15 +25,36 @@ const PATIENCE: [Duration; 5] = [
     Duration::from_millis(1_000),
 ];
 
-/// Fails where the master's mark is not seen.
+/// Fails where the master's mark is not seen; an input that was made a moment ago is waited for.
 pub(super) fn check(context: &Context) -> Result<(), TaskError> {
     let spec = context.spec();
     match &spec.output {
         // Every machine that reaches the name node sees the same, and what it says is not this machine's fault.
-        OutputFormat::Files { directory } if RemotePath::is_one(directory) => check_mark(context),
-        OutputFormat::Files { directory } if spec.marked => look_for(Path::new(directory), &spec.job),
-        _ => Ok(()),
+        OutputFormat::Files { directory } if RemotePath::is_one(directory) => check_mark(context)?,
+        OutputFormat::Files { directory } if spec.marked => look_for(Path::new(directory), &spec.job)?,
+        _ => {}
     }
+    match &spec.split {
+        Some(Split::File { path, .. }) if !RemotePath::is_one(path) => await_input(Path::new(path), &PATIENCE),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Waits until a file is there, within reason: whoever opens it will say what is wrong.
+fn await_input(path: &Path, patience: &[Duration]) {
+    for wait in patience {
+        match std::fs::metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => ask_again(path, *wait),
+            _ => return,
+        }
+    }
+}
+
+/// Opening a folder makes network file systems ask their server again.
+fn ask_again(path: &Path, wait: Duration) {
+    let _ = path.parent().map(std::fs::read_dir);
+    std::thread::sleep(wait);
 }
 
 fn look_for(output: &Path, job: &str) -> Result<(), TaskError> {
@@ -47,9 +68,7 @@ fn look_for(output: &Path, job: &str) -> Result<(), TaskError> {
             Err(error) => error.to_string(),
         };
         let Some(&wait) = waits.next() else { return Err(unseen(&path, problem)) };
-        // Opening a folder makes network file systems ask their server again.
-        let _ = output.parent().map(std::fs::read_dir);
-        std::thread::sleep(wait);
+        ask_again(output, wait);
     }
 }
 
@@ -92,6 +111,21 @@ mod tests {
         assert!(look_for(dir.path(), "job_1").unwrap_err().to_string().contains("the mark of `job_2`"));
         std::fs::write(dir.path().join(OUTPUT_MARK), "job_1\n").unwrap();
         look_for(dir.path(), "job_1").unwrap();
+    }
+
+    #[test]
+    fn an_input_that_comes_a_moment_later_is_waited_for_and_one_that_does_not_come_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("in");
+        await_input(&path, &[Duration::ZERO; 3]);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| {
+                await_input(&path, &[Duration::from_millis(5); 4_000]);
+                path.exists()
+            });
+            std::fs::write(&path, "text").unwrap();
+            assert!(waits.join().unwrap(), "it was not waited for");
+        });
     }
 
     #[test]
