@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use anyhow::{Context, bail};
-use howdah_core::job::{ClusterId, JobId};
+use howdah_core::job::{ClusterId, JobId, JobState};
 use howdah_core::schedulers::registry::Params;
 use howdah_core::time::Time;
 use howdah_core::tracker::{SchedulerChoice, WorkerState};
@@ -325,6 +325,7 @@ fn resume(config: &MasterConfig, params: &Params, run_dir: PathBuf) -> anyhow::R
     }
     let owed = Owed::of(&config.dir);
     recovery::clear_leftovers(&run_dir, &owed, cluster, recovered.last_job, &recovered.unfinished);
+    recovery::make_outputs_again(unpromoted_outputs(&recovered.tables));
     tracing::info!(
         cluster = cluster.0,
         batches = recovered.batches,
@@ -354,6 +355,13 @@ fn outputs_in_use(start: &Start) -> Vec<Output> {
     let rows = start.tables.jobs.iter();
     let in_use = rows.filter(|(job, row)| !row.state.is_final() || promoting.contains(job));
     in_use.filter_map(|(_, row)| Output::of(&row.meta.file)).collect()
+}
+
+/// Those that no promotion has touched: what is gone of one may be gone because it was promoted.
+fn unpromoted_outputs(tables: &Tables) -> Vec<Output> {
+    let is_one = |state: JobState| matches!(state, JobState::Prep | JobState::Running);
+    let rows = tables.jobs.values().filter(|row| is_one(row.state));
+    rows.filter_map(|row| Output::of(&row.meta.file)).collect()
 }
 
 fn start_core(

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::harness::{Cluster, Finished, Gated, Setup, howdah, wait_for};
+use crate::harness::{Cluster, Finished, Gated, Setup, howdah, reference, wait_for};
 
 /// Kills in the ordinary run of the test; `HOWDAH_TEST_KILLS` sets another number.
 const KILLS: u64 = 4;
@@ -210,6 +210,25 @@ fn a_cluster_that_was_stopped_goes_on_with_its_jobs_and_shows_the_old_ones() {
     assert_ne!(late, open);
     cluster.wait_job(&open, 0);
     cluster.wait_job(&late, 0);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn a_job_whose_output_did_not_come_to_the_disk_with_the_journal_finds_it_made_again() {
+    let mut cluster = Cluster::start(Setup { workers: 1, ..expiring() });
+    cluster.stop_worker(0, Signal::SIGKILL);
+    let words = "to be or not to be\nthat is the question\n".repeat(500);
+    let input = cluster.text("words.txt", &words);
+    let out = cluster.output("deep/out");
+    let job = cluster.submit(&["wordcount", "--reduces", "2", "--input", &input, "--output", &out]);
+    cluster.kill_master();
+    // As after a power cut: nobody waited until the directories were on the disk.
+    std::fs::remove_dir_all(cluster.path("deep")).expect("take the output away");
+    cluster.restart_master();
+    cluster.restart_worker(0);
+    cluster.wait_job(&job, 0);
+    let parts = reference::read_parts(std::path::Path::new(&out));
+    reference::assert_same_parts(&parts, &reference::word_count_parts(words.as_bytes(), 2), "output made again");
     cluster.stop_and_replay();
 }
 

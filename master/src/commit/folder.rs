@@ -61,7 +61,19 @@ impl Folder {
         let mut text = String::new();
         let is_file = mark.metadata().ok()?.is_file();
         is_file.then(|| mark.take(LONGEST_MARK).read_to_string(&mut text)).and_then(Result::ok)?;
-        Some(text.trim_end().to_owned())
+        // A machine that lost its power may have kept the name and not the text.
+        Some(text.trim_end().to_owned()).filter(|job| !job.is_empty())
+    }
+
+    /// Writes a file in the place of an empty one or of nothing. What else is there is an error.
+    pub(super) fn write_mark(&self, text: &str) -> io::Result<()> {
+        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | unlinked();
+        let mut mark = File::from(rustix::fs::openat(&self.0, mark_name(), flags, Mode::from_raw_mode(0o666))?);
+        let found = mark.metadata()?;
+        if !found.is_file() || found.len() > 0 {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        mark.write_all(text.as_bytes())
     }
 
     fn move_by_link(&self, name: &OsStr, target: &Folder) -> io::Result<()> {

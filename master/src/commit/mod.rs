@@ -142,6 +142,40 @@ pub(crate) fn mark(output: &Output, job: &str) -> io::Result<()> {
     }
 }
 
+/// Makes the output of a job again that is in the journal and was never promoted, as far as it is not there: a machine that lost
+/// its power may have kept the journal and not the directory or the mark. What has another's mark, or more in it than a job's
+/// output has at its start, is left as it is. Elsewhere than here there is nothing to do: what has no mark there has another owner.
+/// Gives whether anything was made.
+pub(crate) fn make_again(output: &Output) -> io::Result<bool> {
+    if !matches!(output.place, Place::Here) {
+        return Ok(false);
+    }
+    let directory = output.directory();
+    let folder = match Folder::open(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(directory)?;
+            Folder::open(directory)?
+        }
+        opened => opened?,
+    };
+    if folder.marked_by().is_some() {
+        return Ok(false);
+    }
+    let names = folder.names()?;
+    if names.is_empty() {
+        folder.make_folder(TEMPORARY)?;
+    } else if names != [TEMPORARY] {
+        return Ok(false);
+    }
+    let private = folder.folder(TEMPORARY.as_ref())?;
+    // An empty one is a mark without its text.
+    if private.names()?.iter().any(|name| name != mark_name()) {
+        return Ok(false);
+    }
+    private.write_mark(&format!("{}\n", output.job))?;
+    Ok(true)
+}
+
 /// Promotes the winners; what it promoted is gone again if it fails. Nothing is in place where the output of some is gone: what
 /// had been moved before an interruption is then gone as well.
 pub(crate) fn promote(promotion: &Promotion) -> Result<(), CommitError> {

@@ -368,6 +368,47 @@ fn a_directory_that_is_another_jobs_now_is_neither_promoted_into_nor_cleared() {
 }
 
 #[test]
+fn an_output_that_a_power_cut_took_is_made_again_and_what_others_have_there_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("deep/out");
+    let of = Output { job: "job_1_0007".to_owned(), ..here(&output) };
+    let mark = || fs::read_to_string(output.join(OUTPUT_MARK)).unwrap();
+    // The directory, the private part, the mark or its text.
+    let lose: [fn(&Path); 4] = [
+        |output| fs::remove_dir_all(output).unwrap(),
+        |output| fs::remove_dir_all(output.join(TEMPORARY)).unwrap(),
+        |output| fs::remove_file(output.join(OUTPUT_MARK)).unwrap(),
+        |output| fs::write(output.join(OUTPUT_MARK), "").unwrap(),
+    ];
+    for lose in lose {
+        let _ = fs::create_dir_all(output.join(TEMPORARY));
+        let _ = fs::write(output.join(OUTPUT_MARK), "job_1_0007\n");
+        lose(&output);
+        assert!(make_again(&of).unwrap());
+        assert_eq!(mark(), "job_1_0007\n");
+        assert!(!make_again(&of).unwrap(), "it is there");
+    }
+    // Another job's, another program's, somebody's files.
+    fs::write(output.join(OUTPUT_MARK), "job_1_0008\n").unwrap();
+    assert!(!make_again(&of).unwrap());
+    assert_eq!(mark(), "job_1_0008\n");
+    fs::remove_file(output.join(OUTPUT_MARK)).unwrap();
+    fs::create_dir(output.join("_temporary/0")).unwrap();
+    assert!(!make_again(&of).unwrap());
+    fs::remove_dir_all(output.join(TEMPORARY)).unwrap();
+    fs::write(output.join("theirs"), "").unwrap();
+    assert!(!make_again(&of).unwrap());
+    assert_eq!(names(&output), ["theirs"]);
+    // A link leads elsewhere.
+    fs::remove_file(output.join("theirs")).unwrap();
+    fs::create_dir(output.join(TEMPORARY)).unwrap();
+    let victim = innocent(dir.path());
+    std::os::unix::fs::symlink(&victim, output.join(OUTPUT_MARK)).unwrap();
+    make_again(&of).unwrap_err();
+    assert_eq!(fs::read_to_string(victim).unwrap(), "mine");
+}
+
+#[test]
 fn a_tree_of_any_depth_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("out");

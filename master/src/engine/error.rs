@@ -8,6 +8,8 @@ use howdah_proto::convert::ConvertError;
 pub(crate) enum CoreError {
     #[error("the master is stopping")]
     Stopped,
+    #[error("the master stopped before it said whether it took the job; its next start knows")]
+    Unanswered,
     #[error("the master has too much to do: its inbox is full")]
     Full,
     #[error("the master cannot write its journal now: {0}")]

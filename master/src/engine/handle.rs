@@ -61,7 +61,8 @@ impl CoreHandle {
         answer.await.map_err(|_| CoreError::Stopped)?
     }
 
-    /// Hands in jobs in the order of their numbers, which share a frame; says of each whether the core took it.
+    /// Hands in jobs in the order of their numbers, which share a frame; says of each whether the core took it. Only one that is
+    /// [`Unanswered`](CoreError::Unanswered) may be in the journal without having been taken.
     pub(crate) async fn submit(&self, new: Vec<NewJob>) -> Vec<Result<(), CoreError>> {
         let (replies, answers): (Vec<_>, Vec<_>) = new.iter().map(|_| oneshot::channel()).unzip();
         if let Err(error) = self.send(Message::Submit { jobs: new.into_iter().zip(replies).collect() }).await {
@@ -69,7 +70,7 @@ impl CoreHandle {
         }
         let mut taken = Vec::with_capacity(answers.len());
         for answer in answers {
-            taken.push(answer.await.unwrap_or(Err(CoreError::Stopped)));
+            taken.push(answer.await.unwrap_or(Err(CoreError::Unanswered)));
         }
         taken
     }

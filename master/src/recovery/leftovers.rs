@@ -2,15 +2,21 @@
 //!
 //! A submission that never reached the journal was never acknowledged: its file, and the output directory that was
 //! reserved for it, go. Output of failed jobs that was about to be cleared away is cleared away now; what lies elsewhere is noted
-//! for the thread that does that.
+//! for the thread that does that. Of jobs that are in the journal the output may not have come to the disk with it: it is made
+//! again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use howdah_core::job::{ClusterId, JobFile, JobId};
 
 use super::Unfinished;
 use crate::commit::{self, Output, Owed};
+
+/// How long a start waits until the outputs of its jobs are looked at.
+const LOOK: Duration = Duration::from_secs(5);
 
 /// Clears away what nobody waits for. Problems are logged: none of them keeps a master from starting, nor does a name node
 /// that hangs.
@@ -28,6 +34,27 @@ pub(crate) fn clear_leftovers(run_dir: &Path, owed: &Owed, cluster: ClusterId, l
         if let Err(error) = fs::remove_file(&path) {
             tracing::warn!(path = %path.display(), %error, "cannot remove the file of a job that never was");
         }
+    }
+}
+
+/// Sees to it that jobs that are not over find their outputs where their attempts look for them. One that cannot be looked at
+/// keeps no master from starting: after a while it is left to a thread of its own.
+pub(crate) fn make_outputs_again(outputs: Vec<Output>) {
+    let (done, ended) = mpsc::channel::<()>();
+    let look = move || {
+        for output in outputs {
+            let directory = output.directory().display();
+            match commit::make_again(&output) {
+                Ok(true) => tracing::warn!(output = %directory, "the output of a job was gone and is made again"),
+                Ok(false) => {}
+                Err(error) => tracing::warn!(output = %directory, %error, "cannot look at the output of a job"),
+            }
+        }
+        drop(done);
+    };
+    // Without a thread attempts say what is missing.
+    if std::thread::Builder::new().name("outputs".to_owned()).spawn(look).is_ok() {
+        let _ = ended.recv_timeout(LOOK);
     }
 }
 

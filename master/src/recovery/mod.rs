@@ -23,7 +23,7 @@ mod tests;
 mod unfinished;
 
 pub(crate) use self::error::RecoveryError;
-pub(crate) use self::leftovers::clear_leftovers;
+pub(crate) use self::leftovers::{clear_leftovers, make_outputs_again};
 pub(crate) use self::unfinished::Unfinished;
 
 use std::path::Path;

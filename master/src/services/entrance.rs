@@ -42,6 +42,8 @@ pub(super) struct Entered {
     pub(super) job: Result<JobId, Status>,
     /// What the scheduler promises and the cluster has not now.
     pub(super) warning: Option<String>,
+    /// Whether the journal may have the job although nobody said so: the core ended before it answered.
+    pub(super) may_be_kept: bool,
 }
 
 struct Entering {
@@ -58,8 +60,17 @@ struct Asker {
 impl Asker {
     fn answer(self, job: Result<JobId, Status>) {
         // Who hung up finds the job in the list.
-        let _ = self.reply.send(Entered { job, warning: self.warning });
+        let _ = self.reply.send(Entered { job, warning: self.warning, may_be_kept: false });
     }
+
+    /// The core ended with the submission in its hands.
+    fn leave_open(self) {
+        let _ = self.reply.send(Entered { warning: self.warning, ..unanswered() });
+    }
+}
+
+fn unanswered() -> Entered {
+    Entered { job: Err(status::core(CoreError::Unanswered)), warning: None, may_be_kept: true }
 }
 
 /// Takes submissions in.
@@ -73,8 +84,10 @@ impl Entrance {
     pub(super) async fn enter(&self, file: JobFile) -> Entered {
         let (reply, entered) = oneshot::channel();
         let sent = self.door.send(Entering { file, asker: Asker { warning: None, reply } }).await;
-        let stopped = || Entered { job: Err(status::core(CoreError::Stopped)), warning: None };
-        if sent.is_err() { stopped() } else { entered.await.unwrap_or_else(|_| stopped()) }
+        if sent.is_err() {
+            return Entered { job: Err(status::core(CoreError::Stopped)), warning: None, may_be_kept: false };
+        }
+        entered.await.unwrap_or_else(|_| unanswered())
     }
 }
 
@@ -118,11 +131,17 @@ impl Registrar {
         (Entrance { door }, registrar)
     }
 
-    /// Works until the master closes, or nobody can come any more. A group under way is brought to its end.
+    /// Works until the master closes, or nobody can come any more. A group under way is brought to its end, and who waits
+    /// for the next one is told that there is none.
     pub(crate) async fn run(mut self, closing: CancellationToken) {
         while let Some(group) = closing.run_until_cancelled(self.next_group()).await.flatten() {
             self.enter(group).await;
         }
+        self.inbox.close();
+        while let Some(entering) = self.inbox.recv().await {
+            self.waiting.push_back(entering);
+        }
+        self.waiting.drain(..).for_each(|entering| entering.asker.answer(Err(status::core(CoreError::Stopped))));
     }
 
     /// Those that wait, or the next one.
@@ -205,8 +224,8 @@ impl Registrar {
                     self.last_job = job.0;
                     asker.answer(Ok(job));
                 }
-                // A core that stopped meanwhile may have the job in its journal.
-                Err(error @ CoreError::Stopped) => asker.answer(Err(status::core(error))),
+                // Its file stays for the next start, which knows.
+                Err(CoreError::Unanswered) => asker.leave_open(),
                 Err(error) => {
                     let _ = fs::remove_file(job_file_path(&self.run_dir, self.cluster, job));
                     asker.answer(Err(status::core(error)));
@@ -415,5 +434,40 @@ mod tests {
         assert_eq!(entrance.enter(file("second")).await.job.unwrap(), JobId(1));
         drop(entrance);
         assert_eq!(core.join().unwrap(), [[1]]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_job_that_the_core_ends_with_may_be_kept_and_leaves_its_file_to_the_next_start() {
+        let run = tempfile::tempdir().unwrap();
+        let (entrance, registrar, inbox) = registrar(run.path());
+        let core = core(inbox, run.path().to_owned(), |_| Err(CoreError::Unanswered));
+        let closing = CancellationToken::new();
+        let registrar = tokio::spawn(registrar.run(closing.clone()));
+        let entered = entrance.enter(file("first")).await;
+        assert!(entered.may_be_kept, "{:?}", entered.job);
+        assert_eq!(entered.job.unwrap_err().code(), tonic::Code::Unavailable);
+        assert!(job_file_path(run.path(), CLUSTER, JobId(1)).exists());
+        closing.cancel();
+        registrar.await.unwrap();
+        core.join().unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn who_comes_as_the_master_stops_is_told_that_there_is_no_job() {
+        let run = tempfile::tempdir().unwrap();
+        let (entrance, registrar, inbox) = registrar(run.path());
+        let closing = CancellationToken::new();
+        closing.cancel();
+        let waiting = entrance.clone();
+        let waiting = tokio::spawn(async move { waiting.enter(file("waits")).await });
+        while entrance.door.capacity() == entrance.door.max_capacity() {
+            tokio::task::yield_now().await;
+        }
+        registrar.run(closing).await;
+        for entered in [waiting.await.unwrap(), entrance.enter(file("late")).await] {
+            assert!(!entered.may_be_kept);
+            assert_eq!(entered.job.unwrap_err().code(), tonic::Code::Unavailable);
+        }
+        assert_eq!(inbox.len(), 0, "nothing reached the core");
     }
 }

@@ -15,7 +15,9 @@ pub(super) fn with_help(message: impl std::fmt::Display, help: impl std::fmt::Di
 
 pub(super) fn core(error: CoreError) -> Status {
     match error {
-        CoreError::Stopped | CoreError::Full | CoreError::Journal(_) => Status::unavailable(error.to_string()),
+        CoreError::Stopped | CoreError::Unanswered | CoreError::Full | CoreError::Journal(_) => {
+            Status::unavailable(error.to_string())
+        }
         CoreError::TooManyWorkers(_) => Status::resource_exhausted(error.to_string()),
         CoreError::Malformed(_) => Status::invalid_argument(error.to_string()),
         CoreError::Rejected(_) | CoreError::NameTaken { .. } => Status::failed_precondition(error.to_string()),

@@ -65,21 +65,23 @@ pub(super) async fn submit(
         {
             let (refused, clearer) = (output.clone(), shared.clearer.clone());
             let clear = move || {
-                settle(refused, false, &clearer);
+                settle(refused, Fate::Refused, &clearer);
                 commit::remove_above(&missing);
             };
             let _ = answered(output.directory(), clear, drop).await;
             return Err(refusal);
         }
     }
-    let Entered { job, warning } = shared.entrance.enter(file).await;
+    let Entered { job, warning, may_be_kept } = shared.entrance.enter(file).await;
     shared.warn(warning);
     if let Some(output) = output {
-        let (is_taken, clearer) = (job.is_ok(), shared.clearer.clone());
-        // A core that stopped may have the job in its journal: the next start knows.
-        if is_taken || !output.is_remote() || shared.core.ask(|_| ()).await.is_ok() {
-            let _ = blocking(move || settle(output, is_taken, &clearer)).await;
-        }
+        let fate = match job {
+            Ok(_) => Fate::Taken,
+            Err(_) if may_be_kept => Fate::Open,
+            Err(_) => Fate::Refused,
+        };
+        let clearer = shared.clearer.clone();
+        let _ = blocking(move || settle(output, fate, &clearer)).await;
     }
     job.map(|job| shared.cluster.job(job))
 }
@@ -93,13 +95,24 @@ async fn missing_above(output: &Output, is_shown: bool) -> Result<Vec<PathBuf>, 
     answered(directory, move || commit::missing_above(&of), drop).await
 }
 
-/// An output that was made has its job now, or goes again.
-fn settle(output: Output, is_taken: bool, clearer: &Clearer) {
-    match (is_taken, output.is_remote()) {
-        (true, true) => clearer.let_go(&output),
-        (false, true) => clearer.clear(output),
-        (true, false) => {}
-        (false, false) => drop(commit::abort(&output, true)),
+/// What became of a job whose output was made for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Taken,
+    /// The journal has no such job.
+    Refused,
+    /// The journal may have it.
+    Open,
+}
+
+/// An output that was made has its job now, or goes again. Where nobody knows it stays as it is: the next start does, and clears
+/// away what has no job in the journal.
+fn settle(output: Output, fate: Fate, clearer: &Clearer) {
+    match (fate, output.is_remote()) {
+        (Fate::Taken, true) => clearer.let_go(&output),
+        (Fate::Refused, true) => clearer.clear(output),
+        (Fate::Refused, false) => drop(commit::abort(&output, true)),
+        (Fate::Taken, false) | (Fate::Open, _) => {}
     }
 }
 
@@ -204,7 +217,7 @@ async fn make_in_time(
     let (late, clearer) = (output.clone(), shared.clearer.clone());
     let undo = move |made: io::Result<()>| {
         if made.is_ok() {
-            settle(late, false, &clearer)
+            settle(late, Fate::Refused, &clearer)
         }
     };
     answered(output.directory(), work, undo).await
