@@ -1,10 +1,10 @@
 //! `job list`, `job status`, `job attempts`.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use howdah_json::properties::{self, Unread};
 use howdah_json::{Attempt, Attempts, Job, JobFilter, Jobs, Listed, OneJob, Shape, page_from_the_end, span_s};
-use howdah_proto::v1::{GetClusterRequest, ListJobsRequest};
+use howdah_proto::v1::{GetClusterRequest, GetJobResponse, ListJobsRequest};
 
 use crate::args::Format;
 use crate::client::{Client, is_final};
@@ -66,7 +66,7 @@ pub(crate) async fn status(context: &Context, args: &OneJobArgs) -> Outcome {
     let answer = client.brief(&args.job).await?;
     let now_ms = at_master(answer.now_ms_epoch);
     let job = answer.status.as_ref().map(Job::from).ok_or_else(no_status)?;
-    let unread = unread(&mut client, &answer.properties).await?;
+    let unread = unread(&mut client, &answer).await?;
     let predicted = if is_final(&job.state) { None } else { predict::of_job(&mut client, &job.job).await };
     match config.output {
         Format::Json => {
@@ -93,13 +93,13 @@ fn no_status() -> Failure {
 }
 
 /// Properties that nothing of howdah's reads. A scheduler may name pools by any property.
-async fn unread(client: &mut Client, properties: &HashMap<String, String>) -> Outcome<Vec<Unread>> {
-    let names: BTreeSet<&String> = properties.keys().collect();
-    if properties::unread(names.iter().copied(), None).is_empty() {
+async fn unread(client: &mut Client, answer: &GetJobResponse) -> Outcome<Vec<Unread>> {
+    let (names, idle): (BTreeSet<&String>, _) = (answer.properties.keys().collect(), &answer.idle_properties);
+    if properties::unread(names.iter().copied(), idle, None).is_empty() {
         return Ok(Vec::new());
     }
     let cluster = client.rpc.get_cluster(GetClusterRequest {}).await?.into_inner();
-    Ok(properties::unread(names, properties::pool_property(&cluster.scheduler_params)))
+    Ok(properties::unread(names, idle, properties::pool_property(&cluster.scheduler_params)))
 }
 
 /// `howdah job attempts`

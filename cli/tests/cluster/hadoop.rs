@@ -66,6 +66,35 @@ fn streaming_with_shipped_files_and_an_archive_counts_like_the_reference() {
 }
 
 #[test]
+fn a_streaming_job_gets_the_maps_that_it_wishes_for_and_writes_the_same_bytes() {
+    let cluster = Cluster::start(Setup::default());
+    let hadoop = Installation::of(&cluster);
+    let input = cluster.output("input.txt");
+    text::write_text(input.as_ref(), 100_000, &text::words(500), 8);
+    let all = std::fs::metadata(&input).expect("look at the input").len();
+    hadoop.run("hadoop", &["fs", "-put", &input, "/input.txt"]).expect_code(0);
+    let run = |name: &str, properties: &[&str]| {
+        let output = format!("/{name}");
+        let named = format!("mapreduce.job.name={name}");
+        let words = ["-D", &named, "-input", "/input.txt", "-output", &output, "-mapper", "cat", "-reducer", "cat"];
+        hadoop.streaming(&[properties, &words].concat()).expect_code(0);
+        let jobs = cluster.jobs();
+        let job = jobs.iter().find(|job| job["name"] == name).expect("the job");
+        (job["maps"].as_u64().expect("a number"), read_parts(&hadoop.file(name)))
+    };
+    let (maps, plain) = run("plain", &[]);
+    assert_eq!(maps, 1, "a split a block");
+    // A split is a seventh of the input, rounded down; what that leaves over is less than a tenth of one.
+    assert!(all % 7 * 10 <= all / 7, "{all} bytes");
+    for (name, key) in [("old", "mapred.map.tasks=7"), ("new", "mapreduce.job.maps=7")] {
+        let (maps, parts) = run(name, &["-D", key]);
+        assert_eq!(maps, 7, "{key}");
+        assert_same_parts(&parts, &plain, key);
+    }
+    cluster.stop_and_replay();
+}
+
+#[test]
 fn files_are_listed_and_missed_in_the_words_that_clients_parse() {
     let cluster = Cluster::start(Setup { workers: 1, ..Setup::default() });
     let hadoop = Installation::of(&cluster);

@@ -35,6 +35,29 @@ fn properties_that_nothing_reads_are_in_the_jobs_status() {
 }
 
 #[test]
+fn a_wish_for_maps_is_unread_where_it_means_nothing() {
+    let cluster = Cluster::start(small());
+    let (input, out) = (cluster.text("words", "to be or not to be\n"), cluster.output("out"));
+    let wish = ["-D", "mapred.map.tasks=3", "--input", &input, "--output", &out];
+    let counted = cluster.submit(&[&["wordcount"][..], &wish].concat());
+    // While it runs and when it is over, which the master reads from its history.
+    for _ in 0..2 {
+        let unread = cluster.status(&counted)["unread_properties"].clone();
+        assert_eq!(unread, serde_json::json!([{ "property": "mapred.map.tasks", "meant": null }]));
+        cluster.wait_job(&counted, 0);
+    }
+    assert_eq!(cluster.status(&counted)["maps"], 1);
+    let out = cluster.output("streamed");
+    let wish = ["-D", "mapred.map.tasks=3", "--input", &input, "--output", &out, "--mapper", "cat"];
+    let streamed = cluster.submit(&[&["streaming"][..], &wish].concat());
+    let status = cluster.status(&streamed);
+    // 19 bytes: 6, 6, 6, and the last one is more than a tenth.
+    assert_eq!((&status["unread_properties"], &status["maps"]), (&serde_json::json!([]), &serde_json::json!(4)));
+    cluster.wait_job(&streamed, 0);
+    cluster.stop_and_replay();
+}
+
+#[test]
 fn a_jobs_name_and_priority_may_be_properties_of_hadoops_names() {
     let cluster = Cluster::start(small());
     let define = ["-D", "mapred.job.priority=LOW", "-D", "mapreduce.job.name=nightly"];

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use howdah_core::job::{AttemptState, JobId, JobState, Priority, Split, TaskKind};
+use howdah_core::job::{AttemptState, JobId, JobState, Priority, Split, TaskKind, WISHED_MAPS, heeds_wished_maps};
 use howdah_core::schedulers::{QueueView, SpeculationRule, speculation_rule};
 use howdah_core::tracker::{Input, SchedulerChoice, WorkerState};
 use howdah_proto::v1;
@@ -154,7 +154,10 @@ fn job_answer<A: IntoIterator<Item = AttemptHistory>>(
     history: JobHistory<A>,
 ) -> v1::GetJobResponse {
     let status = live.unwrap_or_else(|| status_of(&history));
+    let is_heard = heeds_wished_maps(&history.app, &history.input_format);
+    let idle = WISHED_MAPS.iter().filter(|key| !is_heard && history.properties.contains_key(**key));
     v1::GetJobResponse {
+        idle_properties: idle.map(|key| (*key).to_owned()).collect(),
         counters: Some((&history.counters).into()),
         attempts: history.attempts.into_iter().map(attempt_info).collect(),
         profile_json: history.spec.profile.and_then(|profile| serde_json::to_string(&profile).ok()).unwrap_or_default(),

@@ -1,8 +1,8 @@
 //! From paths and globs to splits.
 //!
-//! Rules of Hadoop's FileInputFormat: names that start with `_` or `.` are hidden, a file is cut into pieces
+//! Rules of Hadoop's FileInputFormat, the new one, and of the old one where a number of maps is wished for: names that start with `_` or `.` are hidden, a file is cut into pieces
 //! of the split size until the rest is at most 1.1 of it, compressed files are one split, an empty file is
-//! one empty split. Source: MR1 `lib.input.FileInputFormat.getSplits`.
+//! one empty split. Source: MR1 `lib.input.FileInputFormat.getSplits`, `mapred.FileInputFormat.getSplits`.
 //! `Deviation:` inputs are ordered by path, not by the file system's listing, so that equal inputs give equal
 //! jobs.
 
@@ -91,13 +91,15 @@ struct Input {
     remote: Option<RemoteFile>,
 }
 
-/// The splits of a job, at most `max` of them.
+/// The splits of a job, at most `max` of them. So many are `wished` for, if that counts: then none is larger than that part of
+/// the whole input, unless a property says how small they may be.
 pub(super) fn splits(
     inputs: &[String],
     format: &InputFormat,
     properties: &BTreeMap<String, String>,
     places: Places<'_>,
     max: u32,
+    wished: Option<u64>,
     cancel: &Cancel,
 ) -> Result<Vec<Split>, InputError> {
     let record = match *format {
@@ -116,14 +118,19 @@ pub(super) fn splits(
         InputFormat::FixedLength { record_bytes: 0 } => return Err(InputError::EmptyRecords),
         InputFormat::FixedLength { record_bytes } => Some(record_bytes),
     };
-    let rule = SplitRule::from_properties(properties)?;
+    let mut rule = SplitRule::from_properties(properties)?;
     let recursive = ["mapred.input.dir.recursive", "mapreduce.input.fileinputformat.input.dir.recursive"]
         .iter()
         .any(|key| properties.get(*key).is_some_and(|value| value.trim() == "true"));
     let here: Vec<String> = if places.host.is_empty() { Vec::new() } else { vec![places.host.to_owned()] };
     let mut listing = Listing::new(places.nodes, places.user, recursive, cancel);
     let mut splits = Vec::new();
-    for Input { path, state, remote } in files(inputs, recursive, &mut listing, cancel)? {
+    let files = files(inputs, recursive, &mut listing, cancel)?;
+    if let Some(wished) = wished {
+        let all: u64 = files.iter().fold(0, |sum, file| sum.saturating_add(file.state.length));
+        rule.max = rule.max.min(all / wished.max(1)).max(1);
+    }
+    for Input { path, state, remote } in files {
         let length = state.length;
         if let Some(record) = record
             && length % u64::from(record) != 0
@@ -334,7 +341,7 @@ mod tests {
 
     fn lengths(dir: &Path, inputs: &[&str], format: &InputFormat, p: &[(&str, &str)]) -> Result<Vec<u64>, InputError> {
         let inputs: Vec<String> = inputs.iter().map(|i| dir.join(i).to_str().unwrap().to_owned()).collect();
-        let splits = splits(&inputs, format, &properties(p), here(), 1_000, &Cancel::default())?;
+        let splits = splits(&inputs, format, &properties(p), here(), 1_000, None, &Cancel::default())?;
         Ok(splits.iter().map(Split::length).collect())
     }
 
@@ -358,6 +365,37 @@ mod tests {
         assert_eq!(lengths(dir.path(), &["a"], &InputFormat::Text, &[]).unwrap(), [25]);
         let min = [("mapred.max.split.size", "10"), ("mapred.min.split.size", "1k")];
         assert_eq!(lengths(dir.path(), &["a"], &InputFormat::Text, &min).unwrap(), [25]);
+    }
+
+    /// By hand: a split is `max(minimum, min(all ÷ wished, block))` long, of whichever file, and the last one up to a tenth longer.
+    #[test]
+    fn a_wish_for_maps_bounds_splits_by_their_part_of_the_whole_input() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, length) in [("k", 50), ("l", 25), ("m.gz", 25), ("n", 0)] {
+            fs::write(dir.path().join(name), vec![b'x'; length]).unwrap();
+        }
+        let wish = |names: &[&str], wished: u64, p: &[(&str, &str)]| {
+            let inputs: Vec<String> = names.iter().map(|i| dir.path().join(i).to_str().unwrap().to_owned()).collect();
+            let made =
+                splits(&inputs, &InputFormat::Text, &properties(p), here(), 1_000, Some(wished), &Cancel::default());
+            made.unwrap().iter().map(Split::length).collect::<Vec<_>>()
+        };
+        // 50 ÷ 3 is 16; 18 are left of three, which is more than 1.1 × 16. Hadoop 3.3.4 says the same.
+        assert_eq!(wish(&["k"], 3, &[]), [16, 16, 16, 2]);
+        // 50 ÷ 2; and a tenth more is not cut off: 50 ÷ 4 is 12, and 14 are more than 13.2.
+        assert_eq!(wish(&["k"], 2, &[]), [25, 25]);
+        assert_eq!(wish(&["k"], 4, &[]), [12, 12, 12, 12, 2]);
+        // 75 ÷ 3 of both files; 27 of the first are no more than 1.1 × 25.
+        assert_eq!(wish(&["k", "l"], 3, &[]), [25, 25, 25]);
+        // One that is not cut counts as well: 100 ÷ 5 is 20, and of 25 bytes 5 are left.
+        assert_eq!(wish(&["k", "l", "m.gz", "n"], 5, &[]), [20, 20, 10, 20, 5, 25, 0]);
+        // No more than a block, and no less than the smallest size, which counts more than the wish.
+        assert_eq!(wish(&["k"], 1, &[("dfs.block.size", "20")]), [20, 20, 10]);
+        assert_eq!(wish(&["k"], 10, &[("mapred.min.split.size", "30")]), [30, 20]);
+        assert_eq!(wish(&["k"], 0, &[]), [50]);
+        // More maps than bytes: a byte each.
+        assert_eq!(wish(&["l"], 99, &[]), [1; 25]);
+        assert_eq!(wish(&["n"], 7, &[]), [0]);
     }
 
     #[test]
@@ -387,9 +425,10 @@ mod tests {
             lengths(dir.path(), &["d/e/f"], &text, &[("howdah.block.size", "-1")]),
             Err(InputError::Size { .. })
         ));
-        let relative = splits(&["a".to_owned()], &text, &BTreeMap::new(), here(), 9, &Cancel::default());
+        let relative = splits(&["a".to_owned()], &text, &BTreeMap::new(), here(), 9, None, &Cancel::default());
         assert!(matches!(relative, Err(InputError::Relative { .. })));
-        let many = splits(&[], &InputFormat::Generated { n_maps: 10 }, &BTreeMap::new(), here(), 9, &Cancel::default());
+        let many =
+            splits(&[], &InputFormat::Generated { n_maps: 10 }, &BTreeMap::new(), here(), 9, None, &Cancel::default());
         assert!(matches!(many, Err(InputError::TooManySplits { max: 9 })));
     }
 
@@ -402,7 +441,7 @@ mod tests {
         let places = Places { nodes: &nodes, ..here() };
         let inputs = ["hdfs://nn:9000/in".to_owned()];
         let cut = |format: &InputFormat, p: &[(&str, &str)]| {
-            let splits = splits(&inputs, format, &properties(p), places, 99, &Cancel::default()).unwrap();
+            let splits = splits(&inputs, format, &properties(p), places, 99, None, &Cancel::default()).unwrap();
             let part = |split: &Split| match split {
                 Split::File { path, offset, length, hosts, file } => {
                     assert_eq!((path.as_str(), file.unwrap().length), ("hdfs://nn:9000/in/f", 65));

@@ -9,7 +9,8 @@ use std::time::Duration;
 use std::{fs, io};
 
 use howdah_core::job::{
-    App, InputFormat, JobConf, JobFile, JobSpec, OutputFormat, Priority, Requirements, Split, SplitHosts, known,
+    App, InputFormat, JobConf, JobFile, JobSpec, OutputFormat, Priority, Requirements, Split, SplitHosts, WISHED_MAPS,
+    heeds_wished_maps, known,
 };
 use howdah_core::time::Span;
 use howdah_guards::Guard;
@@ -341,7 +342,8 @@ fn prepare(
     }
     let max_maps = limits.tasks_per_job.saturating_sub(request.n_reduces);
     let places = splits::Places { host: &config.split_host, nodes: &config.name_nodes, user: &user };
-    let made = || splits::splits(&request.inputs, &input_format, &properties, places, max_maps, cancel);
+    let wished = wished_maps(&app, &input_format, &properties);
+    let made = || splits::splits(&request.inputs, &input_format, &properties, places, max_maps, wished, cancel);
     let splits = given.map_or_else(made, Ok).map_err(|e| refused(&e))?;
     // Where attempts fetch, and as whom, is the master's to say.
     let of_master = [howdah_webhdfs::PROPERTIES, howdah_s3::PROPERTIES];
@@ -438,6 +440,14 @@ fn queue(asked: String, properties: &BTreeMap<String, String>) -> String {
     let named = || QUEUE_KEYS.iter().find_map(|key| properties.get(*key));
     let found = if asked.is_empty() { named().cloned().unwrap_or_default() } else { asked };
     if found.trim().is_empty() { "default".to_owned() } else { found.trim().to_owned() }
+}
+
+/// How many maps somebody wishes for, where that counts (docs/hadoop.md#tasks-and-attempts).
+fn wished_maps(app: &App, input_format: &InputFormat, properties: &BTreeMap<String, String>) -> Option<u64> {
+    let wish = || WISHED_MAPS.iter().find_map(|key| properties.get(*key))?.trim().parse().ok();
+    // `Deviation:` without a wish there is a split a block. Hadoop's streaming takes 2 for one, of `mapred-default.xml`, and so
+    // cuts every input of less than two blocks in halves: a second process, where one may be done sooner.
+    if heeds_wished_maps(app, input_format) { wish() } else { None }
 }
 
 fn json<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T, Status> {
@@ -573,6 +583,36 @@ mod tests {
             assert!(said.starts_with(&format!("property `{key}`: ")) && said.contains("`urgent`"), "{said}");
         }
         assert_eq!(priority("", &properties("other", "LOW")).expect("it is one"), Priority::Normal);
+    }
+
+    #[test]
+    fn maps_are_wished_for_by_streaming_jobs_of_text_and_not_by_others() {
+        let streaming = App::Streaming { mapper: None, reducer: None, combiner: None };
+        let built_in = App::BuiltIn { name: "wordcount".to_owned() };
+        let wish = |app: &App, format: &InputFormat, key: &str| {
+            wished_maps(app, format, &BTreeMap::from([(key.to_owned(), " 7 ".to_owned())]))
+        };
+        for key in WISHED_MAPS {
+            assert_eq!(wish(&streaming, &InputFormat::Text, key), Some(7));
+            assert_eq!(wish(&streaming, &InputFormat::NLine { lines: 1 }, key), None);
+            assert_eq!(wish(&built_in, &InputFormat::Text, key), None);
+        }
+        assert_eq!(wish(&streaming, &InputFormat::Text, "mapred.map.task"), None);
+    }
+
+    #[test]
+    fn an_output_goes_only_where_the_journal_has_no_job_for_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let clearer = Clearer::start(commit::Owed::of(dir.path()), &[]);
+        for (fate, stays) in [(Fate::Taken, true), (Fate::Open, true), (Fate::Refused, false)] {
+            let directory = dir.path().join(format!("{fate:?}"));
+            let output = Output::new(directory.to_str().expect("it is UTF-8"), &BTreeMap::new());
+            commit::reserve(&output, || Ok(())).expect("it is made");
+            commit::mark(&output, "job_1_0001").expect("it is marked");
+            settle(output, fate, &clearer);
+            let mark = directory.join(howdah_core::job::OUTPUT_MARK);
+            assert_eq!((directory.exists(), mark.exists()), (stays, stays), "{fate:?}");
+        }
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Api {
         let answer = self.client.get_job(Request::new(request)).await?.into_inner();
         let view = self.published.get().await?;
         let names: BTreeSet<&String> = answer.properties.keys().collect();
-        let unread = unread(names, pool_property(&view.cluster.scheduler_params));
+        let unread = unread(names, &answer.idle_properties, pool_property(&view.cluster.scheduler_params));
         let over = answer.status.as_ref().is_none_or(|status| status.finish_ms_epoch > 0);
         let id = answer.status.as_ref().map(|status| status.job.clone()).unwrap_or_default();
         let predicted = if over { None } else { self.predicted(&id).await };

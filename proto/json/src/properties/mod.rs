@@ -42,12 +42,17 @@ pub fn pool_property(scheduler_params: &HashMap<String, String>) -> Option<&str>
 }
 
 /// Those of a job's properties that neither the cluster, the task library nor its applications read, by name. The job's
-/// own commands may; `pool_property` is what the scheduler reads besides.
-pub fn unread<'a>(names: impl IntoIterator<Item = &'a String>, pool_property: Option<&str>) -> Vec<Unread> {
+/// own commands may; `idle` are read of other jobs, and `pool_property` is what the scheduler reads besides.
+pub fn unread<'a>(
+    names: impl IntoIterator<Item = &'a String>,
+    idle: &[String],
+    pool_property: Option<&str>,
+) -> Vec<Unread> {
     let by_master = [howdah_webhdfs::PROPERTIES, howdah_s3::PROPERTIES];
     let of_master = |name: &str| by_master.iter().any(|start| name.starts_with(start));
-    let read = |name: &str| KNOWN.contains(&name) || of_master(name) || pool_property == Some(name);
-    let unread = names.into_iter().filter(|name| !read(name));
+    let is_idle = |name: &str| idle.iter().any(|idle| idle == name);
+    let read = |name: &str| (KNOWN.contains(&name) && !is_idle(name)) || of_master(name);
+    let unread = names.into_iter().filter(|name| !read(name) && pool_property != Some(name.as_str()));
     unread.map(|name| Unread { property: name.clone(), meant: meant(name) }).collect()
 }
 
@@ -91,9 +96,11 @@ mod tests {
     #[test]
     fn what_nothing_reads_is_listed_and_what_the_scheduler_reads_is_not() {
         let names = ["io.sort.mb", "io.sort.mbb", "my.own", "team", "howdah.hdfs.user"].map(str::to_owned);
-        let texts = |pool| unread(&names, pool).iter().map(Unread::to_string).collect::<Vec<_>>();
-        assert_eq!(texts(Some("team")), ["io.sort.mbb (did you mean io.sort.mb?)", "my.own"]);
-        assert_eq!(texts(None)[2], "team");
+        let texts =
+            |idle: &[String], pool| unread(&names, idle, pool).iter().map(Unread::to_string).collect::<Vec<_>>();
+        assert_eq!(texts(&[], Some("team")), ["io.sort.mbb (did you mean io.sort.mb?)", "my.own"]);
+        assert_eq!(texts(&[], None)[2], "team");
+        assert_eq!(texts(&names[..1], None)[0], "io.sort.mb", "it means nothing to this job");
     }
 
     /// What is read somewhere must not be listed as unread: names are looked for in the sources that read properties.

@@ -114,6 +114,19 @@ impl Split {
     }
 }
 
+/// Hadoop's names of the number of maps that somebody wishes a job to have.
+pub const WISHED_MAPS: [&str; 2] = ["mapred.map.tasks", "mapreduce.job.maps"];
+
+/// Whether such a wish changes anything: where maps make their own input, and, as a hint, for text of a streaming job. Hadoop's
+/// streaming uses the old interface, whose input formats get the hint; those of the new one, which its examples use, do not.
+pub fn heeds_wished_maps(app: &App, input_format: &InputFormat) -> bool {
+    match input_format {
+        InputFormat::Generated { .. } => true,
+        InputFormat::Text => matches!(app, App::Streaming { .. }),
+        InputFormat::NLine { .. } | InputFormat::FixedLength { .. } => false,
+    }
+}
+
 /// The mark that the master leaves under an output's directory: the job's id. Attempts run only where they see it.
 pub const OUTPUT_MARK: &str = "_temporary/_job";
 

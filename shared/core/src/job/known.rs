@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::SpecError;
+use super::file::WISHED_MAPS;
 use super::quantity::{Mebibytes, Millis};
 
 /// What a property's value is.
@@ -74,6 +75,7 @@ const KNOWN: &[(&[&str], Kind, &str)] = &[
         Kind::From(1),
         "a number of fields from 1, e.g. `1`",
     ),
+    (&WISHED_MAPS, Kind::From(0), "a number of maps, e.g. `10`"),
     (&["howdah.fault.attempt.fraction"], Kind::Number, "a number from 0 to 1, e.g. `0.1`"),
 ];
 

@@ -20,7 +20,9 @@ mod split_hosts;
 pub mod splits;
 mod state;
 
-pub use file::{App, FileState, InputFormat, JobFile, LAZY_OUTPUT, OUTPUT_MARK, OutputFormat, Split};
+pub use file::{
+    App, FileState, InputFormat, JobFile, LAZY_OUTPUT, OUTPUT_MARK, OutputFormat, Split, WISHED_MAPS, heeds_wished_maps,
+};
 pub use ids::{AttemptId, ClusterId, IdError, JobId, TaskId, TaskKind, WorkerId};
 pub use memory::CLUSTER_KEYS as CLUSTER_MEMORY_KEYS;
 pub use memory::{MemoryLimit, memory_limits};
