@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::error::Error as _;
 use std::sync::Arc;
 use std::thread::sleep;
+use std::time::Duration;
 
 use howdah_webhdfs::{FileKind, FileStatus, Patience};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
@@ -14,7 +15,7 @@ use object_store::{ObjectMeta, ObjectStoreExt, RetryConfig};
 use tokio::runtime::Runtime;
 
 use crate::error::Error;
-use crate::http::Connector;
+use crate::http::{Connector, DEADLINE};
 use crate::store::{Credentials, Store};
 
 /// What `object_store` says, and only in words, of a store that may do better at another time: what it would ask again itself.
@@ -34,6 +35,8 @@ pub(crate) struct Inner {
     pub(crate) bucket: AmazonS3,
     pub(crate) runtime: Runtime,
     pub(crate) patience: Patience,
+    /// How long the store may take to complete an upload.
+    pub(crate) complete: Duration,
     endpoint: String,
 }
 
@@ -43,6 +46,17 @@ impl Client {
     /// # Errors
     /// When the client cannot be made.
     pub fn new(store: &Store, credentials: Credentials, bucket: &str, patience: Patience) -> Result<Client, Error> {
+        Client::with_deadline(store, credentials, bucket, patience, DEADLINE)
+    }
+
+    /// The same, with another time for the completion of an upload.
+    pub(crate) fn with_deadline(
+        store: &Store,
+        credentials: Credentials,
+        bucket: &str,
+        patience: Patience,
+        complete: Duration,
+    ) -> Result<Client, Error> {
         let endpoint = store.endpoint.clone();
         let refused = |problem: String| Error::Refused { endpoint: endpoint.clone(), problem };
         // Who waits, and for how long, is said in `patience`: see `wait`.
@@ -54,7 +68,7 @@ impl Client {
             .with_allow_http(true)
             .with_virtual_hosted_style_request(false)
             .with_retry(once)
-            .with_http_connector(Connector::to(&store.endpoint, patience));
+            .with_http_connector(Connector::to(&store.endpoint, patience, complete));
         let builder = match credentials.0 {
             None => builder.with_skip_signature(true),
             Some(key) => {
@@ -65,7 +79,8 @@ impl Client {
         let bucket = builder.build().map_err(|error| refused(said(&error.to_string())))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         let runtime = runtime.map_err(|error| refused(error.to_string()))?;
-        Ok(Client { inner: Arc::new(Inner { bucket, runtime, patience, endpoint: store.endpoint.clone() }) })
+        let endpoint = store.endpoint.clone();
+        Ok(Client { inner: Arc::new(Inner { bucket, runtime, patience, complete, endpoint }) })
     }
 
     /// What a path is: an object, or a directory where keys go on behind it.
@@ -131,15 +146,20 @@ impl Client {
     ) -> Result<T, Error> {
         let mut waits = self.inner.patience.waits.iter();
         loop {
-            let error = match self.inner.runtime.block_on(work()) {
+            let error = match self.once(work()) {
                 Ok(done) => return Ok(done),
-                Err(error) => self.wrong(error),
+                Err(error) => error,
             };
             match waits.next().filter(|_| error.is_trouble()) {
                 Some(&wait) => sleep(wait),
                 None => return Err(error),
             }
         }
+    }
+
+    /// Asks once.
+    pub(crate) fn once<T>(&self, work: impl Future<Output = object_store::Result<T>>) -> Result<T, Error> {
+        self.inner.runtime.block_on(work).map_err(|error| self.wrong(error))
     }
 
     pub(crate) fn key(&self, path: &str) -> Result<Path, Error> {
@@ -205,7 +225,6 @@ fn said(text: &str) -> String {
 mod tests {
     use std::io::{Read, Write};
     use std::net::TcpListener;
-    use std::time::Duration;
 
     use super::*;
 

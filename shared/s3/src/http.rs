@@ -25,15 +25,21 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, SendBody};
 
+use crate::verdict;
+
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 256 << 10;
 /// Bytes of an answer that is no range of an object: a thousand keys.
 const MOST_ANSWER_BYTES: u64 = 16 << 20;
 
+/// How long a store may take to complete an upload: Amazon's says "several minutes".
+pub(crate) const DEADLINE: Duration = Duration::from_secs(600);
+
 /// Makes the client that requests go through.
 #[derive(Debug)]
 pub(crate) struct Connector {
     patience: Patience,
+    complete: Duration,
     roots: RootCerts,
 }
 
@@ -42,6 +48,8 @@ struct Service {
     agent: Agent,
     /// For a whole answer that is no range of an object.
     whole: Duration,
+    /// From the request for the completion of an upload to the end of its answer.
+    complete: Duration,
 }
 
 /// The machine's name service.
@@ -55,12 +63,12 @@ struct Coming {
 
 impl Connector {
     /// For a store at this address. The machine's own certificates are read if it speaks TLS.
-    pub(crate) fn to(endpoint: &str, patience: Patience) -> Connector {
+    pub(crate) fn to(endpoint: &str, patience: Patience, complete: Duration) -> Connector {
         let found = endpoint.starts_with("https:").then(rustls_native_certs::load_native_certs);
         let found = found.map(|found| found.certs).unwrap_or_default();
         let certificates: Vec<Certificate<'static>> =
             found.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect();
-        Connector { patience, roots: RootCerts::from(certificates) }
+        Connector { patience, complete, roots: RootCerts::from(certificates) }
     }
 }
 
@@ -81,7 +89,7 @@ impl HttpConnector for Connector {
             .tls_config(tls)
             .build();
         let agent = Agent::with_parts(config, DefaultConnector::default(), Names);
-        Ok(HttpClient::new(Service { agent, whole: self.patience.answer }))
+        Ok(HttpClient::new(Service { agent, whole: self.patience.answer, complete: self.complete }))
     }
 }
 
@@ -90,6 +98,8 @@ impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let (mut parts, body) = request.into_parts();
         let is_range = parts.method == Method::GET && parts.headers.contains_key("range");
+        let completes =
+            parts.method == Method::POST && parts.uri.query().is_some_and(|query| query.contains("uploadId="));
         let is_bare = matches!(parts.method, Method::GET | Method::HEAD | Method::DELETE);
         let body = body.collect().await?.to_bytes();
         let body = if is_bare {
@@ -99,9 +109,16 @@ impl HttpService for Service {
             SendBody::from_owned_reader(Cursor::new(body))
         };
         let request = self.agent.configure_request(Request::from_parts(parts, body));
-        let request = request.timeout_recv_body((!is_range).then_some(self.whole)).build();
-        let answer = self.agent.run(request).map_err(failed)?;
+        let request = match completes {
+            // It may be silent all the time, before and after the answer's first line.
+            true => request.timeout_recv_response(None).timeout_per_read(None).timeout_global(Some(self.complete)),
+            false => request.timeout_recv_body((!is_range).then_some(self.whole)),
+        };
+        let answer = self.agent.run(request.build()).map_err(failed)?;
         let (parts, body) = answer.into_parts();
+        if completes && parts.status.is_success() {
+            return verdict::of(parts, body);
+        }
         let most = if is_range { u64::MAX } else { MOST_ANSWER_BYTES };
         let bytes = body.into_with_config().limit(u64::MAX).reader().take(most);
         let coming = Coming { bytes: Mutex::new(Box::new(bytes)) };

@@ -11,6 +11,8 @@
 mod client;
 #[cfg(feature = "client")]
 mod client;
+#[cfg(feature = "client")]
+mod complete;
 mod error;
 #[cfg(feature = "client")]
 mod http;
@@ -21,6 +23,8 @@ mod pending;
 #[cfg(feature = "client")]
 mod reader;
 mod store;
+#[cfg(feature = "client")]
+mod verdict;
 
 pub use client::Client;
 #[cfg(not(feature = "client"))]

@@ -1,8 +1,8 @@
-//! Objects written and removed, and uploads whose object is there only when they are completed.
+//! Objects written and removed, and uploads whose object is there only when they are completed (`complete`).
 
 use std::io::Read;
 
-use object_store::multipart::{MultipartStore, PartId};
+use object_store::multipart::MultipartStore;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
 
 use crate::client::Client;
@@ -97,21 +97,6 @@ impl Client {
             pending.tags.push(sent.content_id);
         }
         Ok(())
-    }
-
-    /// Makes the object of what was uploaded, if that was not done before.
-    ///
-    /// # Errors
-    /// [`Error::Missing`] when there is neither the upload nor the object, or the store refuses or does not answer.
-    pub fn complete(&self, pending: &Pending) -> Result<(), Error> {
-        let Some(upload) = &pending.upload else { return self.put(&pending.path, Vec::new()) };
-        let key = self.key(&pending.path)?;
-        let parts: Vec<PartId> = pending.tags.iter().map(|tag| PartId { content_id: tag.clone() }).collect();
-        match self.wait(|| self.inner.bucket.complete_multipart(&key, upload, parts.clone())) {
-            Ok(_) => Ok(()),
-            Err(Error::Missing) if self.wait(|| self.inner.bucket.head(&key))?.size == pending.length => Ok(()),
-            Err(error) => Err(error),
-        }
     }
 
     /// Drops what was uploaded; fine if it is gone.
