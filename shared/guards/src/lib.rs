@@ -17,6 +17,8 @@ pub enum Guard {
     Counters,
     /// A line on the umbilical has a largest length.
     Lines,
+    /// A line of an input or of a streaming command has a largest length.
+    LineLength,
     /// Log files are opened without waiting and without following, and are made anew in the place of what is there.
     PlainFiles,
     /// An attempt is done only if it asked to commit its output.
@@ -71,9 +73,10 @@ pub enum Guard {
 
 impl Guard {
     /// All of them.
-    pub const ALL: [Guard; 27] = [
+    pub const ALL: [Guard; 28] = [
         Guard::Counters,
         Guard::Lines,
+        Guard::LineLength,
         Guard::PlainFiles,
         Guard::Commit,
         Guard::FetchDeadlines,
@@ -106,6 +109,7 @@ impl Guard {
         match self {
             Guard::Counters => "counters",
             Guard::Lines => "lines",
+            Guard::LineLength => "line-length",
             Guard::PlainFiles => "plain-files",
             Guard::Commit => "commit",
             Guard::FetchDeadlines => "fetch-deadlines",

@@ -32,7 +32,7 @@
 //! | what | most it holds | property |
 //! |---|---|---|
 //! | a map's collector | 100 MiB, or one record if that is larger | `io.sort.mb` |
-//! | a map's input | 256 KiB, or twice the longest line | |
+//! | a map's input | 256 KiB, or twice the longest line | `howdah.line.max.bytes` |
 //! | segments in a reduce's memory | 140 MiB | `howdah.shuffle.memory.mb` |
 //! | a merge, for each of its segments | 192 KiB: a block, twice if compressed, and a read buffer | `io.sort.factor` (10) |
 //! | segments in memory at once | 256, so their readers hold at most 32 MiB | `mapred.inmem.merge.threshold` |
@@ -62,6 +62,7 @@ pub use api::choices::{Fold, Partitioner};
 pub use api::context::Context;
 pub use api::error::{Error, Result, TaskError, chain};
 pub use api::key_order::KeyComparator;
+pub use api::line_length::{longest_line, too_long};
 pub use api::mapper::{MapOutput, Mapper};
 pub use api::properties::Properties;
 pub use api::record_format::RecordFormat;

@@ -1,6 +1,8 @@
 //! Commands that write what no command should: bytes that are no text, and lines as long as all records may be, or without end.
 
-use super::{Usual, diagnostics, expect_all_live, narrow};
+use howdah_guards::Guard;
+
+use super::{Usual, diagnostics, expect_all_live, narrow, without};
 use crate::harness::{Cluster, reference};
 
 /// What an attempt may hold over such a line: the line, its copy where records are sorted, and itself.
@@ -86,7 +88,7 @@ fn a_line_of_a_gibibyte_and_one_without_end_fail_their_attempts_and_take_no_more
     for job in &jobs {
         cluster.wait_job(job, 1);
         let said = diagnostics(&cluster, job).join("\n");
-        let is_clear = said.contains("a line has more than 1073741824 bytes") || said.contains("1 GiB is the most");
+        let is_clear = said.contains("the line has more than 1073741824 bytes") || said.contains("1 GiB is the most");
         assert!(is_clear, "{said}");
         let peak = cluster.attempts(job)[0]["peak_memory_kib"].as_u64();
         assert!(peak.is_some_and(|peak| peak < MOST_KIB), "{peak:?} KiB");
@@ -111,4 +113,60 @@ fn a_line_of_many_mebibytes_comes_out_whole() {
     expected.extend_from_slice(b"\tvalue\n");
     assert!(found == [expected], "{} bytes in {} parts", found.concat().len(), found.len());
     cluster.stop_and_replay();
+}
+
+/// A line that a machine stands, where nobody bounds it.
+const LONG: usize = 192 << 20;
+/// What an attempt may hold over it where lines have a bound of a MiB, and holds at least where they have none.
+const LITTLE_KIB: u64 = 96 << 10;
+const BOUND: [&str; 8] =
+    ["-D", "howdah.line.max.bytes=1MiB", "-D", "io.sort.mb=1", "-D", "dfs.block.size=1GiB", "--reduces", "0"];
+
+/// Two jobs of one map each: one whose command writes such a line, and one whose input is one.
+fn submit_long(cluster: &Cluster) -> [String; 2] {
+    let written = format!("cat > /dev/null; head -c {LONG} /dev/zero | tr '\\0' x; echo");
+    let read = cluster.output("long.txt");
+    std::fs::write(&read, vec![b'x'; LONG]).expect("write the line");
+    let out = cluster.output("read.out");
+    let args = ["streaming", "--mapper", "tail -c 1", "--input", &read, "--output", &out];
+    let args = [&args[..], &["-D", "mapred.map.max.attempts=1"], &BOUND].concat();
+    [submit(cluster, "written", &written, &BOUND), cluster.submit(&args)]
+}
+
+fn peak_kib(cluster: &Cluster, job: &str) -> u64 {
+    cluster.attempts(job)[0]["peak_memory_kib"].as_u64().expect("it was measured")
+}
+
+#[test]
+fn lines_over_a_jobs_own_bound_fail_their_attempts_and_the_longest_line_within_it_comes_out_whole() {
+    let cluster = Cluster::start(narrow());
+    let usual = Usual::of(&cluster);
+    let jobs = submit_long(&cluster);
+    let innocent = usual.submit(&cluster, "innocent");
+    for job in &jobs {
+        cluster.wait_job(job, 1);
+        let said = diagnostics(&cluster, job).join("\n");
+        assert!(said.contains("has more than 1048576 bytes, which is the most (`howdah.line.max.bytes`)"), "{said}");
+        let peak = peak_kib(&cluster, job);
+        assert!(peak < LITTLE_KIB, "{peak} KiB");
+    }
+    innocent.expect_right_bytes(&cluster);
+    let longest = format!("{}\n", "x".repeat(1 << 20));
+    let (input, out) = (cluster.text("longest.txt", &longest), cluster.output("longest.out"));
+    let args = ["streaming", "--mapper", "cat", "--input", &input, "--output", &out];
+    cluster.wait_job(&cluster.submit(&[&args[..], &BOUND].concat()), 0);
+    let found = reference::read_parts(out.as_ref()).concat();
+    assert!(found == longest.replace('\n', "\t\n").as_bytes(), "{} bytes", found.len());
+    expect_all_live(&cluster, 2);
+    cluster.stop_and_replay();
+}
+
+#[test]
+fn lines_over_a_jobs_own_bound_become_their_attempts_memory_where_lines_have_none() {
+    let cluster = Cluster::start(without(&[Guard::LineLength]));
+    for job in submit_long(&cluster) {
+        cluster.wait_job(&job, 0);
+        let peak = peak_kib(&cluster, &job);
+        assert!(peak > LITTLE_KIB, "{peak} KiB");
+    }
 }

@@ -3,7 +3,7 @@
 //! A test holds the list against the sources that read them.
 
 /// What the cluster, the task library and the applications read or set, under all of Hadoop's names.
-pub(super) const KNOWN: [&str; 155] = [
+pub(super) const KNOWN: [&str; 156] = [
     "dfs.block.size",
     "dfs.blocksize",
     "howdah.block.size",
@@ -14,6 +14,7 @@ pub(super) const KNOWN: [&str; 155] = [
     "howdah.job.cache",
     "howdah.job.follows",
     "howdah.job.size.ms",
+    "howdah.line.max.bytes",
     "howdah.output.sync",
     "howdah.shuffle.memory.mb",
     "io.sort.factor",

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::SpecError;
 use super::file::WISHED_MAPS;
-use super::quantity::{Mebibytes, Millis};
+use super::quantity::{Bytes, Mebibytes, Millis};
 
 /// What a property's value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,8 @@ enum Kind {
     Millis(u64),
     /// A size in MiB, which a bare number is.
     Mebibytes,
+    /// A size in bytes from 1 to this.
+    BytesTo(u64),
 }
 
 /// Names, old and new, what they are, and what an error says was expected.
@@ -55,6 +57,7 @@ const KNOWN: &[(&[&str], Kind, &str)] = &[
         Kind::Millis(0),
         "a number of milliseconds from 1, e.g. `30000` or `30s`",
     ),
+    (&["howdah.line.max.bytes"], Kind::BytesTo(1 << 30), "a number of bytes from 1 to 1 GiB, e.g. `64MiB`"),
     (&["howdah.shuffle.memory.mb"], Kind::Mebibytes, "a number of MiB from 1, e.g. `140` or `140MiB`"),
     (
         &[
@@ -89,6 +92,7 @@ impl Kind {
             Kind::Whole => value.parse::<i64>().is_ok(),
             Kind::Number => value.parse::<f64>().is_ok(),
             Kind::Millis(least) => value.parse::<Millis>().is_ok_and(|ms| ms.0 >= least),
+            Kind::BytesTo(most) => value.parse::<Bytes>().is_ok_and(|Bytes(n)| (1..=most).contains(&n)),
             Kind::Mebibytes => value.parse::<Mebibytes>().is_ok(),
         }
     }
@@ -125,6 +129,9 @@ mod tests {
             ("stream.num.map.output.key.fields", "0"),
             ("io.sort.spill.percent", "half"),
             ("mapreduce.task.io.sort.factor", "-1"),
+            ("mapred.map.tasks", "-1"),
+            ("howdah.line.max.bytes", "0"),
+            ("howdah.line.max.bytes", "2GiB"),
         ] {
             assert!(try_out(key, value).is_err(), "{key}={value}");
         }

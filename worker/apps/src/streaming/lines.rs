@@ -3,10 +3,8 @@
 //! A command that writes no line end must not take the machine's memory: a record that grows beyond what any record may have fails
 //! the attempt, and of other lines a long one is handed on in pieces.
 
-use howdah_task::Result;
+use howdah_task::{Result, too_long};
 
-/// Bytes of a record at most, as everywhere.
-const MOST_RECORD: usize = 1 << 30;
 /// Bytes of a line that is none.
 const MOST_WORDS: usize = 1 << 20;
 
@@ -21,14 +19,14 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Each is a record.
-    pub(super) fn of_records() -> Lines {
-        Lines { rest: Vec::new(), most: MOST_RECORD, is_cut: false, after_cr: false }
+    /// Each is a record of at most so many bytes.
+    pub(super) fn of_records(most: usize) -> Lines {
+        Lines { rest: Vec::new(), most, is_cut: false, after_cr: false }
     }
 
     /// They are for people and for the framework.
     pub(super) fn of_words() -> Lines {
-        Lines { most: MOST_WORDS, is_cut: true, ..Lines::of_records() }
+        Lines { is_cut: true, ..Lines::of_records(MOST_WORDS) }
     }
 
     /// Calls `each` with every line that this chunk completes.
@@ -38,6 +36,9 @@ impl Lines {
             chunk = chunk.strip_prefix(b"\n").unwrap_or(chunk);
         }
         while let Some(end) = memchr::memchr2(b'\n', b'\r', chunk) {
+            if !self.is_cut && self.rest.len() + end > self.most {
+                return Err(too_long("", self.most).into());
+            }
             if self.rest.is_empty() {
                 each(&chunk[..end])?;
             } else {
@@ -54,7 +55,7 @@ impl Lines {
         }
         if self.rest.len() + chunk.len() > self.most {
             if !self.is_cut {
-                return Err(format!("a line has more than {} bytes, which is the most of a record", self.most).into());
+                return Err(too_long("", self.most).into());
             }
             each(&self.rest)?;
             self.rest.clear();
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     fn cut(chunks: &[&[u8]]) -> Vec<Vec<u8>> {
-        cut_by(Lines::of_records(), chunks).expect("no line is long")
+        cut_by(Lines::of_records(99), chunks).expect("no line is long")
     }
 
     fn cut_by(mut lines: Lines, chunks: &[&[u8]]) -> Result<Vec<Vec<u8>>> {
@@ -96,10 +97,13 @@ mod tests {
     #[test]
     fn a_line_without_end_is_an_error_of_a_record_and_comes_in_pieces_of_words() {
         let chunks = [&b"12\n123"[..], b"456", b"7\n", b"89"];
-        let records = |most| cut_by(Lines { most, ..Lines::of_records() }, &chunks);
-        assert_eq!(records(6).expect("short enough").len(), 3);
+        let records = |most| cut_by(Lines::of_records(most), &chunks);
+        assert_eq!(records(7).expect("short enough").len(), 3);
         let said = records(5).expect_err("too long").to_string();
-        assert_eq!(said, "a line has more than 5 bytes, which is the most of a record");
+        assert_eq!(said, "the line has more than 5 bytes, which is the most (`howdah.line.max.bytes`)");
+        // The end comes with what makes it too long, and with nothing before it.
+        let whole = |most| cut_by(Lines::of_records(most), &[b"1234567\n"]);
+        assert_eq!((whole(7).expect("short enough").len(), whole(6).is_err()), (1, true));
         let words = cut_by(Lines { most: 5, ..Lines::of_words() }, &chunks).expect("in pieces");
         assert_eq!(words, [&b"12"[..], b"123", b"4567", b"89"]);
     }

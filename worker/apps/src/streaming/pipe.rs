@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::Duration;
 
-use howdah_task::{Context, Result, TaskError};
+use howdah_task::{Context, Result, TaskError, longest_line};
 
 use super::lines::Lines;
 use super::reporter::{self, Report};
@@ -57,7 +57,7 @@ impl Pipe {
     /// Starts a command in the attempt's directory.
     pub(super) fn start(line: &str, context: &Context) -> Result<Pipe> {
         cache::provide(context)?;
-        let directory = context.local_dir();
+        let (directory, most) = (context.local_dir(), longest_line(context.properties())?);
         let mut command = command::parse(line, directory).ok_or_else(|| format!("`{line}` is not a command"))?;
         command.current_dir(directory).envs(environment::variables(context));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -88,7 +88,7 @@ impl Pipe {
             hungry: false,
             input_closed: None,
             open_streams: 2,
-            output: Lines::of_records(),
+            output: Lines::of_records(most),
             error: Lines::of_words(),
             prefix,
             worker: parent_id(),

@@ -10,12 +10,11 @@ use super::file::InputFile;
 use super::source::Source;
 use super::{Record, Records};
 use crate::api::error::TaskError;
+use crate::api::line_length::too_long;
 
 /// Bytes read at once; small enough to stay in the cache beside a program's own data.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Bytes of a line at most: no record may have more.
-const MOST_LINE_BYTES: usize = 1 << 30;
 /// What some editors begin a text with.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -31,15 +30,24 @@ pub(crate) struct LineRecords {
     at_eof: bool,
     split_start: u64,
     split_end: u64,
+    /// Bytes of a line at most, without its end.
+    most: usize,
 }
 
 impl LineRecords {
     /// Opens `length` bytes at `offset`; for compressed files everything, as `length` counts other bytes.
-    pub(crate) fn open(source: &Source, offset: u64, length: u64) -> Result<LineRecords, TaskError> {
-        LineRecords::with_buffer(source, offset, length, BUFFER_BYTES)
+    /// A line of more than `most` bytes is an error.
+    pub(crate) fn open(source: &Source, offset: u64, length: u64, most: usize) -> Result<LineRecords, TaskError> {
+        LineRecords::with_buffer(source, offset, length, most, BUFFER_BYTES)
     }
 
-    fn with_buffer(source: &Source, offset: u64, length: u64, buffer: usize) -> Result<LineRecords, TaskError> {
+    fn with_buffer(
+        source: &Source,
+        offset: u64,
+        length: u64,
+        most: usize,
+        buffer: usize,
+    ) -> Result<LineRecords, TaskError> {
         let first = offset.saturating_sub(1);
         let file = InputFile::open(source, first, (offset, offset.saturating_add(length)))?;
         let compressed = file.compressed_progress().is_some();
@@ -56,6 +64,7 @@ impl LineRecords {
             at_eof: false,
             split_start: offset,
             split_end,
+            most,
         };
         if offset > 0 {
             records.next_line()?;
@@ -70,11 +79,9 @@ impl LineRecords {
             self.end -= self.start;
             self.start = 0;
         }
-        if self.end > MOST_LINE_BYTES {
-            return Err(TaskError::Rule(format!(
-                "the line at byte {} is longer than {MOST_LINE_BYTES} bytes, which is the most of a record",
-                self.position
-            )));
+        // The last byte may be the first one of its end.
+        if self.end > self.most.saturating_add(1) {
+            return Err(self.too_long());
         }
         if self.end == self.buffer.len() {
             let doubled = self.buffer.len() * 2;
@@ -96,29 +103,37 @@ impl LineRecords {
                 let length = searched + found;
                 let line_feed = unread[length] == b'\n';
                 match unread.get(length + 1) {
-                    Some(b'\n') if !line_feed => return Ok(Some(self.step(length, length + 2))),
+                    Some(b'\n') if !line_feed => return self.step(length, length + 2).map(Some),
                     None if !line_feed && !self.at_eof => {
                         // A carriage return ends the buffer: what follows decides.
                         searched = length;
                         self.fill()?;
                         continue;
                     }
-                    _ => return Ok(Some(self.step(length, length + 1))),
+                    _ => return self.step(length, length + 1).map(Some),
                 }
             }
             searched = unread.len();
             if self.at_eof {
-                return Ok(if searched == 0 { None } else { Some(self.step(searched, searched)) });
+                return if searched == 0 { Ok(None) } else { self.step(searched, searched).map(Some) };
             }
             self.fill()?;
         }
     }
 
-    fn step(&mut self, length: usize, consumed: usize) -> (usize, usize, usize) {
+    fn step(&mut self, length: usize, consumed: usize) -> Result<(usize, usize, usize), TaskError> {
+        if length > self.most {
+            return Err(self.too_long());
+        }
         let line = (self.start, self.start + length, consumed);
         self.start += consumed;
         self.position += consumed as u64;
-        line
+        Ok(line)
+    }
+
+    #[cold]
+    fn too_long(&self) -> TaskError {
+        TaskError::Rule(too_long(&format!("at byte {} ", self.position), self.most))
     }
 }
 
@@ -158,7 +173,7 @@ mod tests {
     use super::*;
 
     fn lines(path: &str, offset: u64, length: u64, buffer: usize) -> Vec<(u64, Vec<u8>)> {
-        let mut records = LineRecords::with_buffer(&path.into(), offset, length, buffer).expect("open");
+        let mut records = LineRecords::with_buffer(&path.into(), offset, length, 1 << 30, buffer).expect("open");
         let mut found = Vec::new();
         while let Some(record) = records.next_record().expect("read") {
             found.push((record.offset, record.value.to_vec()));
@@ -226,6 +241,44 @@ mod tests {
         }
     }
 
+    /// The longest line that is accepted, with each kind of end and in buffers of all sizes, is one byte shorter than the
+    /// shortest that is not.
+    #[test]
+    fn a_line_of_the_largest_length_is_accepted_and_one_byte_more_is_not() {
+        for end in ["\n", "\r", "\r\n", ""] {
+            let file = file_with(format!("ab\nlonger{end}").as_bytes());
+            let path = file.path().to_str().expect("a plain path");
+            for buffer in 2..12 {
+                let read = |most| {
+                    let mut records = LineRecords::with_buffer(&path.into(), 0, 20, most, buffer)?;
+                    let mut found = Vec::new();
+                    while let Some(record) = records.next_record()? {
+                        found.push(record.value.to_vec());
+                    }
+                    Ok::<_, TaskError>(found)
+                };
+                assert_eq!(read(6).expect("none is longer"), [b"ab".to_vec(), b"longer".to_vec()], "{end:?}, {buffer}");
+                let said = read(5).expect_err("it is longer").to_string();
+                let expected = "the line at byte 3 has more than 5 bytes, which is the most (`howdah.line.max.bytes`)";
+                assert_eq!(said, expected, "{end:?}, {buffer}");
+            }
+        }
+    }
+
+    /// However long a line is, no more of it is held than the bound and what is read at once.
+    #[test]
+    fn a_line_that_is_too_long_is_not_read_to_its_end() {
+        let file = file_with(&vec![b'x'; 100_000]);
+        let path = file.path().to_str().expect("a plain path");
+        let mut records = LineRecords::with_buffer(&path.into(), 0, 100_000, 1_000, 64).expect("open");
+        records.next_record().map(|_| ()).expect_err("it is longer");
+        assert!(records.buffer.len() <= 2_048, "{}", records.buffer.len());
+        assert!(records.bytes_read() <= 2_048, "{}", records.bytes_read());
+        // Nor where a split begins in its middle.
+        let opened = LineRecords::with_buffer(&path.into(), 50_000, 10, 1_000, 64);
+        opened.map(|_| ()).expect_err("it is longer");
+    }
+
     #[test]
     fn the_mark_of_utf_8_is_no_part_of_the_first_line_and_of_others_it_is() {
         let file = file_with(b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n");
@@ -267,7 +320,7 @@ mod tests {
         encoder.write_all(b"some lines\nof text\n").expect("compress");
         let bytes = encoder.finish().expect("compress");
         std::fs::write(&path, &bytes[..bytes.len() - 6]).expect("write");
-        let mut records = LineRecords::open(&path.to_str().expect("path").into(), 0, 10).expect("open");
+        let mut records = LineRecords::open(&path.to_str().expect("path").into(), 0, 10, 1 << 30).expect("open");
         let error = loop {
             match records.next_record() {
                 Ok(Some(_)) => {}

@@ -145,13 +145,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let local = dir.path().join("f");
         std::fs::write(&local, text).unwrap();
-        let whole = LineRecords::open(&local.to_str().unwrap().into(), 0, text.len() as u64).unwrap();
+        let whole = LineRecords::open(&local.to_str().unwrap().into(), 0, text.len() as u64, 99).unwrap();
         let expected = values(whole);
         for (split_size, block) in [(1, 3), (5, 5), (7, 4), (10, 100), (100, 6)] {
             hdfs.put("/f", text, block);
             let source = source(&hdfs, "/f", text.len() as u64);
             let parts = stretches(text.len() as u64, split_size, true);
-            let found = parts.iter().flat_map(|&(at, n)| values(LineRecords::open(&source, at, n).unwrap()));
+            let found = parts.iter().flat_map(|&(at, n)| values(LineRecords::open(&source, at, n, 99).unwrap()));
             assert_eq!(found.collect::<Vec<_>>(), expected, "splits of {split_size}, blocks of {block}");
         }
     }
@@ -167,7 +167,7 @@ mod tests {
         let gz = gz.finish().unwrap();
         let length = gz.len() as u64;
         hdfs.put("/t.gz", gz, 7);
-        let found = values(LineRecords::open(&source(&hdfs, "/t.gz", length), 0, length).unwrap());
+        let found = values(LineRecords::open(&source(&hdfs, "/t.gz", length), 0, length, 99).unwrap());
         assert_eq!(found, [(0, b"one".to_vec()), (4, b"two".to_vec())]);
     }
 

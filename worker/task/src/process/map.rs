@@ -10,6 +10,7 @@ use crate::api::choices::Combiner;
 use crate::api::context::Context;
 use crate::api::error::TaskError;
 use crate::api::key_order::KeyOrder;
+use crate::api::line_length::longest_line;
 use crate::api::mapper::{MapOutput, MapSink, Mapper};
 use crate::api::text::{Decimal, printable};
 use crate::collect::{FoldCollector, SortCollector, Spiller};
@@ -45,7 +46,7 @@ pub(crate) fn run(application: &Application, context: &Context, faults: &FaultPl
                 let records = FixedRecords::open(&source, offset, length, *record_bytes)?;
                 read(records, path, mapper.as_mut(), &mut out, context, faults)?;
             } else {
-                let records = LineRecords::open(&source, offset, length)?;
+                let records = LineRecords::open(&source, offset, length, longest_line(context.properties())?)?;
                 read(records, path, mapper.as_mut(), &mut out, context, faults)?;
             }
             // What was written while it was read may be in what was read, or not.
