@@ -3,7 +3,9 @@
 //! A number is a sign, digits, and digits behind a point; what follows them counts only between equal numbers, as the
 //! byte that ended them, or as the first byte of the field if it ended there. So `x` is a zero, `7a` comes after `7`, and
 //! `012` before `12`, and an empty field before them all.
-//! `Deviation:` Hadoop's rule contradicts itself: `012` is before `12` and both equal `12.0`. Here `12.0` is `12`.
+//! `Deviation:` Hadoop's rule contradicts itself, and no order can follow all of it, which sorting, merging and grouping need:
+//! `012` is before `12` and both equal `12.0`; `0,` is before `0` and both equal `0.` and `-0`; `7,` is before `7` and both equal
+//! `7.`. Here `12.0` is `12`, `0.` and `-0` are `0`, and `7.` is `7`, as they are in Hadoop where none of the others is.
 
 use std::cmp::Ordering;
 
@@ -108,6 +110,28 @@ mod tests {
         for (a, b) in [("-0", "0"), ("-0.0", "0.00"), ("12", "12.0"), ("12.5", "12.50"), ("00", "0"), ("7.5x", "7.5")] {
             assert_eq!(Number::read(a.as_bytes()).compare(&Number::read(b.as_bytes())), Ordering::Equal, "{a} {b}");
         }
+    }
+
+    /// Of each three Hadoop says that the first is before the second and that the third equals both.
+    #[test]
+    fn where_hadoops_rule_contradicts_itself_the_third_equals_the_one_without_a_comma() {
+        let compare = |a: &str, b: &str| Number::read(a.as_bytes()).compare(&Number::read(b.as_bytes()));
+        for [first, second, third] in [
+            ["012", "12", "12.0"],
+            ["0,", "0", "0."],
+            ["0,", "0", "0.00"],
+            ["0,", "0", "-0"],
+            ["0,", "0", "-0."],
+            ["7,", "7", "7."],
+        ] {
+            assert_eq!(compare(first, second), Ordering::Less, "{first} {second}");
+            assert_eq!(compare(second, third), Ordering::Equal, "{second} {third}");
+            assert_eq!(compare(first, third), Ordering::Less, "{first} {third}");
+        }
+        // Below zero it is the other way round.
+        assert_eq!(compare("-7", "-7,"), Ordering::Less);
+        assert_eq!(compare("-7", "-7."), Ordering::Equal);
+        assert_eq!(compare("-7.", "-7,"), Ordering::Less);
     }
 
     #[test]
