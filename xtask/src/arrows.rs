@@ -17,6 +17,7 @@ use crate::source::{code_only, line_of, without_tests};
 /// Each crate and the crates of the workspace that it may depend on; anything else is an error.
 const CRATES: &[(&str, &[&str])] = &[
     ("howdah-core", &[]),
+    ("howdah-fuzz", &[]),
     ("howdah-guards", &[]),
     ("howdah-traces", &["howdah-core", "howdah-guards"]),
     ("howdah-webhdfs", &[]),

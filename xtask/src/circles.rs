@@ -21,6 +21,7 @@ const CRATES: &[&str] = &[
     "proto/json",
     "shared/charts",
     "shared/core",
+    "shared/fuzz",
     "shared/guards",
     "shared/planning",
     "shared/traces",

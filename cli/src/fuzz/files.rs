@@ -1,22 +1,27 @@
-//! No bytes in a file that people write make the command panic: configuration, Hadoop's site files, batches, clusters,
-//! lists of machines.
+//! No bytes in a file that people write make the command panic: configuration, Hadoop's site files, batches, clusters, what a
+//! cluster says of itself, and the log of a replay.
 //!
 //! Arbitrary bytes, and small good files that are changed. The readers of traces have tests of their own kind in
-//! `shared/traces/tests/fuzz_readers.rs`.
+//! `shared/traces/tests/fuzz_readers.rs`; lists of machines and Hadoop's configuration have theirs beside their readers.
 
+use std::io::Read;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use flate2::read::GzDecoder;
+use howdah_fuzz::{apply, change};
 use howdah_master::MasterConfig;
+use howdah_traces::ImportNotes;
 use howdah_worker::WorkerConfig;
 use proptest::prelude::*;
 
-use super::change::{apply, change};
 use crate::config::{ClientConfig, ConfigFile, Section, Settings};
 use crate::local::access::Access;
 use crate::log::LogConfig;
 use crate::mapred_site::Site;
 use crate::replay::cluster_file;
+use crate::replay_log::{self, LOG_SCHEMA};
 use crate::submit::batch_file::BatchFile;
 
 const CONFIG: &str = "[master]\nlisten = \"0.0.0.0:9001\"\nscheduler = \"fair\"\nseed = 7\n[master.cluster]\nexpiry_ms = 5000\n\
@@ -30,7 +35,19 @@ const BATCH: &str = "[[job]]\napp = \"wordcount\"\nname = \"night\"\n[[job]]\nap
 const CLUSTER: &str = "[[worker]]\ncount = 3\nmap_slots = 2\nreduce_slots = 1\ncores = 2.0\n";
 const ACCESS: &str =
     "{\"master\":\"m:1\",\"pids\":[1],\"processes\":[{\"name\":\"master\",\"pid\":1,\"start_ticks\":2}]}";
-const GOOD: [&str; 5] = [CONFIG, SITE, BATCH, CLUSTER, ACCESS];
+/// One job, whose history an earlier build wrote.
+static LOG: LazyLock<String> = LazyLock::new(|| {
+    let packed = &include_bytes!("../../tests/recorded/history/job_202611261029_0001.json.gz")[..];
+    let mut history = String::new();
+    GzDecoder::new(packed).read_to_string(&mut history).expect("it was packed whole");
+    let history: serde_json::Value = serde_json::from_str(&history).expect("it is JSON");
+    let cluster = "{\"scheduler\":\"fifo\",\"workers\":[]}";
+    let header = format!(
+        "\"schema\":\"{LOG_SCHEMA}\",\"source\":\"fifo\",\"start_ms_epoch\":1795688944855,\"cluster\":{cluster}"
+    );
+    format!("{{{header}}}\n{history}\n")
+});
+static GOOD: LazyLock<[&str; 6]> = LazyLock::new(|| [CONFIG, SITE, BATCH, CLUSTER, ACCESS, &LOG]);
 
 static READINGS: AtomicU64 = AtomicU64::new(0);
 
@@ -49,9 +66,10 @@ fn read_all(folder: &Path, bytes: &[u8]) {
     }
     let _ = BatchFile::read(&path);
     let _ = cluster_file::read(&path);
+    let _ = replay_log::read(&mut &bytes[..], &mut ImportNotes::default());
     std::fs::rename(&path, folder.join("access.json")).expect("rename the file");
     let _ = Access::read(folder);
-    READINGS.fetch_add(10, Ordering::Relaxed);
+    READINGS.fetch_add(11, Ordering::Relaxed);
 }
 
 fn settings<T: Default + serde::Serialize + serde::de::DeserializeOwned>(section: Section, file: &ConfigFile) {
@@ -73,6 +91,8 @@ fn the_good_files_are_taken_by_their_readers() {
     Site::read(Some(&write(SITE)), None).expect("a site file");
     assert!(BatchFile::read(&write(BATCH)).is_ok());
     assert!(cluster_file::read(&write(CLUSTER)).is_ok());
+    let trace = replay_log::read(&mut LOG.as_bytes(), &mut ImportNotes::default()).expect("a log");
+    assert_eq!(trace.jobs.len(), 1);
     write(ACCESS);
     assert!(Access::read(folder.path()).is_ok());
 }

@@ -14,6 +14,7 @@ use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{
     AttemptReport, ClusterConfig, Input, JobTracker, Registration, Report, SchedulerChoice, Snapshot, Vitals,
 };
+use howdah_fuzz::{apply, change};
 use howdah_master::journal::{JournalReader, JournalWriter, check, read_header, repair};
 use howdah_master::policies;
 use howdah_master::recorder::{Origin, Recorder};
@@ -22,8 +23,6 @@ use howdah_proto::v1;
 use proptest::prelude::*;
 use prost::Message;
 use serde_json::Value;
-
-use super::change::{apply, change};
 
 const SEGMENT: u64 = 1 << 16;
 
@@ -64,7 +63,7 @@ static SNAPSHOTS: LazyLock<Vec<Value>> = LazyLock::new(|| {
 });
 
 /// What a number of a snapshot may be instead.
-const EXTREMES: [u64; 9] = [0, 1, 2, 8, 65_535, 4_294_967_295, 9_223_372_036_854_775_807, 20_000_000, u64::MAX];
+const EXTREMES: [u64; 9] = [0, 1, 2, 8, 65_535, 4_294_967_295, 9_223_372_036_854_775_807, 200_000, u64::MAX];
 
 /// All numbers of a document.
 fn numbers_of<'a>(value: &'a mut Value, found: &mut Vec<&'a mut Value>) {

@@ -16,13 +16,13 @@ use howdah_core::models::calibration::Calibration;
 use howdah_core::schedulers::fair::Allocations;
 use howdah_core::schedulers::hadoop_xml;
 use howdah_core::schedulers::mapred_site::MapredSite;
+use howdah_fuzz::{apply, change};
 use howdah_master::history::{JobHistory, read_all};
 use howdah_planning::workloads::custom::Description;
 use howdah_s3::Pending;
 use howdah_task::find_segment;
 use proptest::prelude::*;
 
-use super::change::{apply, change};
 use crate::load::schedule::Schedule;
 
 /// Histories that an earlier build wrote, packed.

@@ -3,7 +3,6 @@
 //! PROPTEST_CASES sets how many there are; each test says how many readings it made. `cargo xtask soak fuzz` runs them for
 //! long.
 
-mod change;
 mod files;
 mod journal;
 mod kept;

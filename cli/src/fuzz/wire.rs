@@ -7,13 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use howdah_core::job::{JobConf, JobId, JobSpec, WorkerId};
 use howdah_core::time::Time;
 use howdah_core::tracker::{ClusterConfig, Input, JobTracker, Report};
+use howdah_fuzz::{apply, change};
 use howdah_master::policies;
 use howdah_proto::convert::{check_warnings, counters, drop_bad_fields, registration};
 use howdah_proto::v1;
 use proptest::prelude::*;
 use prost::Message;
-
-use super::change::{apply, change};
 
 static READINGS: AtomicU64 = AtomicU64::new(0);
 

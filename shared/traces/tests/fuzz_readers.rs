@@ -4,43 +4,19 @@
 //! doubled or taken out, and numbers are replaced by extreme ones. PROPTEST_CASES sets how many (`xtask soak` sets
 //! thousands).
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use howdah_core::job::profile::Trace;
+use howdah_fuzz::{Counting, changed, changes, most_held};
 use howdah_traces::{
     CostModel, Format, ImportNotes, ImportOptions, csv, howdah, jhist, read_any, rumen, swim, topology,
 };
 use proptest::prelude::*;
 
-/// Counts what is held and the most that ever was.
-struct Counting;
-
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
-
-#[expect(unsafe_code, reason = "an allocator is unsafe by trade; this one only counts around the system's")]
-// SAFETY: every call goes to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let held = HELD.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        MOST.fetch_max(held, Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What all tests of this file together may hold at once. Inputs are a few kilobytes, but counts in an SLS file may
+/// What a reading may hold at once. Inputs are a few kilobytes, but counts in an SLS file may
 /// stand for ten million tasks by design, which are written and read again here. A number of a file that were
 /// believed as it stands would ask for tens of gigabytes.
 const MOST_BYTES: usize = 1 << 30;
@@ -60,30 +36,13 @@ const FIXTURES: &[(&str, &str)] = &[
     ("coflow", include_str!("fixtures/coflow-small.txt")),
 ];
 
-/// Numbers at which arithmetic or parsing might stumble.
-const EXTREMES: &[&str] = &[
-    "0",
-    "-1",
-    "",
-    "0.5",
-    "1e308",
-    "NaN",
-    "4294967295",
-    "4294967296",
-    "9223372036854775807",
-    "-9223372036854775808",
-    "18446744073709551615",
-    "18446744073709551616",
-    "99999999999999999999999999999999",
-];
-
 /// Reads, and checks all that must hold of what was read.
 fn check(bytes: &[u8], format: Option<Format>, options: &ImportOptions) {
-    let mut notes = ImportNotes::default();
-    if let Ok(trace) = read_any(bytes, format, options, &mut notes) {
-        writes_and_reads_again(&trace);
-    }
-    let most = MOST.load(Ordering::Relaxed);
+    let ((), most) = most_held(|| {
+        if let Ok(trace) = read_any(bytes, format, options, &mut ImportNotes::default()) {
+            writes_and_reads_again(&trace);
+        }
+    });
     assert!(most < MOST_BYTES, "{most} bytes were held at once for {} of input", bytes.len());
 }
 
@@ -127,54 +86,6 @@ fn options(tiny: bool) -> ImportOptions {
     ImportOptions { swim: model.clone(), coflow: model }
 }
 
-/// One change of a text.
-#[derive(Clone, Debug)]
-enum Change {
-    Flip(usize, u8),
-    Cut(usize),
-    Remove(usize, usize),
-    Double(usize, usize, usize),
-    Insert(usize, u8),
-    Number(usize, usize),
-}
-
-fn change() -> impl Strategy<Value = Change> {
-    prop_oneof![
-        1 => (any::<usize>(), 0..8_u8).prop_map(|(at, bit)| Change::Flip(at, bit)),
-        1 => any::<usize>().prop_map(Change::Cut),
-        1 => (any::<usize>(), 1..200_usize).prop_map(|(at, n)| Change::Remove(at, n)),
-        1 => (any::<usize>(), 1..400_usize, any::<usize>()).prop_map(|(at, n, to)| Change::Double(at, n, to)),
-        1 => (any::<usize>(), any::<u8>()).prop_map(|(at, byte)| Change::Insert(at, byte)),
-        4 => (any::<usize>(), 0..EXTREMES.len()).prop_map(|(which, extreme)| Change::Number(which, extreme)),
-    ]
-}
-
-fn apply(bytes: &mut Vec<u8>, change: &Change) {
-    if bytes.is_empty() {
-        return;
-    }
-    let n = bytes.len();
-    match *change {
-        Change::Flip(at, bit) => bytes[at % n] ^= 1 << bit,
-        Change::Cut(at) => bytes.truncate(at % n),
-        Change::Remove(at, count) => drop(bytes.drain(at % n..(at % n + count).min(n))),
-        Change::Double(at, count, to) => {
-            let piece = bytes[at % n..(at % n + count).min(n)].to_vec();
-            let to = to % n;
-            bytes.splice(to..to, piece);
-        }
-        Change::Insert(at, byte) => bytes.insert(at % n, byte),
-        Change::Number(which, extreme) => {
-            let digit = |at: &usize| bytes[*at].is_ascii_digit() && (*at == 0 || !bytes[*at - 1].is_ascii_digit());
-            let starts: Vec<usize> = (0..n).filter(digit).collect();
-            if let Some(&start) = starts.get(which % starts.len().max(1)) {
-                let length = bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-                bytes.splice(start..start + length, EXTREMES[extreme].bytes());
-            }
-        }
-    }
-}
-
 #[test]
 fn every_fixture_reads_in_its_format_by_name_and_by_its_beginning() {
     for (name, text) in FIXTURES {
@@ -208,13 +119,12 @@ proptest! {
     #[test]
     fn changed_traces_are_read_or_refused(
         which in 0..FIXTURES.len(),
-        changes in proptest::collection::vec(change(), 1..8),
+        changes in changes(),
         tiny: bool,
         other in 0..Format::ALL.len(),
     ) {
         let (name, text) = FIXTURES[which];
-        let mut bytes = text.as_bytes().to_vec();
-        changes.iter().for_each(|change| apply(&mut bytes, change));
+        let bytes = changed(text.as_bytes(), &changes);
         check(&bytes, Format::named(name), &options(tiny));
         check(&bytes, Some(Format::ALL[other]), &options(tiny));
         check(&bytes, None, &options(tiny));
@@ -224,12 +134,11 @@ proptest! {
     #[test]
     fn changed_gzip_is_read_or_refused(
         which in 0..FIXTURES.len(),
-        changes in proptest::collection::vec(change(), 0..4),
+        changes in changes(),
     ) {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(FIXTURES[which].1.as_bytes()).expect("memory takes all");
-        let mut bytes = gzip.finish().expect("memory takes all");
-        changes.iter().for_each(|change| apply(&mut bytes, change));
+        let bytes = changed(&gzip.finish().expect("memory takes all"), &changes);
         check(&bytes, None, &options(false));
     }
 }
