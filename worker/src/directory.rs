@@ -40,6 +40,10 @@ pub(crate) struct Directory {
 /// How far a start's number is above the last start's at least: a worker counts on from it when its master sends
 /// it back to register, and never comes so far.
 const INCARNATION_STEP: u64 = 1_000_000;
+/// A hundred years.
+const MOST_AHEAD_US: u64 = 100 * 366 * 86_400 * 1_000_000;
+/// A number and the end of its line.
+const MOST_INCARNATION_BYTES: u64 = 64;
 /// Empty directories that are kept; more would only lie about until their job is over.
 const MAX_SPARES: usize = 256;
 
@@ -66,7 +70,10 @@ impl Directory {
     /// also if the clock was set back, or the master would take this run for an older one.
     pub(crate) fn next_incarnation(&self, now_us: u64) -> anyhow::Result<u64> {
         let path = self.root.join("incarnation");
-        let last = fs::read_to_string(&path).ok().and_then(|text| text.trim().parse::<u64>().ok());
+        let noted = plain::small_text(&path, MOST_INCARNATION_BYTES).ok();
+        // What lies further ahead than any clock was ever wrong is not ours: from the largest number there would be no next one.
+        let last = noted.and_then(|text| text.trim().parse::<u64>().ok());
+        let last = last.filter(|last| last.saturating_sub(now_us) < MOST_AHEAD_US);
         let next = last.map_or(now_us, |last| now_us.max(last.saturating_add(INCARNATION_STEP)));
         let temporary = self.root.join("incarnation.tmp");
         let written = fs::write(&temporary, format!("{next}\n")).and_then(|()| fs::rename(&temporary, &path));
@@ -268,5 +275,33 @@ mod tests {
         assert!(aside.join("old").exists() && !directory.local_job(cluster, job).exists());
         fs::create_dir_all(directory.local_job(cluster, job).join("new")).unwrap();
         assert_ne!(directory.set_aside(cluster, job).unwrap(), aside);
+    }
+}
+
+#[cfg(test)]
+mod fuzz {
+    use howdah_fuzz::{Readings, cases, changed, changes};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    static READINGS: Readings = Readings::of("incarnations");
+
+    proptest! {
+        #![proptest_config(cases(4))]
+
+        #[test]
+        fn whatever_the_file_says_each_start_has_a_larger_number_than_the_one_before(
+            changes in changes(),
+            now_us in 0..u64::MAX / 4,
+        ) {
+            let dir = tempfile::tempdir().expect("a folder");
+            let (directory, _lock) = Directory::open(dir.path()).expect("a worker's directory");
+            fs::write(dir.path().join("incarnation"), changed(b"1795688944855000\n", &changes)).expect("write");
+            let first = directory.next_incarnation(now_us).expect("it can be written");
+            let second = directory.next_incarnation(now_us).expect("it can be written");
+            prop_assert!(first >= now_us && second > first, "{} {}", first, second);
+            READINGS.add(1);
+        }
     }
 }

@@ -12,6 +12,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use howdah_proto::v1::MasterStart;
 use tonic::Status;
 
+use crate::plain;
+
+/// Three numbers and what stands between them.
+const MOST_BYTES: u64 = 256;
+
 /// See the module's documentation.
 #[derive(Debug)]
 pub(crate) struct Fence {
@@ -22,7 +27,7 @@ pub(crate) struct Fence {
 impl Fence {
     /// With what an earlier run of the worker noted in this file; a file that does not read says nothing.
     pub(crate) fn open(path: PathBuf) -> Fence {
-        let met = fs::read_to_string(&path).ok().and_then(|text| read(&text));
+        let met = plain::small_text(&path, MOST_BYTES).ok().and_then(|text| read(&text));
         Fence { path, met: Mutex::new(met) }
     }
 
@@ -125,5 +130,43 @@ mod tests {
         fence.admit(start(1, 1, 1, 8)).unwrap_err();
         fence.admit(start(1, 10, 1, 8)).unwrap();
         fence.admit(start(1, 9, 9, 0)).unwrap_err();
+    }
+}
+
+#[cfg(test)]
+mod fuzz {
+    use howdah_fuzz::{Readings, cases, changed, changes, most_held};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    static READINGS: Readings = Readings::of("notes of masters");
+
+    proptest! {
+        #![proptest_config(cases(1))]
+
+        #[test]
+        fn a_changed_note_is_of_a_start_or_says_nothing_and_the_next_master_is_noted(
+            changes in changes(),
+            noise in prop::option::weighted(0.2, prop::collection::vec(any::<u8>(), 0..400)),
+        ) {
+            let dir = tempfile::tempdir().expect("a folder");
+            let path = dir.path().join("master");
+            let bytes = noise.unwrap_or_else(|| changed(b"202611201200 7 1795688944855000\n", &changes));
+            fs::write(&path, &bytes).expect("write");
+            let (fence, held) = most_held(|| Fence::open(path.clone()));
+            prop_assert!(held < 4 << 10, "{} bytes were held for {}", held, bytes.len());
+            if let Some(MasterStart { cluster_id, epoch, began_us }) = fence.met() {
+                let said = String::from_utf8(bytes).expect("it was read");
+                let words: Vec<&str> = said.split_whitespace().collect();
+                let of = |word: &str| word.parse::<u64>().expect("it was read");
+                prop_assert_eq!(words.iter().map(|word| of(word)).collect::<Vec<_>>(), [cluster_id, u64::from(epoch), began_us]);
+            }
+            // One of another cluster is always obeyed, and is what the next start of the worker knows.
+            let other = MasterStart { cluster_id: fence.met().map_or(1, |met| met.cluster_id ^ 1), epoch: 1, began_us: 9 };
+            fence.admit(Some(other)).expect("another cluster");
+            prop_assert_eq!(Fence::open(path).met(), Some(other));
+            READINGS.add(1);
+        }
     }
 }

@@ -177,12 +177,12 @@ mod tests {
 
     use super::*;
 
-    fn map(job: u32, index: u32) -> AttemptId {
+    pub(super) fn map(job: u32, index: u32) -> AttemptId {
         TaskId { job: JobId(job), kind: TaskKind::Map, index }.attempt(0)
     }
 
     /// Output of one partition without records' bytes: its index says where they would be.
-    fn write(directory: &Directory, cluster: ClusterId, attempt: AttemptId, bytes: usize) {
+    pub(super) fn write(directory: &Directory, cluster: ClusterId, attempt: AttemptId, bytes: usize) {
         let path = directory.local(cluster, attempt);
         fs::create_dir_all(&path).unwrap();
         fs::write(path.join("file.out"), vec![7; bytes]).unwrap();
@@ -241,5 +241,58 @@ mod tests {
         assert_eq!(aside.len(), 2);
         let kept = list(&directory.local_job(cluster, JobId(1)));
         assert_eq!(kept, [directory.local(cluster, map(1, 1))]);
+    }
+}
+
+#[cfg(test)]
+mod fuzz {
+    use howdah_fuzz::{Readings, cases, changed, changes};
+    use proptest::prelude::*;
+
+    use super::tests::{map, write};
+    use super::*;
+
+    static READINGS: Readings = Readings::of("kept outputs");
+
+    proptest! {
+        #![proptest_config(cases(8))]
+
+        #[test]
+        fn changed_names_indexes_and_outputs_are_kept_whole_or_deleted_and_nothing_else_is_touched(
+            of_name in prop::option::weighted(0.5, changes()),
+            of_index in prop::option::weighted(0.5, changes()),
+            bytes in prop_oneof![2 => Just(64_usize), 1 => 0..200_usize],
+        ) {
+            let dir = tempfile::tempdir().expect("a folder");
+            let (directory, _lock) = Directory::open(dir.path()).expect("a worker's directory");
+            let cluster = ClusterId(202_611_201_200);
+            write(&directory, cluster, map(1, 0), 64);
+            write(&directory, cluster, map(1, 1), bytes);
+            let victim = dir.path().join("victim");
+            fs::write(&victim, "precious").expect("write");
+            let own = directory.local(cluster, map(1, 1));
+            if let Some(changes) = &of_index {
+                let index = own.join("file.out.index");
+                fs::write(&index, changed(&fs::read(&index).expect("read"), changes)).expect("write");
+            }
+            if let Some(changes) = &of_name {
+                let name = own.file_name().expect("it has one").as_encoded_bytes();
+                let name = String::from_utf8_lossy(&changed(name, changes)).replace(['/', '\0'], "_");
+                // One that is too long, is nothing or is there cannot be had.
+                if !matches!(name.as_str(), "." | "..") {
+                    let _ = fs::rename(&own, own.with_file_name(name));
+                }
+            }
+            prune(&directory).expect("it can be cleared");
+            let found = find(&directory);
+            prop_assert_eq!(fs::read_to_string(&victim).expect("it is there"), "precious");
+            let outputs = &found.outputs[&(cluster, JobId(1))];
+            prop_assert!(outputs.contains(&(map(1, 0), 1)), "the other one is gone: {:?}", outputs);
+            for (path, of, attempt) in &found.directories {
+                prop_assert_eq!(path, &directory.local(*of, *attempt), "a name that is not its own");
+                prop_assert!(howdah_task::whole_output(&path.join("file.out.index"), &path.join("file.out")).is_ok());
+            }
+            READINGS.add(1);
+        }
     }
 }

@@ -34,6 +34,11 @@ mod process;
 mod space;
 mod vitals;
 
+/// Counts what tests hold.
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: howdah_fuzz::Counting = howdah_fuzz::Counting;
+
 pub use cgroup::{QuotaGroup, cpus_milli};
 pub use config::WorkerConfig;
 pub use daemon::run;

@@ -4,7 +4,7 @@
 //! what a task could have replaced only here: without waiting, without following, and never anything but a plain file.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -19,6 +19,16 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a plain file")) }
+}
+
+/// The text of a file of ours that has so many bytes at most.
+///
+/// # Errors
+/// When it is longer, is no text or cannot be read.
+pub(crate) fn small_text(path: &Path, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    let read = open(path)?.take(most + 1).read_to_string(&mut text)?;
+    if read as u64 > most { Err(io::Error::other(format!("it has more than {most} bytes"))) } else { Ok(text) }
 }
 
 /// Makes a file of its own in the place of whatever is there, to be read and appended to.

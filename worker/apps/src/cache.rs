@@ -144,6 +144,7 @@ fn unpack(archive: &Path, name: &str, into: &Path) -> io::Result<()> {
 struct Unpacked {
     files: usize,
     bytes: u64,
+    links: Vec<PathBuf>,
 }
 
 impl Unpacked {
@@ -170,6 +171,45 @@ impl Unpacked {
         }
         Ok(place)
     }
+}
+
+impl Unpacked {
+    /// Makes a link, if it stays inside by its words.
+    fn link(&mut self, name: &Path, target: &Path, place: PathBuf) -> io::Result<()> {
+        if !target_is_inside(name, target) {
+            return Err(leads_outside(name, target));
+        }
+        symlink(target, &place)?;
+        self.links.push(place);
+        Ok(())
+    }
+
+    /// Looks once more where links lead when all is there: through one to `.`, `b/..` is outside of where `b` stands.
+    fn check_links(&self, into: &Path) -> io::Result<()> {
+        let real = into.canonicalize()?;
+        for link in &self.links {
+            let target = fs::read_link(link)?;
+            if !leads_inside(&link.with_file_name(&target), &real) {
+                return Err(leads_outside(link.strip_prefix(into).unwrap_or(link), &target));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a path stays in a directory by what is there; of the rest, which is not, nothing leads upwards.
+fn leads_inside(path: &Path, real: &Path) -> bool {
+    let there = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
+    there.is_some_and(|(part, found)| {
+        let rest = path.strip_prefix(part).unwrap_or(path);
+        found.starts_with(real)
+            && rest.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+    })
+}
+
+fn leads_outside(name: &Path, target: &Path) -> io::Error {
+    let (name, target) = (name.display(), target.display());
+    io::Error::other(format!("the link `{name}` in it leads outside its directory, to `{target}`"))
 }
 
 /// A relative path without parts that lead upwards; `None` if it is another.
@@ -215,7 +255,7 @@ fn untar(from: impl Read, into: &Path) -> io::Result<()> {
             }
             tar::EntryType::Symlink => {
                 let target = entry.link_name()?.unwrap_or_default().into_owned();
-                link(&name, &target, &place)?;
+                unpacked.link(&name, &target, place)?;
             }
             tar::EntryType::XGlobalHeader => {}
             other => {
@@ -225,7 +265,7 @@ fn untar(from: impl Read, into: &Path) -> io::Result<()> {
             }
         }
     }
-    Ok(())
+    unpacked.check_links(into)
 }
 
 fn unzip(from: impl Read + Seek, into: &Path) -> io::Result<()> {
@@ -243,26 +283,18 @@ fn unzip(from: impl Read + Seek, into: &Path) -> io::Result<()> {
         } else if entry.is_symlink() {
             let mut target = String::new();
             entry.by_ref().take(4_096).read_to_string(&mut target)?;
-            link(&name, Path::new(&target), &place)?;
+            unpacked.link(&name, Path::new(&target), place)?;
         } else {
             write(&mut entry.take(size), &place, mode)?;
         }
     }
-    Ok(())
+    unpacked.check_links(into)
 }
 
 fn write(from: &mut impl Read, place: &Path, mode: u32) -> io::Result<()> {
     let mut file = File::options().write(true).create_new(true).open(place)?;
     io::copy(from, &mut file)?;
     fs::set_permissions(place, Permissions::from_mode(mode & 0o777 | 0o444))
-}
-
-fn link(name: &Path, target: &Path, place: &Path) -> io::Result<()> {
-    if !target_is_inside(name, target) {
-        let (name, target) = (name.display(), target.display());
-        return Err(io::Error::other(format!("the link `{name}` in it leads outside its directory, to `{target}`")));
-    }
-    symlink(target, place)
 }
 
 #[cfg(test)]
@@ -286,7 +318,7 @@ mod tests {
         builder.into_inner().expect("a vector takes everything")
     }
 
-    fn unpacked(archive: &[u8], name: &str) -> (tempfile::TempDir, io::Result<()>) {
+    pub(super) fn unpacked(archive: &[u8], name: &str) -> (tempfile::TempDir, io::Result<()>) {
         let dir = tempfile::tempdir().expect("a folder");
         let file = dir.path().join("archive");
         fs::write(&file, archive).expect("a file");
@@ -332,6 +364,30 @@ mod tests {
     }
 
     #[test]
+    fn links_that_lead_outside_through_other_links_are_refused_and_those_that_stay_are_not() {
+        let archive = |links: &[(&str, &str)]| {
+            let mut builder = tar::Builder::new(Vec::new());
+            for (name, target) in links {
+                let mut header = tar::Header::new_gnu();
+                header.set_entry_type(tar::EntryType::Symlink);
+                header.set_size(0);
+                builder.append_link(&mut header, name, target).expect("a vector takes everything");
+            }
+            builder.into_inner().expect("a vector takes everything")
+        };
+        for links in
+            [&[("b", "."), ("x", "b/..")][..], &[("b", "."), ("x", "b/../evil")], &[("x", "b/../e"), ("b", ".")]]
+        {
+            let (_dir, done) = unpacked(&archive(links), "x.tar");
+            let said = done.expect_err("it leads outside").to_string();
+            assert!(said.starts_with("the link `x` in it leads outside its directory, to `b/.."), "{said}");
+        }
+        for links in [&[("b", "c"), ("x", "b/d")][..], &[("a/x", "../b"), ("b", "a")], &[("x", "y"), ("y", "x")]] {
+            unpacked(&archive(links), "x.tar").1.expect("they stay inside, or lead nowhere");
+        }
+    }
+
+    #[test]
     fn a_file_that_changed_since_it_was_measured_is_refused() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("f");
@@ -360,3 +416,6 @@ mod tests {
         }
     }
 }
+
+#[cfg(test)]
+mod fuzz;

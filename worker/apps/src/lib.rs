@@ -27,5 +27,10 @@ pub mod text;
 mod total_order;
 mod wordcount;
 
+/// Counts what tests hold.
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: howdah_fuzz::Counting = howdah_fuzz::Counting;
+
 pub use plan::{AppHelp, JobPlan, PlanError, PlanRequest, apps, plan};
 pub use registry::{application, task_main};

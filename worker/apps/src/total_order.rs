@@ -122,7 +122,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) {
+    if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
     text.as_bytes().chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn damaged_cuts_are_refused() {
         assert_eq!(order("").expect("one reduce needs no cuts").partition(b"x", 1), 0);
-        for text in ["6", "zz", "64,62"] {
+        for text in ["6", "zz", "64,62", "+6"] {
             assert!(order(text).is_err(), "{text}");
         }
     }
@@ -174,5 +174,37 @@ mod tests {
         let cuts = sample(&files, Keys::Lines, 2).expect("readable");
         let middle: u32 = String::from_utf8(unhex(&cuts).expect("one cut")).expect("digits").parse().expect("a number");
         assert!((24_000..26_000).contains(&middle), "{middle}");
+    }
+}
+
+#[cfg(test)]
+mod fuzz {
+    use std::collections::BTreeMap;
+
+    use howdah_fuzz::{Readings, cases, changed, changes};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    static READINGS: Readings = Readings::of("cuts");
+
+    proptest! {
+        #![proptest_config(cases(1))]
+
+        #[test]
+        fn changed_cuts_put_keys_into_one_order_or_are_refused(
+            changes in changes(),
+            keys in prop::array::uniform2(prop::collection::vec(any::<u8>(), 0..8)),
+            n in 1..5_u32,
+        ) {
+            let bytes = changed(b"30313233,6262,62ff00,7a7a", &changes);
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            if let Ok(order) = TotalOrder::of(&Properties::from(BTreeMap::from([(CUTS.to_owned(), text)]))) {
+                let [low, high] = [keys[0].clone().min(keys[1].clone()), keys[0].clone().max(keys[1].clone())];
+                let parts = [low, high].map(|key| order.partition(&key, n));
+                prop_assert!(parts[0] <= parts[1] && parts[1] < n, "{:?}", parts);
+            }
+            READINGS.add(1);
+        }
     }
 }

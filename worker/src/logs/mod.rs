@@ -11,6 +11,8 @@
 //! replaced takes nothing in: the logs then stay files. Not synced: a power cut may cost logs, as it may cost files.
 
 mod container;
+#[cfg(test)]
+mod fuzz;
 mod index;
 mod keeping;
 mod live;

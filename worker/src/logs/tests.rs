@@ -10,33 +10,33 @@ use tempfile::TempDir;
 use super::reading::Reading;
 use super::*;
 
-const CLUSTER: ClusterId = ClusterId(202_611_201_200);
+pub(super) const CLUSTER: ClusterId = ClusterId(202_611_201_200);
 
-fn map(index: u32) -> AttemptId {
+pub(super) fn map(index: u32) -> AttemptId {
     TaskId { job: JobId(1), kind: TaskKind::Map, index }.attempt(0)
 }
 
-struct Place {
+pub(super) struct Place {
     dir: TempDir,
-    logs: Logs,
+    pub(super) logs: Logs,
 }
 
 impl Place {
-    fn new(bound: u64) -> Place {
+    pub(super) fn new(bound: u64) -> Place {
         let dir = tempfile::tempdir().unwrap();
         let logs = Logs::new(dir.path().to_owned(), bound);
         Place { dir, logs }
     }
 
     /// The same directory after the worker was killed and started again.
-    fn restart(self) -> Place {
+    pub(super) fn restart(self) -> Place {
         let logs = Logs::new(self.dir.path().to_owned(), self.logs.bound);
         let place = Place { logs, ..self };
         place.logs.recover(&place.logs.left());
         place
     }
 
-    fn start(&self, attempt: AttemptId, texts: [&[u8]; 3]) -> LiveLogs {
+    pub(super) fn start(&self, attempt: AttemptId, texts: [&[u8]; 3]) -> LiveLogs {
         let live = self.logs.start(CLUSTER, attempt).unwrap();
         self.write(attempt, texts);
         live
@@ -51,13 +51,13 @@ impl Place {
     }
 
     /// An attempt from its beginning to its end.
-    fn run(&self, attempt: AttemptId, texts: [&[u8]; 3]) {
+    pub(super) fn run(&self, attempt: AttemptId, texts: [&[u8]; 3]) {
         let mut live = self.start(attempt, texts);
         assert!(self.logs.collect(&mut live, CLUSTER, attempt));
         self.logs.retire(live, &self.logs.live(CLUSTER, attempt));
     }
 
-    fn read(&self, attempt: AttemptId, which: usize) -> io::Result<Vec<u8>> {
+    pub(super) fn read(&self, attempt: AttemptId, which: usize) -> io::Result<Vec<u8>> {
         self.logs.read(CLUSTER, attempt, which).map(bytes_of)
     }
 
@@ -65,7 +65,7 @@ impl Place {
         String::from_utf8(self.read(attempt, which).unwrap()).unwrap()
     }
 
-    fn container(&self) -> PathBuf {
+    pub(super) fn container(&self) -> PathBuf {
         self.logs.container(CLUSTER, JobId(1))
     }
 
@@ -90,7 +90,7 @@ impl Place {
     }
 }
 
-fn bytes_of(reading: Reading) -> Vec<u8> {
+pub(super) fn bytes_of(reading: Reading) -> Vec<u8> {
     let length = reading.length();
     let mut all = Vec::new();
     for piece in reading.pieces {

@@ -6,6 +6,8 @@
 
 mod board;
 pub(crate) mod file;
+#[cfg(test)]
+mod fuzz;
 mod run;
 
 use std::collections::BTreeMap;

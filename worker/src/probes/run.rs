@@ -237,7 +237,7 @@ impl Stream {
 }
 
 /// The first line, without blanks around it.
-fn value_in(output: &[u8]) -> Result<String, Trouble> {
+pub(super) fn value_in(output: &[u8]) -> Result<String, Trouble> {
     let line = output.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let text = std::str::from_utf8(line).map_err(|_| Trouble::Garbage("what is no UTF-8"))?.trim();
     if text.len() > MAX_ATTRIBUTE_VALUE_BYTES {
@@ -250,7 +250,7 @@ fn value_in(output: &[u8]) -> Result<String, Trouble> {
 }
 
 /// Behind a colon, what a person may want to read of standard error; empty if it has nothing.
-fn last_line(stderr: &[u8]) -> String {
+pub(super) fn last_line(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let Some(line) = text.lines().map(str::trim).rfind(|line| !line.is_empty()) else { return String::new() };
     let printable = line.chars().filter(|c| !c.is_control()).take(MAX_SAID_CHARS);

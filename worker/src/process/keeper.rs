@@ -333,7 +333,8 @@ impl Keeper {
                 }
             }
             FromTask::Failed { message, counters, cut, fatal, unseen } => {
-                self.current.unseen = unseen.unwrap_or_default();
+                let unseen = unseen.unwrap_or_default();
+                self.current.unseen = limits::first_part(&unseen, limits::PATH_BYTES).to_owned();
                 let counters = self.bound(counters, cut);
                 self.current.fatal = fatal;
                 self.on_said(false, message, counters);
@@ -371,7 +372,7 @@ impl Keeper {
             self.current.enter(Phase::Reduce);
             let mut end = self.current.end();
             end.exit_code = Some(0);
-            end.cpu_us = counters.get(FRAMEWORK, "CPU time spent (ms)").max(0) as u64 * 1_000;
+            end.cpu_us = (counters.get(FRAMEWORK, "CPU time spent (ms)").max(0) as u64).saturating_mul(1_000);
             end.peak_memory_kib = peak_kib(&counters);
             end.diagnostics = limits::diagnostics(String::new(), self.current.cut);
             self.clear_local(ok);
@@ -590,3 +591,6 @@ fn wall_ms() -> u64 {
 pub(crate) fn wall_us() -> u64 {
     clock::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }
+
+#[cfg(test)]
+mod fuzz;

@@ -280,3 +280,35 @@ mod tests {
         assert!(!own.has(pid), "its number may be another one's by now");
     }
 }
+
+#[cfg(test)]
+mod fuzz {
+    use howdah_fuzz::{Readings, cases, changed, changes};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    static READINGS: Readings = Readings::of("vitals of scripts");
+
+    const GOOD: &str = "# of the hypervisor\nload1 2.5\nload5 1\nload15 0.5\nrun_queue 3\nforeign_load 1.25\ncpus 4\n\
+                        cpu_khz 2600000\nmax_khz 3000000\n";
+
+    proptest! {
+        #![proptest_config(cases(1))]
+
+        #[test]
+        fn changed_words_are_numbers_or_are_refused_with_their_line(changes in changes(), own_milli in any::<u32>()) {
+            let bytes = changed(GOOD.as_bytes(), &changes);
+            let text = String::from_utf8_lossy(&bytes);
+            match Said::parse(&text) {
+                Ok(said) => {
+                    let mut vitals = Vitals::default();
+                    said.put(&mut vitals, own_milli);
+                    prop_assert!(said.cpus.is_none() || vitals.cpus_milli > 0);
+                }
+                Err(problem) => prop_assert!(problem.starts_with("it printed `"), "{}", problem),
+            }
+            READINGS.add(1);
+        }
+    }
+}

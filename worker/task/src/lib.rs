@@ -57,6 +57,11 @@ mod segment;
 mod shuffle;
 pub mod umbilical;
 
+/// Counts what tests hold.
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: howdah_fuzz::Counting = howdah_fuzz::Counting;
+
 pub use api::application::Application;
 pub use api::choices::{Fold, Partitioner};
 pub use api::context::Context;

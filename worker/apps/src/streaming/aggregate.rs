@@ -96,7 +96,8 @@ impl Aggregation {
                     Some(tab) => (&value[..tab], parse_long(&value[tab + 1..])?),
                     None => (value, 1),
                 };
-                *counts.entry(value.to_vec()).or_default() += count;
+                let counted = counts.entry(value.to_vec()).or_default();
+                *counted = counted.wrapping_add(count);
             }
         }
         Ok(())
@@ -133,7 +134,7 @@ fn histogram(mut counts: Vec<i64>) -> String {
     counts.sort_unstable();
     let n = counts.len();
     let (Some(min), Some(max)) = (counts.first(), counts.last()) else { return "0".to_owned() };
-    let mean = counts.iter().sum::<i64>() as f64 / n as f64;
+    let mean = counts.iter().map(|&count| i128::from(count)).sum::<i128>() as f64 / n as f64;
     let squares: f64 = counts.iter().map(|&count| (count as f64 - mean).powi(2)).sum();
     let deviation = (squares / n as f64).sqrt();
     format!("{n}\t{min}\t{}\t{max}\t{}\t{}", counts[n / 2], java_double(mean), java_double(deviation))
@@ -185,6 +186,10 @@ mod tests {
         assert_eq!(report("UniqValueCount", &["x", "y", "x"]), "2");
         assert_eq!(report("ValueHistogram", &["h", "h"]), "1\t2\t2\t2\t2.0\t0.0");
         assert_eq!(report("ValueHistogram", &["a\t1", "b\t3", "a"]), "2\t2\t3\t3\t2.5\t0.5");
+        let most = i64::MAX.to_string();
+        let [a, b] = ["a", "b"].map(|value| format!("{value}\t{most}"));
+        let expected = format!("2\t{most}\t{most}\t{most}\t9.223372036854776E18\t0.0");
+        assert_eq!(report("ValueHistogram", &[&a, &b]), expected);
     }
 
     #[test]

@@ -9,6 +9,8 @@ mod command;
 mod comparator;
 mod environment;
 mod fields;
+#[cfg(test)]
+mod fuzz;
 mod key_fields;
 mod lines;
 mod number;

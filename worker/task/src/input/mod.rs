@@ -2,6 +2,8 @@
 
 mod file;
 mod fixed;
+#[cfg(test)]
+mod fuzz;
 mod lines;
 mod source;
 

@@ -5,6 +5,8 @@
 
 mod attempt;
 pub(crate) mod faults;
+#[cfg(test)]
+mod fuzz;
 pub(crate) mod link;
 pub(crate) mod log;
 mod map;

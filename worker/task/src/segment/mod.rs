@@ -18,6 +18,8 @@
 
 mod checker;
 mod codec;
+#[cfg(test)]
+mod fuzz;
 mod index;
 mod reader;
 mod writer;
