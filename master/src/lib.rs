@@ -40,6 +40,11 @@ mod tables;
 mod testing;
 pub mod trace;
 
+/// Counts what tests hold.
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: howdah_fuzz::Counting = howdah_fuzz::Counting;
+
 pub use config::{KeepInputs, KeepJobs, Limits, MasterConfig, Memory, Profile};
 pub use name_nodes::NameNodes;
 pub use run::{ACCESS_FILE, lock, run};

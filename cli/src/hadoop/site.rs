@@ -175,3 +175,49 @@ mod tests {
         assert_eq!(keys(&["/in"], "s3://logs/out", None).len(), 3);
     }
 }
+
+#[cfg(test)]
+mod fuzz {
+    use howdah_fuzz::{Readings, cases, changed, changes};
+    use proptest::prelude::*;
+
+    use super::super::options;
+    use super::*;
+
+    static READINGS: Readings = Readings::of("sites of Hadoop");
+
+    const CORE: &str = "<?xml version=\"1.0\"?>\n<configuration>\n <property><name>fs.default.name</name>\
+        <value>hdfs:///</value></property>\n <property><name>howdah.fs.root</name><value>/srv/share</value></property>\n\
+        <property><name>io.sort.mb</name><value>100</value><final>true</final></property>\n</configuration>\n";
+
+    proptest! {
+        #![proptest_config(cases(1))]
+
+        #[test]
+        fn changed_files_are_properties_and_a_file_system_or_are_refused_by_name(
+            which in 0..FILES.len(),
+            changes in changes(),
+        ) {
+            let dir = tempfile::tempdir().expect("a folder");
+            for name in FILES {
+                std::fs::write(dir.path().join(name), CORE).expect("a file");
+            }
+            let path = dir.path().join(FILES[which]);
+            std::fs::write(&path, changed(CORE.as_bytes(), &changes)).expect("a file");
+            let words = ["-conf", path.to_str().expect("a plain path"), "in", "out"];
+            let taken = match Site::of(dir.path(), None, "u") {
+                Ok(mut site) => {
+                    prop_assert!(site.properties.keys().all(|key| !key.is_empty() && key.trim() == key));
+                    let _ = site.file_system.local("/x");
+                    options::generic(&mut site, &words, &[]).map(drop)
+                }
+                Err(failure) => Err(failure),
+            };
+            if let Err(failure) = taken {
+                let said = failure.to_string();
+                prop_assert!(said.contains(&*dir.path().to_string_lossy()), "{}", said);
+            }
+            READINGS.add(2);
+        }
+    }
+}

@@ -261,3 +261,30 @@ mod tests {
         assert!(refused("lab0\nlab1\nyou@lab1\n").starts_with("`you@lab1` is named for two workers"));
     }
 }
+
+#[cfg(test)]
+mod fuzz {
+    use howdah_fuzz::{Readings, cases, changed, changes};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    static READINGS: Readings = Readings::of("lists of machines");
+
+    proptest! {
+        #![proptest_config(cases(1))]
+
+        #[test]
+        fn a_changed_list_names_machines_and_never_an_option_of_ssh(changes in changes()) {
+            let bytes = changed(b"# the lab\nann@lab1\nlab2 # the fast one\n192.168.0.7\n\nlab4\n", &changes);
+            if let Ok(machines) = Machines::parse(&String::from_utf8_lossy(&bytes)) {
+                prop_assert!(!machines.workers.is_empty());
+                for host in machines.workers.iter().chain([&machines.master]) {
+                    let is_word = !host.is_empty() && !host.starts_with('-') && !host.contains([' ', '\n', '#']);
+                    prop_assert!(is_word, "{:?}", host);
+                }
+            }
+            READINGS.add(1);
+        }
+    }
+}

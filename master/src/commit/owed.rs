@@ -77,7 +77,7 @@ impl Owed {
         let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         paths.retain(|path| path.to_string_lossy().ends_with(END));
         paths.sort_unstable();
-        let read = |path: PathBuf| match read(&path) {
+        let read = |path: PathBuf| match self.read(&path) {
             Ok(output) => Some(output),
             Err(error) => {
                 tracing::warn!(path = %path.display(), %error, "cannot read the note of an output");
@@ -86,18 +86,24 @@ impl Owed {
         };
         paths.into_iter().filter_map(read).collect()
     }
-}
 
-fn read(path: &Path) -> io::Result<Output> {
-    let note: Note = serde_json::from_slice(&fs::read(path)?)?;
-    Ok(Output::new(&note.directory, &note.properties))
+    /// A note is of the output whose mark it is called by, and of no other: what is settled is removed by that name.
+    fn read(&self, path: &Path) -> io::Result<Output> {
+        let note: Note = serde_json::from_slice(&fs::read(path)?)?;
+        let output = Output::new(&note.directory, &note.properties);
+        match output.mark() {
+            Some(mark) if self.path(mark) == path => Ok(output),
+            Some(mark) => Err(io::Error::other(format!("it is of an output with the mark `{mark}`"))),
+            None => Err(io::Error::other(format!("it is of `{}`, which has no mark", note.directory))),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn output(mark: &str) -> Output {
+    pub(super) fn output(mark: &str) -> Output {
         let properties = [
             (howdah_webhdfs::MARK_PROPERTY, mark),
             (howdah_webhdfs::USER_PROPERTY, "ann"),
@@ -137,5 +143,40 @@ mod tests {
         owed.note(&Output::new("/data/out", &BTreeMap::new())).unwrap();
         owed.note(&output("../../escaped")).unwrap();
         assert!(!dir.path().join(FOLDER).exists());
+    }
+}
+
+#[cfg(test)]
+mod fuzz {
+    use howdah_fuzz::{Readings, cases, changed, changes, most_held};
+    use proptest::prelude::*;
+
+    use super::tests::output;
+    use super::*;
+
+    static READINGS: Readings = Readings::of("notes of outputs");
+
+    proptest! {
+        #![proptest_config(cases(8))]
+
+        #[test]
+        fn a_changed_note_is_of_an_output_elsewhere_with_its_mark_or_is_left_alone_and_hides_no_other(
+            changes in changes(),
+        ) {
+            let dir = tempfile::tempdir().expect("a folder");
+            let owed = Owed::of(dir.path());
+            ["0a", "0b"].iter().for_each(|mark| owed.note(&output(mark)).expect("it can be noted"));
+            let path = owed.path("0a");
+            let bytes = changed(&fs::read(&path).expect("it is there"), &changes);
+            fs::write(&path, &bytes).expect("write");
+            let (all, held) = most_held(|| owed.all());
+            prop_assert!(held < 64 * bytes.len() + (256 << 10), "{} bytes were held for {}", held, bytes.len());
+            let marks: Vec<&str> = all.iter().map(|output| output.mark().expect("it has one")).collect();
+            prop_assert!(marks == ["0b"] || marks == ["0a", "0b"], "{:?}", marks);
+            prop_assert!(all.iter().all(Output::is_remote), "{:?}", all);
+            all.iter().for_each(|output| owed.settle(output));
+            prop_assert!(!owed.path("0b").exists() && path.exists() == (marks.len() == 1));
+            READINGS.add(1);
+        }
     }
 }

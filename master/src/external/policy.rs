@@ -329,4 +329,6 @@ fn duration(text: &str) -> Option<Duration> {
 }
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;

@@ -54,7 +54,8 @@ fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut done, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while at < bytes.len() {
-        let code = bytes.get(at + 1..at + 3).and_then(|two| std::str::from_utf8(two).ok());
+        let code = bytes.get(at + 1..at + 3).filter(|two| two.iter().all(u8::is_ascii_hexdigit));
+        let code = code.and_then(|two| std::str::from_utf8(two).ok());
         let code = code.filter(|_| bytes[at] == b'%').and_then(|two| u8::from_str_radix(two, 16).ok());
         match code {
             Some(byte) => done.push(byte),
@@ -71,13 +72,41 @@ mod tests {
 
     #[test]
     fn values_are_decoded_and_lists_allow_what_they_name() {
-        let query = Query::parse("states=running%2CFAILED&user=a+b&limit=x&startedTimeBegin=5&%zz=%4");
+        let query = Query::parse("states=running%2CFAILED&user=a+b&limit=x&startedTimeBegin=5&%zz=%4&sum=%+4");
         assert!(query.allows(&["states", "state"], "RUNNING") && query.allows(&["states"], "FAILED"));
         assert!(!query.allows(&["states"], "KILLED") && query.allows(&["finalStatus"], "KILLED"));
         assert_eq!(query.get("user"), Some("a b"));
         assert!(query.number("limit").is_err());
         assert!(query.spans("startedTime", 5).is_ok_and(|holds| holds));
         assert!(query.spans("startedTime", 4).is_ok_and(|holds| !holds));
-        assert_eq!(query.get("%zz"), Some("%4"));
+        assert_eq!((query.get("%zz"), query.get("sum")), (Some("%4"), Some("% 4")));
+    }
+}
+
+#[cfg(test)]
+mod fuzz {
+    use howdah_fuzz::{Readings, cases, changed, changes, most_held};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    static READINGS: Readings = Readings::of("queries");
+
+    proptest! {
+        #![proptest_config(cases(1))]
+
+        #[test]
+        fn a_changed_query_filters_or_is_refused_with_its_key(changes in changes(), ms in any::<u64>()) {
+            let good = "states=RUNNING%2CFAILED&user=a+b&limit=7&startedTimeBegin=5&startedTimeEnd=1795688944855";
+            let bytes = changed(good.as_bytes(), &changes);
+            let text = String::from_utf8_lossy(&bytes);
+            let (query, held) = most_held(|| Query::parse(&text));
+            prop_assert!(held < 64 * text.len() + (4 << 10), "{} bytes were held for {}", held, text.len());
+            let _ = (query.get("user"), query.allows(&["states"], "RUNNING"));
+            for (key, refused) in [("limit", query.number("limit").err()), ("startedTime", query.spans("startedTime", ms).err())] {
+                prop_assert!(refused.is_none_or(|refused| refused.2.starts_with(key)), "{}", key);
+            }
+            READINGS.add(1);
+        }
     }
 }

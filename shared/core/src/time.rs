@@ -29,9 +29,9 @@ impl Time {
         Time(us)
     }
 
-    /// An instant `ms` milliseconds after the origin.
+    /// An instant `ms` milliseconds after the origin; "never" where that is further than microseconds count.
     pub const fn from_ms(ms: u64) -> Time {
-        Time(ms * 1_000)
+        Time(ms.saturating_mul(1_000))
     }
 
     /// Microseconds since the origin.
@@ -66,14 +66,14 @@ impl Span {
         Span(us)
     }
 
-    /// `ms` milliseconds.
+    /// `ms` milliseconds; "no limit" where that is longer than microseconds count, as programs and files may say anything.
     pub const fn from_ms(ms: u64) -> Span {
-        Span(ms * 1_000)
+        Span(ms.saturating_mul(1_000))
     }
 
-    /// `secs` seconds.
+    /// `secs` seconds, in the same way.
     pub const fn from_secs(secs: u64) -> Span {
-        Span(secs * 1_000_000)
+        Span(secs.saturating_mul(1_000_000))
     }
 
     /// Microseconds.

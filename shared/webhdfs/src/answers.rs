@@ -274,4 +274,42 @@ mod tests {
             }
         }
     }
+
+    mod fuzz {
+        use howdah_fuzz::{Readings, cases, changed, changes};
+        use proptest::prelude::*;
+
+        use super::*;
+        use crate::RemotePath;
+
+        static READINGS: Readings = Readings::of("answers of name nodes");
+
+        const ADDRESSES: [&str; 3] =
+            ["hdfs://nn-1.lab:9000/data/./in//a%20b", "webhdfs://[::1]:9870/", "s3a://logs-1/2026/11/27/x"];
+
+        proptest! {
+            #![proptest_config(cases(1))]
+
+            #[test]
+            fn answers_that_are_changed_in_many_places_are_read_or_refused(which in 0..GOOD.len(), changes in changes()) {
+                read(&changed(GOOD[which].as_bytes(), &changes));
+                READINGS.add(6);
+            }
+
+            #[test]
+            fn changed_addresses_are_refused_or_read_and_written_as_the_same_ones(
+                which in 0..ADDRESSES.len(),
+                changes in changes(),
+            ) {
+                let bytes = changed(ADDRESSES[which].as_bytes(), &changes);
+                let text = String::from_utf8_lossy(&bytes);
+                if let Ok(path) = text.parse::<RemotePath>() {
+                    prop_assert!(path.path.starts_with('/') && !path.path.split('/').any(|part| part == ".."), "{path:?}");
+                    prop_assert!(!path.to_string().chars().any(char::is_control));
+                    prop_assert_eq!(path.to_string().parse::<RemotePath>(), Ok(path));
+                }
+                READINGS.add(1);
+            }
+        }
+    }
 }

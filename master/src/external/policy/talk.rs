@@ -2,11 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use howdah_core::job::limits;
+
 use super::super::process::{Broken, Process};
 use super::super::protocol::{Answer, FirstLine, Line, Notice, PROTOCOL};
 
 /// A program may take so long to say hello: interpreters start slowly on a busy machine.
 const FIRST_WORD: Duration = Duration::from_secs(10);
+/// Characters of a line that is no answer which are repeated.
+const MOST_SHOWN: usize = 120;
 
 /// What a program did wrong; the order is that of `WARNED`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,10 +72,12 @@ pub(super) fn answer_to(process: &mut Process, id: u64, until: Instant) -> Resul
     }
 }
 
-fn parse<'a, T: serde::Deserialize<'a>>(line: &'a [u8]) -> Result<T, Wrong> {
+pub(super) fn parse<'a, T: serde::Deserialize<'a>>(line: &'a [u8]) -> Result<T, Wrong> {
     serde_json::from_slice(line).map_err(|error| {
-        let shown: String = String::from_utf8_lossy(line).chars().take(120).collect();
-        Wrong::Garbage(format!("`{shown}`, {error}"))
+        let shown: String = String::from_utf8_lossy(line).chars().take(MOST_SHOWN).collect();
+        // The parser repeats what it found, however long.
+        let error = limits::without_middle(error.to_string(), limits::STATUS_BYTES);
+        Wrong::Garbage(format!("`{shown}`, {error}").replace(char::is_control, " "))
     })
 }
 

@@ -9,6 +9,8 @@
 //! the rest is asked of the core as other clients ask. The guide: `docs/guide/http.md`.
 
 mod description;
+#[cfg(test)]
+mod fuzz;
 mod query;
 mod refused;
 mod resource;

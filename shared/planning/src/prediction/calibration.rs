@@ -19,6 +19,8 @@ const JOBS: usize = 100;
 pub(super) const ENOUGH: usize = 8;
 /// Policies that are told apart.
 const POLICIES: usize = 16;
+/// Errors that are kept of one job: its forecasts, evenly thinned out.
+pub(super) const OF_ONE_JOB: usize = 64;
 
 /// The least value that the stated share of these stays within; `None` of none.
 pub(super) fn quantile(mut scores: Vec<f64>) -> Option<f64> {
@@ -33,6 +35,19 @@ pub(super) fn quantile(mut scores: Vec<f64>) -> Option<f64> {
 pub(super) struct EndErrors(BTreeMap<String, VecDeque<Vec<f64>>>);
 
 impl EndErrors {
+    /// As if they had been added one by one; what is no error of a forecast is left out.
+    pub(super) fn within_bounds(self) -> EndErrors {
+        let bounded = self.0.into_iter().take(POLICIES).map(|(policy, mut jobs)| {
+            jobs.drain(..jobs.len().saturating_sub(JOBS));
+            for errors in &mut jobs {
+                errors.retain(|error| error.is_finite() && *error >= 0.0);
+                errors.truncate(OF_ONE_JOB);
+            }
+            (policy, jobs)
+        });
+        EndErrors(bounded.collect())
+    }
+
     /// By which drawn intervals are scaled under a policy; `None` while too few jobs have ended.
     pub(super) fn scale(&self, policy: &str) -> Option<f64> {
         let jobs = self.0.get(policy).filter(|jobs| jobs.len() >= ENOUGH)?;

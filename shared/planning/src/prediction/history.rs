@@ -1,5 +1,6 @@
 //! The finished tasks that are remembered: the last of each class, so that what changed long ago is forgotten.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
@@ -65,10 +66,26 @@ struct Stored {
 }
 
 impl From<Stored> for TaskHistory {
-    fn from(Stored { classes, commits, seen, end_errors, progress }: Stored) -> TaskHistory {
-        let (classes, progress) = (classes.into_iter().collect(), progress.into_iter().collect());
-        TaskHistory { classes, commits, seen, end_errors, progress }
+    /// Within the bounds in which it grows: a file may have been written by anybody.
+    fn from(Stored { mut classes, mut commits, seen, end_errors, mut progress }: Stored) -> TaskHistory {
+        classes.sort_by_key(|(_, known)| Reverse(known.last));
+        classes.truncate(CLASSES);
+        for (_, known) in &mut classes {
+            known.last = known.last.min(seen);
+            keep_last(&mut known.samples, KEPT);
+        }
+        let classes: BTreeMap<Class, Known> = classes.into_iter().collect();
+        keep_last(&mut commits, COMMITS);
+        progress.retain(|((_, third), evidence)| *third < THIRDS && evidence.can_be());
+        progress.truncate(CLASSES * usize::from(THIRDS));
+        let progress = progress.into_iter().collect();
+        TaskHistory { classes, commits, seen, end_errors: end_errors.within_bounds(), progress }
     }
+}
+
+/// Lets go of the oldest, which stand first.
+fn keep_last<T>(list: &mut VecDeque<T>, most: usize) {
+    list.drain(..list.len().saturating_sub(most));
 }
 
 impl From<TaskHistory> for Stored {
@@ -81,7 +98,7 @@ impl From<TaskHistory> for Stored {
 impl TaskHistory {
     /// A task of a class has finished.
     pub fn add(&mut self, class: Class, sample: Sample) {
-        self.seen += 1;
+        self.seen = self.seen.saturating_add(1);
         if self.classes.len() >= CLASSES
             && !self.classes.contains_key(&class)
             && let Some(oldest) =
@@ -151,7 +168,46 @@ impl TaskHistory {
 
     /// What promoting a job's output takes: the mean; nothing where none was seen.
     pub fn commit(&self) -> Span {
-        let sum: u64 = self.commits.iter().map(|span| span.as_us()).sum();
-        Span::from_us(sum.checked_div(self.commits.len() as u64).unwrap_or(0))
+        let sum: u128 = self.commits.iter().map(|span| u128::from(span.as_us())).sum();
+        let mean = sum.checked_div(self.commits.len() as u128).unwrap_or(0);
+        Span::from_us(u64::try_from(mean).expect("a mean of such numbers is one"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::class::Part;
+    use super::*;
+
+    fn class(number: usize) -> Class {
+        Class { application: "sort".to_owned(), family: format!("f-{number}"), part: Part::Map }
+    }
+
+    fn sample(us: u64) -> Sample {
+        Sample { bytes: 1, time: Span::from_us(us), worker: "w".to_owned(), place: None }
+    }
+
+    #[test]
+    fn a_file_with_more_than_is_ever_kept_is_cut_to_the_newest() {
+        let known = |last, n| Known { samples: (0..n).map(sample).collect(), last };
+        let many = CLASSES as u64 + 3;
+        let mut classes: Vec<_> = (0..many).map(|n| (class(n as usize), known(n, 1))).collect();
+        classes[CLASSES].1 = known(u64::MAX, KEPT as u64 + 7);
+        let commits = (0..COMMITS as u64 + 5).map(Span::from_us).collect();
+        let stored = Stored { classes, commits, seen: many, ..Stored::default() };
+        let mut history: TaskHistory = serde_json::from_value(serde_json::to_value(&stored).unwrap()).unwrap();
+        assert_eq!((history.classes.len(), history.commits.len()), (CLASSES, COMMITS));
+        assert!(history.of(&class(2)).is_empty() && history.remembered(&class(3)) == 1, "the oldest classes went");
+        let kept = &history.classes[&class(CLASSES)];
+        assert_eq!((kept.samples.len(), kept.last, kept.samples[0].time), (KEPT, many, Span::from_us(7)));
+        history.add(class(CLASSES), sample(9));
+        assert_eq!(history.remembered(&class(CLASSES)), KEPT, "and it does not grow from there");
+    }
+
+    #[test]
+    fn promotions_that_took_longer_than_time_itself_have_a_mean() {
+        let mut history = TaskHistory::default();
+        (0..3).for_each(|_| history.add_commit(Span::MAX));
+        assert_eq!(history.commit(), Span::MAX);
     }
 }

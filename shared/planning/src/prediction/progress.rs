@@ -88,6 +88,14 @@ impl Worth {
 }
 
 impl Evidence {
+    /// Whether looks may have come to these sums, as each of their shares is within bounds.
+    pub(super) fn can_be(&self) -> bool {
+        // And a little for rounding.
+        let most = self.n * SHARES[1] * SHARES[1] * (1.0 + 1e-9);
+        let sums = [self.said, self.was, self.said_squared, self.product, self.was_squared];
+        (0.0..=MOST).contains(&self.n) && sums.iter().all(|sum| sum.abs() <= most)
+    }
+
     /// A task has ended that took `time` microseconds.
     pub(super) fn ended(&mut self, look: &Look, time: f64) {
         self.add(look.says, share(time, look.expected));

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::calibration::OF_ONE_JOB;
 use super::end_score::EndScore;
 use super::forecast::{Forecast, JobForecast};
 use super::history::TaskHistory;
@@ -13,8 +14,6 @@ use super::looks::Looks;
 use howdah_core::job::{AttemptId, JobId};
 use howdah_core::time::{Span, Time};
 
-/// Errors that are kept of one job: its forecasts, evenly thinned out.
-const OF_ONE_JOB: usize = 64;
 /// Policies whose forecasts are scored.
 const POLICIES: usize = 16;
 
