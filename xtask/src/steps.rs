@@ -336,25 +336,37 @@ fn soak_faults(kills: u32) -> (Counts, Result<String>) {
     (counts, lab.map(|_| counts.to_string()))
 }
 
+/// The fuzz targets: by what their names have, and where they are. What answers of stores go through is in no usual build, so that
+/// one is a debug build, which `interop` has as well.
+const FUZZ: [(&str, &[&str]); 11] = [
+    ("fuzz", &["--release", "--package", "howdah", "--bins"]),
+    ("", &["--release", "--package", "howdah-traces", "--test", "fuzz_readers"]),
+    ("", &["--release", "--package", "howdah-planning", "--test", "fuzz_memory"]),
+    ("convert", &["--release", "--package", "howdah-proto", "--lib"]),
+    ("fuzz", &["--release", "--package", "howdah-webhdfs", "--lib"]),
+    ("fuzz", &["--release", "--package", "howdah-task", "--lib"]),
+    ("fuzz", &["--release", "--package", "howdah-apps", "--lib"]),
+    ("fuzz", &["--release", "--package", "howdah-worker", "--lib"]),
+    ("journal", &["--release", "--package", "howdah-master", "--lib"]),
+    ("fuzz", &["--release", "--package", "howdah-master", "--lib"]),
+    ("every_call", &["--release", "--package", "howdah-master", "--test", "live"]),
+];
+/// The one with the client of stores.
+const FUZZ_S3: (&str, &[&str]) =
+    ("interop::s3::answers", &["--workspace", "--features", "howdah/s3", "--test", "cluster"]);
+
 /// Everything that reads what people, peers and disks give, on more and more bytes; each test says how many.
 fn fuzz(span: Duration) -> (Counts, Result<String>) {
     let started = Instant::now();
     let mut counts = Counts::default();
     let mut rounds = 0;
-    let targets: [&[&str]; 5] = [
-        &["--package", "howdah", "--bins", "fuzz"],
-        &["--package", "howdah-traces", "--test", "fuzz_readers"],
-        &["--package", "howdah-proto", "--lib", "convert"],
-        &["--package", "howdah-master", "--lib", "journal"],
-        &["--package", "howdah-master", "--test", "live", "every_call"],
-    ];
     while started.elapsed() < span {
-        for target in targets {
-            let args = [&["--release"], target, &["--", "--nocapture"]].concat();
-            let (more, result) = cargo_test(&args, &[("PROPTEST_CASES", "2000")]);
+        for (target, args) in FUZZ.into_iter().chain([FUZZ_S3]) {
+            let (more, result) =
+                cargo_test(&[args, &["--", "--nocapture", target]].concat(), &[("PROPTEST_CASES", "2000")]);
             counts += more;
             if let Err(error) = result {
-                return (counts, Err(error.context(format!("fuzz {}, round {}", target[1], rounds + 1))));
+                return (counts, Err(error.context(format!("fuzz {}, round {}", args.join(" "), rounds + 1))));
             }
         }
         rounds += 1;

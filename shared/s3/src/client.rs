@@ -21,6 +21,8 @@ use crate::store::{Credentials, Store};
 /// What `object_store` says, and only in words, of a store that may do better at another time: what it would ask again itself.
 const TROUBLE: [&str; 6] =
     ["status code: 5", "status 5", "status code: 429", "status code: 408", "InternalError", "SlowDown"];
+/// Bytes of an object's key, as Amazon has it.
+const MOST_KEY_BYTES: usize = 1_024;
 /// Characters of a store's words that are repeated.
 const MOST_CHARS: usize = 300;
 
@@ -120,6 +122,7 @@ impl Client {
             if !goes_on() {
                 return Err(Error::GivenUp);
             }
+            let asked = page_token.clone();
             let options =
                 PaginatedListOptions { delimiter: Some(Cow::Borrowed("/")), page_token, ..Default::default() };
             let page = self.wait(|| self.inner.bucket.list_paginated(prefix.as_deref(), options.clone()))?;
@@ -135,6 +138,9 @@ impl Client {
             page_token = page.page_token;
             if page_token.is_none() || entries.len() > most {
                 return Ok(entries);
+            }
+            if page_token == asked {
+                return Err(self.refused("a page of a list is followed by itself, expected the next one"));
             }
         }
     }
@@ -162,7 +168,11 @@ impl Client {
         self.inner.runtime.block_on(work).map_err(|error| self.wrong(error))
     }
 
+    /// Directories in directories end where keys do, whatever the store says.
     pub(crate) fn key(&self, path: &str) -> Result<Path, Error> {
+        if path.trim_start_matches('/').len() > MOST_KEY_BYTES {
+            return Err(self.refused(&format!("a key of {} bytes, expected at most {MOST_KEY_BYTES}", path.len())));
+        }
         Path::parse(path).map_err(|error| self.refused(&error.to_string()))
     }
 

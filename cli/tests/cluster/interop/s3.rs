@@ -1,5 +1,7 @@
 //! Inputs and outputs in buckets of `moto`, which plays Amazon's store. These tests need a `howdah` with the feature `s3`.
 
+mod answers;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
