@@ -14,7 +14,7 @@ use tonic::Status;
 
 use crate::plain;
 
-/// Three numbers and what stands between them.
+/// Four numbers and what stands between them.
 const MOST_BYTES: u64 = 256;
 
 /// See the module's documentation.
@@ -152,18 +152,20 @@ mod fuzz {
         ) {
             let dir = tempfile::tempdir().expect("a folder");
             let path = dir.path().join("master");
-            let bytes = noise.unwrap_or_else(|| changed(b"202611201200 7 1795688944855000\n", &changes));
+            let bytes = noise.unwrap_or_else(|| changed(b"202611201200 7 1795688944855000 8125601773\n", &changes));
             fs::write(&path, &bytes).expect("write");
             let (fence, held) = most_held(|| Fence::open(path.clone()));
             prop_assert!(held < 4 << 10, "{} bytes were held for {}", held, bytes.len());
-            if let Some(MasterStart { cluster_id, epoch, began_us }) = fence.met() {
+            if let Some(MasterStart { cluster_id, epoch, began_us, nonce }) = fence.met() {
                 let said = String::from_utf8(bytes).expect("it was read");
-                let words: Vec<&str> = said.split_whitespace().collect();
                 let of = |word: &str| word.parse::<u64>().expect("it was read");
-                prop_assert_eq!(words.iter().map(|word| of(word)).collect::<Vec<_>>(), [cluster_id, u64::from(epoch), began_us]);
+                let mut words: Vec<u64> = said.split_whitespace().map(of).collect();
+                words.resize(4, 0);
+                prop_assert_eq!(words, [cluster_id, u64::from(epoch), began_us, nonce]);
             }
             // One of another cluster is always obeyed, and is what the next start of the worker knows.
-            let other = MasterStart { cluster_id: fence.met().map_or(1, |met| met.cluster_id ^ 1), epoch: 1, began_us: 9 };
+            let cluster_id = fence.met().map_or(1, |met| met.cluster_id ^ 1);
+            let other = MasterStart { cluster_id, epoch: 1, began_us: 9, nonce: 3 };
             fence.admit(Some(other)).expect("another cluster");
             prop_assert_eq!(Fence::open(path).met(), Some(other));
             READINGS.add(1);
