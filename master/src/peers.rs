@@ -10,11 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use howdah_core::job::WorkerId;
+use howdah_core::models::Random;
 use howdah_core::time::Time;
 use howdah_core::tracker::WorkerState;
 use howdah_proto::v1::look::At;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
@@ -57,10 +56,7 @@ impl Peer {
 fn distance(n: usize, round: usize) -> Option<usize> {
     let others = n.checked_sub(1).filter(|&others| others > 0)?;
     let mut distances: Vec<usize> = (1..n).collect();
-    let mut dice = ChaCha8Rng::seed_from_u64((round / others) as u64);
-    for last in (1..others).rev() {
-        distances.swap(last, (dice.next_u64() % (last as u64 + 1)) as usize);
-    }
+    Random::new((round / others) as u64, 0).shuffle(&mut distances);
     Some(distances[round % others])
 }
 

@@ -6,6 +6,7 @@ mod machine;
 mod share;
 mod sights;
 
+use howdah_core::job::limits;
 use howdah_json::Listing;
 use howdah_proto::v1::{ExamineRequest, GetClusterRequest, ListWorkersRequest};
 use serde_json::json;
@@ -22,9 +23,6 @@ use crate::failure::Outcome;
 use crate::job::view::now_ms;
 use crate::output::table::Grid;
 use crate::output::{Screen, Style, note};
-
-/// Folders that one request may name.
-const SHARES: usize = 8;
 
 /// `howdah doctor`
 pub(crate) async fn doctor(context: &Context, args: &DoctorArgs) -> Outcome {
@@ -97,12 +95,12 @@ async fn cluster(config: &ClientConfig, probes: &[Probe], checks: &mut Vec<Check
 /// Has the workers look at their machines and each other, and at all shared folders, some at a time.
 async fn examine(client: &mut Client, probes: &[Probe], checks: &mut Vec<Check>) -> Result<(), Status> {
     let mut shares = probes.iter().map(Probe::wire).collect::<Vec<_>>();
-    let mut rest = shares.split_off(shares.len().min(SHARES));
+    let mut rest = shares.split_off(shares.len().min(limits::SHARES));
     let answer = client.rpc.examine(ExamineRequest { shares }).await?.into_inner();
     checks::master(&answer.master.unwrap_or_default(), checks);
     let mut all = answer.sights;
     while !rest.is_empty() {
-        let shares = rest.drain(..rest.len().min(SHARES)).collect();
+        let shares = rest.drain(..rest.len().min(limits::SHARES)).collect();
         let answer = client.rpc.examine(ExamineRequest { shares }).await?.into_inner();
         // At machines and each other they have looked before.
         all.extend(answer.sights.into_iter().filter(|sight| sight.what == "share"));

@@ -10,6 +10,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use howdah_core::models::Random;
+
 use crate::faults::{fill, small_disk};
 use crate::inside::inside_for;
 use crate::machines::{Kind, Lab};
@@ -96,28 +98,6 @@ impl Fault {
     }
 }
 
-/// Numbers from a seed, the same everywhere.
-struct Draws(u64);
-
-impl Draws {
-    /// One of `n`, by SplitMix64.
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % n
-    }
-
-    fn shuffled<T>(&mut self, mut items: Vec<T>) -> Vec<T> {
-        for n in (1..items.len()).rev() {
-            let other = self.below(n as u64 + 1) as usize;
-            items.swap(n, other);
-        }
-        items
-    }
-}
-
 fn start_worker(lab: &mut Lab, worker: &str, config: &str) {
     lab.worker_with(worker, &["--config", config, "--map-slots", "2", "--reduce-slots", "1"]);
 }
@@ -164,13 +144,15 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// The first faults of this round, and what else happens beside every third.
-fn draw(round: u64, block: &mut Vec<Fault>, draws: &mut Draws) -> Vec<Fault> {
+fn draw(round: u64, block: &mut Vec<Fault>, draws: &mut Random) -> Vec<Fault> {
     if block.is_empty() {
-        *block = draws.shuffled(Fault::ALL.to_vec());
+        *block = Fault::ALL.to_vec();
+        draws.shuffle(block);
     }
     let first = block.pop().expect("it was filled");
     let fits = |other: &Fault| first.of_master() != other.of_master();
-    let beside = draws.shuffled(Fault::ALL.iter().copied().filter(fits).collect());
+    let mut beside: Vec<Fault> = Fault::ALL.iter().copied().filter(fits).collect();
+    draws.shuffle(&mut beside);
     let mut faults: Vec<Fault> =
         [first].into_iter().chain(beside.into_iter().take(usize::from(round % 3 == 2))).collect();
     faults.sort();
@@ -212,17 +194,18 @@ fn go_through(mut lab: Lab, rounds: u64, seed: u64) {
         })
         .collect();
     // What is submitted depends on how fast jobs end, so it draws from others: a seed's faults stay the same.
-    let (mut draws, mut of_work) = (Draws(seed), Draws(!seed));
+    let (mut draws, mut of_work) = (Random::new(seed, 0), Random::new(seed, 1));
     let (mut jobs, mut block) = (Vec::new(), Vec::new());
     let (mut happened, mut times, mut unanswered) = (BTreeMap::<Fault, u32>::new(), Vec::new(), 0);
     for round in 0..rounds {
         let faults = draw(round, &mut block, &mut draws);
-        let workers = draws.shuffled(WORKERS.to_vec());
-        let (worker, other) = (workers[0], workers[1]);
-        let long = if draws.below(3) == 0 { LONG_MS } else { SHORT_MS + draws.below(1_500) };
+        let mut workers = WORKERS;
+        draws.shuffle(&mut workers);
+        let [worker, other, _] = workers;
+        let long = if draws.below(3) == 0 { LONG_MS } else { SHORT_MS + draws.below(1_500) as u64 };
         eprintln!("seed {seed}, round {round}: {faults:?} of {worker} (and {other}) for {long} ms");
-        let mut enter = |lab: &Lab, when: &str, draws: &mut Draws| {
-            let kind = draws.below(work.len() as u64) as usize;
+        let mut enter = |lab: &Lab, when: &str, draws: &mut Random| {
+            let kind = draws.below(work.len());
             let output = format!("out-{round}-{when}");
             match submit(lab, &work[kind], &output) {
                 Some(job) => jobs.push((job, kind, output)),
@@ -234,7 +217,7 @@ fn go_through(mut lab: Lab, rounds: u64, seed: u64) {
         if open < OPEN {
             enter(&lab, "before", &mut of_work);
         }
-        std::thread::sleep(Duration::from_millis(draws.below(600)));
+        std::thread::sleep(Duration::from_millis(draws.below(600) as u64));
         let began = Instant::now();
         faults.iter().for_each(|fault| fault.begin(&lab, worker, other));
         // Who submits now is refused, or waits and is answered later, or is as good as anybody; a master that is gone or

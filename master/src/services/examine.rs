@@ -11,13 +11,12 @@ use crate::peers::{self, Peer};
 
 /// Other workers that one of them tries at most.
 const OTHERS: usize = 32;
-/// Folders in one request.
-const SHARES: usize = 8;
 
 /// Has all workers look, and waits for them.
 pub(super) async fn examine(shared: &SharedRef, request: v1::ExamineRequest) -> Result<v1::ExamineResponse, Status> {
-    if request.shares.len() > SHARES {
-        let message = format!("{} folders are to be looked at, expected at most {SHARES}", request.shares.len());
+    if request.shares.len() > limits::SHARES {
+        let (n, most) = (request.shares.len(), limits::SHARES);
+        let message = format!("{n} folders are to be looked at, expected at most {most}");
         return Err(Status::invalid_argument(message));
     }
     for share in &request.shares {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::{Buf, BufMut};
+use howdah_core::models::Random;
 use howdah_master::replay::replay_decisions;
 use howdah_proto::v1;
 use prost::encoding::{WireType, encode_key, encode_varint};
@@ -138,25 +139,8 @@ async fn call(channel: Channel, path: String, message: Vec<u8>, patience: Durati
     tokio::time::timeout(patience, ask).await.ok()
 }
 
-/// Numbers from a seed, by SplitMix64.
-struct Draws(u64);
-
-impl Draws {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-}
-
 /// A message with any of the fields that there might be, or bytes that are none. `ids` are printed ids of what is there.
-fn message(draws: &mut Draws, ids: &[String], depth: u32) -> Vec<u8> {
+fn message(draws: &mut Random, ids: &[String], depth: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     for _ in 0..draws.below(9) {
         let field = draws.below(24) as u32 + 1;
@@ -174,7 +158,7 @@ fn message(draws: &mut Draws, ids: &[String], depth: u32) -> Vec<u8> {
                 let part = match kind {
                     4 => ids[draws.below(ids.len())].clone().into_bytes(),
                     5 if depth > 0 => message(draws, ids, depth - 1),
-                    6 => vec![draws.next() as u8; draws.below(2_000)],
+                    6 => vec![draws.bits32() as u8; draws.below(2_000)],
                     _ => TEXTS[draws.below(TEXTS.len())].as_bytes().to_vec(),
                 };
                 encode_key(field, WireType::LengthDelimited, &mut bytes);
@@ -239,7 +223,7 @@ async fn whatever_every_call_is_told_a_job_runs_afterwards() {
     let attempt = job.replace("job_", "attempt_") + "_m_000000_0";
     let ids = [job, attempt.clone(), attempt.replace("attempt_", "task_")];
     let (channel, answered) = (cluster.channel().await, AtomicUsize::new(0));
-    let mut draws = Draws(0);
+    let mut draws = Random::new(0, 0);
     let mut under_way = JoinSet::new();
     let mut told = 0;
     for case in 0..cases {

@@ -13,6 +13,7 @@ use howdah_guards::Guard;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpSocket;
 
+use super::load::expect_descriptors_run_out;
 use super::readers::leave_large_log;
 use super::{Usual, expect_all_live, expect_lasting, narrow, without};
 use crate::harness::{Cluster, Setup, wait_for};
@@ -169,18 +170,8 @@ fn half_open_connections_take_all_descriptors_of_a_worker_where_nobody_counts_th
 #[test]
 fn half_open_connections_at_its_other_port_take_all_descriptors_of_a_master_where_nobody_counts_them() {
     let cluster = Cluster::start(with_http(Setup { master_descriptors: Some(200), ..without(&[Guard::Connections]) }));
-    let (stop, opened, http) = (AtomicBool::new(false), AtomicUsize::new(0), cluster.http_address());
-    std::thread::scope(|scope| {
-        scope.spawn(|| hold(&http, HALF_REQUEST, 400, &opened, &stop));
-        let starved = scope.spawn(|| {
-            wait_for("the master to run out of descriptors", || {
-                cluster.master_log().contains("connections cannot be taken").then_some(())
-            });
-        });
-        let ended = starved.join();
-        stop.store(true, Ordering::Relaxed);
-        ended.expect("the attack succeeds");
-    });
+    let (opened, http) = (AtomicUsize::new(0), cluster.http_address());
+    expect_descriptors_run_out(&cluster, |stop| hold(&http, HALF_REQUEST, 400, &opened, stop));
 }
 
 /// Readers of a worker's log, straight from its server, who take nothing of the answer.

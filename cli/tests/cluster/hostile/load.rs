@@ -47,9 +47,14 @@ fn idle_connections_leave_descriptors_for_the_journal_and_for_clients() {
 #[test]
 fn idle_connections_take_all_descriptors_where_nobody_counts_them() {
     let cluster = Cluster::start(Setup { master_descriptors: Some(128), ..without(&[Guard::Connections]) });
+    expect_descriptors_run_out(&cluster, |stop| hold_idle_connections(&cluster.address, stop));
+}
+
+/// Attacks a master until it has no descriptor left; the attack lasts until told to stop.
+pub(super) fn expect_descriptors_run_out(cluster: &Cluster, attack: impl FnOnce(&AtomicBool) + Send) {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| hold_idle_connections(&cluster.address, &stop));
+        let attack = scope.spawn(|| attack(&stop));
         let starved = scope.spawn(|| {
             wait_for("the master to run out of descriptors", || {
                 cluster.master_log().contains("connections cannot be taken").then_some(())
@@ -57,6 +62,7 @@ fn idle_connections_take_all_descriptors_where_nobody_counts_them() {
         });
         let ended = starved.join();
         stop.store(true, Ordering::Relaxed);
+        attack.join().expect("the attack goes on until told to stop");
         ended.expect("the attack succeeds");
     });
 }

@@ -33,6 +33,8 @@ pub const KEPT_OUTPUTS: usize = 65_536;
 pub const NAME_BYTES: usize = 1_024;
 /// Bytes of a path: an input, an output, a program. The kernel's own bound.
 pub const PATH_BYTES: usize = 4_096;
+/// Shared folders that one examination of the workers looks at.
+pub const SHARES: usize = 8;
 /// Properties of one job.
 pub const PROPERTIES: usize = 10_000;
 /// Bytes of one property, name and value.
