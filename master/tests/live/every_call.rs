@@ -223,13 +223,11 @@ async fn whatever_every_call_is_told_a_job_runs_afterwards() {
     let attempt = job.replace("job_", "attempt_") + "_m_000000_0";
     let ids = [job, attempt.clone(), attempt.replace("attempt_", "task_")];
     let (channel, answered) = (cluster.channel().await, AtomicUsize::new(0));
-    let mut draws = Random::new(0, 0);
     let mut under_way = JoinSet::new();
     let mut told = 0;
     for case in 0..cases {
         for (n, path) in calls().into_iter().enumerate().filter(|(_, path)| path != SHUTDOWN) {
-            draws.0 = case * 1_000 + n as u64;
-            let message = message(&mut draws, &ids, 3);
+            let message = message(&mut Random::new(case, n as u64), &ids, 3);
             under_way.spawn(call(channel.clone(), path, message, PATIENCE));
             told += 1;
             while under_way.len() >= AT_A_TIME {
