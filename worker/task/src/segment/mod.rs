@@ -69,7 +69,7 @@ fn segment_header(codec: Codec) -> [u8; HEADER_BYTES] {
 
 /// The codec that a segment's header names, if it is one.
 fn codec_of(header: &[u8]) -> Option<Codec> {
-    let [m0, m1, m2, m3, codec, check, ..] = *header else { return None };
+    let [m0, m1, m2, m3, codec, check, 0, 0, ..] = *header else { return None };
     if [m0, m1, m2, m3] == MAGIC && check == !codec { Codec::from_byte(codec) } else { None }
 }
 
