@@ -222,7 +222,8 @@ fn a_worker_with_memory_for_it_reads_what_its_next_maps_need_before_they_start()
 #[test]
 fn a_worker_keeps_in_memory_what_another_job_will_read_there_and_no_more_once_it_has() {
     let cluster = Cluster::start(prefetching());
-    let input = cluster.text("input.txt", &"one line of many\n".repeat(15_000));
+    // Ten seconds of maps each: on a busy machine a forecast may take some, and this asks for it only now and then.
+    let input = cluster.text("input.txt", &"one line of many\n".repeat(45_000));
     let jobs = ["first", "second"].map(|output| submit_slow_maps(&cluster, &input, output));
     let costs = || prefetch_costs(&cluster);
     let count =
