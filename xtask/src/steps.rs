@@ -37,8 +37,14 @@ const LABS: &str = "--test-threads=4";
 const MEASURING: [&str; 4] =
     ["calibration::", "vitals::", "prediction::cold_input_behind", "prediction::a_map_that_nobody_foresaw"];
 /// Those that are about the executable which people run: how much it takes, how fast and how exactly.
-const RELEASED: [&str; 5] =
-    ["hostile::questions::", "leftovers::the_demo", "same_bytes::", "the_version_names_commit", "validation::"];
+const RELEASED: [&str; 6] = [
+    "hostile::questions::",
+    "leftovers::the_demo",
+    "same_bytes::",
+    "the_version_names_commit",
+    "validation::",
+    "vitals::sampling_takes",
+];
 
 /// One line of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -286,7 +292,10 @@ fn beside_each_other(chains: &[&[Selection<'_>]]) -> (Counts, Result<String>) {
 }
 
 fn measuring() -> (Counts, Result<String>) {
-    cargo_test(&[&OVER_DAEMONS[..], &["--test-threads=1"], &MEASURING].concat(), &[])
+    let released = RELEASED.iter().flat_map(|&name| ["--skip", name]);
+    let all: Vec<&str> =
+        OVER_DAEMONS.into_iter().chain(["--test-threads=1"]).chain(MEASURING).chain(released).collect();
+    cargo_test(&all, &[])
 }
 
 /// One after the other: they measure.
