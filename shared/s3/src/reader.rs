@@ -85,6 +85,11 @@ impl ObjectReader {
             let left = coming.end - self.at;
             let early = |_| self.client.broken(format!("the answer ends {left} bytes early"));
             coming.piece = coming.pieces.recv().map_err(early)??;
+            if coming.piece.len() as u64 > left {
+                return Err(self
+                    .client
+                    .refused(&format!("the answer goes on after the {left} bytes that were asked for")));
+            }
         }
         let n = to.len().min(coming.piece.len());
         coming.piece.split_to(n).copy_to_slice(&mut to[..n]);
