@@ -37,11 +37,6 @@ impl NameNodes {
         let name = self.0.iter().find(|(_, url)| url.trim_start_matches("http://") == server).map(|(name, _)| name)?;
         Some((RemotePath { scheme: "hdfs".to_owned(), authority: name.clone(), path: path.path.clone() }, server))
     }
-
-    /// All HTTP servers.
-    pub(crate) fn servers(&self) -> impl Iterator<Item = &str> {
-        self.0.values().map(|url| url.trim_start_matches("http://"))
-    }
 }
 
 impl TryFrom<BTreeMap<String, String>> for NameNodes {

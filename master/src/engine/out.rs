@@ -43,7 +43,9 @@ enum Work {
 }
 
 /// Whose threads have the work with an output.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
+    /// By its mount point; the root's is for jobs without output, too.
     Mount(PathBuf),
     Server(String),
 }
@@ -61,10 +63,8 @@ impl Place {
 
 /// Hands work to the threads behind it; they end when it is dropped.
 pub(crate) struct Outbox {
-    /// By mount point, each from its first work on; the root's is for jobs without output, too.
-    files: Mutex<BTreeMap<PathBuf, Pool<Work>>>,
-    /// By server.
-    remote: Mutex<BTreeMap<String, Pool<Work>>>,
+    /// Each from its first work on.
+    pools: Mutex<BTreeMap<Place, Pool<Work>>>,
     promotes: Arc<dyn Fn(Work) + Send + Sync>,
     histories: Histories,
     historian: std::thread::JoinHandle<()>,
@@ -91,14 +91,13 @@ impl Outbox {
             perform(work, cluster, &core, &clears);
             done.fetch_sub(1, Ordering::Release);
         });
-        let (files, remote) = (Mutex::default(), Mutex::default());
         let (send, work) = mpsc::sync_channel(ROOM);
         let histories = Histories::new(send);
         let retention = Retention::new(keep, &run_dir, cluster);
         let body = move || write_histories(&work, &run_dir, cluster, retention, &tells);
         let historian = std::thread::Builder::new().name("history".to_owned()).spawn(body);
         let historian = historian.expect("the system starts threads");
-        Outbox { files, remote, promotes, histories, historian, clearing, open }
+        Outbox { pools: Mutex::default(), promotes, histories, historian, clearing, open }
     }
 
     /// Promotes the winners' output of a job.
@@ -134,21 +133,16 @@ impl Outbox {
 
     fn hand_out(&self, job: JobId, work: Work, place: Place) {
         self.open.fetch_add(1, Ordering::AcqRel);
-        let start = |name, threads| {
+        let (name, threads) = match place {
+            Place::Mount(_) => ("promote", if Guard::FileThreads.stands() { FILE_THREADS } else { 1 }),
+            Place::Server(_) => ("promote-remote", REMOTE_THREADS),
+        };
+        let start = || {
             let promotes = Arc::clone(&self.promotes);
             Pool::start(name, threads, move |work| promotes(work))
         };
-        match place {
-            Place::Mount(mount) => {
-                let threads = if Guard::FileThreads.stands() { FILE_THREADS } else { 1 };
-                let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-                files.entry(mount).or_insert_with(|| start("promote", threads)).send(job, work);
-            }
-            Place::Server(server) => {
-                let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
-                remote.entry(server).or_insert_with(|| start("promote-remote", REMOTE_THREADS)).send(job, work);
-            }
-        }
+        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        pools.entry(place).or_insert_with(start).send(job, work);
     }
 
     /// A job that is over changed: its history is to be written, again when a late attempt ends.
@@ -187,9 +181,13 @@ impl Outbox {
     /// Waits until all that was handed over is done, and all histories are written that can be. Work in an HDFS or a bucket, whose
     /// server may be away, is not waited for: it may break off anywhere, and the next start does it again.
     pub(crate) fn finish(self, tables: &Tables) {
-        let Outbox { files, remote, histories, historian, .. } = self;
-        files.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().for_each(Pool::finish);
-        drop(remote);
+        let Outbox { pools, histories, historian, .. } = self;
+        for (place, pool) in pools.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            match place {
+                Place::Mount(_) => pool.finish(),
+                Place::Server(_) => drop(pool),
+            }
+        }
         histories.finish(tables);
         let _ = historian.join();
     }

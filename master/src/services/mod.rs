@@ -7,7 +7,6 @@ mod entrance;
 mod examine;
 mod input_error;
 mod line_splits;
-mod local_turns;
 pub(crate) mod logs;
 mod meeting;
 mod names;
@@ -17,13 +16,14 @@ mod predict;
 mod questions;
 mod remote_files;
 mod remote_store;
-mod remote_turns;
 mod resubmit;
 mod room;
 mod shown;
+mod silence;
 mod splits;
 pub(crate) mod status;
 mod submit;
+mod turns;
 mod viewer;
 mod walk;
 mod worker;
@@ -74,11 +74,11 @@ pub(crate) struct Shared {
     /// The scheduler in charge.
     pub(crate) in_force: InForce,
     /// Who works on this machine's file systems for submissions.
-    pub(crate) local_turns: LocalTurns,
+    pub(crate) local_turns: Turns<PathBuf>,
     /// Outputs that clients may look at a time before their jobs enter.
     pub(crate) views: tokio::sync::Semaphore,
     /// The same of inputs that lie in an HDFS or in buckets.
-    pub(crate) remote_turns: RemoteTurns,
+    pub(crate) remote_turns: Turns<String>,
     /// What clients ask of the core's thread.
     pub(crate) questions: Questions,
     /// Log files that may be read at a time.
@@ -92,9 +92,9 @@ pub(crate) struct Shared {
 }
 
 pub(crate) use entrance::{Entrance, Registrar};
-pub(crate) use local_turns::LocalTurns;
 pub(crate) use questions::Questions;
-pub(crate) use remote_turns::RemoteTurns;
+pub(crate) use submit::{LOCAL_SUBMISSIONS, REMOTE_SUBMISSIONS};
+pub(crate) use turns::Turns;
 pub(crate) use viewer::VIEWS;
 
 impl Shared {

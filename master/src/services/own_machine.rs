@@ -1,9 +1,14 @@
-//! What the master's own machine has left, for `howdah doctor`: nothing that is decided hangs on it.
+//! The master's own machine: what it is called, and what it has left, for `howdah doctor`. Nothing that is decided hangs on it.
 
 use std::path::Path;
 
 use howdah_proto::v1;
 use procfs::Current;
+
+/// What it calls itself.
+pub(super) fn name() -> String {
+    nix::unistd::gethostname().unwrap_or_default().to_string_lossy().into_owned()
+}
 
 /// Of the disk that a directory lies on, and of memory; what the system does not tell is absent.
 pub(super) fn look(dir: &Path) -> v1::MasterMachine {

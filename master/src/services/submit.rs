@@ -22,18 +22,23 @@ use tonic::Status;
 use super::admit::admit;
 use super::entrance::Entered;
 use super::input_error::{InputError, NAME_NODE_HELP, NAME_NODES_HELP};
-use super::local_turns::{alive, answered};
 use super::places::Place;
 use super::room::Room;
+use super::silence::{alive, answered};
+use super::turns::Turns;
 use super::viewer::Viewer;
 use super::walk::Cancel;
 use super::{SharedRef, blocking, names, places, remote_files, remote_store, splits, status};
 use crate::commit::{self, Output};
 use crate::config::MasterConfig;
 use crate::engine::{Clearer, View};
+use crate::mounts::{mount_of, mounts_of};
 use crate::name_nodes::NameNodes;
 use crate::random::token;
 
+/// Submissions at a time that work on each file system of this machine, and on each name node and the store.
+pub(crate) const LOCAL_SUBMISSIONS: usize = 32;
+pub(crate) const REMOTE_SUBMISSIONS: usize = 4;
 /// How long a submission waits for its turn.
 const LISTING_PATIENCE: Duration = Duration::from_secs(30);
 /// Where the bound is that a submission met.
@@ -158,7 +163,7 @@ async fn prepared(
     // A name node's or a store's patience is its own.
     let watched = if remote.is_empty() { local.clone() } else { Vec::new() };
     let turn = async {
-        let here = shared.local_turns.take(local.iter().map(PathBuf::as_path)).await;
+        let here = shared.local_turns.take(mounts_of(local.iter().map(PathBuf::as_path))).await;
         (here, shared.remote_turns.take(remote).await)
     };
     let Ok(listing) = tokio::time::timeout(LISTING_PATIENCE, turn).await else {
@@ -176,9 +181,11 @@ async fn prepared(
 async fn reserve(shared: &SharedRef, output: &Output) -> Result<(), Status> {
     let directory = output.directory().display().to_string();
     let turn = match output.server() {
-        Some(server) => turn_at(shared, server).await?,
+        Some(server) => turn_at(&shared.remote_turns, server.to_owned(), &format!("`{server}`")).await?,
         None => {
-            let turn = turn_here(shared, output.directory()).await?;
+            let mount = mount_of(output.directory());
+            let called = format!("the file system at `{}`", mount.display());
+            let turn = turn_at(&shared.local_turns, mount, &called).await?;
             refuse_daemons_places(shared, &directory, output.directory()).await?;
             turn
         }
@@ -240,23 +247,10 @@ fn make(output: &Output, clearer: &Clearer) -> io::Result<()> {
     made
 }
 
-/// A name node that hangs holds up the few submissions that ask it, and none of the threads that others need.
-async fn turn_at(shared: &SharedRef, server: &str) -> Result<Vec<OwnedSemaphorePermit>, Status> {
-    let turn = shared.remote_turns.take(BTreeSet::from([server.to_owned()]));
-    let late = |_| Status::unavailable(format!("too many jobs wait for `{server}` at a time; try again"));
-    tokio::time::timeout(LISTING_PATIENCE, turn).await.map_err(late)
-}
-
-/// The same of a file system of this machine.
-async fn turn_here(shared: &SharedRef, path: &Path) -> Result<Vec<OwnedSemaphorePermit>, Status> {
-    let turn = shared.local_turns.take([path].into_iter());
-    let late = |_| {
-        let at = crate::mounts::mount_of(path);
-        Status::unavailable(format!(
-            "too many jobs wait for the file system at `{}` at a time; try again",
-            at.display()
-        ))
-    };
+/// A name node or a file system that hangs holds up the few submissions that ask it, and none of the threads that others need.
+async fn turn_at<K: Ord>(turns: &Turns<K>, place: K, called: &str) -> Result<Vec<OwnedSemaphorePermit>, Status> {
+    let turn = turns.take(BTreeSet::from([place]));
+    let late = |_| Status::unavailable(format!("too many jobs wait for {called} at a time; try again"));
     tokio::time::timeout(LISTING_PATIENCE, turn).await.map_err(late)
 }
 

@@ -13,8 +13,8 @@ use howdah_proto::v1::submit_step::Step;
 use tokio::sync::mpsc;
 use tonic::{Status, Streaming};
 
-use super::local_turns::answered;
-use super::{SharedRef, status};
+use super::silence::answered;
+use super::{SharedRef, own_machine, status};
 use crate::commit::{self, Output};
 use crate::random::token;
 
@@ -53,8 +53,8 @@ impl Viewer {
                 let directory = output.directory().display();
                 Status::invalid_argument(format!("output directory `{directory}` cannot be written: {error}"))
             })?;
-        let host = nix::unistd::gethostname().unwrap_or_default().to_string_lossy().into_owned();
-        self.ask(shared, v1::Shown { path: path.display().to_string(), text, host }).await?;
+        let shown = v1::Shown { path: path.display().to_string(), text, host: own_machine::name() };
+        self.ask(shared, shown).await?;
         let place = output.clone();
         if let Err(error) = answered(output.directory(), move || commit::unshow(&place), drop).await? {
             tracing::warn!(path = %path.display(), %error, "what was shown to a client is left");

@@ -1,45 +1,16 @@
-//! Who works on a file system of the master's machine now, before a job is accepted: so many submissions for each that is
-//! mounted, so that one that does not answer holds up nobody whose files lie in another, and is waited for no longer than
-//! people would.
+//! Work on a file system of the master's machine that may not answer: it is waited for no longer than people would.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::Status;
 
-use super::status;
 use super::walk::Cancel;
-use crate::mounts::mount_of;
+use super::{own_machine, status};
+use crate::mounts::mounts_of;
 
-/// Submissions at a time on each file system.
-const AT_A_TIME: usize = 32;
 /// Without a sign of life for so long, a file system does not answer.
 const SILENCE: Duration = if cfg!(test) { Duration::from_millis(100) } else { Duration::from_secs(30) };
-
-/// A number of turns for each file system that was asked for.
-#[derive(Debug, Default)]
-pub(crate) struct LocalTurns(Mutex<BTreeMap<PathBuf, Arc<Semaphore>>>);
-
-impl LocalTurns {
-    /// Waits for a turn at each of the file systems that these paths lie in, in one order for all, so that nobody waits in a
-    /// circle.
-    pub(super) async fn take(&self, paths: impl Iterator<Item = &Path>) -> Vec<OwnedSemaphorePermit> {
-        let mounts: BTreeSet<PathBuf> = paths.map(mount_of).collect();
-        let mut turns = Vec::new();
-        for mount in mounts {
-            let turn = {
-                let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                Arc::clone(all.entry(mount).or_insert_with(|| Arc::new(Semaphore::new(AT_A_TIME))))
-            };
-            // They are never closed.
-            turns.extend(turn.acquire_owned().await);
-        }
-        turns
-    }
-}
 
 /// Does work on a file system, as long as that answers. What is done only after everybody went is undone.
 pub(super) async fn answered<T: Send + 'static>(
@@ -81,10 +52,8 @@ pub(super) async fn alive<T: Send + 'static>(
 }
 
 fn silent<'a>(paths: impl Iterator<Item = &'a Path>) -> Status {
-    let mounts: BTreeSet<PathBuf> = paths.map(mount_of).collect();
-    let mounts: Vec<String> = mounts.iter().map(|mount| format!("`{}`", mount.display())).collect();
-    let host = nix::unistd::gethostname().unwrap_or_default();
-    let (at, host, s) = (mounts.join(" or "), host.to_string_lossy(), SILENCE.as_secs());
+    let mounts: Vec<String> = mounts_of(paths).iter().map(|mount| format!("`{}`", mount.display())).collect();
+    let (at, host, s) = (mounts.join(" or "), own_machine::name(), SILENCE.as_secs());
     let message = format!("the file system at {at} on {host}, the master's machine, has not answered for {s} s");
     Status::unavailable(status::with_help(message, "nothing was submitted; see to that file system and submit again"))
 }
@@ -130,21 +99,5 @@ mod tests {
         let refused = alive(&paths, &cancel, move || hang.recv()).await.unwrap_err();
         assert_eq!(refused.code(), tonic::Code::Unavailable);
         drop(release);
-    }
-
-    #[tokio::test]
-    async fn a_file_system_whose_turns_are_taken_holds_up_no_other() {
-        let turns = LocalTurns::default();
-        let paths = |text: &'static str| [Path::new(text)].into_iter();
-        let mut taken = Vec::new();
-        for _ in 0..AT_A_TIME {
-            taken.extend(turns.take(paths("/proc/x")).await);
-        }
-        assert_eq!(taken.len(), AT_A_TIME);
-        assert_eq!(turns.take(paths("/")).await.len(), 1);
-        let mut waits = std::pin::pin!(turns.take(paths("/proc/y")));
-        assert!(tokio::time::timeout(Duration::ZERO, &mut waits).await.is_err());
-        taken.pop();
-        assert_eq!(waits.await.len(), 1);
     }
 }
