@@ -16,10 +16,15 @@ pub(crate) fn absolute(path: &str) -> Outcome<String> {
     Ok(full.display().to_string())
 }
 
+/// This machine's name, if it has one.
+pub(crate) fn host_name() -> Option<String> {
+    let name = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
+    name.filter(|name| !name.is_empty())
+}
+
 /// What this machine is called.
 pub(crate) fn host() -> String {
-    let name = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
-    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "this machine".to_owned())
+    host_name().unwrap_or_else(|| "this machine".to_owned())
 }
 
 /// Who submits: the environment's word, as Hadoop 1.x trusts it, else the account's name.

@@ -235,8 +235,7 @@ impl Drop for LocalCluster {
 
 /// The setting that makes maps of local files local: master and workers are on this one host.
 pub(crate) fn local_files() -> (String, String) {
-    let host = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default();
-    ("HOWDAH_MASTER_SPLIT_HOST".to_owned(), host)
+    ("HOWDAH_MASTER_SPLIT_HOST".to_owned(), crate::caller::host_name().unwrap_or_default())
 }
 
 /// Makes a directory and its parents.
