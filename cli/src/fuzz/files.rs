@@ -7,10 +7,9 @@
 use std::io::Read;
 use std::path::Path;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::GzDecoder;
-use howdah_fuzz::{apply, change};
+use howdah_fuzz::{Readings, changed, changes};
 use howdah_master::MasterConfig;
 use howdah_traces::ImportNotes;
 use howdah_worker::WorkerConfig;
@@ -49,7 +48,7 @@ static LOG: LazyLock<String> = LazyLock::new(|| {
 });
 static GOOD: LazyLock<[&str; 6]> = LazyLock::new(|| [CONFIG, SITE, BATCH, CLUSTER, ACCESS, &LOG]);
 
-static READINGS: AtomicU64 = AtomicU64::new(0);
+static READINGS: Readings = Readings::of("files");
 
 /// Gives the bytes to every reader; whatever it says is right, as long as it says it.
 fn read_all(folder: &Path, bytes: &[u8]) {
@@ -69,7 +68,7 @@ fn read_all(folder: &Path, bytes: &[u8]) {
     let _ = replay_log::read(&mut &bytes[..], &mut ImportNotes::default());
     std::fs::rename(&path, folder.join("access.json")).expect("rename the file");
     let _ = Access::read(folder);
-    READINGS.fetch_add(11, Ordering::Relaxed);
+    READINGS.add(11);
 }
 
 fn settings<T: Default + serde::Serialize + serde::de::DeserializeOwned>(section: Section, file: &ConfigFile) {
@@ -119,18 +118,15 @@ proptest! {
     fn arbitrary_files_are_taken_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..500)) {
         let folder = tempfile::tempdir().expect("make a folder");
         read_all(folder.path(), &bytes);
-        eprint!("\r{} readings", READINGS.load(Ordering::Relaxed));
     }
 
     #[test]
     fn changed_files_are_taken_or_refused(
         which in 0..GOOD.len(),
-        changes in proptest::collection::vec(change(), 1..6),
+        changes in changes(),
     ) {
         let folder = tempfile::tempdir().expect("make a folder");
-        let mut bytes = GOOD[which].as_bytes().to_vec();
-        changes.iter().for_each(|change| apply(&mut bytes, change));
+        let bytes = changed(GOOD[which].as_bytes(), &changes);
         read_all(folder.path(), &bytes);
-        eprint!("\r{} readings", READINGS.load(Ordering::Relaxed));
     }
 }

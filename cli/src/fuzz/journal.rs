@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use howdah_core::job::{AttemptState, JobConf, JobId, JobSpec, Phase, Priority, Progress, TaskId, TaskKind, WorkerId};
@@ -14,7 +13,7 @@ use howdah_core::time::{Span, Time};
 use howdah_core::tracker::{
     AttemptReport, ClusterConfig, Input, JobTracker, Registration, Report, SchedulerChoice, Snapshot, Vitals,
 };
-use howdah_fuzz::{apply, change};
+use howdah_fuzz::{Readings, apply, change};
 use howdah_master::journal::{JournalReader, JournalWriter, check, read_header, repair};
 use howdah_master::policies;
 use howdah_master::recorder::{Origin, Recorder};
@@ -26,7 +25,7 @@ use serde_json::Value;
 
 const SEGMENT: u64 = 1 << 16;
 
-static READINGS: AtomicU64 = AtomicU64::new(0);
+static READINGS: Readings = Readings::of("journals");
 
 /// A small run as it lies on disk.
 struct Run {
@@ -198,7 +197,7 @@ proptest! {
             prop_assert!(found.damage.is_none() && found.torn.is_none(), "{found:?}");
             prop_assert_eq!(found.batches, frames.len() as u64);
         }
-        eprint!("\r{} journals", READINGS.fetch_add(1, Ordering::Relaxed) + 1);
+        READINGS.add(1);
     }
 
     #[test]
@@ -251,6 +250,6 @@ proptest! {
         if let Ok(report) = replay_decisions(folder.path()) {
             prop_assert_eq!(report.batches, frames.len() as u64);
         }
-        eprint!("\r{} journals", READINGS.fetch_add(1, Ordering::Relaxed) + 1);
+        READINGS.add(1);
     }
 }

@@ -7,7 +7,6 @@
 use std::io::Read;
 use std::path::Path;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use flate2::read::GzDecoder;
@@ -16,7 +15,7 @@ use howdah_core::models::calibration::Calibration;
 use howdah_core::schedulers::fair::Allocations;
 use howdah_core::schedulers::hadoop_xml;
 use howdah_core::schedulers::mapred_site::MapredSite;
-use howdah_fuzz::{apply, change};
+use howdah_fuzz::{Readings, change, changed, changes};
 use howdah_master::history::{JobHistory, read_all};
 use howdah_planning::workloads::custom::Description;
 use howdah_s3::Pending;
@@ -45,7 +44,7 @@ const CALIBRATION: &str = "schema = \"howdah/calibration/v1\"\ncurve = \"below=0
      base_s = 1.5\nr_squared = 0.99\nmean_error = 0.01\nmax_error = 0.02\n[[points]]\nforeign = 1.0\ntime_s = 2.5\n";
 const SCHEDULE: &str = "0s:4,180s:8.5\n600s:0 # the end\n";
 const PENDING: &str = "{\"path\":\"/out/part-r-00000\",\"length\":10485760,\"upload\":\"2~abc\",\"tags\":[\"\\\"9b2c\\\"\",\"\\\"77aa\\\"\"]}";
-static READINGS: AtomicU64 = AtomicU64::new(0);
+static READINGS: Readings = Readings::of("what is kept");
 
 static PLAIN: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| HISTORIES.map(unpacked).to_vec());
 
@@ -97,7 +96,7 @@ fn read_text(text: &str) {
     }
     let _ = serde_json::from_str::<JobFile>(text);
     let _ = Pending::from_bytes(text.as_bytes());
-    READINGS.fetch_add(10, Ordering::Relaxed);
+    READINGS.add(10);
 }
 
 /// A history in the place in which a run has it, and asked for in both ways.
@@ -106,7 +105,7 @@ fn read_history(run: &Path, name: &str, bytes: &[u8]) -> bool {
     std::fs::create_dir_all(&folder).expect("make a folder");
     let path = folder.join(name);
     std::fs::write(&path, bytes).expect("write the file");
-    READINGS.fetch_add(2, Ordering::Relaxed);
+    READINGS.add(2);
     let _ = read_all(run);
     JobHistory::read(&path).is_ok()
 }
@@ -137,27 +136,24 @@ proptest! {
     #[test]
     fn changed_texts_are_taken_or_refused(
         which in 0..8_usize,
-        changes in prop::collection::vec(change(), 1..6),
+        changes in changes(),
     ) {
         let job_file = job_file();
         let good = [
             ALLOCATIONS[0], ALLOCATIONS[1], CAPACITY, DESCRIPTION, CALIBRATION, SCHEDULE, PENDING, &job_file,
         ];
-        let mut bytes = good[which].as_bytes().to_vec();
-        changes.iter().for_each(|change| apply(&mut bytes, change));
+        let bytes = changed(good[which].as_bytes(), &changes);
         read_text(&String::from_utf8_lossy(&bytes));
-        eprint!("\r{} readings of what is kept", READINGS.load(Ordering::Relaxed));
     }
 
     #[test]
     fn changed_histories_are_taken_or_refused(
         which in 0..HISTORIES.len(),
         packed in any::<bool>(),
-        changes in prop::collection::vec(change(), 1..6),
+        changes in changes(),
     ) {
         let run = tempfile::tempdir().expect("make a folder");
-        let mut bytes = if packed { HISTORIES[which].to_vec() } else { PLAIN[which].clone() };
-        changes.iter().for_each(|change| apply(&mut bytes, change));
+        let bytes = changed(if packed { HISTORIES[which] } else { &PLAIN[which] }, &changes);
         read_history(run.path(), if packed { "job_1.json.gz" } else { "job_1.json" }, &bytes);
     }
 
@@ -167,12 +163,11 @@ proptest! {
         changes in prop::collection::vec(change(), 1..4),
     ) {
         let run = tempfile::tempdir().expect("make a folder");
-        let (path, mut bytes) = (run.path().join("index"), index());
-        changes.iter().for_each(|change| apply(&mut bytes, change));
-        std::fs::write(&path, &bytes).expect("write the index");
+        let path = run.path().join("index");
+        std::fs::write(&path, changed(&index(), &changes)).expect("write the index");
         if let Ok(place) = find_segment(&path, partition) {
             prop_assert!([(0, 100), (100, 4)].contains(&(place.offset, place.length)), "{place:?}");
         }
-        READINGS.fetch_add(1, Ordering::Relaxed);
+        READINGS.add(1);
     }
 }

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use howdah_core::job::{JobConf, JobId, JobSpec, WorkerId};
 use howdah_core::time::Time;
 use howdah_core::tracker::{ClusterConfig, Input, JobTracker, Report};
-use howdah_fuzz::{apply, change};
+use howdah_fuzz::{Readings, apply, change};
 use howdah_master::policies;
 use howdah_proto::convert::{check_warnings, counters, drop_bad_fields, registration};
 use howdah_proto::v1;
 use proptest::prelude::*;
 use prost::Message;
 
-static READINGS: AtomicU64 = AtomicU64::new(0);
+static READINGS: Readings = Readings::of("messages");
 
 fn register() -> v1::RegisterRequest {
     v1::RegisterRequest {
@@ -83,7 +82,7 @@ fn tracker() -> JobTracker {
 
 /// What the master does with a message, in its order; whether it was taken.
 fn take(bytes: &[u8], tracker: &mut JobTracker, n: u64) -> bool {
-    READINGS.fetch_add(1, Ordering::Relaxed);
+    READINGS.add(1);
     let mut inputs = Vec::new();
     if let Ok(mut wire) = v1::HeartbeatRequest::decode(bytes) {
         let _ = drop_bad_fields(&mut wire);
@@ -130,6 +129,5 @@ proptest! {
         }
         take(&noise, &mut tracker, 50);
         prop_assert_eq!(tracker.check_invariants(), Ok(()));
-        eprint!("\r{} messages", READINGS.load(Ordering::Relaxed));
     }
 }
