@@ -28,6 +28,16 @@ fn address_of(directory: &str) -> String {
     })
 }
 
+/// Starts a master on a copy of a cluster's directory; where it listens.
+fn master_on_a_copy(cluster: &Cluster) -> (Child, String) {
+    let copy = cluster.output("copy");
+    let copied = Command::new("cp").args(["-a", &cluster.output("master"), &copy]).status().expect("run cp");
+    assert!(copied.success());
+    std::fs::remove_file(Path::new(&copy).join("access.json")).expect("what names the first master");
+    let second = spawn(cluster, "second.err", &["master", "--dir", &copy, "--listen", "127.0.0.1:0"]);
+    (second, address_of(&copy))
+}
+
 /// What a master says to a worker that has met this start and asks for the first job's file, or for events of map outputs, or
 /// says what it saw; of what it answers, which start it is.
 fn asked(address: &str, met: Option<MasterStart>) -> [Result<Option<MasterStart>, Status>; 3] {
@@ -50,12 +60,7 @@ fn a_worker_that_has_met_the_master_on_a_copy_of_the_directory_refuses_the_one_o
     let cluster = Cluster::start(Setup { workers: 1, ..Setup::default() });
     let job = cluster.sleep(1, 10, 0);
     cluster.wait_job(&job, 0);
-    let copy = cluster.output("copy");
-    let copied = Command::new("cp").args(["-a", &cluster.output("master"), &copy]).status().expect("run cp");
-    assert!(copied.success());
-    std::fs::remove_file(Path::new(&copy).join("access.json")).expect("what names the first master");
-    let mut second = spawn(&cluster, "second.err", &["master", "--dir", &copy, "--listen", "127.0.0.1:0"]);
-    let address = address_of(&copy);
+    let (mut second, address) = master_on_a_copy(&cluster);
     let folder = cluster.output("roaming");
     let worker = |log: &str, master: &str| {
         spawn(&cluster, log, &["worker", "--master", master, "--name", "roaming", "--dir", &folder])
@@ -92,15 +97,10 @@ fn a_master_that_another_has_taken_over_from_tells_a_worker_nothing_that_has_met
     let cluster = Cluster::start(Setup { workers: 1, ..Setup::default() });
     let job = cluster.sleep(1, 10, 1);
     cluster.wait_job(&job, 0);
-    let copy = cluster.output("copy");
-    let copied = Command::new("cp").args(["-a", &cluster.output("master"), &copy]).status().expect("run cp");
-    assert!(copied.success());
-    std::fs::remove_file(Path::new(&copy).join("access.json")).expect("what names the first master");
-    let mut second = spawn(&cluster, "second.err", &["master", "--dir", &copy, "--listen", "127.0.0.1:0"]);
-    let there = address_of(&copy);
+    let (mut second, there) = master_on_a_copy(&cluster);
     let starts = |address: &str, met| {
         let [file, events, saw] = asked(address, met);
-        saw.expect("it is heard");
+        saw.expect("it is accepted");
         let [file, events] = [file, events].map(|answer| answer.expect("it answers").expect("it says who it is"));
         assert_eq!(file, events);
         file

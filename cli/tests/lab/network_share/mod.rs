@@ -27,7 +27,7 @@ pub(crate) enum Mood {
     StaleOnce,
     /// Nothing more can be written.
     NoQuota,
-    /// What others make is told of only when it is so old.
+    /// What others make is visible only when it is so old.
     Late(Duration),
 }
 
