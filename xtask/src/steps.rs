@@ -179,10 +179,7 @@ impl Step {
             Step::Lab => lab(),
             Step::User => rights::run(),
             Step::Interop => interop::run(),
-            Step::Docs => checked(
-                cargo(&["doc", "--locked", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")]),
-                "no warnings",
-            ),
+            Step::Docs => checked(docs(), "no warnings"),
             Step::Crates(changed) => crates(changed),
             Step::Dist => (Counts::default(), dist::build()),
             Step::Soak { minutes } => soak(Duration::from_secs(minutes * 60)),
@@ -211,11 +208,18 @@ fn checked(result: Result<()>, good: &str) -> (Counts, Result<String>) {
     (Counts::default(), result.map(|()| good.to_owned()))
 }
 
-/// The client of stores is in no usual build.
+/// The client of stores, which is in no usual build, is looked at too.
+const ALL_CODE: [&str; 4] = ["--locked", "--workspace", "--features", "howdah/s3"];
+
 fn lint() -> Result<()> {
-    cargo(&["clippy", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"], &[])?;
-    let client = ["--package", "howdah-s3", "--features", "client", "--all-targets"];
-    cargo(&[&["clippy", "--locked"], &client[..], &["--", "--deny", "warnings"]].concat(), &[])
+    cargo(&[&["clippy"], &ALL_CODE[..], &["--all-targets", "--", "--deny", "warnings"]].concat(), &[])
+}
+
+/// With the examples, so that dependencies of tests count for features, and what is not ours need not be checked a second time
+/// after `lint`.
+fn docs() -> Result<()> {
+    let targets = ["--no-deps", "--lib", "--bins", "--examples"];
+    cargo(&[&["doc"], &ALL_CODE[..], &targets].concat(), &[("RUSTDOCFLAGS", "--deny warnings")])
 }
 
 /// All tests but the command's integration tests, which drive real processes. Those of the libraries, of the master and the
