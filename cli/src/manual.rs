@@ -22,7 +22,7 @@ pub(crate) fn completions(screen: &Screen, shell: Shell) -> Outcome {
 
 /// Commands behind which a job's or a worker's name comes.
 const OF_JOBS: &[&str] =
-    &["status", "attempts", "wait", "kill", "set-priority", "logs", "why", "explain", "counters", "history"];
+    &["status", "attempts", "wait", "kill", "set-priority", "move", "logs", "why", "explain", "counters", "history"];
 const OF_WORKERS: &[&str] = &["vitals", "drain", "enable", "remove"];
 
 /// The script, with what asks the cluster for names.

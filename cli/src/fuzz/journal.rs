@@ -153,6 +153,7 @@ fn inputs() -> Vec<Input> {
         report(3, vec![status(TaskKind::Reduce, 0, ended)]),
         Input::JobCommitted { job: JobId(1), ok: true },
         Input::SetPriority { job: JobId(2), priority: Priority::High },
+        Input::SetQueue { job: JobId(2), queue: "etl".into() },
         Input::Reach { worker, reachable: false },
         Input::CannotServe { worker, job: JobId(2) },
         Input::Drain { worker, drain: true },

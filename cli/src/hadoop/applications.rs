@@ -1,6 +1,6 @@
 //! `yarn application`: every job is an application of the same numbers, as under YARN.
 
-use howdah_proto::v1::{GetJobRequest, JobStatus, KillJobRequest, ListJobsRequest};
+use howdah_proto::v1::{GetJobRequest, JobStatus, KillJobRequest, ListJobsRequest, MoveJobRequest};
 use tonic::Code;
 
 use super::ended::{Ended, say};
@@ -11,7 +11,8 @@ use super::site::Site;
 use crate::client::is_final;
 use crate::failure::Failure;
 
-const USAGE: &str = "yarn application -list [-appStates STATE,…] [-appTypes MAPREDUCE] | -status APP | -kill APP";
+const USAGE: &str = "yarn application -list [-appStates STATE,…] [-appTypes MAPREDUCE] | -status APP | -kill APP | \
+    -movetoqueue APP -queue QUEUE | -appId APP -changeQueue QUEUE";
 /// States of an application, in YARN's order.
 const STATES: [&str; 9] =
     ["ALL", "NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED", "RUNNING", "FINISHED", "FAILED", "KILLED"];
@@ -61,6 +62,20 @@ pub(super) async fn run(mut site: Site, words: &[&str]) -> Ended {
                 }
             }
             Ok(0)
+        }
+        ["-movetoqueue", id, "-queue", queue]
+        | ["-appId", id, "-changeQueue", queue]
+        | ["-changeQueue", queue, "-appId", id] => {
+            say(format!("Moving application {id} to queue {queue}"))?;
+            let request = MoveJobRequest { job: job_of(id), queue: (*queue).to_owned() };
+            match client.rpc.move_job(request).await {
+                Ok(_) => {
+                    say("Successfully completed move.")?;
+                    Ok(0)
+                }
+                Err(status) if is_unknown(&status) => unknown(id),
+                Err(status) => Err(status.into()),
+            }
         }
         _ => Err(wrong()),
     }

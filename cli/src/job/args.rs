@@ -40,6 +40,8 @@ pub(crate) enum JobCommand {
     Attempts(OneJobArgs),
     /// Change jobs' priority
     SetPriority(PriorityArgs),
+    /// Move jobs to another queue; what runs of them goes on
+    Move(MoveArgs),
 }
 
 /// `job list`
@@ -264,6 +266,20 @@ pub(crate) struct CountersArgs {
 pub(crate) struct PriorityArgs {
     /// Printed ids, job_…, or last numbers alone, 3-7 being a range; then VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW
     #[arg(value_name = "JOB… PRIORITY", required = true)]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}
+
+/// `job move`
+#[derive(Args, Clone, Debug)]
+pub(crate) struct MoveArgs {
+    /// Printed ids, job_…, or last numbers alone, 3-7 being a range; then the queue
+    #[arg(value_name = "JOB… QUEUE", required = true)]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,

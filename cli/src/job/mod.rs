@@ -29,6 +29,7 @@ pub(crate) async fn run(context: &Context, command: &JobCommand) -> Outcome {
         JobCommand::KillAttempt(args) => steer::kill_attempt(context, args, false).await,
         JobCommand::FailAttempt(args) => steer::kill_attempt(context, args, true).await,
         JobCommand::SetPriority(args) => steer::set_priority(context, args).await,
+        JobCommand::Move(args) => steer::move_jobs(context, args).await,
         JobCommand::Logs(args) => logs::logs(context, args).await,
         JobCommand::Why(args) => why::why(context, args).await,
         JobCommand::Explain(args) => why::explain(context, args).await,

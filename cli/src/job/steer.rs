@@ -1,10 +1,10 @@
-//! `job wait`, `job kill`, `job kill-attempt`, `job fail-attempt`, `job set-priority`.
+//! `job wait`, `job kill`, `job kill-attempt`, `job fail-attempt`, `job set-priority`, `job move`.
 
 use std::time::Duration;
 
 use howdah_core::job::Priority;
 use howdah_json::{Job, Listing};
-use howdah_proto::v1::{KillAttemptRequest, KillJobRequest, SetPriorityRequest};
+use howdah_proto::v1::{KillAttemptRequest, KillJobRequest, MoveJobRequest, SetPriorityRequest};
 use serde_json::json;
 
 use super::select::select;
@@ -13,7 +13,7 @@ use crate::client::{Client, is_final, unless_interrupted};
 use crate::config::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::job::args::{AttemptArgs, KillArgs, PriorityArgs, WaitArgs};
+use crate::job::args::{AttemptArgs, KillArgs, MoveArgs, PriorityArgs, WaitArgs};
 use crate::job::view::table;
 use crate::job_end::{follow_to_end, not_succeeded};
 use crate::output::progress::JobProgress;
@@ -133,6 +133,28 @@ pub(crate) async fn set_priority(context: &Context, args: &PriorityArgs) -> Outc
     for (job, answer) in ids.iter().zip(asked.await) {
         match answer {
             Ok(_) => steering.done(job, format!("job {job} has priority {priority}"))?,
+            Err(status) => steering.failed(status),
+        }
+    }
+    steering.end("no job that is not over fits")
+}
+
+/// `howdah job move`
+pub(crate) async fn move_jobs(context: &Context, args: &MoveArgs) -> Outcome {
+    let config = context.client(&args.cluster, args.format.output)?;
+    let screen = context.screen(config.color);
+    let (queue, named) = args.words.split_last().ok_or_else(|| Failure::usage("no queue was named"))?;
+    let mut client = Client::connect(&config).await?;
+    let ids = select(&mut client, named, &args.filter).await?;
+    let mut steering = Steering::new(&screen, config.output, "move");
+    let rpc = client.rpc.clone();
+    let asked = side_by_side(ids.clone(), |job| {
+        let (mut rpc, queue) = (rpc.clone(), queue.clone());
+        async move { rpc.move_job(MoveJobRequest { job, queue }).await }
+    });
+    for (job, answer) in ids.iter().zip(asked.await) {
+        match answer {
+            Ok(_) => steering.done(job, format!("job {job} is in queue {queue}"))?,
             Err(status) => steering.failed(status),
         }
     }

@@ -146,6 +146,7 @@ fn input_text(input: &JournalInput, cluster: ClusterId) -> String {
         Some(Kind::KillJob(number)) => format!("kill {}", job(*number)),
         Some(Kind::KillAttempt(kill)) => format!("kill {}", attempt(kill.attempt, cluster)),
         Some(Kind::SetPriority(set)) => format!("priority {} of {}", set.priority, job(set.job)),
+        Some(Kind::SetQueue(set)) => format!("queue `{}` for {}", set.queue, job(set.job)),
         Some(Kind::Drain(drain)) if drain.drain => format!("drain worker {}", drain.worker),
         Some(Kind::Drain(drain)) => format!("take back worker {}", drain.worker),
         Some(Kind::Enable(enable)) => format!("enable worker {}", enable.worker),

@@ -171,6 +171,13 @@ fn jobs_are_applications_that_are_listed_looked_at_and_killed() {
     let status = hadoop.run("mapred", &["job", "-status", &counted]).expect_code(0).stdout;
     assert!(status.contains("\nmap() completion: 1.0\n") && status.contains("\nJob state: SUCCEEDED\n"), "{status}");
     hadoop.run("mapred", &["job", "-status", "job_197001010000_0001"]).expect_code(255);
+    let sleeper = cluster.sleep(1, 600_000, 0);
+    let app = sleeper.replace("job", "application");
+    let moved = hadoop.run("yarn", &["application", "-movetoqueue", &app, "-queue", "default"]).expect_code(0).stdout;
+    assert_eq!(moved, format!("Moving application {app} to queue default\nSuccessfully completed move.\n"));
+    let refused = hadoop.run("yarn", &["application", "-appId", &app, "-changeQueue", "none"]).expect_code(2).stderr;
+    assert!(refused.contains("queue `none` does not exist"), "{refused}");
+    cluster.run(&["job", "kill", &sleeper]).expect_code(0);
     let refused = hadoop.run("hadoop", &["jar", jar, "join", "2", "3"]).expect_code(2).stderr;
     assert!(refused.contains("example `join`: not supported here"), "{refused}");
     let pi = hadoop.run("hadoop", &["jar", jar, "pi", "10", "100"]).expect_code(0).stdout;

@@ -1,5 +1,6 @@
 //! Several jobs at once: ids, ranges and filters; what waiting says; and names that would steer a terminal.
 
+use std::io::{Read, Write};
 use std::process::Stdio;
 
 use nix::sys::signal::{Signal, kill};
@@ -118,5 +119,65 @@ fn ctrl_c_says_what_goes_on_and_how_to_end_it() {
     assert!(said.contains(&format!("help: `howdah job kill {job}`")), "{said}");
     assert_eq!(cluster.status(&job)["state"], "RUNNING");
     cluster.run(&["job", "kill", &job]).expect_code(0);
+    cluster.stop_and_replay();
+}
+
+/// What the master's HTTP port says to a change.
+fn put(cluster: &Cluster, path: &str, body: &str) -> (u16, serde_json::Value) {
+    let mut stream = std::net::TcpStream::connect(cluster.http_address()).expect("connect to the master");
+    let n = body.len();
+    write!(stream, "PUT {path} HTTP/1.1\r\nHost: m\r\nConnection: close\r\nContent-Length: {n}\r\n\r\n{body}")
+        .expect("ask");
+    let mut said = String::new();
+    stream.read_to_string(&mut said).expect("read the answer");
+    let (head, body) = said.split_once("\r\n\r\n").expect("a head and a body");
+    let code = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+    (code, serde_json::from_str(body).expect("JSON"))
+}
+
+#[test]
+fn a_job_moves_to_another_queue_with_what_it_runs_and_is_there_after_a_restart() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let file = folder.path().join("queues.toml");
+    std::fs::write(&file, "[queues.a]\ncapacity = 50\n[queues.b]\ncapacity = 50\n").expect("write the queues");
+    let master_config = format!(
+        "[master]\nhttp_listen = \"127.0.0.1:0\"\nscheduler = \"capacity\"\n[master.scheduler_params]\n\
+         \"allocation.file\" = {:?}\n",
+        file.display().to_string()
+    );
+    let mut cluster = Cluster::start(Setup { workers: 1, map_slots: 4, master_config, ..Setup::default() });
+    let queues = |cluster: &Cluster| {
+        let all = cluster.json(&["queue", "list"]);
+        let of = |name: &str| {
+            let queue = all["queues"].as_array().and_then(|all| all.iter().find(|queue| queue["name"] == name));
+            queue.map_or(0, |queue| queue["share"]["running_maps"].as_u64().expect("a number"))
+        };
+        (of("a"), of("b"))
+    };
+    let job = cluster.submit(&["sleep", "-m", "9", "-mt", "600000", "-r", "0", "--queue", "a"]);
+    wait_for("the job to have its queue's slots", || (queues(&cluster) == (2, 0)).then_some(()));
+    let refused = cluster.run(&["job", "move", &job, "nowhere"]).expect_code(2).stderr;
+    assert!(refused.contains("queue `nowhere` does not exist, expected one of a, b"), "{refused}");
+    assert_eq!(cluster.status(&job)["queue"], "a");
+    let said = cluster.run(&["job", "move", "1", "b"]).expect_code(0).stdout;
+    assert!(said.contains(&format!("job {job} is in queue b")), "{said}");
+    assert_eq!(cluster.status(&job)["queue"], "b");
+    wait_for("the job to count in its new queue", || (queues(&cluster) == (0, 2)).then_some(()));
+    // Its old queue has room for another.
+    let other = cluster.submit(&["sleep", "-m", "9", "-mt", "600000", "-r", "0", "--queue", "a"]);
+    wait_for("the other job to start", || (queues(&cluster) == (2, 2)).then_some(()));
+    let path = |job: &str| format!("/ws/v1/cluster/apps/{}/queue", job.replace("job", "application"));
+    assert_eq!(put(&cluster, &path(&other), r#"{"queue":"nowhere"}"#).0, 400);
+    assert_eq!(put(&cluster, &path(&other), r#"{"queue":7}"#).0, 400);
+    assert_eq!(put(&cluster, &path(&other), r#"{"queue":"b"}"#), (200, serde_json::json!({ "queue": "b" })));
+    wait_for("both jobs to count in one queue", || (queues(&cluster) == (0, 4)).then_some(()));
+    cluster.kill_master();
+    cluster.restart_master();
+    assert_eq!((&cluster.status(&job)["queue"], &cluster.status(&other)["queue"]), (&"b".into(), &"b".into()));
+    wait_for("their attempts to count there", || (queues(&cluster) == (0, 4)).then_some(()));
+    cluster.run(&["job", "kill", "--queue", "b"]).expect_code(0);
+    assert_eq!(cluster.json(&["job", "history", &job])["job"]["queue"], "b");
+    let over = cluster.run(&["job", "move", &job, "a"]).expect_code(2).stderr;
+    assert!(over.contains("KILLED"), "{over}");
     cluster.stop_and_replay();
 }

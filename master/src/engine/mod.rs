@@ -293,6 +293,7 @@ impl Engine {
             Message::Request { input, reply } => {
                 match input {
                     Input::SetPriority { job, priority } => self.tables.set_priority(job, priority),
+                    Input::SetQueue { job, ref queue } => self.tables.set_queue(job, queue),
                     Input::Goodbye { worker, incarnation } => self.tables.goodbye(worker, incarnation),
                     _ => {}
                 }

@@ -72,6 +72,8 @@ pub(crate) struct External {
     known: BTreeSet<JobId>,
     /// Jobs that it is to be notified of.
     changed: BTreeSet<JobId>,
+    /// Of these, those that are in another queue now: they come in full once more.
+    moved: BTreeSet<JobId>,
     gone: Vec<u32>,
     /// Lines that wait for the next question.
     unsent: Vec<u8>,
@@ -142,6 +144,7 @@ impl External {
             offers: 0,
             known: BTreeSet::new(),
             changed: BTreeSet::new(),
+            moved: BTreeSet::new(),
             gone: Vec::new(),
             unsent: Vec::new(),
             turn: Turn::NotAsked,
@@ -173,9 +176,9 @@ impl External {
         let Program::Running { process, .. } = &mut self.program else { return Err(Wrong::Ended(String::new())) };
         let Some(worker) = state.worker(round.worker) else { return Ok(()) };
         self.offers += 1;
-        let known = &mut self.known;
+        let (known, moved) = (&mut self.known, &self.moved);
         let jobs = self.changed.iter().filter_map(|&id| state.job(id));
-        let jobs = jobs.map(|job| OfferedJob::new(job, known.insert(job.id()))).collect();
+        let jobs = jobs.map(|job| OfferedJob::new(job, known.insert(job.id()) || moved.contains(&job.id()))).collect();
         let offer = Line::Offer {
             id: self.offers,
             now_us: round.now.as_us(),
@@ -188,6 +191,7 @@ impl External {
         };
         put(&mut self.unsent, &offer);
         self.changed.clear();
+        self.moved.clear();
         self.gone.clear();
         let until = Instant::now() + self.timeout;
         let answer = process.send(&self.unsent, until).map_err(Wrong::from);

@@ -112,6 +112,7 @@ impl Books<'_> {
                     self.tables.report(report, extras, PageVitals::default(), now);
                 }
                 (Input::SetPriority { job, priority }, _) => self.tables.set_priority(*job, *priority),
+                (Input::SetQueue { job, queue }, _) => self.tables.set_queue(*job, queue),
                 (Input::JobCommitted { job, ok }, Some(Kind::Committed(wire))) => {
                     if let Some(row) = self.tables.jobs.get_mut(job) {
                         row.commit_problem = (!ok).then_some(wire.problem);

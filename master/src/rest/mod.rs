@@ -121,6 +121,7 @@ impl Desk {
         match (method.as_str(), parts.as_slice()) {
             ("PUT", ["ws", "v1", "cluster", "apps", id, "state"]) => self.set_state(id, body).await,
             ("PUT", ["ws", "v1", "cluster", "apps", id, "priority"]) => self.set_priority(id, body).await,
+            ("PUT", ["ws", "v1", "cluster", "apps", id, "queue"]) => self.set_queue(id, body).await,
             ("PUT", ["proxy", _, "ws", "v1", "mapreduce", "jobs", _, "tasks", _, "attempts", attempt, "state"]) => {
                 self.set_attempt_state(attempt, body).await
             }
@@ -232,6 +233,16 @@ impl Desk {
         let request = tonic::Request::new(v1::SetPriorityRequest { job: job_of(id), priority: (*name).to_owned() });
         self.api.set_priority(request).await?;
         Ok(json!({ "priority": number }))
+    }
+
+    async fn set_queue(&self, id: &str, body: Body) -> Answer {
+        let wanted = wanted(body).await?["queue"].clone();
+        let Some(queue) = wanted.as_str() else {
+            return Err(Refusal::bad(format!("queue {wanted}: expected the name of a queue")));
+        };
+        let request = tonic::Request::new(v1::MoveJobRequest { job: job_of(id), queue: queue.to_owned() });
+        self.api.move_job(request).await?;
+        Ok(json!({ "queue": queue }))
     }
 }
 

@@ -63,6 +63,23 @@ pub(super) fn admit(
     (spec, accepted)
 }
 
+/// Asks for a job that is to move to this queue, as of one that would enter there.
+pub(super) fn may_move(job: &JobSpec, queue: &str, queue_names: &[String], view: &View<'_>) -> Result<(), String> {
+    let scheduler = view.tracker.scheduler();
+    // Without its tables, which have a number for each map and say nothing of queues.
+    let there = JobSpec {
+        name: job.name.clone(),
+        user: job.user.clone(),
+        queue: queue.into(),
+        priority: job.priority,
+        n_maps: job.n_maps,
+        n_reduces: job.n_reduces,
+        conf: job.conf.clone(),
+        ..JobSpec::default()
+    };
+    scheduler.queues().accepts(&there).and_then(|()| check_queue(queue, queue_names, scheduler))
+}
+
 /// All that people should know of the scheduler as it is with the cluster and its jobs as they are.
 pub(super) fn doubts(view: &View<'_>) -> Vec<String> {
     doubt(view).into_iter().chain(no_deadline(view)).collect()

@@ -17,10 +17,10 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
-use super::admit::{doubt, doubts};
+use super::admit::{doubt, doubts, may_move};
 use super::connections::streaming;
 use super::walk::{Cancel, CancelOnDrop};
-use super::{SharedRef, blocking, examine, logs, predict, resubmit, shown, status, submit, workers};
+use super::{SharedRef, blocking, examine, logs, names, predict, resubmit, shown, status, submit, workers};
 use crate::engine::View;
 use crate::history::{AttemptHistory, JobHistory, Kept, NoAttempts, find_history, job_file_path, read_excerpt};
 use crate::policies::ALLOCATIONS;
@@ -399,6 +399,24 @@ impl ClientService for ClientApi {
         let job = self.live_job(&job).await?;
         self.0.core.request(Input::SetPriority { job, priority }).await.map_err(status::core)?;
         Ok(Response::new(v1::SetPriorityResponse {}))
+    }
+
+    async fn move_job(&self, request: Request<v1::MoveJobRequest>) -> Result<Response<v1::MoveJobResponse>, Status> {
+        let v1::MoveJobRequest { job, queue } = request.into_inner();
+        let queue = queue.trim().to_owned();
+        if queue.is_empty() {
+            return Err(Status::invalid_argument("queue: it is empty, expected a name"));
+        }
+        names::check("job's queue", &queue, names::MAX_JOB_NAME_BYTES)?;
+        let job = self.live_job(&job).await?;
+        let (names, wanted) = (self.0.config.queue_names.clone(), queue.clone());
+        let ask = move |view: &View<'_>| match view.tracker.state().job(job) {
+            Some(known) if known.spec().queue != wanted.as_str() => may_move(known.spec(), &wanted, &names, view),
+            _ => Ok(()),
+        };
+        self.0.core.ask(ask).await.map_err(status::core)?.map_err(Status::failed_precondition)?;
+        self.0.core.request(Input::SetQueue { job, queue: queue.into() }).await.map_err(status::core)?;
+        Ok(Response::new(v1::MoveJobResponse {}))
     }
 
     async fn set_scheduler(

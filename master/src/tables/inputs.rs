@@ -20,7 +20,7 @@ struct Piece {
 const _: () = assert!(std::mem::size_of::<Piece>() <= 24, "a job may have a million of them");
 
 /// See the module's documentation.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Inputs {
     files: Vec<Box<str>>,
     /// By map; empty if no map reads any.

@@ -23,7 +23,7 @@ use super::why::why;
 use super::winners::Winners;
 
 /// What does not change after submission.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct JobMeta {
     pub(crate) id: JobId,
     /// Without its splits, which only attempts need: they have them from the file on disk.

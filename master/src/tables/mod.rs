@@ -370,6 +370,14 @@ impl Tables {
         }
     }
 
+    /// A client moves a job to another queue.
+    pub(crate) fn set_queue(&mut self, job: JobId, queue: &str) {
+        if let Some(row) = self.jobs.get_mut(&job) {
+            std::sync::Arc::make_mut(&mut row.meta).file.spec.queue = queue.into();
+            self.changed.insert(job);
+        }
+    }
+
     /// All jobs that are still listed, by number.
     pub(crate) fn statuses(&self) -> Vec<v1::JobStatus> {
         self.statuses_of(|_| true)

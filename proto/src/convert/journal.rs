@@ -29,6 +29,9 @@ impl From<&Input> for v1::JournalInput {
             Input::SetPriority { job, priority } => {
                 Kind::SetPriority(v1::JournalSetPriority { job: job.0, priority: *priority as u32 })
             }
+            Input::SetQueue { job, queue } => {
+                Kind::SetQueue(v1::JournalSetQueue { job: job.0, queue: queue.to_string() })
+            }
             Input::Drain { worker, drain } => Kind::Drain(v1::JournalDrain { worker: worker.0, drain: *drain }),
             Input::Enable { worker } => Kind::Enable(v1::JournalEnable { worker: worker.0 }),
             Input::CannotServe { worker, job } => {
@@ -76,6 +79,7 @@ impl TryFrom<&v1::JournalInput> for Input {
                 Input::KillAttempt { attempt: attempt_id("kill_attempt.attempt", kill.attempt)?, fail: kill.fail }
             }
             Kind::SetPriority(set) => Input::SetPriority { job: JobId(set.job), priority: priority(set.priority)? },
+            Kind::SetQueue(set) => Input::SetQueue { job: JobId(set.job), queue: set.queue.as_str().into() },
             Kind::Drain(drain) => Input::Drain { worker: WorkerId(drain.worker), drain: drain.drain },
             Kind::Enable(enable) => Input::Enable { worker: WorkerId(enable.worker) },
             Kind::CannotServe(it) => Input::CannotServe { worker: WorkerId(it.worker), job: JobId(it.job) },

@@ -147,6 +147,8 @@ fn input() -> impl Strategy<Value = Input> {
         (attempt(), any::<bool>()).prop_map(|(attempt, fail)| Input::KillAttempt { attempt, fail }),
         (any::<u32>(), 0..5usize)
             .prop_map(|(job, p)| Input::SetPriority { job: JobId(job), priority: Priority::ALL[p] }),
+        (any::<u32>(), any::<String>())
+            .prop_map(|(job, queue)| Input::SetQueue { job: JobId(job), queue: queue.into() }),
         (any::<String>(), prop::collection::btree_map(".{0,5}", ".{0,9}", 0..3))
             .prop_map(|(name, params)| Input::SetScheduler(Box::new(SchedulerChoice { name, params }))),
         any::<String>()

@@ -133,6 +133,7 @@ fn input() -> impl Strategy<Value = Input> {
         2 => (attempt(), any::<bool>()).prop_map(|(attempt, fail)| Input::KillAttempt { attempt, fail }),
         1 => "fifo|fair|nobody".prop_map(|name| Input::SetScheduler(Box::new(SchedulerChoice { name, ..Default::default() }))),
         1 => number().prop_map(|job| Input::SetPriority { job: JobId(job), priority: Priority::High }),
+        1 => (number(), "default|etl|").prop_map(|(job, queue)| Input::SetQueue { job: JobId(job), queue: queue.into() }),
         1 => number().prop_map(|w| Input::Enable { worker: WorkerId(w) }),
         1 => (number(), any::<bool>()).prop_map(|(w, drain)| Input::Drain { worker: WorkerId(w), drain }),
         1 => (number(), number()).prop_map(|(w, j)| Input::CannotServe { worker: WorkerId(w), job: JobId(j) }),

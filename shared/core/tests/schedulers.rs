@@ -41,6 +41,8 @@ mod load_aware;
 mod load_aware_overdue;
 #[path = "schedulers/play.rs"]
 mod play;
+#[path = "schedulers/queue_moves.rs"]
+mod queue_moves;
 #[path = "schedulers/reload.rs"]
 mod reload;
 #[path = "schedulers/requirements.rs"]

@@ -36,7 +36,6 @@ LEFT_OUT = {
     'ResourceManager.cluster_node_update_resource': lambda: rm.cluster_node_update_resource('n', nothing),
     'ResourceManager.cluster_submit_application': lambda: rm.cluster_submit_application(nothing),
     'ResourceManager.cluster_new_application': lambda: rm.cluster_new_application(),
-    'ResourceManager.cluster_change_application_queue': lambda: rm.cluster_change_application_queue(app(sleeper), 'q'),
     'ResourceManager.cluster_node_container_memory': None,
     'ResourceManager.cluster_reservations': lambda: rm.cluster_reservations(),
     'ResourceManager.cluster_new_reservation': lambda: rm.cluster_new_reservation(),
@@ -112,6 +111,12 @@ one = rm.cluster_application(app(done)).data['app']
 assert (one['state'], one['finalStatus'], one['name']) == ('FINISHED', 'SUCCEEDED', 'wordcount'), one
 assert rm.cluster_application_state(app(sleeper)).data['state'] == 'RUNNING'
 assert rm.cluster_get_application_queue(app(sleeper)).data['queue'] == 'default'
+assert rm.cluster_change_application_queue(app(sleeper), 'default').data == {'queue': 'default'}
+try:
+    rm.cluster_change_application_queue(app(sleeper), 'none')
+    raise AssertionError('there is no such queue')
+except APIError:
+    pass
 [attempt] = rm.cluster_application_attempts(app(done)).data['appAttempts']['appAttempt']
 same = rm.cluster_application_attempt_info(app(done), attempt['appAttemptId']).data
 assert (same['appAttemptState'], same['amContainerId']) == ('FINISHED', attempt['containerId']), same

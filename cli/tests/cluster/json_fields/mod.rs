@@ -78,6 +78,7 @@ fn see_jobs(reader: &mut Reader) {
     reader.see("predict", &[]);
     reader.see("what-if", &["--submit", "wordcount", "--maps", "2", "--reduces", "1"]);
     reader.see("job set-priority", &[&running, "HIGH"]);
+    reader.see("job move", &[&running, "default"]);
     for (command, n) in [("job kill-attempt", 0), ("job fail-attempt", 1)] {
         let attempt = reader.cluster.attempts(&running)[n]["attempt"].as_str().expect("an attempt").to_owned();
         reader.see(command, &[&attempt]);

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use howdah_core::job::profile::{JobTemplate, Trace};
 use howdah_core::replay::{ReplayOptions, ReplayReport, Simulation, View};
+use howdah_core::schedulers::Change;
 
 use super::*;
 
@@ -189,6 +190,32 @@ fn a_program_that_waits_is_asked_again() {
     let mut simulation = Simulation::with_scheduler(&trace, &options(), Box::new(policy)).unwrap();
     simulation.run();
     assert_eq!(finishes(&simulation.report()), [11]);
+}
+
+#[test]
+fn a_job_that_moves_to_another_queue_comes_in_full_once_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let heard = dir.path().join("heard");
+    let each = format!(r#"echo "$offer" >> '{}'; echo "{{\"id\":$id,\"choices\":[]}}""#, heard.display());
+    let mut policy = external(&shell(&each), &[("timeout", "60s")]).unwrap();
+    let job = JobTemplate { n_maps: 1, map_ms: vec![1_000], ..JobTemplate::default() };
+    let trace = Trace { jobs: vec![job], ..Trace::default() };
+    let mut simulation = Simulation::new(&trace, &options()).unwrap();
+    simulation.step();
+    let (state, job) = (simulation.tracker().state(), JobId(1));
+    let worker = state.workers()[0].id();
+    let round = Round { now: state.now(), worker, free_maps: 1, free_reduces: 0, parked: false };
+    policy.attach(state);
+    for change in
+        [None, Some(Change::Offerable { job, kind: TaskKind::Map, offerable: false }), Some(Change::Queue { job })]
+    {
+        change.iter().for_each(|change| policy.observe(change, state));
+        policy.begin_round(&round, state);
+        assert_eq!(policy.assign(&round, state), None);
+    }
+    let heard = std::fs::read_to_string(heard).unwrap();
+    let in_full: Vec<bool> = heard.lines().map(|offer| offer.contains(r#""queue":"default""#)).collect();
+    assert_eq!(in_full, [true, false, true], "{heard}");
 }
 
 /// Shortest job first, as the guide has it.

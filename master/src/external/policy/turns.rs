@@ -36,6 +36,10 @@ impl Scheduler for External {
             return;
         }
         match *change {
+            Change::Queue { job } => {
+                self.changed.insert(job);
+                self.moved.insert(job);
+            }
             Change::Submitted { job } | Change::Priority { job, .. } | Change::Offerable { job, .. } => {
                 self.changed.insert(job);
             }
@@ -124,7 +128,11 @@ impl Scheduler for External {
 
     /// Nobody knows what a program waits for.
     fn wakes_parked(&self, change: &Change) -> bool {
-        if self.given_up() { self.fallback.wakes_parked(change) } else { matches!(change, Change::Ended { .. }) }
+        if self.given_up() {
+            self.fallback.wakes_parked(change)
+        } else {
+            matches!(change, Change::Ended { .. } | Change::Queue { .. })
+        }
     }
 
     /// What a program makes of queues, only the program knows.

@@ -337,6 +337,12 @@ impl Scheduler for BalancedPools {
                     self.rank_again(job);
                 }
             }
+            Change::Queue { job } => {
+                if let Some(job) = state.job(job) {
+                    self.leave(job.id());
+                    self.enter(job);
+                }
+            }
             Change::Offerable { job, .. } => {
                 if let Some(job) = state.job(job) {
                     self.place(job);
@@ -374,7 +380,7 @@ impl Scheduler for BalancedPools {
     }
 
     fn wakes_parked(&self, change: &Change) -> bool {
-        matches!(change, Change::Ended { .. } | Change::JobOver { .. })
+        matches!(change, Change::Ended { .. } | Change::JobOver { .. } | Change::Queue { .. })
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -26,6 +26,11 @@ pub enum Change {
         /// The priority before.
         from: Priority,
     },
+    /// Someone moved a job to another queue. It may have attempts that run.
+    Queue {
+        /// The job, whose specification names its new queue.
+        job: JobId,
+    },
     /// A job now has, or has no longer, pending tasks of a kind that may start.
     Offerable {
         /// The job.

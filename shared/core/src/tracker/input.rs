@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use smol_str::SmolStr;
+
 use crate::cluster::Vitals;
 use crate::job::{AttemptId, AttemptState, JobId, JobSpec, Phase, Priority, Progress, WorkerId};
 use crate::schedulers::registry::Params;
@@ -17,7 +19,7 @@ pub enum Input {
     Submit {
         /// Its serial number.
         job: JobId,
-        /// Immutable from here on.
+        /// Immutable from here on, but for its queue.
         spec: Arc<JobSpec>,
     },
     /// A worker says hello, for the first time or after a restart of its process, and which map outputs it still has.
@@ -42,6 +44,13 @@ pub enum Input {
         job: JobId,
         /// From now on.
         priority: Priority,
+    },
+    /// Someone moves a job to another queue. Whoever hands this in has asked the policy whether it takes such a job.
+    SetQueue {
+        /// Which.
+        job: JobId,
+        /// From now on.
+        queue: SmolStr,
     },
     /// A worker is to get no new attempts, or to get some again.
     Drain {

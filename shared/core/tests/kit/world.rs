@@ -254,12 +254,13 @@ impl World {
     fn request(&mut self, dice: &mut Dice<'_>) {
         let job = JobId(1 + dice.below(self.cluster.jobs.max(1)));
         let running: Vec<AttemptId> = self.cluster.state().attempts().iter().map(|(_, a)| a.id()).collect();
-        let input = match dice.below(6) {
+        let input = match dice.below(7) {
             4 => Input::CannotServe { worker: WorkerId(dice.below(self.cluster.puppets.len() as u32)), job },
             5 => {
                 let worker = WorkerId(dice.below(self.cluster.puppets.len() as u32));
                 Input::Reach { worker, reachable: dice.one_in(2) }
             }
+            6 => Input::SetQueue { job, queue: ["default", "a", "pool-1:2+1"][dice.below(3) as usize].into() },
             0 if dice.one_in(2) => Input::KillJob { job },
             1 if !running.is_empty() => {
                 Input::KillAttempt { attempt: running[dice.below(running.len() as u32) as usize], fail: dice.one_in(2) }

@@ -23,6 +23,7 @@ enum Step {
     Beat { worker: u32 },
     End { worker: u32, which: Index, ok: bool },
     Prioritise { job: Index, priority: usize },
+    Move { job: Index, pool: usize },
     Wait { ms: u64 },
 }
 
@@ -35,6 +36,11 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (any::<Index>(), 0..5usize).prop_map(|(job, priority)| Step::Prioritise { job, priority }),
         2 => select(vec![1u64, 100, 499, 500, 700, 3_000, 20_000]).prop_map(|ms| Step::Wait { ms }),
     ]
+}
+
+/// The same with jobs that move between pools, where those are queues.
+fn step_or_move() -> impl Strategy<Value = Step> {
+    prop_oneof![9 => step(), 1 => (any::<Index>(), 0..4usize).prop_map(|(job, pool)| Step::Move { job, pool })]
 }
 
 /// Pools with random weights, shares and limits; at least one slot and one job for everyone.
@@ -84,7 +90,7 @@ fn spec(user: usize, maps: u32, reduces: u32, placed: bool, priority: usize) -> 
         conf.max_map_attempts = 1_000;
         conf.max_reduce_attempts = 1_000;
     });
-    spec.user = POOLS[user].into();
+    (spec.user, spec.queue) = (POOLS[user].into(), POOLS[user].into());
     spec.priority = Priority::ALL[priority];
     if placed {
         spec.split_hosts = SplitHosts::new((0..maps).map(|map| [["h0", "h1", "h2", "elsewhere"][map as usize % 4]]));
@@ -121,6 +127,13 @@ fn take(c: &mut Cluster, step: &Step) {
             if n > 0 {
                 let job = JobId(1 + job.index(n as usize) as u32);
                 c.apply(&[Input::SetPriority { job, priority: Priority::ALL[priority] }]);
+            }
+        }
+        Step::Move { ref job, pool } => {
+            let n = c.state().last_job();
+            if n > 0 {
+                let job = JobId(1 + job.index(n as usize) as u32);
+                c.apply(&[Input::SetQueue { job, queue: POOLS[pool].into() }]);
             }
         }
         Step::Wait { ms } => c.advance(ms),
@@ -256,14 +269,18 @@ proptest! {
     fn a_policy_that_takes_over_decides_as_the_one_before(
         naive in any::<bool>(),
         text in allocations(),
-        steps in vec(step(), 1..80),
+        steps in vec(step_or_move(), 1..80),
         at in any::<Index>(),
     ) {
         // Waits, starvation and deficits are memory; everything else is in the state.
         let plain = text.replace("fairSharePreemptionTimeout = 30\ndefaultMinSharePreemptionTimeout = 10\n", "");
         let params = match naive {
             true => params(&[("dialect", "naive")]),
-            false => with(params(&[("update.interval", "0"), ("locality.delay", "0"), ("sizebasedweight", "true")]), &plain),
+            false => {
+                let by_queue = ("poolnameproperty", "queue");
+                let all = [by_queue, ("update.interval", "0"), ("locality.delay", "0"), ("sizebasedweight", "true")];
+                with(params(&all), &plain)
+            }
         };
         let mut c = cluster(&params);
         let at = at.index(steps.len());

@@ -137,6 +137,27 @@ impl Capacity {
         self.initialise_some(number, state);
     }
 
+    /// The job is another queue's, with the slots that its attempts have. One that has begun stays initialised, whatever the limits
+    /// of its new queue say; workers that were kept for it are let go.
+    pub(super) fn move_to_its_queue(&mut self, id: JobId, state: &ClusterState) {
+        let (Some(job), Some(old)) = (state.job(id), self.jobs.get(id).cloned()) else { return };
+        if self.queue_of(job) == old.queue {
+            return;
+        }
+        self.leave(id, state);
+        let queue = self.register(job);
+        if let Some(entry) = self.jobs.get_mut(id) {
+            entry.chances = old.chances;
+        }
+        if job.launched().is_some() {
+            self.initialise(id, state);
+        }
+        for kind in TaskKind::ALL {
+            (0..job.tasks(kind).n_attempts()).for_each(|_| self.hold(id, kind));
+        }
+        self.initialise_some(queue, state);
+    }
+
     /// The job has something to offer, or nothing any more.
     pub(super) fn offers(&mut self, id: JobId, kind: TaskKind, offerable: bool) {
         let Some(entry) = self.jobs.get(id).filter(|entry| entry.initialised) else { return };

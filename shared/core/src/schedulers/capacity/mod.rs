@@ -219,6 +219,7 @@ impl Scheduler for Capacity {
             Change::Submitted { job } => self.enter(job, state),
             Change::JobOver { job, .. } => self.leave(job, state),
             Change::Priority { job, .. } => self.rank_again(job, state),
+            Change::Queue { job } => self.move_to_its_queue(job, state),
             Change::Offerable { job, kind, offerable } => self.offers(job, kind, offerable),
             Change::Launched { attempt, .. } => self.hold(attempt.job, attempt.kind),
             Change::Ended { attempt, .. } => self.give_back(attempt.job, attempt.kind),
@@ -263,8 +264,8 @@ impl Scheduler for Capacity {
     }
 
     fn wakes_parked(&self, change: &Change) -> bool {
-        // Slots of a queue or a user that was at a limit, or another job that may be initialised.
-        matches!(change, Change::Ended { .. } | Change::JobOver { .. })
+        // Slots of a queue or a user that was at a limit, or another job that may be initialised, in its old or its new queue.
+        matches!(change, Change::Ended { .. } | Change::JobOver { .. } | Change::Queue { .. })
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -142,6 +142,25 @@ impl DeficitFair {
         }
     }
 
+    /// A job belongs to another pool, with what it runs and is owed.
+    fn move_to_its_pool(&mut self, id: JobId, state: &ClusterState) {
+        let (Some(job), Some(account)) = (state.job(id), self.jobs.remove(id)) else { return };
+        let name = pool_name(job.spec(), &self.settings);
+        let (pool, new) = self.pools.named(name, &self.allocations, state.now());
+        if new {
+            self.limits.new_pool(pool, pool_limit(name, &self.settings, &self.allocations));
+        }
+        let user = &job.spec().user;
+        let user = self.limits.user(user, || self.allocations.user_limit(user));
+        self.limits.leave(account.place);
+        self.pools.get_mut(account.pool).jobs -= 1;
+        self.pools.get_mut(pool).jobs += 1;
+        let may_run = self.limits.enter(account.place, pool, user);
+        self.jobs.insert(id, Account { pool, may_run, ..account });
+        // The update of this instant says what that changes, as with a job that comes.
+        self.submitted = Some(state.now());
+    }
+
     /// Counts what a job runs and could start now, and puts it where it belongs.
     fn touch(&mut self, id: JobId, kind: TaskKind, state: &ClusterState) {
         let (Some(job), Some(account)) = (state.job(id), self.jobs.get_mut(id)) else { return };
@@ -266,6 +285,7 @@ impl Scheduler for DeficitFair {
                 self.limits.moved(from, place(job));
                 self.wanted.get_or_insert(now);
             }
+            Change::Queue { job } => self.move_to_its_pool(job, state),
             Change::Launched { attempt, .. } => {
                 if let Some(account) = self.jobs.get_mut(attempt.job) {
                     let kind = &mut account.kinds[attempt.kind];

@@ -176,6 +176,21 @@ impl Fair {
         }
     }
 
+    /// A job belongs to another pool, with what it runs. How long it has waited for a worker near its data stays.
+    fn move_to_its_pool(&mut self, id: JobId, state: &ClusterState) {
+        let (Some(job), Some(member)) = (state.job(id), self.jobs.get(id)) else { return };
+        if pool_name(job.spec(), &self.settings) == self.pools.get(member.pool).name {
+            return;
+        }
+        let wait = member.wait;
+        self.leave(id, state.now());
+        self.enter(job, state);
+        if let Some(member) = self.jobs.get_mut(id) {
+            member.wait = wait;
+        }
+        self.update(state.now(), state);
+    }
+
     /// Sets what a pool's jobs want, and ranks it anew.
     fn set_wanted(&mut self, id: PoolId, kind: TaskKind, change: impl FnOnce(u32) -> u32) {
         let pool = self.pools.get_mut(id);
@@ -309,6 +324,7 @@ impl Scheduler for Fair {
                 }
                 self.touch_both(id, state);
             }
+            Change::Queue { job } => self.move_to_its_pool(job, state),
             Change::Offerable { job, kind, .. } => self.touch(job, kind, state),
             Change::Launched { attempt, reference, .. } => {
                 if attempt.kind == TaskKind::Map
@@ -377,7 +393,10 @@ impl Scheduler for Fair {
     }
 
     fn wakes_parked(&self, change: &Change) -> bool {
-        // A pool below its maximum again may have something for a worker that got nothing from it.
+        // A pool below its maximum again may have something for a worker that got nothing from it, and a job in another.
+        if let Change::Queue { .. } = change {
+            return true;
+        }
         let Change::Ended { attempt, .. } = change else { return false };
         if self.offer.wakes_parked(change) {
             return true;

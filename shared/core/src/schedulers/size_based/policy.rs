@@ -363,7 +363,8 @@ impl Scheduler for SizeBased {
                     partitions.resize(state.totals().slots);
                 }
             }
-            Change::Reported { .. } | Change::Recovered => {}
+            // Its own queues are by size.
+            Change::Queue { .. } | Change::Reported { .. } | Change::Recovered => {}
         }
     }
 

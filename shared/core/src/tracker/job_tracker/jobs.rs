@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use smol_str::SmolStr;
+
 use super::JobTracker;
 use crate::cluster::{EndCause, Job, LocalityIndex, WorkerState};
 use crate::job::{JobId, JobSpec, JobState, Priority, TaskId, TaskKind, WorkerId};
@@ -57,6 +59,18 @@ impl JobTracker {
         let from = std::mem::replace(&mut job.priority, priority);
         if from != priority {
             self.observe(Change::Priority { job: id, from });
+        }
+    }
+
+    /// What runs of the job goes on, and counts for its new queue from here on.
+    pub(super) fn on_set_queue(&mut self, id: JobId, queue: &SmolStr) {
+        let Some(job) = self.state.jobs.get_mut(id) else {
+            self.reject(None, Rejection::UnknownJob(id));
+            return;
+        };
+        if job.spec.queue != *queue {
+            Arc::make_mut(&mut job.spec).queue.clone_from(queue);
+            self.observe_waking(Change::Queue { job: id });
         }
     }
 

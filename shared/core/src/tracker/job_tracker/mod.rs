@@ -343,6 +343,7 @@ impl JobTracker {
             Input::KillJob { job } => self.on_kill_job(*job),
             Input::KillAttempt { attempt, fail } => self.on_kill_attempt(*attempt, *fail),
             Input::SetPriority { job, priority } => self.on_set_priority(*job, *priority),
+            Input::SetQueue { job, queue } => self.on_set_queue(*job, queue),
             Input::SetScheduler(choice) => self.on_set_scheduler(choice),
             Input::Drain { worker, drain } => self.on_drain(*worker, *drain),
             Input::Enable { worker } => self.on_enable(*worker),
