@@ -14,6 +14,10 @@ use crate::text::encoded;
 
 /// Data nodes that a writer has had enough of at a time.
 const MOST_EXCLUDED: usize = 16;
+/// Further data nodes that are asked at once when one is not reached, as by Hadoop's own client
+/// (`dfs.client.block.write.retries`): the name node sends writers to one that died for minutes, and where it does not know the
+/// data node by the name that we have for it, to the same one again.
+const FURTHER_NODES: usize = 3;
 /// Bytes of a file that is read as a whole.
 const MOST_SMALL: u64 = 64 << 10;
 
@@ -44,6 +48,7 @@ impl Client {
     ) -> Result<(), Error> {
         let mut waits = self.patience().waits.iter();
         let mut excluded = Vec::new();
+        let mut further = FURTHER_NODES;
         loop {
             let mut asked = None;
             let tried = open()
@@ -51,6 +56,10 @@ impl Client {
                 .and_then(|mut bytes| self.try_write(path, length, &mut *bytes, &excluded, &mut asked));
             match tried {
                 Ok(()) => return self.check_length(path, length),
+                Err(Error::Unreached { .. }) if asked.is_some() && further > 0 => {
+                    further -= 1;
+                    self.exclude(asked, path, &mut excluded);
+                }
                 Err(error) => match waits.next().filter(|_| error.may_pass()) {
                     Some(&wait) => {
                         self.exclude(asked, path, &mut excluded);

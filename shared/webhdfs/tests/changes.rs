@@ -10,8 +10,12 @@ use howdah_webhdfs::{Client, Error, FileKind, Patience};
 const WAITS: [Duration; 2] = [Duration::from_millis(1); 2];
 
 fn client(hdfs: &FakeHdfs) -> Client {
+    client_that_waits(hdfs, &WAITS)
+}
+
+fn client_that_waits(hdfs: &FakeHdfs, waits: &'static [Duration]) -> Client {
     let wait = Duration::from_secs(20);
-    Client::new(&hdfs.address(), "ann", Patience { connect: wait, idle: wait, answer: wait, waits: &WAITS })
+    Client::new(&hdfs.address(), "ann", Patience { connect: wait, idle: wait, answer: wait, waits })
 }
 
 fn content() -> Vec<u8> {
@@ -94,6 +98,18 @@ fn a_data_node_that_goes_away_in_the_middle_is_left_out_and_all_bytes_are_handed
     assert_eq!(hdfs.read("/out/g").unwrap(), content());
 }
 
+/// With no wait at all, as when somebody waits for the answer to a submission.
+#[test]
+fn a_data_node_that_died_is_asked_again_and_again_if_the_name_node_sends_there_and_costs_no_try() {
+    for (misled, reached) in [(3, true), (4, false)] {
+        let hdfs = FakeHdfs::start(2);
+        hdfs.put("/out/other", "", 1);
+        hdfs.be(Mood::Misleads(misled));
+        let (done, opened) = write(&client_that_waits(&hdfs, &[]), "/out/f", &content());
+        assert_eq!((done.is_ok(), opened), (reached, 4));
+    }
+}
+
 #[test]
 fn when_no_data_node_takes_a_file_all_are_asked_again_and_the_error_says_so() {
     let hdfs = FakeHdfs::start(1);
@@ -101,7 +117,8 @@ fn when_no_data_node_takes_a_file_all_are_asked_again_and_the_error_says_so() {
     hdfs.be(Mood::Brittle(1_000));
     let (done, opened) = write(&client(&hdfs), "/out/f", &content());
     let error = done.unwrap_err();
-    assert!(matches!(error, Error::Unreached { .. } | Error::Refused { .. }) && opened == 3, "{opened}: {error}");
+    // Each of three tries asks the data node, and finds no further one.
+    assert!(matches!(error, Error::Unreached { .. } | Error::Refused { .. }) && opened == 6, "{opened}: {error}");
     assert_eq!(error.to_string().lines().count(), 1);
     hdfs.be(Mood::Good);
     write(&client(&hdfs), "/out/f", &content()).0.unwrap();

@@ -44,6 +44,7 @@ impl Change<'_> {
                 self.say(stream, op, done)
             }
             (Some(node), _, Mood::Dead(dead)) if node == *dead => Ok(()),
+            (Some(0), _, Mood::Misleads(_)) => Ok(()),
             (Some(_), "CREATE", _) => self.take(body, stream),
             (Some(_), op, _) => refuse(stream, "400 Bad Request", "IllegalArgumentException", op),
         }
@@ -75,7 +76,14 @@ impl Change<'_> {
         let excluded = decoded(self.asks("excludedatanodes"));
         let is_excluded =
             |node: &usize| excluded.split(',').any(|name| name == node_name(*node) || name == host(*node));
-        match (0..self.shared.data_nodes.len()).find(|node| !is_excluded(node)) {
+        let misled = match &mut self.shared.state().mood {
+            Mood::Misleads(left @ 1..) => {
+                *left -= 1;
+                Some(0)
+            }
+            _ => None,
+        };
+        match misled.or_else(|| (0..self.shared.data_nodes.len()).find(|node| !is_excluded(node))) {
             Some(node) => redirect(stream, &format!("http://{}{}", self.shared.data_nodes[node], self.target)),
             None => {
                 refuse(stream, FORBIDDEN, "IOException", "Failed to find datanode, suggest to check cluster health")

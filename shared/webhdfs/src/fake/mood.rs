@@ -18,6 +18,9 @@ pub enum Mood {
     Brittle(usize),
     /// A data node closes connections without a word, and each of its blocks is on the next one, too.
     Dead(usize),
+    /// The first data node is dead, and the name node sends so many more writers to it, whatever they exclude: it knows data nodes
+    /// by other names.
+    Misleads(usize),
     /// A directory has an entry of this name.
     Entry(String),
     /// Every directory has a directory in it.
