@@ -2,6 +2,7 @@
 //!
 //! `proto/howdah/v1/*.proto` is the contract and is commented like an API.
 
+pub mod bodies;
 pub mod build;
 pub mod connections;
 pub mod convert;

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
+use axum::middleware::from_fn;
 use howdah_core::time::Span;
 use howdah_core::tracker::task_tracker::{TaskTracker, TrackerConfig};
 use howdah_guards::Guard;
+use howdah_proto::bodies::read_first;
 use howdah_proto::incoming::HttpIncoming;
 use howdah_proto::stop::Stop;
 use howdah_proto::{PROTOCOL, build, service_manager, v1};
@@ -94,7 +96,7 @@ async fn run_in_group(
     tokio::task::spawn_blocking(move || recovered.recover(&left));
     let shelf = FileServerState { directory: directory.clone(), logs: logs.clone(), jobs: jobs.clone() };
     let containers = Containers::default();
-    let pages = node::router(Node::new(&hello, containers.clone()));
+    let pages = node::router(Node::new(&hello, containers.clone())).layer(from_fn(read_first));
     let guests = HttpIncoming::new(listener, connections::book(), CancellationToken::new());
     let guests = guests.context("read the address listened on")?;
     let server = tokio::spawn(axum::serve(guests, router(shelf).merge(pages)).into_future());

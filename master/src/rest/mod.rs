@@ -25,6 +25,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Response, StatusCode, Uri, header};
+use axum::middleware::from_fn;
+use howdah_proto::bodies::read_first;
 use howdah_proto::incoming::HttpIncoming;
 use howdah_proto::v1;
 use howdah_proto::v1::client_service_server::ClientService;
@@ -65,6 +67,7 @@ pub(crate) async fn serve(
         let desk = Arc::clone(&desk);
         async move { desk.serve(&method, &uri, body).await }
     });
+    let router = router.layer(from_fn(read_first));
     axum::serve(listener, router).with_graceful_shutdown(closing.cancelled_owned()).await
 }
 
