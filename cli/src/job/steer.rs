@@ -1,11 +1,13 @@
 //! `job wait`, `job kill`, `job kill-attempt`, `job fail-attempt`, `job set-priority`, `job move`.
 
+use std::future::Future;
 use std::time::Duration;
 
 use howdah_core::job::Priority;
 use howdah_json::{Job, Listing};
 use howdah_proto::v1::{KillAttemptRequest, KillJobRequest, MoveJobRequest, SetPriorityRequest};
 use serde_json::json;
+use tonic::Status;
 
 use super::select::select;
 use crate::args::Format;
@@ -124,19 +126,12 @@ pub(crate) async fn set_priority(context: &Context, args: &PriorityArgs) -> Outc
     })?;
     let mut client = Client::connect(&config).await?;
     let ids = select(&mut client, named, &args.filter).await?;
-    let mut steering = Steering::new(&screen, config.output, "set-priority");
-    let rpc = client.rpc.clone();
-    let asked = side_by_side(ids.clone(), |job| {
-        let mut rpc = rpc.clone();
+    let steering = Steering::new(&screen, config.output, "set-priority");
+    let set = |job| {
+        let mut rpc = client.rpc.clone();
         async move { rpc.set_priority(SetPriorityRequest { job, priority: priority.name().to_owned() }).await }
-    });
-    for (job, answer) in ids.iter().zip(asked.await) {
-        match answer {
-            Ok(_) => steering.done(job, format!("job {job} has priority {priority}"))?,
-            Err(status) => steering.failed(status),
-        }
-    }
-    steering.end("no job that is not over fits")
+    };
+    change_each(steering, &ids, set, &format!("has priority {priority}")).await
 }
 
 /// `howdah job move`
@@ -146,15 +141,28 @@ pub(crate) async fn move_jobs(context: &Context, args: &MoveArgs) -> Outcome {
     let (queue, named) = args.words.split_last().ok_or_else(|| Failure::usage("no queue was named"))?;
     let mut client = Client::connect(&config).await?;
     let ids = select(&mut client, named, &args.filter).await?;
-    let mut steering = Steering::new(&screen, config.output, "move");
-    let rpc = client.rpc.clone();
-    let asked = side_by_side(ids.clone(), |job| {
-        let (mut rpc, queue) = (rpc.clone(), queue.clone());
+    let steering = Steering::new(&screen, config.output, "move");
+    let put = |job| {
+        let (mut rpc, queue) = (client.rpc.clone(), queue.clone());
         async move { rpc.move_job(MoveJobRequest { job, queue }).await }
-    });
-    for (job, answer) in ids.iter().zip(asked.await) {
+    };
+    change_each(steering, &ids, put, &format!("is in queue {queue}")).await
+}
+
+/// Changes each of these jobs by a call, and reports those that are now as `said`.
+async fn change_each<F, A>(
+    mut steering: Steering<'_>,
+    ids: &[String],
+    call: impl Fn(String) -> F,
+    said: &str,
+) -> Outcome
+where
+    F: Future<Output = Result<A, Status>> + Send + 'static,
+    A: Send + 'static,
+{
+    for (job, answer) in ids.iter().zip(side_by_side(ids.to_vec(), call).await) {
         match answer {
-            Ok(_) => steering.done(job, format!("job {job} is in queue {queue}"))?,
+            Ok(_) => steering.done(job, format!("job {job} {said}"))?,
             Err(status) => steering.failed(status),
         }
     }

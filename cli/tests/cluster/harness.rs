@@ -8,6 +8,7 @@ mod cluster;
 mod command;
 mod gated;
 mod groups;
+mod http;
 mod installation;
 mod processes;
 pub(crate) mod reference;

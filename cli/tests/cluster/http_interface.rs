@@ -2,17 +2,14 @@
 //! what is asked wrongly is refused in JSON.
 
 use std::collections::BTreeSet;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
 use crate::harness::{Cluster, Setup, wait_for};
 
-/// A cluster whose master answers over HTTP, and where.
+/// A cluster whose master answers over HTTP.
 struct Served {
     cluster: Cluster,
-    address: String,
     description: Value,
     /// Paths of the description that were asked.
     asked: BTreeSet<String>,
@@ -22,10 +19,7 @@ impl Served {
     fn start() -> Served {
         let master_config = "[master]\nhttp_listen = \"127.0.0.1:0\"\n".to_owned();
         let cluster = Cluster::start(Setup { own_hosts: true, master_config, ..Setup::default() });
-        let access = std::fs::read_to_string(cluster.path("master").join("access.json")).expect("read the access file");
-        let access: Value = serde_json::from_str(&access).expect("JSON");
-        let address = access["http"].as_str().expect("an address").to_owned();
-        let mut served = Served { cluster, address, description: Value::Null, asked: BTreeSet::new() };
+        let mut served = Served { cluster, description: Value::Null, asked: BTreeSet::new() };
         let (status, description) = served.request("GET", "/api/v1/openapi.json");
         assert_eq!(status, 200, "{description}");
         served.description = description;
@@ -34,15 +28,7 @@ impl Served {
     }
 
     fn request(&self, method: &str, target: &str) -> (u16, Value) {
-        let mut connection = TcpStream::connect(&self.address).expect("connect");
-        write!(connection, "{method} {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-            .expect("ask");
-        let mut answer = String::new();
-        connection.read_to_string(&mut answer).expect("an answer");
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{target}: {answer}"));
-        assert!(head.to_lowercase().contains("content-type: application/json"), "{target}: {head}");
-        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
-        (status, serde_json::from_str(body).unwrap_or_else(|error| panic!("{target}: {error}: {body}")))
+        self.cluster.request(method, target, "")
     }
 
     /// What a resource answers, held against the shape that the description says for it.

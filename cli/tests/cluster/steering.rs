@@ -1,6 +1,5 @@
 //! Several jobs at once: ids, ranges and filters; what waiting says; and names that would steer a terminal.
 
-use std::io::{Read, Write};
 use std::process::Stdio;
 
 use nix::sys::signal::{Signal, kill};
@@ -122,19 +121,6 @@ fn ctrl_c_says_what_goes_on_and_how_to_end_it() {
     cluster.stop_and_replay();
 }
 
-/// What the master's HTTP port says to a change.
-fn put(cluster: &Cluster, path: &str, body: &str) -> (u16, serde_json::Value) {
-    let mut stream = std::net::TcpStream::connect(cluster.http_address()).expect("connect to the master");
-    let n = body.len();
-    write!(stream, "PUT {path} HTTP/1.1\r\nHost: m\r\nConnection: close\r\nContent-Length: {n}\r\n\r\n{body}")
-        .expect("ask");
-    let mut said = String::new();
-    stream.read_to_string(&mut said).expect("read the answer");
-    let (head, body) = said.split_once("\r\n\r\n").expect("a head and a body");
-    let code = head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
-    (code, serde_json::from_str(body).expect("JSON"))
-}
-
 #[test]
 fn a_job_moves_to_another_queue_with_what_it_runs_and_is_there_after_a_restart() {
     let folder = tempfile::tempdir().expect("make a folder");
@@ -166,10 +152,11 @@ fn a_job_moves_to_another_queue_with_what_it_runs_and_is_there_after_a_restart()
     // Its old queue has room for another.
     let other = cluster.submit(&["sleep", "-m", "9", "-mt", "600000", "-r", "0", "--queue", "a"]);
     wait_for("the other job to start", || (queues(&cluster) == (2, 2)).then_some(()));
-    let path = |job: &str| format!("/ws/v1/cluster/apps/{}/queue", job.replace("job", "application"));
-    assert_eq!(put(&cluster, &path(&other), r#"{"queue":"nowhere"}"#).0, 400);
-    assert_eq!(put(&cluster, &path(&other), r#"{"queue":7}"#).0, 400);
-    assert_eq!(put(&cluster, &path(&other), r#"{"queue":"b"}"#), (200, serde_json::json!({ "queue": "b" })));
+    let path = format!("/ws/v1/cluster/apps/{}/queue", other.replace("job", "application"));
+    let put = |body| cluster.request("PUT", &path, body);
+    assert_eq!(put(r#"{"queue":"nowhere"}"#).0, 400);
+    assert_eq!(put(r#"{"queue":7}"#).0, 400);
+    assert_eq!(put(r#"{"queue":"b"}"#), (200, serde_json::json!({ "queue": "b" })));
     wait_for("both jobs to count in one queue", || (queues(&cluster) == (0, 4)).then_some(()));
     cluster.kill_master();
     cluster.restart_master();

@@ -59,13 +59,17 @@ pub(super) fn admit(
     {
         spec.conf.pool = pool(key, &spec, properties);
     }
-    let accepted = scheduler.queues().accepts(&spec).and_then(|()| check_queue(&spec.queue, queue_names, scheduler));
+    let accepted = takes(&spec, queue_names, scheduler);
     (spec, accepted)
+}
+
+/// Whether the scheduler takes such a job, and there is its queue.
+fn takes(spec: &JobSpec, queue_names: &[String], scheduler: &dyn Scheduler) -> Result<(), String> {
+    scheduler.queues().accepts(spec).and_then(|()| check_queue(&spec.queue, queue_names, scheduler))
 }
 
 /// Asks for a job that is to move to this queue, as of one that would enter there.
 pub(super) fn may_move(job: &JobSpec, queue: &str, queue_names: &[String], view: &View<'_>) -> Result<(), String> {
-    let scheduler = view.tracker.scheduler();
     // Without its tables, which have a number for each map and say nothing of queues.
     let there = JobSpec {
         name: job.name.clone(),
@@ -77,7 +81,7 @@ pub(super) fn may_move(job: &JobSpec, queue: &str, queue_names: &[String], view:
         conf: job.conf.clone(),
         ..JobSpec::default()
     };
-    scheduler.queues().accepts(&there).and_then(|()| check_queue(queue, queue_names, scheduler))
+    takes(&there, queue_names, view.tracker.scheduler())
 }
 
 /// All that people should know of the scheduler as it is with the cluster and its jobs as they are.

@@ -112,11 +112,11 @@ impl JobRow {
     }
 
     /// The row of a job as the core has it.
-    pub(super) fn restored(meta: JobMeta, stored: v1::SnapshotJob, job: &Job) -> JobRow {
+    pub(super) fn restored(mut meta: JobMeta, stored: v1::SnapshotJob, job: &Job) -> JobRow {
+        // The file has the queue that it was submitted to.
+        meta.file.spec.queue.clone_from(&job.spec().queue);
         let mut row = JobRow::new(meta, job.submitted());
         (row.state, row.priority, row.costs) = (job.state(), job.priority(), *job.costs());
-        // The file has the queue that it was submitted to.
-        Arc::make_mut(&mut row.meta).file.spec.queue.clone_from(&job.spec().queue);
         row.launched = job.launched().unwrap_or(Time::ZERO);
         row.take_stored(stored);
         row

@@ -116,16 +116,21 @@ impl DeficitFair {
         }
     }
 
-    fn enter(&mut self, job: &Job, state: &ClusterState) {
+    /// A job is one of its pool's and its user's from here on; the pool, and whether it may run within their limits.
+    fn join(&mut self, job: &Job, place: limits::Place, now: Time) -> (PoolId, bool) {
         let name = pool_name(job.spec(), &self.settings);
-        let (pool, new) = self.pools.named(name, &self.allocations, state.now());
+        let (pool, new) = self.pools.named(name, &self.allocations, now);
         if new {
             self.limits.new_pool(pool, pool_limit(name, &self.settings, &self.allocations));
         }
         let user = &job.spec().user;
         let user = self.limits.user(user, || self.allocations.user_limit(user));
         self.pools.get_mut(pool).jobs += 1;
-        let may_run = self.limits.enter(place(job), pool, user);
+        (pool, self.limits.enter(place, pool, user))
+    }
+
+    fn enter(&mut self, job: &Job, state: &ClusterState) {
+        let (pool, may_run) = self.join(job, place(job), state.now());
         let kinds = Default::default();
         self.jobs.insert(job.id(), Account { pool, place: place(job), may_run, kinds });
         TaskKind::ALL.into_iter().for_each(|kind| self.touch(job.id(), kind, state));
@@ -145,17 +150,9 @@ impl DeficitFair {
     /// A job belongs to another pool, with what it runs and is owed.
     fn move_to_its_pool(&mut self, id: JobId, state: &ClusterState) {
         let (Some(job), Some(account)) = (state.job(id), self.jobs.remove(id)) else { return };
-        let name = pool_name(job.spec(), &self.settings);
-        let (pool, new) = self.pools.named(name, &self.allocations, state.now());
-        if new {
-            self.limits.new_pool(pool, pool_limit(name, &self.settings, &self.allocations));
-        }
-        let user = &job.spec().user;
-        let user = self.limits.user(user, || self.allocations.user_limit(user));
         self.limits.leave(account.place);
         self.pools.get_mut(account.pool).jobs -= 1;
-        self.pools.get_mut(pool).jobs += 1;
-        let may_run = self.limits.enter(account.place, pool, user);
+        let (pool, may_run) = self.join(job, account.place, state.now());
         self.jobs.insert(id, Account { pool, may_run, ..account });
         // The update of this instant says what that changes, as with a job that comes.
         self.submitted = Some(state.now());
