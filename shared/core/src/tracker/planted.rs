@@ -38,6 +38,8 @@ pub(crate) enum Fault {
     KeepUnnamed,
     /// Whatever map output a worker names counts as its map's.
     KeepAny,
+    /// A snapshot has the priorities of jobs as nobody had changed them.
+    SnapshotAsSubmitted,
     /// No fault: all starts and ends take the general path, which the fast ones must equal.
     NoFastPaths,
 }

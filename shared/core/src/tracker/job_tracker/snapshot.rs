@@ -276,6 +276,9 @@ impl JobTracker {
         }
         let (jobs, rest) = snapshot.work.map_or_else(Default::default, Work::into_parts);
         state.restore_jobs(snapshot.last_job, snapshot.ended, jobs).map_err(broken)?;
+        if planted(Fault::SnapshotAsSubmitted) {
+            state.jobs.iter_mut().for_each(|job| job.priority = job.spec.priority);
+        }
         let (launches, reserves) = rest.restore(&mut state).map_err(broken)?;
         let mut liveness = Liveness::new();
         snapshot.heard.iter().for_each(|&(worker, contact)| liveness.note_contact(worker, contact));

@@ -338,6 +338,7 @@ impl World {
         self.master = Some(master);
         self.watch_new();
         self.check(self.nothing_acknowledged_is_forgotten());
+        self.check(self.no_change_is_forgotten());
         self.recovered_at = (self.starts > 1).then_some(self.now);
         if self.starts > 1 && self.driver != Some(Driver::NoRecovered) && !self.master(vec![Input::Recovered]) {
             return;

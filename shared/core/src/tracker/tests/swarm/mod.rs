@@ -8,6 +8,7 @@
 
 #![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "a test bounds its own time")]
 
+mod changes;
 mod compaction;
 mod master;
 #[path = "../../../../tests/kit/odd.rs"]
@@ -81,11 +82,12 @@ fn a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well() {
         sum.lost_parts += outcome.lost_parts;
         sum.kept_outputs += outcome.kept_outputs;
         sum.withdrawn += outcome.withdrawn;
+        sum.changes += outcome.changes;
     }
     eprintln!(
         "{worlds} worlds from seed {first}: {:.1} simulated hours, {} inputs, {} jobs, {} snapshots of which {} \
          of a master at work, {} crashes of a master, {} of workers and networks, {} lost parts and {} withdrawn with them, {} map \
-         outputs that outlived their workers",
+         outputs that outlived their workers, {} changes of jobs",
         sum.simulated.as_us() as f64 / 3.6e9,
         sum.inputs,
         sum.jobs,
@@ -95,12 +97,14 @@ fn a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well() {
         sum.worker_faults,
         sum.lost_parts,
         sum.withdrawn,
-        sum.kept_outputs
+        sum.kept_outputs,
+        sum.changes
     );
     assert!(worlds > 0, "no world fitted into the time");
     assert!(worlds < 100 || sum.snapshots > 0, "no master of {worlds} worlds ever took a snapshot");
     assert!(worlds < 100 || sum.lost_parts > 0, "no part of {worlds} worlds was ever lost");
     assert!(worlds < 100 || sum.kept_outputs > 0, "no map output of {worlds} worlds ever outlived its worker");
+    assert!(worlds < 100 || sum.changes > 0, "no job of {worlds} worlds was ever changed");
     assert!(worlds < 100 || sum.snapshots_at_work > 0, "no master of {worlds} worlds ever took one at work");
     assert!(worlds < 1_000 || sum.withdrawn > 0, "no promotion in {worlds} worlds ever withdrew what it had moved");
 }
@@ -133,6 +137,7 @@ fn every_planted_fault_is_caught() {
         DoWithoutPart,
         KeepUnnamed,
         KeepAny,
+        SnapshotAsSubmitted,
     ];
     use Driver::*;
     let driver = [

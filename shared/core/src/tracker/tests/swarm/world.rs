@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::changes::Changes;
 use super::compaction::Kept;
 use super::master::{Call, Entry, Master};
 use super::plan::{Dice, Plan};
@@ -53,6 +54,8 @@ pub(super) enum Driver {
 pub(super) enum Event {
     Submit,
     KillJob(JobId),
+    /// Somebody changes a job.
+    Change,
     Register {
         node: usize,
         life: u32,
@@ -149,6 +152,7 @@ pub(super) struct World {
     pub(super) lost_parts: u64,
     /// Parts that were in place and went, as another was gone.
     pub(super) withdrawn: u64,
+    pub(super) changes: Changes,
     pub(super) watch: Watch,
     pub(super) nodes: Vec<Node>,
     events: BTreeMap<(Time, u64), Event>,
@@ -189,6 +193,7 @@ pub(super) struct WorldOutcome {
     pub(super) lost_parts: u64,
     pub(super) kept_outputs: u64,
     pub(super) withdrawn: u64,
+    pub(super) changes: u64,
 }
 
 impl World {
@@ -223,6 +228,7 @@ impl World {
             kept_outputs: 0,
             lost_parts: 0,
             withdrawn: 0,
+            changes: Changes::new(seed),
             watch: Watch::default(),
             nodes,
             events: BTreeMap::new(),
@@ -276,6 +282,7 @@ impl World {
             let after = Span::from_ms(1_000 + self.dice.below(30_000));
             self.later(after, Event::KillJob(JobId(1 + n as u32 * 2)));
         }
+        self.begin_changes();
         let calm_from = self.now + self.plan.faults_for;
         let end = calm_from + CALM;
         let (mut at_once, mut last) = (0, self.now);
@@ -335,6 +342,7 @@ impl World {
                     }
                 }
             }
+            Event::Change => self.change(),
             Event::Register { node, life, incarnation, kept } => self.on_register(node, life, incarnation, kept),
             Event::Registered { node, life, input, named, keep } => {
                 if self.nodes[node].life == life {
@@ -748,6 +756,7 @@ impl World {
             lost_parts: self.lost_parts,
             kept_outputs: self.kept_outputs,
             withdrawn: self.withdrawn,
+            changes: self.changes.n,
             simulated: self.now.since(Time::ZERO),
             inputs: self.inputs,
             master_crashes: self.crashes,
