@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use crate::apache;
 use crate::packages::{Missing, cache, quiet};
 use crate::process::{Counts, cargo_test, is_ci};
+use crate::targets::of_all_code;
 
 /// What is installed, exactly; mrjob needs setuptools where Python has no distutils any more, and `moto` Flask for its server,
 /// of whose own list (`moto[server]`) most is for other services than S3. `kubernetes-validate` has Kubernetes' own schemas.
@@ -28,10 +29,8 @@ const PYTHON: &str = "HOWDAH_INTEROP_PYTHON";
 const HADOOP: &str = "HOWDAH_INTEROP_HADOOP";
 /// The tests that need these.
 const OF_HADOOP: &str = "interop::apache::";
-/// The tests that need an executable with the feature of this name. It is a debug build beside the one that the other steps
-/// have: another release build would take longer than they do.
+/// The tests of the client of stores, which is in the debug build.
 const OF_S3: &str = "interop::s3::";
-const S3: &str = "howdah/s3";
 /// The test of the manifests by their schemas.
 const OF_KUBERNETES: &str = "manifests::by_schema::";
 
@@ -57,10 +56,10 @@ pub(crate) fn run() -> (Counts, Result<String>) {
         args.extend(["--skip", OF_HADOOP]);
     }
     let (mut counts, result) = some(&args, &[(PYTHON, python), (HADOOP, folder)], "interop::");
-    let with_s3 = ["--workspace", "--features", S3, "--test", "cluster", "--", "--test-threads=2", OF_S3];
+    let with_s3 = of_all_code(&["--test", "cluster", "--", "--test-threads=2", OF_S3]);
     let (of_s3, s3_result) = some(&with_s3, &[(PYTHON, python)], OF_S3);
     counts += of_s3;
-    let manifests = ["--workspace", "--test", "deploy", "--", "--ignored", OF_KUBERNETES];
+    let manifests = of_all_code(&["--test", "deploy", "--", "--ignored", OF_KUBERNETES]);
     let (of_kubernetes, kubernetes_result) = some(&manifests, &[(PYTHON, python)], OF_KUBERNETES);
     counts += of_kubernetes;
     let result = result.and(s3_result).and(kubernetes_result).and_then(|_| hadoop.map(|_| counts.to_string()));

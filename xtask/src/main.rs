@@ -36,7 +36,7 @@ usage: cargo xtask WORD
 
   check [COMMIT]  the fast loop: fmt, tidy, arrows, then clippy and unit tests of the crates that differ from the
              commit, else from where this branch left `main`
-  test       all of the following in this order, up to `interop`
+  test       all of the following in this order, up to `interop`; `test WORD` is one of them alone, as WORD is
   tools      the programs that tests run are there
   fmt        formatting
   tidy       file headers and sizes, no paths of one machine, links between documents
@@ -46,13 +46,14 @@ usage: cargo xtask WORD
   docs       rustdoc, warnings denied
   unit       unit, property and documentation tests (debug build)
   cluster    the command's tests, real daemons included (debug build)
+  build      the release build that the steps after `measuring` use, on what `cluster` leaves of the cores
   measuring  tests that measure this machine, one after the other (debug build)
   release    the demo, large inputs, floods of questions and accuracy, on real daemons (release build)
   lab        real daemons on machines that are network namespaces (release build)
   user       tests that want rights, as a user without them (release build; where root runs it)
   interop    other people's programs on real clusters, Apache's HDFS with them, installed by name from PyPI and Debian
-             (release build); `test interop` runs it alone. Without a network or a Java it says so and ends with code 3,
-             unless CI is true
+             (release build; stores: debug build). Without a network or a Java it says so and ends with code 3, unless CI is
+             true
   dist       the executable that is handed on, stripped, its debug file beside it: target/dist/
   soak [N]   property tests of the core again and again for N minutes (10)
   soak swarm --hours N   simulated faults for N hours, from another seed each day
@@ -71,7 +72,6 @@ fn main() -> ExitCode {
             Err(error) => return usage(&format!("check: {error:#}")),
         },
         ["dist"] => vec![Step::Dist],
-        ["test", "interop"] => vec![Step::Interop],
         ["soak"] => vec![Step::Soak { minutes: 10 }],
         ["soak", "swarm", "--hours", hours] => match hours.parse::<f64>() {
             Ok(hours) if hours > 0.0 => vec![Step::SoakSwarm { seconds: (hours * 3_600.0) as u64 }],
@@ -96,7 +96,7 @@ fn main() -> ExitCode {
             Ok(minutes) => vec![Step::Soak { minutes }],
             Err(_) => return usage(&format!("soak: `{minutes}` is not a number of minutes")),
         },
-        [word] => match Step::ALL.into_iter().find(|step| step.name() == *word) {
+        [word] | ["test", word] => match Step::ALL.into_iter().find(|step| step.name() == *word) {
             Some(step) => vec![step],
             None => return usage(&format!("no such word: `{word}`")),
         },

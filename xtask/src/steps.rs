@@ -2,8 +2,8 @@
 //!
 //! Steps that only read, and the documentation beside the unit tests, run side by side: cargo's own locks keep builds apart,
 //! and a test that is slower for it is not a test of speed. The tests over real daemons run beside the command's other tests:
-//! six of them at a time, as they wait more than they compute. Those that measure come after that, one after the other, and
-//! last whatever uses the release build.
+//! six of them at a time, as they wait more than they compute, and the release build has what they leave of the cores. Those
+//! that measure come after that, one after the other, and last whatever uses the release build.
 //!
 //! The closing line `N passed, M failed` counts tests. A step that is not made of tests counts only when it
 //! fails, as one failure, so that the line never reads well over a broken run.
@@ -13,7 +13,8 @@ pub(crate) use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 
 use crate::changed::Changed;
-use crate::process::{Counts, cargo, cargo_test};
+use crate::process::{Counts, cargo, cargo_in_spare_time, cargo_test};
+use crate::targets::of_all_code;
 use crate::{arrows, changed, dist, interop, licences, links, not_permitted, packages, rights, targets, tidy, tools};
 
 /// The package of the command.
@@ -25,7 +26,7 @@ const DAEMONS: &str = "cluster";
 /// Its tests of what `deploy/` has.
 const KIT: &str = "deploy";
 /// All that is over daemons, in the debug build.
-const OVER_DAEMONS: [&str; 4] = ["--workspace", "--test", DAEMONS, "--"];
+const OVER_DAEMONS: [&str; 3] = ["--test", DAEMONS, "--"];
 /// Simulated faults, and for how long a run of all tests has them.
 const SWARM: &str = "a_swarm_of_worlds_keeps_what_was_acknowledged_and_ends_well";
 const SWARM_SECONDS: &str = "120";
@@ -36,8 +37,9 @@ const LABS: &str = "--test-threads=4";
 /// The tests over daemons that measure loads or how fast a machine is, by the beginning of their names.
 const MEASURING: [&str; 4] =
     ["calibration::", "vitals::", "prediction::cold_input_behind", "prediction::a_map_that_nobody_foresaw"];
-/// Those that are about the executable which people run: how much it takes, how fast and how exactly.
-const RELEASED: [&str; 6] = [
+/// Those that are about the executable which people run: what is in it, how much it takes, how fast and how exactly.
+const RELEASED: [&str; 7] = [
+    "hdfs::a_bucket_is_refused",
     "hostile::questions::",
     "leftovers::the_demo",
     "same_bytes::",
@@ -57,6 +59,8 @@ pub(crate) enum Step {
     Lint,
     Unit,
     Cluster,
+    /// The release build that the steps after the next one use.
+    Build,
     /// What measures this machine, on the debug build.
     Measuring,
     /// What is about the release build.
@@ -103,7 +107,7 @@ pub(crate) enum Stopped {
 
 impl Step {
     /// What `cargo xtask test` runs, in this order.
-    pub(crate) const ALL: [Step; 14] = [
+    pub(crate) const ALL: [Step; 15] = [
         Step::Tools,
         Step::Fmt,
         Step::Tidy,
@@ -113,6 +117,7 @@ impl Step {
         Step::Docs,
         Step::Unit,
         Step::Cluster,
+        Step::Build,
         Step::Measuring,
         Step::Release,
         Step::Lab,
@@ -133,7 +138,8 @@ impl Step {
     /// Whether it may run beside the step before it.
     fn beside(&self, before: &Step) -> bool {
         let reads = |step: &Step| matches!(step, Step::Tools | Step::Fmt | Step::Tidy | Step::Arrows | Step::Licences);
-        (reads(self) && reads(before)) || (before, self) == (&Step::Docs, &Step::Unit)
+        let builds = [(&Step::Docs, &Step::Unit), (&Step::Cluster, &Step::Build)];
+        (reads(self) && reads(before)) || builds.contains(&(before, self))
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -146,6 +152,7 @@ impl Step {
             Step::Lint => "lint",
             Step::Unit => "unit",
             Step::Cluster => "cluster",
+            Step::Build => "build",
             Step::Measuring => "measuring",
             Step::Release => "release",
             Step::Lab => "lab",
@@ -174,6 +181,7 @@ impl Step {
             Step::Lint => checked(lint(), "no warnings"),
             Step::Unit => unit(),
             Step::Cluster => cluster(),
+            Step::Build => checked(build(), "the release build"),
             Step::Measuring => measuring(),
             Step::Release => release(),
             Step::Lab => lab(),
@@ -208,18 +216,16 @@ fn checked(result: Result<()>, good: &str) -> (Counts, Result<String>) {
     (Counts::default(), result.map(|()| good.to_owned()))
 }
 
-/// The client of stores, which is in no usual build, is looked at too.
-const ALL_CODE: [&str; 4] = ["--locked", "--workspace", "--features", "howdah/s3"];
-
 fn lint() -> Result<()> {
-    cargo(&[&["clippy"], &ALL_CODE[..], &["--all-targets", "--", "--deny", "warnings"]].concat(), &[])
+    let rest = of_all_code(&["--all-targets", "--", "--deny", "warnings"]);
+    cargo(&[&["clippy", "--locked"], &rest[..]].concat(), &[])
 }
 
 /// With the examples, so that dependencies of tests count for features, and what is not ours need not be checked a second time
 /// after `lint`.
 fn docs() -> Result<()> {
-    let targets = ["--no-deps", "--lib", "--bins", "--examples"];
-    cargo(&[&["doc"], &ALL_CODE[..], &targets].concat(), &[("RUSTDOCFLAGS", "--deny warnings")])
+    let rest = of_all_code(&["--no-deps", "--lib", "--bins", "--examples"]);
+    cargo(&[&["doc", "--locked"], &rest[..]].concat(), &[("RUSTDOCFLAGS", "--deny warnings")])
 }
 
 /// All tests but the command's integration tests, which drive real processes. Those of the libraries, of the master and the
@@ -232,19 +238,19 @@ fn unit() -> (Counts, Result<String>) {
     };
     let of_master = targets::tests(&packages, |package, _| package == MASTER);
     let others = targets::tests(&packages, |package, _| package != COMMAND && package != MASTER);
-    let [of_master, others] = [of_workspace(&of_master), of_workspace(&others)];
-    let libraries = ["--workspace", "--lib", "--bins", "--examples", "--", "--skip", SWARM];
-    let swarm = ["--workspace", "--lib", SWARM, "--", "--nocapture"];
+    let [of_master, others] = [targets_of_all_code(&of_master), targets_of_all_code(&others)];
+    let libraries = of_all_code(&["--lib", "--bins", "--examples", "--", "--skip", SWARM]);
+    let swarm = of_all_code(&["--lib", SWARM, "--", "--nocapture"]);
     beside_each_other(&[
         &[(&libraries, &[]), (&swarm, &[("HOWDAH_SWARM_SECONDS", SWARM_SECONDS)])],
         &[(&of_master, &[])],
-        &[(&others, &[]), (&["--workspace", "--doc"], &[])],
+        &[(&others, &[]), (&of_all_code(&["--doc"]), &[])],
     ])
 }
 
-/// The whole workspace, and of its targets these.
-fn of_workspace(targets: &[String]) -> Vec<&str> {
-    ["--workspace"].into_iter().chain(targets.iter().map(String::as_str)).collect()
+/// All code, and of it these targets.
+fn targets_of_all_code(targets: &[String]) -> Vec<&str> {
+    of_all_code(&targets.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// The command's integration tests that measure nothing: those over daemons, the kit's, and the others.
@@ -256,10 +262,10 @@ fn cluster() -> (Counts, Result<String>) {
         Ok(packages) => targets::tests(&packages, |package, test| package == COMMAND && test != DAEMONS && test != KIT),
         Err(error) => return (Counts::default(), Err(error)),
     };
-    let others = of_workspace(&own);
+    let others = targets_of_all_code(&own);
     let skipped = MEASURING.iter().chain(&RELEASED).chain(&["interop::"]).flat_map(|name| ["--skip", name]);
     let most: Vec<&str> = OVER_DAEMONS.into_iter().chain([SIDE_BY_SIDE]).chain(skipped).collect();
-    side_by_side(&[&most, &["--workspace", "--test", KIT], &others])
+    side_by_side(&[&of_all_code(&most), &of_all_code(&["--test", KIT]), &others])
 }
 
 /// Runs `cargo test` with each of these selections at the same time; fails with the first that did.
@@ -299,7 +305,13 @@ fn measuring() -> (Counts, Result<String>) {
     let released = RELEASED.iter().flat_map(|&name| ["--skip", name]);
     let all: Vec<&str> =
         OVER_DAEMONS.into_iter().chain(["--test-threads=1"]).chain(MEASURING).chain(released).collect();
-    cargo_test(&all, &[])
+    cargo_test(&of_all_code(&all), &[])
+}
+
+/// All that `release`, `lab`, `user` and `interop` run of the command.
+fn build() -> Result<()> {
+    let targets = ["--bin", COMMAND, "--test", DAEMONS, "--test", "command", "--test", "lab"];
+    cargo_in_spare_time(&[&["build", "--locked", "--release", "--package", COMMAND][..], &targets].concat())
 }
 
 /// One after the other: they measure.
@@ -365,8 +377,7 @@ const FUZZ: [(&str, &[&str]); 11] = [
     ("every_call", &["--release", "--package", "howdah-master", "--test", "live"]),
 ];
 /// The one with the client of stores.
-const FUZZ_S3: (&str, &[&str]) =
-    ("interop::s3::answers", &["--workspace", "--features", "howdah/s3", "--test", "cluster"]);
+const FUZZ_S3: &str = "interop::s3::answers";
 
 /// Everything that reads what people, peers and disks give, on more and more bytes; each test says how many.
 fn fuzz(span: Duration) -> (Counts, Result<String>) {
@@ -374,7 +385,8 @@ fn fuzz(span: Duration) -> (Counts, Result<String>) {
     let mut counts = Counts::default();
     let mut rounds = 0;
     while started.elapsed() < span {
-        for (target, args) in FUZZ.into_iter().chain([FUZZ_S3]) {
+        let of_s3 = of_all_code(&["--test", DAEMONS]);
+        for (target, args) in FUZZ.into_iter().chain([(FUZZ_S3, &of_s3[..])]) {
             let (more, result) =
                 cargo_test(&[args, &["--", "--nocapture", target]].concat(), &[("PROPTEST_CASES", "2000")]);
             counts += more;
@@ -476,8 +488,8 @@ mod tests {
             .map(|group| group.iter().map(Step::name).collect())
             .collect();
         let reading = vec!["tools", "fmt", "tidy", "arrows", "licences"];
-        let alone = ["cluster", "measuring", "release", "lab", "user", "interop"].map(|name| vec![name]);
-        assert_eq!(groups[..3], [reading, vec!["lint"], vec!["docs", "unit"]]);
-        assert_eq!(groups[3..], alone);
+        let alone = ["measuring", "release", "lab", "user", "interop"].map(|name| vec![name]);
+        assert_eq!(groups[..4], [reading, vec!["lint"], vec!["docs", "unit"], vec!["cluster", "build"]]);
+        assert_eq!(groups[4..], alone);
     }
 }

@@ -1,12 +1,20 @@
-//! Which integration tests there are, and whose.
+//! What steps build, and which integration tests there are, and whose.
 //!
-//! Every step on the debug build selects the whole workspace and names the targets that it wants. A selection of packages would
+//! Every step on the debug build selects all code and names the targets that it wants. A selection of packages would
 //! have other features of third-party crates, and so another build of them.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::process::cargo_output;
+
+/// The whole workspace with the client of stores, which no usual build has and so not the release build either.
+const ALL_CODE: [&str; 3] = ["--workspace", "--features", "howdah/s3"];
+
+/// Cargo's arguments for all code, and then these.
+pub(crate) fn of_all_code<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [&ALL_CODE[..], args].concat()
+}
 
 /// The workspace's packages as cargo's metadata has them.
 pub(crate) fn packages() -> Result<Vec<Value>> {
