@@ -19,6 +19,11 @@ use crate::framework::{Lab, make_folder};
 /// A core whose other thread is in use was seen to take half as long again for the same work. Cores are held below that.
 const HELD: f64 = 1.8;
 
+/// What a piece of work takes on cores that are held, after a run that was measured on cores as they are.
+pub(crate) fn held_ms(before: &Speed) -> f64 {
+    before.pace().ms[0] * HELD
+}
+
 /// What to run where.
 pub(crate) struct Study<'a> {
     /// Of its directories.
@@ -104,8 +109,8 @@ impl Study<'_> {
         lab.progress.step(&format!("a run before the others, {shape}"));
         let yardstick = Yardstick::start(OFTEN);
         self.one(lab, &format!("{}-before", self.name), shape, scheduler).context("run before the others")?;
-        let fast_ms = yardstick.stop().pace().ms[0];
-        let held_ms = fast_ms * HELD;
+        let speed = yardstick.stop();
+        let (fast_ms, held_ms) = (speed.pace().ms[0], held_ms(&speed));
         lab.progress.step(&format!("cores do the fixed work in {fast_ms:.3} ms and are held at {held_ms:.3} ms"));
         Ok(held_ms)
     }

@@ -13,7 +13,7 @@ use howdah_planning::compare::estimate;
 use serde_json::Value;
 
 use crate::framework::{About, Bars, Check, Experiment, Lab, Needs, Outcome, Page, Series, Table, papers, percent};
-use crate::live::{BeatTimes, Beats, Cluster, Policy, Program, Shape, Submission, drive, fresh};
+use crate::live::{Cluster, HeartbeatTimer, HeartbeatTimes, Policy, Program, Shape, Submission, drive, fresh};
 
 /// The experiment.
 pub(crate) struct OnlineOverhead;
@@ -32,11 +32,11 @@ struct Took {
     workload_s: f64,
     mean_job_s: f64,
     /// The 99th percentile of heartbeats' times.
-    beat_p99_ms: f64,
+    heartbeat_p99_ms: f64,
 }
 
 /// Of a list of jobs as `howdah job list` has it.
-fn took(list: &Value, beats: BeatTimes) -> Result<Took> {
+fn took(list: &Value, heartbeats: HeartbeatTimes) -> Result<Took> {
     let jobs = list["jobs"].as_array().context("read the list of jobs")?;
     let time = |job: &Value, key: &str| job[key].as_u64().with_context(|| format!("a job has no {key}"));
     let spans = jobs.iter().map(|job| Ok((time(job, "submit_ms_epoch")?, time(job, "finish_ms_epoch")?)));
@@ -47,7 +47,7 @@ fn took(list: &Value, beats: BeatTimes) -> Result<Took> {
     Ok(Took {
         workload_s: last.saturating_sub(first) as f64 / 1e3,
         mean_job_s: all as f64 / 1e3 / spans.len() as f64,
-        beat_p99_ms: beats.p99_us / 1e3,
+        heartbeat_p99_ms: heartbeats.p99_us / 1e3,
     })
 }
 
@@ -74,12 +74,12 @@ fn run(lab: &Lab<'_>, label: &str, forecast_ms: u32, texts: &[PathBuf]) -> Resul
     let shape = Shape { forecast_ms: Some(forecast_ms), ..SHAPE };
     // The paper's fair scheduler, as it chose for this.
     let mut cluster = Cluster::start(&program, &dir, shape, &Policy::plain("naive-fair"))?;
-    let beats = Beats::start(&cluster, &dir)?;
+    let heartbeats = HeartbeatTimer::start(&cluster, &dir)?;
     drive(&mut cluster, &jobs(texts, results.path()), BOUND, lab.progress, label)?;
-    let beats = beats.finish()?;
+    let heartbeats = heartbeats.finish()?;
     let list = program.json(["job", "list", "--output", "json", "--master", cluster.address()])?;
     cluster.stop()?;
-    took(&list, beats)
+    took(&list, heartbeats)
 }
 
 impl Experiment for OnlineOverhead {
@@ -90,14 +90,14 @@ impl Experiment for OnlineOverhead {
             paper: papers::ONLINE,
             figure: "Table I",
             needs: Needs::LiveRuns,
-            estimate_s: [400, 40],
+            estimate_s: [500, 40],
         }
     }
 
     fn run(&self, lab: &Lab<'_>) -> Result<Outcome> {
         let program = Program::new(&lab.program);
         let input = lab.folder("input")?;
-        let bytes = format!("{}MiB", lab.size(12, 2));
+        let bytes = format!("{}MiB", lab.size(80, 2));
         let mut texts = Vec::new();
         for n in 0..lab.size(10_u64, 4) {
             let path = input.join(format!("text-{n}.txt"));
@@ -149,16 +149,16 @@ impl Spread {
 
 /// What rounds do to heartbeats: their 99th percentiles in ms.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Beaten {
+struct HeartbeatSpread {
     off: Spread,
     on: Spread,
 }
 
-impl Beaten {
-    fn of(pairs: &[(Took, Took)]) -> Beaten {
-        let [off, on] = [|pair: &(Took, Took)| pair.0.beat_p99_ms, |pair: &(Took, Took)| pair.1.beat_p99_ms]
+impl HeartbeatSpread {
+    fn of(pairs: &[(Took, Took)]) -> HeartbeatSpread {
+        let [off, on] = [|pair: &(Took, Took)| pair.0.heartbeat_p99_ms, |pair: &(Took, Took)| pair.1.heartbeat_p99_ms]
             .map(|of| Spread::of(&pairs.iter().map(of).collect::<Vec<f64>>()));
-        Beaten { off, on }
+        HeartbeatSpread { off, on }
     }
 
     /// By which share the mean with rounds lies above the worst run without; 0 if it does not.
@@ -187,13 +187,13 @@ fn write(lab: &Lab<'_>, about: &About, pairs: &[(Took, Took)]) -> Result<Outcome
     let mut table = Table::new(&columns);
     for ((off, on), pair) in pairs.iter().zip(1_u32..) {
         let figures = [off.workload_s, on.workload_s, off.mean_job_s, on.mean_job_s].map(|s| format!("{s:.2}"));
-        let beats = [off.beat_p99_ms, on.beat_p99_ms].map(|ms| format!("{ms:.2}"));
-        table.row(std::iter::once(pair.to_string()).chain(figures).chain(beats));
+        let heartbeats = [off.heartbeat_p99_ms, on.heartbeat_p99_ms].map(|ms| format!("{ms:.2}"));
+        table.row(std::iter::once(pair.to_string()).chain(figures).chain(heartbeats));
     }
     page.table(&table);
     let (mean, half) = overhead(pairs, |took| took.workload_s);
     let (jobs, jobs_half) = overhead(pairs, |took| took.mean_job_s);
-    let beats = Beaten::of(pairs);
+    let heartbeats = HeartbeatSpread::of(pairs);
     page.heading("Overhead");
     let mut sums = Table::new(&["of", "mean of the pairs", "95 % interval", "the paper, every 5 s", "every 20 s"]);
     let between = |mean: f64, half: f64| format!("{} to {}", percent(mean - half), percent(mean + half));
@@ -203,7 +203,7 @@ fn write(lab: &Lab<'_>, about: &About, pairs: &[(Took, Took)]) -> Result<Outcome
     page.paragraph(&format!(
         "The 99th percentile of heartbeats' times is {:.2} ms without rounds, {:.2} to {:.2} ms from run to run, and {:.2} ms with them, \
          {:.2} to {:.2} ms. Heartbeats of a worker without slots, every 10 ms, not parked.",
-        beats.off.mean, beats.off.least, beats.off.most, beats.on.mean, beats.on.least, beats.on.most
+        heartbeats.off.mean, heartbeats.off.least, heartbeats.off.most, heartbeats.on.mean, heartbeats.on.least, heartbeats.on.most
     ));
     let figure = Bars {
         title: "Workload time by pair".to_owned(),
@@ -216,11 +216,11 @@ fn write(lab: &Lab<'_>, about: &About, pairs: &[(Took, Took)]) -> Result<Outcome
     };
     page.image("online-overhead.svg", "workload time by pair");
     let what = "workload time with a round every 5 s over none, mean of the pairs".to_owned();
-    let beaten =
+    let changed =
         "heartbeats' 99th percentile with rounds over without, beyond the spread of the runs without".to_owned();
     let checks = vec![
         Check { what, found: mean, bar: BAR, judged: !lab.quick },
-        Check { what: beaten, found: beats.beyond_spread(), bar: 0.0, judged: !lab.quick },
+        Check { what: changed, found: heartbeats.beyond_spread(), bar: 0.0, judged: !lab.quick },
     ];
     page.checks(&checks);
     let files = page.write(lab, "online-overhead", &table, figure.svg())?;
@@ -235,18 +235,18 @@ mod tests {
     #[test]
     fn a_workload_goes_from_the_first_submission_to_the_last_end() {
         let job = |submit: u64, finish: u64| json!({ "submit_ms_epoch": submit, "finish_ms_epoch": finish });
-        let beats = BeatTimes { n: 9, p50_us: 300.0, p99_us: 1_500.0, max_us: 9_000.0 };
-        let took = |list| took(&list, beats);
+        let heartbeats = HeartbeatTimes { n: 9, p50_us: 300.0, p99_us: 1_500.0, max_us: 9_000.0 };
+        let took = |list| took(&list, heartbeats);
         let found = took(json!({ "jobs": [job(1_000, 9_000), job(2_000, 5_000)] })).unwrap();
-        assert_eq!((found.workload_s, found.mean_job_s, found.beat_p99_ms), (8.0, 5.5, 1.5));
+        assert_eq!((found.workload_s, found.mean_job_s, found.heartbeat_p99_ms), (8.0, 5.5, 1.5));
         assert!(took(json!({ "jobs": [] })).is_err());
         assert!(took(json!({ "jobs": [{ "submit_ms_epoch": 1 }] })).is_err(), "one that is not over");
     }
 
     #[test]
     fn heartbeats_are_slower_only_beyond_what_they_scatter_by_themselves() {
-        let took = |ms| Took { workload_s: 1.0, mean_job_s: 1.0, beat_p99_ms: ms };
-        let of = |on: [f64; 2]| Beaten::of(&[(took(1.0), took(on[0])), (took(2.0), took(on[1]))]);
+        let took = |ms| Took { workload_s: 1.0, mean_job_s: 1.0, heartbeat_p99_ms: ms };
+        let of = |on: [f64; 2]| HeartbeatSpread::of(&[(took(1.0), took(on[0])), (took(2.0), took(on[1]))]);
         assert_eq!(of([1.9, 2.0]).beyond_spread(), 0.0);
         assert!((of([2.9, 3.1]).beyond_spread() - 0.5).abs() < 1e-9);
         assert_eq!(of([1.0, 4.0]).on, Spread { mean: 2.5, least: 1.0, most: 4.0 });
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn the_interval_of_equal_pairs_is_narrow_and_that_of_different_ones_is_not() {
         let pair = |off: f64, on: f64| {
-            let took = |s| Took { workload_s: s, mean_job_s: s, beat_p99_ms: s };
+            let took = |s| Took { workload_s: s, mean_job_s: s, heartbeat_p99_ms: s };
             (took(off), took(on))
         };
         let (mean, half) = overhead(&[pair(100.0, 102.0), pair(50.0, 51.0)], |took| took.workload_s);

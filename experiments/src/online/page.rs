@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use howdah_core::time::Span;
-use howdah_planning::prediction::TaskError;
+use howdah_planning::prediction::{TaskError, WindowScore};
 
 use super::limits::Knows;
 use super::score::score_of;
@@ -220,7 +220,9 @@ fn starts(page: &mut Page, runs: &[Under], lab: &Lab<'_>) -> Result<Written> {
     at_best(page, runs);
     by_progress::write(lab, page)?;
     by_scatter::write(lab, page)?;
-    let mut rows = Table::new(&["scheduler", "ends_reported", "window_s", "forecast", "starts", "mean_error_s"]);
+    let columns = ["scheduler", "ends_reported", "window_s", "forecast", "starts", "mean_error_s"];
+    let shares = ["within_1s", "within_2s", "within_5s", "within_10s"];
+    let mut rows = Table::new(&[&columns[..], &shares].concat());
     let mut plots = Vec::new();
     for run in runs {
         let mut curves = Vec::new();
@@ -230,21 +232,44 @@ fn starts(page: &mut Page, runs: &[Under], lab: &Lab<'_>) -> Result<Written> {
             let points = errors.iter().zip(0_u32..).map(|(errors, at)| (f64::from(at), mean_error_s(errors)));
             curves.push(Curve { name, points: points.collect(), joined: true });
             for (errors, forecast) in errors.iter().zip(0_u32..) {
-                rows.row([
+                let score = WindowScore::of(window, errors);
+                let head = [
                     run.policy.to_owned(),
                     run.reporting.name().to_owned(),
                     seconds(window).to_string(),
                     forecast.to_string(),
                     errors.len().to_string(),
-                    format!("{:.3}", mean_error_s(errors)),
-                ]);
+                    format!("{:.3}", score.mean_error_s),
+                ];
+                rows.row(head.into_iter().chain(shares_of(&score).map(|share| format!("{share:.4}"))));
             }
         }
         let title =
             format!("Mean error of starts under {}, ends of tasks reported {}", run.policy, run.reporting.name());
         plots.push((file_part(run), plot(title, "forecast", "mean error in s", curves)));
+        let [window, _] = WINDOWS;
+        let scores: Vec<WindowScore> =
+            run.judged.starts(window).iter().map(|errors| WindowScore::of(window, errors)).collect();
+        let curve = |(within, name): (usize, &str)| {
+            let points =
+                scores.iter().zip(0_u32..).map(|(score, at)| (f64::from(at), 100.0 * shares_of(score)[within]));
+            Curve { name: name.to_owned(), points: points.collect(), joined: true }
+        };
+        let curves = ["1 s", "2 s", "5 s", "10 s"].into_iter().enumerate().map(curve).collect();
+        let title = format!(
+            "Starts in {} s predicted within, under {}, ends of tasks reported {}",
+            seconds(window),
+            run.policy,
+            run.reporting.name()
+        );
+        plots.push((format!("{}-within", file_part(run)), plot(title, "forecast", "percent", curves)));
     }
     Ok((rows, plots))
+}
+
+/// Within 1, 2, 5 and 10 s.
+fn shares_of(score: &WindowScore) -> [f64; 4] {
+    [score.within_1s, score.within_2s, score.within_5s, score.within_10s]
 }
 
 /// Starts as they could be predicted at best, beside ours.
