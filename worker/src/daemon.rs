@@ -94,12 +94,12 @@ async fn run_in_group(
     let left = logs.left();
     let recovered = logs.clone();
     tokio::task::spawn_blocking(move || recovered.recover(&left));
-    let shelf = FileServerState { directory: directory.clone(), logs: logs.clone(), jobs: jobs.clone() };
+    let files = FileServerState { directory: directory.clone(), logs: logs.clone(), jobs: jobs.clone() };
     let containers = Containers::default();
     let pages = node::router(Node::new(&hello, containers.clone())).layer(from_fn(read_first));
     let guests = HttpIncoming::new(listener, connections::book(), CancellationToken::new());
     let guests = guests.context("read the address listened on")?;
-    let server = tokio::spawn(axum::serve(guests, router(shelf).merge(pages)).into_future());
+    let server = tokio::spawn(axum::serve(guests, router(files).merge(pages)).into_future());
     let pruner = tokio::spawn(prune_logs(logs.clone(), config.userlog_retain_hours));
 
     let vitals = vitals::start(vitals::Plan {

@@ -35,11 +35,11 @@ pub(crate) struct FileServerState {
     pub(crate) jobs: Jobs,
 }
 
-pub(crate) fn router(shelf: FileServerState) -> Router {
+pub(crate) fn router(files: FileServerState) -> Router {
     Router::new()
         .route("/shuffle/{job}/{attempt}/{partition}", get(shuffle))
         .route("/logs/{attempt}/{file}", get(logs))
-        .with_state(shelf)
+        .with_state(files)
 }
 
 type Answer = Result<Response<Body>, (StatusCode, String)>;
@@ -49,19 +49,19 @@ fn no(code: StatusCode, text: impl Into<String>) -> (StatusCode, String) {
 }
 
 async fn shuffle(
-    State(shelf): State<FileServerState>,
+    State(files): State<FileServerState>,
     UrlPath((job, attempt, partition)): UrlPath<(String, String, u32)>,
     headers: HeaderMap,
 ) -> Answer {
     let token = headers.get("x-howdah-token").and_then(|value| value.to_str().ok()).unwrap_or("");
-    let file = shelf.jobs.get(&job).ok_or_else(|| no(StatusCode::NOT_FOUND, format!("no job `{job}` here")))?;
+    let file = files.jobs.get(&job).ok_or_else(|| no(StatusCode::NOT_FOUND, format!("no job `{job}` here")))?;
     if !same(token.as_bytes(), file.token.as_bytes()) {
         return Err(no(StatusCode::FORBIDDEN, format!("wrong token for job `{job}`")));
     }
     let Some((cluster, id)) = parse_attempt(&attempt).filter(|(cluster, id)| cluster.job(id.job) == job) else {
         return Err(no(StatusCode::BAD_REQUEST, format!("`{attempt}` is no attempt of job `{job}`")));
     };
-    let directory = shelf.directory.local(cluster, id);
+    let directory = files.directory.local(cluster, id);
     let (index, data) = (directory.join("file.out.index"), directory.join("file.out"));
     let place = tokio::task::spawn_blocking(move || howdah_task::find_segment(&index, partition)).await;
     let place = place.map_err(|error| no(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
@@ -72,7 +72,7 @@ async fn shuffle(
 }
 
 async fn logs(
-    State(shelf): State<FileServerState>,
+    State(files): State<FileServerState>,
     UrlPath((attempt, file)): UrlPath<(String, String)>,
     RawQuery(query): RawQuery,
 ) -> Answer {
@@ -83,7 +83,7 @@ async fn logs(
         return Err(no(StatusCode::NOT_FOUND, format!("no log `{file}`, expected stdout, stderr or syslog")));
     };
     let asked = |key: &str| query.as_deref()?.strip_prefix(key)?.parse::<u64>().ok();
-    let read = tokio::task::spawn_blocking(move || shelf.logs.read(cluster, id, which)).await;
+    let read = tokio::task::spawn_blocking(move || files.logs.read(cluster, id, which)).await;
     let read = read.map_err(|error| no(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
     let log = read.map_err(|_| no(StatusCode::NOT_FOUND, format!("no `{file}` of `{attempt}` here")))?;
     let length = log.length();

@@ -89,8 +89,8 @@ pub(crate) enum BenchName {
     ReplayMemory,
     /// The simulated workers, as their own process
     #[value(hide = true)]
-    Beats,
+    SimulatedWorkers,
     /// A worker without slots that times its heartbeats, as its own process
     #[value(hide = true)]
-    BeatTimes,
+    HeartbeatTimes,
 }

@@ -72,10 +72,10 @@ async fn measure(dir: &Path, address: &str, pid: u32, workers: u32, rounds: u32)
     let (ready, go) = (dir.join("ready"), dir.join("go"));
     let mut args = vec![address.to_owned(), workers.to_string(), rounds.to_string(), "1000".to_owned()];
     args.extend([&ready, &go].map(|path| path.display().to_string()));
-    let mut beats = part("beats", &args)?;
+    let mut senders = part("simulated-workers", &args)?;
     let deadline = Instant::now() + Duration::from_secs(120);
     while !ready.exists() {
-        if let Some(status) = beats.0.try_wait()? {
+        if let Some(status) = senders.0.try_wait()? {
             return Err(Failure::broke(format!("the simulated workers ended early with {status}")));
         }
         if Instant::now() > deadline {
@@ -87,7 +87,7 @@ async fn measure(dir: &Path, address: &str, pid: u32, workers: u32, rounds: u32)
     let before = proc::cpu_time(pid).ok_or_else(gone)?;
     std::fs::write(&go, "")?;
     let status = loop {
-        if let Some(status) = beats.0.try_wait()? {
+        if let Some(status) = senders.0.try_wait()? {
             break status;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;

@@ -8,11 +8,10 @@ pub(crate) mod args;
 mod baseline_replay;
 mod baseline_spawn;
 mod baseline_wordcount;
-mod beat_times;
-mod beats;
 mod cluster;
 mod echo;
 mod heartbeat;
+mod heartbeat_times;
 mod idle;
 mod intervals;
 mod journal;
@@ -26,6 +25,7 @@ mod replay_trace;
 mod report;
 mod schedulers;
 mod setting;
+mod simulated_workers;
 #[cfg(test)]
 mod store;
 mod streaming;
@@ -84,8 +84,8 @@ pub(crate) async fn bench(context: &Context, args: &BenchArgs) -> Outcome {
         BenchName::BaselineSpawn => return baseline_spawn::main(&args.rest),
         BenchName::BaselineEcho => return echo::main(&args.rest),
         BenchName::ReplayMemory => return replay::memory_main(&args.rest),
-        BenchName::Beats => return beats::main(&args.rest).await,
-        BenchName::BeatTimes => return beat_times::main(&args.rest).await,
+        BenchName::SimulatedWorkers => return simulated_workers::main(&args.rest).await,
+        BenchName::HeartbeatTimes => return heartbeat_times::main(&args.rest).await,
         _ => {}
     }
     let config = context.client(&Default::default(), args.format.output)?;

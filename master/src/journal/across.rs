@@ -25,7 +25,7 @@ pub struct DamagedSnapshot {
 
 /// What the frame behind it says.
 pub(super) struct Place {
-    /// Its number.
+    /// The frame's number.
     pub(super) sequence: u64,
     /// Of the frame before the snapshot.
     pub(super) before_snapshot: Link,

@@ -208,7 +208,7 @@ impl Attempt {
 /// A reduce that succeeded, and when its last two phases had begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReducePhases {
-    /// Which.
+    /// The task's winner.
     pub attempt: AttemptId,
     /// When it was first reported to sort, or to be past that.
     pub sort_from: Time,

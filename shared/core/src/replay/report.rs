@@ -85,9 +85,9 @@ impl ReplayReport {
 /// One attempt's life, given when it is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttemptRecord {
-    /// Which.
+    /// The attempt that is over.
     pub attempt: AttemptId,
-    /// Where; 0 in the slot-pool model.
+    /// The worker that ran it; 0 in the slot-pool model.
     pub worker: WorkerId,
     /// How it ended.
     pub state: AttemptState,

@@ -12,9 +12,9 @@ use crate::time::Time;
 pub enum Effect {
     /// Directive: start an attempt. Repeated in every answer until a report confirms it.
     Launch {
-        /// Where.
+        /// The worker that is to run it.
         worker: WorkerId,
-        /// What.
+        /// The attempt to start.
         attempt: AttemptId,
         /// How close to its data.
         locality: Locality,
@@ -23,30 +23,30 @@ pub enum Effect {
     },
     /// Directive: stop an attempt. Repeated until a report confirms it.
     Kill {
-        /// Where.
+        /// The worker that runs it.
         worker: WorkerId,
-        /// What.
+        /// The attempt to stop.
         attempt: AttemptId,
         /// Why.
         cause: EndCause,
     },
     /// Directive: this attempt is its task's winner and may finish. Repeated until a report confirms it.
     Commit {
-        /// Where.
+        /// The worker that runs it.
         worker: WorkerId,
-        /// What.
+        /// The winner.
         attempt: AttemptId,
     },
     /// Directive: the job is over; its files on the worker (not its logs) can go.
     ForgetJob {
-        /// Where.
+        /// A worker that ran some of it.
         worker: WorkerId,
-        /// Which.
+        /// The job that is over.
         job: JobId,
     },
     /// Directive: kill everything and register again.
     Reinit {
-        /// Where.
+        /// The worker that has to begin anew.
         worker: WorkerId,
     },
     /// Releases the worker's heartbeat with the directives since the previous answer.
@@ -61,7 +61,7 @@ pub enum Effect {
     },
     /// Fact: the job is now in this state.
     JobState {
-        /// Which.
+        /// The job whose state changed.
         job: JobId,
         /// New state.
         state: JobState,
@@ -69,18 +69,18 @@ pub enum Effect {
     /// Request to the driver: promote the output of the winners, then hand in `JobCommitted`; or, where the output of some is
     /// gone, `OutputGone`.
     CommitJob {
-        /// Which.
+        /// The job, all of whose tasks are done.
         job: JobId,
     },
     /// Request to the driver: clear away the unpromoted output of a failed or killed job.
     AbortJob {
-        /// Which.
+        /// The job that failed or was killed.
         job: JobId,
     },
     /// Fact: an attempt is over for its job, once for each attempt. One that lost a race is over when the
     /// winner is, before its worker has stopped it; until then it only fills its slot.
     AttemptEnded {
-        /// Which.
+        /// The attempt that is over.
         attempt: AttemptId,
         /// Where it ran.
         worker: WorkerId,
@@ -125,12 +125,12 @@ pub enum Effect {
     },
     /// Fact: a task is out of attempts. The job goes on if it tolerates that: reduces then do without this map.
     TaskFailed {
-        /// Which.
+        /// The task whose attempts all failed.
         task: TaskId,
     },
     /// Fact: the worker is now in this state.
     WorkerState {
-        /// Which.
+        /// The worker whose state changed.
         worker: WorkerId,
         /// New state.
         state: WorkerState,
@@ -172,7 +172,7 @@ pub enum Rejection {
     UnknownAttempt(AttemptId),
     /// A state that cannot follow the attempt's current one.
     ImpossibleTransition {
-        /// Which.
+        /// The attempt that the report speaks of.
         attempt: AttemptId,
         /// As the core has it.
         from: AttemptState,

@@ -28,45 +28,45 @@ pub enum Input {
     Report(Box<Report>),
     /// Someone wants the job gone.
     KillJob {
-        /// Which.
+        /// The job; one that is over, or that there is not, is rejected.
         job: JobId,
     },
     /// Someone wants one attempt gone.
     KillAttempt {
-        /// Which.
+        /// The attempt; one that is over, or that there is not, is rejected.
         attempt: AttemptId,
         /// Whether it counts as a failure of its task (`-fail-task`) or not (`-kill-task`).
         fail: bool,
     },
     /// Someone changes a job's priority.
     SetPriority {
-        /// Which.
+        /// The job; one that is over, or that there is not, is rejected.
         job: JobId,
-        /// From now on.
+        /// Its priority from now on.
         priority: Priority,
     },
     /// Someone moves a job to another queue. Whoever hands this in has asked the policy whether it takes such a job.
     SetQueue {
-        /// Which.
+        /// The job; one that is over, or that there is not, is rejected.
         job: JobId,
-        /// From now on.
+        /// Its queue from now on, by a name that the policy understands.
         queue: SmolStr,
     },
     /// A worker is to get no new attempts, or to get some again.
     Drain {
-        /// Which.
+        /// The worker, whose running attempts go on.
         worker: WorkerId,
         /// True to drain, false to take it back.
         drain: bool,
     },
     /// A worker is taken off the cluster's blacklist, its faults forgotten.
     Enable {
-        /// Which.
+        /// The worker that may get attempts again.
         worker: WorkerId,
     },
     /// The worker said goodbye: it is lost at once, without waiting for its expiry.
     Goodbye {
-        /// Which.
+        /// The worker that is going.
         worker: WorkerId,
         /// The registration that says goodbye; an older one is ignored.
         incarnation: u64,
@@ -74,15 +74,15 @@ pub enum Input {
     /// A worker cannot see a job's files, as where a share is not mounted: it gets no more tasks of the job, and what
     /// fails there counts as killed while another worker may run it.
     CannotServe {
-        /// Which.
+        /// The worker that cannot see them.
         worker: WorkerId,
-        /// Of which job.
+        /// The job that the files belong to.
         job: JobId,
     },
     /// Whether others can fetch from a worker. From one that nobody reaches no map output is wanted, and what it has runs
     /// again elsewhere.
     Reach {
-        /// Which.
+        /// The worker that others fetch from, or cannot.
         worker: WorkerId,
         /// Workers are reachable until an input says otherwise.
         reachable: bool,
@@ -91,16 +91,16 @@ pub enum Input {
     SetScheduler(Box<SchedulerChoice>),
     /// The driver has promoted the winners' output, or failed to.
     JobCommitted {
-        /// Which.
+        /// The job, which was `Committing`.
         job: JobId,
         /// Whether all of it worked.
         ok: bool,
     },
     /// Of these winners nothing was there when the driver was to promote the job's output, and nothing was moved.
     OutputGone {
-        /// Which.
+        /// The job, which was `Committing` and runs again.
         job: JobId,
-        /// In any order.
+        /// The winners of which nothing was there, in any order.
         attempts: Box<[AttemptId]>,
     },
     /// Time has passed: expiries, timeouts, parked heartbeats, the scheduler's own deadlines.
@@ -189,7 +189,7 @@ pub struct Report {
 /// One attempt in a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptReport {
-    /// Which.
+    /// An attempt that the worker was given.
     pub attempt: AttemptId,
     /// Its state on the worker; never `Launching`.
     pub state: AttemptState,

@@ -12,18 +12,18 @@ use crate::job::{AttemptId, JobId, Locality, TaskKind, WorkerId};
 pub struct Recorded {
     /// What workers were told to launch, in that order, launches that were sent before included.
     pub launches: VecDeque<RecordedLaunch>,
-    /// In their order.
+    /// Attempts that the policy stopped, in the order in which it did.
     pub preemptions: Vec<Preemption>,
-    /// In their order.
+    /// Slots that the policy kept or gave free, in the order in which it did.
     pub reservations: Vec<Reservation>,
 }
 
 /// One launch, as a worker received it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedLaunch {
-    /// Who.
+    /// The worker that received it.
     pub worker: WorkerId,
-    /// What.
+    /// The attempt that it was to start.
     pub attempt: AttemptId,
     /// How close to its data.
     pub locality: Locality,
@@ -34,7 +34,7 @@ pub struct RecordedLaunch {
 /// An attempt that the policy had stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preemption {
-    /// Which.
+    /// The attempt that was stopped.
     pub attempt: AttemptId,
     /// After whose turn; `None` where time had come.
     pub turn: Option<WorkerId>,

@@ -99,9 +99,9 @@ pub struct JobForecast {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskStart {
     pub attempt: AttemptId,
-    /// When.
+    /// When its slot is free, by the forecast.
     pub at: Time,
-    /// Where.
+    /// The worker that has the slot.
     pub worker: WorkerId,
 }
 

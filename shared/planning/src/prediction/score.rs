@@ -196,7 +196,7 @@ pub struct RunScore {
 /// A list of errors in a few figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Score {
-    /// How many.
+    /// Length of the list.
     pub n: u64,
     /// Share within 5 %.
     pub within_5_percent: f64,

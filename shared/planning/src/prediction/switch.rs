@@ -125,7 +125,7 @@ impl Default for SwitchRule {
 /// A switch and what justified it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Switch {
-    /// When.
+    /// When the new policy took over.
     pub at: Time,
     /// The place of the policy that was in charge in the list of candidates.
     pub from: usize,

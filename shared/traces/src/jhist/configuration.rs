@@ -52,17 +52,17 @@ impl Configuration {
             }
         }
         let id = job.id.clone();
-        let mut told = Told { id: &id, conf: self, notes };
+        let mut typed = TypedProperties { id: &id, conf: self, notes };
         let slowstart = ["mapreduce.job.reduce.slowstart.completedmaps", "mapred.reduce.slowstart.completed.maps"];
-        job.slowstart_ppm = job.slowstart_ppm.or_else(|| told.number(&slowstart, share_ppm));
+        job.slowstart_ppm = job.slowstart_ppm.or_else(|| typed.number(&slowstart, share_ppm));
         job.deadline_ms =
-            job.deadline_ms.or_else(|| told.number(&["howdah.job.deadline.ms"], |text| text.parse().ok()));
+            job.deadline_ms.or_else(|| typed.number(&["howdah.job.deadline.ms"], |text| text.parse().ok()));
         let (maps, reduces) =
             (["mapreduce.job.maps", "mapred.map.tasks"], ["mapreduce.job.reduces", "mapred.reduce.tasks"]);
-        job.declared_maps = job.declared_maps.or_else(|| told.number(&maps, |text| text.parse().ok()));
-        job.declared_reduces = job.declared_reduces.or_else(|| told.number(&reduces, |text| text.parse().ok()));
+        job.declared_maps = job.declared_maps.or_else(|| typed.number(&maps, |text| text.parse().ok()));
+        job.declared_reduces = job.declared_reduces.or_else(|| typed.number(&reduces, |text| text.parse().ok()));
         let priority = ["mapreduce.job.priority", "mapred.job.priority"];
-        if !priority_known && let Some(priority) = told.number(&priority, |text| text.parse::<Priority>().ok()) {
+        if !priority_known && let Some(priority) = typed.number(&priority, |text| text.parse::<Priority>().ok()) {
             job.priority = priority;
         }
     }
@@ -74,13 +74,13 @@ fn one_line(problem: &str) -> String {
 }
 
 /// Values that are no texts.
-struct Told<'a> {
+struct TypedProperties<'a> {
     id: &'a str,
     conf: &'a Configuration,
     notes: &'a mut ImportNotes,
 }
 
-impl Told<'_> {
+impl TypedProperties<'_> {
     fn number<T>(&mut self, names: &[&str], read: impl Fn(&str) -> Option<T>) -> Option<T> {
         let text = self.conf.get(names)?;
         let value = read(text);

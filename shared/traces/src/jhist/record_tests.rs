@@ -32,9 +32,9 @@ fn attempt(kind: TaskKind, index: u32, number: u16, state: AttemptState, start_m
     }
 }
 
-type Told = (JobRecord, Vec<AttemptRecord>);
+type Recorded = (JobRecord, Vec<AttemptRecord>);
 
-fn job(state: JobState, n_done: [u32; 2], attempts: Vec<AttemptRecord>) -> Told {
+fn job(state: JobState, n_done: [u32; 2], attempts: Vec<AttemptRecord>) -> Recorded {
     let record = JobRecord {
         id: "job_202611241200_0007".to_owned(),
         name: "a-b c/d".to_owned(),
@@ -57,7 +57,7 @@ fn job(state: JobState, n_done: [u32; 2], attempts: Vec<AttemptRecord>) -> Told 
     (record, attempts)
 }
 
-fn done() -> Told {
+fn done() -> Recorded {
     use AttemptState::{Failed, Killed, Succeeded};
     use TaskKind::{Map, Reduce};
     job(
@@ -73,7 +73,7 @@ fn done() -> Told {
     )
 }
 
-fn failed() -> Told {
+fn failed() -> Recorded {
     let attempts = [(0, 0), (0, 1)].map(|(index, number)| {
         attempt(TaskKind::Map, index, number, AttemptState::Failed, 1_000_100 + 500 * u64::from(number), 400)
     });
@@ -81,7 +81,7 @@ fn failed() -> Told {
     job(JobState::Failed, [0; 2], attempts.into_iter().chain([killed]).collect())
 }
 
-fn written((job, attempts): &Told) -> String {
+fn written((job, attempts): &Recorded) -> String {
     let mut text = Vec::new();
     job.write(&mut text, attempts.iter().cloned()).unwrap();
     String::from_utf8(text).unwrap()

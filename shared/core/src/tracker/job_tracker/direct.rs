@@ -24,7 +24,7 @@ use crate::tracker::{ClusterConfig, Effect, Input};
 /// The end of an attempt on its worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// Which.
+    /// The attempt, as the state has it.
     pub attempt: AttemptRef,
     /// `Succeeded`, `Failed` or `Killed`.
     pub state: AttemptState,
@@ -33,9 +33,9 @@ pub struct Finished {
 /// The usual end: the attempt was its task's only one and succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Which.
+    /// The attempt that succeeded.
     pub attempt: AttemptId,
-    /// Where.
+    /// The worker that ran it.
     pub worker: WorkerId,
     /// When it was assigned.
     pub started: Time,
@@ -44,7 +44,7 @@ pub struct Ended {
 /// An attempt that was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launched {
-    /// Which.
+    /// The attempt that fills a slot from now on.
     pub attempt: AttemptId,
     /// Finds it in the state while it runs.
     pub reference: AttemptRef,
@@ -107,11 +107,11 @@ impl Driver for Vec<Effect> {
 /// How far an attempt is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttemptProgress {
-    /// Which.
+    /// An attempt that runs on the worker.
     pub attempt: AttemptId,
-    /// What it does.
+    /// The phase that it is in.
     pub phase: Phase,
-    /// How far it is.
+    /// Over all of its phases.
     pub progress: Progress,
 }
 

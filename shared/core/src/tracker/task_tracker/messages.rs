@@ -76,7 +76,7 @@ pub enum TrackerInput {
     RegisterFailed,
     /// The master answered report `seq`.
     Answer {
-        /// Which report.
+        /// Number of the report that it answers.
         seq: u32,
         /// The answer's number.
         response_id: u32,
@@ -87,19 +87,19 @@ pub enum TrackerInput {
     },
     /// Report `seq` did not get through, or its answer did not.
     HeartbeatFailed {
-        /// Which report.
+        /// Number of the report that is lost, or whose answer is.
         seq: u32,
     },
     /// The master does not know who sent report `seq`: everything starts over, as after a `Reinit`.
     Unknown {
-        /// Which report.
+        /// Number of the report that was refused.
         seq: u32,
     },
     /// The worker's attributes are these from now on.
     Attributes(Vec<(String, String)>),
     /// The driver has the file of a job that was asked for with [`TrackerEffect::FetchJob`].
     JobKnown {
-        /// Which.
+        /// The job whose attempts may start now.
         job: JobId,
         /// Longest time without progress; zero for no limit.
         task_timeout: Span,
@@ -108,16 +108,16 @@ pub enum TrackerInput {
     },
     /// The job's file cannot be had.
     JobUnavailable {
-        /// Which.
+        /// The job whose attempts fail for want of it.
         job: JobId,
     },
     /// An attempt said how far it is. Also a sign of life.
     Progress {
-        /// Which.
+        /// The attempt that said it; one that does not run here is ignored.
         attempt: AttemptId,
-        /// What it does.
+        /// The phase that it is in.
         phase: Phase,
-        /// How far it is.
+        /// Over all of its phases.
         progress: Progress,
     },
     /// A reduce could not fetch a map's output.
@@ -129,12 +129,12 @@ pub enum TrackerInput {
     },
     /// The attempt's output waits for the grant.
     CommitPending {
-        /// Which.
+        /// The attempt that waits.
         attempt: AttemptId,
     },
     /// The attempt is over: its process said so and either exited or, if it can be reused, waits.
     Ended {
-        /// Which.
+        /// The attempt that is over.
         attempt: AttemptId,
         /// By its own account and its process's exit code.
         ok: bool,
@@ -143,12 +143,12 @@ pub enum TrackerInput {
     },
     /// The attempt came to grief by what another job did to the worker: it runs again and has not failed.
     Spared {
-        /// Which. Its process has exited.
+        /// The attempt. Its process has exited.
         attempt: AttemptId,
     },
     /// A process that was waiting for another attempt, or that was given up, is gone.
     ProcessGone {
-        /// Which.
+        /// The process's number on this worker.
         process: u32,
     },
     /// Take no more attempts; stop when the last one's end is acknowledged.
@@ -175,12 +175,12 @@ pub enum TrackerEffect {
     },
     /// Get the job's file, then say `JobKnown` or `JobUnavailable`.
     FetchJob {
-        /// Which.
+        /// The job that an attempt belongs to and that the worker does not know.
         job: JobId,
     },
     /// Start the attempt in a process.
     Start {
-        /// Which.
+        /// The attempt, which fills a slot from now on.
         attempt: AttemptId,
         /// The process's number on this worker.
         process: u32,
@@ -189,54 +189,54 @@ pub enum TrackerEffect {
     },
     /// Ask the attempt's process group to end.
     Terminate {
-        /// Which.
+        /// The attempt, which has `kill_grace` to end in.
         attempt: AttemptId,
         /// Why.
         cause: StopCause,
     },
     /// End the attempt's process group now.
     Kill {
-        /// Which.
+        /// The attempt, whose `kill_grace` is over or which the master no longer knows.
         attempt: AttemptId,
     },
     /// The attempt's process was killed and does not end. Its `Finished` follows; until `ProcessGone` it keeps its slot.
     GivenUp {
-        /// Which.
+        /// The attempt that ends without its process.
         attempt: AttemptId,
-        /// Its process.
+        /// The process that is still there.
         process: u32,
     },
     /// Tell the attempt that it may commit.
     GrantCommit {
-        /// Which.
+        /// The attempt that won its task.
         attempt: AttemptId,
     },
     /// The attempt's final state, which the next report carries.
     Finished {
-        /// Which.
+        /// The attempt that is over here.
         attempt: AttemptId,
         /// `Succeeded`, `Failed` or `Killed`.
         state: AttemptState,
     },
     /// Let a waiting process go.
     Retire {
-        /// Which.
+        /// The process's number on this worker.
         process: u32,
     },
     /// Delete the job's files, not its logs.
     ForgetJob {
-        /// Which.
+        /// The job that is over.
         job: JobId,
     },
     /// The job's attempts are gone with the registration. What the job left on the disk the next registration names, and its
     /// answer says what of that stays.
     DropJob {
-        /// Which.
+        /// The job that the worker had attempts or outputs of.
         job: JobId,
     },
     /// A launch was ignored because no slot is free; the master repeats it.
     NoSlot {
-        /// Which.
+        /// The attempt that was to be launched.
         attempt: AttemptId,
     },
     /// All is over: say goodbye to the master.

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// What they took, in microseconds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
-pub(crate) struct BeatTimes {
+pub(crate) struct HeartbeatTimes {
     pub(crate) n: u64,
     pub(crate) p50_us: f64,
     pub(crate) p99_us: f64,
@@ -24,33 +24,33 @@ pub(crate) struct BeatTimes {
 }
 
 /// A process that sends them.
-pub(crate) struct Beats {
+pub(crate) struct HeartbeatTimer {
     said: String,
     child: Leashed,
     /// Made to stop it.
     stop: PathBuf,
 }
 
-impl Beats {
+impl HeartbeatTimer {
     /// Joins a cluster; `dir` is the run's own.
     ///
     /// # Errors
     /// When the process does not start.
-    pub(crate) fn start(cluster: &Cluster, dir: &Path) -> Result<Beats> {
-        let stop = dir.join("stop-beats");
+    pub(crate) fn start(cluster: &Cluster, dir: &Path) -> Result<HeartbeatTimer> {
+        let stop = dir.join("stop-heartbeats");
         let mut command = cluster.program().command();
-        command.args(["bench", "beat-times", cluster.address(), &PAUSE.as_millis().to_string()]).arg(&stop);
+        command.args(["bench", "heartbeat-times", cluster.address(), &PAUSE.as_millis().to_string()]).arg(&stop);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let said = described(&command);
         let child = Leashed::start(&mut command, &said)?;
-        Ok(Beats { said, child, stop })
+        Ok(HeartbeatTimer { said, child, stop })
     }
 
     /// Ends it; what its heartbeats took.
     ///
     /// # Errors
     /// When it had failed before.
-    pub(crate) fn finish(self) -> Result<BeatTimes> {
+    pub(crate) fn finish(self) -> Result<HeartbeatTimes> {
         std::fs::write(&self.stop, "").with_context(|| format!("write `{}`", self.stop.display()))?;
         let text = self.child.answer(&self.said)?;
         serde_json::from_str(&text).with_context(|| format!("read the answer of {}", self.said))

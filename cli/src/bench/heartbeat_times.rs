@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::beats::Beater;
+use super::simulated_workers::HeartbeatSender;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 
 /// No two workers of a cluster have one name; those of other helpers count from 0.
 const INDEX: u32 = 9_999;
 
-/// `howdah bench beat-times ADDRESS PAUSE_MS STOP`: a heartbeat every PAUSE_MS until the file STOP appears, then prints their
+/// `howdah bench heartbeat-times ADDRESS PAUSE_MS STOP`: a heartbeat every PAUSE_MS until the file STOP appears, then prints their
 /// number and their percentiles in microseconds.
 pub(crate) async fn main(args: &[String]) -> Outcome {
     let [address, pause_ms, stop] = args else {
@@ -24,14 +24,14 @@ pub(crate) async fn main(args: &[String]) -> Outcome {
     };
     let pause_ms: u64 =
         pause_ms.parse().map_err(|_| Failure::usage(format!("expected a number, found `{pause_ms}`")))?;
-    let mut beater = Beater::register(address, INDEX, 0).await?;
+    let mut sender = HeartbeatSender::register(address, INDEX, 0).await?;
     let mut took_us: Vec<u64> = Vec::new();
     let mut pauses = tokio::time::interval(Duration::from_millis(pause_ms.max(1)));
     pauses.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     while !Path::new(stop).exists() {
         pauses.tick().await;
         let began = Instant::now();
-        beater.beat().await?;
+        sender.send().await?;
         took_us.push(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
     }
     took_us.sort_unstable();

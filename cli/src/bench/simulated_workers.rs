@@ -18,16 +18,16 @@ const SLOTS: u32 = 2;
 /// Counters come with every so many reports of a worker.
 const COUNTERS_EVERY: u32 = 5;
 
-pub(super) struct Beater {
+pub(super) struct HeartbeatSender {
     client: WorkerServiceClient<Channel>,
     worker: u32,
     response_id: u32,
-    beats: u32,
+    sent: u32,
     attempts: Vec<pb::AttemptId>,
     slots: u32,
 }
 
-/// `howdah bench beats ADDRESS WORKERS ROUNDS PAUSE_MS READY GO`: gets everyone busy, writes READY, waits for GO to
+/// `howdah bench simulated-workers ADDRESS WORKERS ROUNDS PAUSE_MS READY GO`: gets everyone busy, writes READY, waits for GO to
 /// appear, then sends ROUNDS heartbeats from each worker, a round every PAUSE_MS.
 pub(crate) async fn main(args: &[String]) -> Outcome {
     let [address, workers, rounds, pause_ms, ready, go] = args else {
@@ -36,21 +36,21 @@ pub(crate) async fn main(args: &[String]) -> Outcome {
     let number =
         |text: &String| text.parse::<u32>().map_err(|_| Failure::usage(format!("expected a number, found `{text}`")));
     let (workers, rounds, pause_ms) = (number(workers)?, number(rounds)?, number(pause_ms)?);
-    let mut beaters = Vec::new();
+    let mut senders = Vec::new();
     for index in 0..workers {
-        beaters.push(Beater::register(address, index, SLOTS).await?);
+        senders.push(HeartbeatSender::register(address, index, SLOTS).await?);
     }
     // A round hands out at most one map that is local to nobody; a few rounds give everyone all.
     for _ in 0..SLOTS * 3 {
-        for beater in &mut beaters {
-            beater.beat().await?;
+        for sender in &mut senders {
+            sender.send().await?;
         }
     }
     // The echo hands out nothing: its workers report the same attempts unasked.
-    for (index, beater) in beaters.iter_mut().enumerate() {
-        while beater.attempts.len() < SLOTS as usize {
-            let map = index as u32 * SLOTS + beater.attempts.len() as u32;
-            beater.attempts.push(pb::AttemptId { job: 1, reduce: false, index: map, number: 0 });
+    for (index, sender) in senders.iter_mut().enumerate() {
+        while sender.attempts.len() < SLOTS as usize {
+            let map = index as u32 * SLOTS + sender.attempts.len() as u32;
+            sender.attempts.push(pb::AttemptId { job: 1, reduce: false, index: map, number: 0 });
         }
     }
     std::fs::write(ready, "")?;
@@ -60,11 +60,11 @@ pub(crate) async fn main(args: &[String]) -> Outcome {
     let pause = Duration::from_millis(u64::from(pause_ms));
     let began = Instant::now();
     let mut all = tokio::task::JoinSet::new();
-    for (phase, mut beater) in phases().zip(beaters) {
+    for (phase, mut sender) in phases().zip(senders) {
         all.spawn(async move {
             for round in 0..rounds {
                 tokio::time::sleep_until((began + pause.mul_f64(f64::from(round) + phase)).into()).await;
-                beater.beat().await?;
+                sender.send().await?;
             }
             Ok::<(), Failure>(())
         });
@@ -84,8 +84,8 @@ fn phases() -> impl Iterator<Item = f64> {
     })
 }
 
-impl Beater {
-    pub(super) async fn register(address: &str, index: u32, slots: u32) -> Outcome<Beater> {
+impl HeartbeatSender {
+    pub(super) async fn register(address: &str, index: u32, slots: u32) -> Outcome<HeartbeatSender> {
         let endpoint = Endpoint::from_shared(format!("http://{address}")).map_err(|e| Failure::usage(e.to_string()))?;
         let channel = howdah_proto::dial::channel(&endpoint).await;
         let channel = channel.map_err(|error| Failure::broke(format!("connect worker {index}: {error}")))?;
@@ -110,11 +110,11 @@ impl Beater {
             met: None,
         };
         let worker = client.register(request).await?.into_inner().worker;
-        Ok(Beater { client, worker, response_id: 0, beats: 0, attempts: Vec::new(), slots })
+        Ok(HeartbeatSender { client, worker, response_id: 0, sent: 0, attempts: Vec::new(), slots })
     }
 
-    pub(super) async fn beat(&mut self) -> Outcome<()> {
-        self.beats += 1;
+    pub(super) async fn send(&mut self) -> Outcome<()> {
+        self.sent += 1;
         let request = pb::HeartbeatRequest {
             worker: self.worker,
             incarnation: 1,
@@ -123,8 +123,8 @@ impl Beater {
             free_reduces: 0,
             accepts_tasks: true,
             may_park: false,
-            attempts: self.attempts.iter().map(|attempt| status(*attempt, self.beats)).collect(),
-            vitals: Some(vitals(self.beats)),
+            attempts: self.attempts.iter().map(|attempt| status(*attempt, self.sent)).collect(),
+            vitals: Some(vitals(self.sent)),
             sequence: 0,
             attributes: None,
             refusal: 0,
@@ -145,28 +145,28 @@ impl Beater {
     }
 }
 
-fn status(attempt: pb::AttemptId, beats: u32) -> pb::AttemptStatus {
+fn status(attempt: pb::AttemptId, sent: u32) -> pb::AttemptStatus {
     pb::AttemptStatus {
         attempt: Some(attempt),
         state: pb::AttemptState::Running as i32,
         phase: pb::Phase::Map as i32,
-        progress: (beats * 7).min(9_900),
-        counters: beats.is_multiple_of(COUNTERS_EVERY).then(|| counters(beats)),
+        progress: (sent * 7).min(9_900),
+        counters: sent.is_multiple_of(COUNTERS_EVERY).then(|| counters(sent)),
         ..pb::AttemptStatus::default()
     }
 }
 
-fn counters(beats: u32) -> pb::Counters {
+fn counters(sent: u32) -> pb::Counters {
     let names = ["Map input records", "Map input bytes", "Map output records", "Map output bytes", "Spilled Records"];
-    let counter = |name: &&str| pb::Counter { name: (*name).to_owned(), value: i64::from(beats) * 1_000 };
+    let counter = |name: &&str| pb::Counter { name: (*name).to_owned(), value: i64::from(sent) * 1_000 };
     let group =
         pb::CounterGroup { name: "Map-Reduce Framework".to_owned(), counters: names.iter().map(counter).collect() };
     pb::Counters { groups: vec![group], ..Default::default() }
 }
 
-fn vitals(beats: u32) -> pb::Vitals {
+fn vitals(sent: u32) -> pb::Vitals {
     pb::Vitals {
-        load1_milli: 1_000 + beats,
+        load1_milli: 1_000 + sent,
         load5_milli: 900,
         load15_milli: 800,
         cpu_use_parts: 5_000,
