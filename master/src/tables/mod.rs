@@ -14,6 +14,7 @@ mod job;
 mod packed;
 mod presence;
 mod remembered;
+mod retired;
 mod stored;
 mod users;
 mod vitals;
@@ -57,8 +58,8 @@ pub(crate) struct Tables {
     written_tasks: usize,
     /// Why the last history could not be written; none once one could.
     pub(crate) history_problem: Option<String>,
-    /// Status of older finished jobs, oldest first.
-    retired: VecDeque<v1::JobStatus>,
+    /// Of older finished jobs.
+    retired: retired::Retired,
     /// Jobs touched since the last call of `announce`.
     changed: BTreeSet<JobId>,
     finished_jobs_max: usize,
@@ -92,7 +93,7 @@ impl Tables {
             written: VecDeque::new(),
             written_tasks: 0,
             history_problem: None,
-            retired: VecDeque::new(),
+            retired: retired::Retired::default(),
             changed: BTreeSet::new(),
             finished_jobs_max: limits.finished_jobs as usize,
             finished_tasks_max: limits.finished_tasks as usize,
@@ -330,12 +331,12 @@ impl Tables {
                 self.written_tasks -= tasks;
                 self.over.tasks -= tasks;
                 self.over.jobs -= 1;
-                self.retired.push_back(row.status(self.cluster));
+                self.retired.push(oldest, &row.status(self.cluster));
                 gone.push(row);
             }
         }
         while self.retired.len() > self.listed_jobs_max {
-            self.retired.pop_front();
+            self.retired.drop_first();
         }
         gone
     }
@@ -386,7 +387,7 @@ impl Tables {
     /// As [`Tables::statuses`], of those in memory only the wanted ones.
     fn statuses_of(&self, wanted: impl Fn(&JobRow) -> bool) -> Vec<v1::JobStatus> {
         let live = self.jobs.values().filter(|row| wanted(row)).map(|row| row.status(self.cluster));
-        let mut all: Vec<v1::JobStatus> = self.retired.iter().cloned().chain(live).collect();
+        let mut all: Vec<v1::JobStatus> = self.retired.iter().chain(live).collect();
         all.sort_by(|a, b| a.job.cmp(&b.job));
         all
     }
@@ -396,17 +397,15 @@ impl Tables {
         if let Some(row) = self.jobs.get(&job) {
             return Some(row.status(self.cluster));
         }
-        let printed = self.cluster.job(job);
-        self.retired.iter().find(|status| status.job == printed).cloned()
+        self.retired.get(job)
     }
 
     /// The state of one listed job.
-    pub(crate) fn state(&self, job: JobId) -> Option<&str> {
+    pub(crate) fn state(&self, job: JobId) -> Option<String> {
         if let Some(row) = self.jobs.get(&job) {
-            return Some(row.state.name());
+            return Some(row.state.name().to_owned());
         }
-        let printed = self.cluster.job(job);
-        self.retired.iter().find(|status| status.job == printed).map(|status| &*status.state)
+        self.retired.get(job).map(|status| status.state)
     }
 
     /// Jobs that are not over.
