@@ -3,7 +3,8 @@
 //! Tasks are users' programs. They may put symbolic links, devices or reserved names where the master expects files, or
 //! exchange a directory for a link while it works. So everything goes through the handle of a directory and a plain name in
 //! it, links are never followed, files are made exclusively, and a rename never replaces anything. Removal takes a bounded
-//! number of descriptors, however deep the tree is that a task left.
+//! number of descriptors, however deep the tree is that a task left. Before every step that changes an output or puts it on its
+//! disk stands a call of `step`, by which tests count the steps, refuse them, or end the work between two of them.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -16,6 +17,8 @@ use howdah_guards::Guard;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
+#[cfg(test)]
+use super::steps::step;
 use super::store::{Kind, Store, TEMPORARY, mark_name};
 
 /// Of a directory that is only looked into: nothing that a task put there is opened by it.
@@ -24,6 +27,28 @@ const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::
 const LONGEST_MARK: u64 = 256;
 /// Rounds of removing before what others keep adding is left.
 const ROUNDS: u32 = 10;
+
+/// Nothing but tests asks.
+#[cfg(not(test))]
+#[inline(always)]
+fn step(_what: &str, _name: &OsStr) -> io::Result<()> {
+    Ok(())
+}
+
+/// Whether a file system has no such call, or not for such a thing.
+fn is_not_offered(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP))
+}
+
+/// What a sync said. Where there is none, the file system has done what it does.
+fn settled(synced: io::Result<()>) -> io::Result<()> {
+    synced.or_else(|error| if is_not_offered(&error) { Ok(()) } else { Err(error) })
+}
+
+/// Whether a disk says that it failed: what it was given is lost, and the next sync would not say so again.
+pub(super) fn is_of_the_disk(error: &io::Error) -> bool {
+    Errno::from_io_error(error) == Some(Errno::IO)
+}
 
 /// Links in the place of directories are errors.
 fn unlinked() -> OFlags {
@@ -76,26 +101,45 @@ impl Folder {
         mark.write_all(text.as_bytes())
     }
 
+    /// Puts its own name on the disk, as far as the directory above may be read.
+    pub(super) fn sync_name(&self) -> io::Result<()> {
+        let above = OsStr::new("..");
+        match self.folder(above) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            above_it => settled(above_it.and_then(|folder| {
+                step("sync", above)?;
+                Ok(rustix::fs::fsync(&folder.0)?)
+            })),
+        }
+    }
+
+    fn unlink(&self, name: &OsStr, flags: AtFlags) -> io::Result<()> {
+        step("remove", name)?;
+        Ok(rustix::fs::unlinkat(&self.0, name, flags)?)
+    }
+
     fn move_by_link(&self, name: &OsStr, target: &Folder) -> io::Result<()> {
         if self.kind(name)? == Kind::Folder {
             return match target.kind(name) {
                 Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    step("move", name)?;
                     Ok(rustix::fs::renameat(&self.0, name, &target.0, name)?)
                 }
                 Err(error) => Err(error),
             };
         }
+        step("link", name)?;
         rustix::fs::linkat(&self.0, name, &target.0, name, AtFlags::empty())?;
-        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
+        self.unlink(name, AtFlags::empty())
     }
 
     fn remove_once(&self, name: &OsStr) -> io::Result<()> {
         if self.kind(name)? != Kind::Folder {
-            return Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?);
+            return self.unlink(name, AtFlags::empty());
         }
         self.folder(name)?.clear()?;
-        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+        self.unlink(name, AtFlags::REMOVEDIR)
     }
 
     /// Removes all that is in it and can be removed. Directories inside directories are first moved up, so that no depth
@@ -115,6 +159,7 @@ impl Folder {
     }
 
     fn clear_away(&self, name: &OsStr, moved: &mut u64) -> io::Result<()> {
+        step("remove", name)?;
         match rustix::fs::unlinkat(&self.0, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => return Ok(()),
             Err(Errno::ISDIR | Errno::PERM) => {}
@@ -123,11 +168,13 @@ impl Folder {
         let inner = self.folder(name)?;
         let mut problem = None;
         for child in inner.names()? {
+            step("remove", &child)?;
             let removed = match rustix::fs::unlinkat(&inner.0, &child, AtFlags::empty()) {
                 Err(Errno::NOENT) => Ok(()),
                 Err(Errno::ISDIR | Errno::PERM) => {
                     *moved += 1;
                     // A name that no other process is likely to have; one that does is overtaken by the next round.
+                    step("rename", &child)?;
                     let up = format!(".removed-{}-{moved}", std::process::id());
                     rustix::fs::renameat_with(&inner.0, &child, &self.0, &up, RenameFlags::empty())
                 }
@@ -138,6 +185,7 @@ impl Folder {
         if let Some(problem) = problem {
             return Err(problem.into());
         }
+        step("remove", name)?;
         match rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR) {
             // Someone added something meanwhile: the next round finds it.
             Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
@@ -178,22 +226,35 @@ impl Store for Folder {
     fn make_file(&self, name: &str) -> io::Result<()> {
         let own = if Guard::OutputLinks.stands() { OFlags::EXCL | OFlags::NOFOLLOW } else { OFlags::TRUNC };
         let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC | own;
+        step("create", name.as_ref())?;
         rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?;
         Ok(())
     }
 
     fn move_to(&self, name: &OsStr, target: &Folder) -> io::Result<()> {
-        let moved = match rustix::fs::renameat_with(&self.0, name, &target.0, name, RenameFlags::NOREPLACE) {
+        let renamed = step("move", name)
+            .and_then(|()| Ok(rustix::fs::renameat_with(&self.0, name, &target.0, name, RenameFlags::NOREPLACE)?));
+        let moved = match renamed {
             // Network file systems do not have it; a second link is as exclusive, for all but directories.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => self.move_by_link(name, target),
-            result => result.map_err(io::Error::from),
+            Err(error) if is_not_offered(&error) => self.move_by_link(name, target),
+            renamed => renamed,
         };
         match moved {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_linked_to(name, target)? => {
-                Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
+                self.unlink(name, AtFlags::empty())
             }
             moved => moved,
         }
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        settled(step("sync", ".".as_ref()).and_then(|()| Ok(rustix::fs::fsync(&self.0)?)))
+    }
+
+    fn sync_file(&self, name: &str) -> io::Result<()> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | unlinked();
+        let file = rustix::fs::openat(&self.0, name, flags, Mode::empty())?;
+        settled(step("sync", name.as_ref()).and_then(|()| Ok(rustix::fs::fsync(&file)?)))
     }
 
     fn is_linked_to(&self, name: &OsStr, target: &Folder) -> io::Result<bool> {

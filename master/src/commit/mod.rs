@@ -2,7 +2,8 @@
 //!
 //! Attempts write to `<output>/_temporary/<attempt>/` and nowhere else. At the end exactly the winners' files
 //! are renamed into `<output>`, `_temporary` is removed and `_SUCCESS` written, in this order, so that a
-//! reader who sees `_SUCCESS` sees everything. Every step may be repeated: a file that is no longer in its
+//! reader who sees `_SUCCESS` sees everything. A machine that loses its power keeps that order: what was renamed is on the disk
+//! before anything is removed, and all of it before the job counts as done. Every step may be repeated: a file that is no longer in its
 //! private place has been promoted before. A promotion that fails takes back what it promoted, and so does one that finds a
 //! part gone after it was interrupted: tasks that run again find nothing of their job in place. Nothing that a task
 //! put there is followed or replaced: see `folder`; what lies in an HDFS or in a bucket is promoted by the same
@@ -14,6 +15,8 @@ mod listed;
 mod output;
 mod owed;
 mod remote;
+#[cfg(test)]
+mod steps;
 mod store;
 mod waits;
 
@@ -49,6 +52,8 @@ pub(crate) struct Promotion {
     pub(crate) is_lazy: bool,
     /// `mapreduce.fileoutputcommitter.marksuccessfuljobs`.
     pub(crate) mark_success: bool,
+    /// Whether all of it is on the disk before it counts ([`OUTPUT_SYNC`](howdah_core::job::OUTPUT_SYNC)).
+    pub(crate) sync: bool,
 }
 
 /// Output that could not be promoted or cleared away.
@@ -56,6 +61,8 @@ pub(crate) struct Promotion {
 pub(crate) enum CommitError {
     #[error("{action} `{path}`: {source}")]
     Io { action: &'static str, path: PathBuf, source: io::Error },
+    #[error("sync `{path}`: {source}")]
+    Unsynced { path: PathBuf, source: io::Error },
     #[error("{} attempts have no output in `{directory}` any more, `{}` among them", attempts.len(), attempts[0])]
     Gone { attempts: Vec<String>, directory: PathBuf },
     #[error("attempt `{attempt}`: its output `{prefix}*` is neither in `{temporary}` nor in `{output}`")]
@@ -81,13 +88,22 @@ impl CommitError {
 
     /// The same of a file system of this machine.
     fn is_away_here(&self) -> bool {
-        matches!(self, CommitError::Io { source, .. } if Folder::is_out_of_reach(source))
+        match self {
+            CommitError::Io { source, .. } => Folder::is_out_of_reach(source),
+            CommitError::Unsynced { source, .. } => Folder::is_out_of_reach(source) && !folder::is_of_the_disk(source),
+            _ => false,
+        }
     }
 }
 
 fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CommitError {
     let path = path.to_owned();
     move |source| CommitError::Io { action, path, source }
+}
+
+fn unsynced(path: &Path) -> impl FnOnce(io::Error) -> CommitError {
+    let path = path.to_owned();
+    move |source| CommitError::Unsynced { path, source }
 }
 
 /// Makes the output directory and the place for private output, elsewhere than here with the mark in it; an error
@@ -185,7 +201,13 @@ pub(crate) fn promote(promotion: &Promotion) -> Result<(), CommitError> {
             let folder = Folder::open(output).map_err(failed("open", output))?;
             match others_mark(&folder, &promotion.output) {
                 Some(job) => Err(CommitError::Theirs { directory: output.to_owned(), job }),
-                None => promote_in(&folder, promotion),
+                None => {
+                    // Before anything is moved: there is nothing to take back.
+                    if promotion.sync {
+                        folder.sync_name().map_err(unsynced(output))?;
+                    }
+                    promote_in(&folder, promotion)
+                }
             }
         }),
         Place::Hdfs(place) => promote_in(&remote::open(place).map_err(failed("open", output))?, promotion),
@@ -283,12 +305,24 @@ fn promote_into<S: Store>(folder: &S, promotion: &Promotion, moved: &mut Vec<OsS
     if Guard::PromotedParts.stands() {
         check_promoted(folder, promotion, &unproved)?;
     }
+    // What is removed next must not be gone from the disk where its parts have not come to.
+    if promotion.sync {
+        folder.sync().map_err(unsynced(output))?;
+    }
     // What is left belongs to losers, and one that still runs may write while it is removed. The output is
     // whole without it, so that is no reason to fail the job: names with an underscore are no output.
     if let Err(e) = folder.remove(TEMPORARY.as_ref()) {
         tracing::warn!(path = %temporary.display(), error = %e, "private output of attempts that do not count is left");
     }
-    if promotion.mark_success { mark_success(folder, output) } else { Ok(()) }
+    if !promotion.mark_success {
+        return Ok(());
+    }
+    mark_success(folder, output)?;
+    if promotion.sync {
+        let on_disk = folder.sync_file(SUCCESS).and_then(|()| folder.sync());
+        on_disk.map_err(unsynced(&output.join(SUCCESS)))?;
+    }
+    Ok(())
 }
 
 fn promote_file<S: Store>(
@@ -478,6 +512,8 @@ fn begins(name: &OsStr, prefix: &str) -> bool {
     name.as_encoded_bytes().starts_with(prefix.as_bytes())
 }
 
+#[cfg(test)]
+mod interrupted_tests;
 #[cfg(test)]
 mod remote_tests;
 #[cfg(test)]

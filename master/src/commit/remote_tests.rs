@@ -18,7 +18,7 @@ fn output(hdfs: &FakeHdfs, mark: &str) -> Output {
 fn promotion(output: &Output) -> Promotion {
     let winner = |attempt: &str, prefix: &str| (attempt.to_owned(), prefix.to_owned());
     let winners = vec![winner("a_0", "part-r-00000"), winner("b_1", "part-r-00001")];
-    Promotion { output: output.clone(), winners, is_lazy: false, mark_success: true }
+    Promotion { output: output.clone(), winners, is_lazy: false, mark_success: true, sync: true }
 }
 
 /// A reserved output with what two winners and a loser wrote.

@@ -40,6 +40,14 @@ pub(super) trait Store: Sized {
     fn is_linked_to(&self, _name: &OsStr, _target: &Self) -> io::Result<bool> {
         Ok(false)
     }
+    /// Puts what was made in it, moved into it or removed from it on the disk; elsewhere than here it is there when it is answered.
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+    /// The same of a file in it.
+    fn sync_file(&self, _name: &str) -> io::Result<()> {
+        Ok(())
+    }
     /// Removes what stands under a name, with all that is in it; fine if nothing does.
     fn remove(&self, name: &OsStr) -> io::Result<()>;
     /// Whether more may go wrong of what an error says, with anything that is asked next.

@@ -27,6 +27,7 @@ fn promotion(output: &Path) -> Promotion {
         winners: vec![winner("a_0", "part-r-00000"), winner("b_1", "part-r-00001")],
         is_lazy: false,
         mark_success: true,
+        sync: true,
     }
 }
 
@@ -136,7 +137,7 @@ fn the_file_of_a_task_with_a_longer_number_is_no_proof() {
     marked(&output);
     fs::write(output.join("part-m-100000"), "").unwrap();
     let winners = vec![("a_0".to_owned(), "part-m-10000".to_owned())];
-    let promotion = Promotion { output: here(&output), winners, is_lazy: false, mark_success: true };
+    let promotion = Promotion { output: here(&output), winners, is_lazy: false, mark_success: true, sync: true };
     assert!(matches!(promote(&promotion), Err(CommitError::Gone { .. })));
     fs::write(output.join("part-m-10000.gz"), "").unwrap();
     promote(&promotion).unwrap();

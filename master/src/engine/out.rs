@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Instant;
 
-use howdah_core::job::{AttemptId, ClusterId, JobId, LAZY_OUTPUT};
+use howdah_core::job::{AttemptId, ClusterId, JobId, LAZY_OUTPUT, OUTPUT_SYNC};
 use howdah_guards::Guard;
 
 use super::historian::write_histories;
@@ -107,15 +107,13 @@ impl Outbox {
         let winner = |id: howdah_core::job::AttemptId| {
             (tables.cluster.attempt(id), format!("part-{}-{:05}", id.kind.letter(), id.index))
         };
-        let mark = ["mapreduce.fileoutputcommitter.marksuccessfuljobs"]
-            .iter()
-            .find_map(|key| file.properties.get(*key))
-            .is_none_or(|value| value.trim() != "false");
+        let unless_false = |key: &str| file.properties.get(key).is_none_or(|value| value.trim() != "false");
         let promotion = Output::of(file).map(|output| Promotion {
             output,
             winners: row.output_winners().into_iter().map(winner).collect(),
             is_lazy: file.properties.contains_key(LAZY_OUTPUT),
-            mark_success: mark,
+            mark_success: unless_false("mapreduce.fileoutputcommitter.marksuccessfuljobs"),
+            sync: unless_false(OUTPUT_SYNC),
         });
         let place = Place::of(promotion.as_ref().map(|promotion| &promotion.output));
         self.hand_out(job, Work::Promote { job, promotion }, place);

@@ -134,6 +134,10 @@ pub const OUTPUT_MARK: &str = "_temporary/_job";
 /// format that it stands before.
 pub const LAZY_OUTPUT: &str = "mapreduce.output.lazyoutputformat.outputformat";
 
+/// Unless it is `false`, a part file is on its disk before its attempt asks for its commit, and where it belongs and `_SUCCESS` are
+/// before the job counts as done.
+pub const OUTPUT_SYNC: &str = "howdah.output.sync";
+
 /// A job's file, schema `howdah/job/v1`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -65,7 +65,7 @@ const KNOWN: &[(&[&str], Kind, &str)] = &[
             "mapreduce.map.output.compress",
             "mapred.output.compress",
             "mapreduce.output.fileoutputformat.compress",
-            "howdah.output.sync",
+            crate::job::OUTPUT_SYNC,
             "howdah.input.check",
             "stream.map.input.ignoreKey",
             "stream.non.zero.exit.is.failure",

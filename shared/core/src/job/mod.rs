@@ -21,7 +21,8 @@ pub mod splits;
 mod state;
 
 pub use file::{
-    App, FileState, InputFormat, JobFile, LAZY_OUTPUT, OUTPUT_MARK, OutputFormat, Split, WISHED_MAPS, heeds_wished_maps,
+    App, FileState, InputFormat, JobFile, LAZY_OUTPUT, OUTPUT_MARK, OUTPUT_SYNC, OutputFormat, Split, WISHED_MAPS,
+    heeds_wished_maps,
 };
 pub use ids::{AttemptId, ClusterId, IdError, JobId, TaskId, TaskKind, WorkerId};
 pub use memory::CLUSTER_KEYS as CLUSTER_MEMORY_KEYS;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use howdah_core::job::{LAZY_OUTPUT, OutputFormat, TaskKind};
+use howdah_core::job::{LAZY_OUTPUT, OUTPUT_SYNC, OutputFormat, TaskKind};
 
 use super::encoder::{Encoder, OutputCodec};
 use crate::api::context::{Context, private_output};
@@ -34,7 +34,7 @@ impl PartWriter {
         let properties = context.properties();
         let keys = ["mapred.textoutputformat.separator", "mapreduce.output.textoutputformat.separator"];
         let separator = properties.first(&keys).map_or("\t", |(_, value)| value).as_bytes().to_vec();
-        let sync = properties.parse_or(&["howdah.output.sync"], true, "true or false")?;
+        let sync = properties.parse_or(&[OUTPUT_SYNC], true, "true or false")?;
         let place = match &context.spec().output {
             OutputFormat::None => None,
             OutputFormat::Files { directory } => Some(place(directory, context)?),
