@@ -10,9 +10,7 @@ use howdah_proto::v1;
 use prost::Message;
 
 use super::frame::{Layout, Link};
-
-/// Looking for the frame reads so many times the segment at most.
-const MAX_SEARCHES: usize = 8;
+use super::search::Search;
 
 /// A snapshot that does not read and is done without.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,23 +38,17 @@ pub(super) struct Follower {
 
 /// The frame at this place of a segment, if it is the one behind the snapshot.
 pub(super) fn at(segment: &[u8], offset: usize, place: &Place) -> Option<Follower> {
-    let payload = Layout::Two.frame_at(segment, offset).ok()??;
+    read(Layout::Two.frame_at(segment, offset).ok()??, offset, place)
+}
+
+fn read(payload: &[u8], offset: usize, place: &Place) -> Option<Follower> {
     let frame = v1::JournalFrame::decode(payload).ok()?;
     let fits = frame.sequence == place.sequence && frame.before_snapshot == place.before_snapshot;
     let previous = Link::try_from(&frame.previous[..]).ok()?;
     fits.then_some(Follower { offset, previous })
 }
 
-/// Looks for it behind the beginning of a segment. One pass: only places that look like a frame are checked.
+/// Looks for it behind the beginning of a segment.
 pub(super) fn follower(segment: &[u8], place: &Place) -> Option<Follower> {
-    let mut budget = segment.len().saturating_mul(MAX_SEARCHES);
-    let mut from = 1;
-    while let Some(start) = Layout::Two.next_start(segment, from) {
-        from = start + 1;
-        if let Some(found) = at(segment, start, place) {
-            return Some(found);
-        }
-        budget = budget.checked_sub(Layout::Two.claimed(segment, start))?;
-    }
-    None
+    Search::new(Layout::Two, segment, 1).find_map(|(offset, payload)| read(payload, offset, place))
 }

@@ -53,6 +53,19 @@ impl Damage {
     }
 }
 
+/// What a prefix says of its payload.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claim {
+    pub(super) length: usize,
+    pub(super) checksum: u32,
+    /// The checksum as far as it covers what stands before the payload.
+    pub(super) sum_before: u32,
+}
+
+fn number(at: &[u8]) -> u32 {
+    at.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
+}
+
 impl Layout {
     /// Of a journal of this version.
     pub(super) const fn of(version: u32) -> Layout {
@@ -102,7 +115,6 @@ impl Layout {
             return if rest.iter().all(|&b| b == 0) { Ok(None) } else { Err(Damage::Short) };
         };
         let (length_at, crc_at) = (&head[prefix - 8..prefix - 4], &head[prefix - 4..]);
-        let number = |at: &[u8]| at.iter().rev().fold(0_u32, |number, &byte| number << 8 | u32::from(byte));
         let length = number(length_at) as usize;
         if length == 0 && (self == Layout::One || head.iter().all(|&b| b == 0)) {
             return Ok(None);
@@ -126,13 +138,15 @@ impl Layout {
         prefix.get(at..at + 4)?.first_chunk::<4>().map(|&bytes| u64::from(u32::from_le_bytes(bytes)))
     }
 
-    /// How many bytes were looked at in vain at `offset`.
-    pub(super) fn claimed(self, bytes: &[u8], offset: usize) -> usize {
-        let rest = &bytes[offset..];
-        let prefix = self.prefix();
-        let Some(length) = rest.get(prefix - 8..prefix - 4).and_then(|at| at.first_chunk::<4>()) else { return 1 };
-        let length = u32::from_le_bytes(*length) as usize;
-        if length > rest.len() { 1 } else { length.max(1) }
+    /// What the bytes at `offset` say that follows, if they are the prefix of a frame.
+    pub(super) fn claim(self, bytes: &[u8], offset: usize) -> Option<Claim> {
+        let head = bytes.get(offset..)?.get(..self.prefix())?;
+        let (length_at, crc_at) = head[self.prefix() - 8..].split_at(4);
+        Some(Claim {
+            length: number(length_at) as usize,
+            checksum: number(crc_at),
+            sum_before: self.checksum(length_at, &[]),
+        })
     }
 
     /// Where the next frame may begin, from `offset` on.

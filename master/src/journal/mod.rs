@@ -3,7 +3,7 @@
 //! A run's directory holds `header` and `journal/NNNNNNNN.seg`. Everything is stored in frames (`frame.rs`): a few
 //! bytes that find and check it, then the payload, a protobuf message of `journal.proto`. Segments are filled with
 //! zeros before use, so that syncing a frame touches no metadata; zeros where a frame would begin therefore end a
-//! segment. A frame never spans segments. Frames are numbered, and each holds the hash of the one before, so that
+//! segment. A frame never spans segments. Behind a bad one whole ones are looked for in one pass (`search.rs`). Frames are numbered, and each holds the hash of the one before, so that
 //! whole frames cannot go missing unnoticed; a master that stops of its own accord leaves an end mark. A segment may begin
 //! with a snapshot (`start.rs`), and what came before it may be gone (`remove.rs`); of a damaged one the frame behind says that
 //! nothing else is missing (`across.rs`).
@@ -18,6 +18,7 @@ mod paths;
 mod reader;
 mod remove;
 mod repair;
+mod search;
 #[cfg(test)]
 mod snapshot_tests;
 mod start;

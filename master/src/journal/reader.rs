@@ -14,13 +14,12 @@ use prost::Message;
 use super::across::{DamagedSnapshot, Place, at, follower};
 use super::frame::{Layout, Link, link};
 use super::paths::{header_path, segment_path};
+use super::search::Search;
 use super::start::{Start, earliest, is_followed, latest};
 use super::{JournalError, VERSION};
 
 /// A reader that finds its first segment removed looks so many times where to begin.
 const MAX_OPENINGS: usize = 5;
-/// Looking for frames behind a bad one reads so many times the rest of the segment at most.
-const MAX_SEARCHES: usize = 8;
 
 /// Where a journal breaks off in the middle of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -328,34 +327,16 @@ impl JournalReader {
         self.done = true;
     }
 
-    /// Nothing follows that vouches for the frame here. One pass: only places that look like a frame are checked, and
-    /// a journal made to hold too many of those counts as damaged.
+    /// Nothing follows that vouches for the frame here.
     fn is_torn_end(&self) -> bool {
         if self.later_segment_has_frames() {
             return false;
         }
-        let mut budget = (self.segment.len() - self.offset).saturating_mul(MAX_SEARCHES);
-        let mut at = self.offset + 1;
-        while let Some(start) = self.layout.next_start(&self.segment, at) {
-            at = start + 1;
-            let Ok(Some(payload)) = self.layout.frame_at(&self.segment, start) else {
-                let claimed = self.layout.claimed(&self.segment, start);
-                budget = match budget.checked_sub(claimed) {
-                    Some(left) => left,
-                    None => return false,
-                };
-                continue;
-            };
-            let vouches = match self.layout {
-                Layout::One => true,
-                Layout::Two => v1::JournalFrame::decode(payload).is_ok_and(|frame| frame.synced > self.sequence),
-            };
-            if vouches {
-                return false;
-            }
-            at = start + self.layout.prefix() + payload.len();
-        }
-        true
+        let vouches = |payload: &[u8]| match self.layout {
+            Layout::One => true,
+            Layout::Two => v1::JournalFrame::decode(payload).is_ok_and(|frame| frame.synced > self.sequence),
+        };
+        !Search::new(self.layout, &self.segment, self.offset + 1).any(|(_, payload)| vouches(payload))
     }
 
     fn later_segment_has_frames(&self) -> bool {
