@@ -97,7 +97,8 @@ pub(crate) struct Engine {
     out: Outbox,
     /// Who learns from finished tasks.
     feed: Feed,
-    /// What came while the journal could not be written, and comes only once.
+    /// What came while the journal could not be written, and comes only once: that a job's output is promoted, or its history
+    /// written. There is one of each for a job at most.
     deferred: VecDeque<Message>,
     /// No tick before this.
     tick_from: Time,
@@ -291,11 +292,8 @@ impl Engine {
                 }
             }
             Message::Request { input, reply } => {
-                match input {
-                    Input::SetPriority { job, priority } => self.tables.set_priority(job, priority),
-                    Input::SetQueue { job, ref queue } => self.tables.set_queue(job, queue),
-                    Input::Goodbye { worker, incarnation } => self.tables.goodbye(worker, incarnation),
-                    _ => {}
+                if let Input::Goodbye { worker, incarnation } = input {
+                    self.tables.goodbye(worker, incarnation);
                 }
                 self.pending.push(Pending::Request { reply });
                 self.record(input);
@@ -398,7 +396,6 @@ impl Engine {
         self.effects.clear();
         self.recorder.apply(now, &self.inputs, &mut self.recorded, &mut self.effects);
         self.tables.noted(self.recorder.take_notes(), now);
-        self.inputs.clear();
         let silent = self.effects.is_empty() && self.pending.is_empty();
         let kept = if silent { self.recorder.write() } else { self.recorder.sync() };
         if let Err(error) = kept {
@@ -415,6 +412,7 @@ impl Engine {
     fn deliver(&mut self, now: Time) {
         let mut rejections: Vec<(Option<WorkerId>, Rejection)> = Vec::new();
         self.enter_jobs(now);
+        self.take_changes();
         let effects = std::mem::take(&mut self.effects);
         self.feed.follow(now, &effects, self.recorder.tracker().state(), &self.tables);
         for effect in &effects {
@@ -462,6 +460,17 @@ impl Engine {
                 && let Some(meta) = meta.take()
             {
                 self.tables.submit(*job, JobRow::new(*meta, now));
+            }
+        }
+    }
+
+    /// What clients changed of jobs: questions that come before it is on disk see what was.
+    fn take_changes(&mut self) {
+        for input in self.inputs.drain(..) {
+            match input {
+                Input::SetPriority { job, priority } => self.tables.set_priority(job, priority),
+                Input::SetQueue { job, queue } => self.tables.set_queue(job, &queue),
+                _ => {}
             }
         }
     }

@@ -1,8 +1,10 @@
 //! When the journal cannot be written: a full or read-only disk, no file descriptors left.
 //!
 //! Nothing may be acknowledged then, so what the batch under way has to say stays here until its frame is on disk.
-//! Whoever comes meanwhile is told that the master is not available, and comes again; questions are answered, from
-//! what is on disk. The trouble ends by itself as soon as the journal can be written.
+//! Whoever comes meanwhile is told that the master is not available, and comes again; questions are answered. What jobs, tasks and
+//! attempts are said to be, and what clients wanted of them, is what is on disk. What workers reported last of progress and of
+//! themselves, and what is asked of the core itself (queues, slots, explanations, forecasts), may be of the batch that is not.
+//! The trouble ends by itself as soon as the journal can be written.
 
 use std::time::{Duration, Instant};
 
@@ -61,10 +63,10 @@ impl Engine {
                     jobs.into_iter().for_each(|(_, reply)| drop(reply.send(Err(refused()))));
                 }
                 Ok(Message::Request { reply, .. }) => drop(reply.send(Err(refused()))),
-                // Nobody would say it again.
-                Ok(message @ (Message::Committed { .. } | Message::History { .. } | Message::Closed { .. })) => {
-                    self.deferred.push_back(message);
-                }
+                // Nobody would say it again. There is one of each for a job at most: what comes next of it waits for this one.
+                Ok(message @ (Message::Committed { .. } | Message::History { .. })) => self.deferred.push_back(message),
+                // The core does not hear of it, and clients may come and go as they like.
+                Ok(Message::Closed { connection }) => self.connection_closed(connection),
                 Ok(Message::Change(change)) => change(&mut self.tables),
                 // Found again at the next look.
                 Ok(Message::Look | Message::Reach { .. } | Message::Unreached(_)) => {}

@@ -9,6 +9,7 @@ mod outputs;
 mod presence;
 mod shown;
 mod starts;
+mod trouble;
 
 use std::fs;
 use std::time::{Duration, Instant};
