@@ -12,7 +12,7 @@ use howdah_proto::bodies::read_first;
 use howdah_proto::incoming::HttpIncoming;
 use howdah_proto::stop::Stop;
 use howdah_proto::{PROTOCOL, build, service_manager, v1};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::Receiver;
 use tokio_util::sync::CancellationToken;
 
 use crate::address::{self, Announced};
@@ -24,6 +24,7 @@ use crate::directory::Directory;
 use crate::driver::{Driver, Event, Parts};
 use crate::fence::Fence;
 use crate::http::{FileServerState, router};
+use crate::inbox::{Inbox, inbox};
 use crate::jobs::Jobs;
 use crate::kept;
 use crate::link::Link;
@@ -111,15 +112,20 @@ async fn run_in_group(
         group: group.filter(|_| config.measures_group()),
         script: Some(config.vitals_script.clone()).filter(|command| !command.is_empty()),
     })?;
-    let (inbox, events) = unbounded_channel();
+    let (inbox, events) = inbox();
     let watch = tokio::spawn(watch_stop(stop, inbox.clone(), Duration::from_millis(config.drain_grace_ms)));
     let attributes = inbox.clone();
     let probes = tokio::spawn(probes.run(snapshot, vitals.clone(), move |snapshot| {
-        let _ = attributes.send(Event::Attributes(snapshot));
+        let attributes = attributes.clone();
+        async move {
+            attributes.tell(Event::Attributes(snapshot)).await;
+        }
     }));
     let asked = inbox.clone();
-    let watchdog =
-        tokio::spawn(service_manager::ask_alive(move || std::future::ready(asked.send(Event::ProveAlive).is_ok())));
+    let watchdog = tokio::spawn(service_manager::ask_alive(move || {
+        let asked = asked.clone();
+        async move { asked.tell(Event::ProveAlive).await }
+    }));
     // Registering may take until the master's machine is up; what waits for this service should not wait for that.
     service_manager::ready(&format!("looking for the master at {}", config.master));
     let bounds = Bounds {
@@ -160,7 +166,7 @@ async fn run_in_group(
 }
 
 /// The tracker's thread: a runtime of its own for the driver and the calls to the master.
-fn drive(parts: Parts, events: UnboundedReceiver<Event>) -> anyhow::Result<()> {
+fn drive(parts: Parts, events: Receiver<Event>) -> anyhow::Result<()> {
     // Each process occupies a blocking thread, and one more may be ending while its successor starts.
     let threads = 256 + 2 * (usize::from(parts.config.map_slots) + usize::from(parts.config.reduce_slots));
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -198,14 +204,14 @@ fn tracker_config(config: &WorkerConfig, incarnation: u64) -> TrackerConfig {
     }
 }
 
-async fn watch_stop(stop: Stop, inbox: UnboundedSender<Event>, grace: Duration) {
+async fn watch_stop(stop: Stop, inbox: Inbox<Event>, grace: Duration) {
     stop.any().await;
     service_manager::stopping("running attempts may end; a second signal stops at once");
     if !stop.now.is_cancelled() {
-        let _ = inbox.send(Event::Drain);
+        inbox.tell(Event::Drain).await;
         let _ = tokio::time::timeout(grace, stop.now.cancelled()).await;
     }
-    let _ = inbox.send(Event::Stop);
+    inbox.tell(Event::Stop).await;
 }
 
 async fn prune_logs(logs: Arc<Logs>, hours: u64) {

@@ -16,11 +16,12 @@ use howdah_core::tracker::task_tracker::{Directive, StopCause, TaskTracker, Trac
 use howdah_guards::Guard;
 use howdah_proto::{convert, service_manager, v1};
 use howdah_task::umbilical::ToTask;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::mpsc::Receiver;
 use tonic::{Code, Status};
 
 use crate::config::WorkerConfig;
 use crate::containers::Containers;
+use crate::inbox::Inbox;
 use crate::jobs::Jobs;
 use crate::kept::{self, Left};
 use crate::link::Link;
@@ -85,7 +86,7 @@ pub(crate) struct Driver {
     pub(crate) vitals: VitalsCell,
     /// What registrations say, but for the incarnation.
     pub(crate) hello: v1::RegisterRequest,
-    pub(crate) inbox: UnboundedSender<Event>,
+    pub(crate) inbox: Inbox<Event>,
     pub(crate) clock: Clock,
     pub(crate) cluster: ClusterId,
     pub(crate) processes: HashMap<u32, Arc<Process>>,
@@ -128,7 +129,7 @@ pub(crate) struct Parts {
     pub(crate) containers: Containers,
     pub(crate) vitals: VitalsCell,
     pub(crate) hello: v1::RegisterRequest,
-    pub(crate) inbox: UnboundedSender<Event>,
+    pub(crate) inbox: Inbox<Event>,
 }
 
 impl Driver {
@@ -160,7 +161,7 @@ impl Driver {
     }
 
     /// Runs until the tracker has stopped; returns the registration to say goodbye with.
-    pub(crate) async fn run(mut self, mut events: UnboundedReceiver<Event>) -> (WorkerId, u64) {
+    pub(crate) async fn run(mut self, mut events: Receiver<Event>) -> (WorkerId, u64) {
         let mut inputs = vec![TrackerInput::Tick];
         let mut effects = Vec::new();
         let mut news = Vec::new();
@@ -193,7 +194,7 @@ impl Driver {
     }
 
     /// Ends every process and waits until their keepers are done with them, within reason.
-    async fn reap_all(&mut self, events: &mut UnboundedReceiver<Event>) {
+    async fn reap_all(&mut self, events: &mut Receiver<Event>) {
         for process in self.processes.values() {
             process.kill();
         }
@@ -384,7 +385,7 @@ impl Driver {
                 let (link, inbox) = (self.link.clone(), self.inbox.clone());
                 tokio::spawn(async move {
                     let file = link.job_file(job).await;
-                    let _ = inbox.send(Event::JobFile { job, file: Box::new(file) });
+                    inbox.tell(Event::JobFile { job, file: Box::new(file) }).await;
                 });
             }
             TrackerEffect::Start { attempt, process, reused } => self.start(attempt, process, reused, inputs),
@@ -461,7 +462,7 @@ impl Driver {
                 left.tell(&mut request);
                 Ok((link.register(request).await?, left))
             };
-            let _ = inbox.send(Event::Registered(registered.await));
+            inbox.tell(Event::Registered(registered.await)).await;
         });
     }
 
@@ -529,7 +530,7 @@ impl Driver {
         let (link, inbox) = (self.link.clone(), self.inbox.clone());
         tokio::spawn(async move {
             let answer = link.heartbeat(request).await;
-            let _ = inbox.send(Event::Answered { seq, answer });
+            inbox.tell(Event::Answered { seq, answer }).await;
         });
     }
 
@@ -556,7 +557,7 @@ impl Driver {
         let (inbox, own, gate) = (self.inbox.clone(), process.clone(), Arc::new(Gate::default()));
         let notify = move |attempt, noticed| {
             let pass = gate.enter();
-            let _ = inbox.send(Event::Process { number, process: own.clone(), attempt, noticed, pass });
+            inbox.tell_blocking(Event::Process { number, process: own.clone(), attempt, noticed, pass });
         };
         start(self.context.clone(), process.clone(), assignment, Box::new(notify));
         self.processes.insert(number, process.clone());

@@ -19,6 +19,7 @@ mod directory;
 mod driver;
 mod fence;
 mod http;
+mod inbox;
 mod jobs;
 mod kept;
 mod link;

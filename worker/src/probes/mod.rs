@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use howdah_proto::settled::Settled;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 
 use self::board::Board;
@@ -32,6 +32,9 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Its name in the worker's directory, unless a setting names another one.
 const FILE: &str = "probes.toml";
 
+/// Words that nobody has listened to yet. A probe that finds no room waits with its word, and with its next run.
+const WORDS: usize = 64;
+
 /// A probe's word: its name, which of the probes of this name it was, and what it said.
 type Word = (String, u64, Result<String, Trouble>);
 
@@ -46,8 +49,8 @@ pub(crate) struct Probes {
     board: Board,
     running: BTreeMap<String, Probe>,
     started: u64,
-    words: UnboundedSender<Word>,
-    incoming: UnboundedReceiver<Word>,
+    words: Sender<Word>,
+    incoming: Receiver<Word>,
 }
 
 /// One that runs.
@@ -68,7 +71,7 @@ impl Probes {
     pub(crate) fn new(config: &WorkerConfig, directory: &Directory, own: OwnProcesses) -> Probes {
         let named = !config.probes_file.as_os_str().is_empty();
         let path = if named { config.probes_file.clone() } else { directory.root().join(FILE) };
-        let (words, incoming) = unbounded_channel();
+        let (words, incoming) = channel(WORDS);
         let source = Source { fixed: config.attributes.clone(), commands: config.probes.clone(), path, named };
         Probes {
             board: Board::new(source.fixed.clone()),
@@ -107,11 +110,11 @@ impl Probes {
     }
 
     /// Hands every change to `changed`, also of what is wrong with the script that `vitals` come from; does not end.
-    pub(crate) async fn run(
+    pub(crate) async fn run<T: Future<Output = ()>>(
         mut self,
         mut snapshot: ProbeSnapshot,
         vitals: VitalsCell,
-        changed: impl Fn(ProbeSnapshot),
+        changed: impl Fn(ProbeSnapshot) -> T,
     ) {
         let mut file = Settled::new(self.source.look());
         let mut looks = tokio::time::interval(LOOK_EVERY);
@@ -134,7 +137,7 @@ impl Probes {
             let now = self.board.snapshot();
             if now != snapshot {
                 snapshot = now;
-                changed(snapshot.clone());
+                changed(snapshot.clone()).await;
             }
         }
     }
@@ -155,7 +158,10 @@ impl Probes {
             let number = self.started;
             let (words, name, command) = (self.words.clone(), name.clone(), command.clone());
             let of = name.clone();
-            let say = move |word| drop(words.send((of.clone(), number, word)));
+            let say = move |word| {
+                let (words, of) = (words.clone(), of.clone());
+                async move { drop(words.send((of, number, word)).await) }
+            };
             let start = starter(command.clone(), self.dir.clone(), self.own.clone());
             let task = tokio::spawn(repeat(start, self.interval, self.limit, say));
             self.running.insert(name, Probe { command, number, task });
@@ -169,11 +175,11 @@ fn starter(command: String, dir: PathBuf, own: OwnProcesses) -> impl Fn() -> Res
 }
 
 /// Runs a command for ever, a new run an interval after the start of the last one, or when that has ended if it took longer.
-async fn repeat(
+async fn repeat<T: Future<Output = ()>>(
     start: impl Fn() -> Result<Run, Trouble>,
     interval: Duration,
     limit: Duration,
-    say: impl Fn(Result<String, Trouble>),
+    say: impl Fn(Result<String, Trouble>) -> T,
 ) {
     let mut beat = tokio::time::interval(interval);
     beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -181,10 +187,47 @@ async fn repeat(
         beat.tick().await;
         match start() {
             Ok(mut run) => {
-                say(run.value(limit).await);
+                say(run.value(limit).await).await;
                 run.gone().await;
             }
-            Err(trouble) => say(Err(trouble)),
+            Err(trouble) => say(Err(trouble)).await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_probe_that_nobody_listens_to_waits_and_does_not_run() {
+        let (words, mut incoming) = channel(2);
+        let runs = std::sync::Arc::new(AtomicUsize::new(0));
+        let ran = runs.clone();
+        let start = move || {
+            let n = ran.fetch_add(1, Ordering::SeqCst);
+            Err(Trouble::Start(io::Error::other(n.to_string())))
+        };
+        let say = move |word: Result<String, Trouble>| {
+            let words = words.clone();
+            async move { drop(words.send(word.expect_err("it never starts").to_string()).await) }
+        };
+        let task = tokio::spawn(repeat(start, Duration::from_millis(1), Duration::from_secs(1), say));
+        while runs.load(Ordering::SeqCst) < 3 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        for n in 0..30 {
+            // Many times as long as it takes to run again.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            assert_eq!(runs.load(Ordering::SeqCst), n + 3, "two words are kept, and it waits with the third");
+            assert_eq!(incoming.recv().await, Some(format!("cannot be started: {n}")));
+            while runs.load(Ordering::SeqCst) < n + 4 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+        task.abort();
     }
 }

@@ -1,7 +1,7 @@
 //! Lets a few of a process's words into the driver's inbox at a time.
 //!
-//! The inbox itself has no bound, as the driver must never wait. An attempt that talks faster than its worker listens
-//! waits here with its keeper, and then at its socket, in the place of its worker's memory.
+//! An attempt that talks faster than its worker listens waits here with its keeper, and then at its socket, in the place of its
+//! worker's memory, and leaves the others their room in the inbox.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
