@@ -92,13 +92,33 @@ fn what_a_worker_finishes_after_it_stood_still_for_long_does_not_count() {
     });
 }
 
-/// Puts a small disk of its own under a directory that is still to be made.
-pub(crate) fn small_disk(lab: &Lab, name: &str, size: &str) {
-    fs::create_dir(lab.path(name)).expect("make a folder");
-    let path = lab.path(name);
-    let options = format!("size={size}");
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(path).status();
-    assert!(mounted.expect("start mount").success());
+/// What an ext4 takes of a small disk for itself, in MiB, and some.
+const OWN_MIB: u64 = 16;
+
+/// Puts a small disk of its own, with room for so many MiB, under a directory that is still to be made: a file system on a loop
+/// device, or memory where this user may not have one.
+pub(crate) fn small_disk(lab: &Lab, name: &str, mib: u64) {
+    let at = lab.path(name);
+    fs::create_dir(&at).expect("make a folder");
+    if let Err(why) = on_loop_device(&lab.path(&format!("{name}.img")), &at, mib + OWN_MIB) {
+        eprintln!("the disk `{name}` is memory, as none can be made of a file: {why}");
+        let options = format!("size={mib}m");
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(at).status();
+        assert!(mounted.expect("start mount").success());
+    }
+}
+
+/// It goes with the mounts of the test.
+fn on_loop_device(image: &Path, at: &Path, mib: u64) -> Result<(), String> {
+    let run = |command: &mut Command| {
+        let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+        if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()) }
+    };
+    fs::File::create(image).and_then(|file| file.set_len(mib << 20)).map_err(|error| error.to_string())?;
+    run(Command::new("mkfs.ext4").args(["-qF", "-m", "0"]).arg(image))?;
+    run(Command::new("mount").args(["-o", "loop"]).args([image, at]))?;
+    // A daemon's directory is empty at first.
+    fs::remove_dir(at.join("lost+found")).map_err(|error| error.to_string())
 }
 
 /// Writes until nothing more fits.
@@ -115,7 +135,7 @@ pub(crate) fn fill(path: &Path) {
 fn a_full_disk_of_the_master_refuses_jobs_and_nothing_else_until_there_is_space() {
     inside("faults::a_full_disk_of_the_master_refuses_jobs_and_nothing_else_until_there_is_space", |lab| {
         let mut lab = lab.machines(Kind::V4, &[]);
-        small_disk(&lab, "master", "48m");
+        small_disk(&lab, "master", 48);
         lab.master();
         lab.workers(&["lab1", "lab2"]);
         lab.wait_state(&["lab1", "lab2"], "LIVE");
@@ -141,7 +161,7 @@ fn a_full_disk_of_a_worker_is_shown_and_others_do_its_work_until_there_is_space(
     inside("faults::a_full_disk_of_a_worker_is_shown_and_others_do_its_work_until_there_is_space", |lab| {
         let mut lab = lab.machines(Kind::V4, &[]);
         lab.master();
-        small_disk(&lab, "worker-lab2", "128m");
+        small_disk(&lab, "worker-lab2", 128);
         lab.workers(&["lab1", "lab2"]);
         lab.wait_state(&["lab1", "lab2"], "LIVE");
         fill(&lab.path("worker-lab2/filler"));

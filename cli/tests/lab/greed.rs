@@ -18,7 +18,7 @@ fn small_disks(lab: Lab) -> Lab {
     let mut lab = lab.machines(Kind::V4, &[]);
     lab.master();
     for name in ["lab1", "lab2"] {
-        small_disk(&lab, &format!("worker-{name}"), "128m");
+        small_disk(&lab, &format!("worker-{name}"), 128);
     }
     for name in ["lab1", "lab2"] {
         lab.worker_with(name, &["--map-slots", "3"]);

@@ -170,8 +170,8 @@ fn mixed_work_outlives_whatever_a_seed_draws() {
 }
 
 fn go_through(mut lab: Lab, rounds: u64, seed: u64) {
-    small_disk(&lab, "master", "256m");
-    WORKERS.iter().for_each(|worker| small_disk(&lab, &format!("worker-{worker}"), "128m"));
+    small_disk(&lab, "master", 256);
+    WORKERS.iter().for_each(|worker| small_disk(&lab, &format!("worker-{worker}"), 128));
     // Old inputs go, so that the disk is full only when it is filled.
     let settings = format!(
         "[master]\njournal_segment_bytes = 1048576\n[master.cluster]\nexpiry_ms = {EXPIRY_MS}\n[master.keep_inputs]\nbytes = 33554432\n\

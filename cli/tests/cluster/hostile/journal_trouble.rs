@@ -3,6 +3,7 @@
 //!
 //! Nothing is acknowledged meanwhile and nothing lost: what ran goes on, and counts once the trouble is over.
 
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -121,16 +122,51 @@ struct Over(PathBuf);
 
 impl Over {
     /// `None`, said in a line, where this user may not mount.
-    fn mount(cluster: &Cluster, options: &str) -> Option<Over> {
+    fn mount(cluster: &Cluster, what: &str, mount: impl FnOnce(&Path) -> Result<(), String>) -> Option<Over> {
         let at = journal(cluster);
-        match run(Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(&at)) {
+        match mount(&at) {
             Ok(()) => Some(Over(at)),
             Err(why) => {
-                let what = format!("a journal that cannot be written ({options}): nothing can be mounted ({why})");
+                let what = format!("a journal that cannot be written ({what}): nothing can be mounted ({why})");
                 not_tested(&format!("{what}; run the tests as root"));
                 None
             }
         }
+    }
+
+    fn read_only(cluster: &Cluster) -> Option<Over> {
+        Over::mount(cluster, "read-only", |at| {
+            run(Command::new("mount").args(["-t", "tmpfs", "-o", "ro", "tmpfs"]).arg(at))
+        })
+    }
+
+    /// A disk, of a file, on which there is no space left.
+    fn full(cluster: &Cluster) -> Option<Over> {
+        let image = cluster.path("disk.img");
+        Over::mount(cluster, "full", |at| {
+            File::create(&image).and_then(|file| file.set_len(2 << 20)).map_err(|error| error.to_string())?;
+            run(Command::new("mkfs.ext4").args(["-qF", "-m", "0"]).arg(&image))?;
+            // Full before it comes to where the journal is: the master must find no moment in which there is space.
+            let beside = cluster.path("disk");
+            std::fs::create_dir(&beside).map_err(|error| error.to_string())?;
+            run(Command::new("mount").args(["-o", "loop"]).args([&image, &beside]))?;
+            let filled = fill(&beside.join("filler"));
+            run(Command::new("mount").arg("--bind").arg(&beside).arg(at))
+                .and_then(|()| run(Command::new("umount").arg("--lazy").arg(&beside)))
+                .and(filled)
+        })
+    }
+}
+
+/// Writes until nothing more fits.
+fn fill(path: &Path) -> Result<(), String> {
+    let mut file = File::create(path).map_err(|error| error.to_string())?;
+    for block in [&[7_u8; 1 << 12][..], &[7]] {
+        while file.write_all(block).is_ok() {}
+    }
+    match file.write_all(&[7]) {
+        Err(error) if error.kind() == std::io::ErrorKind::StorageFull => Ok(()),
+        other => Err(format!("the disk is not full: {other:?}")),
     }
 }
 
@@ -144,10 +180,10 @@ impl Drop for Over {
 
 #[test]
 fn a_full_disk_under_the_next_segment_stops_acknowledgements_until_there_is_space() {
-    expect_nothing_lost(|cluster| Over::mount(cluster, "size=16k"), |_, over| drop(over));
+    expect_nothing_lost(Over::full, |_, over| drop(over));
 }
 
 #[test]
 fn a_disk_that_became_read_only_stops_acknowledgements_until_it_can_be_written() {
-    expect_nothing_lost(|cluster| Over::mount(cluster, "ro"), |_, over| drop(over));
+    expect_nothing_lost(Over::read_only, |_, over| drop(over));
 }
