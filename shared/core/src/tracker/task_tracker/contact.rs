@@ -218,3 +218,68 @@ impl Contact {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand_chacha::rand_core::SeedableRng;
+
+    use super::*;
+
+    /// The pauses of a worker whose master cannot be reached so many times, one after the other.
+    fn pauses(contact: &mut Contact, config: &TrackerConfig, seed: u64, n: usize) -> Vec<u64> {
+        let mut jitter = ChaCha8Rng::seed_from_u64(seed);
+        let mut now = Time::from_ms(1_000);
+        let mut failed = || {
+            contact.on_failure(now, config, &mut jitter);
+            let pause = contact.not_before.since(now);
+            now = contact.not_before;
+            pause.as_us()
+        };
+        (0..n).map(|_| failed()).collect()
+    }
+
+    fn of(config: &TrackerConfig) -> Contact {
+        Contact::new(1, config.retry_first)
+    }
+
+    #[test]
+    fn pauses_double_up_to_the_longest_and_are_half_as_long_again_at_most() {
+        let config = TrackerConfig::default();
+        let (first, longest) = (config.retry_first.as_us(), config.retry_max.as_us());
+        for seed in 0..50 {
+            for (n, pause) in pauses(&mut of(&config), &config, seed, 40).into_iter().enumerate() {
+                let least = (first << n.min(20)).min(longest);
+                assert!((least..least + least / 2).contains(&pause), "seed {seed}, failure {n}: {pause} us");
+            }
+        }
+    }
+
+    #[test]
+    fn workers_of_one_cluster_do_not_come_back_in_step() {
+        let config = TrackerConfig::default();
+        for failures in [1, 3, 20] {
+            let last = |seed| *pauses(&mut of(&config), &config, seed, failures).last().expect("there are some");
+            let mut all: Vec<u64> = (0..100).map(last).collect();
+            all.sort_unstable();
+            let least = all[0];
+            // Over most of the half that may be added, and hardly two at once.
+            assert!(all[99] - least > least / 3, "after {failures} failures: {all:?}");
+            all.dedup();
+            assert!(all.len() > 95, "after {failures} failures: {all:?}");
+            assert_eq!(last(7), last(7), "a seed's pauses are its own");
+        }
+    }
+
+    #[test]
+    fn after_an_answer_pauses_begin_with_the_first_again() {
+        let config = TrackerConfig::default();
+        let mut contact = of(&config);
+        pauses(&mut contact, &config, 1, 12);
+        assert!(contact.due(contact.not_before, false, Parking::No, Span::ZERO).is_some());
+        assert!(contact.on_registered(contact.not_before, WorkerId(3), Span::from_ms(300)));
+        assert!(contact.due(contact.not_before, false, Parking::No, Span::ZERO).is_some());
+        assert!(contact.on_answer(contact.not_before, 1, 1, Span::from_ms(300), true));
+        let first = config.retry_first.as_us();
+        assert!((first..first + first / 2).contains(&pauses(&mut contact, &config, 2, 1)[0]));
+    }
+}
