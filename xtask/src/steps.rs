@@ -345,16 +345,17 @@ fn lab() -> (Counts, Result<String>) {
 fn soak_faults(kills: u32) -> (Counts, Result<String>) {
     let test = ["--release", "--package", COMMAND, "--test", DAEMONS, "master_kills", "--"];
     let args = [&test[..], &["--nocapture", "--test-threads=1"]].concat();
-    let mixed = kills.to_string();
-    let (mut counts, killed) = cargo_test(&args, &[("HOWDAH_TEST_KILLS", "20"), ("HOWDAH_TEST_MIXED_KILLS", &mixed)]);
+    // Moments that no soak of another day has had.
+    let day = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
+    let (seed, mixed, drawn) = (day.to_string(), kills.to_string(), kills.div_ceil(2).to_string());
+    let variables = [("HOWDAH_TEST_KILLS", "20"), ("HOWDAH_TEST_MIXED_KILLS", &mixed), ("HOWDAH_TEST_SEED", &seed)];
+    let (mut counts, killed) = cargo_test(&args, &variables);
     if killed.is_err() {
         return (counts, killed);
     }
     if let Err(error) = tools::provide_lab() {
         return (counts, Err(error));
     }
-    let day = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
-    let (seed, drawn) = (day.to_string(), kills.div_ceil(2).to_string());
     let args = ["--release", "--package", COMMAND, "--test", "lab", "mixed::", "--", "--ignored", "--nocapture"];
     let (more, lab) = cargo_test(&args, &[("HOWDAH_TEST_LAB_FAULTS", &drawn), ("HOWDAH_TEST_SEED", &seed)]);
     counts += more;

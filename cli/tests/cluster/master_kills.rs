@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use howdah_core::models::Random;
 use nix::sys::signal::Signal;
 
 use crate::harness::{Cluster, Finished, Gated, Setup, howdah, reference, wait_for};
@@ -16,9 +17,18 @@ fn kills() -> u64 {
     std::env::var("HOWDAH_TEST_KILLS").map_or(KILLS, |text| text.parse().expect("HOWDAH_TEST_KILLS is a number"))
 }
 
-/// Numbers that differ from run to run are no use in a test; these are spread as well.
-fn spread(n: u64) -> u64 {
-    (n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40
+/// What the moments of a test's kills are drawn from: `HOWDAH_TEST_SEED`, or the same seed in each ordinary run. It is printed, so
+/// that a run that fails can be made again.
+fn draws(stream: u64) -> Random {
+    let seed = std::env::var("HOWDAH_TEST_SEED").map_or(1, |text| text.parse().expect("HOWDAH_TEST_SEED is a number"));
+    eprintln!("HOWDAH_TEST_SEED={seed}");
+    Random::new(seed, stream)
+}
+
+/// A pause that is drawn, of at least and of less than so many milliseconds.
+fn pause(draws: &mut Random, least: u64, most: u64) -> Duration {
+    let more = draws.below(usize::try_from(most - least).expect("a pause is short"));
+    Duration::from_millis(least + more as u64)
 }
 
 /// All part files of an output directory, by name.
@@ -65,8 +75,9 @@ fn a_job_runs_through_kills_of_the_master_and_writes_the_same_bytes() {
     let said = || std::fs::read_to_string(&printed).unwrap_or_default();
     wait_for("the waiting command to be notified of its job", || (!said().is_empty()).then_some(()));
     let mut times = Vec::new();
+    let mut draws = draws(0);
     for n in 0..kills {
-        std::thread::sleep(Duration::from_millis(100 + spread(n) % 900));
+        std::thread::sleep(pause(&mut draws, 100, 1_000));
         let before = cluster.status(&second);
         cluster.kill_master();
         let began = Instant::now();
@@ -128,7 +139,7 @@ fn mixed(cluster: &Cluster, input: &str) -> Vec<(&'static str, Vec<String>, bool
 fn mixed_work_runs_through_kills_of_the_master_and_of_workers_and_nothing_acknowledged_is_lost() {
     let kills = std::env::var("HOWDAH_TEST_MIXED_KILLS").map_or(3, |text| text.parse().expect("a number of kills"));
     let mut cluster = Cluster::start(expiring());
-    let text: String = (0..2_000).map(|n| format!("word{} of line {n}\n", spread(n) % 311)).collect();
+    let text: String = (0..2_000_u64).map(|n| format!("word{} of line {n}\n", n * n % 311)).collect();
     let input = cluster.text("input.txt", &text);
     let work = mixed(&cluster, &input);
     let submit = |cluster: &Cluster, words: &[String], out: Option<&str>| {
@@ -147,19 +158,21 @@ fn mixed_work_runs_through_kills_of_the_master_and_of_workers_and_nothing_acknow
         .collect();
     let mut jobs: Vec<(String, usize, String)> = Vec::new();
     let mut times = Vec::new();
+    // What is submitted depends on how fast jobs end, so it draws from others: the moments of a seed stay the same.
+    let (mut draws, mut of_work) = (draws(1), draws(2));
     for n in 0..kills {
         // At most so many are under way, or the queue would only grow.
         let open = cluster.jobs().iter().filter(|job| job["finish_ms_epoch"].is_null()).count();
         if open < 6 {
-            let kind = spread(n) as usize % work.len();
+            let kind = of_work.below(work.len());
             let (name, words, writes) = &work[kind];
             let out = cluster.output(&format!("{name}-{n}"));
             let job = submit(&cluster, words, writes.then_some(&*out));
             jobs.push((job, kind, out));
         }
-        std::thread::sleep(Duration::from_millis(spread(n) % 700));
+        std::thread::sleep(pause(&mut draws, 0, 700));
         cluster.kill_master();
-        let worker = spread(n) as usize % 2;
+        let worker = draws.below(2);
         match n % 3 {
             0 => drop(cluster.stop_worker(worker, Signal::SIGKILL)),
             1 => cluster.halt_worker(worker),
