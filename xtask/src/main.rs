@@ -19,6 +19,7 @@ mod links;
 mod not_permitted;
 mod packages;
 mod process;
+mod readings;
 mod rights;
 mod source;
 mod spdx;

@@ -384,19 +384,29 @@ const FUZZ_S3: &str = "interop::s3::answers";
 fn fuzz(span: Duration) -> (Counts, Result<String>) {
     let started = Instant::now();
     let mut counts = Counts::default();
+    let mut readings = match crate::readings::Readings::start() {
+        Ok(readings) => readings,
+        Err(error) => return (counts, Err(error)),
+    };
+    let folder = readings.folder().to_owned();
+    let into = (crate::readings::VARIABLE, &*folder);
     let mut rounds = 0;
     while started.elapsed() < span {
         let of_s3 = of_all_code(&["--test", DAEMONS]);
         for (target, args) in FUZZ.into_iter().chain([(FUZZ_S3, &of_s3[..])]) {
             let (more, result) =
-                cargo_test(&[args, &["--", "--nocapture", target]].concat(), &[("PROPTEST_CASES", "2000")]);
+                cargo_test(&[args, &["--", "--nocapture", target]].concat(), &[("PROPTEST_CASES", "2000"), into]);
             counts += more;
             if let Err(error) = result {
                 return (counts, Err(error.context(format!("fuzz {}, round {}", args.join(" "), rounds + 1))));
             }
+            if let Err(error) = readings.take() {
+                return (counts, Err(error));
+            }
         }
         rounds += 1;
     }
+    println!("{readings}");
     (counts, Ok(format!("{rounds} rounds, {counts}")))
 }
 

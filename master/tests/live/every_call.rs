@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use bytes::{Buf, BufMut};
 use howdah_core::models::Random;
+use howdah_fuzz::Readings;
 use howdah_master::replay::replay_decisions;
 use howdah_proto::v1;
 use prost::encoding::{WireType, encode_key, encode_varint};
@@ -32,6 +33,7 @@ const SHUTDOWN: &str = "/howdah.v1.ClientService/Shutdown";
 const CASES: u64 = 100;
 /// What a message of the master's may have here, and what none may.
 const MESSAGE_BYTES: u64 = 1 << 16;
+static READINGS: Readings = Readings::of("messages to calls");
 /// A call that waits for something to happen is left then.
 const PATIENCE: Duration = Duration::from_millis(700);
 /// What is no message waits for nothing.
@@ -241,6 +243,7 @@ async fn whatever_every_call_is_told_a_job_runs_afterwards() {
     }
     let answered = answered.into_inner();
     eprintln!("{told} messages, {answered} answered at once");
+    READINGS.add(told as u64);
     assert!(answered * 4 > told, "{answered} of {told} messages were answered");
     assert_eq!(*PANICS.lock().unwrap(), [""; 0]);
     // They may have set anything: a priority, a scheduler, a drain of whoever was there.

@@ -7,7 +7,7 @@
 use std::io::Write;
 
 use howdah_core::job::profile::Trace;
-use howdah_fuzz::{Counting, changed, changes, most_held};
+use howdah_fuzz::{Counting, Readings, changed, changes, most_held};
 use howdah_traces::{
     CostModel, Format, ImportNotes, ImportOptions, csv, howdah, jhist, read_any, rumen, swim, topology,
 };
@@ -15,6 +15,8 @@ use proptest::prelude::*;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
+
+static READINGS: Readings = Readings::of("traces");
 
 /// What a reading may hold at once. Inputs are a few kilobytes, but counts in an SLS file may
 /// stand for ten million tasks by design, which are written and read again here. A number of a file that were
@@ -38,6 +40,7 @@ const FIXTURES: &[(&str, &str)] = &[
 
 /// Reads, and checks all that must hold of what was read.
 fn check(bytes: &[u8], format: Option<Format>, options: &ImportOptions) {
+    READINGS.add(1);
     let ((), most) = most_held(|| {
         if let Ok(trace) = read_any(bytes, format, options, &mut ImportNotes::default()) {
             writes_and_reads_again(&trace);
