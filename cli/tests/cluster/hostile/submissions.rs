@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use howdah_core::job::{App, InputFormat};
-use howdah_proto::v1::{MapEventsRequest, SubmitJobRequest};
+use howdah_proto::v1::{GoodbyeRequest, HeartbeatRequest, RegisterRequest, SubmitJobRequest};
 use tokio::task::JoinSet;
 use tonic::Code;
 
@@ -29,8 +29,8 @@ const BYTES_A_JOB: u64 = 8 << 10;
 const BYTES_AT_ALL: u64 = 48 << 20;
 /// Other people's jobs that are not over, or whose histories are on their way to the disk.
 const FEW: u32 = 8;
-/// A call of a worker takes no longer, whatever comes: half of the time after which one counts as silent.
-const MOST_FOR_A_CALL: Duration = Duration::from_millis(1_500);
+/// A heartbeat takes no longer, whatever comes: half of the time after which one counts as silent.
+const MOST_FOR_A_HEARTBEAT: Duration = Duration::from_millis(1_500);
 /// In the ordinary run, beside other tests: as long as that keeps a worker from being lost.
 const MOST_BESIDE_OTHERS: Duration = Duration::from_secs(15);
 
@@ -80,22 +80,37 @@ async fn neighbour(attacker: &Attacker) {
     }
 }
 
-/// How long calls of a worker take until told to stop: the median and the longest. They wait for the core's thread.
-async fn calls(attacker: &Attacker, stop: &tokio::sync::Notify) -> (Duration, Duration) {
+/// How long heartbeats of a worker that is known and takes no tasks take until told to stop: the median and the longest. None of
+/// them may be parked, so each goes through the core, and its answer waits for the journal.
+async fn heartbeats(attacker: &Attacker, stop: &tokio::sync::Notify) -> (Duration, Duration) {
     let mut worker = attacker.worker().await;
-    let (mut took, stopped) = (Vec::new(), stop.notified());
+    let hello = RegisterRequest {
+        name: "watch".to_owned(),
+        host: "localhost".to_owned(),
+        rack: "/default-rack".to_owned(),
+        map_slots: 1,
+        http_address: "127.0.0.1:1".to_owned(),
+        incarnation: 1,
+        protocol: howdah_proto::PROTOCOL,
+        ..RegisterRequest::default()
+    };
+    let number = worker.register(hello).await.expect("it is taken in").into_inner().worker;
+    let (mut took, mut response_id, stopped) = (Vec::new(), 0, stop.notified());
     tokio::pin!(stopped);
     loop {
+        let beat = HeartbeatRequest { worker: number, incarnation: 1, response_id, ..HeartbeatRequest::default() };
         let sent = Instant::now();
-        let answer = worker.map_events(MapEventsRequest { job: u32::MAX, from: 0, met: None }).await;
-        assert!(answer.is_err(), "there is no such job");
+        let answer = worker.heartbeat(beat).await.expect("it is answered").into_inner();
         took.push(sent.elapsed());
+        assert_eq!(answer.response_id, response_id + 1, "the answer to this one: {answer:?}");
+        response_id = answer.response_id;
         // As often as some workers report.
         tokio::select! {
             () = &mut stopped => break,
             () = tokio::time::sleep(Duration::from_millis(5)) => {}
         }
     }
+    worker.goodbye(GoodbyeRequest { worker: number, incarnation: 1 }).await.expect("it is heard");
     took.sort_unstable();
     (took[took.len() / 2], took[took.len() - 1])
 }
@@ -119,7 +134,7 @@ fn a_client_that_submits_without_end_is_told_and_costs_others_little() {
             stop.notify_one();
             told
         };
-        tokio::join!(flood, calls(&attacker, &stop))
+        tokio::join!(flood, heartbeats(&attacker, &stop))
     });
     let took = began.elapsed();
     // Under many names the client takes the rest.
@@ -127,7 +142,7 @@ fn a_client_that_submits_without_end_is_told_and_costs_others_little() {
     let held = (cluster.master_anonymous_kib() << 10).saturating_sub(before);
     eprintln!(
         "{n} submissions of one user in {:.1} s: {} accepted, {} refused, and {} of many others afterwards; the master holds \
-         {:.1} MiB more; a worker's call took {median:?} in the middle, {longest:?} at most",
+         {:.1} MiB more; a worker's heartbeat took {median:?} in the middle, {longest:?} at most",
         took.as_secs_f64(),
         told.accepted,
         told.refused,
@@ -144,8 +159,8 @@ fn a_client_that_submits_without_end_is_told_and_costs_others_little() {
     assert!((rest - FEW..=rest).contains(&many.accepted), "{many:?}");
     assert!(many.last.contains("`live_jobs` in [master.limits]"), "{}", many.last);
     assert!(held <= BYTES_AT_ALL + u64::from(taken) * BYTES_A_JOB, "the master holds {held} bytes more");
-    let most = if given.is_some() { MOST_FOR_A_CALL } else { MOST_BESIDE_OTHERS };
-    assert!(longest <= most, "a worker's call took {longest:?}");
+    let most = if given.is_some() { MOST_FOR_A_HEARTBEAT } else { MOST_BESIDE_OTHERS };
+    assert!(longest <= most, "a worker's heartbeat took {longest:?}");
     innocent.expect_right_bytes(&cluster);
     expect_all_live(&cluster, 2);
     let log = cluster.master_log();
