@@ -172,10 +172,16 @@ impl Folder {
             let removed = match rustix::fs::unlinkat(&inner.0, &child, AtFlags::empty()) {
                 Err(Errno::NOENT) => Ok(()),
                 Err(Errno::ISDIR | Errno::PERM) => {
-                    *moved += 1;
-                    // A name that no other process is likely to have; one that does is overtaken by the next round.
+                    // A name that no other process is likely to have; one that does is overtaken by the next round. One that was
+                    // killed may have had our number, as in a container, and left some.
+                    let up = loop {
+                        *moved += 1;
+                        let up = format!(".removed-{}-{moved}", std::process::id());
+                        if self.kind(up.as_ref()).is_err() {
+                            break up;
+                        }
+                    };
                     step("rename", &child)?;
-                    let up = format!(".removed-{}-{moved}", std::process::id());
                     rustix::fs::renameat_with(&inner.0, &child, &self.0, &up, RenameFlags::empty())
                 }
                 removed => removed,
