@@ -240,6 +240,12 @@ fn pages_of_the_last_write_may_be_missing_in_any_order() {
     assert!(matches!(read(dir.path()), Err(JournalError::Corrupt { offset: 0, .. })));
 }
 
+/// For how long this thread has had a core: other tests take theirs meanwhile.
+fn computed() -> std::time::Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("the kernel counts");
+    std::time::Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
+}
+
 #[test]
 fn a_torn_end_of_a_large_segment_is_found_in_one_pass() {
     let dir = tempfile::tempdir().unwrap();
@@ -258,12 +264,12 @@ fn a_torn_end_of_a_large_segment_is_found_in_one_pass() {
             *byte = lure[at % lure.len()];
         }
         std::fs::write(&path, &bytes).unwrap();
-        let began = std::time::Instant::now();
+        let began = computed();
         assert!(read(dir.path()).unwrap().1, "the rest of a write is a torn end");
-        let took = began.elapsed();
+        let took = computed() - began;
         eprintln!("16 MiB of what looks like frames of {length} bytes were looked through in {took:?}");
         // Trying each of these places in full would be a trillion bytes.
-        assert!(took < std::time::Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 2 }), "{took:?}");
+        assert!(took < std::time::Duration::from_secs(if cfg!(debug_assertions) { 15 } else { 3 }), "{took:?}");
     }
     for (at, byte) in bytes[start..].iter_mut().enumerate() {
         *byte = (at * 7 % 251) as u8;
@@ -322,10 +328,10 @@ fn expect_torn_ends(segment: u64, length: u32, step: usize) {
 
 #[test]
 fn what_a_task_said_never_makes_damage_of_a_torn_end() {
-    // Each claims half of a small segment.
-    expect_torn_ends(32 << 10, u32::from_le_bytes(*b"\x01\x40\0\0"), 1);
+    // Each claims a quarter of a small segment.
+    expect_torn_ends(8 << 10, u32::from_le_bytes(*b"\x01\x08\0\0"), 1);
     // Each claims megabytes of one of the usual size.
-    expect_torn_ends(16 << 20, u32::from_le_bytes(*b"\x01\x01\x70\0"), 700);
+    expect_torn_ends(16 << 20, u32::from_le_bytes(*b"\x01\x01\x70\0"), 2_000);
 }
 
 #[test]
