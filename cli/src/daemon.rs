@@ -32,13 +32,11 @@ pub(crate) struct LeashArgs {
 }
 
 /// A daemon of root's that other machines get at runs everybody's programs as root: that is to be meant.
-pub(crate) fn check_root(what: &str, serves_others: bool, as_root: bool) -> Outcome<()> {
-    if !serves_others || as_root || !nix::unistd::geteuid().is_root() {
-        return Ok(());
-    }
-    let message =
-        format!("this {what} is root's and other machines get at it: every job of anybody could do what root may");
-    Err(Failure::usage(message)
+/// `by` is the setting by which they do, and its value.
+pub(crate) fn check_root(what: &str, by: Option<(&str, &str)>, as_root: bool) -> Outcome<()> {
+    let Some((setting, value)) = by.filter(|_| !as_root && nix::unistd::geteuid().is_root()) else { return Ok(()) };
+    let message = format!("this {what} is root's and other machines get at it (`{setting}` is `{value}`)");
+    Err(Failure::usage(format!("{message}: every job of anybody could do what root may"))
         .help("start it as a user of its own, as the units in deploy/ do")
         .help("--as-root says that this is meant"))
 }

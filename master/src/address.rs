@@ -1,7 +1,7 @@
 //! Where a master listens, the same after a restart.
 //!
 //! With port 0 the first start takes any free port and notes it; later starts take that one again, as workers and
-//! waiting clients look for the master there.
+//! waiting clients look for the master there. Nobody waits at the HTTP interface, so its port is not noted.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use howdah_proto::names::{self, HostPort, MASTER_PORT};
+use howdah_proto::names::{self, HTTP_PORT, HostPort, MASTER_PORT};
 use tokio::net::TcpListener;
 
 /// Name of the file that holds the address.
@@ -19,9 +19,19 @@ const FILE: &str = "address";
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Listens on the first address of `listen` that this machine has; on loopback only where nothing else is asked for.
+/// Listens for workers and clients.
 pub(crate) async fn listen(dir: &Path, listen: &str) -> anyhow::Result<TcpListener> {
-    let mut addresses = names::sockets(listen, MASTER_PORT).await.context("setting `listen`")?;
+    first("listen", listen, MASTER_PORT, Some(dir)).await
+}
+
+/// Listens for HTTP.
+pub(crate) async fn listen_http(listen: &str) -> anyhow::Result<TcpListener> {
+    first("http_listen", listen, HTTP_PORT, None).await
+}
+
+/// Listens on the first address of `listen` that this machine has; on loopback only where nothing else is asked for.
+async fn first(setting: &str, listen: &str, port: u16, dir: Option<&Path>) -> anyhow::Result<TcpListener> {
+    let mut addresses = names::sockets(listen, port).await.with_context(|| format!("setting `{setting}`"))?;
     // Distributions write this machine's own name into /etc/hosts, on loopback, where no other machine gets.
     addresses.sort_by_key(|address| address.ip().is_loopback());
     let mut problem = None;
@@ -29,15 +39,15 @@ pub(crate) async fn listen(dir: &Path, listen: &str) -> anyhow::Result<TcpListen
         match bind(dir, address).await {
             Ok(listener) => {
                 if address.ip().is_loopback() && listen.parse::<HostPort>().is_ok_and(|said| is_name(&said)) {
-                    tracing::warn!(listen, %address, "this name is on loopback here: no other machine can reach it");
+                    tracing::warn!(setting, listen, %address, "this name is on loopback here: no other machine can reach it");
                 }
                 return Ok(listener);
             }
             Err(error) => problem = Some((address, error)),
         }
     }
-    let (address, error) = problem.with_context(|| format!("setting `listen`: `{listen}` has no address"))?;
-    Err(error).with_context(|| format!("listen on {address}"))
+    let (address, error) = problem.with_context(|| format!("setting `{setting}`: `{listen}` has no address"))?;
+    Err(error).with_context(|| format!("setting `{setting}`: listen on {address}"))
 }
 
 fn is_name(said: &HostPort) -> bool {
@@ -45,8 +55,8 @@ fn is_name(said: &HostPort) -> bool {
 }
 
 /// Binds `wanted`, or where the master of this directory listened before if any port will do.
-async fn bind(dir: &Path, wanted: SocketAddr) -> io::Result<TcpListener> {
-    if let Some(noted) = noted(dir).filter(|noted| wanted.port() == 0 && noted.ip() == wanted.ip()) {
+async fn bind(dir: Option<&Path>, wanted: SocketAddr) -> io::Result<TcpListener> {
+    if let Some(noted) = dir.and_then(noted).filter(|noted| wanted.port() == 0 && noted.ip() == wanted.ip()) {
         let until = Instant::now() + PATIENCE;
         loop {
             match TcpListener::bind(noted).await {
@@ -99,5 +109,17 @@ mod tests {
         let other: SocketAddr = "127.0.0.2:0".parse().unwrap();
         assert_eq!(listen(dir.path(), "127.0.0.2:0").await.unwrap().local_addr().unwrap().ip(), other.ip());
         assert_ne!(listen(dir.path(), any).await.unwrap().local_addr().unwrap(), address);
+    }
+
+    #[tokio::test]
+    async fn the_http_interface_is_named_like_the_other_port_and_has_one_of_its_own() {
+        assert!(listen_http("localhost:0").await.unwrap().local_addr().unwrap().ip().is_loopback());
+        let taken = TcpListener::bind("127.0.0.3:8088").await;
+        // Whether we have that port or somebody else does, it is the one that is meant.
+        let error = format!("{:#}", listen_http("127.0.0.3").await.unwrap_err());
+        assert!(error.starts_with("setting `http_listen`: listen on 127.0.0.3:8088: "), "{error}");
+        drop(taken);
+        let error = format!("{:#}", listen_http("no-such-host.invalid").await.unwrap_err());
+        assert!(error.starts_with("setting `http_listen`: host `no-such-host.invalid`"), "{error}");
     }
 }

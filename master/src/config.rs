@@ -3,7 +3,6 @@
 //! Every field has a default, unknown fields are errors; the command layers a file, variables and flags.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -56,8 +55,9 @@ pub struct MasterConfig {
     pub listen: String,
     /// Whether it may run as root and listen on more than loopback.
     pub as_root: bool,
-    /// Where it answers to Hadoop's REST interfaces, such as 127.0.0.1:8088; port 0 takes any, none by default.
-    pub http_listen: Option<SocketAddr>,
+    /// Where it answers over HTTP, `host:port`; port 0 takes any, 8088 is the one where it is left out. None by default.
+    #[serde(deserialize_with = "optional_address")]
+    pub http_listen: Option<String>,
     /// Its directory; made if missing. No two masters may share one.
     pub dir: PathBuf,
     /// Whose defaults hold for what is not set: `howdah` or `hadoop-1.2.1`.
@@ -268,6 +268,15 @@ fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
     text.parse::<HostPort>().map(|_| text).map_err(serde::de::Error::custom)
 }
 
+/// As [`address`], of what need not be.
+fn optional_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    if let Some(text) = &text {
+        text.parse::<HostPort>().map_err(serde::de::Error::custom)?;
+    }
+    Ok(text)
+}
+
 /// Parameters are words; numbers and truth values need no quotation marks in a file.
 fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
     #[derive(Deserialize)]
@@ -289,9 +298,11 @@ fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, 
 }
 
 impl MasterConfig {
-    /// Whether other machines get at it.
-    pub fn serves_others(&self) -> bool {
-        !self.listen.parse::<HostPort>().is_ok_and(|listen| listen.is_loopback())
+    /// The setting by which other machines get at it, and its value: either of its ports, as jobs are killed over HTTP, too.
+    pub fn serves_others(&self) -> Option<(&'static str, &str)> {
+        let settings = [("listen", Some(&self.listen)), ("http_listen", self.http_listen.as_ref())];
+        let said = settings.into_iter().filter_map(|(setting, listen)| Some((setting, listen?.as_str())));
+        { said }.find(|(_, listen)| !listen.parse::<HostPort>().is_ok_and(|listen| listen.is_loopback()))
     }
 }
 
@@ -367,6 +378,35 @@ mod tests {
         assert_eq!(read.expect("they read"), words.map(|(key, word)| (key.to_owned(), word.to_owned())).into());
         let error = params(r#"{"scheduler_params": {"queues": [2]}}"#).expect_err("a list is no word").to_string();
         assert!(error.starts_with("expected a word, a number, true or false"), "{error}");
+    }
+
+    #[test]
+    fn either_port_that_others_get_at_makes_a_master_serve_others() {
+        let config = |listen: &str, http: Option<&str>| {
+            let http_listen = http.map(str::to_owned);
+            MasterConfig { listen: listen.to_owned(), http_listen, ..MasterConfig::default() }
+        };
+        for http in [None, Some("127.0.0.1:8088"), Some("localhost"), Some("[::1]:0")] {
+            assert_eq!(config("127.0.0.1:0", http).serves_others(), None);
+            assert_eq!(config("0.0.0.0:9001", http).serves_others(), Some(("listen", "0.0.0.0:9001")));
+        }
+        for http in ["0.0.0.0:8088", "lab0", "[::]:0", "10.0.0.1"] {
+            assert_eq!(config("localhost", Some(http)).serves_others(), Some(("http_listen", http)));
+        }
+    }
+
+    #[test]
+    fn where_it_answers_over_http_is_a_name_or_an_address() {
+        let read = |value: &str| {
+            let text = format!(r#"{{"http_listen": {value}}}"#);
+            serde_json::from_str::<MasterConfig>(&text).map(|config| config.http_listen)
+        };
+        for said in ["lab0:8088", "lab0", "10.0.0.1:0", "[fd00::1]:8088"] {
+            assert_eq!(read(&format!("{said:?}")).expect("it reads").as_deref(), Some(said));
+        }
+        assert_eq!(read("null").expect("it reads"), None);
+        let error = read(r#""http://lab0""#).expect_err("no address").to_string();
+        assert!(error.starts_with("`http://lab0` is no address, expected `host:port`"), "{error}");
     }
 
     #[test]

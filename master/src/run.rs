@@ -77,8 +77,8 @@ pub async fn run(config: MasterConfig, stop: Stop) -> anyhow::Result<()> {
     let listener = address::listen(&dir, &config.listen).await?;
     let address = listener.local_addr().context("read the address listened on")?;
     address::note(&dir, address)?;
-    let http = match config.http_listen {
-        Some(address) => Some(TcpListener::bind(address).await.with_context(|| format!("listen on {address}"))?),
+    let http = match &config.http_listen {
+        Some(listen) => Some(address::listen_http(listen).await?),
         None => None,
     };
     let http_address =

@@ -149,10 +149,12 @@ impl WorkerConfig {
         (self.cpu_quota > 0.0).then_some((self.cpu_quota * 1_000.0).round() as u32)
     }
 
-    /// Whether other machines get at it.
-    pub fn serves_others(&self) -> bool {
-        let listen = if self.listen.is_empty() { &self.master } else { &self.listen };
-        !listen.parse::<HostPort>().is_ok_and(|listen| listen.is_loopback())
+    /// The setting by which other machines get at it, and its value: a worker of a master elsewhere listens on all addresses.
+    pub fn serves_others(&self) -> Option<(&'static str, &str)> {
+        let said = if self.listen.is_empty() { ("master", &self.master) } else { ("listen", &self.listen) };
+        let (setting, listen) = (said.0, said.1.as_str());
+        let is_loopback = listen.parse::<HostPort>().is_ok_and(|listen| listen.is_loopback());
+        (!is_loopback).then_some((setting, listen))
     }
 
     /// Whether load is measured of the worker's control group.

@@ -43,14 +43,22 @@ fn a_daemon_of_roots_that_others_get_at_wants_to_be_meant() {
     inside("kit::a_daemon_of_roots_that_others_get_at_wants_to_be_meant", |lab| {
         let lab = lab.machines(Kind::V4, &[]);
         let dir = lab.path("m").display().to_string();
-        for words in [["master", "--listen", "lab0:9001", "--dir", &dir], ["worker", "--master", "lab0", "--dir", &dir]]
-        {
-            let mut all = vec![env!("CARGO_BIN_EXE_howdah")];
-            all.extend(words);
-            let output = lab.command("lab0", &all).output().expect("run howdah");
+        let cases = [
+            (["master", "--listen", "lab0:9001"], "", "`listen` is `lab0:9001`"),
+            // Jobs are killed over HTTP, too.
+            (["master", "--listen", "localhost"], "0.0.0.0:0", "`http_listen` is `0.0.0.0:0`"),
+            (["master", "--listen", "localhost"], "lab0", "`http_listen` is `lab0`"),
+            (["worker", "--master", "lab0"], "", "`master` is `lab0`"),
+        ];
+        for (words, http, by) in cases {
+            let all = [&[env!("CARGO_BIN_EXE_howdah")], &words[..], &["--dir", &dir]].concat();
+            let mut command = lab.command("lab0", &all);
+            command.envs((!http.is_empty()).then_some(("HOWDAH_MASTER_HTTP_LISTEN", http)));
+            let output = command.output().expect("run howdah");
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(2), "{said}");
-            assert!(said.contains("is root's and other machines get at it") && said.contains("--as-root"), "{said}");
+            assert!(said.contains(&format!("is root's and other machines get at it ({by})")), "{said}");
+            assert!(said.contains("--as-root"), "{said}");
         }
         assert!(!lab.path("m").exists());
     });

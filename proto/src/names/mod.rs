@@ -21,6 +21,9 @@ use std::net::{IpAddr, SocketAddr};
 /// The port of a master where none is said.
 pub const MASTER_PORT: u16 = 9001;
 
+/// The port of a master's HTTP interface where none is said: that of Hadoop's ResourceManager.
+pub const HTTP_PORT: u16 = 8088;
+
 /// The addresses of a host, at least one. An address is its own.
 ///
 /// # Errors
